@@ -61,7 +61,7 @@ export const BLOCKS_UNTIL_FINAL = 3;
 /** How long a fault has effects after its end: a pending request, an open circuit. */
 const AFTER_EFFECT_MS = 5_000;
 
-/** How long a fleet may need after a fault until all of it is at the tip: two leases. */
+/** How long a fleet may need after a fault until all of it is at the tip. */
 const FLEET_AFTER_MS = 7_000;
 
 /** How long errors of a node reduce the error budget that the gateway has for it. */

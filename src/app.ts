@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Instant } from './domain/instant.ts';
 import { readExplorer } from './explorer.ts';
-import type { Fleet } from './fleet/fleet.ts';
+import { createFleet, type Fleet } from './fleet/fleet.ts';
+import { createRedis, type Redis } from './fleet/redis.ts';
 import type { Service } from './graphql/context.ts';
 import { type AddressLimits, mapLimits } from './graphql/limits.ts';
 import { schema } from './graphql/schema.ts';
@@ -16,12 +17,9 @@ import { createUsdPrices } from './loaders/usd-prices.ts';
 import { createWindowStarts } from './loaders/window-starts.ts';
 import type { Log } from './log.ts';
 import { type CreateStore, startRecording } from './recording.ts';
-import { connectFleet, connectRedis, createShared } from './replicas.ts';
 import { createSandbox, type Sandbox } from './sandbox/sandbox.ts';
-import { createBuckets } from './server/clients/buckets.ts';
-import { createSettledBuckets } from './server/clients/settled-buckets.ts';
 import { createGatewayServer, type GatewayServer } from './server/gateway-server.ts';
-import { createMetrics } from './server/metrics/metrics.ts';
+import { createMetrics, type Metrics } from './server/metrics/metrics.ts';
 import { type PersistedDocuments, preparePersistedDocuments } from './server/operations/persisted-documents.ts';
 import type { BuiltExplorer } from './server/pages/explorer-files.ts';
 import { ConfigError } from './settings/config-error.ts';
@@ -29,6 +27,7 @@ import { MAX_INT32 } from './settings/readers.ts';
 import { type Config, DEFAULT_BURST_SECONDS } from './settings/settings.ts';
 import { startTracing } from './tracing/start.ts';
 import type { Tracing } from './tracing/tracing.ts';
+import { createOtherChainLog, createRedisLog } from './upstream-log.ts';
 import { connectMarketData, connectNodes, connectTokens } from './upstreams.ts';
 
 /** The gateway with its sources. */
@@ -37,6 +36,8 @@ export type App = GatewayServer & {
   readonly service: Service;
   /** The fleet that it is a replica of; `undefined` if it is alone. */
   readonly fleet: Fleet | undefined;
+  /** The name of the other chain that its fleet follows, after a few seconds at most; `undefined` if it is the same. */
+  otherChain(): Promise<string | undefined>;
   /** Closes the server, then the followers and their connections. */
   close(): Promise<void>;
 };
@@ -55,8 +56,6 @@ type AppOptions = {
   readonly explorer?: BuiltExplorer;
   /** Creates the store of the history. */
   readonly createStore?: CreateStore | undefined;
-  /** How long the lease of a fleet lasts. */
-  readonly leaseMs?: number | undefined;
 };
 
 /** An app that is started, and the hosts of its upstreams. */
@@ -82,7 +81,7 @@ export async function startApp(config: Config, log: Log): Promise<StartedApp> {
   const explorer = await readExplorer(config, log);
   const createStore = createHistoryStore;
   const app = createApp({ config: effective, isSandbox, log, tracing, documents, explorer, createStore });
-  const otherChain = await app.fleet?.otherChain();
+  const otherChain = await app.otherChain();
   if (otherChain !== undefined) {
     await app.close();
     await sandbox?.close();
@@ -137,22 +136,14 @@ export function createApp({
   documents = readDocuments(config),
   explorer = 'off',
   createStore,
-  leaseMs,
 }: AppOptions): App {
   const version = readVersion();
   const metrics = createMetrics(version, isSandbox);
-  const redis = connectRedis(config, log);
-  const fleet = connectFleet(redis, { config, log, now, leaseMs });
-  const shared = redis && createShared({ redis, config, metrics, now });
-  const isPolled = fleet && (() => fleet.status().role !== 'FOLLOWER');
-  const sourceOptions = { config, log, now, metrics, tracing, shared, isPolled };
-  const nodes = connectNodes({
-    ...sourceOptions,
-    published: (head) => recording.add(head),
-    share: fleet?.share.head,
-    untilCurrent: fleet?.untilCurrent,
-  });
-  const marketData = connectMarketData({ ...sourceOptions, share: fleet?.share.market });
+  const redis = config.redisUrl.length === 0 ? undefined : connectRedis(config, log);
+  const fleet = redis && joinFleet(redis, { config, log, metrics, now });
+  const sourceOptions = { config, log, now, metrics, tracing, fleet };
+  const nodes = connectNodes({ ...sourceOptions, published: (head) => recording.add(head) });
+  const marketData = connectMarketData(sourceOptions);
   const tokens = connectTokens(sourceOptions);
   const recording = startRecording({
     config,
@@ -160,7 +151,7 @@ export function createApp({
     log,
     createStore,
     sources: nodes.sources,
-    isLeader: fleet?.isRecorder,
+    isRecorder: fleet?.isRecorder,
   });
 
   const followed = {
@@ -180,7 +171,6 @@ export function createApp({
     headSteps: createHeadSteps(followed.tokens),
     tokenCount: createTokenCount(followed),
   };
-  const upstreams = () => [nodes.health(), marketData.health()];
   const service: Service = {
     version,
     isSandbox,
@@ -188,10 +178,9 @@ export function createApp({
     sources,
     now,
     configured: { NODE: config.fullnodeUrls.length > 0, MARKET_DATA: config.marketDataUrl !== undefined },
-    upstreams: () => fleet?.upstreams() ?? upstreams(),
+    upstreams: () => [nodes.health(), marketData.health()],
     fleet: fleet?.status,
   };
-  fleet?.start({ ...followed, upstreams, onPoll: nodes.push });
   const server = createGatewayServer({
     ...config,
     documents,
@@ -200,17 +189,16 @@ export function createApp({
     metrics,
     log,
     tracing,
-    sharedTexts: shared?.texts,
-    createBuckets: shared ? (rate) => createSettledBuckets({ rate, accounts: shared.accounts, now }) : createBuckets,
   });
 
   return {
     ...server,
     service,
     fleet,
+    otherChain: async () => fleet?.otherChain(nodes.sources.nodes),
     async close() {
-      // The next leader follows the chain while this gateway still serves.
-      await fleet?.leave();
+      // Another replica records the history from now on.
+      fleet?.leave();
       // First of all: a process that is killed before it unsubscribes leaves a leak in the node.
       const unsubscribed = nodes.unsubscribe();
       await server.close();
@@ -219,10 +207,28 @@ export function createApp({
       await recording.close();
       const disconnected = [nodes, marketData, tokens].map((upstream) => upstream.disconnect());
       await Promise.all([unsubscribed, ...disconnected, tracing?.close(MAX_FLUSH_MS)]);
-      fleet?.stop();
       redis?.close();
     },
   };
+}
+
+function connectRedis({ redisUrl: urls, redisPrefix: prefix }: Config, log: Log): Redis {
+  return createRedis({ urls, prefix, watcher: createRedisLog(log) });
+}
+
+type FleetOptions = Required<Pick<AppOptions, 'config' | 'log' | 'now'>> & { readonly metrics: Metrics };
+
+function joinFleet(redis: Redis, { config, log, metrics, now }: FleetOptions): Fleet {
+  return createFleet({
+    redis,
+    headsKept: config.maxResumedHeights,
+    orderBookTtlMs: config.orderBookTtlMs,
+    // A client that waited longer would have stopped waiting when the upstream responds.
+    maxWaitMs: config.upstreamTimeoutMs / 2,
+    now,
+    watcher: metrics.watchFleet(),
+    onOtherChain: createOtherChainLog(log),
+  });
 }
 
 /** Maximum time to send the last spans. Requests have been answered by then. */

@@ -259,25 +259,6 @@ export abstract class UpstreamError extends GatewayError {
   }
 }
 
-/** An error of an upstream that another gateway of the fleet got. Clients get the same as there. */
-export class SharedUpstreamError extends UpstreamError {
-  override readonly code: UpstreamErrorCode;
-  override readonly retryAfterMs: number | undefined;
-  readonly #retryable: boolean;
-
-  constructor(upstream: Upstream, facts: Pick<UpstreamError, 'code' | 'message' | 'retryable' | 'retryAfterMs'>) {
-    super(upstream, 'failed');
-    this.message = facts.message;
-    this.code = facts.code;
-    this.retryAfterMs = facts.retryAfterMs;
-    this.#retryable = facts.retryable;
-  }
-
-  override get retryable(): boolean {
-    return this.#retryable;
-  }
-}
-
 /** The upstream has no address in the settings. */
 export class UpstreamNotConfiguredError extends UpstreamError {
   readonly code = 'UPSTREAM_NOT_CONFIGURED';

@@ -31,8 +31,8 @@ type RecordingOptions = {
   /** Without it, nothing is recorded. */
   readonly createStore: CreateStore | undefined;
   readonly sources: Pick<Sources, 'head' | 'pastStates'>;
-  /** Whether this replica leads its fleet; `undefined` without a fleet. */
-  readonly isLeader?: (() => boolean) | undefined;
+  /** Whether this replica records for its fleet; `undefined` without a fleet. */
+  readonly isRecorder?: (() => boolean) | undefined;
 };
 
 /** How long a read of the history may take. */
@@ -48,7 +48,7 @@ const COMPLETE_SANDBOX_HEIGHTS = 2_160;
 
 /** Starts to record the heads of the nodes, in the configured database. */
 export function startRecording(options: RecordingOptions): Recording {
-  const { config, isSandbox, log, createStore, sources, isLeader } = options;
+  const { config, isSandbox, log, createStore, sources, isRecorder } = options;
   const { head: follower, pastStates } = sources;
   const database = config.historyDatabase ?? defaultHistoryDatabase(isSandbox);
   if (database === 'off' || config.fullnodeUrls.length === 0 || createStore === undefined) {
@@ -57,8 +57,8 @@ export function startRecording(options: RecordingOptions): Recording {
   }
 
   const store = createStore({ database, rawDays: config.historyRawDays, onWarning: (warning) => log.warn(warning) });
-  const role = historyRole(database, isLeader);
-  if (isLeader !== undefined && database.kind === 'sqlite')
+  const role = historyRole(database, isRecorder);
+  if (isRecorder !== undefined && database.kind === 'sqlite')
     log.warn('each replica of the fleet has its own history: with PostgreSQL in HISTORY_DATABASE, they share one');
   const recorder = createRecorder({ store, pastStates, watcher: createHistoryLog(log), role });
   const backfill = createBackfill({

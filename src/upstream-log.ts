@@ -1,5 +1,4 @@
 import type { AnyUpstream } from './errors.ts';
-import type { FleetWatcher, Role } from './fleet/membership.ts';
 import type { RedisWatcher } from './fleet/redis-connection.ts';
 import type { HistoryWatcher } from './history/database-health.ts';
 import type { Watcher } from './live/broadcast/follower.ts';
@@ -176,27 +175,11 @@ export function createRedisLog(log: Log): Omit<RedisWatcher, 'failed'> {
   };
 }
 
-/** Logs each change of the role in a fleet, and messages that cannot be read. */
-export function createFleetLog(log: Log): FleetWatcher {
-  return {
-    role(role, before) {
-      const level = role === 'ALONE' ? 'warn' : 'info';
-      log[level]({ role, before }, ROLE_MESSAGES[role]);
-    },
-    refused: (stream, { reason, message }) =>
-      log.warn({ stream, reason, error: message }, 'the gateway ignores messages of the fleet that it cannot use'),
-    otherChain: (chain) =>
-      log.error({ chain }, 'Redis has the fleet of another chain: the gateway works alone; see REDIS_PREFIX'),
-    failed: (error) => log.error({ error: messageOf(error) }, 'Redis refuses a command of the fleet'),
-  };
+/** Logs that a fleet follows another chain. */
+export function createOtherChainLog(log: Log): (chain: string) => void {
+  return (chain) =>
+    log.error({ chain }, 'Redis has the fleet of another chain: the gateway works alone; see REDIS_PREFIX');
 }
-
-const ROLE_MESSAGES: Readonly<Record<Role, string>> = {
-  JOINING: 'the gateway joins its fleet',
-  LEADER: 'the gateway leads its fleet: it reads the upstreams for all',
-  FOLLOWER: 'the gateway follows the leader of its fleet',
-  ALONE: 'the gateway works alone: it reads the upstreams itself',
-};
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -1,20 +1,19 @@
 import type { Instant } from './domain/instant.ts';
 import { KNOWN_TOKENS } from './domain/token.ts';
 import type { AnyUpstream, Upstream } from './errors.ts';
-import type { Share } from './live/broadcast/follower.ts';
+import type { Fleet } from './fleet/fleet.ts';
 import type { Head } from './live/chain/head.ts';
 import { createHeadFollower } from './live/chain/head-follower.ts';
 import { createNodes, type Nodes } from './live/chain/nodes.ts';
 import { createPastStates } from './live/chain/past-states.ts';
 import { createPoolCounts } from './live/chain/pool-counts.ts';
 import { startBookSweep } from './live/market/book-sweep.ts';
-import { createMarketFollower, type MarketShare } from './live/market/lists.ts';
+import { createMarketFollower } from './live/market/lists.ts';
 import { createOrderBooks } from './live/market/order-books.ts';
 import { marketDataNotConfigured, nodesNotConfigured } from './live/not-configured.ts';
 import { fixedTokens, followTokens } from './live/tokens.ts';
 import type { Sources } from './loaders/sources.ts';
 import type { Log } from './log.ts';
-import type { Shared } from './replicas.ts';
 import type { Metrics } from './server/metrics/metrics.ts';
 import { redactorOf } from './settings/secrets.ts';
 import { type Config, RESERVED_CONNECTIONS } from './settings/settings.ts';
@@ -47,10 +46,8 @@ type SourceOptions = {
   readonly now: () => Instant;
   readonly metrics: Metrics;
   readonly tracing?: Tracing | undefined;
-  /** What is read once for the replicas of a fleet. */
-  readonly shared?: Shared | undefined;
-  /** Whether this gateway follows the upstreams itself, and not the leader of a fleet; by default it does. */
-  readonly isPolled?: (() => boolean) | undefined;
+  /** The fleet that the gateway is a replica of. */
+  readonly fleet?: Fleet | undefined;
 };
 
 /** The sources of an upstream. If it is not configured, each read fails. */
@@ -75,21 +72,13 @@ type ConnectedNodes = ConnectedUpstream<'head' | 'nodes' | 'pastStates' | 'pushe
   readonly sources: { readonly nodes: Pick<Nodes, 'all' | 'poll'> };
   /** Ends the subscriptions to new blocks, and closes the websockets. */
   unsubscribe(): Promise<void>;
-  /** Subscribes to new blocks, or unsubscribes. */
-  push(isOn: boolean): void;
 };
 
 /** Starts to follow the chain of the configured nodes. */
 export function connectNodes(
-  options: SourceOptions & {
-    readonly published?: ((head: Head) => void) | undefined;
-    /** Shares each head with the other gateways of a fleet. */
-    readonly share?: Share<Head> | undefined;
-    /** Resolves when this gateway has all heads that the others have published before. */
-    readonly untilCurrent?: (() => Promise<void>) | undefined;
-  },
+  options: SourceOptions & { readonly published?: ((head: Head) => void) | undefined },
 ): ConnectedNodes {
-  const { config, log, now, tracing, shared } = options;
+  const { config, log, now, tracing, fleet } = options;
   const { fullnodeUrls, headPollMs: pollMs, upstreamTimeoutMs: timeoutMs } = config;
   const http = httpOf(options, {
     upstream: 'NODE',
@@ -108,7 +97,7 @@ export function connectNodes(
   });
   if (first === undefined) {
     const none = notConfigured(nodesNotConfigured(), healthOf(options, 'NODE', 'none'));
-    return { ...none, unsubscribe: async () => {}, push() {} };
+    return { ...none, unsubscribe: async () => {} };
   }
 
   const nodes = createNodes({
@@ -119,6 +108,9 @@ export function connectNodes(
     watch: createNodeLog(log, fullnodeUrls.length),
   });
   const poolCounts = createPoolCounts(createLostPoolsLog(log));
+  const together = fleet?.chain({ nodes, directoryOf: directories.of });
+  const readOnce = together?.states;
+  const pastStates = createPastStates({ nodes, bulkhead: bulkheadOf(options, 'NODE'), poolCounts, readOnce });
   const isPushOpen = () => pushes.some((push) => push.status().isOpen);
   const head = createHeadFollower({
     nodes,
@@ -130,27 +122,19 @@ export function connectNodes(
     headsKept: config.maxResumedHeights,
     now,
     watcher: createHeadLog(log, options.published),
-    share: options.share,
-    untilCurrent: options.untilCurrent,
+    shared: together?.heads(pastStates),
     tracing,
   });
-  const readOnce = shared?.states(directories.of);
-  const pastStates = createPastStates({ nodes, bulkhead: bulkheadOf(options, 'NODE'), poolCounts, readOnce });
   const pushes: readonly BlockPush[] = config.fullnodeWsUrls.flatMap((url, n) => {
     const name = nodes.all[n]?.name;
     if (url === undefined || name === undefined) return [];
     const { received: onBlock, changed: onChange } = head.push;
     const headers = config.fullnodeHeaders;
     const watcher = createPushLog(log, name);
-    // Of a fleet, only the gateway that reads the nodes subscribes.
-    const isOn = options.share === undefined;
-    return [createBlockPush({ name, url, headers, proxies: config, timeoutMs, isOn, onBlock, onChange, watcher })];
+    return [createBlockPush({ name, url, headers, proxies: config, timeoutMs, onBlock, onChange, watcher })];
   });
   return {
     sources: { head, nodes, pastStates, pushes },
-    push(isOn) {
-      for (const push of pushes) push.turn(isOn);
-    },
     health: () => healthOfAll(nodes.status().map(({ health }) => health)),
     async unsubscribe() {
       await Promise.all(pushes.map((push) => push.close()));
@@ -160,10 +144,8 @@ export function connectNodes(
 }
 
 /** Starts to follow the configured market-data host. */
-export function connectMarketData(
-  options: SourceOptions & { readonly share?: MarketShare | undefined },
-): ConnectedUpstream<'market' | 'orderBooks'> {
-  const { config, log, now, tracing, shared } = options;
+export function connectMarketData(options: SourceOptions): ConnectedUpstream<'market' | 'orderBooks'> {
+  const { config, log, now, tracing, fleet } = options;
   const { marketDataUrl: baseUrl, marketDataPartner: partner, upstreamTimeoutMs: timeoutMs } = config;
   const health = healthOf(options, 'MARKET_DATA', baseUrl?.host ?? 'none');
   if (baseUrl === undefined) return notConfigured(marketDataNotConfigured(), health);
@@ -179,11 +161,20 @@ export function connectMarketData(
   const report = createUnreadableLog(log, now);
   const host = createMarketDataClient({ http, baseUrl, partner, health, circuit, report });
   const watch = createUpstreamLog(log, 'MARKET_DATA');
-  const market = createMarketFollower({ host, pollMs, timeoutMs, maxAgeMs, now, watch, tracing, share: options.share });
+  const market = createMarketFollower({
+    host,
+    pollMs,
+    timeoutMs,
+    maxAgeMs,
+    now,
+    watch,
+    tracing,
+    shared: fleet?.market,
+  });
   const isListed = (tickerId: string) =>
     [market.pairs, market.tickers].some((list) => list.newest()?.market.byTickerId.has(tickerId));
   const bulkhead = bulkheadOf(options, 'MARKET_DATA');
-  const readOnce = shared?.orderBooks;
+  const readOnce = fleet?.orderBooks;
   const orderBooks = createOrderBooks({ host, bulkhead, isListed, ttlMs, timeoutMs, now, watch, tracing, readOnce });
   const { bookSweepPerMinute: perMinute } = config;
   const sweep = { orderBooks, tickers: market.tickers, isBusy: bulkhead.isBusy, perMinute, now };
@@ -253,12 +244,13 @@ function httpOf({ config, metrics, log, tracing }: SourceOptions, host: HostOpti
   });
 }
 
-function circuitOf({ config, metrics, log, isPolled }: SourceOptions, upstream: Upstream, host: string): Circuit {
+function circuitOf({ config, metrics, log, fleet }: SourceOptions, upstream: Upstream, host: string): Circuit {
   metrics.setCircuitOpen(upstream, host, false);
   const onChange = (isOpen: boolean) => {
     metrics.setCircuitOpen(upstream, host, isOpen);
     log.debug({ upstream, host }, isOpen ? 'circuit open: the gateway pauses requests to the host' : 'circuit closed');
   };
+  const isPolled = () => fleet?.status().isConnected !== true;
   return createCircuit({ maxPauseMs: config.upstreamMaxPauseMs, isPolled, onChange });
 }
 

@@ -2,12 +2,10 @@ import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pause, pick } from '../context.ts';
 import type { Outages } from '../outages.ts';
 import type { Fleet, Replica } from './fleet.ts';
-import type { Roles } from './roles.ts';
 
 /** What a fault acts on. */
 type Faulty = {
   readonly fleet: Fleet;
-  readonly roles: Roles;
   readonly random: Random;
   readonly signal: AbortSignal;
 };
@@ -15,7 +13,7 @@ type Faulty = {
 /** Begins and ends a fault. */
 type FleetFault = (faulty: Faulty) => Promise<void>;
 
-/** Longer than a lease: another gateway takes over meanwhile. */
+/** Longer than the lock of a read: the other gateways go on meanwhile. */
 const PAUSE_MS = [4_000, 9_000] as const;
 const OUTAGE_MS = [1_000, 7_000] as const;
 
@@ -26,26 +24,17 @@ const FAULT_FREE_MS = [9_000, 14_000] as const;
 const SLOW_MS = [100, 900] as const;
 
 const FAULTS: Readonly<Record<string, FleetFault>> = {
-  'leader killed': async ({ fleet, roles, random, signal }) => {
-    const leader = await fleet.leader();
-    if (leader === undefined) return;
-    await leader.kill();
-    await roles.untilOtherLeads(leader.name);
-    await pause(random, 0, 2_000, signal);
-    await leader.restart();
-  },
-  'leader paused': async ({ fleet, roles, random, signal }) => {
-    const leader = await fleet.leader();
-    if (leader === undefined) return;
-    leader.pause();
-    await Promise.all([roles.untilOtherLeads(leader.name), pause(random, ...PAUSE_MS, signal)]);
-    leader.resume();
-  },
-  'follower killed': async (faulty) => {
-    const follower = await otherThanLeader(faulty);
-    await follower.kill();
+  'gateway killed': async (faulty) => {
+    const gateway = oneOf(faulty);
+    await gateway.kill();
     await pause(faulty.random, ...OUTAGE_MS, faulty.signal);
-    await follower.restart();
+    await gateway.restart();
+  },
+  'gateway paused': async (faulty) => {
+    const gateway = oneOf(faulty);
+    gateway.pause();
+    await pause(faulty.random, ...PAUSE_MS, faulty.signal);
+    gateway.resume();
   },
   'Redis killed': async ({ fleet, random, signal }) => {
     await fleet.redis().kill();
@@ -65,19 +54,11 @@ const FAULTS: Readonly<Record<string, FleetFault>> = {
     await pause(random, ...OUTAGE_MS, signal);
     for (const { redisLink } of replicas) redisLink.delay(0);
   },
-  'leader cut off from Redis': async ({ fleet, random, signal }) => {
-    const leader = await fleet.leader();
-    if (leader !== undefined) await cutOff([leader.redisLink], random, signal);
+  'gateway cut off from Redis': async (faulty) => {
+    await cutOff([oneOf(faulty).redisLink], faulty.random, faulty.signal);
   },
-  'follower cut off from Redis': async (faulty) => {
-    await cutOff([(await otherThanLeader(faulty)).redisLink], faulty.random, faulty.signal);
-  },
-  'leader cut off from the nodes': async ({ fleet, random, signal }) => {
-    const leader = await fleet.leader();
-    if (leader !== undefined) await cutOff(leader.nodeLinks, random, signal);
-  },
-  'follower cut off from the nodes': async (faulty) => {
-    await cutOff((await otherThanLeader(faulty)).nodeLinks, faulty.random, faulty.signal);
+  'gateway cut off from the nodes': async (faulty) => {
+    await cutOff(oneOf(faulty).nodeLinks, faulty.random, faulty.signal);
   },
 };
 
@@ -106,12 +87,8 @@ export async function injectFleetFaults(
 
 const seconds = () => Math.round(performance.now() / 1_000);
 
-async function otherThanLeader({ fleet, random }: Faulty): Promise<Replica> {
-  const leader = await fleet.leader();
-  return pick(
-    random,
-    fleet.replicas.filter((replica) => replica !== leader),
-  );
+function oneOf({ fleet: { replicas }, random }: Faulty): Replica {
+  return pick(random, replicas);
 }
 
 async function cutOff(links: readonly Replica['redisLink'][], random: Random, signal: AbortSignal): Promise<void> {

@@ -18,8 +18,8 @@ export type Replica = {
   restart(): Promise<void>;
   pause(): void;
   resume(): void;
-  /** Its role in the fleet; `undefined` if it does not respond in time. */
-  role(): Promise<string | undefined>;
+  /** The number of gateways in the fleet, as it sees it; `undefined` if it does not respond in time. */
+  count(): Promise<number | undefined>;
 };
 
 /** Several gateways on one Redis. */
@@ -30,8 +30,6 @@ export type Fleet = {
   restartRedis(): Promise<void>;
   readonly replicas: readonly Replica[];
   readonly routes: Routes;
-  /** The replica that leads, as it says itself; `undefined` if none does. */
-  leader(): Promise<Replica | undefined>;
   /** Stops all gateways with SIGTERM. @returns their exit codes, or what went wrong */
   stop(): Promise<readonly (number | string)[]>;
   close(): Promise<void>;
@@ -40,8 +38,8 @@ export type Fleet = {
 /** How long a load balancer needs to see that a gateway does not respond. */
 const NOTICED_MS = 1_000;
 
-/** How long a role is waited for. */
-const ROLE_MS = 1_000;
+/** How long a response is waited for. */
+const RESPONSE_MS = 1_000;
 
 /** How long after a gateway was killed its requests can fail. */
 const LOST_MS = 2_000;
@@ -73,10 +71,6 @@ export async function startFleet(sandbox: Sandbox, count: number, listener: Gate
       },
       namesMinimum: (client) => Number(client.replace(/\D+/g, '')) % CLIENTS_WITHOUT_MINIMUM !== 0,
       explainsLoss: (url, since) => replicas.some(({ replica, wasLost }) => replica.url === url && wasLost(since)),
-    },
-    async leader() {
-      const roles = await Promise.all(replicas.map(({ replica }) => replica.role()));
-      return replicas[roles.indexOf('LEADER')]?.replica;
     },
     stop: () => Promise.all(replicas.map(({ replica }) => replica.process().stop())),
     async close() {
@@ -136,11 +130,11 @@ async function startReplica(name: string, { sandbox, redis, listener }: ReplicaO
       gateway.resume();
       pausedAt = undefined;
     },
-    async role() {
+    async count() {
       if (isKilled || pausedAt !== undefined) return undefined;
       try {
-        const response = await fetch(new URL('/ready', gateway.url), { signal: AbortSignal.timeout(ROLE_MS) });
-        return (await response.json()).role;
+        const response = await fetch(new URL('/ready', gateway.url), { signal: AbortSignal.timeout(RESPONSE_MS) });
+        return (await response.json()).replicas;
       } catch {
         return undefined;
       }

@@ -8,21 +8,20 @@ import { pastHeightsQuery } from '../queries/past-heights.ts';
 import { routeToOne } from '../routes.ts';
 import type { Fleet } from './fleet.ts';
 
-/** Maximum time for the fleet to recover after the last fault: two leases, and a block. */
+/** Maximum time for the fleet to recover after the last fault: a gateway that was gone reports again, and a block. */
 const RECOVERY_MS = 10_000;
 
 const ROUNDS = 10;
 
-/** Checks that a fleet recovers after the last fault: one gateway leads, the others follow, and all have the newest height. */
+/** Checks that a fleet recovers after the last fault: all gateways read together, and have the newest height. */
 export async function checkFleetRecovery(context: SoakContext, fleet: Fleet, random: Random): Promise<void> {
   const { judge, shown } = context;
   for (let waited = 0; waited < RECOVERY_MS; waited += 500) {
     await sleep(500);
     if (waited % 1_000 === 0) shown.advance();
   }
-  const roles = await Promise.all(fleet.replicas.map((replica) => replica.role()));
-  const expected = [...roles.slice(1).map(() => 'FOLLOWER'), 'LEADER'];
-  if (roles.toSorted().join() !== expected.join()) judge.fail('not one leader and followers after recovery', roles);
+  const counts = await Promise.all(fleet.replicas.map((replica) => replica.count()));
+  if (counts.some((count) => count !== counts.length)) judge.fail('the gateways do not read together', counts);
 
   const errorsBefore = total(judge.counts.errors);
   for (const { url, name } of fleet.replicas) {

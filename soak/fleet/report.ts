@@ -1,5 +1,5 @@
 import type { MetricsReading } from '../prometheus.ts';
-import { commonRows, latencyRows, listed, type TableRow, tableOf, thousands, without } from '../report.ts';
+import { commonRows, latencyRows, listed, type TableRow, tableOf, without } from '../report.ts';
 import type { FleetResult } from './run.ts';
 
 /** Whether the run had no failure. */
@@ -9,7 +9,7 @@ export function hasFleetPassed({ judge }: FleetResult): boolean {
 
 /** The result as Markdown: a table of the figures, and the first failures with details. */
 export function fleetToMarkdown(result: FleetResult): string {
-  const { seed, replicas, judge, faults, roles, metrics } = result;
+  const { seed, replicas, judge, faults, metrics } = result;
   const rows: readonly TableRow[] = [
     ['result', hasFleetPassed(result) ? 'passed' : 'FAILED'],
     ['seed', String(seed)],
@@ -17,20 +17,11 @@ export function fleetToMarkdown(result: FleetResult): string {
     ...commonRows(result),
     ...latencyRows(judge, ['poller', 'websocket client']),
     ['faults', listed(faults)],
-    ['takeovers after a leader was killed or paused', takeovers(roles.takeovers)],
-    ['longest time with two leaders', `${Math.round(roles.longestWithTwo())} ms`],
     ['minimum heights of the gateways since their last start', sumBy(metrics, 'pdex_minimum_heights_total', 'outcome')],
     ['calls to upstreams since the last start', sumBy(metrics, 'pdex_upstream_calls_total', 'method')],
     ['log', listed(without('lines of the log, ', judge.counts.events))],
   ];
   return tableOf(rows, judge);
-}
-
-function takeovers(times: readonly number[]): string {
-  if (times.length === 0) return 'none';
-  const sorted = times.toSorted((one, other) => one - other);
-  const ms = (value = 0) => `${thousands(Math.round(value))} ms`;
-  return `${times.length}: median ${ms(sorted[sorted.length >> 1])}, longest ${ms(sorted.at(-1))}`;
 }
 
 function sumBy(metrics: readonly MetricsReading[], name: string, label: string): string {

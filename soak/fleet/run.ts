@@ -20,7 +20,6 @@ import { createShownBlocks, type ShownBlocks } from '../shown-blocks.ts';
 import { injectFleetFaults } from './faults.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { checkFleetRecovery } from './recovery.ts';
-import { type Roles, watchRoles } from './roles.ts';
 
 /** The result of a run with a fleet. */
 export type FleetResult = {
@@ -33,7 +32,6 @@ export type FleetResult = {
   readonly servedHeights: number;
   readonly judge: Judge;
   readonly faults: Outages['counts'];
-  readonly roles: Roles;
   /** The last metrics of each gateway. */
   readonly metrics: readonly MetricsReading[];
 };
@@ -75,7 +73,6 @@ export async function runFleet(
   const start = performance.now();
   const joined = outages.beginOfFleet('start');
   joined();
-  const roles = watchRoles(fleet, outages, judge, signal);
   const clients = CLIENTS.flatMap(([count, kind, client]) =>
     Array.from({ length: Math.ceil(count * load) }, (_, index) => {
       const name = `${kind} ${index + 1}`;
@@ -83,12 +80,12 @@ export async function runFleet(
     }),
   );
   const blocks = produceBlocks(shown, outages, random('blocks'), signal);
-  const faults = injectFleetFaults({ fleet, roles, random: random('faults'), signal }, outages, print);
+  const faults = injectFleetFaults({ fleet, random: random('faults'), signal }, outages, print);
 
   await sleep(minutes * 60_000, undefined, { signal }).catch(() => {});
   const elapsedMinutes = (performance.now() - start) / 60_000;
   over.abort();
-  await Promise.all([...clients, blocks, faults, roles.ended]);
+  await Promise.all([...clients, blocks, faults]);
 
   print(`${elapsedMinutes.toFixed(1)} minutes are over; checking the recovery`);
   const later = { ...context, signal: new AbortController().signal };
@@ -106,7 +103,6 @@ export async function runFleet(
     servedHeights: served.count(),
     judge,
     faults: outages.counts,
-    roles,
     metrics,
   };
 }

@@ -1,92 +1,115 @@
+import type { ExchangeState, PoolDirectory } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
-import type { Share } from '../live/broadcast/follower.ts';
+import type { Pair, Ticker } from '../domain/market.ts';
+import type { RawOrderBook } from '../domain/order-book.ts';
 import type { Head } from '../live/chain/head.ts';
-import type { MarketShare } from '../live/market/lists.ts';
-import type { UpstreamHealth } from '../upstream/health.ts';
-import type { RefusalReason } from './byte-reader.ts';
-import { createLease, LEASE_MS } from './lease.ts';
-import { createMembership, type FleetWatcher, type Membership, type MembershipStatus } from './membership.ts';
-import { createPublisher } from './publisher.ts';
-import { createReader } from './reader.ts';
+import type { Nodes } from '../live/chain/nodes.ts';
+import type { FinalHeight, PastStates } from '../live/chain/past-states.ts';
+import type { MarketPolls } from '../live/market/lists.ts';
+import type { Observed, ReadOnce } from '../live/read-once.ts';
+import type { SharedPoll } from '../live/shared-poll.ts';
+import { createFleetChain } from './fleet-chain.ts';
+import { createHeadPolls } from './heads.ts';
+import { createListPolls } from './lists.ts';
+import { createMembers, type Members } from './members.ts';
+import { createOrderBookReads } from './order-books.ts';
+import { createPackedStates } from './packed-states.ts';
+import type { PollContext } from './polls.ts';
 import type { Redis } from './redis.ts';
 import { createRedisClock } from './redis-clock.ts';
-import { createSharedSources, type FollowedSources } from './shared-sources.ts';
+import { createStateReads } from './states.ts';
+import type { FleetWatcher } from './watcher.ts';
 
 /**
- * This gateway as a replica of a fleet. One replica, the leader, reads the upstreams, and publishes what it reads to Redis
- * before it serves it. The others receive it. A replica that cannot use Redis, or cannot read what is in it, reads the
- * upstreams alone.
+ * This gateway as a replica of a fleet. All replicas are equal: whichever gets the slot of an interval reads the upstream, and
+ * publishes what is new to Redis before it serves it. A replica that cannot use Redis reads the upstreams alone.
  */
-export type Fleet = Pick<Membership, 'otherChain' | 'untilCurrent' | 'isRecorder' | 'leave' | 'stop'> & {
-  /** What the followers of the upstreams share with. */
-  readonly share: { readonly head: Share<Head>; readonly market: MarketShare };
-  /** Joins the fleet, with the followers of this gateway. Called once. */
-  start(sources: FollowedSources): void;
+export type Fleet = Pick<Members, 'isRecorder' | 'leave'> & {
+  /** The polls of the two lists of the market. */
+  readonly market: MarketPolls;
+  readonly orderBooks: ReadOnce<string, Observed<RawOrderBook | undefined>>;
+  /** Creates what reads the nodes once for all replicas. */
+  chain(nodes: ChainOfNodes): FleetNodes;
+  /** The name of the other chain that the fleet follows; `undefined` if it is the same, or if that cannot be known now. */
+  otherChain(nodes: Pick<Nodes, 'poll'>): Promise<string | undefined>;
   status(): FleetStatus;
-  /** The health of the upstreams as the leader has it; `undefined` while this gateway reads them itself. */
-  upstreams(): readonly UpstreamHealth[] | undefined;
 };
 
-/** How this gateway takes part in its fleet, and what it has sent and received. */
-export type FleetStatus = MembershipStatus & {
-  /** How long after the leader had read the newest head this gateway had it, in milliseconds; `undefined` for the leader. */
-  readonly lagMs: number | undefined;
-  readonly publishedBytes: number;
-  readonly receivedBytes: number;
-  readonly refused: ReadonlyMap<RefusalReason, number>;
+/** What the fleet needs to know of the nodes. @param directoryOf the directory of pools with these ids */
+type ChainOfNodes = {
+  readonly nodes: Pick<Nodes, 'all'>;
+  readonly directoryOf: (ids: readonly string[]) => PoolDirectory;
+};
+
+/** What the fleet reads of the nodes once. */
+type FleetNodes = {
+  readonly states: ReadOnce<FinalHeight, ExchangeState>;
+  heads(pastStates: Pick<PastStates, 'read'>): SharedPoll<Head>;
+};
+
+/** How this gateway takes part in its fleet. */
+export type FleetStatus = {
+  /** How many replicas there are, with this one. */
+  readonly replicas: number;
+  /** Whether this gateway reads together with the others: Redis can be used, and the fleet follows the same chain. */
+  readonly isConnected: boolean;
+  /** How long after another replica had read the newest head this one had it, in ms; 0 if this one has read it. */
+  readonly lagMs: number;
   readonly redisErrors: number;
-  readonly isRedisAvailable: boolean;
 };
 
 type FleetOptions = {
   readonly redis: Redis;
   readonly headsKept: number;
+  /** How long one snapshot of an order book is returned to all clients. */
+  readonly orderBookTtlMs: number;
+  /** How long a read waits for another replica. */
+  readonly maxWaitMs: number;
   readonly now: () => Instant;
   readonly watcher: FleetWatcher;
-  /** How long a lease lasts. A leader that was killed is replaced within two leases. */
-  readonly leaseMs?: number | undefined;
+  /** Is called once if the fleet follows another chain. */
+  readonly onOtherChain: (name: string) => void;
 };
 
-/** Creates the fleet of a gateway, which is not started. */
-export function createFleet({ redis, headsKept, now, watcher, leaseMs = LEASE_MS }: FleetOptions): Fleet {
-  const lease = createLease(redis, leaseMs);
-  const clock = createRedisClock(redis);
-  const reader = createReader({ redis, clock, onRefused: watcher.refused });
-  const publisher = createPublisher({ redis, lease, headsKept });
-  const shared = createSharedSources({ publisher, clock, headsKept, now });
-  const membership = createMembership({ redis, lease, clock, reader, publisher, shared, leaseMs, now, watcher });
-
-  /** While this gateway is alone, others can have served any height between two of its own. */
-  const fillIn = (head: Head, previous: Head | undefined) =>
-    shared.fillIn(head, previous, membership.role() === 'ALONE');
+/** Joins the fleet of a gateway. */
+export function createFleet(options: FleetOptions): Fleet {
+  const { redis, headsKept, orderBookTtlMs, maxWaitMs, now, watcher, onOtherChain } = options;
+  const chain = createFleetChain(redis, onOtherChain);
+  const members = createMembers(redis, chain.isOurs);
+  const context: PollContext = {
+    redis,
+    clock: createRedisClock(),
+    isMember: chain.isOurs,
+    replicas: members.count,
+    watcher,
+  };
+  let lagMs = 0;
 
   return {
-    ...membership,
-    share: {
-      async head(head, previous) {
-        const complete = await fillIn(head, previous);
-        const served = await membership.share(complete, () => shared.publishHead(complete));
-        // A leader can have become alone meanwhile.
-        return served && (served.filledIn === undefined ? fillIn(served, previous) : served);
-      },
-      market: {
-        pairs: (snapshot) => membership.share(snapshot, () => shared.publishPairs(snapshot)),
-        tickers: (snapshot) => membership.share(snapshot, () => shared.publishTickers(snapshot)),
-      },
+    isRecorder: members.isRecorder,
+    leave: members.leave,
+    market: {
+      pairs: createListPolls<Pair>(context, 'pairs', now),
+      tickers: createListPolls<Ticker>(context, 'tickers', now),
     },
-    start(sources) {
-      shared.start(sources);
-      membership.start();
+    orderBooks: createOrderBookReads({ redis, ttlMs: orderBookTtlMs, maxWaitMs, now, watcher }),
+    chain({ nodes, directoryOf }) {
+      const packedStates = createPackedStates(redis, directoryOf);
+      const onLag = (ms: number) => {
+        lagMs = ms;
+      };
+      return {
+        states: createStateReads({ redis, packedStates, maxWaitMs, watcher }),
+        heads: (pastStates) =>
+          createHeadPolls({ context, chain, packedStates, nodes, pastStates, headsKept, now, onLag }),
+      };
     },
+    otherChain: chain.otherChain,
     status: () => ({
-      ...membership.status(),
-      lagMs: membership.role() === 'FOLLOWER' ? shared.lagMs() : undefined,
-      publishedBytes: publisher.bytes(),
-      receivedBytes: reader.bytes(),
-      refused: reader.refused(),
+      replicas: members.count(),
+      isConnected: redis.isAvailable() && chain.isOurs(),
+      lagMs,
       redisErrors: redis.errors(),
-      isRedisAvailable: redis.isAvailable(),
     }),
-    upstreams: () => (membership.role() === 'FOLLOWER' ? shared.upstreams() : undefined),
   };
 }

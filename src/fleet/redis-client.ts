@@ -13,6 +13,9 @@ export type RedisClient = {
   destroy(): void;
 };
 
+/** A channel, and what is called with each message of it. */
+export type RedisSubscription = { readonly channel: string; readonly onMessage: (message: string) => void };
+
 const CONNECT_TIMEOUT_MS = 2_000;
 
 /** Commands that wait for a reply. More of them fail at once. */
@@ -26,13 +29,17 @@ export function kindOf(urls: readonly URL[]): 'server' | 'cluster' | 'sentinel' 
 }
 
 /**
- * Connects to Redis. This file is imported when a connection is opened, so that a gateway without a fleet never loads the
+ * Connects to Redis, and subscribes to a channel. This file is imported when a connection is opened, so that a gateway without a fleet never loads the
  * library.
  *
  * @param onLost is called when the connection is lost. Clients of a cluster or of Sentinel connect again by themselves.
  * @throws an error of the library
  */
-export async function openRedisClient(urls: readonly URL[], onLost: (error: unknown) => void): Promise<RedisClient> {
+export async function openRedisClient(
+  urls: readonly URL[],
+  subscription: RedisSubscription,
+  onLost: (error: unknown) => void,
+): Promise<RedisClient> {
   const [url] = urls;
   if (url === undefined) throw new Error('no URL of Redis');
   const isReply = (error: unknown) => error instanceof ErrorReply;
@@ -41,9 +48,10 @@ export async function openRedisClient(urls: readonly URL[], onLost: (error: unkn
 
   if (kind === 'server') {
     const socket = { ...socketOf(url), reconnectStrategy: false as const };
-    const client = createClient({ ...optionsOf(url), database: databaseOf(url.pathname.slice(1)), socket });
+    // With the third version of the protocol, a connection that is subscribed can also send commands.
+    const client = createClient({ ...optionsOf(url), RESP: 3, database: databaseOf(url.pathname.slice(1)), socket });
     client.on('error', onLost);
-    await connected(client);
+    await connected(client, subscription);
     return { send: (_key, args) => client.sendCommand(args, bytes), isReply, destroy: () => client.destroy() };
   }
 
@@ -52,7 +60,7 @@ export async function openRedisClient(urls: readonly URL[], onLost: (error: unkn
     const defaults = { ...optionsOf(url), socket: transportOf(url) };
     const cluster = createCluster({ RESP: 2, rootNodes, defaults, minimizeConnections: true });
     cluster.on('error', () => {});
-    await connected(cluster);
+    await connected(cluster, subscription);
     return {
       send: (key, args) => cluster.sendCommand(key, false, [...args], bytes),
       isReply,
@@ -71,7 +79,7 @@ export async function openRedisClient(urls: readonly URL[], onLost: (error: unkn
     scanInterval: 1_000,
   });
   sentinel.on('error', () => {});
-  await connected(sentinel);
+  await connected(sentinel, subscription);
   return {
     send: (_key, args) => sentinel.sendCommand(false, [...args], bytes),
     isReply,
@@ -82,10 +90,17 @@ export async function openRedisClient(urls: readonly URL[], onLost: (error: unkn
 const REDIS_PORT = 6379;
 const SENTINEL_PORT = 26_379;
 
+type Connectable = {
+  connect(): Promise<unknown>;
+  subscribe(channel: string, onMessage: (message: string) => void): Promise<unknown>;
+  destroy(): unknown;
+};
+
 /** A client that cannot connect is destroyed, because it would try again by itself. */
-async function connected(client: { connect(): Promise<unknown>; destroy(): unknown }): Promise<void> {
+async function connected(client: Connectable, { channel, onMessage }: RedisSubscription): Promise<void> {
   try {
     await client.connect();
+    await client.subscribe(channel, onMessage);
   } catch (error) {
     await Promise.resolve(client.destroy()).catch(() => {});
     throw error;

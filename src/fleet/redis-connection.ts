@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RedisArgument } from '@redis/client';
 import { isSettledWithin } from '../live/broadcast/wait-at-most.ts';
-import type { RedisClient, RedisReply } from './redis-client.ts';
+import type { RedisClient, RedisReply, RedisSubscription } from './redis-client.ts';
 
 /** Redis cannot be used now: it is not connected, did not reply in time, or cannot write. */
 export class RedisUnavailableError extends Error {
@@ -26,7 +26,7 @@ export type RedisConnection = {
    * @throws RedisUnavailableError at once while the connection is not available, and when it becomes so; the error of a
    *   reply such as `WRONGTYPE`
    */
-  send(key: string, args: readonly RedisArgument[], timeoutMs?: number): Promise<RedisReply>;
+  send(key: string, args: readonly RedisArgument[]): Promise<RedisReply>;
   close(): void;
 };
 
@@ -39,7 +39,7 @@ export type RedisWatcher = {
 };
 
 /** A command that takes longer counts as failed. */
-export const COMMAND_TIMEOUT_MS = 500;
+const COMMAND_TIMEOUT_MS = 500;
 
 /** From one attempt to connect, or probe, to the next. It is doubled until the maximum. */
 const FIRST_PAUSE_MS = 50;
@@ -63,6 +63,7 @@ const OUTAGES =
 export function createRedisConnection(
   urls: readonly URL[],
   probe: { readonly key: string; readonly args: readonly string[] },
+  subscription: RedisSubscription,
   watcher: RedisWatcher,
 ): RedisConnection {
   let client: RedisClient | undefined;
@@ -106,7 +107,7 @@ export function createRedisConnection(
   async function open(): Promise<RedisClient> {
     const { openRedisClient } = await import('./redis-client.ts');
     let opened: RedisClient | undefined;
-    const opening = openRedisClient(urls, (error) => {
+    const opening = openRedisClient(urls, subscription, (error) => {
       if (client !== undefined && client !== opened) return;
       reopen();
       lose(error);
@@ -146,11 +147,11 @@ export function createRedisConnection(
       waiting.delete(resolve);
       return isAvailable;
     },
-    async send(key, args, timeoutMs = COMMAND_TIMEOUT_MS) {
+    async send(key, args) {
       const used = client;
       if (!isAvailable || used === undefined) throw new RedisUnavailableError();
       try {
-        return await within(timeoutMs, used.send(key, args));
+        return await within(COMMAND_TIMEOUT_MS, used.send(key, args));
       } catch (error) {
         if (closing.signal.aborted) throw new RedisUnavailableError(error);
         watcher.failed();

@@ -1,12 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RedisArgument } from '@redis/client';
 import type { RedisReply } from './redis-client.ts';
-import {
-  COMMAND_TIMEOUT_MS,
-  createRedisConnection,
-  type RedisConnection,
-  type RedisWatcher,
-} from './redis-connection.ts';
+import { createRedisConnection, type RedisConnection, type RedisWatcher } from './redis-connection.ts';
 
 /** Redis, as the parts of the fleet use it. Values are binary: texts of replies are `Buffer`. */
 export type Redis = Pick<RedisConnection, 'isAvailable' | 'ready' | 'close'> & {
@@ -28,8 +23,10 @@ export type Redis = Pick<RedisConnection, 'isAvailable' | 'ready' | 'close'> & {
   command(key: string, ...args: readonly RedisArgument[]): Promise<RedisReply>;
   /** Runs a script with `EVALSHA`, and with `EVAL` where Redis does not know it. @throws as `command` */
   run(script: RedisScript, keys: readonly [string, ...string[]], args: readonly RedisArgument[]): Promise<RedisReply>;
-  /** Sends a command that may wait in Redis for this time, on a connection of its own. @throws as `command` */
-  block(waitMs: number, key: string, ...args: readonly RedisArgument[]): Promise<RedisReply>;
+  /** The channel on which the replicas of the fleet send each other messages. */
+  readonly channel: string;
+  /** Calls a function with each message of the channel, also with those of this gateway. */
+  onMessage(listener: (message: string) => void): void;
   /** How many commands have failed, also because Redis was not available. */
   errors(): number;
 };
@@ -61,6 +58,7 @@ const PROBE_MS = 1_000;
 /** Connects to Redis, and connects again whenever that is lost. It is not available before that has succeeded. */
 export function createRedis({ urls, prefix, watcher }: RedisOptions): Redis {
   const listeners = new Set<() => void>();
+  const messageListeners = new Set<(message: string) => void>();
   let errors = 0;
   let wasAvailable: boolean | undefined;
 
@@ -77,12 +75,17 @@ export function createRedis({ urls, prefix, watcher }: RedisOptions): Redis {
   };
   const probeKey = `{${prefix}}:probe`;
   const probe = { key: probeKey, args: ['SET', probeKey, '1', 'PX', String(PROBE_MS)] };
-  const commands = createRedisConnection(urls, probe, {
+  const subscription = {
+    channel: `${prefix}:bell`,
+    onMessage(message: string) {
+      for (const listener of messageListeners) listener(message);
+    },
+  };
+  const commands = createRedisConnection(urls, probe, subscription, {
     available: () => changed(true),
     unavailable: (error) => changed(false, error),
     failed,
   });
-  let blocking: RedisConnection | undefined;
 
   return {
     isAvailable: commands.isAvailable,
@@ -101,15 +104,9 @@ export function createRedis({ urls, prefix, watcher }: RedisOptions): Redis {
         return commands.send(keys[0], ['EVAL', text, ...rest]);
       }
     },
-    async block(waitMs, key, ...args) {
-      blocking ??= createRedisConnection(urls, probe, { available() {}, unavailable() {}, failed });
-      await blocking.ready(COMMAND_TIMEOUT_MS);
-      return blocking.send(key, args, waitMs + COMMAND_TIMEOUT_MS);
-    },
+    channel: subscription.channel,
+    onMessage: (listener) => void messageListeners.add(listener),
     errors: () => errors,
-    close() {
-      commands.close();
-      blocking?.close();
-    },
+    close: commands.close,
   };
 }

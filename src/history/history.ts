@@ -15,7 +15,7 @@ export type History = Pick<
   HistoryStore,
   'coverage' | 'blockAt' | 'recentBlocks' | 'stateAt' | 'candles' | 'windows' | 'reservesAt'
 > & {
-  /** Whether older heights are being read from the node now, by this gateway or by the leader of its fleet. */
+  /** Whether older heights are being read from the node now, by this gateway or by another one of its fleet. */
   isBackfilling(): boolean;
   /**
    * The heads that are in memory and may not be recorded yet, ascending by height, each the ancestor of the next as far as

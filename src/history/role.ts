@@ -9,10 +9,10 @@ export type HistoryRole = {
 };
 
 /**
- * The role of a replica of a fleet: only the leader reads missing heights. All replicas share a database of PostgreSQL, so that
- * only the leader writes to it. Any other database is of one replica, which records what is published. A gateway without a
+ * The role of a replica of a fleet: only one, the recorder, reads missing heights. All replicas use one database of PostgreSQL, so
+ * that only the recorder writes to it. Any other database is of one replica, which records what is published. A gateway without a
  * fleet does everything.
  */
-export function historyRole(database: HistoryDatabase, isLeader = () => true): HistoryRole {
-  return { writes: database.kind === 'postgresql' ? isLeader : () => true, readsNodes: isLeader };
+export function historyRole(database: HistoryDatabase, isRecorder = () => true): HistoryRole {
+  return { writes: database.kind === 'postgresql' ? isRecorder : () => true, readsNodes: isRecorder };
 }

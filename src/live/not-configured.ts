@@ -25,9 +25,6 @@ export function nodesNotConfigured(): {
       nextAt: () => undefined,
       subscribeAfter: async () => head.subscribe,
       canFillIn: false,
-      receiveTip() {},
-      remember() {},
-      recent: () => [],
       push: { received() {}, changed() {} },
     },
     nodes: { all: [], poll: () => Promise.reject(error), status: () => [] },
@@ -70,9 +67,6 @@ function emptyFollower<T>(error: UpstreamNotConfiguredError): Follower<T> {
     isFailing: () => false,
     failure: () => undefined,
     readNow: () => false,
-    poll() {},
-    receive() {},
-    receiveFailure() {},
     stop() {},
   };
 }

@@ -1,8 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Instant } from '../domain/instant.ts';
-import type { RateLimit } from '../domain/token-bucket.ts';
-import type { SharedTexts } from '../fleet/shared-texts.ts';
 import type { Service } from '../graphql/context.ts';
 import { createErrorMask } from '../graphql/errors.ts';
 import { createExecutor } from '../graphql/execution/execute.ts';
@@ -13,7 +10,7 @@ import type { Log } from '../log.ts';
 import { createRestApi } from '../rest/rest-api.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { type AccessLogMode, createAccessLog } from './access-log.ts';
-import type { Buckets } from './clients/buckets.ts';
+import { createBuckets } from './clients/buckets.ts';
 import { createClientAddresses } from './clients/client-address.ts';
 import { createConnectionLimits } from './clients/connection-limits.ts';
 import { LOOPBACK_ORIGINS } from './clients/origins.ts';
@@ -112,10 +109,6 @@ type GatewayServerOptions = {
   readonly upstreamTimeoutMs: number;
   readonly stopWindowMs: number;
   readonly stopTimeoutMs: number;
-  /** The texts of automatic persisted queries that other replicas know; `undefined` without a fleet. */
-  readonly sharedTexts?: SharedTexts | undefined;
-  /** Creates the token buckets of clients, if there is a rate limit. */
-  readonly createBuckets: (rate: RateLimit, now: () => Instant) => Buckets;
   readonly tracing?: Tracing | undefined;
 };
 
@@ -137,15 +130,13 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   const accessLog = createAccessLog({ mode: options.accessLog, log, clients });
   const { rate, maxConnectionsPerAddress: max } = limits;
   const connections = max === undefined ? undefined : createConnectionLimits(max, clients, metrics);
-  const buckets = rate && options.createBuckets(rate, now);
-  const rates = rate && buckets && createRateLimits({ rate, buckets, clients, metrics, log, now });
+  const rates = rate && createRateLimits({ rate, buckets: createBuckets(rate, now), clients, metrics, log, now });
 
   // Long work of all requests does one step per turn of the event loop, so that many long requests do not block it together.
   const { wait: takeTurn } = createTurnQueue();
   const persisted = createPersistedQueries({
     documents: options.documents,
     isOnly: options.persistedOnly,
-    shared: options.sharedTexts,
   });
   const documents = createDocuments({ schema, limits, takeTurn, onRefused: metrics.recordRefusedOperation });
   const planner = createPlanner({ schema, limits });
@@ -274,7 +265,6 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       stopping ??= stopServer({ ...options, server, responses, webSockets }).finally(() => {
         isClosed = true;
         stopAborting();
-        buckets?.close();
         return admin?.close();
       });
       return stopping;

@@ -40,7 +40,7 @@ type CircuitOptions = {
   readonly maxPauseMs: number;
   /**
    * Whether calls of {@link Circuit.run} are made all the time, so that they show whether the host is back: by default they
-   * are. A gateway that follows the leader of a fleet makes none.
+   * are. In a fleet, another gateway can make them.
    */
   readonly isPolled?: (() => boolean) | undefined;
   /** Called when the circuit opens and when it closes. */

@@ -55,9 +55,9 @@ async function startedFleet(): Promise<readonly TestGateway[]> {
   if (!hasRedis) return started({ isSandbox: false });
   const redis = await startRedis();
   onTestFinished(redis.close);
-  const { all, leader, settled } = await startFleet(redis, { prefix: 'alerts', isSandbox: false, ...PUSHED });
+  const { all, settled } = await startFleet(redis, { prefix: 'alerts', isSandbox: false, ...PUSHED });
   await settled();
-  await until(() => leader().app.service.sources.pushes.every(({ status }) => status().isOpen));
+  await until(() => all.every(({ app }) => app.service.sources.pushes.every(({ status }) => status().isOpen)));
   return all;
 }
 

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { createRedis, type Redis } from '../../src/fleet/redis.ts';
 import { RedisUnavailableError } from '../../src/fleet/redis-connection.ts';
-import type { SharedReadsWatcher } from '../../src/fleet/shared-reads.ts';
+import type { FleetWatcher } from '../../src/fleet/watcher.ts';
 import type { RedisLink, RedisServer } from '../support/redis.ts';
 
 /** Connects for one test, and waits until Redis can be used. */
@@ -36,7 +36,7 @@ export async function patiently<T>(redis: Redis, send: () => Promise<T>): Promis
 }
 
 /** A watcher that keeps how the reads went, in order, and what was damaged. */
-export function keptOutcomes(): SharedReadsWatcher & { readonly outcomes: string[]; readonly damages: string[] } {
+export function keptOutcomes(): FleetWatcher & { readonly outcomes: string[]; readonly damages: string[] } {
   const outcomes: string[] = [];
   const damages: string[] = [];
   return {

@@ -3,7 +3,7 @@ import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { collect } from '../support/events.ts';
-import { startReplica, untilRole } from '../support/fleet.ts';
+import { startReplica, untilAlone, untilConnected } from '../support/fleet.ts';
 import { startSandbox } from '../support/gateway.ts';
 import { freePort } from '../support/ports.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
@@ -51,7 +51,7 @@ describe.skipIf(!hasRedis)('the lists of a fleet', () => {
   });
   afterAll(() => redis.close());
 
-  test('never go back at a replica that was alone, also if the leader has read an older one that comes later', async () => {
+  test('never go back at a replica that was alone, also if the other has read an older one that comes later', async () => {
     const sandbox = await startSandbox();
     onTestFinished(sandbox.close);
     const way = await slowWayTo(sandbox);
@@ -65,9 +65,8 @@ describe.skipIf(!hasRedis)('the lists of a fleet', () => {
     await until(() => received.length > 0);
 
     alone.link.cut();
-    await untilRole(alone, 'ALONE');
-    await untilRole(other, 'LEADER');
-    // The leader has asked for pairs and tickers, and gets them later.
+    await untilAlone(alone);
+    // The other replica has asked for pairs and tickers, and gets them later.
     way.hold();
     await until(() => way.held() >= 2);
     const before = received.length;
@@ -75,7 +74,7 @@ describe.skipIf(!hasRedis)('the lists of a fleet', () => {
     await until(() => received.length > before);
     await other.untilHeight(sandbox.chain.tip.height);
     alone.link.restore();
-    await until(() => alone.role() !== 'ALONE');
+    await untilConnected(alone);
     const whileAlone = received.length;
     way.release();
     sandbox.advance(3);

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Config } from '../../src/settings/settings.ts';
 import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
@@ -72,52 +71,5 @@ describe.skipIf(!hasRedis && process.env['CI'] === undefined)('the replicas of a
       await until(async () => (await counts(replica)).withBid === (await counts(replica)).all - 1);
     const { all } = await counts(replicas[0] as TestGateway);
     expect(sandbox.marketData.calls('orderbook')).toBe(all);
-  });
-
-  test('know the persisted queries that were registered at one of them', async () => {
-    const [one, other] = await startReplicas(2);
-    const query = '{ __typename }';
-    const sha256Hash = createHash('sha256').update(query).digest('hex');
-    const extensions = { persistedQuery: { version: 1, sha256Hash } };
-    const send = async (replica: TestGateway | undefined, body: object) => {
-      const url = (await replica?.app.listen(0, '127.0.0.1')) ?? '';
-      const headers = { 'content-type': 'application/json' };
-      return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json();
-    };
-    const notFound = { message: 'PersistedQueryNotFound', extensions: { code: 'PERSISTED_QUERY_NOT_FOUND' } };
-    expect(await send(other, { extensions })).toEqual({ errors: [notFound] });
-    expect(await send(one, { query, extensions })).toEqual({ data: { __typename: 'Query' } });
-    const key = `pdex:persisted_query:{${sha256Hash}}`;
-    await until(() => server.cli('exists', key) === '1');
-    expect(await send(other, { extensions })).toEqual({ data: { __typename: 'Query' } });
-    expect(Number(server.cli('pttl', key))).toBeGreaterThan(0);
-
-    // Another text under the hash is not executed.
-    const [third] = await startReplicas(1);
-    server.cli('set', key, '{ beaconHeight }');
-    expect(await send(third, { extensions })).toEqual({ errors: [notFound] });
-    // The replicas that know the text do not look.
-    expect(await send(other, { extensions })).toEqual({ data: { __typename: 'Query' } });
-  });
-
-  test('give a client its burst once', async () => {
-    const replicas = await startReplicas(3, { rateLimitPerSecond: 1, rateLimitBurst: 150 });
-    const urls = await Promise.all(replicas.map(({ app }) => app.listen(0, '127.0.0.1')));
-    // Until each replica counts the others.
-    for (const url of urls)
-      await until(async () =>
-        /^pdex_fleet_rate_replicas 3$/m.test(await (await fetch(new URL('/metrics', url))).text()),
-      );
-    const statuses = await Promise.all(
-      Array.from({ length: 300 }, async (_, n) => {
-        const response = await fetch(`${urls[n % 3]}?query={__typename}`, { headers: { accept: 'application/json' } });
-        await response.text();
-        return response.status;
-      }),
-    );
-    const granted = statuses.filter((status) => status === 200).length;
-    expect(new Set(statuses)).toEqual(new Set([200, 429]));
-    expect(granted).toBeLessThanOrEqual(195);
-    expect(granted).toBeGreaterThanOrEqual(90);
   });
 });

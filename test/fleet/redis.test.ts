@@ -4,6 +4,7 @@ import { createRedis, createScript, type Redis } from '../../src/fleet/redis.ts'
 import { RedisUnavailableError } from '../../src/fleet/redis-connection.ts';
 import { freePort } from '../support/ports.ts';
 import { hasRedis, linkRedis, type RedisServer, startRedis, startSentinel } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 import { patiently } from './connected.ts';
 
 /** The longest time until a Redis that can be used is available: only for what hangs. */
@@ -123,14 +124,19 @@ describe.skipIf(!hasRedis)('the connection to Redis', () => {
     expect(await redis.ready(READY_MS)).toBe(true);
   });
 
-  test('waits in Redis without delaying other commands', async () => {
-    const { redis } = connect([server.url]);
-    await redis.ready(READY_MS);
-    const list = redis.fleetKey('list');
-    const waiting = patiently(redis, () => redis.block(60_000, list, 'BLPOP', list, '60'));
-    while (!server.cli('client', 'list').includes('cmd=blpop')) await sleep(5);
-    await patiently(redis, () => redis.command(list, 'RPUSH', list, 'a'));
-    expect(await waiting).toEqual([Buffer.from(list), Buffer.from('a')]);
+  test('sends each message of the channel to each connection, also after Redis was restarted', async () => {
+    const [one, other] = [connect([server.url]).redis, connect([server.url]).redis];
+    await Promise.all([one.ready(READY_MS), other.ready(READY_MS)]);
+    const received: string[] = [];
+    one.onMessage((message) => void received.push(`one ${message}`));
+    other.onMessage((message) => void received.push(`other ${message}`));
+    const lost = Promise.all([nextChange(one), nextChange(other)]);
+    await server.restart();
+    await lost;
+    await Promise.all([one.ready(READY_MS), other.ready(READY_MS)]);
+    await patiently(one, () => one.command('', 'PUBLISH', one.channel, 'ü'));
+    await until(() => received.length >= 2);
+    expect(received.toSorted()).toEqual(['one ü', 'other ü']);
   });
 
   test('reports a Redis that is not there, and keeps trying', async () => {

@@ -1,17 +1,14 @@
 import { onTestFinished } from 'vitest';
-import type { Role } from '../../src/fleet/membership.ts';
+import type { FleetStatus } from '../../src/fleet/fleet.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startGateway, startSandbox, type TestGateway, type TestGatewayOptions } from './gateway.ts';
 import { linkRedis, type RedisLink, type RedisServer } from './redis.ts';
 import { until } from './until.ts';
 
-/** The lease in tests, which a leader keeps also on a busy machine. A test that waits for several times of a lease sets a shorter one. */
-const TEST_LEASE_MS = 10_000;
-
 /** A gateway of a fleet, with a connection to Redis of its own that can be slow or cut. */
 export type Replica = TestGateway & {
   readonly link: RedisLink;
-  role(): Role;
+  status(): FleetStatus;
   close(): Promise<void>;
 };
 
@@ -27,7 +24,7 @@ export async function startReplica(
   const link = await linkRedis(redis);
   if (isCut) link.cut();
   const config = { redisUrl: [link.url], ...options.config, redisPrefix: prefix };
-  const gateway = await startGateway({ leaseMs: TEST_LEASE_MS, ...options, config });
+  const gateway = await startGateway({ ...options, config });
   let closing: Promise<void> | undefined;
   async function closeOnce(): Promise<void> {
     await gateway.close();
@@ -38,27 +35,27 @@ export async function startReplica(
     return closing;
   };
   onTestFinished(close);
-  const role = () => {
-    const status = gateway.app.fleet?.status();
-    if (status === undefined) throw new Error('the gateway is in no fleet');
-    return status.role;
+  const status = () => {
+    const found = gateway.app.fleet?.status();
+    if (found === undefined) throw new Error('the gateway is in no fleet');
+    return found;
   };
-  return { ...gateway, link, role, close };
+  return { ...gateway, link, status, close };
 }
 
-/** Replicas in front of one sandbox, of which one leads. */
+/** Replicas in front of one sandbox. */
 export type TestFleet = {
   readonly sandbox: Sandbox;
   readonly all: readonly Replica[];
-  leader(): Replica;
-  followers(): readonly Replica[];
-  /** Waits until one of these leads and the others follow it. */
+  readonly first: Replica;
+  readonly second: Replica;
+  /** Waits until these replicas, and no others, read together. */
   settled(replicas?: readonly Replica[]): Promise<void>;
   /** Makes blocks, and waits until all replicas serve the newest. */
   advance(blocks?: number): Promise<void>;
 };
 
-/** Starts replicas, and waits until one of them leads and the others follow. */
+/** Starts replicas, and waits until they read together. */
 export async function startFleet(
   redis: RedisServer,
   { replicas = 2, ...options }: TestGatewayOptions & { readonly prefix: string; readonly replicas?: number },
@@ -68,28 +65,20 @@ export async function startFleet(
   const all = await Promise.all(
     Array.from({ length: replicas }, () => startReplica(redis, { ...options, of: sandbox })),
   );
-  const leader = () => {
-    const found = all.find((replica) => replica.role() === 'LEADER');
-    if (found === undefined) throw new Error('nobody leads');
-    return found;
-  };
+  const [first, second = all[0]] = all;
+  if (first === undefined || second === undefined) throw new Error('a fleet without replicas');
   async function settled(some = all): Promise<void> {
-    const isSettled = () => {
-      const roles = some.map((replica) => replica.role());
-      return (
-        roles.filter((role) => role === 'LEADER').length === 1 &&
-        !roles.some((role) => role !== 'LEADER' && role !== 'FOLLOWER')
-      );
-    };
-    await until(isSettled);
+    await until(() =>
+      some.every((replica) => replica.status().isConnected && replica.status().replicas === some.length),
+    );
     await Promise.all(some.map((replica) => replica.untilReady()));
   }
   await settled();
   return {
     sandbox,
     all,
-    leader,
-    followers: () => all.filter((replica) => replica.role() === 'FOLLOWER'),
+    first,
+    second,
     settled,
     async advance(blocks = 1) {
       sandbox.advance(blocks);
@@ -98,7 +87,12 @@ export async function startFleet(
   };
 }
 
-/** Waits until a replica has a role. */
-export function untilRole(replica: Replica, role: Role): Promise<void> {
-  return until(() => replica.role() === role);
+/** Waits until a replica reads alone. */
+export function untilAlone(replica: Replica): Promise<void> {
+  return until(() => !replica.status().isConnected);
+}
+
+/** Waits until a replica reads together with others. */
+export function untilConnected(replica: Replica): Promise<void> {
+  return until(() => replica.status().isConnected);
 }

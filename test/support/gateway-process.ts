@@ -10,7 +10,8 @@ export type GatewayProcess = {
   readonly url: string;
   /** All that it has written to its output so far. */
   output(): string;
-  role(): Promise<string>;
+  /** The number of gateways in its fleet, as it sees it. */
+  replicas(): Promise<number>;
 };
 
 type GatewayProcessOptions = {
@@ -58,21 +59,19 @@ export async function startGatewayProcess({
     if (graphql === undefined) continue;
     child.stdout.resume();
     const ready = new URL('/ready', graphql);
-    const role = async () => {
+    const replicas = async () => {
       const response = await fetch(ready, { headers: { connection: 'close' } });
-      return ((await response.json()) as { readonly role: string }).role;
+      return ((await response.json()) as { readonly replicas: number }).replicas;
     };
-    return { child, url: graphql, output: () => output, role };
+    return { child, url: graphql, output: () => output, replicas };
   }
   throw new Error('the gateway has ended');
 }
 
-/** Waits until one of two gateways leads and the other follows. @returns the leader first */
-export async function untilSettled(one: GatewayProcess, other: GatewayProcess) {
-  let roles = '';
-  await until(async () => {
-    roles = `${await one.role()}, ${await other.role()}`;
-    return ['LEADER, FOLLOWER', 'FOLLOWER, LEADER'].includes(roles);
+/** Waits until each of these gateways reads together with all others. */
+export function untilSettled(...gateways: readonly GatewayProcess[]): Promise<void> {
+  return until(async () => {
+    const counts = await Promise.all(gateways.map((gateway) => gateway.replicas()));
+    return counts.every((count) => count === gateways.length);
   });
-  return roles.startsWith('LEADER') ? ([one, other] as const) : ([other, one] as const);
 }

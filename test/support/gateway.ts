@@ -60,8 +60,6 @@ export type TestGatewayOptions = {
   readonly sandbox?: SandboxOptions;
   /** The sandbox of another gateway, in front of which this one is too. It is not closed with this one. */
   readonly of?: Sandbox;
-  /** How long the lease of a fleet lasts. */
-  readonly leaseMs?: number;
   /** Done to the sandbox before the gateway first asks it. */
   readonly before?: (sandbox: Sandbox) => unknown;
   /** The built explorer; by default, it is off. */
@@ -96,7 +94,7 @@ export async function startGateway(
 ): Promise<TestGateway & { close(): Promise<void> }> {
   const sandbox = options.of ?? (await startSandbox(options.sandbox));
   await options.before?.(sandbox);
-  const { store, leaseMs } = options;
+  const { store } = options;
   const clock = { now: START };
   const config: Config = {
     ...(readConfig([], {}) as Config),
@@ -121,7 +119,7 @@ export async function startGateway(
   const tracing = await startTracing({ ...config, version: '0.0.0', log });
   const now = () => clock.now;
   const { explorer = 'off' } = options;
-  const appOptions = { config, isSandbox: options.isSandbox ?? true, log, now, tracing, leaseMs, explorer };
+  const appOptions = { config, isSandbox: options.isSandbox ?? true, log, now, tracing, explorer };
   const app = listenOnce(createApp({ ...appOptions, ...(store && { createStore: () => store }) }));
 
   async function post(query: unknown, variables: unknown, accept: string): Promise<Dispatcher.ResponseData> {

@@ -203,7 +203,6 @@ describe('a websocket of a node', () => {
       headers: {},
       proxies: { httpProxy: undefined, httpsProxy: undefined, noProxy: [], ...proxies },
       timeoutMs: 5_000,
-      isOn: true,
       onBlock: ({ height }) => heights.push(height),
       onChange() {},
       watcher: {

@@ -1,5 +1,4 @@
 import type { FleetStatus } from '../../fleet/fleet.ts';
-import type { Role } from '../../fleet/membership.ts';
 import type { Freshness } from '../../live/market/lists.ts';
 import type { UpstreamHealth } from '../../upstream/health.ts';
 import { builder } from '../builder.ts';
@@ -83,27 +82,15 @@ const MarketDataReadingRef = builder.objectRef<Freshness>('MarketDataReading').i
   }),
 });
 
-const FleetRoleEnum = builder.enumType('FleetRole', {
-  description: 'What a gateway does in its fleet.',
-  values: {
-    JOINING: { description: 'It has just started, and reads what the fleet has.' },
-    LEADER: { description: 'It reads the upstreams, and publishes what it reads for all.' },
-    FOLLOWER: { description: 'It serves what the leader publishes.' },
-    ALONE: {
-      description: 'It cannot use Redis, or cannot read what the leader publishes, and reads the upstreams itself.',
-    },
-  } satisfies Readonly<Record<Role, object>>,
-});
-
 const FleetRef = builder.objectRef<FleetStatus>('Fleet').implement({
-  description: 'How this gateway takes part in its fleet: several gateways that share what one of them reads.',
+  description: 'How this gateway takes part in its fleet: several gateways that read the upstreams together.',
   fields: (t) => ({
-    role: t.expose('role', { type: FleetRoleEnum, description: 'What this gateway does.' }),
-    since: t.expose('since', { type: 'DateTime', description: 'Time at which this gateway took its role.' }),
-    leaderSince: t.expose('leaderSince', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time at which the current leader became the leader. Null while this gateway knows no leader.',
+    replicas: t.exposeInt('replicas', {
+      description: 'Number of gateways in the fleet, with this one. 1 while this gateway is not connected.',
+    }),
+    connected: t.exposeBoolean('isConnected', {
+      description:
+        'True while this gateway reads together with the others. False while it cannot use Redis: then it reads the upstreams itself.',
     }),
   }),
 });

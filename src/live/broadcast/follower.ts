@@ -22,21 +22,15 @@ export type Follower<T> = Pick<Broadcast<T>, 'subscribe' | 'subscribers' | 'skip
   isFailing(): boolean;
   /** Why the last read failed; `undefined` if it did not. */
   failure(): unknown;
-  /** Reads now, unless a read is under way or polling is off. @returns whether it does */
+  /** Reads now, unless a read is under way. @returns whether it does */
   readNow(): boolean;
-  /** Turns polling on or off. While it is off, another gateway reads, and what it reads is received. */
-  poll(isOn: boolean): void;
-  /** Publishes a value that another gateway has read. A read that is under way is then without effect. */
-  receive(value: T): void;
-  /** The read of another gateway failed, or with `undefined` no longer fails. */
-  receiveFailure(error: unknown): void;
   stop(): void;
 };
 
 /** What a follower reads, and how often. */
 export type FollowerOptions<T> = {
-  /** Reads once. If it returns the previous value, nothing is published. */
-  readonly read: (previous: T | undefined) => Promise<T>;
+  /** Reads once. If it returns the previous value, or `undefined`, nothing is published. */
+  readonly read: (previous: T | undefined) => Promise<T | undefined>;
   /** From the end of one read to the start of the next. */
   readonly intervalMs: () => number;
   /** The upstream that is read, for the error of a caller that waits too long. */
@@ -48,14 +42,9 @@ export type FollowerOptions<T> = {
   readonly watcher: Watcher;
   /** Called with each value before it is published. */
   readonly published?: ((value: T, previous: T | undefined) => void) | undefined;
-  /** With it, polling is off at first, and other gateways get each value before it is published here. */
-  readonly share?: Share<T> | undefined;
   /** Records polls that lead to a publication, and the first of those that fail. */
   readonly trace?: PollTrace<T> | undefined;
 };
-
-/** Shares a value with other gateways. @returns the value to publish here too; `undefined` if it must not be */
-export type Share<T> = (value: T, previous: T | undefined) => Promise<T | undefined>;
 
 /** How polls are traced. */
 type PollTrace<T> = {
@@ -72,53 +61,41 @@ export type Watcher = {
 /** How long a caller waits when the read under way has ended without effect. */
 const MS_UNTIL_NEXT_READ = 10;
 
-/** Starts to poll at once, unless values are shared, until it is stopped. */
+/** Starts to poll at once, until it is stopped. */
 export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
-  const { read, intervalMs, upstream, timeoutMs, isTooOld = () => false, watcher, published, share, trace } = options;
+  const { read, intervalMs, upstream, timeoutMs, isTooOld = () => false, watcher, published, trace } = options;
   const latest = createBroadcast<T>();
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
-  let isPolling = share === undefined;
-  /** The read that counts: an earlier one ends without effect. */
-  let reading: symbol | undefined;
+  let isReading = true;
   /** The first error of its kind: all callers get the same one while it repeats. */
   let failure: { readonly error: unknown } | undefined;
   /** The error of all callers for whom the read under way takes too long. */
   let timeout: Error | undefined;
-  /** Resolves when something is received, and when polling is turned on or off. */
-  let received = Promise.withResolvers<void>();
-  let underWay = isPolling ? readOnce() : received.promise;
+  // After the caller has all that the first read needs.
+  let underWay = Promise.resolve().then(readOnce);
 
   async function readOnce(): Promise<void> {
+    if (stopped) return;
     timeout = undefined;
-    const own = Symbol('read');
-    reading = own;
-    const isOver = () => stopped || reading !== own;
+    isReading = true;
     const span = trace?.start();
     try {
       const previous = latest.current();
-      const value = await (span === undefined ? readShared(previous) : span.run(() => readShared(previous)));
-      if (isOver() || value === undefined) return;
+      const value = await (span === undefined ? read(previous) : span.run(() => read(previous)));
+      if (stopped || value === undefined) return;
       succeed();
       if (value === previous) return;
       publish(value);
       span?.published(trace?.describe?.(value, previous) ?? {});
     } catch (error) {
-      if (isOver() || !fail(error)) return;
+      if (stopped || !fail(error)) return;
       span?.failed(error instanceof GatewayError ? error.code : 'INTERNAL_SERVER_ERROR');
     } finally {
       span?.discard();
-      if (!isOver()) {
-        reading = undefined;
-        if (isPolling) timer = setTimeout(readAgain, intervalMs());
-      }
+      isReading = false;
+      if (!stopped) timer = setTimeout(readAgain, intervalMs());
     }
-  }
-
-  async function readShared(previous: T | undefined): Promise<T | undefined> {
-    const own = reading;
-    const value = await read(previous);
-    return share === undefined || value === previous || reading !== own ? value : share(value, previous);
   }
 
   function publish(value: T): void {
@@ -144,39 +121,10 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
   }
 
   function readNow(): boolean {
-    if (stopped || !isPolling || reading !== undefined) return false;
+    if (stopped || isReading) return false;
     clearTimeout(timer);
     readAgain();
     return true;
-  }
-
-  function poll(isOn: boolean): void {
-    if (stopped || isOn === isPolling) return;
-    isPolling = isOn;
-    clearTimeout(timer);
-    if (isOn) readAgain();
-    else reading = undefined;
-    renewReceived();
-  }
-
-  /** Callers who wait look again for what they wait for. */
-  function renewReceived(): void {
-    const before = received;
-    received = Promise.withResolvers();
-    if (!isPolling) underWay = received.promise;
-    before.resolve();
-  }
-
-  function receive(value: T): void {
-    if (stopped) return;
-    if (reading !== undefined && isPolling) {
-      // The read under way has become outdated: the next one begins after the interval.
-      reading = undefined;
-      timer = setTimeout(readAgain, intervalMs());
-    }
-    succeed();
-    publish(value);
-    received.resolve();
   }
 
   function current(): T | undefined {
@@ -189,10 +137,10 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
       if (failure !== undefined && latest.current() !== undefined && current() === undefined) throw failure.error;
       const deadline = performance.now() + timeoutMs;
       const isSettled = () => current() !== undefined || failure !== undefined || stopped;
-      // A read can be replaced by that of another gateway.
+      // A read can end without a value.
       do {
         if (current() !== undefined) break;
-        if (!(await isSettledWithin(deadline - performance.now(), Promise.race([underWay, received.promise])))) {
+        if (!(await isSettledWithin(deadline - performance.now(), underWay))) {
           timeout ??= new UpstreamTimeoutError(upstream, timeoutMs, {});
           throw timeout;
         }
@@ -210,22 +158,9 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
     isFailing: () => failure !== undefined,
     failure: () => failure?.error,
     readNow,
-    poll,
-    receive,
-    receiveFailure(error) {
-      if (stopped || isPolling) return;
-      if (error === undefined) {
-        succeed();
-        if (latest.current() === undefined) renewReceived();
-      } else {
-        fail(error);
-        received.resolve();
-      }
-    },
     stop() {
       stopped = true;
       clearTimeout(timer);
-      received.resolve();
     },
   };
 }

@@ -3,7 +3,8 @@ import { type ExchangeState, isUnchanged } from '../../domain/exchange.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { Subscribe } from '../broadcast/broadcast.ts';
-import { createFollower, type Follower, type Share, type Watcher } from '../broadcast/follower.ts';
+import { createFollower, type Follower, type Watcher } from '../broadcast/follower.ts';
+import type { SharedPoll } from '../shared-poll.ts';
 import { createBlockInterval } from './block-interval.ts';
 import { type Head, isSameBlock } from './head.ts';
 import { createHeadProblems, type Problem, type TipWatcher } from './head-problems.ts';
@@ -30,12 +31,6 @@ export type HeadFollower = Follower<Head> & {
   subscribeAfter(height: BeaconHeight): Promise<Subscribe<Head>>;
   /** Whether a head can have states that were filled in before it. */
   readonly canFillIn: boolean;
-  /** Another gateway has polled this highest tip of all nodes. */
-  receiveTip(tip: BeaconHeight): void;
-  /** Remembers heads that another gateway has published, for subscribers who resume. They are of lower heights. */
-  remember(heads: readonly Head[]): void;
-  /** The heads that are remembered, ascending. */
-  recent(): readonly Head[];
   /** For the websockets of the nodes: a block that was pushed is polled at once. */
   readonly push: PushInput;
 };
@@ -55,10 +50,8 @@ type HeadFollowerOptions = {
   readonly now: () => Instant;
   readonly watcher: HeadWatcher;
   readonly tracing?: Tracing | undefined;
-  /** Shares each head with the other gateways of a fleet. Polling is off at first then. */
-  readonly share?: Share<Head> | undefined;
-  /** Resolves when all heads were received that the other gateways of a fleet have published before. */
-  readonly untilCurrent?: (() => Promise<void>) | undefined;
+  /** Polls the nodes together with the other gateways of a fleet. */
+  readonly shared?: SharedPoll<Head> | undefined;
 };
 
 /** Is also notified of each head that is published. */
@@ -70,7 +63,7 @@ const CALLS_FOR_A_HEAD = 4;
 /** Starts to follow the chain of these nodes. */
 export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
   const { nodes, pollMs, timeoutMs, maxBlockAgeMs, poolCounts, headsKept, now, watcher, tracing } = options;
-  const { isPushOpen = () => false, share, untilCurrent } = options;
+  const { isPushOpen = () => false, shared } = options;
   const recent = createRecentHeads(headsKept);
   const interval = createBlockInterval(now);
   const choice = createNodeChoice(timeoutMs);
@@ -121,13 +114,17 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     return { ...block, source: node, observedAt, traceparent };
   }
 
+  function readTogether(shared: SharedPoll<Head>, previous: Head | undefined): Promise<Head | undefined> {
+    const [idleMs, pushed] = [schedule.usualMs(), schedule.awaited()];
+    return shared.poll({ previous, remembered: recent.all(), remember: recent.fill, idleMs, pushed, read });
+  }
+
   const follower: Follower<Head> = createFollower<Head>({
-    read,
-    intervalMs: schedule.intervalMs,
+    read: shared === undefined ? read : (previous) => readTogether(shared, previous),
+    intervalMs: shared === undefined ? schedule.intervalMs : () => shared.intervalMs(schedule.intervalMs()),
     upstream: 'NODE',
     timeoutMs,
     watcher,
-    share,
     published(head, previous) {
       if (head.beaconHeight !== previous?.beaconHeight) interval.observe(head.observedAt);
       poolCounts.isWhole(head.exchange);
@@ -146,6 +143,7 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
       }),
     },
   });
+  shared?.onPublished(follower.readNow);
   const { current: head, failure } = follower;
   const problems = createHeadProblems({ head, failure, interval, maxBlockAgeMs, now, watcher });
 
@@ -155,16 +153,10 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     problems: problems.all,
     nextAt: interval.nextAt,
     async subscribeAfter(height) {
-      await untilCurrent?.();
+      await shared?.untilCurrent();
       return headsAfter({ recent, ...follower }, height);
     },
-    canFillIn: share !== undefined,
-    receiveTip(tip) {
-      const served = follower.newest();
-      if (served !== undefined) problems.polled(tip, served.beaconHeight);
-    },
-    remember: recent.fill,
-    recent: recent.all,
+    canFillIn: shared !== undefined,
     push: schedule.push,
     stop() {
       schedule.stop();

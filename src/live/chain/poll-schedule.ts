@@ -6,6 +6,10 @@ import type { PushedBlock } from '../../upstream/node/push-frames.ts';
 type PollSchedule = {
   /** The time from the end of a poll to the start of the next one. Called at the end of each poll. */
   intervalMs(): number;
+  /** The interval without blocks that were pushed. */
+  usualMs(): number;
+  /** Names a block that was pushed and is not served yet; `undefined` if there is none. */
+  awaited(): string | undefined;
   /** A head was published. */
   published(): void;
   /** No poll is started any more. */
@@ -63,7 +67,7 @@ export function createPollSchedule({
   const rate = { pointsPerSecond: 1_000 / pollMs, burst: POLLS_AT_ONCE };
   let bucket = fullBucket(rate, performance.now());
   /** A block above the served one, and how often the tips were polled again for it. */
-  let awaited: { readonly height: BeaconHeight; polls: number } | undefined;
+  let awaited: { readonly height: BeaconHeight; readonly hash: string; polls: number } | undefined;
   /** The newest block that was pushed during a poll, which may have begun before the node had it. */
   let pushedMeanwhile: PushedBlock | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -115,6 +119,8 @@ export function createPollSchedule({
 
   return {
     intervalMs: () => againMs() ?? usualMs(),
+    usualMs,
+    awaited: () => (awaited !== undefined && isNews(awaited) ? `${awaited.height}:${awaited.hash}` : undefined),
     published() {
       silentHeads = isAnnounced || !isPushOpen() ? 0 : silentHeads + 1;
       isAnnounced = false;
@@ -126,7 +132,7 @@ export function createPollSchedule({
         silentHeads = 0;
         if (!isNews(block)) return;
         if (block.height > Math.max(served()?.beaconHeight ?? 0, awaited?.height ?? 0))
-          awaited = { height: block.height, polls: 0 };
+          awaited = { ...block, polls: 0 };
         pollSoon(block);
       },
       changed: () => pollSoon(),

@@ -7,10 +7,10 @@ import type { Head } from './head.ts';
 type RecentHeads = {
   /** Adds the newest head. It replaces a remembered one of the same height. */
   add(head: Head): void;
-  /** Adds heads of heights that are not remembered. */
-  fill(heads: readonly Head[]): void;
   /** All that are remembered, ascending. */
   all(): readonly Head[];
+  /** Adds heads of heights that are not remembered. */
+  fill(heads: readonly Head[]): void;
   /** The lowest head above this height. */
   after(height: BeaconHeight): Head | undefined;
   /** Resolves when the next subscriber may get one: thousands can resume at the same time. */

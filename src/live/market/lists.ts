@@ -4,8 +4,9 @@ import { UpstreamBadShapeError } from '../../errors.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { MarketDataClient } from '../../upstream/market-data/client.ts';
 import type { Rows } from '../../upstream/rows.ts';
-import { createFollower, type Follower, type Share, type Watcher } from '../broadcast/follower.ts';
+import { createFollower, type Follower, type Watcher } from '../broadcast/follower.ts';
 import { createTurnLimit } from '../broadcast/turn-limit.ts';
+import type { SharedPoll } from '../shared-poll.ts';
 
 /** One list of the market-data host, as it was last read. */
 export type MarketSnapshot<P extends Pair> = {
@@ -20,7 +21,7 @@ export type MarketSnapshot<P extends Pair> = {
 };
 
 /** When a read began and ended, by the monotonic clock of this gateway. The response is of some moment in between. */
-export type ReadTime = { readonly beganAt: number; readonly endedAt: number };
+type ReadTime = { readonly beganAt: number; readonly endedAt: number };
 
 /** Follows the two lists of the market-data host separately: one can be read while the other cannot. */
 export type MarketFollower = {
@@ -49,14 +50,14 @@ type MarketFollowerOptions = {
   /** Creates the watcher of a list. */
   readonly watch: () => Watcher;
   readonly tracing?: Tracing | undefined;
-  /** Shares each snapshot with the other gateways of a fleet. Polling is off at first then. */
-  readonly share?: MarketShare | undefined;
+  /** Polls the host together with the other gateways of a fleet. */
+  readonly shared?: MarketPolls | undefined;
 };
 
-/** Shares the snapshots of both lists. */
-export type MarketShare = {
-  readonly pairs: Share<MarketSnapshot<Pair>>;
-  readonly tickers: Share<MarketSnapshot<Ticker>>;
+/** The polls of both lists together with other gateways. */
+export type MarketPolls = {
+  readonly pairs: SharedPoll<MarketSnapshot<Pair>>;
+  readonly tickers: SharedPoll<MarketSnapshot<Ticker>>;
 };
 
 /** A read may take the upstream timeout on top of its interval. */
@@ -65,8 +66,8 @@ const INTERVALS_UNTIL_STALE = 3;
 /** Starts to follow a market-data host. */
 export function createMarketFollower(options: MarketFollowerOptions): MarketFollower {
   const { host, now, pollMs, timeoutMs } = options;
-  const pairs = followList('pairs', host.pairs, options, options.share?.pairs);
-  const tickers = followList('tickers', host.tickers, options, options.share?.tickers);
+  const pairs = followList('pairs', host.pairs, options, options.shared?.pairs);
+  const tickers = followList('tickers', host.tickers, options, options.shared?.tickers);
   const staleAfterMs = INTERVALS_UNTIL_STALE * pollMs + timeoutMs;
 
   function freshness(): Freshness | undefined {
@@ -87,25 +88,33 @@ function followList<P extends Pair>(
   name: string,
   read: (previous: readonly P[] | undefined) => Promise<Rows<P>>,
   { pollMs, timeoutMs, maxAgeMs, now, watch, tracing }: MarketFollowerOptions,
-  share: Share<MarketSnapshot<P>> | undefined,
+  shared: SharedPoll<MarketSnapshot<P>> | undefined,
 ): Follower<MarketSnapshot<P>> {
-  return createFollower<MarketSnapshot<P>>({
-    async read(previous) {
-      const beganAt = performance.now();
-      const { rows, dropped } = await read(previous?.market.rows);
-      const observedAt = now();
-      const endedAt = performance.now();
-      const market = rows === previous?.market.rows ? previous.market : await prepareMarket(rows);
-      return { market, observedAt, nextAt: observedAt + pollMs, dropped, read: { beganAt, endedAt } };
-    },
-    intervalMs: () => pollMs,
+  async function readList(previous: MarketSnapshot<P> | undefined): Promise<MarketSnapshot<P>> {
+    const beganAt = performance.now();
+    const { rows, dropped } = await read(previous?.market.rows);
+    const observedAt = now();
+    const endedAt = performance.now();
+    const market = rows === previous?.market.rows ? previous.market : await prepareMarket(rows);
+    return { market, observedAt, nextAt: observedAt + pollMs, dropped, read: { beganAt, endedAt } };
+  }
+
+  function readTogether(shared: SharedPoll<MarketSnapshot<P>>, previous: MarketSnapshot<P> | undefined) {
+    const remembered = previous === undefined ? [] : [previous];
+    return shared.poll({ previous, remembered, idleMs: pollMs, read: readList });
+  }
+
+  const follower = createFollower<MarketSnapshot<P>>({
+    read: shared === undefined ? readList : (previous) => readTogether(shared, previous),
+    intervalMs: () => shared?.intervalMs(pollMs) ?? pollMs,
     upstream: 'MARKET_DATA',
     timeoutMs,
     isTooOld: ({ observedAt }) => now() - observedAt > maxAgeMs,
     watcher: watch(),
-    share,
     trace: tracing && { start: () => tracing.startPoll(name) },
   });
+  shared?.onPublished(follower.readNow);
+  return follower;
 }
 
 /** How many rows of the last response could not be read, or not completely: all of them if that is why the list failed. */

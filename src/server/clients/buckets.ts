@@ -3,7 +3,7 @@ import type { Instant } from '../../domain/instant.ts';
 import { drain, fullBucket, type RateLimit, refill, type TokenBucket } from '../../domain/token-bucket.ts';
 
 /** The token bucket of one client. */
-export type ClientBucket = {
+type ClientBucket = {
   /** The points that the client can spend now. */
   level(): TokenBucket;
   /** Takes points from what `level` has just returned. The client may owe points afterwards. */
@@ -14,20 +14,18 @@ export type ClientBucket = {
 export type Buckets = {
   /** The bucket of a client. It must be used at once, because it can be removed later. */
   of(client: string): ClientBucket;
-  /** Ends what goes on in the background. */
-  close(): void;
 };
 
 /**
  * Maximum number of buckets. One more removes the least recently used, whose client then has a full bucket again. An attacker
  * gains nothing: to remove a bucket he needs this many addresses, each with a full bucket of its own.
  */
-export const MAX_CLIENTS = 100_000;
+const MAX_CLIENTS = 100_000;
 
-/** Creates the buckets of one gateway, which counts alone. */
+/** Creates the buckets of one gateway. Each gateway of a fleet counts for itself. */
 export function createBuckets(rate: RateLimit, now: () => Instant): Buckets {
   const buckets = new LRUCache({ max: MAX_CLIENTS, memoMethod: () => new OwnBucket(rate, now) });
-  return { of: (client) => buckets.memo(client), close() {} };
+  return { of: (client) => buckets.memo(client) };
 }
 
 class OwnBucket implements ClientBucket {

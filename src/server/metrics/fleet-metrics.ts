@@ -1,55 +1,70 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
 import type { FleetStatus } from '../../fleet/fleet.ts';
+import type { FleetWatcher } from '../../fleet/watcher.ts';
 import type { CollectedMetrics } from './collected-metrics.ts';
 
-/** Registers the metrics of the fleet. Without a fleet they have no values. */
+/** Registers the gauges of the fleet. Without a fleet they have no samples. */
 export function registerFleetMetrics(
   status: (() => FleetStatus) | undefined,
-  now: () => number,
-  metrics: CollectedMetrics,
+  { gauge, counter }: CollectedMetrics,
 ): void {
-  const { gauge, counter, gaugeOfEach, counterOfEach } = metrics;
+  if (status === undefined) return;
 
-  gaugeOfEach(
-    'pdex_fleet_role',
-    '1 for the role of the gateway in its fleet: JOINING, LEADER, FOLLOWER or ALONE. No sample without REDIS_URL.',
-    'role',
-    () => (status === undefined ? [] : [[status().role, 1]]),
-  );
-  gauge('pdex_fleet_role_seconds', 'Time since the gateway took its role in the fleet, in seconds.', () =>
-    status === undefined ? undefined : Math.max(0, (now() - status().since) / 1_000),
+  gauge(
+    'pdex_fleet_replicas',
+    'Gateways of the fleet, with this one; 1 while it cannot use Redis.',
+    () => status().replicas,
   );
   gauge(
-    'pdex_fleet_lease_fence',
-    'Fencing number of the lease that the gateway holds or follows. It grows with each new leader.',
-    () => status?.().fence,
+    'pdex_fleet_connected',
+    '1 while the gateway reads together with the others; 0 while it cannot use Redis, or the fleet follows another chain.',
+    () => Number(status().isConnected),
   );
   gauge(
     'pdex_fleet_lag_seconds',
-    'Time from when the leader had read the newest beacon height until the gateway received it, in seconds. 0 unless the gateway follows a leader.',
-    () => {
-      const lagMs = status?.().lagMs;
-      return lagMs === undefined ? undefined : lagMs / 1_000;
-    },
+    'Time from when another gateway had read the newest beacon height until this one had it, in seconds; 0 if this one has read it.',
+    () => status().lagMs / 1_000,
   );
-  gauge('pdex_fleet_redis_available', '1 while the gateway can use Redis; otherwise 0.', () =>
-    Number(status?.().isRedisAvailable ?? false),
+  counter('pdex_fleet_redis_errors_total', 'Commands to Redis that failed.', () => status().redisErrors);
+}
+
+const WAIT_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Creates the metrics of what a fleet reads once, and registers them. */
+export function createFleetWatcher(registry: Registry): FleetWatcher {
+  const registers = [registry];
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers });
+
+  const reads = counter(
+    'pdex_fleet_reads_total',
+    'Reads in a fleet, by kind and outcome: hit (from Redis), waited (from Redis, after another gateway had read it), read (from the upstream, for all gateways) or alone (from the upstream, because Redis could not be used or another gateway took too long).',
+    'kind',
+    'outcome',
   );
-  counter('pdex_fleet_takeovers_total', 'How often the gateway became the leader.', () => status?.().takeovers);
-  counter(
-    'pdex_fleet_published_bytes_total',
-    'Bytes of the messages that the gateway has published to Redis.',
-    () => status?.().publishedBytes,
+  const damaged = counter(
+    'pdex_fleet_damaged_total',
+    'Values in Redis that could not be used, by kind: damaged, or of another version.',
+    'kind',
   );
-  counter(
-    'pdex_fleet_received_bytes_total',
-    'Bytes of the messages that the gateway has received from Redis.',
-    () => status?.().receivedBytes,
+  const bytes = counter(
+    'pdex_fleet_bytes_total',
+    'Bytes of values that were read from Redis (in) or written to it (out), by kind.',
+    'kind',
+    'direction',
   );
-  counterOfEach(
-    'pdex_fleet_refused_messages_total',
-    'Messages from Redis that were ignored, by reason: version (of another format), damaged, size, chain (another one) or gap (one before it is missing).',
-    'reason',
-    () => status?.().refused ?? [],
-  );
-  counter('pdex_fleet_redis_errors_total', 'Commands to Redis that failed.', () => status?.().redisErrors);
+  const waits = new Histogram({
+    name: 'pdex_fleet_wait_seconds',
+    help: 'Time that a read waited for another gateway to read the same, in seconds, by kind.',
+    buckets: WAIT_SECONDS,
+    labelNames: ['kind'],
+    registers,
+  });
+
+  return {
+    ended: (kind, outcome) => reads.inc({ kind, outcome }),
+    waited: (kind, seconds) => waits.observe({ kind }, seconds),
+    moved: (kind, direction, count) => bytes.inc({ kind, direction }, count),
+    damaged: (kind) => damaged.inc({ kind }),
+  };
 }

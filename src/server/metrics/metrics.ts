@@ -2,10 +2,11 @@ import type { GraphQLError } from 'graphql';
 import { CloseCode } from 'graphql-ws';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { type AnyUpstream, ERROR_CODES, type Upstream } from '../../errors.ts';
+import type { FleetWatcher } from '../../fleet/watcher.ts';
 import type { Service } from '../../graphql/context.ts';
 import type { UpstreamCall } from '../../upstream/health.ts';
 import { createCounters, createHistograms } from './counters.ts';
-import { createSharedMetrics, type SharedWatcher } from './shared-metrics.ts';
+import { createFleetWatcher } from './fleet-metrics.ts';
 import { registerSourceMetrics } from './source-metrics.ts';
 
 /** The metrics that Prometheus reads. Every label has a limited set of values. */
@@ -44,8 +45,8 @@ export type Metrics = {
   recordWebSocketClose(code: number): void;
   /** Adds the gauges of what the gateway follows: ages, subscriptions, skipped updates. Called once. */
   registerSources(service: Service): void;
-  /** Adds the metrics of what a fleet shares. Called once, and only with a fleet. */
-  watchShared(): SharedWatcher;
+  /** Adds the metrics of what a fleet reads once. Called once, and only with a fleet. */
+  watchFleet(): FleetWatcher;
 };
 
 /** The label `type` of `pdex_operations_total`. */
@@ -241,7 +242,7 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
     addWebSockets: (difference) => webSockets.inc(difference),
     recordWebSocketClose: (code) => webSocketCloses.inc({ code: isKnownClose(code) ? String(code) : OTHER }),
     registerSources: (service) => registerSourceMetrics(service, registry),
-    watchShared: () => createSharedMetrics(registry),
+    watchFleet: () => createFleetWatcher(registry),
   };
 }
 

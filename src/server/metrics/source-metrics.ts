@@ -9,7 +9,7 @@ import { registerFleetMetrics } from './fleet-metrics.ts';
 /** Registers the metrics of what the gateway follows. */
 export function registerSourceMetrics(service: Service, registry: Registry): void {
   const metrics = createCollectedMetrics(registry);
-  registerFleetMetrics(service.fleet, service.now, metrics);
+  registerFleetMetrics(service.fleet, metrics);
   const { gauge, counter, gaugeOfEach, counterOfEach } = metrics;
   const { sources, now, upstreams } = service;
   const { head, history, nodes, pushes, market, orderBooks, divergences, tokens } = sources;

@@ -2,8 +2,6 @@ import { hash } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { ErrorCode } from '../../errors.ts';
-import type { SharedTexts } from '../../fleet/shared-texts.ts';
-import type { MaybePromise } from '../../maybe-promise.ts';
 import { labelOf, type OperationLabel } from './log-details.ts';
 import type { PersistedDocument, PersistedDocuments } from './persisted-documents.ts';
 import { badRequest, refusal } from './refusal.ts';
@@ -23,13 +21,12 @@ export type PersistedQueries = {
   /** Identifies the operation of a request in the access log. */
   labelOf(params: Parameters<typeof labelOf>[0] & Pick<PersistedParams, 'documentId' | 'extensions'>): OperationLabel;
   /**
-   * The persisted document that a request names, or the text of its query: its own, or the stored one with its hash, for which a
-   * fleet may be searched.
+   * The persisted document that a request names, or the text of its query: its own, or the stored one with its hash.
    *
-   * @throws GraphQLError, or rejects with it, if the id or the hash is unknown, does not match the text, or is malformed, or if
-   *   only persisted documents are allowed and the request names none
+   * @throws GraphQLError if the id or the hash is unknown, does not match the text, or is malformed, or if only persisted
+   *   documents are allowed and the request names none
    */
-  resolve(params: PersistedParams): MaybePromise<PersistedDocument | string>;
+  resolve(params: PersistedParams): PersistedDocument | string;
   /**
    * Stores a text that `resolve` has returned, if the request has its hash. It is called when the client has paid for the text and
    * the text is valid: otherwise a client could replace all stored texts with nonsense.
@@ -41,7 +38,6 @@ type PersistedQueriesOptions = {
   readonly documents: PersistedDocuments;
   /** Whether only persisted documents are allowed. */
   readonly isOnly: boolean;
-  readonly shared?: SharedTexts | undefined;
 };
 
 /** Maximum length of a stored text. Usual documents are far shorter. */
@@ -56,7 +52,7 @@ export function namesDocument({ documentId, extensions }: Pick<PersistedParams, 
 }
 
 /** Creates the persisted queries. No text is stored yet: a client sends the text of a query when its hash is unknown. */
-export function createPersistedQueries({ documents, isOnly, shared }: PersistedQueriesOptions): PersistedQueries {
+export function createPersistedQueries({ documents, isOnly }: PersistedQueriesOptions): PersistedQueries {
   const texts = new LRUCache<string, string>({
     maxSize: MAX_TOTAL_CHARACTERS,
     maxEntrySize: MAX_CHARACTERS,
@@ -72,19 +68,8 @@ export function createPersistedQueries({ documents, isOnly, shared }: PersistedQ
     return document;
   }
 
-  /** Searches the fleet. @throws GraphQLError if no replica knows the hash */
-  async function findShared(id: string, { find }: SharedTexts): Promise<string> {
-    const text = await find(id);
-    // Whoever writes to what the replicas share cannot give a hash another text.
-    if (text === undefined || hash('sha256', text) !== id) throw notFound();
-    return text;
-  }
-
   /** The document or the text with the hash of a request, which may contain its text too. */
-  function byHash(
-    { version, sha256Hash: id }: PersistedQuery,
-    query: string | undefined,
-  ): MaybePromise<PersistedDocument | string> {
+  function byHash({ version, sha256Hash: id }: PersistedQuery, query: string | undefined): PersistedDocument | string {
     if (version !== 1 || typeof id !== 'string') throw badRequest(400, UNKNOWN_VERSION);
     const document = documents.get(id);
     if (document !== undefined) {
@@ -94,9 +79,8 @@ export function createPersistedQueries({ documents, isOnly, shared }: PersistedQ
     if (isOnly) throw query === undefined ? notInList() : persistedOnly();
     if (query === undefined) {
       const known = texts.get(id);
-      if (known !== undefined) return known;
-      if (shared === undefined || !HASH.test(id)) throw notFound();
-      return findShared(id, shared);
+      if (known === undefined) throw notFound();
+      return known;
     }
     if (hash('sha256', query) !== id) throw badRequest(400, OTHER_TEXT);
     return query;
@@ -117,16 +101,12 @@ export function createPersistedQueries({ documents, isOnly, shared }: PersistedQ
       if (isOnly) throw persistedOnly();
       return text ?? '';
     },
-    store({ query, documentId, extensions }, text) {
+    store({ documentId, extensions }, text) {
       const id = documentId == null ? persistedQueryIn(extensions)?.sha256Hash : undefined;
-      if (typeof id !== 'string' || texts.get(id) !== undefined) return;
-      if (query && text.length <= MAX_CHARACTERS) shared?.store(id, text);
-      texts.set(id, text);
+      if (typeof id === 'string') texts.set(id, text);
     },
   };
 }
-
-const HASH = /^[0-9a-f]{64}$/;
 
 const UNKNOWN_VERSION = 'A persisted query must have version 1 and a string sha256Hash.';
 const OTHER_TEXT = 'provided sha does not match query';

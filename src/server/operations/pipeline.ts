@@ -177,19 +177,14 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     );
   }
 
-  function resolve(sent: SentOperation): MaybePromise<PersistedDocument | string | GraphQLError> {
+  function resolve(sent: SentOperation): PersistedDocument | string | GraphQLError {
     try {
-      const resolved = persisted.resolve(sent);
-      return resolved instanceof Promise ? resolved.catch(toRefusal) : resolved;
+      return persisted.resolve(sent);
     } catch (error) {
-      return toRefusal(error);
+      const masked = maskError(error);
+      if (masked.extensions['code'] !== EXPECTED_CODE) metrics.recordRefusedOperation();
+      return masked;
     }
-  }
-
-  function toRefusal(error: unknown): GraphQLError {
-    const masked = maskError(error);
-    if (masked.extensions['code'] !== EXPECTED_CODE) metrics.recordRefusedOperation();
-    return masked;
   }
 
   function select(

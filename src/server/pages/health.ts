@@ -21,7 +21,7 @@ export const STOPPING: Problem = { code: 'STOPPING', message: 'the gateway is st
 
 /**
  * Responds with 200 if there is no reason against it, otherwise with 503 and the reasons; with notes, if there are any; with
- * the role in the fleet; and whether the data is simulated.
+ * the number of gateways in the fleet; and whether the data is simulated.
  */
 export function handleReady(reasons: readonly Problem[], service: Service, response: ServerResponse): void {
   const isReady = reasons.length === 0;
@@ -31,7 +31,7 @@ export function handleReady(reasons: readonly Problem[], service: Service, respo
     status: isReady ? 'ready' : 'not ready',
     ...(!isReady && { reasons }),
     ...(notes.length > 0 && { notes }),
-    ...(service.fleet && { role: service.fleet().role }),
+    ...(service.fleet && { replicas: service.fleet().replicas }),
     sandbox,
   };
   response.writeHead(isReady ? 200 : 503, { 'content-type': 'application/json', 'cache-control': 'no-store' });
@@ -61,8 +61,8 @@ function notesOf({ sources, fleet }: Service) {
     HISTORY_FAILING:
       (state === 'failing' || state === 'refused') && 'the database of the recorded history cannot be used',
     FLEET_ALONE:
-      fleet?.().role === 'ALONE' &&
-      'Redis, or what the leader of the fleet publishes, cannot be used: the gateway reads the upstreams itself',
+      fleet?.().isConnected === false &&
+      'Redis cannot be used, or has the fleet of another chain: the gateway reads the upstreams itself',
     MARKET_DATA_UNREADABLE:
       pairs + tickers + entries > 0 &&
       `parts of market data cannot be read and are left out: ${pairs} of the pairs, ${tickers} of the tickers, ${entries} entries of order books; the log has examples`,

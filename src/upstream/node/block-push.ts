@@ -2,17 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PushedBlock } from './push-frames.ts';
 import { openPushSession, type PushSession, type PushSessionOptions } from './push-session.ts';
 
-/**
- * The subscription to the new blocks of one node, which can be turned on and off: one websocket at a time, which is opened again
- * when it ends.
- */
+/** The subscription to the new blocks of one node: one websocket at a time, which is opened again when it ends. */
 export type BlockPush = {
   /** The name of the node in the log and the metrics. */
   readonly name: string;
   status(): PushStatus;
-  /** Subscribes, or unsubscribes and closes the socket. */
-  turn(isOn: boolean): void;
-  /** Turns it off, and resolves when the socket is closed. It takes at most two seconds. */
+  /** Unsubscribes, and resolves when the socket is closed. It takes at most two seconds. */
   close(): Promise<void>;
 };
 
@@ -31,8 +26,6 @@ type PushStatus = {
 /** What a push needs, and what it reports. */
 export type BlockPushOptions = Pick<PushSessionOptions, 'url' | 'headers' | 'timeoutMs' | 'proxies' | 'onBlock'> & {
   readonly name: string;
-  /** Whether it is on at first. */
-  readonly isOn: boolean;
   /** The websocket has opened or closed. */
   onChange(): void;
   /** Is notified when the node cannot push, and when its first block has come: each once, not at every attempt. */
@@ -50,12 +43,10 @@ const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 5 * 60_000;
 const JITTER = 0.25;
 
-/** Starts to connect at once, if it is on. */
+/** Starts to connect at once. */
 export function createBlockPush(options: BlockPushOptions): BlockPush {
   const { name, onChange, onBlock, watcher, pingMs = PING_MS, firstPauseMs = FIRST_PAUSE_MS } = options;
-  /** Ends the connections; `undefined` while it is off. */
-  let running: AbortController | undefined;
-  let ended = Promise.resolve();
+  const closing = new AbortController();
   let session: PushSession | undefined;
   let isOpen = false;
   /** Whether the watcher was notified of a failure or of a block last; `undefined` for neither. */
@@ -97,24 +88,18 @@ export function createBlockPush(options: BlockPushOptions): BlockPush {
     }
   }
 
-  function turn(isOn: boolean): void {
-    if (isOn === (running !== undefined)) return;
-    running?.abort();
-    session?.leave();
-    const next = isOn ? new AbortController() : undefined;
-    running = next;
-    isFailing = undefined;
-    failures = 0;
-    if (next !== undefined) ended = ended.then(() => run(next));
-  }
-
-  turn(options.isOn);
+  const ended = run(closing);
   return {
     name,
-    status: () => ({ isOpen: isOpen && running !== undefined, isFailing: isFailing === true, frames, reconnects }),
-    turn,
+    status: () => ({
+      isOpen: isOpen && !closing.signal.aborted,
+      isFailing: isFailing === true && !closing.signal.aborted,
+      frames,
+      reconnects,
+    }),
     close() {
-      turn(false);
+      closing.abort();
+      session?.leave();
       return ended;
     },
   };

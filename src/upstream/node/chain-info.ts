@@ -51,7 +51,7 @@ function readBestBlock(chainId: number, block: WireObject, path: string): BestBl
 }
 
 /** The JSON document in the text; `undefined` if it does not have the documented shape. */
-export function readValidationData(text: string): ValidationData | undefined {
+function readValidationData(text: string): ValidationData | undefined {
   try {
     const data = readObject(JSON.parse(text), '$');
     const producerBriSig = data['ProducerBriSig'];

@@ -23,27 +23,16 @@ beforeAll(async () => {
   return gateway.close;
 });
 
-/** Persisted queries of a replica, in a pipeline, with what the fleet has. */
-function createReplica(fleet = new Map<string, string>()) {
-  const calls: string[] = [];
-  const shared = {
-    async find(id: string) {
-      calls.push(`find ${id}`);
-      return fleet.get(id);
-    },
-    store(id: string, text: string) {
-      calls.push(`store ${id}`);
-      fleet.set(id, text);
-    },
-  };
-  const persisted = createPersistedQueries({ documents: new Map(), isOnly: false, shared });
+/** Persisted queries in a pipeline of their own. */
+function createOwnPipeline() {
+  const persisted = createPersistedQueries({ documents: new Map(), isOnly: false });
   const pipeline = createTestPipeline({ service: gateway.app.service, persisted });
   /** The codes of the errors of an operation. */
   const send = async (sent: SentOperation, client: Client = testClient()) => {
     const { errors = [] } = await pipeline.prepare(sent, client);
     return errors.map(({ extensions }) => extensions['code']);
   };
-  return { fleet, calls, send };
+  return { send };
 }
 
 describe('the text of a persisted query is stored only when it is valid', () => {
@@ -63,37 +52,22 @@ describe('the text of a persisted query is stored only when it is valid', () => 
     expect(await codes({ query: '', extensions: named(query) })).toEqual([]);
   });
 
-  test('so that 300 long texts that cannot be parsed push out no other, here and in the fleet', async () => {
-    const { send, fleet, calls } = createReplica();
+  test('so that 300 long texts that cannot be parsed push out no other', async () => {
+    const { send } = createOwnPipeline();
     expect(await send({ query: HONEST, extensions: named(HONEST) })).toEqual([]);
     for (let n = 0; n < 300; n++) {
       const query = unparsable(n);
       expect(await send({ query, extensions: named(query) })).toEqual(PARSE_FAILED);
     }
     expect(await send({ extensions: named(HONEST) })).toEqual([]);
-    expect(calls).toEqual([`store ${sha256(HONEST)}`]);
-    expect([...fleet.values()]).toEqual([HONEST]);
   });
 
   test('and its client has paid for it', async () => {
-    const { send, fleet } = createReplica();
+    const { send } = createOwnPipeline();
     const refused = new GraphQLError('too few points', { extensions: { code: 'RATE_LIMITED' } });
     const account = new Account({ charge: () => refused } as never, {} as never, 'http');
     const poor = { ...testClient(), account };
     expect(await send({ query: HONEST, extensions: named(HONEST) }, poor)).toEqual(['RATE_LIMITED']);
-    expect(fleet.size).toBe(0);
     expect(await send({ extensions: named(HONEST) })).toEqual(NOT_FOUND);
-  });
-
-  test('also one that another replica has registered', async () => {
-    const bad = unparsable(1);
-    const { send, calls } = createReplica(new Map([HONEST, bad].map((text) => [sha256(text), text])));
-    for (let n = 0; n < 2; n++) {
-      expect(await send({ extensions: named(bad) })).toEqual(PARSE_FAILED);
-      expect(await send({ extensions: named(HONEST) })).toEqual([]);
-    }
-    // It is searched once, and not shared again.
-    expect(calls.filter((call) => call.endsWith(sha256(HONEST)))).toEqual([`find ${sha256(HONEST)}`]);
-    expect(calls.filter((call) => call.endsWith(sha256(bad)))).toHaveLength(2);
   });
 });

@@ -14,7 +14,6 @@ function record(url: string, options: Partial<BlockPushOptions> = {}) {
     url: new URL(url),
     headers: {},
     timeoutMs: 5_000,
-    isOn: true,
     firstPauseMs: 1,
     onBlock: ({ height }) => heights.push(height - 1_640_000),
     onChange() {},
@@ -33,7 +32,6 @@ async function subscribed(options?: Partial<BlockPushOptions>) {
   const sandbox = await fixedSandbox({ history: 30 });
   onTestFinished(sandbox.close);
   const recorded = record(sandbox.pushUrl, options);
-  recorded.push.turn(true);
   await expect.poll(sandbox.push.subscribers).toBe(1);
   return { sandbox, ...recorded };
 }
@@ -91,23 +89,6 @@ describe('a push', () => {
     await waiting.push.close();
     expect(waiting.push.status()).toEqual({ isOpen: false, isFailing: false, frames: 0, reconnects: 0 });
   });
-});
-
-test('a push can be turned off and on, and goes on counting', async () => {
-  const { sandbox, push, heights, notified } = await subscribed({ isOn: false });
-  sandbox.advance();
-  await expect.poll(() => heights).toEqual([1]);
-  push.turn(false);
-  expect(push.status()).toEqual({ isOpen: false, isFailing: false, frames: 1, reconnects: 0 });
-  // The first socket is closed before the second one is opened.
-  push.turn(true);
-  await expect.poll(() => sandbox.push.upgrades.length).toBe(2);
-  await expect.poll(sandbox.push.subscribers).toBe(1);
-  expect([sandbox.push.calls('unsubscribe'), sandbox.push.openSockets()]).toEqual([1, 1]);
-  sandbox.advance();
-  await expect.poll(() => heights).toEqual([1, 2]);
-  expect(push.status()).toEqual({ isOpen: true, isFailing: false, frames: 2, reconnects: 0 });
-  expect(notified).toEqual(['pushing', 'pushing']);
 });
 
 describe('a push connects again', () => {

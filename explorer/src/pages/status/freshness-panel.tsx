@@ -36,12 +36,7 @@ export function FreshnessList({ service }: { readonly service: Service }) {
         )}
       </Kind>
       <Kind name="History" {...HISTORY[historyStatus]} />
-      {fleet && (
-        <Kind name="Fleet" {...FLEET[fleet.role]}>
-          <span>since</span> <RelativeTime time={fleet.since} />
-          <span>.</span>
-        </Kind>
-      )}
+      {fleet && <Kind name="Fleet" {...fleetState(fleet)} />}
     </ul>
   );
 }
@@ -72,12 +67,10 @@ const HISTORY: Readonly<Record<Service['historyStatus'], State>> = {
   },
 };
 
-const FLEET: Readonly<Record<NonNullable<Service['fleet']>['role'], State>> = {
-  LEADER: { tone: 'good', state: 'leader', why: 'This gateway reads the upstreams for all gateways of the fleet.' },
-  FOLLOWER: { tone: 'good', state: 'follower', why: 'This gateway serves what the leader of the fleet has read.' },
-  JOINING: { tone: 'warning', state: 'joining', why: 'This gateway reads what the fleet has.' },
-  ALONE: { tone: 'warning', state: 'alone', why: 'This gateway cannot use Redis, and reads the upstreams itself.' },
-};
+function fleetState({ replicas, connected }: NonNullable<Service['fleet']>): State {
+  if (connected) return { tone: 'good', state: 'connected', why: `${replicas} gateways read the upstreams together.` };
+  return { tone: 'warning', state: 'alone', why: 'This gateway cannot use Redis, and reads the upstreams itself.' };
+}
 
 const ARRIVAL: Readonly<Record<Transport, string>> = {
   websocket: 'Updates arrive over one websocket.',

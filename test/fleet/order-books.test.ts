@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { RawOrderBook } from '../../src/domain/order-book.ts';
+import { createOrderBookReads } from '../../src/fleet/order-books.ts';
 import type { Redis } from '../../src/fleet/redis.ts';
-import { createSharedOrderBooks } from '../../src/fleet/shared-order-books.ts';
+import { toBytes } from '../../src/fleet/serialized.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { connectPatiently, keptOutcomes } from './connected.ts';
@@ -23,7 +24,7 @@ const BOOK: RawOrderBook = {
 /** One replica with a clock of its own. */
 function replicaOf(redis: Redis, clock: number, ttlMs = TTL_MS) {
   const watcher = keptOutcomes();
-  const readOnce = createSharedOrderBooks({ redis, ttlMs, maxWaitMs: 5_000, now: () => clock, watcher });
+  const readOnce = createOrderBookReads({ redis, ttlMs, maxWaitMs: 5_000, now: () => clock, watcher });
   return {
     ...watcher,
     read: (tickerId: string, read: () => Promise<RawOrderBook | undefined>) =>
@@ -93,23 +94,24 @@ describe.skipIf(!hasRedis && process.env['CI'] === undefined)('order books of a 
     const one = replicaOf(await connectPatiently(server), 0);
     const other = replicaOf(await connectPatiently(server), 0);
     await one.read(tickerId, async () => BOOK);
-    await until(() => server.cli('exists', '{test}:order_book:index') === '1');
+    await until(() =>
+      server
+        .cli('--scan', '--pattern', 'test:order_book:*')
+        .split('\n')
+        .some((key) => !key.endsWith(':lock') && key !== ''),
+    );
     expect((await other.read(tickerId, never)).value).toEqual(BOOK);
   });
 
-  test.each<[string, unknown]>([
-    ['no number as a price', { book: ['a-b', '', 1, [['1', 2]], [], 0] }],
-    ['a text that is another number', { book: ['a-b', '', 1, [[1, 2, '1.1', null]], [], 0] }],
-    ['too few members', { book: ['a-b', '', 1, []] }],
-    ['no sides', { book: ['a-b', '', 1, null, null, 0] }],
-    ['no array', { book: 'a-b' }],
-    ['no book', {}],
-  ])('are ignored if they have %s', async (_name, body) => {
+  test.each<[string, Buffer]>([
+    ['damaged', Buffer.from('damaged')],
+    ['empty', Buffer.alloc(0)],
+    ['of another ticker', toBytes({ id: 'c-d', observedAt: Date.now(), packed: { book: BOOK } })],
+    ['no values of a book', toBytes(1)],
+  ])('are ignored if they are %s', async (_name, bytes) => {
     const one = replicaOf(await connectPatiently(server), 0);
-    const { toEnvelope } = await import('../../src/fleet/shared-value.ts');
     const redis = await connectPatiently(server);
-    const header = { kind: 'order_book', id: 'a-b', observedAt: Number(server.cli('time').split('\n')[0]) * 1_000 };
-    await redis.command('', 'SET', valueKey('a-b'), toEnvelope(header, Buffer.from(JSON.stringify(body))));
+    await redis.command('', 'SET', valueKey('a-b'), bytes);
     expect((await one.read('a-b', async () => BOOK)).value).toEqual(BOOK);
     expect(one.damages).toEqual(['order_book']);
     expect(one.outcomes).toEqual(['read']);
@@ -117,11 +119,10 @@ describe.skipIf(!hasRedis && process.env['CI'] === undefined)('order books of a 
 
   test.each([-10_000, 2 * TTL_MS])('are ignored if Redis has a clock that is off by %i ms', async (offMs) => {
     const one = replicaOf(await connectPatiently(server), 0);
-    const { toEnvelope } = await import('../../src/fleet/shared-value.ts');
     const redis = await connectPatiently(server);
     const observedAt = Number(server.cli('time').split('\n')[0]) * 1_000 - offMs;
-    const body = Buffer.from(JSON.stringify({ book: null }));
-    await redis.command('', 'SET', valueKey('a-b'), toEnvelope({ kind: 'order_book', id: 'a-b', observedAt }, body));
+    const packed = { book: undefined };
+    await redis.command('', 'SET', valueKey('a-b'), toBytes({ id: 'a-b', observedAt, packed }));
     expect((await one.read('a-b', async () => BOOK)).value).toEqual(BOOK);
     expect(one.damages).toEqual(['order_book']);
   });

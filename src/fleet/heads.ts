@@ -1,0 +1,128 @@
+import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { ExchangeState } from '../domain/exchange.ts';
+import type { Instant } from '../domain/instant.ts';
+import { isSettledWithin } from '../live/broadcast/wait-at-most.ts';
+import { type Head, isAhead } from '../live/chain/head.ts';
+import type { Nodes } from '../live/chain/nodes.ts';
+import type { PastStates } from '../live/chain/past-states.ts';
+import type { SharedPoll } from '../live/shared-poll.ts';
+import type { FleetChain } from './fleet-chain.ts';
+import type { PackedState, PackedStates } from './packed-states.ts';
+import { createPolls, type PollCodec, type PollContext } from './polls.ts';
+
+type HeadsOptions = {
+  readonly context: PollContext;
+  readonly chain: FleetChain;
+  readonly packedStates: PackedStates;
+  readonly nodes: Pick<Nodes, 'all'>;
+  readonly pastStates: Pick<PastStates, 'read'>;
+  /** How many of the newest heads are stored for subscribers who come back. */
+  readonly headsKept: number;
+  readonly now: () => Instant;
+  /** Is called with each head: how long ago another replica had read it, or 0 if this one has. */
+  readonly onLag: (lagMs: number) => void;
+};
+
+/** A head as it is in Redis. */
+type PackedHead = Omit<Head, 'exchange' | 'source' | 'filledIn' | 'previousHeight' | 'observedAt'> & {
+  readonly exchange: PackedState;
+  /** The name of the node that it was read from. */
+  readonly node: string;
+  /** When it had been read, by the clock of Redis. */
+  readonly observedAt: number;
+};
+
+/** How long a head waits for the states between it and the one before it. */
+const FILL_IN_MS = 1_000;
+
+/** Reads of states that are filled in have one share of the queue. */
+const FILLING = { client: Symbol('filled in') };
+
+/**
+ * Creates the polls of the heads. Heights that no replica has followed, such as during an outage of Redis, are filled in: their
+ * states are read as past states, so that subscribers get each height at each replica.
+ */
+export function createHeadPolls(options: HeadsOptions): SharedPoll<Head> {
+  const { context, chain, packedStates, nodes, pastStates, headsKept, now, onLag } = options;
+  const { clock } = context;
+
+  async function unpackOne({ node, observedAt, exchange, ...block }: PackedHead): Promise<Head | undefined> {
+    const source = nodes.all.find(({ name }) => name === node) ?? nodes.all[0];
+    const state = await packedStates.unpack(exchange);
+    if (source === undefined || state === undefined) return undefined;
+    const ageMs = performance.now() - clock.toLocal(observedAt);
+    return { ...block, exchange: state, previousHeight: undefined, source, observedAt: now() - ageMs };
+  }
+
+  /** The heads above the previous one as one head, so that subscribers of `prices` get each height. */
+  async function unpack(packed: readonly unknown[], previous: Head | undefined): Promise<Head | undefined> {
+    const received = await Promise.all((packed as readonly PackedHead[]).map(unpackOne));
+    const newer: Head[] = [];
+    for (const head of received) {
+      const below = newer.at(-1) ?? previous;
+      if (head === undefined || (below !== undefined && !isAhead(head, below))) continue;
+      newer.push({ ...head, previousHeight: below?.beaconHeight });
+    }
+    const newest = newer.pop();
+    if (newest === undefined) return undefined;
+    for (const { source, hash, chainInfo } of [...newer, newest]) if (hash !== '') source.receiveTip(chainInfo.beacon);
+    // The first head can be as old as its block.
+    if (previous !== undefined) onLag(now() - newest.observedAt);
+    return { ...newest, previousHeight: previous?.beaconHeight, filledIn: newer };
+  }
+
+  /** Reads the states of the heights between a head and the one before it. */
+  async function fillIn(head: Head, previous: Head): Promise<readonly Head[]> {
+    const lowest = Math.max(previous.beaconHeight + 1, head.beaconHeight - headsKept + 1);
+    const heights = Array.from({ length: Math.max(0, head.beaconHeight - lowest) }, (_, n) => lowest + n);
+    const states = new Map<BeaconHeight, ExchangeState>();
+    const reads = heights.map(async (height) => {
+      states.set(height, await pastStates.read(height, head, FILLING));
+    });
+    await isSettledWithin(FILL_IN_MS, Promise.allSettled(reads));
+    return heights.flatMap((height) => {
+      const exchange = states.get(height);
+      return exchange?.time === undefined ? [] : [toFilledIn(exchange, exchange.time, head)];
+    });
+  }
+
+  const codec: PollCodec<Head> = {
+    rankOf: ({ beaconHeight }) => beaconHeight,
+    isUnchanged: (head, previous) => head === previous,
+    all: (head) => [...(head.filledIn ?? []), head],
+    async pack({ exchange, source, observedAt, filledIn: _, previousHeight: __, ...block }): Promise<PackedHead> {
+      await chain.join(block.chainInfo.chainName);
+      const ageMs = Math.max(0, now() - observedAt);
+      return {
+        ...block,
+        exchange: await packedStates.pack(exchange),
+        node: source.name,
+        observedAt: clock.toRedis(performance.now() - ageMs),
+      };
+    },
+    unpack,
+    facts: () => undefined,
+    withFacts: (head) => head,
+  };
+  const polls = createPolls<Head>(context, { name: 'head', keep: headsKept, codec });
+
+  return {
+    ...polls,
+    poll: (request) =>
+      polls.poll({
+        ...request,
+        async read(previous) {
+          const head = await request.read(previous);
+          if (head !== previous) onLag(0);
+          if (previous === undefined || head.beaconHeight <= previous.beaconHeight + 1) return head;
+          return { ...head, filledIn: await fillIn(head, previous) };
+        },
+      }),
+  };
+}
+
+/** A head of a state that was read after the head above it. */
+function toFilledIn(exchange: ExchangeState, time: Instant, above: Head): Head {
+  const { beaconHeight } = exchange;
+  return { ...above, beaconHeight, previousHeight: undefined, hash: '', previousHash: undefined, time, exchange };
+}

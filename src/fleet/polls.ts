@@ -1,0 +1,272 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PollRequest, SharedPoll } from '../live/shared-poll.ts';
+import { holding, LOCK_MS } from './lock.ts';
+import { LOOK, PUBLISH } from './poll-scripts.ts';
+import { listOf, type Redis } from './redis.ts';
+import type { RedisClock } from './redis-clock.ts';
+import { RedisUnavailableError } from './redis-connection.ts';
+import { createRunTogether } from './run-together.ts';
+import { fromBytes, toBytes } from './serialized.ts';
+import type { FleetWatcher } from './watcher.ts';
+
+/** How the values of a source are published. */
+export type PollCodec<T> = {
+  /** Puts the values of a source in order: the height of a head, or the time of Redis in ms. */
+  rankOf(value: T): number;
+  /** Whether a value has nothing that is not published yet, apart from its facts. */
+  isUnchanged(value: T, previous: T | undefined): boolean;
+  /** The values that are published for one: itself, and what was filled in below it. */
+  all(value: T): readonly T[];
+  /** @throws Error if Redis cannot be used */
+  pack(value: T): Promise<unknown>;
+  /** The newest of some values, which come in the order of their ranks; `undefined` if none is newer than the previous one. */
+  unpack(packed: readonly unknown[], previous: T | undefined): Promise<T | undefined>;
+  /** Facts of a poll that change also when the value does not. */
+  facts(value: T): unknown;
+  /** The value with the facts of a later poll. */
+  withFacts(value: T, facts: unknown): T;
+};
+
+/** What the polls of all sources have in common. */
+export type PollContext = {
+  readonly redis: Redis;
+  readonly clock: RedisClock;
+  /** Whether this gateway takes part: not if the fleet follows another chain. */
+  readonly isMember: () => boolean;
+  /** How many replicas there are. */
+  readonly replicas: () => number;
+  readonly watcher: FleetWatcher;
+};
+
+type PollOptions<T> = {
+  readonly name: 'head' | 'pairs' | 'tickers';
+  /** How many values Redis keeps. */
+  readonly keep: number;
+  readonly codec: PollCodec<T>;
+};
+
+/** Values are forgotten when no replica has polled for this time. */
+const TTL_MS = 3_600_000;
+
+/** How long a gateway that starts waits for Redis. */
+const START_MS = 500;
+
+/** How long a replica that wants to read a block which was pushed keeps the others from it. */
+const PUSHED_MS = 1_000;
+
+/** Polls of several replicas spread: each comes up to this part of the interval later. */
+const JITTER = 0.1;
+
+/** A replica that could not read the upstream leaves it to the others for this time, if they can. */
+const STAND_BACK_MS = 15_000;
+
+/** Number of intervals without a poll of any replica after which none can read the upstream. */
+const INTERVALS_UNTIL_FAILING = 3;
+
+/** The longest wait for values that others have published, and how often it is checked whether it is over. */
+const MAX_WAIT_MS = 2_000;
+const CHECK_AGAIN_MS = 10;
+
+/**
+ * Creates the polls of one source. At each interval, each replica looks whether there is a newer value. If there is none, the one
+ * that gets the slot reads the upstream and publishes what is new; the slot is then occupied until the interval is over. A value
+ * is published only if nobody has published since its read began, so a replica that was paused cannot go back. Without Redis,
+ * each replica reads alone.
+ */
+export function createPolls<T>(
+  { redis, clock, isMember, replicas, watcher }: PollContext,
+  options: PollOptions<T>,
+): SharedPoll<T> {
+  const { name, keep, codec } = options;
+  const replica = randomUUID();
+  const [slot, versionKey, factsKey, valuesKey] = ['slot', 'version', 'facts', 'values'].map((part) =>
+    redis.fleetKey(`${name}:${part}`),
+  ) as [string, string, string, string];
+  let version = '';
+  let isStarted = false;
+  /** Whether another replica has published since the last poll began. */
+  let isRung = false;
+  let ring = (): boolean => false;
+  let failure: { readonly error: unknown; readonly at: number } | undefined;
+  /** The value of this gateway that Redis has too. */
+  let published: T | undefined;
+  /** When any replica polled last, by the clock of this gateway. */
+  let polledAt = Number.NEGATIVE_INFINITY;
+
+  redis.onMessage((message) => {
+    const [source, from] = message.split(' ');
+    if (source === name && from !== replica) isRung = !ring();
+  });
+
+  const canShare = () => redis.isAvailable() && isMember();
+
+  /** @throws Error if Redis cannot be used */
+  async function look(wants: boolean, pushed?: string): Promise<Look> {
+    const keys: [string, ...string[]] = [slot, versionKey, factsKey, redis.fleetKey(`${name}:pushed:${pushed ?? ''}`)];
+    const isPushed = pushed === undefined ? '0' : '1';
+    const args = [replica, version, wants ? '1' : '0', isPushed, String(LOCK_MS), String(PUSHED_MS)];
+    const [time, isTaken, newest, facts] = listOf(await redis.run(LOOK, keys, args));
+    clock.observe(Number(String(time)));
+    const { at, facts: polled } = readFacts(String(facts));
+    polledAt = clock.toLocal(at);
+    return { isTaken: isTaken === 1, version: String(newest), facts: polled };
+  }
+
+  /** Whether this replica should read: not while others can and it cannot. */
+  function wantsSlot(idleMs: number): boolean {
+    if (failure === undefined || replicas() <= 1) return true;
+    return isOverdue(idleMs) || performance.now() - failure.at > STAND_BACK_MS;
+  }
+
+  const isOverdue = (idleMs: number) => performance.now() - polledAt > INTERVALS_UNTIL_FAILING * idleMs;
+
+  /** The values from a rank on, and whether there are any that can be read. @throws Error if Redis cannot be used */
+  async function receive(
+    previous: T | undefined,
+  ): Promise<{ readonly newer: T | undefined; readonly isEmpty: boolean }> {
+    const from = previous === undefined ? '-inf' : String(codec.rankOf(previous));
+    const reply = listOf(await redis.command(valuesKey, 'ZRANGEBYSCORE', valuesKey, from, '+inf')).filter(
+      Buffer.isBuffer,
+    );
+    const packed = reply.map(fromBytes).filter((each) => each !== undefined);
+    for (const bytes of reply) watcher.moved(name, 'in', bytes.length);
+    if (packed.length < reply.length) watcher.damaged(name);
+    try {
+      return { newer: await codec.unpack(packed, previous), isEmpty: packed.length === 0 };
+    } catch (error) {
+      if (error instanceof RedisUnavailableError) throw error;
+      // Of another version of the gateway.
+      watcher.damaged(name);
+      return { newer: undefined, isEmpty: true };
+    }
+  }
+
+  /**
+   * Publishes values, or only the facts of a poll that found nothing new.
+   *
+   * @param known the version that Redis had
+   * @returns whether nobody else has published since @throws Error if Redis cannot be used
+   */
+  async function publish(known: string, newest: T, values: readonly T[], idleMs: number): Promise<boolean> {
+    const entries: (string | Buffer)[] = [];
+    for (const value of values) {
+      const bytes = toBytes(await codec.pack(value));
+      watcher.moved(name, 'out', bytes.length);
+      entries.push(String(codec.rankOf(value)), bytes);
+    }
+    const facts = JSON.stringify({ at: clock.toRedis(performance.now()), facts: codec.facts(newest) });
+    const next = randomUUID();
+    const terms = [replica, known, next, Math.ceil(idleMs), keep, TTL_MS, redis.channel, `${name} ${replica}`, facts];
+    const reply = await redis.run(PUBLISH, [slot, versionKey, factsKey, valuesKey], [...terms.map(String), ...entries]);
+    if (reply !== 1) return false;
+    published = newest;
+    version = entries.length === 0 ? known : next;
+    return true;
+  }
+
+  /** Takes what others have published, or publishes again what Redis has lost. @throws Error if Redis cannot be used */
+  async function catchUp(newest: string, request: PollRequest<T>): Promise<T | undefined> {
+    const { previous, remembered, remember, idleMs } = request;
+    if (version === '' && previous !== undefined) {
+      const { newer: all } = await receive(undefined);
+      if (all !== undefined) remember?.(codec.all(all).filter((value) => codec.rankOf(value) < codec.rankOf(previous)));
+    }
+    const { newer, isEmpty } = await receive(previous);
+    const isLost = newer === undefined && (isEmpty || newest === '');
+    if (isLost && previous !== undefined) await publish(newest, previous, remembered.slice(-keep), idleMs);
+    else {
+      version = newest;
+      published = newer ?? previous;
+    }
+    return newer ?? previous;
+  }
+
+  async function readForAll(request: PollRequest<T>): Promise<T | undefined> {
+    const { previous, idleMs, read } = request;
+    const value = await holding(redis, { key: slot, token: replica }, () => read(previous));
+    try {
+      if (await publish(version, value, codec.isUnchanged(value, previous) ? [] : codec.all(value), idleMs))
+        return value;
+      // Another replica has published since, while this one was slow or paused: what it has read may be older.
+      return await catchUp((await look(false)).version, request);
+    } catch {
+      return value;
+    }
+  }
+
+  /** @returns `undefined` if Redis cannot be used */
+  async function tryLook(request: PollRequest<T>): Promise<Look | undefined> {
+    if (!isStarted) await redis.ready(START_MS);
+    isStarted = true;
+    if (!canShare()) return undefined;
+    return look(wantsSlot(request.idleMs), request.pushed).catch(() => undefined);
+  }
+
+  async function poll(request: PollRequest<T>): Promise<T | undefined> {
+    const { previous, idleMs, read } = request;
+    isRung = false;
+    const found = await tryLook(request);
+    if (found === undefined) {
+      watcher.ended(name, 'alone');
+      return attempt(() => read(previous));
+    }
+    if (found.version !== version || previous !== published) {
+      watcher.ended(name, 'hit');
+      return catchUp(found.version, request).catch(() => previous);
+    }
+    if (found.isTaken) {
+      watcher.ended(name, 'read');
+      return attempt(() => readForAll(request));
+    }
+    if (failure !== undefined && isOverdue(idleMs)) throw failure.error;
+    published = previous && codec.withFacts(previous, found.facts);
+    return published;
+  }
+
+  async function attempt(work: () => Promise<T | undefined>): Promise<T | undefined> {
+    try {
+      const value = await work();
+      failure = undefined;
+      return value;
+    } catch (error) {
+      failure = { error, at: performance.now() };
+      throw error;
+    }
+  }
+
+  /** Polls until this gateway knows the version that Redis has. */
+  const untilCurrent = createRunTogether(async () => {
+    const until = performance.now() + MAX_WAIT_MS;
+    while (performance.now() < until) {
+      if (!isStarted) await redis.ready(START_MS);
+      if (!canShare()) return;
+      const newest = await redis.command(versionKey, 'GET', versionKey).catch(() => undefined);
+      if (newest !== undefined && String(newest ?? '') === version) return;
+      isRung = !ring();
+      await sleep(CHECK_AGAIN_MS);
+    }
+  });
+
+  return {
+    poll,
+    intervalMs: (usualMs) => (isRung && canShare() ? 0 : usualMs * (1 + JITTER * Math.random())),
+    onPublished(pollNow) {
+      ring = pollNow;
+    },
+    untilCurrent,
+  };
+}
+
+/** What Redis has of a source. */
+type Look = { readonly isTaken: boolean; readonly version: string; readonly facts: unknown };
+
+/** The facts of the last poll, and when it was; long ago if they cannot be read. */
+function readFacts(text: string): { readonly at: number; readonly facts: unknown } {
+  try {
+    const { at, facts } = JSON.parse(text);
+    return { at: Number(at), facts };
+  } catch {
+    return { at: Number.NEGATIVE_INFINITY, facts: undefined };
+  }
+}

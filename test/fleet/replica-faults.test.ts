@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type Replica, startFleet, startReplica, untilAlone, untilConnected } from '../support/fleet.ts';
+import { startSandbox } from '../support/gateway.ts';
+import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+
+describe.skipIf(!hasRedis)('when replicas fail', () => {
+  let redis: RedisServer;
+  let fleets = 0;
+  let prefix = '';
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.close());
+
+  /** Two replicas, each in front of a node of its own. */
+  async function start() {
+    let node = 0;
+    prefix = `replicas-${++fleets}`;
+    const fleet = await startFleet(redis, {
+      prefix,
+      sandbox: { nodes: 2 },
+      configOf: ({ nodeUrls }) => ({ fullnodeUrls: [new URL(nodeUrls[node++] ?? '')] }),
+    });
+    const { first, second } = fleet;
+    const nodeOf = (replica: Replica) => {
+      const found = fleet.sandbox.nodes[fleet.all.indexOf(replica)];
+      if (found === undefined) throw new Error('a replica without a node');
+      return found;
+    };
+    return { fleet, first, second, nodeOf };
+  }
+
+  const heightOf = async (replica: Replica) => (await replica.ask('{ beaconHeight }')).data.beaconHeight;
+
+  test('a replica publishes nothing over what another has published since its read began, and serves that', async () => {
+    const { fleet } = await start();
+    await fleet.advance();
+    // As if another replica had published while each of these was paused.
+    const version = redis.cli('get', `{${prefix}}:head:version`);
+    redis.cli('set', `{${prefix}}:head:version`, 'another');
+    fleet.sandbox.advance();
+    await Promise.all(fleet.all.map((replica) => replica.untilHeight(fleet.sandbox.chain.tip.height)));
+    expect(redis.cli('get', `{${prefix}}:head:version`)).not.toBe(version);
+    const newest = redis.cli('zrange', `{${prefix}}:head:values`, '-1', '-1', 'withscores').split('\n').at(-1);
+    expect(Number(newest)).toBe(fleet.sandbox.chain.tip.height);
+  });
+
+  test('a replica that is cut off from its node serves what the other reads, and is not stale', async () => {
+    const { fleet, first, nodeOf } = await start();
+    nodeOf(first).faults.set({ kind: 'status', status: 503 });
+    await until(() => first.app.service.upstreams()[0]?.lastErrorAt !== undefined);
+    await fleet.advance();
+    await fleet.advance();
+    const query = '{ beaconHeight service { head { stale } } }';
+    await expect
+      .poll(async () => (await first.ask(query)).data)
+      .toEqual({ beaconHeight: fleet.sandbox.chain.tip.height, service: { head: { stale: false } } });
+  });
+
+  test('while no replica can read its node, all say so, and recover', async () => {
+    const { fleet } = await start();
+    for (const node of fleet.sandbox.nodes) node.faults.set({ kind: 'status', status: 503 });
+    const staleAt = async (replica: Replica) =>
+      (await replica.ask('{ service { head { stale } } }')).data.service.head.stale;
+    for (const replica of fleet.all) await expect.poll(() => staleAt(replica)).toBe(true);
+    for (const node of fleet.sandbox.nodes) node.faults.clear();
+    await fleet.advance();
+    for (const replica of fleet.all) await expect.poll(() => staleAt(replica)).toBe(false);
+  });
+
+  test('a replica that is cut off from Redis and not from its node works alone, and never serves a lower height', async () => {
+    const { fleet, second } = await start();
+    second.link.cut();
+    await untilAlone(second);
+    await fleet.advance(2);
+    expect(await heightOf(second)).toBe(fleet.sandbox.chain.tip.height);
+    second.link.restore();
+    await untilConnected(second);
+    await fleet.advance();
+    expect(await heightOf(second)).toBe(fleet.sandbox.chain.tip.height);
+  });
+
+  test('a replica of another chain is refused', async () => {
+    redis.cli('set', '{strangers}:chain', 'another-chain');
+    const sandbox = await startSandbox();
+    onTestFinished(sandbox.close);
+    const stranger = await startReplica(redis, { prefix: 'strangers', of: sandbox });
+    await stranger.untilReady();
+    await until(() => stranger.lines.some(({ chain }) => chain === 'another-chain'));
+    expect(stranger.status().isConnected).toBe(false);
+    expect(await heightOf(stranger)).toBe(sandbox.chain.tip.height);
+    expect(redis.cli('exists', '{strangers}:head:version')).toBe('0');
+  });
+
+  test.each([
+    ['damaged', 'damaged'],
+    ['empty', ''],
+  ])('values that are %s are ignored, and replaced', async (_, text) => {
+    const { fleet } = await start();
+    redis.cli('del', `{${prefix}}:head:values`);
+    redis.cli('zadd', `{${prefix}}:head:values`, String(fleet.sandbox.chain.tip.height + 1), text);
+    redis.cli('set', `{${prefix}}:head:version`, 'another');
+    await fleet.advance();
+    await fleet.advance();
+    const started = await startReplica(redis, { prefix, of: fleet.sandbox });
+    await started.untilReady();
+    expect(await heightOf(started)).toBe(fleet.sandbox.chain.tip.height);
+  });
+});

@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below those of outgoing connections, and of the sandboxes, which choose one all the time. */
-const PORTS = { first: 10_000, end: 20_000 };
+/** Below those of outgoing connections, and of the sandboxes, which choose one all the time. `fetch` refuses 10080, and none above. */
+const PORTS = { first: 10_081, end: 20_000 };
 
 /** A port that nothing listens on, and that nobody else is given: a server can stop and listen on it again. */
 export async function freePort(): Promise<number> {

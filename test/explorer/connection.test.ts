@@ -72,7 +72,8 @@ describeInBrowser('the connection of the explorer', (browser) => {
   const REFUSED = [...GONE, /status of 403/];
 
   test('says that the gateway refuses the page, if it does', async () => {
-    const gateway = await browser.serve();
+    // With the sandbox, it would take pages of this computer.
+    const gateway = await browser.serve({ isSandbox: false });
     const url = await proxyTo(gateway.url);
     const { page } = await browser.open('/chain', { gateway: { ...gateway, url }, allowed: REFUSED });
     await expect

@@ -57,12 +57,15 @@ describeInBrowser('the search for everything', (browser) => {
     await dialog.getByText('1 found').waitFor();
     await page.keyboard.press('Enter');
     await expect.poll(pathOf).toBe('/chain/blocks/1639990');
+    await expect.poll(() => dialog.count()).toBe(0);
 
     const { data } = await gateway.ask('{ history { blocks(last: 1) { hash } } bestBlock { hash } }');
     await page.keyboard.press('/');
     await page.keyboard.type(data.bestBlock.hash);
     await results.filter({ hasText: 'Block' }).click();
     await expect.poll(pathOf).toBe('/chain/blocks/1640000');
+    // In its field, the key would be a part of the text.
+    await expect.poll(() => dialog.count()).toBe(0);
     await page.keyboard.press('/');
     await page.keyboard.type('9999999');
     await dialog.getByText('Nothing found. The newest block is 1,640,000.').waitFor();

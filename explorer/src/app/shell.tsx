@@ -11,6 +11,7 @@ import { Search } from './search/search.tsx';
 import { useServiceStatus } from './service-status.ts';
 import styles from './shell.module.css';
 import { ThemeToggle } from './theme-toggle.tsx';
+import { UnitToggle } from './unit-toggle.tsx';
 
 const NO_VARIABLES = {};
 
@@ -54,6 +55,7 @@ export function Shell() {
             </NavLink>
           </nav>
           <Search />
+          <UnitToggle />
           <ThemeToggle />
         </div>
       </header>

@@ -1,36 +1,24 @@
 import { useSyncExternalStore } from 'react';
-import { createStore } from '../client/store.ts';
+import { createStoredChoice, useStoredChoice } from './stored-choice.ts';
 
 /** What the reader has chosen; `system` follows the setting of the operating system. */
 export type ThemeChoice = 'light' | 'dark' | 'system';
 
-const KEY = 'pdex-theme';
-
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
-const choice = createStore<ThemeChoice>(readChoice());
+const choice = createStoredChoice<ThemeChoice>('pdex-theme', ['system', 'light', 'dark']);
 
-/** Applies the choice of the last visit. Called once, before anything is drawn. */
+/** Applies the choice of the last visit, and each later one. Called once, before anything is drawn. */
 export function startTheme(): void {
-  apply(choice.get());
-  window.addEventListener('storage', ({ key }) => {
-    // Another tab has chosen.
-    if (key === KEY) apply(readChoice());
-  });
+  apply();
+  choice.subscribe(apply);
 }
 
 /** Chooses a theme, also for later visits. */
-export function chooseTheme(next: ThemeChoice): void {
-  try {
-    localStorage.setItem(KEY, next);
-  } catch {
-    // A browser that stores nothing keeps the choice until the page is closed.
-  }
-  apply(next);
-}
+export const chooseTheme = choice.set;
 
 /** The choice of the reader. */
 export function useThemeChoice(): ThemeChoice {
-  return useSyncExternalStore(choice.subscribe, choice.get);
+  return useStoredChoice(choice);
 }
 
 /** The colour scheme that is shown, for charts, which are not drawn by CSS. */
@@ -50,19 +38,10 @@ export function themeColour(name: `--${string}`): string {
   return color;
 }
 
-function apply(next: ThemeChoice): void {
-  if (next === 'system') delete document.documentElement.dataset['theme'];
-  else document.documentElement.dataset['theme'] = next;
-  choice.set(next);
-}
-
-function readChoice(): ThemeChoice {
-  try {
-    const stored = localStorage.getItem(KEY);
-    return stored === 'light' || stored === 'dark' ? stored : 'system';
-  } catch {
-    return 'system';
-  }
+function apply(): void {
+  const chosen = choice.get();
+  if (chosen === 'system') delete document.documentElement.dataset['theme'];
+  else document.documentElement.dataset['theme'] = chosen;
 }
 
 function subscribeToSystem(listener: () => void): () => void {

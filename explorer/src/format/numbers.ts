@@ -74,6 +74,20 @@ export function formatCompact(value: MaybeNumber): string {
   return format(value, { notation: 'compact', maximumSignificantDigits: 4 });
 }
 
+/** A price in US dollars, with as many digits as any other: $12,301.96, $0.0012346. */
+export function formatUsdPrice(value: MaybeNumber): string {
+  return inUsd(formatPrice(value));
+}
+
+/** An amount of US dollars in short: $456.7, $12.3K, $4.57M. */
+export function formatUsd(value: MaybeNumber): string {
+  return inUsd(formatCompact(value));
+}
+
+function inUsd(text: string): string {
+  return text === UNKNOWN ? text : `$${text}`;
+}
+
 /** A percentage with its sign and two decimals: +1.23%, -0.40%, 0.00%. Above 10,000 it is short: +12.3K%. */
 export function formatPercent(value: MaybeNumber, { sign = true }: { readonly sign?: boolean } = {}): string {
   if (value == null || !Number.isFinite(value)) return UNKNOWN;

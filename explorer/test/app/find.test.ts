@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { find } from '../../src/app/search/find.ts';
+import { find, foundMarket } from '../../src/app/search/find.ts';
 import { rowsOf } from '../../src/pages/markets/market-rows.ts';
 
 const PRV = '4'.padStart(64, '0');
 const [BTC, USDT, BLOCK] = ['b', 'd', 'e'].map((digit) => digit.repeat(64)) as [string, string, string];
 const tokens = [
-  { tokenId: PRV, symbol: 'PRV', decimals: 9 },
-  { tokenId: BTC, symbol: 'BTC', decimals: 9 },
-  { tokenId: USDT, symbol: 'USDT', decimals: 6 },
+  { tokenId: PRV, symbol: 'PRV', decimals: 9, usdPrice: null },
+  { tokenId: BTC, symbol: 'BTC', decimals: 9, usdPrice: null },
+  { tokenId: USDT, symbol: 'USDT', decimals: 6, usdPrice: null },
 ];
 const pair = (baseId: string, targetId: string, base: string, target: string) => ({
   ...{ poolId: `${baseId}-${targetId}-1`, tickerId: `${base}_${target}`, base, target, baseId, targetId },
@@ -23,7 +23,7 @@ const { markets } = rowsOf({
 });
 const blocks = new Map([[5, { beaconHeight: 5, hash: BLOCK, time: '2026-01-01T00:00:00Z' }]]);
 const found = (text: string) =>
-  find(text, { rows: markets, tokens, blocks, newest: 1_640_000 }).map(
+  find(text, { rows: markets, unit: 'PRV', tokens, blocks, newest: 1_640_000 }).map(
     ({ kind, name, path }) => `${kind} ${name} ${path}`,
   );
 
@@ -51,4 +51,16 @@ test('finds a block by its height, also with separators, and by its hash', () =>
   expect(['1639999', '1,639,999', '#1639999'].map(found)).toEqual([[block], [block], [block]]);
   expect(found(BLOCK.toUpperCase())).toEqual(['Block 5 /chain/blocks/5']);
   expect(['1640001', '1,63', ' ', 'a'.repeat(64)].map(found)).toEqual([[], [], [], []]);
+});
+
+test('says what a market costs and trades in the unit of the rows', () => {
+  const listed = {
+    tokens: [{ tokenId: PRV, symbol: 'PRV', decimals: 9, usdPrice: 0.5 }],
+    pairs: [pair(BTC, PRV, 'pBTC', 'PRV')],
+    tickers: [{ poolId: `${BTC}-${PRV}-1`, lastPrice: 10_000, baseVolume: 1, targetVolume: 12_000 }],
+    ...{ pools: [], totalPools: 0, height: 7, hasChange: false },
+  };
+  const note = (unit: 'PRV' | 'USD') => rowsOf(listed, unit).markets.map((row) => foundMarket(row, unit).note);
+  expect(note('PRV')).toEqual(['10,000.00 · 24 h volume 12K PRV']);
+  expect(note('USD')).toEqual(['$5,000.00 · 24 h volume $6K']);
 });

@@ -7,6 +7,8 @@ import {
   formatPercent,
   formatPrice,
   formatQuantity,
+  formatUsd,
+  formatUsdPrice,
 } from '../../src/format/numbers.ts';
 
 const UNKNOWN = [null, undefined, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -58,6 +60,26 @@ const CASES: readonly [string, (value: number | null | undefined) => string, rea
         [1.5e12, '1.5T'],
         [1.234e18, '1.23E18'],
         [-12_345, '-12.35K'],
+      ],
+    ],
+    [
+      'formatUsdPrice',
+      formatUsdPrice,
+      [
+        [0, '$0'],
+        [12_301.956, '$12,301.96'],
+        [1, '$1.0000'],
+        [0.00123456, '$0.0012346'],
+      ],
+    ],
+    [
+      'formatUsd',
+      formatUsd,
+      [
+        [0, '$0'],
+        [456.7, '$456.7'],
+        [12_345, '$12.35K'],
+        [1_234_567, '$1.235M'],
       ],
     ],
     [

@@ -6,7 +6,7 @@ import { DEFAULT_INTERVAL, INTERVALS, intervalOf } from '../../src/pages/market/
 import { curveOfLadder, curveOfPool } from '../../src/pages/market/depth/depth-curve.ts';
 import { percentsOf, RANGES, rangeOf } from '../../src/pages/market/depth/ranges.ts';
 import { meaningOfDivergence } from '../../src/pages/market/divergence-text.ts';
-import { isCoarsePrice, spotPriceOfBase, unitOfAmount } from '../../src/pages/market/market.ts';
+import { isCoarsePrice, spotPriceOfBase, unitOfAmount, usdOf, volumeUsd } from '../../src/pages/market/market.ts';
 import { parsePoolId, poolPath } from '../../src/pages/market/pool-id.ts';
 import { symbolsOfTicker } from '../../src/pages/market/ticker-symbols.ts';
 
@@ -36,7 +36,7 @@ test('a ticker id has two symbols, without the prefix of bridged tokens', () => 
 });
 
 describe('the spot price of the base', () => {
-  const pool = { token2: { id: '', tokenId: B, symbol: null, decimals: 9 }, spotPrice: 4 };
+  const pool = { token2: { id: '', tokenId: B, symbol: null, decimals: 9, usdPrice: null }, spotPrice: 4 };
   test('is that of the pool or its reciprocal', () => {
     expect([spotPriceOfBase(pool, B), spotPriceOfBase(pool, A)]).toEqual([4, 0.25]);
     expect([spotPriceOfBase({ ...pool, spotPrice: null }, A), spotPriceOfBase(null, A)]).toEqual([null, null]);
@@ -200,11 +200,62 @@ test('the divergence has a meaning of its own for each size', () => {
 });
 
 test('a token without known decimals counts smallest units, and a price of few of them is coarse', () => {
-  const token = { id: '', tokenId: A, symbol: 'X', decimals: 9 };
+  const token = { id: '', tokenId: A, symbol: 'X', decimals: 9, usdPrice: null };
   expect([unitOfAmount(token), unitOfAmount({ ...token, decimals: null })]).toEqual(['X', 'smallest units of X']);
   expect([isCoarsePrice(1e-9, token), isCoarsePrice(0.77, token), isCoarsePrice(null, token)]).toEqual([
     true,
     false,
     false,
   ]);
+});
+
+describe('in US dollars', () => {
+  const token = (tokenId: string, usdPrice: number | null) => ({
+    id: tokenId,
+    tokenId,
+    symbol: 'X',
+    decimals: 9,
+    usdPrice,
+  });
+  const market = {
+    base: token(B, 300),
+    target: token(A, 2),
+    pair: undefined,
+    pool: undefined,
+    pairs: [],
+    isInverse: false,
+  };
+  const figures = {
+    price: 150,
+    exactPrice: null,
+    spotPrice: null,
+    lastPrice: null,
+    change: null,
+    hostVolume: undefined,
+  };
+
+  test('an amount is worth that of the first side whose price is known', () => {
+    expect(usdOf([150, market.target])).toBe(300);
+    expect(usdOf([null, market.target], [3, market.base])).toBe(900);
+    expect(usdOf([7, token(A, null)], [3, market.base])).toBe(900);
+    expect([usdOf([7, token(A, null)]), usdOf([undefined, market.base]), usdOf()]).toEqual([null, null, null]);
+  });
+
+  test('a volume is that of the host, from either side, or else what was traded through the pool', () => {
+    const ofHost = (base: number | null, target: number | null) =>
+      volumeUsd(market, { ...figures, hostVolume: { base, target } });
+    expect([ofHost(2, 290), ofHost(2, 0), ofHost(2, null), ofHost(null, null)]).toEqual([580, 600, 600, null]);
+    const change = {
+      fromTime: '',
+      percent: null,
+      high: null,
+      low: null,
+      tradedToken1: '1000000000',
+      tradedToken2: '4000000000',
+      isComplete: true,
+    };
+    expect(volumeUsd(market, { ...figures, change })).toBe(1_200);
+    expect(volumeUsd({ ...market, isInverse: true }, { ...figures, change })).toBe(300);
+    expect(volumeUsd(market, figures)).toBeNull();
+  });
 });

@@ -2,18 +2,31 @@ import { expect, test } from 'vitest';
 import type { MarketData } from '../../src/pages/markets/market-list.ts';
 import { searchRows, sortRows } from '../../src/pages/markets/market-order.ts';
 import { rowsOf } from '../../src/pages/markets/market-rows.ts';
+import { liveTargetUsd, type RowDetails } from '../../src/pages/markets/row-details.ts';
 
 const PRV = '4'.padStart(64, '0');
 const [BTC, ETH, NEW] = ['b', 'e', 'f'].map((digit) => digit.repeat(64)) as [string, string, string];
 
-const token = (tokenId: string, symbol: string | null, decimals: number | null) => ({ tokenId, symbol, decimals });
-const pool = (a: string, b: string, reserves: readonly [string, string], price: number | null) => ({
+const token = (tokenId: string, symbol: string | null, decimals: number | null, usdPrice: number | null = null) => ({
+  tokenId,
+  symbol,
+  decimals,
+  usdPrice,
+});
+const pool = (
+  a: string,
+  b: string,
+  reserves: readonly [string, string],
+  price: number | null,
+  liquidityUsd: number | null = null,
+) => ({
   token1: { tokenId: a },
   token2: { tokenId: b },
   token1PoolValue: reserves[0],
   token2PoolValue: reserves[1],
   price,
   inversePrice: price === null ? null : 1 / price,
+  liquidityUsd,
 });
 const pair = (poolId: string, baseId: string, targetId: string, [base, target]: readonly [string, string]) => ({
   poolId,
@@ -25,7 +38,7 @@ const pair = (poolId: string, baseId: string, targetId: string, [base, target]: 
 });
 
 const data: MarketData = {
-  tokens: [token(PRV, 'PRV', 9), token(BTC, 'BTC', 9), token(ETH, 'ETH', 9), token(NEW, null, null)],
+  tokens: [token(PRV, 'PRV', 9, 2), token(BTC, 'BTC', 9), token(ETH, 'ETH', 9, 600), token(NEW, null, null)],
   pairs: [
     pair(`${PRV}-${BTC}-1`, BTC, PRV, ['pBTC', 'PRV']),
     pair(`${PRV}-${BTC}-2`, BTC, PRV, ['pBTC', 'PRV']),
@@ -38,9 +51,9 @@ const data: MarketData = {
     { poolId: `${PRV}-${NEW}-1`, lastPrice: 0.5, baseVolume: null, targetVolume: null },
   ],
   pools: [
-    pool(PRV, BTC, ['50000000000000', '5000000000'], 10_000),
+    pool(PRV, BTC, ['50000000000000', '5000000000'], 10_000, 200_100),
     pool(BTC, ETH, ['1000000000', '40000000000'], 0.025),
-    pool(ETH, NEW, ['7', '7'], null),
+    pool(ETH, NEW, ['7', '7'], null, 0),
   ],
   totalPools: 3,
   height: 7,
@@ -135,4 +148,48 @@ test('changes are in percent of the price a day ago', () => {
   ];
   const rows = rowsOf({ ...data, pairs: [], pools, hasChange: true }).pools;
   expect(sortRows(rows, 'change', 'ascending').map(({ dayStart }) => dayStart)).toEqual([100, 8_000, null]);
+});
+
+test('in US dollars, a market has the price of its target token, the volume of either side, and the liquidity of its pool', () => {
+  const { markets, pools } = rowsOf(data, 'USD');
+  expect(markets.map(({ price, targetUsd, volume, liquidity }) => [price, targetUsd, volume, liquidity])).toEqual([
+    // The host sends the volume of one side only of the second pair, and BTC has no price.
+    [10_000, 2, 40_000, 200_100],
+    [40, 600, null, null],
+    [0.5, 2, null, null],
+  ]);
+  expect(pools.map(({ targetUsd, liquidity }) => [targetUsd, liquidity])).toEqual([
+    [2, 200_100],
+    [600, null],
+    [600, 0],
+  ]);
+  const byPrice = (unit: 'PRV' | 'USD') =>
+    sortRows(markets, 'price', 'descending', unit).map(({ base, target }) => `${base.symbol}/${target.symbol}`);
+  expect(byPrice('PRV')).toEqual(['BTC/PRV', 'BTC/ETH', 'pNEW/PRV']);
+  expect(byPrice('USD')).toEqual(['BTC/ETH', 'BTC/PRV', 'pNEW/PRV']);
+});
+
+test('a live price in US dollars has the price of the target token at the same height', () => {
+  const [row] = rowsOf(data, 'USD').markets;
+  if (row === undefined) throw new Error('there is no market');
+  const details = (beaconHeight: number, usd: { readonly usdPrice?: number | null }): RowDetails => ({
+    pool: {
+      id: '',
+      beaconHeight,
+      token1: { id: '', tokenId: PRV, ...usd },
+      token2: { id: '', tokenId: BTC, usdPrice: 25_000 },
+      price: 11_000,
+      inversePrice: 1 / 11_000,
+    },
+    lastPrice: null,
+    day: undefined,
+    sparkline: undefined,
+  });
+  expect(liveTargetUsd(row, undefined)).toBe(2);
+  expect(liveTargetUsd(row, details(8, { usdPrice: 3 }))).toBe(3);
+  // No route any longer.
+  expect(liveTargetUsd(row, details(8, { usdPrice: null }))).toBeNull();
+  // Older than the list, or read while prices were shown in PRV.
+  expect(liveTargetUsd(row, details(6, { usdPrice: 3 }))).toBe(2);
+  expect(liveTargetUsd(row, details(8, {}))).toBe(2);
 });

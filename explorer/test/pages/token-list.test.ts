@@ -1,20 +1,27 @@
 import { describe, expect, test } from 'vitest';
 import { firstDirection, listTokens, type TokenSort } from '../../src/pages/tokens/token-list.ts';
 
-const token = (tokenId: string, symbol: string | null, nativePrice: number | null, poolCount: number | null = 1) => ({
+const token = (
+  tokenId: string,
+  symbol: string | null,
+  nativePrice: number | null,
+  poolCount: number | null = 1,
+  usdPrice: number | null = null,
+) => ({
   id: `Token:${tokenId}`,
   tokenId,
   symbol,
   decimals: 9,
   nativePrice,
+  usdPrice,
   poolCount,
 });
 
 const TOKENS = [
-  token('aa01', 'BTC', 11_000, 7),
+  token('aa01', 'BTC', 11_000, 7, 25_000),
   token('bb02', 'eth', 280, 9),
   token('cc03', null, null, 2),
-  token('dd04', 'PRV', null, 30),
+  token('dd04', 'PRV', null, 30, 2),
   token('bb05', 'BTC', 0, null),
 ];
 
@@ -31,6 +38,13 @@ describe('the list of tokens', () => {
     expect(ids('price')).toEqual(['aa01', 'bb02', 'bb05', 'dd04', 'cc03']);
     expect(ids('price', { direction: 'ascending' })).toEqual(['bb05', 'bb02', 'aa01', 'dd04', 'cc03']);
     expect(ids('pools')).toEqual(['dd04', 'bb02', 'aa01', 'cc03', 'bb05']);
+  });
+
+  test('by the price in US dollars: the native coin has one, and a token without comes last', () => {
+    const inUsd = (direction: 'ascending' | 'descending') =>
+      listTokens(TOKENS, { search: '', sort: 'price', direction, unit: 'USD' }).map(({ tokenId }) => tokenId);
+    expect(inUsd('descending')).toEqual(['aa01', 'dd04', 'bb05', 'bb02', 'cc03']);
+    expect(inUsd('ascending')).toEqual(['dd04', 'aa01', 'bb05', 'bb02', 'cc03']);
   });
 
   test('is searched by a part of the symbol, or the beginning of the id', () => {

@@ -1,9 +1,10 @@
-import { formatCompact, formatInteger, formatPrice } from '../../format/numbers.ts';
+import { formatCompact, formatInteger, formatPrice, formatUsd, formatUsdPrice } from '../../format/numbers.ts';
 import { nameOfToken, shortId, shortPoolId } from '../../format/prices.ts';
 import { type Block, blockPath } from '../../pages/chain/use-blocks.ts';
-import { searchRows, sortRows } from '../../pages/markets/market-order.ts';
+import { searchRows, sortRows, usdPriceOf } from '../../pages/markets/market-order.ts';
 import type { MarketRow, RowToken } from '../../pages/markets/market-rows.ts';
 import { findTokens } from '../../pages/tokens/token-list.ts';
+import type { Unit } from '../unit.ts';
 
 /** Something that a search has found, and where it is. */
 export type Found = { readonly path: string; readonly kind: string; readonly name: string; readonly note: string };
@@ -11,6 +12,8 @@ export type Found = { readonly path: string; readonly kind: string; readonly nam
 /** Where a search looks. */
 export type SearchedIn = {
   readonly rows: readonly MarketRow[];
+  /** In which the rows are. */
+  readonly unit: Unit;
   readonly tokens: readonly RowToken[];
   readonly blocks: ReadonlyMap<number, Block>;
   /** The newest height; undefined until it is known. */
@@ -26,7 +29,7 @@ export function isHash(text: string): boolean {
 }
 
 /** What a text names: a block by its height or hash, markets and pools, the most traded first, and tokens. */
-export function find(search: string, { rows, tokens, blocks, newest }: SearchedIn): readonly Found[] {
+export function find(search: string, { rows, unit, tokens, blocks, newest }: SearchedIn): readonly Found[] {
   const text = search.trim();
   if (text === '') return [];
   const height = /^#?\d{1,3}(,?\d{3})*$|^#?\d+$/.test(text) ? Number(text.replace(/[#,]/g, '')) : undefined;
@@ -39,7 +42,7 @@ export function find(search: string, { rows, tokens, blocks, newest }: SearchedI
   const markets = sortRows(searchRows(rows, text), 'volume', 'descending');
   return [
     ...found,
-    ...markets.slice(0, MOST_MARKETS).map(foundMarket),
+    ...markets.slice(0, MOST_MARKETS).map((row) => foundMarket(row, unit)),
     ...findTokens(tokens, text)
       .sort((a, b) => relevanceOf(b, text) - relevanceOf(a, text))
       .slice(0, MOST_TOKENS)
@@ -48,12 +51,15 @@ export function find(search: string, { rows, tokens, blocks, newest }: SearchedI
 }
 
 /** A market, or a pool without one. */
-export function foundMarket({ path, base, target, pair, price, volume }: MarketRow): Found {
+export function foundMarket(row: MarketRow, unit: Unit): Found {
+  const { path, base, target, pair, targetUsd, volume } = row;
+  const isUsd = unit === 'USD';
+  const price = isUsd ? usdPriceOf(row.price, targetUsd) : row.price;
   const name = `${nameOfToken(base)}/${nameOfToken(target)}`;
   const notes = [
     pair?.isAmbiguous && `pool ${shortPoolId(pair.poolId)}`,
-    price !== null && formatPrice(price),
-    volume !== null && `24 h volume ${formatCompact(volume)} PRV`,
+    price !== null && (isUsd ? formatUsdPrice(price) : formatPrice(price)),
+    volume !== null && `24 h volume ${isUsd ? formatUsd(volume) : `${formatCompact(volume)} PRV`}`,
   ];
   return { path, kind: pair ? 'Market' : 'Pool', name, note: notes.filter(Boolean).join(' · ') };
 }

@@ -7,6 +7,7 @@ import { rowsOf } from '../../pages/markets/market-rows.ts';
 import { useMarketList } from '../../pages/markets/use-market-list.ts';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { isFavourite, useFavourites } from '../favourites.ts';
+import { useUnit } from '../unit.ts';
 import { find, foundMarket, isHash } from './find.ts';
 import styles from './search.module.css';
 
@@ -23,15 +24,16 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   // The list of the page below keeps what it has read.
   const isByChange = new URLSearchParams(location.search).get('sort') === 'change';
   const { data, errors, retry } = useMarketList(isByChange);
-  const { markets, pools } = useMemo(() => (data === undefined ? NOTHING : rowsOf(data)), [data]);
+  const unit = useUnit();
+  const { markets, pools } = useMemo(() => (data === undefined ? NOTHING : rowsOf(data, unit)), [data, unit]);
   const rows = useMemo(() => [...new Set([...markets, ...pools])], [markets, pools]);
   const newest = useHead()?.beaconHeight;
   const marked = useFavourites();
   const { byHeight } = useBlocks(MOST_BLOCKS, { pause: !isHash(text) });
   const isEmpty = text.trim() === '';
   const found = isEmpty
-    ? rows.filter(({ poolIds }) => isFavourite(marked, poolIds)).map(foundMarket)
-    : find(text, { rows, tokens: data?.tokens ?? [], blocks: byHeight, newest });
+    ? rows.filter(({ poolIds }) => isFavourite(marked, poolIds)).map((row) => foundMarket(row, unit))
+    : find(text, { rows, unit, tokens: data?.tokens ?? [], blocks: byHeight, newest });
 
   function onKeyDown(event: KeyboardEvent<HTMLDialogElement>): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -1,16 +1,17 @@
 import { useMemo } from 'react';
 import { Link, Navigate } from 'react-router';
 import { Page } from '../../app/page.tsx';
+import { useUnit } from '../../app/unit.ts';
 import { currentParameters } from '../../app/url-parameters.ts';
 import { useGatewayQuery } from '../../client/hooks.ts';
-import { formatPrice, formatQuantity } from '../../format/numbers.ts';
-import { shortPoolId } from '../../format/prices.ts';
+import { formatPrice, formatQuantity, formatUsd, formatUsdPrice } from '../../format/numbers.ts';
+import { nameOfToken, shortPoolId } from '../../format/prices.ts';
 import { Answered } from '../../parts/answered.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { SkeletonRows } from '../../parts/skeleton.tsx';
 import { MarketsOfTickerDocument, type MarketsOfTickerQuery } from './choose-market.generated.ts';
-import { nameOfMarket, unitOfPrice } from './market.ts';
+import { nameOfMarket, unitOfPrice, usdOf } from './market.ts';
 import styles from './market-view.module.css';
 import { marketPath } from './market-view.tsx';
 
@@ -43,6 +44,7 @@ export function ChooseMarket({ tickerId }: { readonly tickerId: string }) {
 type ChoicesProps = { readonly tickerId: string; readonly pairs: NonNullable<MarketsOfTickerQuery['pairs']> };
 
 function Choices({ tickerId, pairs }: ChoicesProps) {
+  const isUsd = useUnit() === 'USD';
   const pools = [...Map.groupBy(pairs, ({ id, poolPair }) => poolPair?.id ?? id).values()];
   const [only] = pairs;
   if (only !== undefined && pools.length === 1) {
@@ -62,8 +64,14 @@ function Choices({ tickerId, pairs }: ChoicesProps) {
         return (
           <li key={id}>
             <Link to={marketPath(tickerId, poolId)}>{nameOfMarket(market)}</Link>
-            <span>{`${formatPrice(ticker?.lastPrice)} ${unitOfPrice(market)}`}</span>
-            <span>{`24 h volume ${formatQuantity(ticker?.baseVolume)}`}</span>
+            <span>
+              {isUsd
+                ? `${formatUsdPrice(usdOf([ticker?.lastPrice, targetToken]))} per ${nameOfToken(baseToken)}`
+                : `${formatPrice(ticker?.lastPrice)} ${unitOfPrice(market)}`}
+            </span>
+            <span>
+              {`24 h volume ${isUsd ? formatUsd(usdOf([ticker?.targetVolume || null, targetToken], [ticker?.baseVolume, baseToken])) : formatQuantity(ticker?.baseVolume)}`}
+            </span>
             <span className={styles.id} title={poolId}>
               {notes.filter(Boolean).join(' · ')}
             </span>

@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'react';
+import { useUnit } from '../../app/unit.ts';
 import { useGatewayQuery } from '../../client/hooks.ts';
 import { formatDecimal } from '../../format/amounts.ts';
 import { formatPrice, formatQuantity } from '../../format/numbers.ts';
@@ -7,12 +8,13 @@ import styles from './details.module.css';
 import { MarketDivergenceDocument } from './divergence.generated.ts';
 import figureStyles from './figures.module.css';
 import { Figure, tradedInPool } from './figures-panel.tsx';
-import type { Market, MarketFigures } from './market.ts';
+import { type Market, type MarketFigures, unitOfPrice } from './market.ts';
 
 type DetailsPanelProps = { readonly market: Market; readonly figures: MarketFigures };
 
 /** The other prices of a market and the sources of its volumes, each with why it differs. Closed until a reader wants it. */
 export function DetailsPanel({ market, figures }: DetailsPanelProps) {
+  const isUsd = useUnit() === 'USD';
   const [isOpen, setIsOpen] = useState(false);
   const poolId = market.pair?.poolId ?? '';
   const { data } = useGatewayQuery(
@@ -26,7 +28,11 @@ export function DetailsPanel({ market, figures }: DetailsPanelProps) {
     <details className={styles.details} onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary className={styles.summary}>
         <h2>Details</h2>
-        <span className={styles.hint}>Other prices, and where the volumes come from</span>
+        <span className={styles.hint}>
+          {isUsd
+            ? `Other prices in ${unitOfPrice(market)}, and sources of the volumes`
+            : 'Other prices, and where the volumes come from'}
+        </span>
       </summary>
       <dl className={`${figureStyles.list} ${styles.list}`}>
         <Figure

@@ -1,7 +1,15 @@
 import type { ReactNode } from 'react';
+import { NO_USD_LIQUIDITY, NO_USD_PRICE, type Unit, useUnit } from '../../app/unit.ts';
 import type { GatewayError } from '../../client/errors.ts';
 import { type SentQuery, useHead } from '../../client/hooks.ts';
-import { formatPercent, formatPrice, formatQuantity, UNKNOWN } from '../../format/numbers.ts';
+import {
+  formatPercent,
+  formatPrice,
+  formatQuantity,
+  formatUsd,
+  formatUsdPrice,
+  UNKNOWN,
+} from '../../format/numbers.ts';
 import { nameOfToken } from '../../format/prices.ts';
 import { explainError } from '../../parts/error-text.ts';
 import { Freshness } from '../../parts/freshness.tsx';
@@ -9,7 +17,16 @@ import { LiveNumber } from '../../parts/live-number.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { RelativeTime } from '../../parts/relative-time.tsx';
 import styles from './figures.module.css';
-import { amountWithUnit, isCoarsePrice, type Market, type MarketFigures, reservesOf, unitOfPrice } from './market.ts';
+import {
+  amountWithUnit,
+  isCoarsePrice,
+  type Market,
+  type MarketFigures,
+  reservesOf,
+  unitOfPrice,
+  usdOf,
+  volumeUsd,
+} from './market.ts';
 
 type FiguresPanelProps = {
   readonly market: Market;
@@ -23,9 +40,16 @@ type FiguresPanelProps = {
 export function FiguresPanel({ market, figures, query, poolErrors }: FiguresPanelProps) {
   const { price, lastPrice, change, hostVolume } = figures;
   const head = useHead();
-  const base = nameOfToken(market.base);
+  const unit = useUnit();
+  const isUsd = unit === 'USD';
+  const [base, target] = [nameOfToken(market.base), nameOfToken(market.target)];
   const shown = price ?? lastPrice;
   const reserves = reservesOf(market);
+  const liquidityUsd = market.pool?.liquidityUsd ?? null;
+  const volume =
+    hostVolume === undefined ? tradedInPool(market, figures) : `${formatQuantity(hostVolume.base)} ${base}`;
+  const inUsd = (amount: number | null) => usdOf([amount, market.target]);
+  const whyNot = isUsd && market.target.usdPrice === null ? `${NO_USD_PRICE}, ${target}` : undefined;
   const isOfHead = head !== undefined && market.pool?.beaconHeight === head.beaconHeight;
 
   return (
@@ -36,38 +60,54 @@ export function FiguresPanel({ market, figures, query, poolErrors }: FiguresPane
     >
       <div className={styles.content}>
         <div className={styles.main}>
-          <p className={styles.price}>
-            <LiveNumber value={shown}>{formatPrice(shown)}</LiveNumber>
+          <p className={styles.price} title={whyNot}>
+            {priceInUnit(shown)}
           </p>
-          <p className={styles.unit}>{unitOfPrice(market)}</p>
-          <Change percent={change?.percent ?? null} />
+          <p className={styles.unit}>
+            {isUsd ? `USD per ${base} · ${formatPrice(shown)} ${target}` : unitOfPrice(market)}
+          </p>
+          <Change percent={change?.percent ?? null} of={isUsd ? `, in ${target}` : ''} />
           <p className={styles.note}>
             {price === null && lastPrice !== null
               ? 'Price of the last trade'
               : `Price of the pool at this height, by the exchange's formula for one whole ${base}`}
           </p>
-          <p className={styles.note}>{noteOf(market, figures, poolErrors)}</p>
+          <p className={styles.note}>{noteOf(market, figures, poolErrors, unit)}</p>
         </div>
         <dl className={styles.list}>
           {market.pair !== undefined && (
-            <Figure name="Last trade">
-              <LiveNumber value={lastPrice}>{formatPrice(lastPrice)}</LiveNumber>
+            <Figure name="Last trade" title={whyNot}>
+              {priceInUnit(lastPrice)}
             </Figure>
           )}
-          <Figure name="24 h high">{formatPrice(change?.high)}</Figure>
-          <Figure name="24 h low">{formatPrice(change?.low)}</Figure>
-          <Figure name="24 h volume">
-            {hostVolume === undefined ? tradedInPool(market, figures) : `${formatQuantity(hostVolume.base)} ${base}`}
+          <Figure name="24 h high">{recordedPrice(change?.high)}</Figure>
+          <Figure name="24 h low">{recordedPrice(change?.low)}</Figure>
+          <Figure name="24 h volume" title={isUsd ? volume : undefined}>
+            {isUsd ? formatUsd(volumeUsd(market, figures)) : volume}
           </Figure>
           {reserves !== undefined && (
-            <Figure name="In the pool" isWide>
-              {`${amountWithUnit(reserves.base, market.base)}, ${amountWithUnit(reserves.target, market.target)}`}
+            <Figure name="In the pool" isWide title={isUsd && liquidityUsd === null ? NO_USD_LIQUIDITY : undefined}>
+              {`${isUsd ? `${formatUsd(liquidityUsd)}: ` : ''}${amountWithUnit(reserves.base, market.base)}, ${amountWithUnit(reserves.target, market.target)}`}
             </Figure>
           )}
         </dl>
       </div>
     </Panel>
   );
+
+  function priceInUnit(price: number | null): ReactNode {
+    const value = isUsd ? inUsd(price) : price;
+    return (
+      <LiveNumber key={unit} value={value}>
+        {isUsd ? formatUsdPrice(value) : formatPrice(value)}
+      </LiveNumber>
+    );
+  }
+
+  /** What the target token was worth then is not recorded. */
+  function recordedPrice(price: number | null | undefined): string {
+    return isUsd && price != null ? `${formatPrice(price)} ${target}` : formatPrice(price);
+  }
 }
 
 /** The base tokens that were traded through the pool in 24 hours. */
@@ -81,27 +121,36 @@ type FigureProps = {
   readonly meaning?: string;
   /** Whether it needs the room of two on a phone. */
   readonly isWide?: boolean;
+  readonly title?: string | undefined;
   readonly children: ReactNode;
 };
 
 /** A figure with its name and, in a line below it, what it means. */
-export function Figure({ name, meaning, isWide = false, children }: FigureProps) {
+export function Figure({ name, meaning, isWide = false, title, children }: FigureProps) {
   return (
     <div className={isWide ? `${styles.figure} ${styles.wide}` : styles.figure}>
       <dt>{name}</dt>
-      <dd translate="no">{children}</dd>
+      <dd translate="no" title={title}>
+        {children}
+      </dd>
       {meaning !== undefined && <dd className={styles.meaning}>{meaning}</dd>}
     </div>
   );
 }
 
-function Change({ percent }: { readonly percent: number | null }) {
+type ChangeProps = {
+  readonly percent: number | null;
+  /** Of which price it is, if that is not the one above. */
+  readonly of: string;
+};
+
+function Change({ percent, of }: ChangeProps) {
   const direction = percent === null || Math.abs(percent) < 0.005 ? undefined : percent > 0 ? 'up' : 'down';
   const arrow = direction === undefined ? '' : { up: '▲ ', down: '▼ ' }[direction];
   return (
     <p className={styles.change} data-direction={direction}>
       <span aria-hidden="true">{arrow}</span>
-      <span>{`${percent === null ? UNKNOWN : formatPercent(percent)} in 24 h`}</span>
+      <span>{`${percent === null ? UNKNOWN : formatPercent(percent)} in 24 h${of}`}</span>
     </p>
   );
 }
@@ -111,12 +160,14 @@ function noteOf(
   { pool, base, target }: Market,
   { price, change }: MarketFigures,
   poolErrors: readonly GatewayError[],
+  unit: Unit,
 ): ReactNode {
   const [error] = poolErrors;
   if (pool === undefined)
     return error === undefined ? 'The node has no pool of these tokens.' : explainError(error).title;
   if (base.decimals === null || target.decimals === null) return 'No price: the decimals of a token are not known.';
   if (price === null) return 'No price: the pool has an empty side.';
+  if (unit === 'USD' && target.usdPrice === null) return `${NO_USD_PRICE}, ${nameOfToken(target)}.`;
   if (isCoarsePrice(price, target)) {
     return `This price counts whole smallest units of ${nameOfToken(target)}, so it has few digits. The spot price has more.`;
   }

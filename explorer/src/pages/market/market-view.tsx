@@ -1,9 +1,10 @@
 import { Link } from 'react-router';
 import { Page } from '../../app/page.tsx';
+import { useUnit } from '../../app/unit.ts';
 import { withParameter } from '../../app/url-parameters.ts';
 import type { GatewayError } from '../../client/errors.ts';
 import type { SentQuery } from '../../client/hooks.ts';
-import { formatPrice } from '../../format/numbers.ts';
+import { formatPrice, formatUsdPrice } from '../../format/numbers.ts';
 import { shortPoolId } from '../../format/prices.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { FavouriteButton } from '../../parts/favourite-button.tsx';
@@ -16,7 +17,7 @@ import { DepthPanel } from './depth/depth-panel.tsx';
 import { DetailsPanel } from './details-panel.tsx';
 import { DivergencePanel } from './divergence-panel.tsx';
 import { FiguresPanel } from './figures-panel.tsx';
-import { type Market, type MarketFigures, nameOfMarket, tokenIdsOf } from './market.ts';
+import { type Market, type MarketFigures, nameOfMarket, tokenIdsOf, usdOf } from './market.ts';
 import styles from './market-view.module.css';
 import { SwapPanel } from './swap/swap-panel.tsx';
 
@@ -33,11 +34,13 @@ export function MarketView({ market, figures, query, poolErrors }: MarketViewPro
   const { token1Id, token2Id } = tokenIdsOf(market);
   const name = nameOfMarket(market);
   const price = figures.price ?? figures.lastPrice;
+  const usdPrice = usdOf([price, target]);
+  const shownPrice = useUnit() === 'USD' && usdPrice !== null ? formatUsdPrice(usdPrice) : formatPrice(price);
   const id = pair?.poolId ?? `${token1Id}-${token2Id}`;
   return (
     <Page
       title={name}
-      tabTitle={price === null ? name : `${formatPrice(price)} ${name}`}
+      tabTitle={price === null ? name : `${shownPrice} ${name}`}
       heading={
         <span className={styles.heading}>
           <TokenBadge token={base} />

@@ -78,6 +78,25 @@ export function spotPriceOfBase(
   return pool.token2.tokenId === baseId ? pool.spotPrice : 1 / pool.spotPrice;
 }
 
+/** The value in US dollars of the first of these amounts of whole tokens for which it is known; null if there is none. */
+export function usdOf(
+  ...amounts: readonly (readonly [number | null | undefined, Pick<MarketToken, 'usdPrice'>])[]
+): number | null {
+  for (const [amount, { usdPrice }] of amounts) if (amount != null && usdPrice !== null) return amount * usdPrice;
+  return null;
+}
+
+/**
+ * What was traded in the last 24 hours, in US dollars: by the market-data host, or of a pool alone by what its reserves show. The
+ * amounts of both sides are worth the same, and some hosts send only one.
+ */
+export function volumeUsd({ base, target, isInverse }: Market, { hostVolume, change }: MarketFigures): number | null {
+  if (hostVolume !== undefined) return usdOf([hostVolume.target || null, target], [hostVolume.base, base]);
+  if (change == null) return null;
+  const traded = Number(isInverse ? change.tradedToken1 : change.tradedToken2);
+  return usdOf([traded / 10 ** (base.decimals ?? 0), base]);
+}
+
 /** The reserve of the base token and that of the target token, in smallest units. */
 export function reservesOf({
   pool,

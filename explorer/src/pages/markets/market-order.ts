@@ -1,3 +1,4 @@
+import type { Unit } from '../../app/unit.ts';
 import { nameOfToken } from '../../format/prices.ts';
 import { type MarketRow, searchable } from './market-rows.ts';
 
@@ -18,12 +19,17 @@ export function percentOf(price: number | null, from: number | null | undefined)
 
 const NAMES = new Intl.Collator('en', { sensitivity: 'base', numeric: true });
 
+/** The price of a row in US dollars: target tokens per base token, at what a target token is worth. */
+export function usdPriceOf(price: number | null, targetUsd: number | null | undefined): number | null {
+  return price === null || targetUsd == null ? null : price * targetUsd;
+}
+
 const numberOf = {
-  price: ({ price }) => price,
+  price: ({ price, targetUsd }, unit) => (unit === 'USD' ? usdPriceOf(price, targetUsd) : price),
   change: ({ price, dayStart }) => percentOf(price, dayStart),
   volume: ({ volume }) => volume,
   liquidity: ({ liquidity }) => liquidity,
-} satisfies Record<Exclude<MarketSort, 'name'>, (row: MarketRow) => number | null>;
+} satisfies Record<Exclude<MarketSort, 'name'>, (row: MarketRow, unit: Unit) => number | null>;
 
 /**
  * The rows in which each word of the search is found: a part of a symbol or ticker id, such as BTC-PRV, a token or pool id, or the
@@ -37,13 +43,21 @@ export function searchRows(rows: readonly MarketRow[], search: string): readonly
   );
 }
 
-/** The rows in an order. Rows without a value come last. Updates move no row: its values are those of the list. */
-export function sortRows(rows: readonly MarketRow[], sort: MarketSort, direction: Direction): readonly MarketRow[] {
+/**
+ * The rows in an order, with the unit of the prices by which they are sorted. Rows without a value come last. Updates move no row:
+ * its values are those of the list.
+ */
+export function sortRows(
+  rows: readonly MarketRow[],
+  sort: MarketSort,
+  direction: Direction,
+  unit: Unit = 'PRV',
+): readonly MarketRow[] {
   const sign = direction === 'ascending' ? 1 : -1;
   if (sort === 'name') return rows.toSorted((a, b) => byName(a, b, sign));
   const read = numberOf[sort];
   return rows
-    .map((row) => ({ row, value: read(row) }))
+    .map((row) => ({ row, value: read(row, unit) }))
     .sort((a, b) => {
       if (a.value === null || b.value === null)
         return a.value === b.value ? byName(a.row, b.row, 1) : a.value === null ? 1 : -1;

@@ -1,6 +1,7 @@
 import { memo } from 'react';
 import { Link } from 'react-router';
-import { formatCompact, formatPercent, formatPrice } from '../../format/numbers.ts';
+import { NO_USD_LIQUIDITY, NO_USD_PRICE, type Unit } from '../../app/unit.ts';
+import { formatCompact, formatPercent, formatPrice, formatUsd, formatUsdPrice } from '../../format/numbers.ts';
 import { nameOfToken, shortPoolId } from '../../format/prices.ts';
 import { formatExactTime, parseTime } from '../../format/times.ts';
 import { FavouriteButton } from '../../parts/favourite-button.tsx';
@@ -8,10 +9,10 @@ import { LiveNumber } from '../../parts/live-number.tsx';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import tableStyles from '../../parts/table.module.css';
 import { TokenBadge } from '../../parts/token-badge.tsx';
-import { percentOf } from './market-order.ts';
+import { percentOf, usdPriceOf } from './market-order.ts';
 import type { MarketRow } from './market-rows.ts';
 import styles from './markets.module.css';
-import { livePrice, type RowDetails } from './row-details.ts';
+import { livePrice, liveTargetUsd, type RowDetails } from './row-details.ts';
 
 type MarketTableRowProps = {
   readonly row: MarketRow;
@@ -20,13 +21,25 @@ type MarketTableRowProps = {
   /** Undefined until it was in view. */
   readonly details: RowDetails | undefined;
   readonly hasDay: boolean;
+  readonly unit: Unit;
 };
 
 /** One market. It is drawn again only if something of it has changed. */
-export const MarketTableRow = memo(function MarketTableRow({ row, rowIndex, details, hasDay }: MarketTableRowProps) {
-  const { base, target, pair, poolIds, path, volume, liquidity } = row;
+export const MarketTableRow = memo(function MarketTableRow({
+  row,
+  rowIndex,
+  details,
+  hasDay,
+  unit,
+}: MarketTableRowProps) {
+  const { base, target, pair, poolIds, nodeId, path, volume, liquidity } = row;
   const price = livePrice(row, details);
+  const isUsd = unit === 'USD';
+  const targetUsd = liveTargetUsd(row, details);
+  const shown = isUsd ? usdPriceOf(price, targetUsd) : price;
+  const formatSum = isUsd ? formatUsd : formatCompact;
   const [baseName, targetName] = [nameOfToken(base), nameOfToken(target)];
+  const whyNoUsd = isUsd && targetUsd === null ? `${NO_USD_PRICE}, ${targetName}` : undefined;
   const notes = [
     pair?.isAmbiguous && `pool ${shortPoolId(pair.poolId)}`,
     poolIds.length > 1 && `${poolIds.length} pairs`,
@@ -50,14 +63,29 @@ export const MarketTableRow = memo(function MarketTableRow({ row, rowIndex, deta
           </Link>
         </span>
       </th>
-      <td className={tableStyles.number} title={price === null ? undefined : `${targetName} per ${baseName}`}>
-        <LiveNumber value={price}>{formatPrice(price)}</LiveNumber>
+      <td className={tableStyles.number} title={titleOfPrice()}>
+        <LiveNumber key={unit} value={shown}>
+          {isUsd ? formatUsdPrice(shown) : formatPrice(shown)}
+        </LiveNumber>
       </td>
       {hasDay && <Day row={row} details={details} price={price} />}
-      <td className={tableStyles.number}>{formatCompact(volume)}</td>
-      <td className={tableStyles.number}>{formatCompact(liquidity)}</td>
+      <td className={tableStyles.number} title={volume === null && pair !== undefined ? whyNoUsd : undefined}>
+        {formatSum(volume)}
+      </td>
+      <td
+        className={tableStyles.number}
+        title={isUsd && liquidity === null && nodeId !== undefined ? NO_USD_LIQUIDITY : undefined}
+      >
+        {formatSum(liquidity)}
+      </td>
     </tr>
   );
+
+  function titleOfPrice(): string | undefined {
+    if (price === null) return undefined;
+    if (!isUsd) return `${targetName} per ${baseName}`;
+    return whyNoUsd ?? `${formatPrice(price)} ${targetName} per ${baseName}`;
+  }
 });
 
 type DayProps = Pick<MarketTableRowProps, 'row' | 'details'> & { readonly price: number | null };

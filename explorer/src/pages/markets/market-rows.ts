@@ -1,3 +1,4 @@
+import type { Unit } from '../../app/unit.ts';
 import { nameOfToken, priceOfBase } from '../../format/prices.ts';
 import { namesOfSymbol } from '../../format/token-names.ts';
 import type { MarketData } from './market-list.ts';
@@ -25,11 +26,13 @@ export type MarketRow = {
   readonly height: number;
   /** Target tokens per base token: of the pool, or else of the last trade. */
   readonly price: number | null;
+  /** What one target token is worth in US dollars. */
+  readonly targetUsd: number | null;
   /** The price a day ago; undefined if it was not read. */
   readonly dayStart: number | null | undefined;
-  /** Of all its pairs in the last 24 hours, in native coins. */
+  /** Of all its pairs in the last 24 hours, in native coins or in US dollars. */
   readonly volume: number | null;
-  /** Both sides of the pool together, in native coins. */
+  /** Both sides of the pool together, in the same unit. */
   readonly liquidity: number | null;
   /** What a search looks at, in lower case, and the words of the names of both tokens. */
   readonly text: string;
@@ -44,30 +47,32 @@ const NATIVE_ID = '4'.padStart(64, '0');
 
 /**
  * Makes the rows of what the gateway sent. Pairs of the host that trade in one pool of the node are one row, so that a pool is
- * listed and counted once: the first pair gives it its name, direction and page, in both lists.
+ * listed and counted once: the first pair gives it its name, direction and page, in both lists. Volumes and liquidity are in the unit.
  */
-export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData): MarketRows {
+export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData, unit: Unit = 'PRV'): MarketRows {
   const tokensById = new Map(tokens.map((token) => [token.tokenId, token]));
   const poolsByTokens = new Map(
     (pools ?? []).map((pool) => [tokensKey(pool.token1.tokenId, pool.token2.tokenId), pool]),
   );
   const tickersByPoolId = new Map((tickers ?? []).map((ticker) => [ticker.poolId, ticker]));
+  const usdOf = (tokenId: string) => tokensById.get(tokenId)?.usdPrice ?? null;
   const nativePrices = nativePricesOf(pools ?? []);
-  const inNative = (amount: number | null | undefined, tokenId: string) => {
-    const price = nativePrices.get(tokenId);
-    return amount == null || price === undefined ? null : amount * price;
+  const inUnit = (amount: number | null | undefined, tokenId: string) => {
+    const price = unit === 'USD' ? usdOf(tokenId) : (nativePrices.get(tokenId) ?? null);
+    return amount == null || price === null ? null : amount * price;
   };
   const tokenOf = (tokenId: string, symbol: string | null = null): RowToken => ({
     tokenId,
     symbol: tokensById.get(tokenId)?.symbol ?? symbol,
   });
   const liquidityOf = (pool: ListedPoolFragment): number | null => {
+    if (unit === 'USD') return pool.liquidityUsd;
     for (const [token, reserve] of [
       [pool.token1, pool.token1PoolValue],
       [pool.token2, pool.token2PoolValue],
     ] as const) {
       const decimals = tokensById.get(token.tokenId)?.decimals;
-      const side = decimals == null ? null : inNative(Number(reserve) / 10 ** decimals, token.tokenId);
+      const side = decimals == null ? null : inUnit(Number(reserve) / 10 ** decimals, token.tokenId);
       if (side !== null) return 2 * side;
     }
     return null;
@@ -89,7 +94,7 @@ export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData
     const volumes = group.flatMap(({ poolId, baseId, targetId }) => {
       const ticker = tickersByPoolId.get(poolId);
       // Some hosts send the volume of one side only.
-      return inNative(ticker?.targetVolume || null, targetId) ?? inNative(ticker?.baseVolume, baseId) ?? [];
+      return inUnit(ticker?.targetVolume || null, targetId) ?? inUnit(ticker?.baseVolume, baseId) ?? [];
     });
     const [base, target] = [tokenOf(baseId, first.base), tokenOf(targetId, first.target)];
     const row: MarketRow = {
@@ -102,6 +107,7 @@ export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData
       nodeId: pool && `PoolPair:${tokensKey(baseId, targetId)}`,
       height,
       price: priceOfBase(pool, baseId) ?? tickersByPoolId.get(poolId)?.lastPrice ?? null,
+      targetUsd: usdOf(targetId),
       dayStart: 'change' in first ? (first.change?.from ?? null) : undefined,
       volume: sumOf(volumes),
       liquidity: pool === undefined ? null : liquidityOf(pool),
@@ -127,6 +133,7 @@ export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData
       nodeId: `PoolPair:${key}`,
       height,
       price: pool.price,
+      targetUsd: usdOf(target.tokenId),
       dayStart: 'change' in pool ? (pool.change?.from ?? null) : undefined,
       volume: null,
       liquidity: liquidityOf(pool),

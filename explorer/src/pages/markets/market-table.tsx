@@ -1,3 +1,4 @@
+import type { Unit } from '../../app/unit.ts';
 import { SortHeader } from '../../parts/sort-header.tsx';
 import tableStyles from '../../parts/table.module.css';
 import { RowSpace, type VirtualRows } from '../../parts/virtual-rows.tsx';
@@ -17,10 +18,11 @@ type MarketTableProps = {
   readonly details: ReadonlyMap<string, RowDetails>;
   readonly view: ViewParameters;
   readonly hasHistory: boolean | undefined;
+  readonly unit: Unit;
 };
 
 /** The markets as a table. Only the rows near the screen exist. */
-export function MarketTable({ rows, count, virtual, details, view, hasHistory }: MarketTableProps) {
+export function MarketTable({ rows, count, virtual, details, view, hasHistory, unit }: MarketTableProps) {
   const header = (sort: MarketSort) => ({
     direction: view.sort === sort ? view.direction : undefined,
     onSort: () => view.sortBy(sort),
@@ -47,7 +49,7 @@ export function MarketTable({ rows, count, virtual, details, view, hasHistory }:
         <tr aria-rowindex={1}>
           <SortHeader {...header('name')}>{view.list === 'pools' ? 'Pool' : 'Market'}</SortHeader>
           <SortHeader {...header('price')} isNumber>
-            Price
+            {unit === 'USD' ? 'Price, USD' : 'Price'}
           </SortHeader>
           {hasDay && (
             <SortHeader {...header('change')} isNumber>
@@ -60,10 +62,10 @@ export function MarketTable({ rows, count, virtual, details, view, hasHistory }:
             </th>
           )}
           <SortHeader {...header('volume')} isNumber>
-            <span className={styles.period}>24 h</span> <span className={styles.long}>volume, PRV</span>
+            <span className={styles.period}>24 h</span> <span className={styles.long}>{`volume, ${unit}`}</span>
           </SortHeader>
           <SortHeader {...header('liquidity')} isNumber>
-            Liquidity, PRV
+            {`Liquidity, ${unit}`}
           </SortHeader>
         </tr>
       </thead>
@@ -76,6 +78,7 @@ export function MarketTable({ rows, count, virtual, details, view, hasHistory }:
             rowIndex={virtual.first + index + 2}
             details={details.get(row.key)}
             hasDay={hasDay}
+            unit={unit}
           />
         ))}
       </tbody>

@@ -1,5 +1,6 @@
 import { Page } from '../../app/page.tsx';
 import { useLastingKeys, useServiceStatus } from '../../app/service-status.ts';
+import { useUnit } from '../../app/unit.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { MarketsPanel } from './markets-panel.tsx';
 import { useMarketList } from './use-market-list.ts';
@@ -12,15 +13,20 @@ export function MarketsPage() {
   const view = useViewParameters(lacks.includes('MARKET_DATA') ? 'pools' : 'markets');
   const isRecording = service === undefined ? undefined : service.historyStatus === 'RECORDING';
   const hasHistory = lacks.includes('history') ? false : isRecording;
+  const unit = useUnit();
   const list = useMarketList(view.sort === 'change' && hasHistory === true);
 
   return (
     <Page
       title="Markets"
-      description="Prices come from the pools, in units of the second token per unit of the first"
+      description={
+        unit === 'USD'
+          ? 'US dollars follow from the pools with stable coins. The 24 h change is that of the price in the second token'
+          : 'Prices come from the pools, in units of the second token per unit of the first'
+      }
       actions={<SearchField label="Search markets" placeholder="Symbol, ticker or token id" />}
     >
-      <MarketsPanel list={list} view={view} hasHistory={hasHistory} />
+      <MarketsPanel list={list} view={view} hasHistory={hasHistory} unit={unit} />
     </Page>
   );
 }

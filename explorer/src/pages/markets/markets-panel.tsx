@@ -1,5 +1,6 @@
 import { type ReactNode, useDeferredValue, useMemo } from 'react';
 import { isFavourite, useFavourites } from '../../app/favourites.ts';
+import type { Unit } from '../../app/unit.ts';
 import { formatInteger } from '../../format/numbers.ts';
 import { errorsAt } from '../../parts/answered.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -25,6 +26,7 @@ type MarketsPanelProps = {
   readonly view: ViewParameters;
   /** Undefined until the gateway has said whether it records prices. */
   readonly hasHistory: boolean | undefined;
+  readonly unit: Unit;
 };
 
 const TABS = [
@@ -44,8 +46,8 @@ const COLUMNS: readonly { readonly sort: MarketSort; readonly label: string }[] 
 const NO_ROWS: MarketRows = { markets: [], pools: [] };
 
 /** The list that the reader has chosen, in each of its states. */
-export function MarketsPanel({ list: { data, errors, query, retry }, view, hasHistory }: MarketsPanelProps) {
-  const listedRows = useMemo(() => (data === undefined ? NO_ROWS : rowsOf(data)), [data]);
+export function MarketsPanel({ list: { data, errors, query, retry }, view, hasHistory, unit }: MarketsPanelProps) {
+  const listedRows = useMemo(() => (data === undefined ? NO_ROWS : rowsOf(data, unit)), [data, unit]);
   const marked = useFavourites();
   const rows = useMemo(() => {
     const all = new Set([...listedRows.markets, ...listedRows.pools]);
@@ -53,12 +55,17 @@ export function MarketsPanel({ list: { data, errors, query, retry }, view, hasHi
   }, [listedRows, marked]);
   const search = useDeferredValue(view.search);
   const found = useMemo(() => searchRows(rows[view.list], search), [rows, view.list, search]);
-  const listed = useMemo(() => sortRows(found, view.sort, view.direction), [found, view.sort, view.direction]);
+  const { sort, direction } = view;
+  const listed = useMemo(() => sortRows(found, sort, direction, unit), [found, sort, direction, unit]);
 
   const virtual = useVirtualRows(listed.length);
   const { first, end, isScrolling } = virtual;
   const inView = useMemo(() => listed.slice(first, end), [listed, first, end]);
-  const { details, height } = useRowDetails(inView, { isScrolling, withHistory: hasHistory === true });
+  const { details, height } = useRowDetails(inView, {
+    isScrolling,
+    withHistory: hasHistory === true,
+    withUsd: unit === 'USD',
+  });
 
   return (
     <Panel
@@ -77,7 +84,7 @@ export function MarketsPanel({ list: { data, errors, query, retry }, view, hasHi
         <p className={styles.note}>The 24 h change and chart need recorded prices, and this gateway has none now.</p>
       )}
       {listed.length > 0 ? (
-        <MarketTable rows={inView} count={listed.length} {...{ virtual, details, view, hasHistory }} />
+        <MarketTable rows={inView} count={listed.length} {...{ virtual, details, view, hasHistory, unit }} />
       ) : (
         whyEmpty()
       )}

@@ -30,10 +30,17 @@ type RowsInView = {
 /** The change and the chart of a day move slowly. The price is live. */
 const REFRESH_MS = 30_000;
 
+type DetailsOptions = {
+  readonly isScrolling: boolean;
+  readonly withHistory: boolean;
+  /** Whether prices are shown in US dollars. */
+  readonly withUsd: boolean;
+};
+
 /** Reads what the rows in view show, in one request, and follows their prices with one subscription. */
 export function useRowDetails(
   rows: readonly MarketRow[],
-  { isScrolling, withHistory }: { readonly isScrolling: boolean; readonly withHistory: boolean },
+  { isScrolling, withHistory, withUsd }: DetailsOptions,
 ): RowsInView {
   const wanted = useMemo(() => JSON.stringify(wantedOf(rows)), [rows]);
   const [settled, setSettled] = useState(wanted);
@@ -43,7 +50,7 @@ export function useRowDetails(
   const { ids, pools } = useMemo(() => JSON.parse(settled) as Wanted, [settled]);
   const answer = useGatewayQuery(
     RowsInViewDocument,
-    useMemo(() => ({ ids, withHistory }), [ids, withHistory]),
+    useMemo(() => ({ ids, withHistory, withUsd }), [ids, withHistory, withUsd]),
     { refresh: REFRESH_MS, pause: ids.length === 0 },
   );
 
@@ -51,7 +58,7 @@ export function useRowDetails(
   const isVisible = useIsVisible();
   useFollow(
     PricesInViewDocument,
-    { pools },
+    { pools, withUsd },
     { pause: pools.length === 0 || !isVisible, onUpdate: ({ prices }) => setHeight(prices.beaconHeight) },
   );
 
@@ -119,4 +126,12 @@ export function livePrice(row: MarketRow, details: RowDetails | undefined): numb
   const { pool, lastPrice } = details;
   if (pool === null) return lastPrice ?? row.price;
   return pool.beaconHeight < row.height ? row.price : (priceOfBase(pool, row.base.tokenId) ?? lastPrice ?? row.price);
+}
+
+/** What one target token of a row is worth in US dollars, as new as the price. */
+export function liveTargetUsd(row: MarketRow, details: RowDetails | undefined): number | null {
+  const pool = details?.pool;
+  if (pool == null || pool.beaconHeight < row.height) return row.targetUsd;
+  const { usdPrice } = pool.token1.tokenId === row.target.tokenId ? pool.token1 : pool.token2;
+  return usdPrice === undefined ? row.targetUsd : usdPrice;
 }

@@ -1,3 +1,4 @@
+import type { Unit } from '../../app/unit.ts';
 import { nameOfToken } from '../../format/prices.ts';
 import { namesOfSymbol } from '../../format/token-names.ts';
 import type { TokenRowFragment } from './tokens.generated.ts';
@@ -15,10 +16,15 @@ export function firstDirection(sort: TokenSort): Direction {
 const NAMES = new Intl.Collator('en', { sensitivity: 'base', numeric: true });
 
 const numberOf = {
-  price: ({ nativePrice }) => nativePrice,
+  price: (token, unit) => priceIn(unit, token),
   pools: ({ poolCount }) => poolCount,
   decimals: ({ decimals }) => decimals,
-} satisfies Record<Exclude<TokenSort, 'name'>, (token: TokenRowFragment) => number | null>;
+} satisfies Record<Exclude<TokenSort, 'name'>, (token: TokenRowFragment, unit: Unit) => number | null>;
+
+/** The price of a token in a unit; null if it has none. */
+export function priceIn(unit: Unit, { nativePrice, usdPrice }: TokenRowFragment): number | null {
+  return unit === 'USD' ? usdPrice : nativePrice;
+}
 
 /** A token, as far as a search looks at it. */
 type SearchedToken = { readonly tokenId: string; readonly symbol: string | null };
@@ -34,19 +40,27 @@ export function findTokens<Token extends SearchedToken>(tokens: readonly Token[]
   );
 }
 
+type ListOptions = {
+  readonly search: string;
+  readonly sort: TokenSort;
+  readonly direction: Direction;
+  /** Of the prices by which they are sorted. */
+  readonly unit?: Unit;
+};
+
 /** The tokens that a search finds, in an order. Tokens without a value come last. */
 export function listTokens(
   tokens: readonly TokenRowFragment[],
-  { search, sort, direction }: { readonly search: string; readonly sort: TokenSort; readonly direction: Direction },
+  { search, sort, direction, unit = 'PRV' }: ListOptions,
 ): readonly TokenRowFragment[] {
   const found = findTokens(tokens, search);
   const sign = direction === 'ascending' ? 1 : -1;
-  return found.sort((a, b) => sign * compare(a, b, sort, sign) || byName(a, b));
+  return found.sort((a, b) => sign * compare(a, b, sort, sign, unit) || byName(a, b));
 }
 
-function compare(a: TokenRowFragment, b: TokenRowFragment, sort: TokenSort, sign: number): number {
+function compare(a: TokenRowFragment, b: TokenRowFragment, sort: TokenSort, sign: number, unit: Unit): number {
   if (sort === 'name') return byName(a, b, sign);
-  const [first, second] = [numberOf[sort](a), numberOf[sort](b)];
+  const [first, second] = [numberOf[sort](a, unit), numberOf[sort](b, unit)];
   if (first === null || second === null) return first === second ? 0 : first === null ? sign : -sign;
   return first - second;
 }

@@ -1,5 +1,6 @@
 import { Link } from 'react-router';
-import { formatInteger, formatPrice, UNKNOWN } from '../../format/numbers.ts';
+import { NO_USD_PRICE, type Unit, useUnit } from '../../app/unit.ts';
+import { formatInteger, formatPrice, formatUsdPrice, UNKNOWN } from '../../format/numbers.ts';
 import { shortId } from '../../format/prices.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { LiveNumber } from '../../parts/live-number.tsx';
@@ -7,7 +8,7 @@ import { SortHeader } from '../../parts/sort-header.tsx';
 import tableStyles from '../../parts/table.module.css';
 import { TokenBadge } from '../../parts/token-badge.tsx';
 import { RowSpace, useVirtualRows } from '../../parts/virtual-rows.tsx';
-import type { Direction, TokenSort } from './token-list.ts';
+import { type Direction, priceIn, type TokenSort } from './token-list.ts';
 import type { TokenRowFragment } from './tokens.generated.ts';
 import styles from './tokens.module.css';
 
@@ -20,6 +21,7 @@ type TokenTableProps = {
 
 /** The tokens as a table. Only the rows near the screen exist, so that a list of any length scrolls smoothly. */
 export function TokenTable({ tokens, sort, direction, onSort }: TokenTableProps) {
+  const unit = useUnit();
   const { table, first, end, before, after } = useVirtualRows(tokens.length);
   const header = (of: TokenSort) => ({
     direction: sort === of ? direction : undefined,
@@ -36,7 +38,7 @@ export function TokenTable({ tokens, sort, direction, onSort }: TokenTableProps)
         <tr aria-rowindex={1}>
           <SortHeader {...header('name')}>Token</SortHeader>
           <SortHeader {...header('price')} isNumber>
-            Price in PRV
+            {`Price in ${unit}`}
           </SortHeader>
           <SortHeader {...header('pools')} isNumber>
             Pools
@@ -50,7 +52,7 @@ export function TokenTable({ tokens, sort, direction, onSort }: TokenTableProps)
       <RowSpace height={before} />
       <tbody translate="no">
         {tokens.slice(first, end).map((token, place) => (
-          <TokenRow key={token.tokenId} token={token} index={first + place} />
+          <TokenRow key={token.tokenId} token={token} index={first + place} unit={unit} />
         ))}
       </tbody>
       <RowSpace height={after} />
@@ -58,8 +60,12 @@ export function TokenTable({ tokens, sort, direction, onSort }: TokenTableProps)
   );
 }
 
-function TokenRow({ token, index }: { readonly token: TokenRowFragment; readonly index: number }) {
-  const { tokenId, decimals, nativePrice, poolCount } = token;
+type TokenRowProps = { readonly token: TokenRowFragment; readonly index: number; readonly unit: Unit };
+
+function TokenRow({ token, index, unit }: TokenRowProps) {
+  const { tokenId, decimals, poolCount } = token;
+  const isUsd = unit === 'USD';
+  const price = priceIn(unit, token);
   return (
     <tr aria-rowindex={index + 2}>
       <th scope="row">
@@ -67,8 +73,10 @@ function TokenRow({ token, index }: { readonly token: TokenRowFragment; readonly
           <TokenBadge token={token} />
         </Link>
       </th>
-      <td className={tableStyles.number}>
-        <LiveNumber value={nativePrice}>{formatPrice(nativePrice)}</LiveNumber>
+      <td className={tableStyles.number} title={isUsd && price === null ? NO_USD_PRICE : undefined}>
+        <LiveNumber key={unit} value={price}>
+          {isUsd ? formatUsdPrice(price) : formatPrice(price)}
+        </LiveNumber>
       </td>
       <td className={tableStyles.number}>{formatInteger(poolCount)}</td>
       <td className={tableStyles.number}>{decimals ?? UNKNOWN}</td>

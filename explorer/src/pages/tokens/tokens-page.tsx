@@ -1,6 +1,7 @@
 import { useDeferredValue, useMemo } from 'react';
 import { useSearchParams } from 'react-router';
 import { Page } from '../../app/page.tsx';
+import { useUnit } from '../../app/unit.ts';
 import { FROM_FIRST_ROW, withParameter } from '../../app/url-parameters.ts';
 import { useGatewayQuery } from '../../client/hooks.ts';
 import { formatInteger } from '../../format/numbers.ts';
@@ -26,14 +27,19 @@ const COLUMNS: readonly { readonly sort: TokenSort; readonly label: string }[] =
   { sort: 'decimals', label: 'Decimals' },
 ];
 
-/** All tokens: their price in the native coin, their pools, and their ids. The URL has the search and the order. */
+/** All tokens: their price in the native coin or in US dollars, their pools, and their ids. The URL has the search and the order. */
 export function TokensPage() {
   const answer = useGatewayQuery(TokensDocument, NO_VARIABLES, { refresh: 'each-height' });
+  const unit = useUnit();
 
   return (
     <Page
       title="Tokens"
-      description="Prices are in PRV, the native coin, from the pool of the token and PRV"
+      description={
+        unit === 'USD'
+          ? 'Prices are in US dollars, from the pools that lead to stable coins, weighted by their depth'
+          : 'Prices are in PRV, the native coin, from the pool of the token and PRV'
+      }
       actions={<SearchField label="Search tokens" placeholder="Symbol or token id" />}
     >
       <Panel title="Tokens" query={answer.query} freshness={<Freshness height={answer.height} />} isFlush>
@@ -56,7 +62,11 @@ function Tokens({ tokens }: { readonly tokens: readonly TokenRowFragment[] }) {
   const search = useDeferredValue(parameters.get('search') ?? '');
   const sort = readSort(parameters.get('sort'));
   const direction = readDirection(parameters.get('direction')) ?? firstDirection(sort);
-  const listed = useMemo(() => listTokens(tokens, { search, sort, direction }), [tokens, search, sort, direction]);
+  const unit = useUnit();
+  const listed = useMemo(
+    () => listTokens(tokens, { search, sort, direction, unit }),
+    [tokens, search, sort, direction, unit],
+  );
 
   function sortBy(next: TokenSort): void {
     const other = direction === 'ascending' ? 'descending' : 'ascending';

@@ -1,7 +1,13 @@
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { createStoreModel } from '../history/store-model.ts';
 import { describeInBrowser, expectAccessible, screenshot, VIEWPORTS } from '../support/explorer.ts';
 import { BTC } from '../support/tokens.ts';
+
+/** Waits until the search is gone. It is hidden before: until then, the key does nothing. */
+function untilGone(page: Page): Promise<void> {
+  return expect.poll(() => page.locator('dialog').count()).toBe(0);
+}
 
 describeInBrowser('the search for everything', (browser) => {
   const shared = browser.share(() => ({ store: createStoreModel() }));
@@ -20,14 +26,14 @@ describeInBrowser('the search for everything', (browser) => {
       await page.keyboard.press('/');
       await dialog.getByText('For example BTC-PRV').waitFor();
       await page.keyboard.press('Escape');
-      await expect.poll(() => dialog.count()).toBe(0);
+      await untilGone(page);
     }
     await page.keyboard.press('/');
     await page.keyboard.type('pETH_prv');
     await dialog.getByText('1 found').waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'ETH / PRV' }).waitFor();
-    expect(await dialog.count()).toBe(0);
+    await untilGone(page);
 
     await page.keyboard.press('Control+k');
     await page.keyboard.type('Bitcoin');
@@ -57,15 +63,14 @@ describeInBrowser('the search for everything', (browser) => {
     await dialog.getByText('1 found').waitFor();
     await page.keyboard.press('Enter');
     await expect.poll(pathOf).toBe('/chain/blocks/1639990');
-    await expect.poll(() => dialog.count()).toBe(0);
+    await untilGone(page);
 
     const { data } = await gateway.ask('{ history { blocks(last: 1) { hash } } bestBlock { hash } }');
     await page.keyboard.press('/');
     await page.keyboard.type(data.bestBlock.hash);
     await results.filter({ hasText: 'Block' }).click();
     await expect.poll(pathOf).toBe('/chain/blocks/1640000');
-    // In its field, the key would be a part of the text.
-    await expect.poll(() => dialog.count()).toBe(0);
+    await untilGone(page);
     await page.keyboard.press('/');
     await page.keyboard.type('9999999');
     await dialog.getByText('Nothing found. The newest block is 1,640,000.').waitFor();
@@ -83,7 +88,7 @@ describeInBrowser('the search for everything', (browser) => {
     expect(x).toBeGreaterThanOrEqual(0);
     expect(x + width).toBeLessThanOrEqual(VIEWPORTS.phone.width);
     await dialog.getByRole('button', { name: 'Close' }).click();
-    await expect.poll(() => dialog.count()).toBe(0);
+    await untilGone(page);
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Search');
   });
 });

@@ -5,6 +5,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './ports.ts';
 
 /** Whether tests with Redis run: where it is installed, and in CI, which must have it. */
@@ -131,10 +132,15 @@ export async function linkRedis(to: Pick<RedisServer, 'port'>): Promise<RedisLin
       });
     }
     client.on('data', (bytes) => redis.write(bytes));
-    redis.on(
-      'data',
-      (bytes) => void (delayMs === 0 ? client.write(bytes) : setTimeout(() => client.write(bytes), delayMs)),
-    );
+    // As in TCP, no reply overtakes an earlier one, also when the delay becomes shorter.
+    let written = Promise.resolve();
+    redis.on('data', (bytes) => {
+      const dueAt = performance.now() + delayMs;
+      written = written.then(async () => {
+        if (dueAt > performance.now()) await sleep(dueAt - performance.now());
+        client.write(bytes);
+      });
+    });
   });
   const cut = () => {
     isCut = true;

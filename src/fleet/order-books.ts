@@ -18,7 +18,7 @@ type OrderBooksOptions = {
 type Response = { readonly book: RawOrderBook | undefined };
 
 /**
- * Creates the reads of order books, each of which the fleet reads once while it is fresh. Its age is counted by the clock of
+ * Creates the function that reads an order book. While a book is fresh, the fleet reads it once. Its age is counted by the clock of
  * Redis, because the clocks of replicas may differ.
  */
 export function createOrderBookReads({

@@ -200,7 +200,9 @@ export function createPolls<T>(
     if (!isStarted) await redis.ready(START_MS);
     isStarted = true;
     if (!canShare()) return undefined;
-    return look(wantsSlot(request.idleMs), request.pushed).catch(() => undefined);
+    // A value that Redis may not have is published first.
+    const wants = request.previous === published && wantsSlot(request.idleMs);
+    return look(wants, request.pushed).catch(() => undefined);
   }
 
   async function poll(request: PollRequest<T>): Promise<T | undefined> {
@@ -265,7 +267,7 @@ type Look = { readonly isTaken: boolean; readonly version: string; readonly fact
 function readFacts(text: string): { readonly at: number; readonly facts: unknown } {
   try {
     const { at, facts } = JSON.parse(text);
-    return { at: Number(at), facts };
+    return { at: Number(at), facts: facts ?? undefined };
   } catch {
     return { at: Number.NEGATIVE_INFINITY, facts: undefined };
   }

@@ -16,7 +16,7 @@ type StatesOptions = {
 /** Each replica has the states that it used last in memory, for longer. */
 const TTL_MS = 2 * 60_000;
 
-/** Creates the reads of final states, each of which the fleet reads once. */
+/** Creates the function that reads a final state. The fleet reads each state once. */
 export function createStateReads({
   redis,
   packedStates,

@@ -91,7 +91,7 @@ export const UDF_OPERATIONS = {
       query('resolution', 'Length of each bar: minutes, or a day.', { enum: [...Object.keys(RESOLUTIONS), 'D'] }, true),
       seconds('from', 'The earliest bar. Ignored with `countback`.'),
       seconds('to', 'Only bars that begin before it.', true),
-      query('countback', 'Number of bars, of which the newest that are allowed are returned.', { type: 'integer' }),
+      query('countback', 'Number of bars before `to`. Above the limit, the newest are returned.', { type: 'integer' }),
       ...HEADERS,
     ],
     success('The bars.', 'UdfHistory', CHART_EXAMPLES.history, HEIGHT),

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { readVersion, startApp } from './app.ts';
-import { createLog, type Log } from './log.ts';
+import { readVersion, startApp } from './compose/app.ts';
+import { createLog, type Log } from './logging/log.ts';
 import { ConfigError } from './settings/config-error.ts';
 import { helpText } from './settings/help-text.ts';
 import { readTextFile } from './settings/json-file.ts';

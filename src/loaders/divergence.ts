@@ -1,8 +1,8 @@
 import { maxPercent } from '../domain/divergence.ts';
 import type { Pair } from '../domain/market.ts';
+import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { midPrice } from '../domain/order-book.ts';
 import { basePrice } from '../domain/price.ts';
-import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import { requireAtLeast } from './argument-ranges.ts';
 import type { DivergenceRanking } from './divergence-ranking.ts';
 import type { Loaders } from './loaders.ts';

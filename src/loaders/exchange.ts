@@ -1,12 +1,12 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { filterFingerprint, formatCursor, parseCursor } from '../domain/cursor.ts';
 import { type ExchangeState, poolPairAt } from '../domain/exchange.ts';
+import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { cutPage, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
 import type { PoolGraph } from '../domain/pool-graph.ts';
 import { type PoolPair, pin } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token.ts';
 import type { UsdPrices } from '../domain/usd-prices.ts';
-import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import { type PageArguments, readPageArguments } from './page-arguments.ts';
 import type { PoolCache } from './pool-cache.ts';
 import { createPoolsAtHeights, type PoolsAtHeights, type PoolsAtHeightsOptions } from './pools-at-heights.ts';

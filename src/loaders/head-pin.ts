@@ -1,7 +1,7 @@
 import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
+import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
-import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Dependencies } from './dependencies.ts';
 
 type Heads = Pick<HeadFollower, 'current' | 'get' | 'nextAt'>;

@@ -1,9 +1,9 @@
 import { type Market, type Pair, type PairFilter, selectPairs, type Ticker, tokensKey } from '../domain/market.ts';
+import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import type { TokenId } from '../domain/token.ts';
 import { AmbiguousTickerError, BadUserInputError } from '../errors.ts';
 import type { Follower } from '../live/broadcast/follower.ts';
 import type { MarketFollower, MarketSnapshot } from '../live/market/lists.ts';
-import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** The pairs and tickers of one answer. */

@@ -1,10 +1,10 @@
 import { MAX_DECIMALS } from '../domain/decimal.ts';
 import type { Pair } from '../domain/market.ts';
+import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import { priceOfToken1, priceOfToken2 } from '../domain/price.ts';
 import type { Reserves } from '../domain/reserves.ts';
 import type { TokenId } from '../domain/token.ts';
-import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import { requireBetween } from './argument-ranges.ts';
 import type { ExchangeLoader } from './exchange.ts';
 import type { TokenLoader } from './token.ts';

@@ -1,10 +1,10 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { Instant } from '../domain/instant.ts';
+import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import { areConsecutive, extendWindow, type PoolWindow } from '../domain/price-change.ts';
 import type { Reserves } from '../domain/reserves.ts';
 import type { TokenId } from '../domain/token.ts';
-import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import { requireWithin } from './argument-ranges.ts';
 import { type ChangeArguments, DEFAULT_HOURS, HOUR_MS } from './history-arguments.ts';
 import { type HistoryReads, newerHead, reservesIn } from './history-view.ts';

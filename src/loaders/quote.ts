@@ -1,11 +1,11 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { MAX_HOPS } from '../domain/best-route.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 import { bestQuote, type Quote, type QuoteRequest } from '../domain/quote.ts';
 import type { TokenId } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
 import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
 import type { Head } from '../live/chain/head.ts';
-import type { MaybePromise } from '../maybe-promise.ts';
 import { requireBetween } from './argument-ranges.ts';
 import type { ExchangeLoader, PoolsOfState } from './exchange.ts';
 

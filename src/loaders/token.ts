@@ -1,8 +1,8 @@
 import type { PoolDirectory } from '../domain/exchange.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { Token, TokenId, TokenList } from '../domain/token.ts';
 import { UpstreamNotConfiguredError } from '../errors.ts';
 import type { TokenSource } from '../live/tokens.ts';
-import type { MaybePromise } from '../maybe-promise.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { HeadPin } from './head-pin.ts';
 import type { MarketLoader } from './market.ts';

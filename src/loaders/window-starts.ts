@@ -3,8 +3,8 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { firstIndexWhere } from '../domain/binary-search.ts';
 import type { ExchangeState } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
+import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import type { History } from '../history/history.ts';
-import { andThen, type MaybePromise } from '../maybe-promise.ts';
 
 /** A recorded height, as the newest one at some moment. */
 type BlockAtMoment = {

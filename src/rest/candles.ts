@@ -2,11 +2,11 @@ import { LRUCache } from 'lru-cache';
 import type { CandleInterval } from '../domain/candle-interval.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Pair } from '../domain/market.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import { AmbiguousTickerError, NotFoundError } from '../errors.ts';
 import type { PricedCandle } from '../loaders/candles.ts';
 import type { Loaders } from '../loaders/loaders.ts';
-import type { MaybePromise } from '../maybe-promise.ts';
 import { type DocumentOptions, type RestDocument, shareDocument, writeBody } from './document.ts';
 import { createListLoaders } from './lists.ts';
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { Instant } from '../domain/instant.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { Dependencies } from '../loaders/dependencies.ts';
 import type { Sources } from '../loaders/sources.ts';
-import type { MaybePromise } from '../maybe-promise.ts';
 
 /** A document of the REST API, as bytes that all clients share. */
 export type RestDocument = {

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../maybe-promise.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 import { type CandlesRequest, shareByParameters, writeCandles } from './candles.ts';
 import { createDayRanges, createRangeReader } from './day-ranges.ts';
 import { type DocumentOptions, type RestDocument, shareDocument } from './document.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Log } from '../log.ts';
+import type { Log } from '../logging/log.ts';
 import type { ClientAddresses, ClientIdentity } from './clients/client-address.ts';
 import { type AccessDetails, type HttpExchange, isEventStream } from './http/open-responses.ts';
 

@@ -6,7 +6,7 @@ import { createExecutor } from '../graphql/execution/execute.ts';
 import { createPlanner } from '../graphql/execution/planner.ts';
 import { schema } from '../graphql/schema.ts';
 import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../logging/log.ts';
 import { createRestApi } from '../rest/rest-api.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { type AccessLogMode, createAccessLog } from './access-log.ts';

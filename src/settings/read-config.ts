@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { redactUrls } from '../redact.ts';
+import { redactUrls } from '../logging/redact.ts';
 import { ConfigError } from './config-error.ts';
 import { DEFAULT_HISTORY_FILE, requireDatabaseFile } from './history-database.ts';
 import { redactorOf } from './secrets.ts';

@@ -1,6 +1,6 @@
 import proxyAddr from 'proxy-addr';
+import { percentDecoded } from '../domain/percent-encoding.ts';
 import { parseTokenId, parseTokens, type Token, type TokenId } from '../domain/token.ts';
-import { percentDecoded } from '../percent-encoding.ts';
 import { parseOrigin } from '../server/clients/origins.ts';
 import { parseJson, readTextFile } from './json-file.ts';
 

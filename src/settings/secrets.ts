@@ -1,5 +1,5 @@
-import { percentDecoded } from '../percent-encoding.ts';
-import { createRedactor, MIN_SECRET_LENGTH, type Redact, type Secret } from '../redact.ts';
+import { percentDecoded } from '../domain/percent-encoding.ts';
+import { createRedactor, MIN_SECRET_LENGTH, type Redact, type Secret } from '../logging/redact.ts';
 import type { HttpHeaders } from './readers.ts';
 import { type Config, SETTINGS, type Setting } from './settings.ts';
 

@@ -1,6 +1,6 @@
 import { STABLE_COINS } from '../domain/token.ts';
 import { ADDRESS_LIMITS, LIMITS, type Limits, mapLimits } from '../graphql/limits.ts';
-import { LOG_LEVELS } from '../log.ts';
+import { LOG_LEVELS } from '../logging/log.ts';
 import { ACCESS_LOG_MODES } from '../server/access-log.ts';
 import { OTLP_PROTOCOLS, TRACE_SAMPLERS } from '../tracing/tracing.ts';
 import { DEFAULT_BACKFILL_STEP, DEFAULT_HISTORY_FILE, readHistoryDatabase } from './history-database.ts';

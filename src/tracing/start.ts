@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts';
+import type { Log } from '../logging/log.ts';
 import { authorization } from '../upstream/credentials.ts';
 import type { ProxySettings } from '../upstream/proxies.ts';
 import { createHttpSender, type Sender, type SenderOptions } from './http-sender.ts';

@@ -1,4 +1,4 @@
-import { percentDecoded } from '../percent-encoding.ts';
+import { percentDecoded } from '../domain/percent-encoding.ts';
 
 /** The user and password of a URL for basic authentication, as the value of a header; `undefined` if it has none. */
 export function credentialsOf({ username, password }: URL): string | undefined {

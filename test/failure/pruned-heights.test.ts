@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { App } from '../../src/app.ts';
+import type { App } from '../../src/compose/app.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
 import { sample } from '../support/metrics.ts';
 import { openThreeNodes, POOLS } from './three-nodes.ts';

@@ -1,5 +1,6 @@
 import { type DocumentNode, execute, type GraphQLError, type GraphQLSchema, isObjectType, validate } from 'graphql';
 import { expect } from 'vitest';
+import type { MaybePromise } from '../../src/domain/maybe-promise.ts';
 import { MAX_ERRORS } from '../../src/errors.ts';
 import { findBadInput } from '../../src/graphql/bad-input.ts';
 import type { Context } from '../../src/graphql/context.ts';
@@ -7,7 +8,6 @@ import { createExecutor } from '../../src/graphql/execution/execute.ts';
 import { toWholeText } from '../../src/graphql/execution/json-text.ts';
 import { createPlanner, createValidDocument } from '../../src/graphql/execution/planner.ts';
 import { WrittenResult } from '../../src/graphql/execution/written-result.ts';
-import type { MaybePromise } from '../../src/maybe-promise.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 
 /** An operation, as `execute` of graphql-js takes it. */

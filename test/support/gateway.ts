@@ -3,7 +3,7 @@ import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
 import { type Dispatcher, request } from 'undici';
 import { onTestFinished } from 'vitest';
-import { type App, createApp } from '../../src/app.ts';
+import { type App, createApp } from '../../src/compose/app.ts';
 import type { HistoryStore } from '../../src/history/store.ts';
 import type { Block } from '../../src/sandbox/chain/block.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';

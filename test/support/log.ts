@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import pino from 'pino';
-import type { LogLevel } from '../../src/log.ts';
-import { type Log, logOptions } from '../../src/log.ts';
-import type { Redact } from '../../src/redact.ts';
+import type { LogLevel } from '../../src/logging/log.ts';
+import { type Log, logOptions } from '../../src/logging/log.ts';
+import type { Redact } from '../../src/logging/redact.ts';
 
 /** A line of the log, without its time. */
 export type LogLine = Readonly<Record<string, unknown>> & { readonly level: number; readonly msg: string };

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../maybe-promise.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Context } from '../context.ts';
 import { addFieldError, createFieldErrors, hasNone, placeFieldError, reportErrors } from './field-errors.ts';
 import { finishText, type JsonText } from './json-text.ts';

@@ -1,5 +1,5 @@
 import { BEACON_CHAIN_ID, type BestBlock, findBestBlock, type ValidationData } from '../../domain/chain.ts';
-import { andThen } from '../../maybe-promise.ts';
+import { andThen } from '../../domain/maybe-promise.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 
 const ValidationDataRef = builder.objectRef<ValidationData>('ValidationData').implement({

@@ -1,7 +1,7 @@
+import { andThen } from '../../domain/maybe-promise.ts';
 import type { PricedCandle } from '../../loaders/candles.ts';
 import { DEFAULT_CANDLES, requireCandleArguments } from '../../loaders/history-arguments.ts';
 import { createCandleStream } from '../../loaders/pool-streams.ts';
-import { andThen } from '../../maybe-promise.ts';
 import { builder } from '../builder.ts';
 import { recordedObjects } from '../complexity.ts';
 import { decimalsArgs } from './pool-pair.ts';

@@ -1,5 +1,5 @@
 import type { ChainInfo } from '../../domain/chain.ts';
-import { andThen } from '../../maybe-promise.ts';
+import { andThen } from '../../domain/maybe-promise.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { listOf } from '../complexity.ts';
 import type { Service } from '../context.ts';

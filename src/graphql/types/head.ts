@@ -1,7 +1,7 @@
+import { andThen } from '../../domain/maybe-promise.ts';
 import type { Head } from '../../live/chain/head.ts';
 import { heightAt } from '../../loaders/block-times.ts';
 import { createHeadStream } from '../../loaders/source-streams.ts';
-import { andThen } from '../../maybe-promise.ts';
 import { builder } from '../builder.ts';
 import { HEIGHT_AT_A_TIME } from '../complexity.ts';
 

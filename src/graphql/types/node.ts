@@ -1,11 +1,11 @@
 import { brandWithType } from '@pothos/core';
 import { type BeaconHeight, parseBeaconHeight } from '../../domain/beacon-height.ts';
 import { findBestBlock } from '../../domain/chain.ts';
+import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import { parsePoolPairId, poolPairId } from '../../domain/pool-pair.ts';
 import { parseTokenId } from '../../domain/token.ts';
 import { BadUserInputError } from '../../errors.ts';
 import type { Loaders } from '../../loaders/loaders.ts';
-import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { builder, NodeRef } from '../builder.ts';
 import { objects } from '../complexity.ts';
 

@@ -1,10 +1,10 @@
 import { poolDepths } from '../../domain/depth.ts';
+import { andThen } from '../../domain/maybe-promise.ts';
 import { poolPairId, poolPairKey } from '../../domain/pool-pair.ts';
 import { exactPriceOfToken2, priceOfToken1, priceOfToken2, spotPriceOfToken2 } from '../../domain/price.ts';
 import { liquidityUsd } from '../../domain/usd-prices.ts';
 import { DEFAULT_PERCENTS, readPercents } from '../../loaders/depth.ts';
 import { poolPrice, requireDecimals } from '../../loaders/pool-price.ts';
-import { andThen } from '../../maybe-promise.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { objects, objectsAt } from '../complexity.ts';
 import { ASSUMED_PAIRS } from '../limits.ts';

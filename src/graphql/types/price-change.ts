@@ -1,3 +1,4 @@
+import { andThen } from '../../domain/maybe-promise.ts';
 import { absoluteChange, percentChange } from '../../domain/price-change.ts';
 import {
   DEFAULT_HOURS,
@@ -6,7 +7,6 @@ import {
   requireSparklineArguments,
 } from '../../loaders/history-arguments.ts';
 import type { PriceChange } from '../../loaders/price-changes.ts';
-import { andThen } from '../../maybe-promise.ts';
 import { builder } from '../builder.ts';
 import { recordedObjects, recordedValues } from '../complexity.ts';
 import { decimalsArgs } from './pool-pair.ts';

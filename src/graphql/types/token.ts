@@ -1,8 +1,8 @@
+import { andThen } from '../../domain/maybe-promise.ts';
 import { basePrice } from '../../domain/price.ts';
 import { NATIVE_TOKEN_ID, type Token } from '../../domain/token.ts';
 import { usdPrice } from '../../domain/usd-prices.ts';
 import { pairPrice } from '../../loaders/pool-price.ts';
-import { andThen } from '../../maybe-promise.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { listOf, POOL_PRICE } from '../complexity.ts';
 

@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import type { Instant } from '../../domain/instant.ts';
 import { msUntilAvailable, type RateLimit } from '../../domain/token-bucket.ts';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../logging/log.ts';
 import type { Metrics, OperationTransport } from '../metrics/metrics.ts';
 import { overRate } from '../operations/refusal.ts';
 import type { Buckets } from './buckets.ts';

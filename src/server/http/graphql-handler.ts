@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
+import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
-import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { inSpan } from '../../tracing/tracing.ts';
 import type { AccessLog } from '../access-log.ts';
 import { handlePreflight, isAllowedOrigin, isPreflight, originNotAllowed } from '../clients/origins.ts';

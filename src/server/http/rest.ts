@@ -1,8 +1,8 @@
+import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
+import { percentDecoded } from '../../domain/percent-encoding.ts';
 import { BadUserInputError, GatewayError, MethodNotAllowedError, NotFoundError } from '../../errors.ts';
 import { listOf, recordedObjects } from '../../graphql/complexity.ts';
 import { ORDER_BOOK } from '../../graphql/limits.ts';
-import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import { percentDecoded } from '../../percent-encoding.ts';
 import type { RestDocument } from '../../rest/document.ts';
 import { createOpenApi } from '../../rest/openapi.ts';
 import {

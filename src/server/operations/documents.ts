@@ -1,12 +1,12 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import { MAX_ERRORS, withoutStacks } from '../../errors.ts';
 import { parseDocument } from '../../graphql/document-source.ts';
 import { placeError } from '../../graphql/errors.ts';
 import { createValidDocument, type ValidDocument } from '../../graphql/execution/planner.ts';
 import { nextTurn, type TakeTurn } from '../../graphql/execution/time-slice.ts';
 import type { Limits } from '../../graphql/limits.ts';
-import type { MaybePromise } from '../../maybe-promise.ts';
 import { findExcess, findExcessInText, tooDeep, tooMany } from './document-bounds.ts';
 import { refusal } from './refusal.ts';
 import { createValidation } from './validation.ts';

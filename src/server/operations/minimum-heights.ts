@@ -1,11 +1,11 @@
 import type { GraphQLError } from 'graphql';
 import { type BeaconHeight, parseBeaconHeight } from '../../domain/beacon-height.ts';
+import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Subscription } from '../../live/broadcast/broadcast.ts';
 import { createTurnLimit } from '../../live/broadcast/turn-limit.ts';
 import type { Head } from '../../live/chain/head.ts';
 import type { HeadFollower } from '../../live/chain/head-follower.ts';
 import { isFarAhead, MAX_HEIGHTS_AHEAD } from '../../live/chain/recent-heads.ts';
-import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { Metrics, MinimumHeightOutcome } from '../metrics/metrics.ts';
 import { type Closing, isClosed } from '../when-closed.ts';
 import { badRequest, heightNotReached } from './refusal.ts';

@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import { QueryTooComplexError } from '../../errors.ts';
 import { createContext, type Service } from '../../graphql/context.ts';
 import {
@@ -20,7 +21,6 @@ import { type ResultExtensions, WrittenResult } from '../../graphql/execution/wr
 import { CHARACTERS_PER_POINT } from '../../graphql/limits.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { Dependencies } from '../../loaders/dependencies.ts';
-import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { OperationSpan } from '../../tracing/tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Account } from './account.ts';

@@ -1,5 +1,5 @@
 import type { GraphQLError } from 'graphql';
-import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { OperationSpan } from '../../tracing/tracing.ts';
 import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
 import type { Account } from './account.ts';

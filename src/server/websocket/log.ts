@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import type { SubscribePayload } from 'graphql-ws';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../logging/log.ts';
 import { type AccessLog, msSince } from '../access-log.ts';
 import type { ClientAddresses, ClientIdentity } from '../clients/client-address.ts';
 import type { AccessDetails } from '../http/open-responses.ts';

@@ -1,10 +1,10 @@
 import { type ExecutionArgs, GraphQLError } from 'graphql';
 import type { SubscribePayload } from 'graphql-ws';
+import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Limits } from '../../graphql/limits.ts';
 import { schema } from '../../graphql/schema.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
-import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import { inSpan } from '../../tracing/tracing.ts';
 import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';

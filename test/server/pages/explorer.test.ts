@@ -8,10 +8,10 @@ import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from '
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { PATHS } from '../../../explorer/src/app/paths.ts';
-import { readExplorer } from '../../../src/explorer.ts';
+import { readExplorer } from '../../../src/compose/explorer.ts';
 import { createFile } from '../../../src/server/http/file-response.ts';
-import { PAGE_PATHS } from '../../../src/server/pages/explorer.ts';
 import { type ExplorerFiles, readExplorerFiles } from '../../../src/server/pages/explorer-files.ts';
+import { PAGE_PATHS } from '../../../src/server/pages/explorer-page.ts';
 import { readConfig } from '../../../src/settings/read-config.ts';
 import type { Config } from '../../../src/settings/settings.ts';
 import { createStoreModel } from '../../history/store-model.ts';

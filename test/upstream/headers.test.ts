@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startGatewayForTest } from './support/gateway.ts';
+import { startGatewayForTest } from '../support/gateway.ts';
 
 test('every call to an upstream has the headers that are set for it, and none of the other', async () => {
   const { sandbox, ask } = await startGatewayForTest({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createRedactor, redactUrls, type Secret } from '../src/redact.ts';
+import { createRedactor, redactUrls, type Secret } from '../../src/logging/redact.ts';
 
 const redactorOf = (...texts: string[]) => createRedactor(texts.map((text) => ({ text })));
 

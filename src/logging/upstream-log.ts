@@ -1,16 +1,16 @@
-import type { AnyUpstream } from './errors.ts';
-import type { RedisWatcher } from './fleet/redis-connection.ts';
-import type { HistoryWatcher } from './history/database-health.ts';
-import type { Watcher } from './live/broadcast/follower.ts';
-import type { Head } from './live/chain/head.ts';
-import type { HeadWatcher } from './live/chain/head-follower.ts';
-import type { NodeWatcher } from './live/chain/node.ts';
-import type { LostPools } from './live/chain/pool-counts.ts';
-import type { TokenWatcher } from './live/tokens.ts';
+import type { AnyUpstream } from '../errors.ts';
+import type { RedisWatcher } from '../fleet/redis-connection.ts';
+import type { HistoryWatcher } from '../history/database-health.ts';
+import type { Watcher } from '../live/broadcast/follower.ts';
+import type { Head } from '../live/chain/head.ts';
+import type { HeadWatcher } from '../live/chain/head-follower.ts';
+import type { NodeWatcher } from '../live/chain/node.ts';
+import type { LostPools } from '../live/chain/pool-counts.ts';
+import type { TokenWatcher } from '../live/tokens.ts';
+import type { UpstreamCall } from '../upstream/health.ts';
+import type { Endpoint } from '../upstream/market-data/client.ts';
+import type { NodeClient } from '../upstream/node/client.ts';
 import { describeError, type Log } from './log.ts';
-import type { UpstreamCall } from './upstream/health.ts';
-import type { Endpoint } from './upstream/market-data/client.ts';
-import type { NodeClient } from './upstream/node/client.ts';
 
 /**
  * Logs when an upstream begins to fail and when it can be read again: once each, however many followers read it.

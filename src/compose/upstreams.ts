@@ -1,34 +1,19 @@
-import type { Instant } from './domain/instant.ts';
-import { KNOWN_TOKENS } from './domain/token.ts';
-import type { AnyUpstream, Upstream } from './errors.ts';
-import type { Fleet } from './fleet/fleet.ts';
-import type { Head } from './live/chain/head.ts';
-import { createHeadFollower } from './live/chain/head-follower.ts';
-import { createNodes, type Nodes } from './live/chain/nodes.ts';
-import { createPastStates } from './live/chain/past-states.ts';
-import { createPoolCounts } from './live/chain/pool-counts.ts';
-import { startBookSweep } from './live/market/book-sweep.ts';
-import { createMarketFollower } from './live/market/lists.ts';
-import { createOrderBooks } from './live/market/order-books.ts';
-import { marketDataNotConfigured, nodesNotConfigured } from './live/not-configured.ts';
-import { fixedTokens, followTokens } from './live/tokens.ts';
-import type { Sources } from './loaders/sources.ts';
-import type { Log } from './log.ts';
-import type { Metrics } from './server/metrics/metrics.ts';
-import { redactorOf } from './settings/secrets.ts';
-import { type Config, RESERVED_CONNECTIONS } from './settings/settings.ts';
-import type { Tracing } from './tracing/tracing.ts';
-import { type Bulkhead, createBulkhead } from './upstream/bulkhead.ts';
-import { type Circuit, createCircuit } from './upstream/circuit.ts';
-import { createHealthRecord, type HealthRecord, healthOfAll, type UpstreamHealth } from './upstream/health.ts';
-import { createHttpClient, type HttpClient, type HttpClientOptions } from './upstream/http.ts';
-import { createMarketDataClient } from './upstream/market-data/client.ts';
-import { type BlockPush, createBlockPush } from './upstream/node/block-push.ts';
-import { createNodeClient } from './upstream/node/client.ts';
-import { createPoolDirectories } from './upstream/node/state-builder.ts';
-import { createStateReader } from './upstream/node/state-reader.ts';
-import { createSpacing } from './upstream/spacing.ts';
-import { createTokenService } from './upstream/token-service.ts';
+import type { Instant } from '../domain/instant.ts';
+import { KNOWN_TOKENS } from '../domain/token.ts';
+import type { AnyUpstream, Upstream } from '../errors.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import type { Head } from '../live/chain/head.ts';
+import { createHeadFollower } from '../live/chain/head-follower.ts';
+import { createNodes, type Nodes } from '../live/chain/nodes.ts';
+import { createPastStates } from '../live/chain/past-states.ts';
+import { createPoolCounts } from '../live/chain/pool-counts.ts';
+import { startBookSweep } from '../live/market/book-sweep.ts';
+import { createMarketFollower } from '../live/market/lists.ts';
+import { createOrderBooks } from '../live/market/order-books.ts';
+import { marketDataNotConfigured, nodesNotConfigured } from '../live/not-configured.ts';
+import { fixedTokens, followTokens } from '../live/tokens.ts';
+import type { Sources } from '../loaders/sources.ts';
+import type { Log } from '../logging/log.ts';
 import {
   createCallLog,
   createHeadLog,
@@ -38,7 +23,22 @@ import {
   createTokenLog,
   createUnreadableLog,
   createUpstreamLog,
-} from './upstream-log.ts';
+} from '../logging/upstream-log.ts';
+import type { Metrics } from '../server/metrics/metrics.ts';
+import { redactorOf } from '../settings/secrets.ts';
+import { type Config, RESERVED_CONNECTIONS } from '../settings/settings.ts';
+import type { Tracing } from '../tracing/tracing.ts';
+import { type Bulkhead, createBulkhead } from '../upstream/bulkhead.ts';
+import { type Circuit, createCircuit } from '../upstream/circuit.ts';
+import { createHealthRecord, type HealthRecord, healthOfAll, type UpstreamHealth } from '../upstream/health.ts';
+import { createHttpClient, type HttpClient, type HttpClientOptions } from '../upstream/http.ts';
+import { createMarketDataClient } from '../upstream/market-data/client.ts';
+import { type BlockPush, createBlockPush } from '../upstream/node/block-push.ts';
+import { createNodeClient } from '../upstream/node/client.ts';
+import { createPoolDirectories } from '../upstream/node/state-builder.ts';
+import { createStateReader } from '../upstream/node/state-reader.ts';
+import { createSpacing } from '../upstream/spacing.ts';
+import { createTokenService } from '../upstream/token-service.ts';
 
 type SourceOptions = {
   readonly config: Config;

@@ -1,11 +1,11 @@
-import type { Log } from './log.ts';
+import type { Log } from '../logging/log.ts';
 import {
   BUILD_EXPLORER_COMMAND,
   type BuiltExplorer,
   EXPLORER_FOLDERS,
   readExplorerFiles,
-} from './server/pages/explorer-files.ts';
-import type { Config } from './settings/settings.ts';
+} from '../server/pages/explorer-files.ts';
+import type { Config } from '../settings/settings.ts';
 
 /**
  * Reads the built explorer if it is on. It sends operations as texts, so it is off if only persisted documents are executed. The

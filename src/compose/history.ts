@@ -1,16 +1,16 @@
-import { createBackfill, GENTLE, QUICK } from './history/backfill.ts';
-import { type BlockTimes, createBlockTimes } from './history/block-times.ts';
-import { createHistory, type History, historyOff } from './history/history.ts';
-import { createRecorder } from './history/recorder.ts';
-import { historyRole } from './history/role.ts';
-import type { HistoryStore } from './history/store.ts';
-import type { HistoryStoreOptions } from './history/store-client.ts';
-import type { Head } from './live/chain/head.ts';
-import type { Sources } from './loaders/sources.ts';
-import type { Log } from './log.ts';
-import { DEFAULT_BACKFILL_STEP, defaultBackfillHours, defaultHistoryDatabase } from './settings/history-database.ts';
-import type { Config } from './settings/settings.ts';
-import { createHistoryLog } from './upstream-log.ts';
+import { createBackfill, GENTLE, QUICK } from '../history/backfill.ts';
+import { type BlockTimes, createBlockTimes } from '../history/block-times.ts';
+import { createHistory, type History, historyOff } from '../history/history.ts';
+import { createRecorder } from '../history/recorder.ts';
+import { historyRole } from '../history/role.ts';
+import type { HistoryStore } from '../history/store.ts';
+import type { HistoryStoreOptions } from '../history/store-client.ts';
+import type { Head } from '../live/chain/head.ts';
+import type { Sources } from '../loaders/sources.ts';
+import type { Log } from '../logging/log.ts';
+import { createHistoryLog } from '../logging/upstream-log.ts';
+import { DEFAULT_BACKFILL_STEP, defaultBackfillHours, defaultHistoryDatabase } from '../settings/history-database.ts';
+import type { Config } from '../settings/settings.ts';
 
 /** The recorded history, and what feeds it. */
 export type Recording = {

@@ -1,33 +1,34 @@
 import { readFileSync } from 'node:fs';
-import type { Instant } from './domain/instant.ts';
+import { findPackageJSON } from 'node:module';
+import type { Instant } from '../domain/instant.ts';
+import { createFleet, type Fleet } from '../fleet/fleet.ts';
+import { createRedis, type Redis } from '../fleet/redis.ts';
+import type { Service } from '../graphql/context.ts';
+import { type AddressLimits, mapLimits } from '../graphql/limits.ts';
+import { schema } from '../graphql/schema.ts';
+import { createHistoryStore } from '../history/store-client.ts';
+import { createClosedIntervals } from '../loaders/closed-intervals.ts';
+import { createDivergenceRankings } from '../loaders/divergence-ranking.ts';
+import { createHeadSteps } from '../loaders/head-steps.ts';
+import { createPoolCache } from '../loaders/pool-cache.ts';
+import type { Sources } from '../loaders/sources.ts';
+import { createTokenCount } from '../loaders/token.ts';
+import { createUsdPrices } from '../loaders/usd-prices.ts';
+import { createWindowStarts } from '../loaders/window-starts.ts';
+import type { Log } from '../logging/log.ts';
+import { createOtherChainLog, createRedisLog } from '../logging/upstream-log.ts';
+import { createSandbox, type Sandbox } from '../sandbox/sandbox.ts';
+import { createGatewayServer, type GatewayServer } from '../server/gateway-server.ts';
+import { createMetrics, type Metrics } from '../server/metrics/metrics.ts';
+import { type PersistedDocuments, preparePersistedDocuments } from '../server/operations/persisted-documents.ts';
+import type { BuiltExplorer } from '../server/pages/explorer-files.ts';
+import { ConfigError } from '../settings/config-error.ts';
+import { MAX_INT32 } from '../settings/readers.ts';
+import { type Config, DEFAULT_BURST_SECONDS } from '../settings/settings.ts';
+import { startTracing } from '../tracing/start.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import { readExplorer } from './explorer.ts';
-import { createFleet, type Fleet } from './fleet/fleet.ts';
-import { createRedis, type Redis } from './fleet/redis.ts';
-import type { Service } from './graphql/context.ts';
-import { type AddressLimits, mapLimits } from './graphql/limits.ts';
-import { schema } from './graphql/schema.ts';
-import { createHistoryStore } from './history/store-client.ts';
-import { createClosedIntervals } from './loaders/closed-intervals.ts';
-import { createDivergenceRankings } from './loaders/divergence-ranking.ts';
-import { createHeadSteps } from './loaders/head-steps.ts';
-import { createPoolCache } from './loaders/pool-cache.ts';
-import type { Sources } from './loaders/sources.ts';
-import { createTokenCount } from './loaders/token.ts';
-import { createUsdPrices } from './loaders/usd-prices.ts';
-import { createWindowStarts } from './loaders/window-starts.ts';
-import type { Log } from './log.ts';
-import { type CreateStore, startRecording } from './recording.ts';
-import { createSandbox, type Sandbox } from './sandbox/sandbox.ts';
-import { createGatewayServer, type GatewayServer } from './server/gateway-server.ts';
-import { createMetrics, type Metrics } from './server/metrics/metrics.ts';
-import { type PersistedDocuments, preparePersistedDocuments } from './server/operations/persisted-documents.ts';
-import type { BuiltExplorer } from './server/pages/explorer-files.ts';
-import { ConfigError } from './settings/config-error.ts';
-import { MAX_INT32 } from './settings/readers.ts';
-import { type Config, DEFAULT_BURST_SECONDS } from './settings/settings.ts';
-import { startTracing } from './tracing/start.ts';
-import type { Tracing } from './tracing/tracing.ts';
-import { createOtherChainLog, createRedisLog } from './upstream-log.ts';
+import { type CreateStore, startRecording } from './history.ts';
 import { connectMarketData, connectNodes, connectTokens } from './upstreams.ts';
 
 /** The gateway with its sources. */
@@ -244,7 +245,8 @@ function readDocuments({ persistedDocuments, ...limits }: Config): PersistedDocu
 
 /** The version in package.json. */
 export function readVersion(): string {
-  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
+  const path = findPackageJSON(import.meta.url) ?? '';
+  return JSON.parse(readFileSync(path, 'utf8')).version;
 }
 
 /** The limits of client addresses. */

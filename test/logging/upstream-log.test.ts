@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { UpstreamUnreachableError } from '../src/errors.ts';
-import { createUpstreamLog } from '../src/upstream-log.ts';
-import { createKeptLog, INFO, WARN } from './support/log.ts';
+import { UpstreamUnreachableError } from '../../src/errors.ts';
+import { createUpstreamLog } from '../../src/logging/upstream-log.ts';
+import { createKeptLog, INFO, WARN } from '../support/log.ts';
 
 test('the log tells when an upstream breaks and when it heals, once each, with what no client sees', () => {
   const { lines, log } = createKeptLog();

@@ -1,6 +1,6 @@
 import pino, { type Logger, type LoggerOptions } from 'pino';
 
-import { GatewayError } from './errors.ts';
+import { GatewayError } from '../errors.ts';
 import type { Redact } from './redact.ts';
 
 /** The levels of the log, from the most lines to none. */

@@ -57,7 +57,11 @@ export type NodeFault =
   | { readonly kind: 'state-missing' }
   /** Has pruned every exchange state that is more than `blocks` below its tip. */
   | { readonly kind: 'pruned'; readonly blocks: number }
-  /** Responds to every request for an exchange state with error -8000 and this cause. */
+  /** Is older than September 2022: it does not know verbosity 4 of `pdexv3_getState`. */
+  | { readonly kind: 'old-node' }
+  /** Has a damaged database: it leaves out this number of pools of the third version, and reports no error. */
+  | { readonly kind: 'missing-pools'; readonly pools: number }
+  /** Responds to every request for an exchange state with an error and this cause: -8000, or -14001 for the third version. */
   | { readonly kind: 'state-error'; readonly because: string }
   /**
    * Allows each client address a number of JSON errors per method within a window, an hour by default. After that, it closes
@@ -122,7 +126,13 @@ export type PushFault =
   | { readonly kind: 'large-frame'; readonly bytes: number };
 
 /** A method of a node. */
-export type NodeCall = 'getblockchaininfo' | 'getbeaconbeststatedetail' | 'getpdestate';
+export type NodeCall =
+  | 'getblockchaininfo'
+  | 'getbeaconbeststatedetail'
+  | 'getpdestate'
+  // Only with the third version of the exchange:
+  | 'pdexv3_getState'
+  | 'retrievebeaconblockbyheight';
 
 /** An endpoint of a market-data host. */
 export type MarketDataCall = 'pairs' | 'tickers' | 'orderbook';
@@ -170,6 +180,8 @@ const COMBINED: ReadonlySet<AnyFault['kind']> = new Set([
   'fork',
   'syncing',
   'pruned',
+  'old-node',
+  'missing-pools',
   'error-limit',
   'duplicates',
   'out-of-order',

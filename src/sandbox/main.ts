@@ -13,6 +13,7 @@ const USAGE = `Usage: npm run sandbox -- [flags]
   --host <address>           address to listen on (127.0.0.1)
   --seed <number>            seed of the simulated chain (1)
   --block-ms <number>        block interval in milliseconds; 0 for no new blocks (4000)
+  --exchange <v1|v3>         version of the exchange that trades (v1)
   --help                     prints this text`;
 
 const PORT_FLAGS = '--node-port, --push-port, --market-data-port and --tokens-port';
@@ -23,6 +24,7 @@ type Settings = {
   balanced: { order: 'alternate' } | undefined;
   host: string;
   blockMs: number;
+  exchange: 'v1' | 'v3';
   ports: { node: number; push: number; marketData: number; tokens: number };
 };
 
@@ -50,6 +52,7 @@ function settingsFrom(args: string[]): Settings {
       nodes: { type: 'string', default: '1' },
       'one-url': { type: 'boolean', default: false },
       'block-ms': { type: 'string', default: '4000' },
+      exchange: { type: 'string', default: 'v1' },
       help: { type: 'boolean', default: false },
     } as const;
     const { values } = parseArgs({ args, options });
@@ -63,6 +66,7 @@ function settingsFrom(args: string[]): Settings {
       nodes: Math.max(1, integer('--nodes', values.nodes, 100)),
       balanced: values['one-url'] ? { order: 'alternate' } : undefined,
       blockMs: integer('--block-ms', values['block-ms'], 2 ** 31 - 1),
+      exchange: versionOf(values.exchange),
       ports: {
         node: integer('--node-port', values['node-port'], 65_535),
         push: integer('--push-port', values['push-port'], 65_535),
@@ -74,6 +78,11 @@ function settingsFrom(args: string[]): Settings {
     process.stderr.write(`${reasonOf(error)}\n\n${USAGE}\n`);
     process.exit(2);
   }
+}
+
+function versionOf(text: string): 'v1' | 'v3' {
+  if (text !== 'v1' && text !== 'v3') throw new Error(`--exchange must be v1 or v3: ${text}`);
+  return text;
 }
 
 function integer(flag: string, text: string, greatest: number): number {
@@ -96,6 +105,12 @@ function introduction({ nodeUrls, pushUrls, nodes, marketDataUrl, tokensUrl, cha
     const body = JSON.stringify({ id: 1, jsonrpc: '1.0', method, params });
     return `curl -s -H 'Content-Type: application/json' -d '${body}' ${nodeUrls[0]}`;
   };
+  const { height } = chain.tip;
+  const v3 = [
+    rpc('pdexv3_getState', [{ BeaconHeight: height, Filter: { Key: 'PoolPairs', Verbosity: 4 } }]),
+    rpc('retrievebeaconblockbyheight', [height]),
+  ];
+  const states = [rpc('getpdestate', [{ BeaconHeight: height }]), ...(chain.exchangePools.length > 0 ? v3 : [])];
   const settings = {
     FULLNODE_URL: nodeUrls.join(','),
     FULLNODE_WS_URL: pushUrls.join(','),
@@ -111,8 +126,7 @@ ${get('tickers')}
 ${get(`orderbook?ticker_id=${chain.markets[0]?.tickerId}`)}
 ${rpc('getblockchaininfo', [])}
 ${rpc('getbeaconbeststatedetail', [''])}
-${rpc('getpdestate', [{ BeaconHeight: chain.tip.height }])}
-curl -s '${tokensUrl}'
+${[...states, ''].join('\n')}curl -s '${tokensUrl}'
 
 New blocks are pushed on ${pushUrls.join(', ')}.
 

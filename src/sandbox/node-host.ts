@@ -4,19 +4,30 @@ import type { NodeCall, NodeFault } from './faults.ts';
 import { createHost, type HostControl, type RecordedRequest } from './http/host.ts';
 import type { Address } from './http/listen.ts';
 import { type Answer, createNodeWriter, type Headers } from './http/response-writer.ts';
+import { beaconBlock } from './node/beacon-block.ts';
 import { beaconState } from './node/beacon-state.ts';
 import { BLOCKS_PER_EPOCH, chainInfo } from './node/chain-info.ts';
 import { committeesOf } from './node/committees.ts';
 import { createErrorLimits } from './node/error-limits.ts';
 import { createExchangeStatePrinter } from './node/exchange-state.ts';
+import { createExchangeV3 } from './node/exchange-v3.ts';
 import { printGo, toGo } from './node/go-json.ts';
 import { parseRpcRequest, printEnvelope, type RpcOutcome } from './node/rpc.ts';
-import { blockNotFound, heightInvalid, payloadInvalid, stateError, statePruned } from './node/rpc-errors.ts';
+import {
+  blockNotFound,
+  heightInvalid,
+  noSuchBlock,
+  payloadInvalid,
+  stateError,
+  statePruned,
+  v3Error,
+} from './node/rpc-errors.ts';
 
 /** What tests see of a node. */
 export type NodeControl = HostControl<NodeFault, NodeCall>;
 
 const NODE_CALLS: readonly NodeCall[] = ['getblockchaininfo', 'getbeaconbeststatedetail', 'getpdestate'];
+const CALLS_OF_V3: readonly NodeCall[] = [...NODE_CALLS, 'pdexv3_getState', 'retrievebeaconblockbyheight'];
 
 const CORS_HEADERS: Headers = [
   ['Access-Control-Allow-Credentials', 'true'],
@@ -37,6 +48,8 @@ export function createNodeHost(chain: Chain, address: Address, maxClients: numbe
   const printState = createExchangeStatePrinter(chain);
   const results = new Map<string, Buffer>();
   const errorLimits = createErrorLimits();
+  const calls = chain.exchangePools.length > 0 ? CALLS_OF_V3 : NODE_CALLS;
+  const exchangeV3 = createExchangeV3(chain);
   const syncing = new WeakMap<NodeFault, { readonly startedAt: number; readonly tip: number }>();
 
   function printed(name: NodeCall, block: Block, print: () => string): RpcOutcome {
@@ -90,17 +103,39 @@ export function createNodeHost(chain: Chain, address: Address, maxClients: numbe
         if (!block) return { error: statePruned(height) };
         return printed(name, block, () => printState(block));
       }
+      case 'pdexv3_getState': {
+        const failing = faults.find((fault) => fault.kind === 'state-error');
+        if (failing) return { error: v3Error(failing.because, 2) };
+        const isHidden = faults.some(({ kind }) => kind === 'state-missing');
+        return exchangeV3(params, {
+          tip: isHidden ? (blockAt(tip.height - 1) ?? tip) : tip,
+          block: blockAt,
+          oldestKept: oldestKept(tip, faults),
+          isOld: faults.some(({ kind }) => kind === 'old-node'),
+          missingPools: faults.reduce((sum, fault) => sum + (fault.kind === 'missing-pools' ? fault.pools : 0), 0),
+        });
+      }
+      case 'retrievebeaconblockbyheight': {
+        const [height] = Array.isArray(params) ? params : [];
+        if (typeof height !== 'number') return { error: heightInvalid() };
+        const block = height > tip.height ? undefined : blockAt(height);
+        if (block === undefined) return { error: noSuchBlock(height) };
+        const below = blockAt(height - 1);
+        const next = height < tip.height ? blockAt(height + 1) : undefined;
+        return printed(name, block, () => printGo([beaconBlock(chain.seed, committees, block, below, next)], 1));
+      }
     }
   }
 
   return createHost<NodeFault, NodeCall>(address, {
     identify(method, _path, body) {
       const request = hasNoBody(method) ? undefined : parseRpcRequest(body);
-      return { name: NODE_CALLS.find((name) => name === request?.method), params: request?.params };
+      return { name: calls.find((name) => name === request?.method), params: request?.params };
     },
     matches(fault, { name, params }) {
-      if (fault.kind === 'state-missing') return name === 'getpdestate' && heightOf(params) === chain.tip.height;
-      return name === 'getpdestate' || (fault.kind !== 'pruned' && fault.kind !== 'state-error');
+      const isState = name === 'getpdestate' || name === 'pdexv3_getState';
+      if (fault.kind === 'state-missing') return isState && heightOf(params) === chain.tip.height;
+      return isState || (fault.kind !== 'pruned' && fault.kind !== 'state-error');
     },
     answer({ method, name, from }, body, faults) {
       if (hasNoBody(method)) return responseWithoutBody(method);

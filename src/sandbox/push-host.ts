@@ -1,7 +1,9 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Block } from './chain/block.ts';
 import type { Chain } from './chain/chain.ts';
 import { createRandom } from './chain/random.ts';
+import { instructionsOf } from './exchange/instructions.ts';
 import { createFaults, type Faults, isCombined, type PushCall, type PushFault } from './faults.ts';
 import { type Address, listen, listenAgain, urlOf } from './http/listen.ts';
 import { ServerSocket } from './http/websocket.ts';
@@ -165,7 +167,17 @@ export async function createPushHost(
 
   function below({ height }: PushedBlock, count: number): readonly PushedBlock[] {
     const heights = Array.from({ length: count }, (_, n) => height - count + n);
-    return heights.map((each) => chain.block(each)).filter((block) => block !== undefined);
+    return heights.flatMap((each) => {
+      const block = chain.block(each);
+      return block === undefined ? [] : [withInstructions(block)];
+    });
+  }
+
+  /** A block with its instructions, which the node pushes with it. */
+  function withInstructions(block: Block): PushedBlock {
+    const { height, hash, time, exchange } = block;
+    const pushed = { height, hash, time };
+    return exchange === undefined ? pushed : { ...pushed, instructions: instructionsOf(chain.seed, block, exchange) };
   }
 
   function send(block: PushedBlock, taken: readonly PushFault[]): void {
@@ -184,7 +196,7 @@ export async function createPushHost(
     response.end('Bad Request\n');
   });
   server.on('upgrade', upgrade);
-  chain.onBlock(push);
+  chain.onBlock((block) => push(withInstructions(block)));
 
   port = await listen(server, { host: address.host, port });
   /** Ends the wait for the port. */

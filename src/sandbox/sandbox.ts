@@ -15,7 +15,11 @@ export type SandboxOptions = Partial<MarketDataBehaviour> & {
    * block has the current time when it is created.
    */
   readonly startTime?: Date | number;
-  /** The beacon height of the first tip; 1,640,000 by default. */
+  /** The version of the exchange that trades: `v1` by default. With `v3`, the pools of the first are a leftover. */
+  readonly exchange?: 'v1' | 'v3' | undefined;
+  /** The height at which the third version starts, with `v3`; before the first block by default. */
+  readonly exchangeFrom?: number;
+  /** The beacon height of the first tip; 1,640,000 by default, and 2,150,000 with `v3`. */
   readonly startHeight?: number;
   /** The block interval in milliseconds. By default, and for 0, only `advance` creates blocks. */
   readonly blockMs?: number | undefined;
@@ -38,7 +42,7 @@ export type SandboxOptions = Partial<MarketDataBehaviour> & {
   readonly sharesPerPool?: number;
   /** Maximum number of random trades in a block; 10 by default. Trades of markets that follow their pool come on top. */
   readonly tradesPerBlock?: number;
-  /** Number of blocks before the first tip; by default 15,120, which is a week. */
+  /** Number of blocks before the first tip; by default 15,120, which is a week, and with `v3` 2,160, which is a day. */
   readonly history?: number;
   /** The initial blocks of a sandbox with the same seed, time and sizes, so that they are not created again. */
   readonly past?: readonly Block[] | undefined;
@@ -85,17 +89,20 @@ export type Sandbox = {
 /** Creates a chain and starts the hosts that publish it. Rejects if a port is in use. */
 export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { host = '127.0.0.1', ports = {}, blockMs = 0, startTime } = options;
+  const isV3 = options.exchange === 'v3';
   const chain = createChain({
     seed: options.seed ?? 1,
-    startHeight: options.startHeight ?? 1_640_000,
+    startHeight: options.startHeight ?? (isV3 ? 2_150_000 : 1_640_000),
     startTime: startTime === undefined ? unixNow() : unixSeconds(startTime),
     clock: startTime === undefined ? unixNow : undefined,
-    history: options.history ?? 15_120,
+    // Earlier blocks would not follow from each other, but those of the third version can be checked.
+    history: options.history ?? (isV3 ? 2_160 : 15_120),
     past: options.past,
     retention: options.retention,
     pools: options.pools,
     sharesPerPool: options.sharesPerPool ?? 6,
     tradesPerBlock: options.tradesPerBlock ?? 10,
+    exchangeFrom: isV3 ? (options.exchangeFrom ?? 0) : undefined,
   });
 
   const started: { stop(): Promise<void> }[] = [];

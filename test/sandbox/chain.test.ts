@@ -16,6 +16,7 @@ const options: ChainOptions = {
   retention: undefined,
   pools: undefined,
   sharesPerPool: 6,
+  exchangeFrom: undefined,
   tradesPerBlock: 10,
 };
 const day = createChain(options);

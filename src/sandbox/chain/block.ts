@@ -1,3 +1,5 @@
+import { type ExchangeBlock, type ExchangeStage, firstExchange, nextExchange } from '../exchange/block.ts';
+import { volumesOf } from '../exchange/trades.ts';
 import type { ChainMarket } from './markets.ts';
 import type { ChainPool, Venue } from './pools.ts';
 import type { Providers } from './providers.ts';
@@ -22,6 +24,8 @@ export type Block = {
   readonly fees: Readonly<BigUint64Array>;
   readonly shards: readonly Shard[];
   readonly trades: readonly Trade[];
+  /** The exchange of the third version; `undefined` for a chain without one, and below its start. */
+  readonly exchange: ExchangeBlock | undefined;
 };
 
 /** The version of the blocks of a branch that forks at a height. It is larger than any number of replaced blocks. */
@@ -40,6 +44,8 @@ export type Genesis = {
   readonly valueAt: ValueAt;
   /** Maximum number of random trades in a block. */
   readonly tradesPerBlock: number;
+  /** The exchange of the third version. Since its start, the pools of the node are a leftover: nobody trades with them. */
+  readonly exchange: (ExchangeStage & { readonly startHeight: number }) | undefined;
   /** Whether a pool exists at a height. */
   exists(pool: ChainPool, height: number): boolean;
 };
@@ -67,10 +73,11 @@ export function settledBlock(stage: Genesis, height: number, time: number): Bloc
 }
 
 function blockWith(
-  { seed, providers }: Genesis,
+  stage: Genesis,
   { height, time }: Pick<Block, 'height' | 'time'>,
   reserves: readonly (readonly [bigint, bigint])[],
 ): Block {
+  const { seed, providers } = stage;
   return {
     height,
     get hash() {
@@ -83,6 +90,7 @@ function blockWith(
     fees: providers.initialFees,
     shards: firstShards(seed, { height, time }),
     trades: [],
+    exchange: exchangeAfter(stage, undefined, { height, version: 0, usdOf: valuesAt(stage, time) }),
   };
 }
 
@@ -102,18 +110,9 @@ export function createNextBlock(stage: Genesis): (previous: Block, time: number,
     ({ token1, token2 }) => isListed(token1) && isListed(token2),
   );
 
-  return (previous, time, version = 0) => {
-    const height = previous.height + 1;
-    const random = createRandom(seed, 'block', height, version);
-    const reserves = previous.reserves.slice();
+  function tradeInPools(height: number, reserves: BigUint64Array, usdOf: UsdOf, random: Random): Trade[] {
     const trades: Trade[] = [];
     const add = (made: Trade | undefined) => made && trades.push(made);
-    const values = new Map<ChainToken, number>();
-    const usdOf = (token: ChainToken) => {
-      const value = values.get(token) ?? stage.valueAt(token, time);
-      values.set(token, value);
-      return value;
-    };
     const tradeOnce = (venue: Venue) => {
       add(tradeAtRandom(reserves, venue, fairRatio(venue, usdOf), random));
       add(arbitrage(reserves, venue, fairRatio(venue, usdOf)));
@@ -134,6 +133,16 @@ export function createNextBlock(stage: Genesis): (previous: Block, time: number,
     for (const venue of listed) {
       if (!('id' in venue) || stage.exists(venue, height)) add(arbitrage(reserves, venue, fairRatio(venue, usdOf)));
     }
+    return trades;
+  }
+
+  return (previous, time, version = 0) => {
+    const height = previous.height + 1;
+    const random = createRandom(seed, 'block', height, version);
+    const reserves = previous.reserves.slice();
+    const usdOf = valuesAt(stage, time);
+    const exchange = exchangeAfter(stage, previous.exchange, { height, version, usdOf });
+    const trades = exchange ? tradesOfMarkets(markets, exchange) : tradeInPools(height, reserves, usdOf, random);
 
     const moved = random.chance(1 / 8) ? moveLiquidity(stage, previous, reserves, random) : undefined;
     return {
@@ -148,8 +157,45 @@ export function createNextBlock(stage: Genesis): (previous: Block, time: number,
       fees: moved?.fees ?? previous.fees,
       shards: nextShards(seed, previous.shards, { height, time, version }, time - previous.time),
       trades,
+      exchange,
     };
   };
+}
+
+/** The value of a token in US dollars. */
+type UsdOf = (token: ChainToken) => number;
+
+/** The values of all tokens at a time. Each is computed once. */
+function valuesAt({ valueAt }: Genesis, time: number): UsdOf {
+  const values = new Map<ChainToken, number>();
+  return (token) => {
+    const value = values.get(token) ?? valueAt(token, time);
+    values.set(token, value);
+    return value;
+  };
+}
+
+/** The exchange of the third version after a block, which begins at its start height. */
+function exchangeAfter(
+  { exchange }: Genesis,
+  previous: ExchangeBlock | undefined,
+  block: { readonly height: number; readonly version: number; readonly usdOf: UsdOf },
+): ExchangeBlock | undefined {
+  if (exchange === undefined || block.height < exchange.startHeight) return undefined;
+  return previous ? nextExchange(exchange, previous, block) : firstExchange(exchange, block);
+}
+
+/** What the trades of a block changed in the pools of the markets, through curve and orders together. */
+function tradesOfMarkets(markets: readonly ChainMarket[], { events }: ExchangeBlock): readonly Trade[] {
+  const venues = new Map(markets.map(({ poolId, index }) => [poolId, index]));
+  return events.flatMap((event) =>
+    event.kind === 'trade'
+      ? volumesOf(event.trade).flatMap(({ poolId, sold, paid, got }): Trade[] => {
+          const venue = venues.get(poolId);
+          return venue === undefined ? [] : [{ venue, sideIn: sold, amountIn: paid, amountOut: got }];
+        })
+      : [],
+  );
 }
 
 // A random walk that tends to the ratio of the tokens' values.
@@ -210,7 +256,9 @@ function moveLiquidity(stage: Genesis, previous: Block, reserves: BigUint64Array
   const share = shares[provider] ?? 0n;
   const wanted = (total * BigInt(5 + random.below(200))) / 10_000n;
   const crowded = reserve1 > (pool.initial[0] * 5n) / 4n || reserve2 > (pool.initial[1] * 5n) / 4n;
-  const change = crowded || random.chance(0.5) ? -(wanted < share ? wanted : share) : wanted;
+  // Since the start of the third version, nobody can contribute to these pools.
+  const isLeftover = previous.exchange !== undefined;
+  const change = crowded || isLeftover || random.chance(0.5) ? -(wanted < share ? wanted : share) : wanted;
   const after1 = reserve1 + (reserve1 * change) / total;
   const after2 = reserve2 + (reserve2 * change) / total;
 

@@ -1,3 +1,4 @@
+import { exchangePoolsOf, type GenesisPool } from '../exchange/genesis.ts';
 import { type Block, branchVersion, createNextBlock, firstBlock, type Genesis, settledBlock } from './block.ts';
 import { createEarlierBlocks } from './earlier-blocks.ts';
 import { type ChainMarket, marketsOf } from './markets.ts';
@@ -26,6 +27,8 @@ export type ChainOptions = {
   readonly pools: number | undefined;
   readonly sharesPerPool: number;
   readonly tradesPerBlock: number;
+  /** The height at which the third version of the exchange starts; `undefined` for a chain without it. */
+  readonly exchangeFrom: number | undefined;
 };
 
 /** Two reserves in smallest units, in the order of the tokens' ids. */
@@ -39,6 +42,10 @@ export type Chain = {
   /** The node's pools, in no particular order. */
   readonly pools: readonly ChainPool[];
   readonly markets: readonly ChainMarket[];
+  /** The height at which the third version of the exchange starts; infinite for a chain without it. */
+  readonly exchangeStart: number;
+  /** The pools of the third version, those of the markets first. */
+  readonly exchangePools: readonly GenesisPool[];
   readonly providers: Providers;
   readonly tip: Block;
   /** The lowest height that has a block. */
@@ -77,7 +84,8 @@ function branchDelaySeconds(from: number): number {
 export function createChain(options: ChainOptions): GrowingChain {
   const { seed, startHeight, startTime, clock, history } = options;
   const pools = poolsOf(seed, options.pools);
-  const markets = marketsOf(seed, pools);
+  const hasExchange = options.exchangeFrom !== undefined;
+  const markets = marketsOf(seed, pools, hasExchange);
   const providers = createProviders(seed, pools, options.sharesPerPool);
   const stored = Math.min(history, BLOCKS_OF_DAY);
   const retention = options.retention ?? reasonableRetention(pools.length + markets.length, stored);
@@ -88,7 +96,12 @@ export function createChain(options: ChainOptions): GrowingChain {
   const origin = { height: startHeight - stored, time: startTime - stored * BLOCK_SECONDS };
   const valueAt = createValues(seed, origin);
   const { tradesPerBlock } = options;
-  const stage: Genesis = { seed, pools, markets, providers, valueAt, tradesPerBlock, exists };
+  const exchangePools = hasExchange ? exchangePoolsOf(seed, markets) : [];
+  const exchange =
+    options.exchangeFrom === undefined
+      ? undefined
+      : { seed, pools: exchangePools, tradesPerBlock, startHeight: options.exchangeFrom };
+  const stage: Genesis = { seed, pools, markets, providers, valueAt, tradesPerBlock, exists, exchange };
   const createNext = createNextBlock(stage);
   const [first, ...later] = options.past ?? [];
   let tip = first ?? firstBlock(stage, origin.height, origin.time);
@@ -139,6 +152,8 @@ export function createChain(options: ChainOptions): GrowingChain {
     tokens: [...new Set([...pools, ...markets].flatMap(({ token1, token2 }) => [token1, token2]))],
     pools,
     markets,
+    exchangeStart: options.exchangeFrom ?? Number.POSITIVE_INFINITY,
+    exchangePools,
     providers,
     get tip() {
       return tip;

@@ -56,11 +56,23 @@ const MARKETS_WITHOUT_NODE_POOL: readonly (readonly [TokenName, TokenName, numbe
   ['TOMO', 'USDC', 2_000],
 ];
 
-/** The markets of a chain: one or more for each pool with reserves and named tokens, and a few without a pool of the node. */
-export function marketsOf(seed: number, pools: readonly ChainPool[]): readonly ChainMarket[] {
-  const markets: ChainMarket[] = [];
+/** Tokens of several networks that the exchange of the third version holds as one, with an id of its own. */
+const UNIFIED: ReadonlyMap<ChainToken, ChainToken> = new Map([
+  [tokenNamed('USDT'), tokenNamed('newer USDT')],
+  [tokenNamed('ETH'), tokenNamed('newer ETH')],
+]);
 
-  function add(base: ChainToken, target: ChainToken, usd: number, nodePool?: ChainPool, suffix?: string): void {
+/**
+ * The markets of a chain: one or more for each pool with reserves and named tokens, and a few without a pool of the node.
+ *
+ * @param areUnified whether the pools of the markets hold unified tokens
+ */
+export function marketsOf(seed: number, pools: readonly ChainPool[], areUnified: boolean): readonly ChainMarket[] {
+  const markets: ChainMarket[] = [];
+  const unified = (token: ChainToken) => (areUnified ? (UNIFIED.get(token) ?? token) : token);
+
+  function add(one: ChainToken, other: ChainToken, usd: number, nodePool?: ChainPool, suffix?: string): void {
+    const [base, target] = [unified(one), unified(other)];
     const index = pools.length + markets.length;
     const random = createRandom(seed, 'market', index);
     const { token1, token2, initial } = venueOf(random.between(0.999, 1.001), index, base, target, usd);

@@ -1,7 +1,9 @@
+import type { Order as ExchangeOrder } from '../exchange/pool.ts';
 import type { Block } from './block.ts';
 import type { ChainMarket } from './markets.ts';
 import { createRandom, type Random } from './random.ts';
 import { priceOf } from './tickers.ts';
+import type { ChainToken } from './tokens.ts';
 
 /** An order: its price in target tokens per base token, and its quantity in base tokens. */
 export type Order = readonly [price: number, quantity: number];
@@ -14,6 +16,8 @@ export type Orders = { readonly bids: readonly Order[]; readonly asks: readonly 
  * always has the same orders.
  */
 export function ordersOf(seed: number, market: ChainMarket, block: Block): Orders {
+  const pool = block.exchange?.states.get(market.poolId);
+  if (pool !== undefined) return ordersOnChain(market, pool.orders);
   switch (market.oddity) {
     case 'empty book':
       return { bids: [], asks: [] };
@@ -24,6 +28,20 @@ export function ordersOf(seed: number, market: ChainMarket, block: Block): Order
     default:
       return { bids: sortedSide(seed, market, block, -1), asks: sortedSide(seed, market, block, 1) };
   }
+}
+
+/** The orders of a pool of the exchange with their original amounts, as the host shows them. */
+function ordersOnChain({ token1, token2, base, target }: ChainMarket, orders: readonly ExchangeOrder[]): Orders {
+  const side = (sold: ChainToken, direction: 1 | -1) =>
+    orders
+      .filter(({ sells }) => (sells === 0 ? token1 : token2) === sold)
+      .map(({ rates: [rate1, rate2] }): Order => {
+        const [inBase, inTarget] = base === token1 ? [rate1, rate2] : [rate2, rate1];
+        const quantity = Number(inBase) / 10 ** base.decimals;
+        return [significant(Number(inTarget) / 10 ** target.decimals / quantity, 12), quantity];
+      })
+      .sort(([one], [another]) => (one - another) * direction);
+  return { bids: side(target, -1), asks: side(base, 1) };
 }
 
 // The fee of a trade with a pool. Nobody places orders within this distance of the pool's price.

@@ -28,6 +28,33 @@ export function stateError(because: string): RpcError {
   return withTrace(-8000, 'Get pde state error', because, 98);
 }
 
+/** An error of `pdexv3_getState`. Each function that passes it on writes the code in front of it: `depth` times. */
+export function v3Error(because: string, depth: number): RpcError {
+  const message = 'Get pDex V3 state error';
+  return v3Trace(-14001, message, '-14001: '.repeat(depth - 1) + because, depth);
+}
+
+/** The parameters of `pdexv3_getState` have a part that is missing or of another type. */
+export function v3Invalid(because: string): RpcError {
+  return v3Trace(-1003, 'Invalid parameters', because, 1);
+}
+
+/** There is no block at a height. */
+export function noSuchBlock(height: number): RpcError {
+  return withTrace(-2003, 'Get block by height fail', `Beacon, Block Height ${height} not found`, 102);
+}
+
+function v3Trace(code: number, message: string, cause: string, depth: number): RpcError {
+  const server = 'github.com/incognitochain/incognito-chain/rpcserver';
+  const trace = [
+    `${code}: ${cause}`,
+    ...Array.from({ length: depth }, () => message),
+    `${server}/rpcservice.NewRPCError\n\t/incognito-chain/rpcserver/rpcservice/error.go:345`,
+    `${server}.(*HttpServer).handleGetPdexv3State\n\t/incognito-chain/rpcserver/http_pdexv3.go:43 `,
+  ];
+  return { Code: code, Message: message, StackTrace: trace.join('\n') };
+}
+
 function rootNotFound(height: number): string {
   return `Can't found ConsensusStateRootHash of beacon height ${printGoFloat(height)}`;
 }

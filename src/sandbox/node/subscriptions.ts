@@ -13,7 +13,13 @@ export type SubscriptionRequest = {
 };
 
 /** A block as the node pushes it. `time` is in Unix seconds. */
-export type PushedBlock = { readonly height: number; readonly hash: string; readonly time: number };
+export type PushedBlock = {
+  readonly height: number;
+  readonly hash: string;
+  readonly time: number;
+  /** Only with the third version of the exchange. */
+  readonly instructions?: readonly (readonly string[])[];
+};
 
 /** The only method that the sandbox has. The node spells it so. */
 export const SUBSCRIBE_METHOD = 'subcribenewbeaconblock';
@@ -37,8 +43,10 @@ export function parseSubscriptionRequest(text: string): SubscriptionRequest | un
 }
 
 /** Prints the frame of a new block for a subscription. */
-export function printBlockFrame(request: SubscriptionRequest, { hash, height, time }: PushedBlock): string {
-  return printFrame(request, { Hash: hash, Height: height, Time: time }, null);
+export function printBlockFrame(request: SubscriptionRequest, block: PushedBlock): string {
+  const { hash, height, time, instructions } = block;
+  const shown = instructions === undefined ? {} : { Instructions: instructions };
+  return printFrame(request, { Hash: hash, Height: height, Time: time, ...shown }, null);
 }
 
 /** Prints the last frame of a subscription. It has the id of the request that subscribed. */

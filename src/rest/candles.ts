@@ -1,14 +1,11 @@
-import { LRUCache } from 'lru-cache';
 import type { CandleInterval } from '../domain/candle-interval.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Pair } from '../domain/market.ts';
-import type { MaybePromise } from '../domain/maybe-promise.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import { AmbiguousTickerError, NotFoundError } from '../errors.ts';
 import type { PricedCandle } from '../loaders/candles.ts';
 import type { Loaders } from '../loaders/loaders.ts';
-import { type DocumentOptions, type RestDocument, shareDocument, writeBody } from './document.ts';
-import { createListLoaders } from './lists.ts';
+import type { Written } from './document.ts';
 
 /** The names of the intervals of candles in the REST API. */
 export const INTERVALS = {
@@ -62,46 +59,6 @@ type CandleRow = {
 const COLUMNS: readonly (keyof CandleRow)[] = [
   ...(['time', 'open', 'high', 'low', 'close', 'volume', 'target_volume', 'is_closed', 'is_complete'] as const),
 ];
-
-/** Documents that are kept for the next client with the same parameters. */
-const MAX_DOCUMENTS = 64;
-
-/**
- * Creates the function that reads a document which depends on parameters. It is written once for all clients with the same ones.
- *
- * @param write returns the texts of the document, and the number of its rows if it is charged by them
- */
-export function shareByParameters<Request>(
-  { sources, now, takeTurn }: DocumentOptions,
-  maxCandles: number,
-  write: (request: Request, loaders: Loaders) => Promise<Written>,
-): (request: Request) => MaybePromise<RestDocument> {
-  const documents = new LRUCache<string, () => MaybePromise<RestDocument>>({ max: MAX_DOCUMENTS });
-
-  function start(request: Request) {
-    const loaders = createListLoaders(sources, undefined, maxCandles);
-    const { dependencies } = loaders;
-    const written = write(request, loaders).then(async ({ texts, ...rest }) => ({
-      rows: 0,
-      ...rest,
-      ...(await writeBody(texts, takeTurn)),
-      dependencies,
-      height: loaders.head.height(),
-      staleSince: () => (sources.head.isStale() ? sources.head.current()?.time : undefined),
-    }));
-    return { dependencies, written };
-  }
-
-  return (request) => {
-    const key = JSON.stringify(request);
-    const read = documents.get(key) ?? shareDocument(() => start(request), now);
-    documents.set(key, read);
-    return read();
-  };
-}
-
-/** The texts of a document, and what differs from the default. */
-type Written = Partial<Pick<RestDocument, 'contentType' | 'rows'>> & { readonly texts: Iterable<string> };
 
 /** Writes `/candles`. @throws NotFoundError, AmbiguousTickerError, HistoryUnavailableError, UpstreamError */
 export async function writeCandles(

@@ -4,7 +4,7 @@ import { poolPairAt } from '../domain/exchange.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { Sources } from '../loaders/sources.ts';
-import { createListLoaders, TICKER_HOURS } from './lists.ts';
+import { createDocumentLoaders, TICKER_HOURS } from './document.ts';
 
 /** A pool at two heights of the 24 hours up to a head: those with its highest and its lowest ratio of reserves. */
 export type DayRange = { readonly highest: PoolPair; readonly lowest: PoolPair };
@@ -18,10 +18,11 @@ export type DayRanges = {
   of({ directory }: Pick<ExchangeState, 'directory'>, place: number): DayRange | undefined;
   /** Changes when ranges were read. */
   version(): object;
-  /** Starts to read the ranges of the pools at these places, if something has been recorded since they were read. */
-  refresh(head: Head, places: ReadonlySet<number>): void;
-  /** Waits until ranges were read once, but not for long. @param places those that are read if nothing was read yet */
-  untilRead(head: Head, places: () => ReadonlySet<number>): Promise<void>;
+  /**
+   * Starts to read the ranges of the pools at these places, if something has been recorded since they were read. The promise waits
+   * until ranges were read once, but not for long.
+   */
+  refresh(head: Head, places: () => ReadonlySet<number>): Promise<void>;
 };
 
 type DayRangesOptions = {
@@ -71,7 +72,7 @@ export function createDayRanges({ read, recordedVersion }: DayRangesOptions): Da
     return { directory: head.exchange.directory, byPlace };
   }
 
-  function refresh(head: Head, places: ReadonlySet<number>): void {
+  function startReading(head: Head, places: () => ReadonlySet<number>): void {
     const startedAt = performance.now();
     const version = recordedVersion();
     const { directory } = head.exchange;
@@ -89,14 +90,13 @@ export function createDayRanges({ read, recordedVersion }: DayRangesOptions): Da
       first.resolve();
     };
     // If the history cannot be read, the rest of the documents does not depend on it.
-    readAll(head, places).then(end, () => end(NO_RANGES));
+    readAll(head, places()).then(end, () => end(NO_RANGES));
   }
 
   return {
-    refresh,
-    async untilRead(head, places) {
+    async refresh(head, places) {
+      startReading(head, places);
       if (!isFirstRead) return;
-      if (!isReading) refresh(head, places());
       await Promise.race([first.promise, sleep(MAX_FIRST_READ_MS, undefined, { ref: false })]);
       isFirstRead = false;
     },
@@ -111,7 +111,7 @@ export function createDayRanges({ read, recordedVersion }: DayRangesOptions): Da
  */
 export function createRangeReader(sources: Sources): ReadDayRanges {
   return async (head, pools) => {
-    const { history } = createListLoaders(sources, head);
+    const { history } = createDocumentLoaders(sources, head);
     const isBackfilling = history.isBackfilling();
     return Promise.all(
       pools.map(async (pool) => {

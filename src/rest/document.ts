@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
+import type { Head } from '../live/chain/head.ts';
 import type { Dependencies } from '../loaders/dependencies.ts';
+import { Loaders } from '../loaders/loaders.ts';
 import type { Sources } from '../loaders/sources.ts';
 
 /** A document of the REST API, as bytes that all clients share. */
@@ -35,6 +38,17 @@ export type DocumentOptions = {
   /** How many order books are read in turn in each minute. */
   readonly bookSweepPerMinute: number;
 };
+
+/** The hours of the high and low of a ticker. */
+export const TICKER_HOURS = 24;
+
+/** A document has no pages, and no client chooses the window of a change of prices. */
+const LIMITS = { maxPageSize: 1, maxHistoryHours: TICKER_HOURS };
+
+/** Creates the loaders of a document. @param head the head that it describes; by default, the current one */
+export function createDocumentLoaders(sources: Sources, head?: Head, maxCandles = 1): Loaders {
+  return new Loaders(sources, { ...LIMITS, maxCandles, requester: { client: 'rest' }, afterEvent: undefined }, head);
+}
 
 /** Bytes that are written in one turn of the event loop: less than a millisecond of work. */
 const PIECE_BYTES = 131_072;
@@ -74,33 +88,89 @@ export async function writeBody(
   return { body: Buffer.concat(pieces), etag: `"${hash.digest('base64url').slice(0, 22)}"` };
 }
 
+/** The text of the document with a list of that name, row by row. */
+export function* listTexts(name: string, rows: Iterable<string>): Generator<string> {
+  yield `{"message":"OK","${name}":[`;
+  let isFirst = true;
+  for (const row of rows) {
+    if (!isFirst) yield ',';
+    isFirst = false;
+    yield row;
+  }
+  yield ']}';
+}
+
+/** What writes a document. By default, it has no rows, the height of its head, and is stale while the head is. */
+export type Written = Partial<Pick<RestDocument, 'contentType' | 'rows' | 'height' | 'staleSince'>> & {
+  readonly texts: Iterable<string>;
+};
+
 /** A document that is being written, and what it depends on so far. */
 export type StartedDocument = { readonly dependencies: Dependencies; readonly written: Promise<RestDocument> };
+
+/** Starts to write a document with loaders of its own. It rejects with the errors of `write`. */
+export function startDocument(
+  { sources, takeTurn }: DocumentOptions,
+  write: (loaders: Loaders) => Promise<Written>,
+  maxCandles?: number,
+): StartedDocument {
+  const loaders = createDocumentLoaders(sources, undefined, maxCandles);
+  const { dependencies } = loaders;
+
+  async function writeAll(): Promise<RestDocument> {
+    const { texts, ...rest } = await write(loaders);
+    return {
+      rows: 0,
+      height: loaders.head.height(),
+      staleSince: () => (sources.head.isStale() ? sources.head.current()?.time : undefined),
+      ...rest,
+      ...(await writeBody(texts, takeTurn)),
+      dependencies,
+    };
+  }
+
+  return { dependencies, written: writeAll() };
+}
 
 /**
  * Creates the function that returns a document: the same one for as long as it is valid. Clients that need a new one at the
  * same time wait for the same one, unless it already depends on something that has changed.
  */
-export function shareDocument(start: () => StartedDocument, now: () => Instant): () => MaybePromise<RestDocument> {
-  let current: RestDocument | undefined;
-  let underWay: StartedDocument | undefined;
-
-  function startAgain(): Promise<RestDocument> {
-    const started = start();
-    underWay = started;
-    const end = () => {
-      if (underWay === started) underWay = undefined;
-    };
-    started.written.then((document) => {
-      // A document that was started earlier can be written later. It is not newer then.
-      if (underWay === started) current = document;
-      end();
-    }, end);
-    return started.written;
-  }
+export function cacheDocument(start: () => StartedDocument, now: () => Instant): () => MaybePromise<RestDocument> {
+  let newest: { readonly dependencies: Dependencies; readonly written: MaybePromise<RestDocument> } | undefined;
 
   return () => {
-    if (current?.dependencies.areCurrent(now())) return current;
-    return underWay?.dependencies.areCurrent(now()) ? underWay.written : startAgain();
+    if (newest?.dependencies.areCurrent(now())) return newest.written;
+    const started = start();
+    newest = started;
+    const replaceBy = (ended: typeof newest) => {
+      // A document that was started earlier can be written later. It is not newer then.
+      if (newest === started) newest = ended;
+    };
+    started.written.then(
+      (written) => replaceBy({ ...started, written }),
+      () => replaceBy(undefined),
+    );
+    return started.written;
+  };
+}
+
+/** Documents that are cached for the next client with the same parameters. */
+const MAX_DOCUMENTS = 64;
+
+/** Creates the function that reads a document which depends on parameters. All clients with the same ones get the same one. */
+export function cacheByParameters<Request>(
+  options: DocumentOptions,
+  maxCandles: number,
+  write: (request: Request, loaders: Loaders) => Promise<Written>,
+): (request: Request) => MaybePromise<RestDocument> {
+  const documents = new LRUCache<string, () => MaybePromise<RestDocument>>({ max: MAX_DOCUMENTS });
+
+  return (request) => {
+    const key = JSON.stringify(request);
+    const start = () => startDocument(options, (loaders) => write(request, loaders), maxCandles);
+    const read = documents.get(key) ?? cacheDocument(start, options.now);
+    documents.set(key, read);
+    return read();
   };
 }

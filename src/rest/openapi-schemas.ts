@@ -1,16 +1,33 @@
 import { ERROR_CODES } from '../errors.ts';
 
+/** A reference to a component of the description. */
+export const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
+
+const text = (description: string) => ({ type: 'string', description });
+const integer = (description: string) => ({ type: 'integer', description });
+const bool = (description: string) => ({ type: 'boolean', description });
 const price = (description: string) => ({ type: 'number', minimum: 0, description });
 const nullable = (description: string) => ({ type: ['number', 'null'], minimum: 0, description });
+const column = (description: string) => ({ type: 'array', items: { type: 'number' }, description });
+const described = (description: string | undefined) => (description === undefined ? {} : { description });
+const rows = (item: string, description?: string) => ({
+  type: 'array',
+  ...described(description),
+  items: ref('schemas', item),
+});
 
-const TICKER_ID = {
-  type: 'string',
-  description:
-    'Ticker id, `<base symbol>_<target symbol>`. Not unique: tokens can share a symbol, and two tokens can trade in several pools.',
-};
+/** An object, of which all fields are required unless the names of those are passed. */
+function object(description: string | undefined, properties: object, required = Object.keys(properties)) {
+  return { type: 'object', ...described(description), required, properties };
+}
+
+const TICKER_ID = text(
+  'Ticker id, `<base symbol>_<target symbol>`. Not unique: tokens can share a symbol, and two tokens can trade in several pools.',
+);
 const TOKEN_ID = { type: 'string', pattern: '^[0-9a-f]{64}$' };
-const POOL_ID = { type: 'string', description: 'Pool id, which is unique.' };
-const MESSAGE = { type: 'string', description: 'Status text of the market-data host, normally OK.' };
+const POOL_ID = text('Pool id, which is unique.');
+const MESSAGE = text('Status text of the market-data host, normally OK.');
+const OK = { message: { type: 'string', const: 'OK', description: 'Status text.' } };
 
 /** The ids that pairs and tickers share. */
 const IDS = {
@@ -23,8 +40,8 @@ const IDS = {
 /** The documented fields are in every document. All other fields are left out if they are not known. */
 const DOCUMENTED_TICKER = {
   ...IDS,
-  base_currency: { type: 'string', description: 'Symbol of the base token. Symbols of bridged tokens start with `p`.' },
-  target_currency: { type: 'string', description: 'Symbol of the target token.' },
+  base_currency: text('Symbol of the base token. Symbols of bridged tokens start with `p`.'),
+  target_currency: text('Symbol of the target token.'),
   last_price: nullable('Price of one base token in target tokens in the last trade. Null if the host sends none.'),
   base_volume: nullable('Traded volume of the last 24 hours, in whole base tokens. Null if the host sends none.'),
   target_volume: nullable('Traded volume of the last 24 hours, in whole target tokens. Null if the host sends none.'),
@@ -50,27 +67,6 @@ const KNOWN_OF_TICKER = {
   ),
 };
 
-const PAIR = {
-  ...IDS,
-  base: { type: 'string', description: 'Symbol of the base token. Symbols of bridged tokens start with `p`.' },
-  target: { type: 'string', description: 'Symbol of the target token.' },
-};
-
-const CANDLE = {
-  time: { type: 'integer', description: 'When the interval begins, in seconds since 1970-01-01T00:00:00Z.' },
-  open: price('Price of one base token in target tokens after the first known height of the interval.'),
-  high: price('Highest price.'),
-  low: price('Lowest price.'),
-  close: price('Price after the last known height of the interval.'),
-  volume: price('Traded amount in whole base tokens, at least: several trades in one block count as their net change.'),
-  target_volume: price('Traded amount in whole target tokens, at least.'),
-  is_closed: {
-    type: 'boolean',
-    description: 'True if the interval is over and final. Only heights that are read later can change the candle.',
-  },
-  is_complete: { type: 'boolean', description: 'True if every height of the interval so far is known.' },
-};
-
 /** Codes that the REST API never sends, although they are not named like those of operations. */
 const CODES_OF_OPERATIONS = ['ORIGIN_NOT_ALLOWED', 'UPSTREAM_RPC_ERROR'];
 
@@ -81,36 +77,29 @@ const CODES = Object.keys(ERROR_CODES).filter(
 
 /** The schemas of the documents of the REST API. */
 export const SCHEMAS = {
-  PairList: list('pairs', 'Pair'),
-  Pair: {
-    type: 'object',
-    description: 'Two tokens that trade in one pool.',
-    required: Object.keys(PAIR),
-    properties: PAIR,
-  },
-  TickerList: list('tickers', 'Ticker'),
-  Ticker: {
-    type: 'object',
-    description: 'Prices and volumes of a pair.',
-    required: Object.keys(DOCUMENTED_TICKER),
-    properties: { ...DOCUMENTED_TICKER, ...KNOWN_OF_TICKER },
-  },
-  OrderBook: {
-    type: 'object',
-    description: 'The order book of a ticker.',
-    required: ['message', 'ticker_id', 'timestamp', 'bids', 'asks'],
-    properties: {
-      message: MESSAGE,
-      ticker_id: TICKER_ID,
-      timestamp: {
-        type: 'integer',
-        minimum: 0,
-        description: "Time of the host's last update of the book, in milliseconds since 1970-01-01T00:00:00Z.",
-      },
-      bids: { type: 'array', description: 'Highest price first.', items: { $ref: '#/components/schemas/Offer' } },
-      asks: { type: 'array', description: 'Lowest price first.', items: { $ref: '#/components/schemas/Offer' } },
+  PairList: object(undefined, { ...OK, pairs: rows('Pair') }),
+  Pair: object('Two tokens that trade in one pool.', {
+    ...IDS,
+    base: text('Symbol of the base token. Symbols of bridged tokens start with `p`.'),
+    target: text('Symbol of the target token.'),
+  }),
+  TickerList: object(undefined, { ...OK, tickers: rows('Ticker') }),
+  Ticker: object(
+    'Prices and volumes of a pair.',
+    { ...DOCUMENTED_TICKER, ...KNOWN_OF_TICKER },
+    Object.keys(DOCUMENTED_TICKER),
+  ),
+  OrderBook: object('The order book of a ticker.', {
+    message: MESSAGE,
+    ticker_id: TICKER_ID,
+    timestamp: {
+      type: 'integer',
+      minimum: 0,
+      description: "Time of the host's last update of the book, in milliseconds since 1970-01-01T00:00:00Z.",
     },
-  },
+    bids: rows('Offer', 'Highest price first.'),
+    asks: rows('Offer', 'Lowest price first.'),
+  }),
   Offer: {
     type: 'array',
     description:
@@ -122,30 +111,31 @@ export const SCHEMAS = {
     items: false,
     minItems: 2,
   },
-  CandleList: {
-    type: 'object',
-    required: ['message', 'ticker_id', 'pool_id', 'interval', 'candles'],
-    properties: {
-      message: MESSAGE,
-      ticker_id: TICKER_ID,
-      pool_id: POOL_ID,
-      interval: { type: 'string', description: 'Length of each candle.' },
-      candles: { type: 'array', description: 'Oldest first.', items: { $ref: '#/components/schemas/Candle' } },
-    },
-  },
-  Candle: {
-    type: 'object',
-    description: 'Prices and volumes of one interval, from the pool of the two tokens on the chain.',
-    required: Object.keys(CANDLE),
-    properties: CANDLE,
-  },
-  UdfHistory: {
-    type: 'object',
-    description: 'Bars as columns, oldest first. Without bars, only `s` and possibly `nextTime`.',
-    required: ['s'],
-    properties: {
+  CandleList: object(undefined, {
+    message: MESSAGE,
+    ticker_id: TICKER_ID,
+    pool_id: POOL_ID,
+    interval: text('Length of each candle.'),
+    candles: rows('Candle', 'Oldest first.'),
+  }),
+  Candle: object('Prices and volumes of one interval, from the pool of the two tokens on the chain.', {
+    time: integer('When the interval begins, in seconds since 1970-01-01T00:00:00Z.'),
+    open: price('Price of one base token in target tokens after the first known height of the interval.'),
+    high: price('Highest price.'),
+    low: price('Lowest price.'),
+    close: price('Price after the last known height of the interval.'),
+    volume: price(
+      'Traded amount in whole base tokens, at least: several trades in one block count as their net change.',
+    ),
+    target_volume: price('Traded amount in whole target tokens, at least.'),
+    is_closed: bool('True if the interval is over and final. Only heights that are read later can change the candle.'),
+    is_complete: bool('True if every height of the interval so far is known.'),
+  }),
+  UdfHistory: object(
+    'Bars as columns, oldest first. Without bars, only `s` and possibly `nextTime`.',
+    {
       s: { type: 'string', enum: ['ok', 'no_data'], description: 'Whether there are bars.' },
-      nextTime: { type: 'integer', description: 'Time of the newest bar before the range, if there is one.' },
+      nextTime: integer('Time of the newest bar before the range, if there is one.'),
       t: column('Times at which the bars begin, in Unix seconds.'),
       o: column('Prices at the beginning.'),
       h: column('Highest prices.'),
@@ -153,20 +143,16 @@ export const SCHEMAS = {
       c: column('Prices at the end.'),
       v: column('Volumes in whole base tokens.'),
     },
-  },
-  UdfSymbol: {
-    type: 'object',
-    description: "A symbol, with the fields of the chart library's `LibrarySymbolInfo`.",
-    required: ['name', 'ticker', 'session', 'timezone', 'minmov', 'pricescale'],
-    properties: {
-      name: { type: 'string', description: 'Ticker id.' },
-      ticker: { type: 'string', description: 'What names the symbol in requests: its ticker id, or its pool id.' },
-      session: { type: 'string', const: '24x7', description: 'It always trades.' },
-      timezone: { type: 'string', const: 'Etc/UTC', description: 'Days begin at 0 h UTC.' },
-      minmov: { type: 'integer', const: 1, description: 'Units of the smallest price change.' },
-      pricescale: { type: 'integer', description: 'Number of these units in 1: a power of ten.' },
-    },
-  },
+    ['s'],
+  ),
+  UdfSymbol: object("A symbol, with the fields of the chart library's `LibrarySymbolInfo`.", {
+    name: text('Ticker id.'),
+    ticker: text('What names the symbol in requests: its ticker id, or its pool id.'),
+    session: { type: 'string', const: '24x7', description: 'It always trades.' },
+    timezone: { type: 'string', const: 'Etc/UTC', description: 'Days begin at 0 h UTC.' },
+    minmov: { type: 'integer', const: 1, description: 'Units of the smallest price change.' },
+    pricescale: integer('Number of these units in 1: a power of ten.'),
+  }),
   UdfSymbols: {
     type: 'array',
     items: {
@@ -175,28 +161,65 @@ export const SCHEMAS = {
       required: ['symbol', 'full_name', 'description', 'exchange', 'ticker', 'type'],
     },
   },
-  Error: {
-    type: 'object',
-    description: 'Why there is no document.',
-    required: ['code', 'message'],
-    properties: {
-      code: { type: 'string', enum: CODES, description: 'For programs: a code never changes its meaning.' },
-      message: { type: 'string', description: 'For people: the wording can change.' },
-    },
-  },
+  Error: object('Why there is no document.', {
+    code: { type: 'string', enum: CODES, description: 'For programs: a code never changes its meaning.' },
+    message: text('For people: the wording can change.'),
+  }),
 };
 
-function column(description: string) {
-  return { type: 'array', items: { type: 'number' }, description };
-}
+const BASE = 'b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696';
+const TARGET = '0000000000000000000000000000000000000000000000000000000000000004';
+const POOL = `${TARGET}-${BASE}-4a2d5b7d3a0f4f7f3d35d0c5b4d3f5f7a9c1d7a0b8e3c9f2e6d4b1a8c7f05e13`;
+const TICKER = 'pBTC_PRV';
+const SAME_IDS = { ticker_id: TICKER, base_id: BASE, target_id: TARGET, pool_id: POOL };
+const TIME = 1767225600;
 
-function list(name: string, item: string) {
-  return {
-    type: 'object',
-    required: ['message', name],
-    properties: {
-      message: { type: 'string', const: 'OK', description: 'Status text.' },
-      [name]: { type: 'array', items: { $ref: `#/components/schemas/${item}` } },
+/** An example of each document, by its schema. */
+export const EXAMPLES = {
+  PairList: { message: 'OK', pairs: [{ ...SAME_IDS, base: 'pBTC', target: 'PRV' }] },
+  TickerList: {
+    message: 'OK',
+    tickers: [
+      {
+        ...SAME_IDS,
+        ...{ base_currency: 'pBTC', target_currency: 'PRV' },
+        ...{ last_price: 11603.98686742443, base_volume: 42.94792892, target_volume: 498367.2 },
+        ...{ bid: 11536.3, ask: 11605.7, high: 11871.4, low: 11390.2 },
+        ...{ pool_price: 11543.17094387, liquidity: 3838481.260490884, liquidity_in_usd: 4950000.4 },
+      },
+    ],
+  },
+  OrderBook: {
+    message: 'OK',
+    ticker_id: TICKER,
+    timestamp: TIME * 1_000,
+    bids: [
+      [11536.3, 0.25],
+      [11530.1, 1.5],
+    ],
+    asks: [
+      [11605.7, 0.4],
+      [11612.9, 2],
+    ],
+  },
+  CandleList: {
+    message: 'OK',
+    ticker_id: TICKER,
+    pool_id: POOL,
+    interval: '1h',
+    candles: [
+      {
+        ...{ time: TIME, open: 11603.9, high: 11871.4, low: 11590.2, close: 11733.5 },
+        ...{ volume: 1.25, target_volume: 14600.5, is_closed: true, is_complete: true },
+      },
+    ],
+  },
+  UdfHistory: { s: 'ok', t: [TIME], o: [11603.9], h: [11871.4], l: [11590.2], c: [11733.5], v: [1.25] },
+  UdfSymbol: { name: TICKER, ticker: TICKER, session: '24x7', timezone: 'Etc/UTC', minmov: 1, pricescale: 100 },
+  UdfSymbols: [
+    {
+      ...{ symbol: TICKER, full_name: `pDEX:${TICKER}`, ticker: TICKER },
+      ...{ description: 'pBTC/PRV', exchange: 'pDEX', type: 'crypto' },
     },
-  };
-}
+  ],
+};

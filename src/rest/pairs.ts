@@ -1,25 +1,16 @@
 import type { Pair } from '../domain/market.ts';
-import { type DocumentOptions, type StartedDocument, writeBody } from './document.ts';
-import { createListLoaders, listTexts } from './lists.ts';
+import type { Loaders } from '../loaders/loaders.ts';
+import { listTexts, type Written } from './document.ts';
 
-/** Starts to write the document of `/pairs`. It rejects with the UpstreamError if pairs cannot be read. */
-export function startPairs({ sources, takeTurn }: DocumentOptions): StartedDocument {
-  const loaders = createListLoaders(sources);
-  const { dependencies } = loaders;
+/** Writes `/pairs`. @throws UpstreamError */
+export async function writePairs({ market, sources }: Loaders): Promise<Written> {
+  const { rows } = await market.pairs.all();
   const { pairs } = sources.market;
-
-  async function write() {
-    const { rows } = await loaders.market.pairs.all();
-    return {
-      ...(await writeBody(listTexts('pairs', rows.values().map(pairText)), takeTurn)),
-      rows: rows.length,
-      dependencies,
-      height: undefined,
-      staleSince: () => (pairs.isFailing() ? pairs.newest()?.observedAt : undefined),
-    };
-  }
-
-  return { dependencies, written: write() };
+  return {
+    texts: listTexts('pairs', rows.values().map(pairText)),
+    rows: rows.length,
+    staleSince: () => (pairs.isFailing() ? pairs.newest()?.observedAt : undefined),
+  };
 }
 
 function pairText({ tickerId, baseId, base, targetId, target, poolId }: Pair): string {

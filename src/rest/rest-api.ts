@@ -1,11 +1,17 @@
 import type { MaybePromise } from '../domain/maybe-promise.ts';
-import { type CandlesRequest, shareByParameters, writeCandles } from './candles.ts';
+import type { Loaders } from '../loaders/loaders.ts';
+import { type CandlesRequest, writeCandles } from './candles.ts';
 import { createDayRanges, createRangeReader } from './day-ranges.ts';
-import { type DocumentOptions, type RestDocument, shareDocument } from './document.ts';
+import {
+  cacheByParameters,
+  cacheDocument,
+  type DocumentOptions,
+  type RestDocument,
+  startDocument,
+} from './document.ts';
 import { createOrderBookDocuments, type ReadOrderBook } from './order-books.ts';
-import { startPairs } from './pairs.ts';
-import { createTickerTexts } from './ticker-texts.ts';
-import { startTickers } from './tickers.ts';
+import { writePairs } from './pairs.ts';
+import { writeTickers } from './tickers.ts';
 import { type SearchRequest, writeHistory, writeSearch, writeSymbol } from './udf.ts';
 
 /**
@@ -33,16 +39,16 @@ type ReadDocument<Request> = (request: Request) => MaybePromise<RestDocument>;
 export function createRestApi(options: DocumentOptions, maxCandles: number): RestApi {
   const { now, sources } = options;
   const dayRanges = createDayRanges({ read: createRangeReader(sources), recordedVersion: sources.history.version });
-  const textOf = createTickerTexts();
+  const writeAllTickers = (loaders: Loaders) => writeTickers(loaders, { ...options, dayRanges });
   return {
-    pairs: shareDocument(() => startPairs(options), now),
-    tickers: shareDocument(() => startTickers({ ...options, textOf, dayRanges }), now),
+    pairs: cacheDocument(() => startDocument(options, writePairs), now),
+    tickers: cacheDocument(() => startDocument(options, writeAllTickers), now),
     orderBook: createOrderBookDocuments(options),
-    candles: shareByParameters(options, maxCandles, writeCandles),
+    candles: cacheByParameters(options, maxCandles, writeCandles),
     udf: {
-      symbol: shareByParameters(options, maxCandles, writeSymbol),
-      search: shareByParameters(options, maxCandles, writeSearch),
-      history: shareByParameters(options, maxCandles, writeHistory),
+      symbol: cacheByParameters(options, maxCandles, writeSymbol),
+      search: cacheByParameters(options, maxCandles, writeSearch),
+      history: cacheByParameters(options, maxCandles, writeHistory),
     },
   };
 }

@@ -1,13 +1,17 @@
+import { toDecimal } from '../domain/decimal.ts';
 import { findPlace, poolPairAt } from '../domain/exchange.ts';
-import type { Instant } from '../domain/instant.ts';
 import type { Ticker } from '../domain/market.ts';
 import { bestAsk, bestBid, type OrderBook } from '../domain/order-book.ts';
+import { liquidityIn, type PoolPair } from '../domain/pool-pair.ts';
+import { basePrice } from '../domain/price.ts';
+import type { TokenId } from '../domain/token.ts';
 import { liquidityUsd } from '../domain/usd-prices.ts';
 import type { Head } from '../live/chain/head.ts';
-import type { DayRanges } from './day-ranges.ts';
-import { type DocumentOptions, type StartedDocument, writeBody } from './document.ts';
-import { createListLoaders, listTexts } from './lists.ts';
-import type { TickerText } from './ticker-texts.ts';
+import type { Loaders } from '../loaders/loaders.ts';
+import { poolPrice } from '../loaders/pool-price.ts';
+import type { TokenLoader } from '../loaders/token.ts';
+import type { DayRange, DayRanges } from './day-ranges.ts';
+import { type DocumentOptions, listTexts, type Written } from './document.ts';
 
 /** A book that was read longer ago says nothing about the current bid and ask: two rounds of the sweep, within these bounds. */
 const MIN_BOOK_AGE_MS = 60_000;
@@ -18,16 +22,17 @@ const MAX_SHORT_LIST = 500;
 const LONG_LIST_MS = 1_000;
 
 /** What the document of `/tickers` is written from. */
-type TickersOptions = DocumentOptions & { readonly textOf: TickerText; readonly dayRanges: DayRanges };
+type TickersOptions = DocumentOptions & { readonly dayRanges: DayRanges };
 
 /**
- * Starts to write the document of `/tickers`. It rejects with the UpstreamError if tickers cannot be read. Everything else is
- * left out where it is not known, and no upstream is called for it. Only the first documents wait for the highs and lows.
+ * Writes `/tickers`. Everything that is not known is left out, and no upstream is called for it. Only the first documents wait for
+ * the highs and lows.
+ *
+ * @throws UpstreamError if tickers cannot be read
  */
-export function startTickers(options: TickersOptions): StartedDocument {
-  const { sources, now, maxAgeMs, takeTurn, textOf, dayRanges, bookSweepPerMinute } = options;
-  const loaders = createListLoaders(sources);
-  const { dependencies, tokens } = loaders;
+export async function writeTickers(loaders: Loaders, options: TickersOptions): Promise<Written> {
+  const { sources, dependencies, tokens } = loaders;
+  const { now, maxAgeMs, dayRanges, bookSweepPerMinute } = options;
   const { orderBooks } = sources;
   const { tickers } = sources.market;
 
@@ -38,52 +43,15 @@ export function startTickers(options: TickersOptions): StartedDocument {
     return isTooOld ? undefined : head;
   }
 
-  async function write() {
-    const { rows, byTickerId } = await loaders.market.tickers.all();
-    const head = headInUse();
-    dependencies.dependOn(headInUse, head, sources.head.nextAt);
-    if (head) await dayRanges.untilRead(head, () => new Set(rows.flatMap((row) => placeIn(head, row) ?? [])));
-    dependOnBooks(rows.length);
-    dependencies.dependOn(dayRanges.version, dayRanges.version(), sources.head.nextAt);
-    const prices = head && sources.usdPrices(head.exchange, tokens.list);
-    const places = new Set<number>();
-    const twoRoundsMs = bookSweepPerMinute && (2 * 60_000 * byTickerId.size) / bookSweepPerMinute;
-    const maxBookAgeMs = Math.min(MAX_BOOK_AGE_MS, Math.max(MIN_BOOK_AGE_MS, twoRoundsMs));
-
-    function bookOf({ tickerId }: Ticker): OrderBook | undefined {
-      const snapshot = orderBooks.newest(tickerId);
-      const oldAt = snapshot && snapshot.observedAt + maxBookAgeMs;
-      if (oldAt === undefined || oldAt <= now()) return undefined;
-      dependencies.expireAt(oldAt);
-      return snapshot?.book;
-    }
-
-    function tickerText(ticker: Ticker): string {
-      const book = bookOf(ticker);
-      const place = head && placeIn(head, ticker);
-      const pool = place === undefined ? undefined : head && poolPairAt(head.exchange, place);
-      if (place !== undefined) places.add(place);
-      const known = {
-        bid: book && bestBid(book),
-        ask: book && bestAsk(book),
-        pool,
-        decimals1: pool && tokens.decimalsOf(pool.token1Id),
-        decimals2: pool && tokens.decimalsOf(pool.token2Id),
-        range: place === undefined ? undefined : head && dayRanges.of(head.exchange, place),
-      };
-      return textOf(ticker, known, pool && prices && liquidityUsd(prices, pool));
-    }
-
-    const body = await writeBody(listTexts('tickers', rows.values().map(tickerText)), takeTurn);
-    if (head) dayRanges.refresh(head, places);
-    return {
-      ...body,
-      rows: rows.length,
-      dependencies,
-      height: head?.beaconHeight,
-      staleSince: () => earliest(tickers.isFailing() ? tickers.newest()?.observedAt : undefined, staleHead(head)),
-    };
-  }
+  const { rows, byTickerId } = await loaders.market.tickers.all();
+  const head = headInUse();
+  dependencies.dependOn(headInUse, head, sources.head.nextAt);
+  if (head) await dayRanges.refresh(head, () => new Set(rows.flatMap((row) => placeIn(head, row) ?? [])));
+  dependOnBooks(rows.length);
+  dependencies.dependOn(dayRanges.version, dayRanges.version(), sources.head.nextAt);
+  const prices = head && sources.usdPrices(head.exchange, tokens.list);
+  const twoRoundsMs = bookSweepPerMinute && (2 * 60_000 * byTickerId.size) / bookSweepPerMinute;
+  const maxBookAgeMs = Math.min(MAX_BOOK_AGE_MS, Math.max(MIN_BOOK_AGE_MS, twoRoundsMs));
 
   function dependOnBooks(tickerCount: number): void {
     const writtenAt = now();
@@ -96,18 +64,85 @@ export function startTickers(options: TickersOptions): StartedDocument {
     );
   }
 
-  function staleHead(head: Head | undefined): Instant | undefined {
-    return head !== undefined && sources.head.isStale() ? head.time : undefined;
+  function bookOf({ tickerId }: Ticker): OrderBook | undefined {
+    const snapshot = orderBooks.newest(tickerId);
+    const oldAt = snapshot && snapshot.observedAt + maxBookAgeMs;
+    if (oldAt === undefined || oldAt <= now()) return undefined;
+    dependencies.expireAt(oldAt);
+    return snapshot?.book;
   }
 
-  return { dependencies, written: write() };
+  function tickerText(ticker: Ticker): string {
+    const place = head && placeIn(head, ticker);
+    if (head === undefined || place === undefined) return writeTicker(ticker, bookOf(ticker), tokens);
+    const pool = poolPairAt(head.exchange, place);
+    const range = dayRanges.of(head.exchange, place);
+    return writeTicker(ticker, bookOf(ticker), tokens, { pool, range, usd: prices && liquidityUsd(prices, pool) });
+  }
+
+  return {
+    texts: listTexts('tickers', rows.values().map(tickerText)),
+    rows: rows.length,
+    height: head?.beaconHeight,
+    staleSince() {
+      const readAt = tickers.isFailing() ? tickers.newest()?.observedAt : undefined;
+      const madeAt = sources.head.isStale() ? head?.time : undefined;
+      return readAt === undefined || madeAt === undefined ? (readAt ?? madeAt) : Math.min(readAt, madeAt);
+    },
+  };
 }
 
 function placeIn({ exchange }: Head, { baseId, targetId }: Ticker): number | undefined {
   return findPlace(exchange, baseId, targetId);
 }
 
-function earliest(...instants: readonly (Instant | undefined)[]): Instant | undefined {
-  const known = instants.filter((instant) => instant !== undefined);
-  return known.length === 0 ? undefined : Math.min(...known);
+/** The pool of the two tokens of a ticker. The others are `undefined` where they are not known. */
+type PoolOfTicker = {
+  readonly pool: PoolPair;
+  readonly range: DayRange | undefined;
+  /** The value of both reserves in US dollars. */
+  readonly usd: number | undefined;
+};
+
+function writeTicker(
+  ticker: Ticker,
+  book: OrderBook | undefined,
+  tokens: TokenLoader,
+  { pool, range, usd }: Partial<PoolOfTicker> = {},
+): string {
+  const priceOf = (each: PoolPair) =>
+    poolPrice((_pool, decimals1, decimals2) => basePrice(each, ticker.baseId, decimals1, decimals2), each, {}, tokens);
+  // The range may have been read a moment ago: the current price counts too. The highest price of one token is the lowest of
+  // the other.
+  const prices = pool && range ? [range.highest, range.lowest, pool].map(priceOf) : [];
+  const known = prices.filter((price) => price !== undefined);
+  const text = JSON.stringify({
+    ticker_id: ticker.tickerId,
+    base_id: ticker.baseId,
+    base_currency: ticker.base,
+    target_id: ticker.targetId,
+    target_currency: ticker.target,
+    pool_id: ticker.poolId,
+    // The documented fields are always there.
+    last_price: ticker.lastPrice ?? null,
+    base_volume: ticker.baseVolume ?? null,
+    target_volume: ticker.targetVolume ?? null,
+    bid: book && bestBid(book),
+    ask: book && bestAsk(book),
+    high: known.length > 0 ? Math.max(...known) : undefined,
+    low: known.length > 0 ? Math.min(...known) : undefined,
+    pool_price: pool && priceOf(pool),
+  });
+  const decimals = tokens.decimalsOf(ticker.targetId);
+  const liquidity =
+    pool === undefined || decimals === undefined
+      ? ''
+      : `,"liquidity":${wholeLiquidity(pool, ticker.targetId, decimals)}`;
+  return `${text.slice(0, -1)}${liquidity}${usd === undefined ? '' : `,"liquidity_in_usd":${usd}`}}`;
+}
+
+/** In whole target tokens, as a JSON number with all its digits: a double would round it. */
+function wholeLiquidity(pool: PoolPair, targetId: TokenId, decimals: number): string {
+  const text = toDecimal(liquidityIn(pool, targetId), decimals);
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
 }

@@ -35,8 +35,8 @@ describe('the ranges of pools', () => {
   test('are read in the background, of the pools that are needed', async () => {
     const { head, reads, ranges } = await open();
     const before = ranges.version();
-    ranges.refresh(head, new Set([3, 5]));
-    ranges.refresh(head, new Set([3, 5]));
+    ranges.refresh(head, () => new Set([3, 5]));
+    ranges.refresh(head, () => new Set([3, 5]));
     expect(reads.map(({ pools }) => pools.map(poolPairId))).toEqual([
       [head.exchange.directory.ids[3], head.exchange.directory.ids[5]],
     ]);
@@ -54,27 +54,26 @@ describe('the ranges of pools', () => {
 
   test('are waited for only the first time, whether they can be read or not', async () => {
     const { head, reads, ranges, record } = await open();
-    const first = [ranges.untilRead(head, () => new Set([0])), ranges.untilRead(head, () => new Set([0]))];
+    const first = [ranges.refresh(head, () => new Set([0])), ranges.refresh(head, () => new Set([0]))];
     expect(reads).toHaveLength(1);
     reads[0]?.fail();
     await Promise.all(first);
     record();
-    ranges.refresh(head, new Set([0]));
+    await ranges.refresh(head, () => new Set([0]));
     expect(reads).toHaveLength(2);
-    await ranges.untilRead(head, () => new Set([0]));
   });
 
   test('are read again when something has been recorded, but not all the time', async () => {
     const { head, reads, ranges, record } = await open();
-    ranges.refresh(head, new Set([0]));
+    ranges.refresh(head, () => new Set([0]));
     reads[0]?.end([undefined]);
     await nextTurn();
-    ranges.refresh(head, new Set([0]));
+    ranges.refresh(head, () => new Set([0]));
     expect(reads).toHaveLength(1);
     record();
     await expect
       .poll(() => {
-        ranges.refresh(head, new Set([0]));
+        ranges.refresh(head, () => new Set([0]));
         return reads.length;
       })
       .toBe(2);
@@ -82,7 +81,7 @@ describe('the ranges of pools', () => {
 
   test('are not known while the history cannot be read', async () => {
     const { head, reads, ranges, record } = await open();
-    ranges.refresh(head, new Set([0]));
+    ranges.refresh(head, () => new Set([0]));
     const [pool] = reads[0]?.pools ?? [];
     if (pool === undefined) throw new Error('no pool was read');
     reads[0]?.end([rangeOf(pool, 3n)]);
@@ -93,7 +92,7 @@ describe('the ranges of pools', () => {
     const known = ranges.version();
     await expect
       .poll(() => {
-        ranges.refresh(head, new Set([0]));
+        ranges.refresh(head, () => new Set([0]));
         return reads.length;
       })
       .toBe(2);

@@ -1,4 +1,4 @@
-import { toDecimal } from './decimal.ts';
+import { toDecimal } from './amount.ts';
 
 /** An exact decimal number, `units / 10^scale`. It has no trailing zeros: equal numbers have equal fields. */
 export type ExactDecimal = { readonly units: bigint; readonly scale: number };

@@ -1,4 +1,4 @@
-import type { Divergence } from './divergence.ts';
+import { percentChange } from './price-change.ts';
 import type { TokenId } from './token.ts';
 
 /** Two tokens that trade in one pool, as the market-data host lists them. */
@@ -97,4 +97,21 @@ function addTo<P>(groups: Map<string, P[]>, key: string, row: P): void {
   const group = groups.get(key);
   if (group === undefined) groups.set(key, [row]);
   else group.push(row);
+}
+
+/** The price of a pair from its three sources, in target tokens per base token; `undefined` where a source has none. */
+export type Divergence = {
+  /** From the node's pool, by the documented formula. */
+  readonly poolPrice: number | undefined;
+  /** Of the last trade. */
+  readonly lastPrice: number | undefined;
+  /** The mean of the best bid and the best ask. */
+  readonly bookMidPrice: number | undefined;
+};
+
+/** The larger distance of the two prices from the pool's, in percent; `undefined` without both. */
+export function maxPercent({ poolPrice, lastPrice, bookMidPrice }: Divergence): number | undefined {
+  const percents = [lastPrice, bookMidPrice].map((price) => percentChange(poolPrice, price));
+  const known = percents.filter((percent) => percent !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known.map(Math.abs));
 }

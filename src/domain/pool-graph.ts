@@ -35,3 +35,23 @@ export function toPoolGraph(directory: PoolDirectory): PoolGraph {
 
   return { find, placesOf, tokensAt };
 }
+
+/** The side of a pool, 0 or 1, on which a token is not. */
+export function otherSide(tokensAt: Uint32Array, place: number, token: number): number {
+  return tokensAt[place * 2] === token ? 1 : 0;
+}
+
+/** Reserves as the halves of their 64 bits. */
+export type ReserveHalves = Uint32Array;
+
+/** The halves of reserves, in the same memory. */
+export function toHalves({ buffer, byteOffset, length }: BigUint64Array): ReserveHalves {
+  return new Uint32Array(buffer, byteOffset, length * 2);
+}
+
+const LOW_HALF = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 0 : 1;
+
+/** A reserve as the nearest double. A conversion of the whole number would first create it in memory. */
+export function reserveAt(halves: ReserveHalves, index: number): number {
+  return (halves[index * 2 + LOW_HALF] ?? 0) + (halves[index * 2 + 1 - LOW_HALF] ?? 0) * 2 ** 32;
+}

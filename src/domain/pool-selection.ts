@@ -23,27 +23,14 @@ export function selectPoolPairs(
   poolAt: (place: number) => PoolPair = (place) => poolPairAt(state, place),
 ): PoolPairList {
   const ofToken = filter.tokenId === undefined ? undefined : (state.directory.placesOfToken.get(filter.tokenId) ?? []);
-  const count = ofToken?.length ?? poolCount(state);
-  const placeAt = ofToken === undefined ? (index: number) => index : (index: number) => ofToken[index] ?? 0;
-  if (isIndexed(filter, order)) {
-    const placeOf = order === 'ID_ASC' ? placeAt : (index: number) => placeAt(count - 1 - index);
-    return toList(count, (index) => poolAt(placeOf(index)));
-  }
-
-  const all = new Uint32Array(count);
-  for (let index = 0; index < count; index++) all[index] = placeAt(index);
+  const all = ofToken ? Uint32Array.from(ofToken) : new Uint32Array(poolCount(state)).map((_, place) => place);
   const passing = all.filter((place) => passes(state, place, filter));
   if (order === 'ID_DESC') passing.reverse();
   const places = SORTS[order]?.(state, passing) ?? passing;
   return toList(places.length, (index) => poolAt(places[index] ?? 0));
 }
 
-/** Whether the directory has these pools in that order, forwards or backwards, so that nothing is filtered or sorted. */
-export function isIndexed({ anyTokenOf, nonEmpty }: PoolPairFilter, order: PoolPairOrder): boolean {
-  return anyTokenOf === undefined && !nonEmpty && SORTS[order] === undefined;
-}
-
-/** The orders that the directory has not. They sort places that are in the order of ids. */
+/** The orders that are not by id. They sort places that are in the order of ids. */
 const SORTS: Partial<Record<PoolPairOrder, (state: ExchangeState, places: Uint32Array) => Uint32Array>> = {
   NATIVE_LIQUIDITY_DESC: sortedByLiquidity,
   NON_EMPTY_FIRST(state, places) {

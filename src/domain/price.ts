@@ -1,4 +1,4 @@
-import { MAX_DECIMALS, toDecimal } from './decimal.ts';
+import { MAX_DECIMALS, toDecimal } from './amount.ts';
 import { isNonEmpty, type PoolPair } from './pool-pair.ts';
 import type { Reserves } from './reserves.ts';
 import { amountReceived } from './swap.ts';

@@ -1,11 +1,10 @@
+import { toSignificantDecimal } from './amount.ts';
 import type { BeaconHeight } from './beacon-height.ts';
-import { findBestRoute } from './best-route.ts';
-import { toSignificantDecimal } from './decimal.ts';
+import { findBestRoute, type RouteSearch } from './best-route.ts';
 import { toExactDecimal } from './exact-decimal.ts';
 import type { ExchangeState } from './exchange.ts';
 import type { PoolGraph } from './pool-graph.ts';
 import type { PoolPair } from './pool-pair.ts';
-import type { RouteSearch } from './route-bounds.ts';
 import type { TokenId } from './token.ts';
 
 /** What is to be traded: the amount that is sold, or the one that is bought, in smallest units and above 0. */

@@ -1,3 +1,5 @@
+import { MAX_AMOUNT } from './amount.ts';
+
 /**
  * What a trader receives from a pool for an amount, in smallest units:
  * `reserveOut - ceil(reserveIn * reserveOut / (reserveIn + sent))`.
@@ -26,4 +28,91 @@ export function amountRequired(reserveIn: bigint, reserveOut: bigint, wanted: bi
 /** The quotient of two numbers, rounded up. @param divided 0 or greater @param divisor above 0 */
 export function divideUp(divided: bigint, divisor: bigint): bigint {
   return (divided + divisor - 1n) / divisor;
+}
+
+/**
+ * From which end of a route the amounts are computed: `SELLING` goes forwards from the amount that is sold, and more is better.
+ * `BUYING` goes backwards from the amount that is bought, and less is better.
+ *
+ * A step goes from the *known* amount of a token to the *other* amount, of the pool's other token.
+ */
+export type TradeDirection = 'SELLING' | 'BUYING';
+
+/** The other amount; `undefined` if the pool cannot give the amount, gives nothing for it, or asks more than 2^64 - 1. */
+export function otherAmount(
+  direction: TradeDirection,
+  known: bigint,
+  reserveOfKnown: bigint,
+  reserveOfOther: bigint,
+): bigint | undefined {
+  if (direction === 'SELLING') {
+    const received = amountReceived(reserveOfKnown, reserveOfOther, known);
+    return received > 0n ? received : undefined;
+  }
+  const required = amountRequired(reserveOfOther, reserveOfKnown, known);
+  return required !== undefined && required <= MAX_AMOUNT ? required : undefined;
+}
+
+/** Whether the first of two other amounts is better for the trader. */
+export function isBetterAmount(direction: TradeDirection, amount: bigint | number, than: bigint): boolean {
+  return direction === 'SELLING' ? amount > than : amount < than;
+}
+
+// Bounds of amounts in floating point. Whole numbers of 64 bits take several times as long.
+
+/**
+ * The relative error of an estimate. Each operation, and each conversion of a whole number to a double, adds at most 2^-53. An
+ * estimate has at most eight of them. The rest is a reserve.
+ */
+const ERROR = 2 ** -49;
+
+/** Above this, a double is not always the exact number. */
+const EXACT_BELOW = 2 ** 53;
+
+/** The first amount that does not fit 64 bits. It is a double, and {@link MAX_AMOUNT} is not. */
+const ABOVE_MAX_AMOUNT = 2 ** 64;
+
+/** The bound of an amount that cannot be had. */
+export function noBound(direction: TradeDirection): number {
+  return direction === 'SELLING' ? 0 : Number.POSITIVE_INFINITY;
+}
+
+/** Whether the first of two bounds is better for the trader. It does not compare whole numbers: V8 would do both slowly. */
+export function isBetterBound(direction: TradeDirection, bound: number, than: number): boolean {
+  return direction === 'SELLING' ? bound > than : bound < than;
+}
+
+/** A bound that is never worse for the trader than the exact other amount, from such a bound of the known amount. */
+export function optimisticBound(
+  direction: TradeDirection,
+  known: number,
+  reserveOfKnown: number,
+  reserveOfOther: number,
+): number {
+  const product = reserveOfOther * known;
+  if (direction === 'SELLING') return Math.floor((product / (reserveOfKnown + known)) * (1 + ERROR));
+
+  const remaining = reserveOfKnown - known + errorOfDifference(reserveOfKnown);
+  if (remaining <= 0) return Number.POSITIVE_INFINITY;
+  const required = Math.ceil((product / remaining) * (1 - ERROR));
+  return required < ABOVE_MAX_AMOUNT ? required : Number.POSITIVE_INFINITY;
+}
+
+/** A bound that is never better for the trader than the exact other amount, from such a bound of the known amount. */
+export function pessimisticBound(
+  direction: TradeDirection,
+  known: number,
+  reserveOfKnown: number,
+  reserveOfOther: number,
+): number {
+  const product = reserveOfOther * known;
+  if (direction === 'SELLING') return Math.floor((product / (reserveOfKnown + known)) * (1 - ERROR));
+
+  const remaining = reserveOfKnown - known - errorOfDifference(reserveOfKnown);
+  return remaining <= 0 ? Number.POSITIVE_INFINITY : Math.ceil((product / remaining) * (1 + ERROR));
+}
+
+/** The error of a reserve minus an amount that is not larger, in doubles. It can be larger than their difference. */
+function errorOfDifference(reserve: number): number {
+  return reserve < EXACT_BELOW ? 0 : reserve * ERROR;
 }

@@ -1,4 +1,4 @@
-import { areDecimals } from './decimal.ts';
+import { areDecimals } from './amount.ts';
 
 /** The id of a token on the chain: 64 lowercase hexadecimal characters. */
 export type TokenId = string;

@@ -1,7 +1,6 @@
 import type { ExchangeState } from './exchange.ts';
-import type { PoolGraph } from './pool-graph.ts';
+import { otherSide, type PoolGraph, reserveAt, toHalves } from './pool-graph.ts';
 import { isNonEmpty, type PoolPair } from './pool-pair.ts';
-import { otherSide, reserveAt, toHalves } from './route-bounds.ts';
 import type { Token, TokenId } from './token.ts';
 
 /** What the smallest unit of a token is worth, and how many dollars its routes lead to: infinite for a stable coin. */

@@ -1,5 +1,5 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../domain/candle-interval.ts';
+import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { PoolReserves, Reserves } from '../domain/reserves.ts';
 import { amountOf, numberOf, type Row, type Value } from './database.ts';

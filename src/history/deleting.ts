@@ -1,5 +1,5 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import type { CandleInterval } from '../domain/candle-interval.ts';
+import type { CandleInterval } from '../domain/candle.ts';
 import { CANDLE_INTERVALS, fromRollup, minutesOf, openedAt, toInterval } from './candle-rows.ts';
 import { numberOf, type ReadSql, type Sql, type Value } from './database.ts';
 import { readCut } from './reading-candles.ts';

@@ -1,4 +1,4 @@
-import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../domain/candle-interval.ts';
+import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import { minutesOf } from './candle-rows.ts';
 import { type Database, numberOf, type Sql } from './database.ts';

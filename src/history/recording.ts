@@ -1,5 +1,5 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import type { CandleInterval } from '../domain/candle-interval.ts';
+import type { CandleInterval } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import { CANDLE_INTERVALS, fromRollup, minutesOf, openedAt, toInterval, toRollup } from './candle-rows.ts';
 import { numberOf, type ReadSql, type Row, type Sql, type Value } from './database.ts';

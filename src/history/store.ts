@@ -1,6 +1,5 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import type { CandleRange, PoolCandle } from '../domain/candle.ts';
-import type { CandleInterval } from '../domain/candle-interval.ts';
+import type { CandleInterval, CandleRange, PoolCandle } from '../domain/candle.ts';
 import type { ExchangeState } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Reserves } from '../domain/reserves.ts';

@@ -1,15 +1,16 @@
+import { toDecimal } from '../domain/amount.ts';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import {
   areSettled,
   type Candle,
+  type CandleInterval,
   type CandleRange,
   extendCandles,
+  INTERVAL_MS,
   type RecordedCandles,
   selectCandles,
   toCandle,
 } from '../domain/candle.ts';
-import { type CandleInterval, INTERVAL_MS } from '../domain/candle-interval.ts';
-import { toDecimal } from '../domain/decimal.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import { priceOfToken1 } from '../domain/price.ts';
 import { HistoryUnavailableError } from '../errors.ts';

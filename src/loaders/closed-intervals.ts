@@ -1,5 +1,5 @@
 import { type BeaconHeight, newestFinal } from '../domain/beacon-height.ts';
-import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../domain/candle-interval.ts';
+import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { History } from '../history/history.ts';
 import { onEach } from '../live/broadcast/broadcast.ts';

@@ -1,6 +1,5 @@
-import { type Divergence, maxPercent } from '../domain/divergence.ts';
 import { findPoolPair } from '../domain/exchange.ts';
-import type { Market, Pair, Ticker } from '../domain/market.ts';
+import { type Divergence, type Market, maxPercent, type Pair, type Ticker } from '../domain/market.ts';
 import { midPrice, type OrderBook } from '../domain/order-book.ts';
 import { basePrice } from '../domain/price.ts';
 import type { TokenList } from '../domain/token.ts';

@@ -1,5 +1,4 @@
-import { maxPercent } from '../domain/divergence.ts';
-import type { Pair } from '../domain/market.ts';
+import { maxPercent, type Pair } from '../domain/market.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { midPrice } from '../domain/order-book.ts';
 import { basePrice } from '../domain/price.ts';

@@ -1,4 +1,4 @@
-import type { CandleInterval } from '../domain/candle-interval.ts';
+import type { CandleInterval } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import { BadUserInputError } from '../errors.ts';
 import { requireAtLeast, requireBetween } from './argument-ranges.ts';

@@ -4,7 +4,7 @@ import { type ExchangeState, findPlace, type PoolDirectory, poolCount, poolPairA
 import type { PoolPairList, PoolPairOrder } from '../domain/page.ts';
 import { type PoolGraph, toPoolGraph } from '../domain/pool-graph.ts';
 import { type PoolPair, pin } from '../domain/pool-pair.ts';
-import { isIndexed, type PoolPairFilter, selectPoolPairs } from '../domain/pool-selection.ts';
+import { type PoolPairFilter, selectPoolPairs } from '../domain/pool-selection.ts';
 import type { TokenId } from '../domain/token.ts';
 import type { JsonValidity } from './json-validity.ts';
 
@@ -107,7 +107,6 @@ function createStatePools(state: ExchangeState, isPinned: boolean): CachedState 
       return place === undefined ? undefined : at(place);
     },
     select(filter, order) {
-      if (isIndexed(filter, order)) return selectPoolPairs(state, filter, order, at);
       const anyTokenOf = filter.anyTokenOf && [...filter.anyTokenOf].sort();
       const name = `${order}:${filterFingerprint({ ...filter, anyTokenOf })}`;
       const list = lists.get(name) ?? selectPoolPairs(state, filter, order, at);

@@ -1,4 +1,4 @@
-import { MAX_DECIMALS } from '../domain/decimal.ts';
+import { MAX_DECIMALS } from '../domain/amount.ts';
 import type { Pair } from '../domain/market.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';

@@ -1,8 +1,8 @@
-import type { CandleInterval } from '../domain/candle-interval.ts';
+import type { CandleInterval } from '../domain/candle.ts';
 import { findPoolPair } from '../domain/exchange.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import { priceOfToken2 } from '../domain/price.ts';
-import { type CrossedBound, crossedBound } from '../domain/price-crossing.ts';
+import { type CrossedBound, crossedBound } from '../domain/price-change.ts';
 import type { TokenId, TokenList } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';

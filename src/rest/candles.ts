@@ -1,4 +1,4 @@
-import type { CandleInterval } from '../domain/candle-interval.ts';
+import type { CandleInterval } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Pair } from '../domain/market.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ExchangeState, PoolDirectory } from '../domain/exchange.ts';
-import { poolPairAt } from '../domain/exchange.ts';
+import { type ExchangeState, type PoolDirectory, poolPairAt } from '../domain/exchange.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { Sources } from '../loaders/sources.ts';

@@ -1,4 +1,4 @@
-import { toDecimal } from '../domain/decimal.ts';
+import { toDecimal } from '../domain/amount.ts';
 import { findPlace, poolPairAt } from '../domain/exchange.ts';
 import type { Ticker } from '../domain/market.ts';
 import { bestAsk, bestBid, type OrderBook } from '../domain/order-book.ts';

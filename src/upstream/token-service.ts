@@ -1,4 +1,4 @@
-import { areDecimals, MAX_DECIMALS } from '../domain/decimal.ts';
+import { areDecimals, MAX_DECIMALS } from '../domain/amount.ts';
 import type { Token } from '../domain/token.ts';
 import { UpstreamBadShapeError } from '../errors.ts';
 import type { HealthRecord } from './health.ts';

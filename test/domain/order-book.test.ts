@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { toDecimal } from '../../src/domain/decimal.ts';
+import { toDecimal } from '../../src/domain/amount.ts';
 import { type ExactDecimal, parseExactDecimal } from '../../src/domain/exact-decimal.ts';
 import {
   atDepth,

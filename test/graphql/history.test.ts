@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { INTERVAL_MS } from '../../src/domain/candle-interval.ts';
+import { INTERVAL_MS } from '../../src/domain/candle.ts';
 import { priceOfToken2 } from '../../src/domain/price.ts';
 import type { Reserves } from '../../src/domain/reserves.ts';
 import { HistoryDatabaseError } from '../../src/history/store.ts';

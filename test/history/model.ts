@@ -1,4 +1,4 @@
-import type { CandleInterval } from '../../src/domain/candle-interval.ts';
+import type { CandleInterval } from '../../src/domain/candle.ts';
 import type { Reserves } from '../../src/domain/reserves.ts';
 import type { FinalBlock, PoolWindow, StoredCandle } from '../../src/history/store.ts';
 

@@ -1,5 +1,5 @@
 import { isFinal } from '../../src/domain/beacon-height.ts';
-import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../../src/domain/candle-interval.ts';
+import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../../src/domain/candle.ts';
 import { findPoolPair } from '../../src/domain/exchange.ts';
 import type { Reserves } from '../../src/domain/reserves.ts';
 import type { History } from '../../src/history/history.ts';

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { firstIndexWhere } from '../domain/binary-search.ts';
 import type { ExchangeState } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
@@ -24,8 +23,8 @@ export type WindowStart = BlockAtMoment & {
 };
 
 /**
- * What was recorded at moments in the past, read once for all clients: the starts of windows move by about one block with each
- * height, and all pools of the exchange share them. All throw HistoryUnavailableError.
+ * What was recorded at moments in the past. It is read once for all clients and for all pools of the exchange. All throw
+ * HistoryUnavailableError.
  */
 export type WindowStarts = {
   /** The newest recorded height at or before a moment; `undefined` if nothing older is recorded. */
@@ -39,189 +38,85 @@ export type WindowStarts = {
   reads(): number;
 };
 
-/** Blocks whose times are remembered: those of a few charts with 500 points. */
-const MAX_BLOCKS = 4_096;
+/** Moments whose blocks are cached: those of a few charts with 500 points. */
+const MAX_MOMENTS = 4_096;
 
-/** States in memory: those of a few windows, and the next ones of each. A state has 16 bytes a pool. */
+/** States in memory: those of a few windows at the last heights. A state has 16 bytes a pool. */
 const MAX_STATES = 16;
 
-/** Lengths of windows whose starts are read again when something has been recorded. */
-const MAX_LENGTHS = 4;
-
-/** How many states after the one that a window starts with are read in advance. */
-const READ_AHEAD = 2;
-
-/** What the history was when something was read. What the newest height decides changes with each new one. */
-type ReadFrom = { readonly version: number; readonly fills: number };
-
-/** A recorded height, and the next recorded one. */
-type Span = {
-  readonly block: Pick<BlockAtMoment, 'beaconHeight' | 'time'>;
-  readonly next: Pick<BlockAtMoment, 'beaconHeight' | 'time'> | undefined;
-  readonly isSettled: boolean;
-  readonly read: ReadFrom;
-};
+/** What was read, and what can change it: nothing, a height above all others, or a missing height. */
+type Reading<V> = { readonly value: V; readonly changesWith: 'NOTHING' | 'NEW_HEIGHTS' | 'MISSING_HEIGHTS' };
 
 /** Creates the window starts of a history; nothing is read yet. */
 export function createWindowStarts(
-  history: Pick<History, 'blockAt' | 'stateAt' | 'coverage' | 'version' | 'fills' | 'unrecorded' | 'onRecorded'>,
+  history: Pick<History, 'blockAt' | 'stateAt' | 'coverage' | 'version' | 'fills'>,
 ): WindowStarts {
-  /** Ascending by the time of the block. */
-  let spans: Span[] = [];
-  let first: { readonly value: BlockAtMoment | undefined; readonly read: ReadFrom } | undefined;
-  const states = new LRUCache<BeaconHeight, ExchangeState>({ max: MAX_STATES });
-  const statesUnderWay = new Map<BeaconHeight, Promise<ExchangeState | undefined>>();
-  const blocksUnderWay = new Map<string, Promise<Span | undefined>>();
-  const firstUnderWay = new Map<number, Promise<BlockAtMoment | undefined>>();
-  const readAheadOf = new WeakSet<Span>();
-  const lengths = new LRUCache<number, true>({ max: MAX_LENGTHS });
   let reads = 0;
-  /** The start that was requested last: all pools of a page have the same. */
-  let last: { readonly moment: Instant; readonly start: WindowStart; readonly read: ReadFrom } | undefined;
+  const blockAt = cacheReads(MAX_MOMENTS, readBlockAt);
+  const firstBlock = cacheReads(1, readFirstBlock);
+  const stateAt = cacheReads(MAX_STATES, readStateAt);
 
-  function readFrom(): ReadFrom {
-    return { version: history.version(), fills: history.fills() };
+  /** Creates the function that reads each key once for all clients, and again when its value can have changed. */
+  function cacheReads<K extends number, V>(
+    max: number,
+    read: (key: K) => Promise<Reading<V>>,
+  ): (key: K) => MaybePromise<V> {
+    type Known = { readonly version: number; readonly fills: number; readonly reading: MaybePromise<Reading<V>> };
+    const known = new LRUCache<K, Known>({ max });
+
+    function isCurrent({ version, fills, reading }: Known): boolean {
+      if (reading instanceof Promise || reading.changesWith === 'NEW_HEIGHTS') return version === history.version();
+      return reading.changesWith === 'NOTHING' || fills === history.fills();
+    }
+
+    return (key) => {
+      const before = known.get(key);
+      if (before !== undefined && isCurrent(before)) return andThen(before.reading, ({ value }) => value);
+      const reading = read(key);
+      const started = { version: history.version(), fills: history.fills(), reading };
+      known.set(key, started);
+      const end = (ended: Reading<V> | undefined) => {
+        reads += 1;
+        if (known.peek(key) !== started) return;
+        if (ended === undefined) known.delete(key);
+        else known.set(key, { ...started, reading: ended });
+      };
+      reading.then(end, () => end(undefined));
+      return reading.then(({ value }) => value);
+    };
   }
 
-  /** Whether reading it again would give the same. @param isNewest whether a height above all others changes it */
-  function isCurrent({ version, fills }: ReadFrom, isNewest: boolean): boolean {
-    return isNewest ? version === history.version() : fills === history.fills();
+  async function readBlockAt(moment: Instant): Promise<Reading<BlockAtMoment | undefined>> {
+    const found = await history.blockAt(moment);
+    if (found === undefined) return { value: undefined, changesWith: 'NEW_HEIGHTS' };
+    const { block, next } = found;
+    const isNewest = next === undefined;
+    const isSettled = next?.beaconHeight === block.beaconHeight + 1;
+    const changesWith = isSettled ? 'NOTHING' : isNewest ? 'NEW_HEIGHTS' : 'MISSING_HEIGHTS';
+    return { value: { beaconHeight: block.beaconHeight, time: block.time, isSettled, isNewest }, changesWith };
   }
 
-  /** Reads once for all that need it at the same time. */
-  function shareRead<K, V>(underWay: Map<K, Promise<V>>, key: K, read: () => Promise<V>): Promise<V> {
-    const known = underWay.get(key);
-    if (known !== undefined) return known;
-    const reading = read().finally(() => {
-      underWay.delete(key);
-      reads += 1;
-    });
-    underWay.set(key, reading);
-    return reading;
+  async function readFirstBlock(): Promise<Reading<BlockAtMoment | undefined>> {
+    const coverage = await history.coverage(0);
+    if (coverage === undefined) return { value: undefined, changesWith: 'NEW_HEIGHTS' };
+    return { value: { ...coverage.first, isSettled: false, isNewest: false }, changesWith: 'MISSING_HEIGHTS' };
   }
 
-  /** The span of a moment, without waiting. */
-  function knownSpan(moment: Instant): Span | undefined {
-    const span = spans[firstAfter(moment) - 1];
-    if (span === undefined || !(span.isSettled || isCurrent(span.read, span.next === undefined))) return undefined;
-    return span.next === undefined || moment < span.next.time ? span : undefined;
-  }
-
-  /** The index of the first span whose block was made after a moment. */
-  function firstAfter(moment: Instant): number {
-    return firstIndexWhere(spans.length, (index) => (spans[index] as Span).block.time > moment);
-  }
-
-  function addSpan(span: Span): void {
-    if (spans.length >= MAX_BLOCKS) spans = [];
-    const index = firstAfter(span.block.time);
-    // Blocks can have the same time: the newest of them counts.
-    const replaces = spans[index - 1]?.block.time === span.block.time;
-    spans.splice(replaces ? index - 1 : index, replaces ? 1 : 0, span);
-  }
-
-  function readSpan(moment: Instant): Promise<Span | undefined> {
-    const from = readFrom();
-    return shareRead(blocksUnderWay, `${from.version}:${moment}`, async () => {
-      const found = await history.blockAt(moment);
-      if (found === undefined) return undefined;
-      const { block, next } = found;
-      const isSettled = next?.beaconHeight === block.beaconHeight + 1;
-      const span = { block, next, isSettled, read: from };
-      addSpan(span);
-      return span;
-    });
-  }
-
-  function spanAt(moment: Instant): MaybePromise<Span | undefined> {
-    return isBeforeFirst(moment) ? undefined : (knownSpan(moment) ?? readSpan(moment));
-  }
-
-  /** Whether it is known that nothing is recorded at or before a moment. */
-  function isBeforeFirst(moment: Instant): boolean {
-    const known = knownFirst();
-    return known !== undefined && (known.value === undefined || moment < known.value.time);
-  }
-
-  function readFirst(): Promise<BlockAtMoment | undefined> {
-    const from = readFrom();
-    return shareRead(firstUnderWay, from.version, async () => {
-      const coverage = await history.coverage(0);
-      const value = coverage && { ...coverage.first, isSettled: false, isNewest: false };
-      first = { value, read: from };
-      return value;
-    });
-  }
-
-  /** The first recorded height, without waiting. */
-  function knownFirst(): typeof first {
-    return first !== undefined && isCurrent(first.read, first.value === undefined) ? first : undefined;
-  }
-
-  function firstBlock(): MaybePromise<BlockAtMoment | undefined> {
-    const known = knownFirst();
-    return known === undefined ? readFirst() : known.value;
-  }
-
-  function readState(height: BeaconHeight): Promise<ExchangeState | undefined> {
-    return shareRead(statesUnderWay, height, async () => {
-      const state = await history.stateAt(height);
-      if (state !== undefined) states.set(height, state);
-      return state;
-    });
+  async function readStateAt(height: BeaconHeight): Promise<Reading<ExchangeState | undefined>> {
+    const value = await history.stateAt(height);
+    return { value, changesWith: value === undefined ? 'NEW_HEIGHTS' : 'NOTHING' };
   }
 
   function startOf(block: BlockAtMoment, isAtStart: boolean): MaybePromise<WindowStart | undefined> {
-    const toStart = (exchange: ExchangeState | undefined) => exchange && { ...block, exchange, isAtStart };
-    const known = states.get(block.beaconHeight);
-    return known === undefined ? readState(block.beaconHeight).then(toStart) : toStart(known);
+    return andThen(stateAt(block.beaconHeight), (exchange) => exchange && { ...block, exchange, isAtStart });
   }
-
-  /** Reads what the windows of the next heights will start with, once. */
-  async function readAhead(span: Span): Promise<void> {
-    if (readAheadOf.has(span)) return;
-    readAheadOf.add(span);
-    let block = span.next;
-    for (let count = 0; count < READ_AHEAD && block !== undefined; count++) {
-      if (!states.has(block.beaconHeight)) await readState(block.beaconHeight);
-      block = (await spanAt(block.time))?.next;
-    }
-  }
-
-  function findStart(moment: Instant): MaybePromise<WindowStart | undefined> {
-    return andThen(spanAt(moment), (span) => {
-      if (span === undefined) return andThen(firstBlock(), (block) => block && startOf(block, false));
-      // An error is reported when the state is needed.
-      readAhead(span).catch(() => {});
-      return startOf(toBlock(span), true);
-    });
-  }
-
-  /** Reads the starts of the usual windows of the newest head, so that its pages need not wait for them. */
-  function readUsual(): void {
-    const newest = history.unrecorded().at(-1);
-    if (newest === undefined) return;
-    for (const lengthMs of lengths.keys()) Promise.resolve(findStart(newest.time - lengthMs)).catch(() => {});
-  }
-  history.onRecorded(readUsual);
 
   return {
     reads: () => reads,
-    blockAt: (moment) => andThen(spanAt(moment), (span) => span && toBlock(span)),
-    stateAt(end, lengthMs) {
-      const moment = end - lengthMs;
-      if (last?.moment === moment && (last.start.isSettled || isCurrent(last.read, last.start.isNewest)))
-        return last.start;
-      const from = readFrom();
-      lengths.set(lengthMs, true);
-      return andThen(findStart(moment), (start) => {
-        last = start && { moment, start, read: from };
-        return start;
-      });
-    },
+    blockAt,
+    stateAt: (end, lengthMs) =>
+      andThen(blockAt(end - lengthMs), (block) =>
+        block === undefined ? andThen(firstBlock(0), (first) => first && startOf(first, false)) : startOf(block, true),
+      ),
   };
-}
-
-function toBlock({ block: { beaconHeight, time }, next, isSettled }: Span): BlockAtMoment {
-  return { beaconHeight, time, isSettled, isNewest: next === undefined };
 }

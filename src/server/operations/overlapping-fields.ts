@@ -45,7 +45,6 @@ const MAX_STEPS = 60_000;
  */
 export function overlappingFields(context: ValidationContext): ASTVisitor {
   const ids = new Map<SelectionSetNode, number>();
-  const groups = new Map<string, ReadonlyMap<string, readonly Use[]>>();
   const seen = { shapes: new Set<string>(), fields: new Set<string>() };
   const texts = new Map<FieldNode, string>();
   const reported = new Set<FieldNode>();
@@ -65,13 +64,10 @@ export function overlappingFields(context: ValidationContext): ASTVisitor {
   }
 
   /** The fields of several selection sets together, by their response names. */
-  function fieldsOf(sets: readonly TypedSet[], key: string): ReadonlyMap<string, readonly Use[]> {
-    const known = groups.get(key);
-    if (known !== undefined) return known;
+  function fieldsOf(sets: readonly TypedSet[]): ReadonlyMap<string, readonly Use[]> {
     const uses = new Map<string, Use[]>();
     const visited = new Set<SelectionSetNode>();
     for (const { set, parent } of sets) collect(set, parent, uses, visited);
-    groups.set(key, uses);
     return uses;
   }
 
@@ -105,22 +101,11 @@ export function overlappingFields(context: ValidationContext): ASTVisitor {
     return context.getSchema().getField(parent, node.name.value)?.type;
   }
 
-  /** Fields with the same response name have values of the same shape, whatever the types of their objects are. */
-  function checkShapes(sets: readonly TypedSet[]): void {
-    checkGroups(sets, seen.shapes, (uses) => {
-      checkEach(uses, (first, other) =>
-        first.type !== undefined && other.type !== undefined && !haveSameShape(first.type, other.type)
-          ? `they return conflicting types "${first.type}" and "${other.type}"`
-          : undefined,
-      );
-      checkShapes(insideOf(uses));
-    });
-  }
-
   /** Fields with the same response name, of objects that can have the same type, are the same field with the same arguments. */
   function checkFields(sets: readonly TypedSet[]): void {
     checkGroups(sets, seen.fields, (uses) => {
-      for (const group of byObjectType(uses)) {
+      const haveOneParent = uses.every(({ parent }) => parent === uses[0]?.parent);
+      for (const group of haveOneParent ? [uses] : byObjectType(uses)) {
         checkEach(group, (first, other) => {
           const [name, otherName] = [first.node.name.value, other.node.name.value];
           if (name !== otherName) return `"${name}" and "${otherName}" are different fields`;
@@ -128,7 +113,19 @@ export function overlappingFields(context: ValidationContext): ASTVisitor {
         });
         checkFields(insideOf(group));
       }
+      // The same field of the same type has values of one shape.
+      if (!haveOneParent) checkShapes(uses);
     });
+  }
+
+  /** Fields with the same response name have values of the same shape, whatever the types of their objects are. */
+  function checkShapes(uses: readonly Use[]): void {
+    checkEach(uses, (first, other) =>
+      first.type !== undefined && other.type !== undefined && !haveSameShape(first.type, other.type)
+        ? `they return conflicting types "${first.type}" and "${other.type}"`
+        : undefined,
+    );
+    checkGroups(insideOf(uses), seen.shapes, checkShapes);
   }
 
   function checkGroups(sets: readonly TypedSet[], checked: Set<string>, check: (uses: readonly Use[]) => void): void {
@@ -136,7 +133,7 @@ export function overlappingFields(context: ValidationContext): ASTVisitor {
     const key = keyOf(sets);
     if (checked.has(key)) return;
     checked.add(key);
-    for (const uses of fieldsOf(sets, key).values()) check(uses);
+    for (const uses of fieldsOf(sets).values()) check(uses);
   }
 
   function checkEach(uses: readonly Use[], conflictOf: (first: Use, other: Use) => string | undefined): void {
@@ -168,9 +165,7 @@ export function overlappingFields(context: ValidationContext): ASTVisitor {
 
   return {
     OperationDefinition({ operation, selectionSet }) {
-      const sets = [{ set: selectionSet, parent: context.getSchema().getRootType(operation) ?? undefined }];
-      checkFields(sets);
-      checkShapes(sets);
+      checkFields([{ set: selectionSet, parent: context.getSchema().getRootType(operation) ?? undefined }]);
       return false;
     },
     FragmentDefinition: () => false,
@@ -185,8 +180,6 @@ function insideOf(uses: readonly Use[]): readonly TypedSet[] {
 
 /** The fields that objects of one type can have: for each object type, its own fields and those of interfaces and unions. */
 function byObjectType(uses: readonly Use[]): readonly (readonly Use[])[] {
-  const [first] = uses;
-  if (first !== undefined && uses.every(({ parent }) => parent === first.parent)) return [uses];
   const types = new Set(uses.flatMap(({ parent }) => (isObjectType(parent) ? [parent] : [])));
   if (types.size === 0) return [uses];
   return [...types].map((type: GraphQLObjectType) =>

@@ -1,9 +1,9 @@
 import {
   type ASTVisitor,
-  type GraphQLError,
+  type GraphQLInputType,
   type ValidationContext,
   type ValueNode,
-  ValuesOfCorrectTypeRule,
+  validateInputLiteral,
 } from 'graphql';
 
 /** Minimum length of a long literal, in characters. */
@@ -17,27 +17,27 @@ const STOP = new Error('A long literal has an error.');
  * error quotes the whole literal, which can be nearly all of a large document.
  */
 export function valuesOfCorrectType(context: ValidationContext): ASTVisitor {
-  let isLong = false;
-  const reporting = Object.create(context, {
-    reportError: {
-      value(error: GraphQLError) {
-        context.reportError(error);
-        if (isLong) throw STOP;
-      },
-    },
-  }) as ValidationContext;
-  const visitors = Object.entries(ValuesOfCorrectTypeRule(reporting)) as [string, (node: ValueNode) => false][];
-
-  const limit = (visitLiteral: (node: ValueNode) => false) => (node: ValueNode) => {
+  /** @returns false, so that the values inside of the literal are not visited */
+  function check(node: ValueNode, type: GraphQLInputType | null | undefined): false {
+    if (type == null) return false;
     const { start = 0, end = 0 } = node.loc ?? {};
-    isLong = end - start >= MIN_LONG_LITERAL;
     try {
-      return visitLiteral(node);
+      validateInputLiteral(node, type, (error) => {
+        context.reportError(error);
+        if (end - start >= MIN_LONG_LITERAL) throw STOP;
+      });
     } catch (error) {
       if (error !== STOP) throw error;
-      // As from the rule itself: the values inside of the literal are not visited.
-      return false;
     }
+    return false;
+  }
+
+  const visit = (node: ValueNode) => check(node, context.getInputType());
+  const scalars = { NullValue: visit, EnumValue: visit, IntValue: visit, FloatValue: visit, StringValue: visit };
+  return {
+    ...scalars,
+    BooleanValue: visit,
+    ObjectValue: visit,
+    ListValue: (node) => check(node, context.getParentInputType()),
   };
-  return Object.fromEntries(visitors.map(([kind, visitLiteral]) => [kind, limit(visitLiteral)]));
 }

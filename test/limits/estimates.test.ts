@@ -70,7 +70,7 @@ test('arguments are not read if the fields of an operation use more values than 
   /** Plans an operation. @returns why it is too complex, and how many fields have read their arguments */
   function plan(text: string, variables: Record<string, unknown> = {}) {
     reads = 0;
-    const operation = createValidDocument(schema, parse(text)).operation(undefined);
+    const operation = createValidDocument(parse(text)).operation(undefined);
     const { excess } = { excess: undefined, ...(operation && planner.plan(operation, variables)) };
     return [excess?.message, reads];
   }

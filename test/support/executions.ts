@@ -29,7 +29,7 @@ export function createPlannedExecution(schema: GraphQLSchema) {
   const documents = new Map<DocumentNode, ReturnType<typeof createValidDocument>>();
 
   return ({ document, operationName, variableValues, rootValue, contextValue }: Omit<ExecutedOperation, 'schema'>) => {
-    const valid = documents.get(document) ?? createValidDocument(schema, document);
+    const valid = documents.get(document) ?? createValidDocument(document);
     documents.set(document, valid);
     const operation = valid.operation(operationName);
     if (operation === undefined) throw new Error('The document has no such operation.');

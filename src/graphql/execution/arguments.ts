@@ -1,11 +1,8 @@
 import {
-  coerceInputLiteral,
   type FieldNode,
-  type GraphQLArgument,
   GraphQLError,
   type GraphQLField,
   getArgumentValues,
-  isNonNullType,
   Kind,
   type ValueNode,
   type VariableValues,
@@ -29,47 +26,6 @@ export function readArguments(
     if (error instanceof GraphQLError) return error;
     throw error;
   }
-}
-
-/** Coerces the arguments of a field for the variables of a request, as {@link readArguments} does. */
-type ArgumentsReader = (variables: VariableValues) => Arguments | Error;
-
-/**
- * Creates the reader of arguments with variables. Most arguments are one variable, whose value is coerced already, or contain
- * none. graphql-js reads all others, and reports all errors.
- */
-export function createArgumentsReader(field: GraphQLField<unknown, unknown>, node: FieldNode): ArgumentsReader {
-  const sources = field.args.flatMap((argument) => {
-    const value = node.arguments?.find(({ name }) => name.value === argument.name)?.value;
-    return value === undefined && !hasDefault(argument) ? [] : [sourceOf(argument, value)];
-  });
-
-  return (variables) => {
-    const args: Record<string, unknown> = {};
-    for (const source of sources) {
-      if (source === undefined) return readArguments(field, node, variables);
-      const value = source.variable === undefined ? source.value : variables.coerced[source.variable];
-      if (value === undefined && source.isOptional) continue;
-      if (value === undefined || (value === null && !source.isNullable)) return readArguments(field, node, variables);
-      args[source.name] = value;
-    }
-    return findBadInput(field, args) ?? args;
-  };
-}
-
-/** Where the value of an argument comes from; `undefined` if graphql-js has to find out. */
-function sourceOf(argument: GraphQLArgument, node: ValueNode | undefined) {
-  if (node === undefined) return undefined;
-  const { name, type } = argument;
-  const isNullable = !isNonNullType(type);
-  const isOptional = isNullable && !hasDefault(argument);
-  if (node.kind === Kind.VARIABLE) return { name, isNullable, isOptional, variable: node.name.value };
-  const value = variablesIn(node).length > 0 ? undefined : withoutStacks(() => coerceInputLiteral(node, type));
-  return value === undefined ? undefined : { name, isNullable, isOptional, value };
-}
-
-function hasDefault({ default: input, defaultValue }: GraphQLArgument): boolean {
-  return input !== undefined || defaultValue !== undefined;
 }
 
 /** This many characters of an argument or a variable count as one value. */

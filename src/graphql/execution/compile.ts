@@ -17,7 +17,7 @@ import { QueryTooComplexError } from '../../errors.ts';
 import { estimateField } from '../complexity.ts';
 import { fixedCostOf } from '../cost.ts';
 import { type Limits, requireAtMost } from '../limits.ts';
-import { type Arguments, createArgumentsReader, readArguments, variablesIn } from './arguments.ts';
+import { type Arguments, readArguments, variablesIn } from './arguments.ts';
 import { type CollectedField, collectFields } from './collect.ts';
 import type { FieldPlan, ObjectPlan, OperationPlan } from './plan.ts';
 import { quickWriterOf, writerOf } from './write-type.ts';
@@ -157,7 +157,7 @@ export function compile({ schema, document, operation, variables, limits }: Comp
     seesVariables = true;
     usedVariables.push(...used);
     // A field with an error instead of its arguments fails when it is executed.
-    return readers.push(createArgumentsReader(field, node) as (variables: VariableValues) => Arguments) - 1;
+    return readers.push((variables) => readArguments(field, node, variables) as Arguments) - 1;
   }
 
   const type = schema.getRootType(operation.operation);

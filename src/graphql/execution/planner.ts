@@ -14,7 +14,7 @@ import { type Limits, VALUE } from '../limits.ts';
 import { type Arguments, countValues } from './arguments.ts';
 import { compile } from './compile.ts';
 import type { OperationPlan } from './plan.ts';
-import { createVariablesReader, type VariablesReader } from './variables.ts';
+import { readVariables } from './variables.ts';
 
 /** A valid document, with what is known of its operations. */
 export type ValidDocument = {
@@ -29,7 +29,6 @@ export type KnownOperation = {
   readonly id: number;
   readonly document: DocumentNode;
   readonly definition: OperationDefinitionNode;
-  readonly readVariables: VariablesReader;
   /** The variables that decide what is selected. */
   readonly conditions: readonly string[];
   /** Whether its document is cached, so that its plan can be used again. */
@@ -92,7 +91,7 @@ export function createPlanner({ schema, limits }: PlannerOptions): Planner {
 
   return {
     plan(operation, sent) {
-      const { values, errors } = operation.readVariables(sent ?? {});
+      const { values, errors } = readVariables(schema, operation.definition, sent ?? {});
       if (values === undefined) return { errors };
       const compiled = compileOnce(operation, values);
       if (compiled.plan === undefined) return compiled;
@@ -146,15 +145,14 @@ function compileAll(
   options: PlannerOptions,
 ): ReadonlyMap<string, CompiledOperation> {
   const { definition, conditions } = operation;
-  const plans = new Map<string, CompiledOperation>();
-  if (conditions.length > MAX_CONDITIONS) return plans;
-  const definitions = definition.variableDefinitions?.filter(({ variable }) =>
+  const variableDefinitions = definition.variableDefinitions?.filter(({ variable }) =>
     conditions.includes(variable.name.value),
   );
-  const readVariables = createVariablesReader(options.schema, definitions ?? []);
+  const plans = new Map<string, CompiledOperation>();
+  if (conditions.length > MAX_CONDITIONS) return plans;
   for (let bits = 0; bits < 2 ** conditions.length; bits++) {
     const inputs = Object.fromEntries(conditions.map((name, index) => [name, (bits & (1 << index)) !== 0]));
-    const { values } = readVariables(inputs);
+    const { values } = readVariables(options.schema, { variableDefinitions }, inputs);
     if (values !== undefined) plans.set(valuesOf(conditions, values), compileOperation(operation, values, options));
   }
   return plans;
@@ -167,12 +165,7 @@ let operations = 0;
  *
  * @param compiler compiles the plans of an operation when it is first selected, and keeps them; without it, plans are cached
  */
-export function createValidDocument(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  isCached = true,
-  compiler?: PlannerOptions,
-): ValidDocument {
+export function createValidDocument(document: DocumentNode, isCached = true, compiler?: PlannerOptions): ValidDocument {
   const known = new Map<OperationDefinitionNode, KnownOperation>();
 
   return {
@@ -183,8 +176,7 @@ export function createValidDocument(
       const before = known.get(definition);
       if (before !== undefined) return before;
       const conditions = findConditions(document, definition);
-      const readVariables = createVariablesReader(schema, definition.variableDefinitions ?? []);
-      const operation = { id: operations++, document, definition, readVariables, conditions, isCached };
+      const operation = { id: operations++, document, definition, conditions, isCached };
       const complete = compiler ? { ...operation, plans: compileAll(operation, compiler) } : operation;
       known.set(definition, complete);
       return complete;

@@ -1,12 +1,8 @@
 import {
-  coerceInputLiteral,
-  coerceInputValue,
   GraphQLError,
-  type GraphQLInputType,
   type GraphQLSchema,
   getVariableValues,
-  isNonNullType,
-  typeFromAST,
+  type OperationDefinitionNode,
   type VariableDefinitionNode,
   type VariableValues,
 } from 'graphql';
@@ -18,65 +14,19 @@ type ReadVariables =
   | { readonly values: VariableValues; readonly errors?: never }
   | { readonly errors: readonly GraphQLError[]; readonly values?: never };
 
-/** Reads the variables that a client sends with an operation. */
-export type VariablesReader = (sent: Arguments) => ReadVariables;
-
 /** Each error of a variable quotes its value, which can be nearly all of a large request. */
 const FEW_ERRORS = { maxErrors: 5, hideSuggestions: true };
 
-/**
- * Creates the reader of the variables of a valid operation. It looks up their types once, and graphql-js does that for each
- * request. If a variable does not fit its type, graphql-js reads all of them again and reports the errors.
- */
-export function createVariablesReader(
+/** Coerces the variables that a client sends with a valid operation. */
+export function readVariables(
   schema: GraphQLSchema,
-  definitions: readonly VariableDefinitionNode[],
-): VariablesReader {
-  const variables = definitions.map((definition) => createVariable(schema, definition));
-
-  return (sent) => {
-    const largeObject = findLargeObject(definitions, sent);
-    if (largeObject !== undefined) return { errors: [largeObject] };
-    const coerced: Record<string, unknown> = Object.create(null);
-    /** As they were sent. Only scalars with variables inside of their literals need that. */
-    const sources: Record<string, VariableValues['sources'][string]> = Object.create(null);
-    for (const signature of variables) {
-      const { name, type, isRequired, initial } = signature;
-      const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
-      sources[name] = value === undefined ? { signature } : { signature, value };
-      if (value === undefined && initial === undefined && !isRequired) continue;
-      coerced[name] = value === undefined ? initial : coerceInputValue(value, type);
-      if (coerced[name] === undefined) return readAll(sent);
-    }
-    return { values: { sources, coerced } };
-  };
-
-  function readAll(sent: Arguments): ReadVariables {
-    const { variableValues, errors } = withoutStacks(() => getVariableValues(schema, definitions, sent, FEW_ERRORS));
-    return variableValues === undefined ? { errors } : { values: variableValues };
-  }
-}
-
-/** A variable of an operation. */
-type Variable = {
-  readonly name: string;
-  readonly type: GraphQLInputType;
-  readonly isRequired: boolean;
-  /** Its default as it is written. */
-  readonly default: { readonly literal: NonNullable<VariableDefinitionNode['defaultValue']> } | undefined;
-  /** Its default, coerced. */
-  readonly initial: unknown;
-};
-
-function createVariable(
-  schema: GraphQLSchema,
-  { variable, type: typeNode, defaultValue }: VariableDefinitionNode,
-): Variable {
-  // Validation has found an input type.
-  const type = typeFromAST(schema, typeNode) as GraphQLInputType;
-  const initial = defaultValue && withoutStacks(() => coerceInputLiteral(defaultValue, type));
-  const isRequired = isNonNullType(type) || (defaultValue !== undefined && initial === undefined);
-  return { name: variable.name.value, type, isRequired, default: defaultValue && { literal: defaultValue }, initial };
+  { variableDefinitions: definitions = [] }: Pick<OperationDefinitionNode, 'variableDefinitions'>,
+  sent: Arguments,
+): ReadVariables {
+  const largeObject = findLargeObject(definitions, sent);
+  if (largeObject !== undefined) return { errors: [largeObject] };
+  const { variableValues, errors } = withoutStacks(() => getVariableValues(schema, definitions, sent, FEW_ERRORS));
+  return variableValues === undefined ? { errors } : { values: variableValues };
 }
 
 /** Maximum number of fields of an input object in a variable. The types of the schema have far fewer. */

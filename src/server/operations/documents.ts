@@ -66,7 +66,7 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused
 
   function finish(text: string, document: DocumentNode, found: readonly GraphQLError[]): ReadDocument {
     if (found.length === 0) {
-      const read = { valid: createValidDocument(schema, document, text.length <= MAX_CHARACTERS) };
+      const read = { valid: createValidDocument(document, text.length <= MAX_CHARACTERS) };
       cache.set(text, read);
       return read;
     }
@@ -102,7 +102,7 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused
     if (document instanceof GraphQLError) return { errors: [document] };
     const found = validation.validate(document);
     if (found.length > 0) return { errors: found.map((error) => toRefusal('GRAPHQL_VALIDATION_FAILED', error)) };
-    const valid = createValidDocument(schema, document, true, { schema, limits });
+    const valid = createValidDocument(document, true, { schema, limits });
     const excess = document.definitions.flatMap((definition) => {
       if (definition.kind !== Kind.OPERATION_DEFINITION) return [];
       const plans = valid.operation(definition.name?.value)?.plans;

@@ -342,6 +342,7 @@ const BUNDLED = [
   ...[
     'graphql-ws',
     'graphql-yoga',
+    'leven',
     'lru-cache',
     'pg',
     'pino',

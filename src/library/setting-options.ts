@@ -71,7 +71,7 @@ export type SettingOptions = {
   /** Address to listen on for `adminPort`. By default, the same as for `port`. */
   readonly adminHost?: string | undefined;
   /** Maximum size of the response cache, in bytes. 0 turns it off. Default: `33554432`. */
-  readonly answerCacheBytes?: number | undefined;
+  readonly responseCacheBytes?: number | undefined;
   /** How often the gateway pings websockets and idle event streams, in milliseconds. It disconnects a client that does not respond within two such intervals. Minimum 50. Default: `12000`. */
   readonly keepAliveMs?: number | undefined;
   /** After a stop signal: how long the gateway still accepts requests while it closes websockets and streams one after another, in milliseconds. Default: `3000`. */

@@ -82,7 +82,7 @@ type GatewayServerOptions = {
   /** Which requests have a line in the log. */
   readonly accessLog: AccessLogMode;
   /** Maximum size of the response cache. */
-  readonly answerCacheBytes: number;
+  readonly responseCacheBytes: number;
   readonly explorer: BuiltExplorer;
   readonly graphiql: boolean;
   /** Whether the REST API is served. */
@@ -114,7 +114,7 @@ type GatewayServerOptions = {
 
 /** Creates the server: HTTP with server-sent events, and websockets, all with one pipeline. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
-  const { service, metrics, log, tracing, answerCacheBytes } = options;
+  const { service, metrics, log, tracing, responseCacheBytes } = options;
   const { trustedProxies, keepAliveMs, adminPort, adminHost, marketMaxAgeMs, bookSweepPerMinute } = options;
   const { limits, sources, now, isSandbox } = service;
   const corsOrigins = isSandbox ? [...options.corsOrigins, ...LOOPBACK_ORIGINS] : options.corsOrigins;
@@ -153,7 +153,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
 
   const dataVersion = createDataVersion(sources);
   const cache = createResponseCache({
-    maxBytes: answerCacheBytes,
+    maxBytes: responseCacheBytes,
     dataVersion,
     tokenList: sources.tokens.current,
     now,

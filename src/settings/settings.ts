@@ -335,9 +335,9 @@ const SERVER = {
     meaning: 'Address to listen on for `ADMIN_PORT`. By default, the same as for `PORT`.',
     read: (text) => text || undefined,
   },
-  answerCacheBytes: {
+  responseCacheBytes: {
     ...whole(0),
-    variable: 'ANSWER_CACHE_BYTES',
+    variable: 'RESPONSE_CACHE_BYTES',
     default: '33554432',
     meaning: 'Maximum size of the response cache, in bytes. 0 turns it off.',
   },

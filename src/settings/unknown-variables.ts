@@ -1,3 +1,4 @@
+import { closestMatch } from 'leven';
 import { SETTINGS, type Setting } from './settings.ts';
 
 /** Prefixes that only this gateway uses. Other unknown variables belong to other programs. */
@@ -36,27 +37,28 @@ function withEscapes(name: string): string {
   return name.replace(/[^!-~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** The name of ours with the smallest edit distance from another name, at most {@link MAX_EDITS}; `undefined` if none is near. */
+/** The name that was probably meant, within two typing errors; `undefined` if there is none. */
 export function nearestOf(name: string, ours: readonly string[]): string | undefined {
-  const near = ours
-    .filter(({ length }) => length >= MIN_LENGTH && Math.abs(length - name.length) <= MAX_EDITS)
-    .map((known) => ({ known, edits: editsBetween(name, known) }))
-    .filter(({ edits }) => edits <= MAX_EDITS);
-  return near.sort((a, b) => a.edits - b.edits)[0]?.known;
+  const candidates = ours.filter(({ length }) => length >= MIN_LENGTH);
+  return renamedTo(name) ?? closestMatch(name, candidates, { maxDistance: MAX_EDITS });
 }
 
-/** The Levenshtein distance of two texts, or a number above {@link MAX_EDITS} if the distance is. */
-function editsBetween(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, n) => n);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const [above = 0, diagonal = 0, left = 0] = [row[j], row[j - 1], next[j - 1]];
-      next.push(Math.min(above + 1, left + 1, diagonal + (a[i - 1] === b[j - 1] ? 0 : 1)));
-    }
-    // The distance of longer parts of the texts is never smaller.
-    if (Math.min(...next) > MAX_EDITS) return MAX_EDITS + 1;
-    row = next;
-  }
-  return row[b.length] ?? 0;
+/** Settings that had another name before, as variable, flag and option. */
+const RENAMED: ReadonlyMap<string, string> = new Map([
+  ['ANSWER_CACHE_BYTES', 'RESPONSE_CACHE_BYTES'],
+  ['--answer-cache-bytes', '--response-cache-bytes'],
+  ['answerCacheBytes', 'responseCacheBytes'],
+]);
+
+/** The name of a setting that had another name before. */
+export function renamedTo(name: string): string | undefined {
+  return RENAMED.get(name);
+}
+
+/** Finds variables with the names of before, which would have no effect. @returns a sentence for each, with its new name */
+export function findRenamedVariables(env: NodeJS.ProcessEnv): string[] {
+  return Object.keys(env).flatMap((name) => {
+    const now = env[name] && renamedTo(name);
+    return now ? [`${name} is not a setting any more: it is now ${now}`] : [];
+  });
 }

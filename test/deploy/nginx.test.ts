@@ -73,7 +73,7 @@ async function open(text = config) {
     Promise.all(
       gateways.map(async (gateway) => {
         const text = await (await fetch(new URL('/metrics', gateway.url))).text();
-        return sumOf(text, 'pdex_http_requests_total', { door: 'graphql' });
+        return sumOf(text, 'pdex_http_requests_total', { endpoint: 'graphql' });
       }),
     );
   return { gateways, url, send, ask, answered };

@@ -19,7 +19,7 @@ async function open(upstream: Upstream, config: TestGatewayOptions['config']) {
   await ask('{ beaconHeight pairs { id } tickers { id } }');
   const metricsUrl = new URL('/metrics', await app.listen(0, '127.0.0.1'));
   const openCircuits = async () =>
-    sumOf(await (await fetch(metricsUrl)).text(), 'pdex_upstream_left_alone', { upstream });
+    sumOf(await (await fetch(metricsUrl)).text(), 'pdex_upstream_circuit_open', { upstream });
   return { ...gateway, openCircuits, host: upstream === 'NODE' ? sandbox.node : sandbox.marketData };
 }
 

@@ -101,7 +101,7 @@ async function figures({ origin, sandbox }: OpenGateway, upstream: Upstream) {
   return {
     headStale: sample(metrics, 'pdex_head_stale'),
     healthy: sample(metrics, `pdex_upstream_healthy{upstream="${upstream}"}`),
-    circuitOpen: sample(metrics, `pdex_upstream_left_alone{upstream="${upstream}",host="${host}"}`),
+    circuitOpen: sample(metrics, `pdex_upstream_circuit_open{upstream="${upstream}",host="${host}"}`),
   };
 }
 

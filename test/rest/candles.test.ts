@@ -152,7 +152,7 @@ describe('candles', () => {
     );
     expect(responses[0]?.headers.get('x-pdex-height')).toBe('1640003');
     expect(
-      sumOf(await (await rest.get('/metrics')).text(), 'pdex_http_requests_total', { door: 'candles' }),
+      sumOf(await (await rest.get('/metrics')).text(), 'pdex_http_requests_total', { endpoint: 'candles' }),
     ).toBeGreaterThan(20);
   });
 

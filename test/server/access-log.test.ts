@@ -70,7 +70,7 @@ describe('with ACCESS_LOG=all', () => {
         .fill({ ...LINE, ...label, from: 'executed' })
         .with(2, expect.anything()),
     );
-    expect(access().at(-1)).toEqual({ ...LINE, ...label, from: 'kept' });
+    expect(access().at(-1)).toEqual({ ...LINE, ...label, from: 'cached' });
   });
 
   test('coalesced requests have one too', async () => {
@@ -82,7 +82,7 @@ describe('with ACCESS_LOG=all', () => {
       access()
         .map(({ from }) => from)
         .toSorted(),
-    ).toEqual(['executed', 'shared']);
+    ).toEqual(['coalesced', 'executed']);
     expect(access().map(({ hash }) => hash)).toEqual([hashOf(query), hashOf(query)]);
   });
 

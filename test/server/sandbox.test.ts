@@ -53,7 +53,7 @@ test('an answer from the response cache has it too, and a 304', async () => {
   const get = (headers = {}) => fetch(`${url}?query={beaconHeight}`, { headers });
   for (let n = 0; n < 3; n++) expect((await get()).headers.get(HEADER)).toBe('true');
   const metrics = await (await fetch(new URL('/metrics', url))).text();
-  expect(sample(metrics, 'pdex_answers_total{from="kept"}')).toBeGreaterThan(0);
+  expect(sample(metrics, 'pdex_query_responses_total{from="cached"}')).toBeGreaterThan(0);
   const unchanged = await get({ 'if-none-match': String((await get()).headers.get('etag')) });
   expect([unchanged.status, unchanged.headers.get(HEADER)]).toEqual([304, 'true']);
 });

@@ -59,7 +59,7 @@ describe('an answer that is larger than the buffers', () => {
     socket.write(request);
     await once(socket, 'readable');
     const from = performance.now();
-    const answered = 'pdex_http_requests_total{door="graphql",status="200"} 1';
+    const answered = 'pdex_http_requests_total{endpoint="graphql",status="200"} 1';
     await expect.poll(async () => (await fetch(new URL('/metrics', url))).text()).toContain(answered);
     expect(performance.now() - from).toBeLessThan(2 * PERIOD_MS + SLACK_MS);
     await expect(text(socket).then(answerOf)).rejects.toThrow();

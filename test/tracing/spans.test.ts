@@ -53,7 +53,7 @@ describe('an operation', () => {
     expect(spans.map(({ traceState }) => traceState)).toEqual(spans.map(() => tracestate));
   });
 
-  test.each(['kept', 'executed'])(
+  test.each(['cached', 'executed'])(
     'whose response was %s has its type and name, that source and the height',
     async (source) => {
       const receiver = await startOtlpReceiver();

@@ -96,7 +96,7 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
           if (refused !== undefined) throw refused;
           return read(sent);
         });
-        if (!(document instanceof Promise)) sendPaid(sent, document, 'kept');
+        if (!(document instanceof Promise)) sendPaid(sent, document, 'cached');
         else document.then((written) => sendPaid(sent, written, 'executed')).catch(failing(exchange));
       });
   }

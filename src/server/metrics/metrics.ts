@@ -63,7 +63,7 @@ export type OperationTransport = 'http' | 'websocket';
 export type MinimumHeightOutcome = 'reached' | 'waited' | 'late' | 'ahead' | 'full' | 'left' | 'stopping';
 
 /** The origin of a response to a query: the response cache, the execution of another request, or its own execution. */
-export type ResponseSource = 'kept' | 'shared' | 'executed';
+export type ResponseSource = 'cached' | 'coalesced' | 'executed';
 
 /** The outcome of an operation: data without errors, data with errors, or no data. */
 export type Outcome = 'whole' | 'partial' | 'failed';
@@ -113,19 +113,19 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
 
   const requests = fastCounters(
     'pdex_http_requests_total',
-    'HTTP requests with a response, by endpoint (label door) and status.',
-    'door',
+    'HTTP requests with a response, by endpoint and status.',
+    'endpoint',
     'status',
   );
   const requestSeconds = fastHistograms(
     'pdex_http_request_duration_seconds',
-    'Time from the request headers to the end of the response, in seconds, by endpoint (label door). Event streams are not included.',
+    'Time from the request headers to the end of the response, in seconds, by endpoint. Event streams are not included.',
     RESPONSE_SECONDS,
-    'door',
+    'endpoint',
   );
   const responses = fastCounters(
-    'pdex_answers_total',
-    'Responses to plain queries over HTTP and to queries over websockets, by origin: kept (from the response cache), shared (one execution for several concurrent requests) or executed.',
+    'pdex_query_responses_total',
+    'Responses to plain queries over HTTP and to queries over websockets, by origin: cached (from the response cache), coalesced (one execution for several concurrent requests) or executed.',
     'from',
   );
   const operations = fastCounters(
@@ -155,8 +155,8 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
   for (const code of [...Object.keys(ERROR_CODES), OTHER]) errorsSent.inc({ code }, 0);
   const rateLimited = counter(
     'pdex_rate_limited_total',
-    'Requests and operations refused because the client address exceeded the rate limit, by transport (label door).',
-    'door',
+    'Requests and operations refused because the client address exceeded the rate limit, by transport.',
+    'transport',
   );
   const connectionsRefused = counter(
     'pdex_connections_refused_total',
@@ -204,7 +204,7 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
     'upstream',
   );
   const circuitOpen = gauge(
-    'pdex_upstream_left_alone',
+    'pdex_upstream_circuit_open',
     '1 while the circuit of a host is open, so the gateway pauses requests to it; otherwise 0.',
     'upstream',
     'host',
@@ -220,9 +220,9 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
     },
     recordUpstreamBytes: (upstream, bytes) => bytesRead.inc({ upstream }, bytes),
     setCircuitOpen: (upstream, host, isOpen) => circuitOpen.set({ upstream, host }, Number(isOpen)),
-    recordResponse(door, status, seconds) {
-      requests(door, status).inc();
-      if (seconds !== undefined) requestSeconds(door).observe(seconds);
+    recordResponse(endpoint, status, seconds) {
+      requests(endpoint, status).inc();
+      if (seconds !== undefined) requestSeconds(endpoint).observe(seconds);
     },
     recordResponseSource: (from) => responses(from).inc(),
     recordOperation(type, outcome, seconds) {
@@ -235,7 +235,7 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
       for (const { extensions } of errors) errorsSent.inc({ code: errorCodeOf(extensions) });
     },
     recordRefusedOperation: () => operations('any', 'refused').inc(),
-    recordRateLimited: (transport) => rateLimited.inc({ door: transport }),
+    recordRateLimited: (transport) => rateLimited.inc({ transport }),
     recordRefusedConnection: () => connectionsRefused.inc(),
     recordMinimumHeight: (outcome) => minimumHeights(outcome).inc(),
     addWaitingForHeight: (difference) => waitingForHeight.inc(difference),

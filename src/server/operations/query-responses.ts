@@ -76,7 +76,7 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
 
     function respond(request: Request): Outcome {
       const cached = request.key === undefined ? undefined : cache.get(request.key);
-      return cached === undefined ? coalesce(request) : sendAgain(request, cached, 'kept');
+      return cached === undefined ? coalesce(request) : sendAgain(request, cached, 'cached');
     }
 
     /** Shares the execution of an equal request, if there is one. */
@@ -89,7 +89,7 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
       return execution.response.then((shared) =>
         // The other client may have no points left, or its operation may be a subscription.
         shared instanceof EncodedResponse && shared.isExecuted
-          ? sendAgain(request, shared, 'shared')
+          ? sendAgain(request, shared, 'coalesced')
           : executeNow(request),
       );
     }

@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser)('a page of another origin in a browser', () => {
 
   test('cannot execute an operation by any request without a preflight', async () => {
     const { openPage, read } = await open(() => []);
-    const refused = () => read('pdex_http_requests_total', { door: 'graphql', status: '403' });
+    const refused = () => read('pdex_http_requests_total', { endpoint: 'graphql', status: '403' });
     // Another port of the same host is of the same site, and another name of the machine is of another.
     for (const host of ['127.0.0.1', 'localhost']) {
       const run = await openPage(host);
@@ -90,9 +90,9 @@ describe.skipIf(!hasBrowser)('a page of another origin in a browser', () => {
         if (name !== 'a websocket') await expect.poll(refused, { message: name }).toBeGreaterThan(before);
       }
     }
-    expect(await read('pdex_answers_total', {})).toBe(0);
+    expect(await read('pdex_query_responses_total', {})).toBe(0);
     expect(await read('pdex_operations_total', {})).toBe(0);
-    expect(await read('pdex_http_requests_total', { door: 'graphql', status: '200' })).toBe(0);
+    expect(await read('pdex_http_requests_total', { endpoint: 'graphql', status: '200' })).toBe(0);
   });
 
   test('can if its origin is listed', async () => {

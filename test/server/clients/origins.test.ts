@@ -219,7 +219,7 @@ describe('a request of a browser for a page of another origin, without a preflig
       { message: expect.stringContaining('CORS_ORIGINS'), extensions: { code: 'ORIGIN_NOT_ALLOWED' } },
     ]);
     const metrics = await (await fetch(new URL('/metrics', url))).text();
-    expect(sumOf(metrics, 'pdex_answers_total', {})).toBe(3);
+    expect(sumOf(metrics, 'pdex_query_responses_total', {})).toBe(3);
   });
 
   test.each(Object.entries(SENT))('as %s, is allowed with *', async (_name, sent) => {

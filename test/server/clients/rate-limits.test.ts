@@ -361,8 +361,8 @@ describe('the operator', () => {
     await once(new WebSocket(open.replace('http', 'ws'), 'graphql-transport-ws'), 'error');
     const text = await (await fetch(new URL('/metrics', open))).text();
     expect(text.split('\n').filter((line) => line.startsWith('pdex_rate_limited_total'))).toEqual([
-      'pdex_rate_limited_total{door="http"} 3',
-      'pdex_rate_limited_total{door="websocket"} 1',
+      'pdex_rate_limited_total{transport="http"} 3',
+      'pdex_rate_limited_total{transport="websocket"} 1',
     ]);
   });
 

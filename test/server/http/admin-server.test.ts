@@ -74,7 +74,7 @@ describe('with an admin port', () => {
     expect(await statusOf(`${origin}/graphql?query={beaconHeight}`)).toBe(429);
 
     const text = await (await fetch(`${admin}/metrics`)).text();
-    expect(sample(text, 'pdex_http_requests_total{door="ready",status="200"}')).toBeGreaterThanOrEqual(20);
+    expect(sample(text, 'pdex_http_requests_total{endpoint="ready",status="200"}')).toBeGreaterThanOrEqual(20);
   });
 
   test('requests there have a line in the access log', async () => {

@@ -44,7 +44,7 @@ async function open() {
   }
   const answered = async (status: number) => {
     const text = await (await fetch(new URL('/metrics', gateway.url))).text();
-    return sumOf(text, 'pdex_http_requests_total', { door: 'graphql', status: String(status) });
+    return sumOf(text, 'pdex_http_requests_total', { endpoint: 'graphql', status: String(status) });
   };
   return { ...gateway, advance, get, answered };
 }

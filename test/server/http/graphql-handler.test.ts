@@ -18,9 +18,9 @@ async function open(options: TestGatewayOptions = {}) {
   const counted = async () => {
     const text = await metrics();
     return {
-      kept: sample(text, 'pdex_answers_total{from="kept"}') ?? 0,
-      shared: sample(text, 'pdex_answers_total{from="shared"}') ?? 0,
-      executed: sample(text, 'pdex_answers_total{from="executed"}') ?? 0,
+      cached: sample(text, 'pdex_query_responses_total{from="cached"}') ?? 0,
+      coalesced: sample(text, 'pdex_query_responses_total{from="coalesced"}') ?? 0,
+      executed: sample(text, 'pdex_query_responses_total{from="executed"}') ?? 0,
     };
   };
   return { ...gateway, post, counted };
@@ -34,14 +34,14 @@ describe('a plain query', () => {
         data: { beaconHeight: sandbox.chain.tip.height },
       });
     }
-    expect(await counted()).toEqual({ kept: 1, shared: 0, executed: 2 });
+    expect(await counted()).toEqual({ cached: 1, coalesced: 0, executed: 2 });
     await advance();
     for (let n = 0; n < 3; n++) {
       expect(await (await post('{ beaconHeight }')).json()).toEqual({
         data: { beaconHeight: sandbox.chain.tip.height },
       });
     }
-    expect(await counted()).toEqual({ kept: 2, shared: 0, executed: 4 });
+    expect(await counted()).toEqual({ cached: 2, coalesced: 0, executed: 4 });
   });
 
   test('is executed once for all clients that request it at the same time, also if it fails', async () => {
@@ -53,9 +53,9 @@ describe('a plain query', () => {
       const texts = await Promise.all(Array.from({ length: 5 }, async () => (await post(query)).text()));
       expect(new Set(texts).size).toBe(1);
     }
-    const { shared, executed } = await counted();
-    expect([shared + executed, shared]).toEqual([10, expect.any(Number)]);
-    expect(shared).toBeGreaterThanOrEqual(4);
+    const { coalesced, executed } = await counted();
+    expect([coalesced + executed, coalesced]).toEqual([10, expect.any(Number)]);
+    expect(coalesced).toBeGreaterThanOrEqual(4);
   });
 
   test('is executed each time if it contains an age, or failed', async () => {
@@ -67,7 +67,7 @@ describe('a plain query', () => {
       const failed = await (await post('{ beaconHeight poolPairs(first: -1) { totalCount } }')).json();
       expect(failed.errors).toHaveLength(1);
     }
-    expect(await counted()).toEqual({ kept: 0, shared: 0, executed: 6 });
+    expect(await counted()).toEqual({ cached: 0, coalesced: 0, executed: 6 });
   });
 
   test('never returns a lower height than before, to any client', async () => {
@@ -98,8 +98,8 @@ describe('a plain query', () => {
   });
 
   test('is never cached if the cache is off', async () => {
-    const { post, counted } = await open({ config: { answerCacheBytes: 0 } });
+    const { post, counted } = await open({ config: { responseCacheBytes: 0 } });
     for (let n = 0; n < 2; n++) expect((await post('{ beaconHeight }')).status).toBe(200);
-    expect(await counted()).toEqual({ kept: 0, shared: 0, executed: 2 });
+    expect(await counted()).toEqual({ cached: 0, coalesced: 0, executed: 2 });
   });
 });

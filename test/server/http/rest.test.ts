@@ -421,8 +421,8 @@ describe('limits, metrics and the log', () => {
       await (await get(path)).text();
     await (await get('pairs', { headers: { 'if-none-match': '*' } })).text();
     const metrics = await (await fetch(`${origin}/metrics`)).text();
-    const count = (door: string, status: number) =>
-      sample(metrics, `pdex_http_requests_total{door="${door}",status="${status}"}`);
+    const count = (endpoint: string, status: number) =>
+      sample(metrics, `pdex_http_requests_total{endpoint="${endpoint}",status="${status}"}`);
     expect([count('pairs', 200), count('pairs', 304), count('tickers', 200)]).toEqual([2, 1, 1]);
     expect([count('orderbook', 400), count('nowhere', 404), count('openapi', 200)]).toEqual([1, 1, 1]);
     expect(sample(metrics, 'pdex_errors_total{code="BAD_USER_INPUT"}')).toBe(1);
@@ -439,7 +439,7 @@ describe('limits, metrics and the log', () => {
     await expect.poll(() => requests().length).toBe(3);
     const [first, second, third] = requests();
     expect(first).toMatchObject({ requestId: 'tickers', path: path('tickers'), from: 'executed', status: 200 });
-    expect(second).toMatchObject({ from: 'kept', height: expect.any(Number), cost: expect.any(Number) });
+    expect(second).toMatchObject({ from: 'cached', height: expect.any(Number), cost: expect.any(Number) });
     expect(third).toMatchObject({ path: path('orderbook'), codes: ['NOT_FOUND'], status: 404 });
     expect(JSON.stringify(lines)).not.toContain('secret');
   });

@@ -41,7 +41,7 @@ describe('the HTTP server', () => {
       expect(await (await fetch(`${url}${slash}?query={beaconHeight}`)).json()).toEqual(answer);
     }
     const metrics = await (await fetch(new URL('/metrics', url))).text();
-    expect(sample(metrics, 'pdex_answers_total{from="kept"}')).toBe(1);
+    expect(sample(metrics, 'pdex_query_responses_total{from="cached"}')).toBe(1);
 
     // Node's fetch sends the `Sec-Fetch` headers of a script, whatever it accepts.
     const page = await request(`${url}/`, { headers: { accept: 'text/html' } });

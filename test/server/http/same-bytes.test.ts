@@ -185,9 +185,9 @@ describe.each(CASES)('%s', (name) => {
     const body = corpus[name] ?? {};
     const { text } = await overHttp('POST', body, 'application/json');
     await overHttp('POST', body, 'application/json');
-    const before = await counted('kept');
+    const before = await counted('cached');
     await overHttp('POST', body, 'application/json');
-    expect((await counted('kept')) - before).toBe(text.startsWith('{"errors"') ? 0 : 1);
+    expect((await counted('cached')) - before).toBe(text.startsWith('{"errors"') ? 0 : 1);
   });
 
   test('has the same result on a websocket', async () => {
@@ -207,7 +207,7 @@ describe('equal requests that wait for an upstream cause one call, and have the 
     const { head, market } = gateway.app.service.sources;
     const height = head.current()?.beaconHeight ?? 0;
     const tickerId = market.tickers.current()?.market.rows[0]?.tickerId;
-    const before = await counted('shared');
+    const before = await counted('coalesced');
     for (const [place, accept] of ACCEPTS.entries()) {
       // A different height each time, which was not read before.
       const at = height - 5 - place - (outcome === 'whole' ? 0 : ACCEPTS.length);
@@ -229,10 +229,12 @@ describe('equal requests that wait for an upstream cause one call, and have the 
       expect(atOnce).toEqual(Array(4).fill(wanted));
       expect(wanted.text.includes('"errors"')).toBe(outcome !== 'whole');
     }
-    expect((await counted('shared')) - before).toBe(3 * ACCEPTS.length);
+    expect((await counted('coalesced')) - before).toBe(3 * ACCEPTS.length);
   });
 });
 
 async function counted(from: string): Promise<number> {
-  return sample(await (await fetch(new URL('/metrics', url))).text(), `pdex_answers_total{from="${from}"}`) ?? 0;
+  return (
+    sample(await (await fetch(new URL('/metrics', url))).text(), `pdex_query_responses_total{from="${from}"}`) ?? 0
+  );
 }

@@ -4,15 +4,15 @@ import { expect, test } from 'vitest';
 import { createCounters, createHistograms } from '../../../src/server/metrics/counters.ts';
 
 const BUCKETS = [0.001, 0.01, 0.1, 1];
-const REQUESTS = { name: 'requests_total', help: 'Requests.', labelNames: ['door', 'status'] };
-const SECONDS = { name: 'request_seconds', help: 'Seconds.', labelNames: ['door'], buckets: BUCKETS };
+const REQUESTS = { name: 'requests_total', help: 'Requests.', labelNames: ['endpoint', 'status'] };
+const SECONDS = { name: 'request_seconds', help: 'Seconds.', labelNames: ['endpoint'], buckets: BUCKETS };
 
 const seconds = fc.oneof(
   fc.constant(undefined),
   fc.constantFrom(0, ...BUCKETS, 2),
   fc.double({ min: 0, max: 2, noNaN: true }),
 );
-const answered = fc.record({ door: fc.constantFrom('a', 'b'), status: fc.constantFrom(200, 304, 500), seconds });
+const answered = fc.record({ endpoint: fc.constantFrom('a', 'b'), status: fc.constantFrom(200, 304, 500), seconds });
 
 test('fast counters have the same output as those of prom-client', async () => {
   await fc.assert(
@@ -24,12 +24,12 @@ test('fast counters have the same output as those of prom-client', async () => {
       const registers = [theirs];
       const counter = new Counter({ ...REQUESTS, registers });
       const histogram = new Histogram({ ...SECONDS, registers });
-      for (const { door, status, seconds: took } of all) {
-        counts(door, status).inc();
-        counter.inc({ door, status });
+      for (const { endpoint, status, seconds: took } of all) {
+        counts(endpoint, status).inc();
+        counter.inc({ endpoint, status });
         if (took === undefined) continue;
-        times(door).observe(took);
-        histogram.observe({ door }, took);
+        times(endpoint).observe(took);
+        histogram.observe({ endpoint }, took);
       }
       const lines = async (registry: Registry) => (await registry.metrics()).split('\n').sort();
       expect(await lines(ours)).toEqual(await lines(theirs));

@@ -33,8 +33,8 @@ describe('the metrics', () => {
     expect(sample(text, 'pdex_operations_total{type="query",outcome="partial"}')).toBe(1);
     expect(sample(text, 'pdex_operations_total{type="any",outcome="refused"}')).toBe(3);
     expect(sample(text, 'pdex_operations_total{type="query",outcome="failed"}')).toBeUndefined();
-    expect(sample(text, 'pdex_http_requests_total{door="graphql",status="200"}')).toBe(5);
-    expect(sample(text, 'pdex_http_requests_total{door="nowhere",status="404"}')).toBe(1);
+    expect(sample(text, 'pdex_http_requests_total{endpoint="graphql",status="200"}')).toBe(5);
+    expect(sample(text, 'pdex_http_requests_total{endpoint="nowhere",status="404"}')).toBe(1);
     expect(sample(text, 'pdex_operation_duration_seconds_count{type="query"}')).toBe(2);
     expect(sample(text, 'pdex_upstream_calls_total{upstream="NODE",method="getpdestate",outcome="OK"}')).toBe(1);
     expect(sample(text, 'pdex_upstream_calls_total{upstream="MARKET_DATA",method="pairs",outcome="OK"}')).toBe(1);

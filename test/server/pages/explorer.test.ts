@@ -270,8 +270,8 @@ describe('the explorer', () => {
     expect(answer.statusCode).toBe(200);
     await answer.body.dump();
     const text = await (await fetch(`${own}/metrics`)).text();
-    expect(sample(text, 'pdex_http_requests_total{door="explorer",status="200"}')).toBe(3);
-    expect(sample(text, 'pdex_http_requests_total{door="nowhere",status="404"}')).toBe(1);
+    expect(sample(text, 'pdex_http_requests_total{endpoint="explorer",status="200"}')).toBe(3);
+    expect(sample(text, 'pdex_http_requests_total{endpoint="nowhere",status="404"}')).toBe(1);
     const logged = lines.filter(({ msg }) => msg === 'request').map(({ path, status }) => [path, status]);
     expect(logged).toEqual(expect.arrayContaining(paths.map((path) => [path, path === '/nothing' ? 404 : 200])));
   });

@@ -25,8 +25,8 @@ async function serve(options: TestGatewayOptions = {}) {
     },
     async counted() {
       const text = await (await fetch(new URL('/metrics', gateway.url))).text();
-      const from = (origin: string) => sample(text, `pdex_answers_total{from="${origin}"}`) ?? 0;
-      return { kept: from('kept'), shared: from('shared'), executed: from('executed') };
+      const from = (origin: string) => sample(text, `pdex_query_responses_total{from="${origin}"}`) ?? 0;
+      return { cached: from('cached'), coalesced: from('coalesced'), executed: from('executed') };
     },
   };
 }
@@ -77,7 +77,7 @@ describe('a repeated query over a websocket', () => {
     const before = await counted();
     expect(await send(socket, payload)).toEqual(executed);
     expect(await post(payload)).toBe(executed[0]?.slice('{"id":"1","type":"next","payload":'.length, -1));
-    expect(await counted()).toEqual({ ...before, kept: before.kept + 2 });
+    expect(await counted()).toEqual({ ...before, cached: before.cached + 2 });
     expect(executed).toEqual([expect.any(String), '{"id":"1","type":"complete"}']);
   });
 
@@ -94,7 +94,7 @@ describe('a repeated query over a websocket', () => {
         `{"id":"${id}","type":"next","payload":${texts[0]}}`,
         `{"id":"${id}","type":"complete"}`,
       ]);
-    expect(await counted()).toEqual({ kept: 3, shared: 0, executed: 2 });
+    expect(await counted()).toEqual({ cached: 3, coalesced: 0, executed: 2 });
   });
 
   test('is executed if its message is written in an unusual way, and has the same result', async () => {
@@ -104,7 +104,7 @@ describe('a repeated query over a websocket', () => {
     const usual = await send(socket, HEIGHT);
     const payload = JSON.stringify(HEIGHT);
     expect(await messagesOf(socket, '1', `{"payload":${payload},"type":"subscribe","id":"1"}`)).toEqual(usual);
-    expect(await counted()).toEqual({ kept: 2, shared: 0, executed: 3 });
+    expect(await counted()).toEqual({ cached: 2, coalesced: 0, executed: 3 });
     expect(await messagesOf(socket, 'é', `{"id":"é","type":"subscribe","payload":${payload}}`)).toEqual(
       usual.map((text) => text.replace('"1"', '"é"')),
     );
@@ -128,7 +128,7 @@ describe('a repeated query over a websocket', () => {
     const results = [];
     for (let n = 0; n < 3; n++) results.push(await send(socket, payload));
     expect(new Set(results.map(String)).size).toBe(1);
-    expect(await counted()).toEqual({ kept: 0, shared: 0, executed: 3 });
+    expect(await counted()).toEqual({ cached: 0, coalesced: 0, executed: 3 });
   });
 
   test('without its text is answered by its hash, also from the response that HTTP has stored', async () => {
@@ -139,7 +139,7 @@ describe('a repeated query over a websocket', () => {
     const before = await counted();
     const [next = ''] = await send(await open(), named);
     expect(JSON.parse(next)).toMatchObject({ type: 'next', payload: { data: expect.anything() } });
-    expect(await counted()).toEqual({ ...before, kept: before.kept + 1 });
+    expect(await counted()).toEqual({ ...before, cached: before.cached + 1 });
   });
 
   test('without its text and without an id is refused by the protocol', async () => {
@@ -205,7 +205,7 @@ describe('equal queries that wait for an upstream', () => {
     expect(one).toEqual([`{"id":"1","type":"next","payload":${posted}}`, '{"id":"1","type":"complete"}']);
     expect(two).toEqual(one.map((text) => text.replace('"1"', '"2"')));
     // One was executed before.
-    expect(await counted()).toEqual({ kept: 0, shared: 2, executed: 2 });
+    expect(await counted()).toEqual({ cached: 0, coalesced: 2, executed: 2 });
   });
 
   test('are sent to the clients that still want them', async () => {

@@ -13,11 +13,12 @@ const { peerDependencies, engines } = JSON.parse(readFileSync(join(ROOT, 'packag
 /** Native parts of `ws`, `pg` and `@redis/client`, which these use where they are installed, and a part of `pg` for another platform. */
 const OPTIONAL = ['bufferutil', 'utf-8-validate', 'pg-native', 'pg-cloudflare', '@node-rs/xxhash'];
 
-/** Files of their own, by what imports them: they are loaded when traces are on or sent by gRPC, when a fleet is configured, and on a terminal. */
+/** Files of their own, by what imports them: they are loaded when traces are on or sent by gRPC, when a fleet is configured, with the sandbox, and on a terminal. */
 const LAZY: Readonly<Record<string, string>> = {
   './spans.ts': './opentelemetry.js',
   './grpc-sender.ts': './otlp-grpc.js',
   './redis-client.ts': './redis.js',
+  '../sandbox/sandbox.ts': './sandbox.js',
   'pino-pretty': './pino-pretty.js',
 };
 
@@ -36,6 +37,7 @@ await bundle('src/tracing/spans.ts', 'opentelemetry.js');
 await bundle('src/tracing/grpc-sender.ts', 'otlp-grpc.js');
 // The library asks for OpenTelemetry only when its own metrics are on.
 await bundle('src/fleet/redis-client.ts', 'redis.js', ['@opentelemetry/api']);
+await bundle('src/sandbox/sandbox.ts', 'sandbox.js');
 await bundle('src/history/worker.ts', 'history-worker.js');
 await bundle('node_modules/pino-pretty/index.js', 'pino-pretty.js');
 // The command shares its graphql with nobody. One file instead of a hundred starts sooner, and `require` does not load the

@@ -218,6 +218,15 @@ describe('what does the source take from outside', () => {
     expect(users.map(({ path }) => path).filter((path) => !isLazy(path))).toEqual([]);
   });
 
+  test('the sandbox only dynamically, so that a gateway with upstreams does not load it', () => {
+    const importers = sources.filter(
+      ({ path, text }) => !path.startsWith('src/sandbox/') && /^import (?!type )[^;]*\/sandbox\/[^;]*;$/m.test(text),
+    );
+    expect(importers.map(({ path }) => path)).toEqual([]);
+    const dynamic = sources.filter(({ text }) => text.includes("import('../sandbox/sandbox.ts')"));
+    expect(dynamic.map(({ path }) => path).toSorted()).toEqual(['src/compose/app.ts', 'src/library/sandbox.ts']);
+  });
+
   test('the library of Redis in one file, which is loaded only when a fleet is configured', () => {
     const users = sources.filter(({ imports }) =>
       imports.some(({ from, isType }) => from === '@redis/client' && !isType),

@@ -86,6 +86,7 @@ test('the tarball holds the bundle, its types, the schema and the documents, and
         'dist/otlp-grpc.js',
         'dist/pino-pretty.js',
         'dist/redis.js',
+        'dist/sandbox.js',
         'dist/start.cjs',
       ],
       'dist/third-party-licenses.txt',
@@ -226,6 +227,11 @@ test('the code of traces is in files of their own, which are loaded when traces 
 test('the library of Redis is in a file of its own, which is loaded when a fleet is configured', () => {
   const hasRedis = (file: string) => readFileSync(join(ROOT, 'dist', file), 'utf8').includes('ClientOfflineError');
   expect(['library.js', 'main.cjs', 'redis.js'].filter(hasRedis)).toEqual(['redis.js']);
+});
+
+test('the sandbox is in a file of its own, which is loaded when it runs', () => {
+  const isSandbox = (file: string) => readFileSync(join(ROOT, 'dist', file), 'utf8').includes('src/sandbox/');
+  expect(['library.js', 'main.cjs', 'sandbox.js'].filter(isSandbox)).toEqual(['sandbox.js']);
 });
 
 installed.each([

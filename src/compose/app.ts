@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import type { Instant } from '../domain/instant.ts';
-import { createFleet, type Fleet } from '../fleet/fleet.ts';
-import { createRedis, type Redis } from '../fleet/redis.ts';
+import type { Fleet } from '../fleet/fleet.ts';
 import type { Service } from '../graphql/context.ts';
 import { type AddressLimits, mapLimits } from '../graphql/limits.ts';
 import { schema } from '../graphql/schema.ts';
@@ -16,10 +15,9 @@ import { createTokenCount } from '../loaders/token.ts';
 import { createUsdPrices } from '../loaders/usd-prices.ts';
 import { createWindowStarts } from '../loaders/window-starts.ts';
 import type { Log } from '../logging/log.ts';
-import { createOtherChainLog, createRedisLog } from '../logging/upstream-log.ts';
-import { createSandbox, type Sandbox } from '../sandbox/sandbox.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import { createGatewayServer, type GatewayServer } from '../server/gateway-server.ts';
-import { createMetrics, type Metrics } from '../server/metrics/metrics.ts';
+import { createMetrics } from '../server/metrics/metrics.ts';
 import { type PersistedDocuments, preparePersistedDocuments } from '../server/operations/persisted-documents.ts';
 import type { BuiltExplorer } from '../server/pages/explorer-files.ts';
 import { ConfigError } from '../settings/config-error.ts';
@@ -28,6 +26,7 @@ import { type Config, DEFAULT_BURST_SECONDS } from '../settings/settings.ts';
 import { startTracing } from '../tracing/start.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { readExplorer } from './explorer.ts';
+import { connectFleet, otherChainProblem } from './fleet.ts';
 import { type CreateStore, startRecording } from './history.ts';
 import { connectMarketData, connectNodes, connectTokens } from './upstreams.ts';
 
@@ -74,7 +73,7 @@ type StartedApp = App & {
 export async function startApp(config: Config, log: Log): Promise<StartedApp> {
   const documents = readDocuments(config);
   const isSandbox = config.fullnodeUrls.length === 0 && config.marketDataUrl === undefined;
-  const sandbox = isSandbox ? await createSandbox({ blockMs: config.sandboxBlockMs }) : undefined;
+  const sandbox = isSandbox ? await startSandbox(config) : undefined;
   if (sandbox) log.warn('the built-in sandbox simulates the node and the market data: no price is real');
 
   const effective = sandbox ? withSandbox(sandbox, config) : config;
@@ -102,9 +101,10 @@ export async function startApp(config: Config, log: Log): Promise<StartedApp> {
   };
 }
 
-function otherChainProblem({ redisPrefix }: Config, chain: string): string {
-  const prefix = JSON.stringify(redisPrefix);
-  return `REDIS_PREFIX is ${prefix}, but under this prefix Redis has the fleet of another chain, ${JSON.stringify(chain)}: choose another prefix`;
+/** Starts the sandbox. Its code is loaded only here. */
+async function startSandbox({ sandboxBlockMs: blockMs }: Config): Promise<Sandbox> {
+  const { createSandbox } = await import('../sandbox/sandbox.ts');
+  return createSandbox({ blockMs });
 }
 
 /** The settings with the sandbox as both upstreams, and with its tokens. The configured tokens override them. */
@@ -140,10 +140,9 @@ export function createApp({
 }: AppOptions): App {
   const version = readVersion();
   const metrics = createMetrics(version, isSandbox);
-  const redis = config.redisUrl.length === 0 ? undefined : connectRedis(config, log);
-  const fleet = redis && joinFleet(redis, { config, log, metrics, now });
+  const fleet = connectFleet({ config, log, metrics, now });
   const sourceOptions = { config, log, now, metrics, tracing, fleet };
-  const nodes = connectNodes({ ...sourceOptions, published: (head) => recording.add(head) });
+  const nodes = connectNodes(sourceOptions);
   const marketData = connectMarketData(sourceOptions);
   const tokens = connectTokens(sourceOptions);
   const recording = startRecording({
@@ -154,13 +153,9 @@ export function createApp({
     sources: nodes.sources,
     isRecorder: fleet?.isRecorder,
   });
+  nodes.onHead(recording.add);
 
-  const followed = {
-    ...nodes.sources,
-    ...recording.sources,
-    ...marketData.sources,
-    ...tokens.sources,
-  };
+  const followed = { ...nodes.sources, ...recording.sources, ...marketData.sources, ...tokens.sources };
   const pools = createPoolCache(followed.tokens.service && followed.tokens.current);
   const sources: Sources = {
     ...followed,
@@ -182,15 +177,7 @@ export function createApp({
     upstreams: () => [nodes.health(), marketData.health()],
     fleet: fleet?.status,
   };
-  const server = createGatewayServer({
-    ...config,
-    documents,
-    explorer,
-    service,
-    metrics,
-    log,
-    tracing,
-  });
+  const server = createGatewayServer({ ...config, documents, explorer, service, metrics, log, tracing });
 
   return {
     ...server,
@@ -208,28 +195,9 @@ export function createApp({
       await recording.close();
       const disconnected = [nodes, marketData, tokens].map((upstream) => upstream.disconnect());
       await Promise.all([unsubscribed, ...disconnected, tracing?.close(MAX_FLUSH_MS)]);
-      redis?.close();
+      fleet?.disconnect();
     },
   };
-}
-
-function connectRedis({ redisUrl: urls, redisPrefix: prefix }: Config, log: Log): Redis {
-  return createRedis({ urls, prefix, watcher: createRedisLog(log) });
-}
-
-type FleetOptions = Required<Pick<AppOptions, 'config' | 'log' | 'now'>> & { readonly metrics: Metrics };
-
-function joinFleet(redis: Redis, { config, log, metrics, now }: FleetOptions): Fleet {
-  return createFleet({
-    redis,
-    headsKept: config.maxResumedHeights,
-    orderBookTtlMs: config.orderBookTtlMs,
-    // A client that waited longer would have stopped waiting when the upstream responds.
-    maxWaitMs: config.upstreamTimeoutMs / 2,
-    now,
-    watcher: metrics.watchFleet(),
-    onOtherChain: createOtherChainLog(log),
-  });
 }
 
 /** Maximum time to send the last spans. Requests have been answered by then. */

@@ -70,14 +70,14 @@ const FIRST_SPACE_MS = 250;
 type ConnectedNodes = ConnectedUpstream<'head' | 'nodes' | 'pastStates' | 'pushes'> & {
   /** The fleet polls the nodes; loaders only read their health. */
   readonly sources: { readonly nodes: Pick<Nodes, 'all' | 'poll'> };
+  /** Calls a function with each head that is published from now on. */
+  onHead(listener: (head: Head) => void): void;
   /** Ends the subscriptions to new blocks, and closes the websockets. */
   unsubscribe(): Promise<void>;
 };
 
 /** Starts to follow the chain of the configured nodes. */
-export function connectNodes(
-  options: SourceOptions & { readonly published?: ((head: Head) => void) | undefined },
-): ConnectedNodes {
+export function connectNodes(options: SourceOptions): ConnectedNodes {
   const { config, log, now, tracing, fleet } = options;
   const { fullnodeUrls, headPollMs: pollMs, upstreamTimeoutMs: timeoutMs } = config;
   const http = httpOf(options, {
@@ -97,7 +97,7 @@ export function connectNodes(
   });
   if (first === undefined) {
     const none = notConfigured(nodesNotConfigured(), healthOf(options, 'NODE', 'none'));
-    return { ...none, unsubscribe: async () => {} };
+    return { ...none, onHead() {}, unsubscribe: async () => {} };
   }
 
   const nodes = createNodes({
@@ -111,6 +111,7 @@ export function connectNodes(
   const together = fleet?.chain({ nodes, directoryOf: directories.of });
   const readOnce = together?.states;
   const pastStates = createPastStates({ nodes, bulkhead: bulkheadOf(options, 'NODE'), poolCounts, readOnce });
+  const headListeners: ((head: Head) => void)[] = [];
   const isPushOpen = () => pushes.some((push) => push.status().isOpen);
   const head = createHeadFollower({
     nodes,
@@ -121,7 +122,9 @@ export function connectNodes(
     maxBlockAgeMs: config.maxBlockAgeMs,
     headsKept: config.maxResumedHeights,
     now,
-    watcher: createHeadLog(log, options.published),
+    watcher: createHeadLog(log, (head) => {
+      for (const listener of headListeners) listener(head);
+    }),
     shared: together?.heads(pastStates),
     tracing,
   });
@@ -136,6 +139,7 @@ export function connectNodes(
   return {
     sources: { head, nodes, pastStates, pushes },
     health: () => healthOfAll(nodes.status().map(({ health }) => health)),
+    onHead: (listener) => void headListeners.push(listener),
     async unsubscribe() {
       await Promise.all(pushes.map((push) => push.close()));
     },

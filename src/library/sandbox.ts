@@ -9,7 +9,6 @@ import type {
   TokenCall,
   TokenServiceFault,
 } from '../sandbox/faults.ts';
-import { createSandbox as createHosts } from '../sandbox/sandbox.ts';
 import { ConfigError } from '../settings/config-error.ts';
 import { unknownOption } from '../settings/read-options.ts';
 import { MAX_INT32 } from '../settings/readers.ts';
@@ -54,6 +53,8 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   const problems = Object.entries(options).flatMap(([name, value]) => problemsOf(name, value));
   if (problems.length > 0) throw new ConfigError(problems);
   const { seed, blockMs, pools } = options;
+  // Its code is loaded only here.
+  const { createSandbox: createHosts } = await import('../sandbox/sandbox.ts');
   const sandbox = await createHosts({ seed, blockMs, pools });
   return {
     fullnodeUrl: sandbox.nodeUrl,

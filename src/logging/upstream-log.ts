@@ -111,7 +111,7 @@ export function createCallLog(log: Log, host: string): ((call: UpstreamCall) => 
  *
  * @param published is called with each head too
  */
-export function createHeadLog(log: Log, published?: (head: Head) => void): HeadWatcher {
+export function createHeadLog(log: Log, published: (head: Head) => void): HeadWatcher {
   return {
     ...createUpstreamLog(log, 'NODE')(),
     fellFarBehind: (tip, served) =>
@@ -123,7 +123,7 @@ export function createHeadLog(log: Log, published?: (head: Head) => void): HeadW
     published(head) {
       const { beaconHeight, previousHeight, hash, source } = head;
       log.debug({ beaconHeight, previousHeight, hash, node: source.name }, 'new head');
-      published?.(head);
+      published(head);
     },
   };
 }

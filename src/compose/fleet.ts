@@ -1,0 +1,41 @@
+import type { Instant } from '../domain/instant.ts';
+import { createFleet, type Fleet } from '../fleet/fleet.ts';
+import { createRedis } from '../fleet/redis.ts';
+import type { Log } from '../logging/log.ts';
+import { createOtherChainLog, createRedisLog } from '../logging/upstream-log.ts';
+import type { Metrics } from '../server/metrics/metrics.ts';
+import type { Config } from '../settings/settings.ts';
+
+type FleetOptions = {
+  readonly config: Config;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly now: () => Instant;
+};
+
+/** A fleet, and the connection to its Redis. */
+type ConnectedFleet = Fleet & { disconnect(): void };
+
+/** Joins the fleet of the configured Redis. @returns `undefined` if none is configured */
+export function connectFleet({ config, log, metrics, now }: FleetOptions): ConnectedFleet | undefined {
+  const { redisUrl: urls, redisPrefix: prefix } = config;
+  if (urls.length === 0) return undefined;
+  const redis = createRedis({ urls, prefix, watcher: createRedisLog(log) });
+  const fleet = createFleet({
+    redis,
+    headsKept: config.maxResumedHeights,
+    orderBookTtlMs: config.orderBookTtlMs,
+    // A client that waited longer would have stopped waiting when the upstream responds.
+    maxWaitMs: config.upstreamTimeoutMs / 2,
+    now,
+    watcher: metrics.watchFleet(),
+    onOtherChain: createOtherChainLog(log),
+  });
+  return { ...fleet, disconnect: redis.close };
+}
+
+/** What is wrong with the settings if the fleet follows another chain. */
+export function otherChainProblem({ redisPrefix }: Config, chain: string): string {
+  const prefix = JSON.stringify(redisPrefix);
+  return `REDIS_PREFIX is ${prefix}, but under this prefix Redis has the fleet of another chain, ${JSON.stringify(chain)}: choose another prefix`;
+}

@@ -22,7 +22,8 @@ import { type PersistedDocuments, preparePersistedDocuments } from '../server/op
 import type { BuiltExplorer } from '../server/pages/explorer-files.ts';
 import { ConfigError } from '../settings/config-error.ts';
 import { MAX_INT32 } from '../settings/readers.ts';
-import { type Config, DEFAULT_BURST_SECONDS } from '../settings/settings.ts';
+import { DEFAULT_BURST_SECONDS } from '../settings/server-settings.ts';
+import type { Config } from '../settings/settings.ts';
 import { startTracing } from '../tracing/start.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { readExplorer } from './explorer.ts';

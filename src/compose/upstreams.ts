@@ -26,7 +26,8 @@ import {
 } from '../logging/upstream-log.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
 import { redactorOf } from '../settings/secrets.ts';
-import { type Config, RESERVED_CONNECTIONS } from '../settings/settings.ts';
+import type { Config } from '../settings/settings.ts';
+import { RESERVED_CONNECTIONS } from '../settings/upstream-settings.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { type Bulkhead, createBulkhead } from '../upstream/bulkhead.ts';
 import { type Circuit, createCircuit } from '../upstream/circuit.ts';

@@ -1,4 +1,5 @@
-import { descriptionOf, flagOf, SETTING_GROUPS, type Setting } from './settings.ts';
+import { descriptionOf, flagOf, type Setting } from './setting.ts';
+import { SETTING_GROUPS } from './settings.ts';
 
 /** What `--help` prints. */
 export function helpText(): string {

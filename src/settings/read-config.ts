@@ -4,7 +4,8 @@ import { redactUrls } from '../logging/redact.ts';
 import { ConfigError } from './config-error.ts';
 import { DEFAULT_HISTORY_FILE, requireDatabaseFile } from './history-database.ts';
 import { redactorOf } from './secrets.ts';
-import { type Config, flagOf, SETTINGS, type Setting } from './settings.ts';
+import { flagOf, type Setting } from './setting.ts';
+import { type Config, SETTINGS } from './settings.ts';
 import { findRenamedVariables, findUnknownVariables, renamedTo } from './unknown-variables.ts';
 
 const ALL = Object.values<Setting>(SETTINGS);

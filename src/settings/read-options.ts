@@ -1,5 +1,6 @@
 import { toConfig } from './read-config.ts';
-import { type Config, type OptionKind, optionOf, SETTINGS, type Setting } from './settings.ts';
+import { type OptionKind, optionOf, type Setting } from './setting.ts';
+import { type Config, SETTINGS } from './settings.ts';
 import { nearestOf } from './unknown-variables.ts';
 
 /**

@@ -1,7 +1,8 @@
 import { percentDecoded } from '../domain/percent-encoding.ts';
 import { createRedactor, MIN_SECRET_LENGTH, type Redact, type Secret } from '../logging/redact.ts';
 import type { HttpHeaders } from './readers.ts';
-import { type Config, SETTINGS, type Setting } from './settings.ts';
+import type { Setting } from './setting.ts';
+import { type Config, SETTINGS } from './settings.ts';
 
 type Settings = typeof SETTINGS;
 type SecretKey = { [Key in keyof Settings]: Settings[Key] extends { isSecret: true } ? Key : never }[keyof Settings];

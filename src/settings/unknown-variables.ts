@@ -1,5 +1,6 @@
 import { closestMatch } from 'leven';
-import { SETTINGS, type Setting } from './settings.ts';
+import type { Setting } from './setting.ts';
+import { SETTINGS } from './settings.ts';
 
 /** Prefixes that only this gateway uses. Other unknown variables belong to other programs. */
 const OUR_PREFIX = /^(FULLNODE|MARKET)_/i;

@@ -1,12 +1,6 @@
 import { ERROR_CODES } from '../../src/errors.ts';
-import {
-  descriptionOf,
-  flagOf,
-  optionOf,
-  SETTING_GROUPS,
-  SETTINGS,
-  type Setting,
-} from '../../src/settings/settings.ts';
+import { descriptionOf, flagOf, optionOf, type Setting } from '../../src/settings/setting.ts';
+import { SETTING_GROUPS, SETTINGS } from '../../src/settings/settings.ts';
 
 /** The table of error codes. */
 export function errorsTable(): string {

@@ -126,7 +126,7 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
     watcher: createHeadLog(log, (head) => {
       for (const listener of headListeners) listener(head);
     }),
-    shared: together?.heads(pastStates),
+    fleetPoll: together?.heads(pastStates),
     tracing,
   });
   const pushes: readonly BlockPush[] = config.fullnodeWsUrls.flatMap((url, n) => {
@@ -174,7 +174,7 @@ export function connectMarketData(options: SourceOptions): ConnectedUpstream<'ma
     now,
     watch,
     tracing,
-    shared: fleet?.market,
+    fleetPolls: fleet?.market,
   });
   const isListed = (tickerId: string) =>
     [market.pairs, market.tickers].some((list) => list.newest()?.market.byTickerId.has(tickerId));

@@ -5,9 +5,8 @@ import type { RawOrderBook } from '../domain/order-book.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { Nodes } from '../live/chain/nodes.ts';
 import type { FinalHeight, PastStates } from '../live/chain/past-states.ts';
+import type { FleetPoll, Observed, ReadOnce } from '../live/fleet-port.ts';
 import type { MarketPolls } from '../live/market/lists.ts';
-import type { Observed, ReadOnce } from '../live/read-once.ts';
-import type { SharedPoll } from '../live/shared-poll.ts';
 import { createFleetChain } from './fleet-chain.ts';
 import { createHeadPolls } from './heads.ts';
 import { createListPolls } from './lists.ts';
@@ -44,7 +43,7 @@ type ChainOfNodes = {
 /** What the fleet reads of the nodes once. */
 type FleetNodes = {
   readonly states: ReadOnce<FinalHeight, ExchangeState>;
-  heads(pastStates: Pick<PastStates, 'read'>): SharedPoll<Head>;
+  heads(pastStates: Pick<PastStates, 'read'>): FleetPoll<Head>;
 };
 
 /** How this gateway takes part in its fleet. */

@@ -5,7 +5,7 @@ import { isSettledWithin } from '../live/broadcast/wait-at-most.ts';
 import { type Head, isAhead } from '../live/chain/head.ts';
 import type { Nodes } from '../live/chain/nodes.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
-import type { SharedPoll } from '../live/shared-poll.ts';
+import type { FleetPoll } from '../live/fleet-port.ts';
 import type { FleetChain } from './fleet-chain.ts';
 import type { PackedState, PackedStates } from './packed-states.ts';
 import { createPolls, type PollCodec, type PollContext } from './polls.ts';
@@ -42,7 +42,7 @@ const FILLING = { client: Symbol('filled in') };
  * Creates the polls of the heads. Heights that no replica has followed, such as during an outage of Redis, are filled in: their
  * states are read as past states, so that subscribers get each height at each replica.
  */
-export function createHeadPolls(options: HeadsOptions): SharedPoll<Head> {
+export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
   const { context, chain, packedStates, nodes, pastStates, headsKept, now, onLag } = options;
   const { clock } = context;
 

@@ -1,7 +1,7 @@
 import type { Instant } from '../domain/instant.ts';
 import type { Pair } from '../domain/market.ts';
+import type { FleetPoll } from '../live/fleet-port.ts';
 import { type MarketSnapshot, prepareMarket } from '../live/market/lists.ts';
-import type { SharedPoll } from '../live/shared-poll.ts';
 import { createPolls, type PollCodec, type PollContext } from './polls.ts';
 
 /** When a list was read, by the clock of Redis, and what else changes with each poll. */
@@ -20,7 +20,7 @@ export function createListPolls<P extends Pair>(
   context: PollContext,
   name: 'pairs' | 'tickers',
   now: () => Instant,
-): SharedPoll<MarketSnapshot<P>> {
+): FleetPoll<MarketSnapshot<P>> {
   const { clock } = context;
 
   function factsOf({ read, observedAt, nextAt, dropped }: MarketSnapshot<P>): Facts {

@@ -1,6 +1,6 @@
 import type { Instant } from '../domain/instant.ts';
 import type { RawOrderBook } from '../domain/order-book.ts';
-import type { Observed, ReadOnce } from '../live/read-once.ts';
+import type { Observed, ReadOnce } from '../live/fleet-port.ts';
 import { createReadOnce } from './read-once.ts';
 import type { Redis } from './redis.ts';
 import type { FleetWatcher } from './watcher.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PollRequest, SharedPoll } from '../live/shared-poll.ts';
+import type { FleetPoll, PollRequest } from '../live/fleet-port.ts';
 import { holding, LOCK_MS } from './lock.ts';
 import { LOOK, PUBLISH } from './poll-scripts.ts';
 import { listOf, type Redis } from './redis.ts';
@@ -77,7 +77,7 @@ const CHECK_AGAIN_MS = 10;
 export function createPolls<T>(
   { redis, clock, isMember, replicas, watcher }: PollContext,
   options: PollOptions<T>,
-): SharedPoll<T> {
+): FleetPoll<T> {
   const { name, keep, codec } = options;
   const replica = randomUUID();
   const [slot, versionKey, factsKey, valuesKey] = ['slot', 'version', 'facts', 'values'].map((part) =>

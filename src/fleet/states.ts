@@ -1,6 +1,6 @@
 import type { ExchangeState } from '../domain/exchange.ts';
 import type { FinalHeight } from '../live/chain/past-states.ts';
-import type { ReadOnce } from '../live/read-once.ts';
+import type { ReadOnce } from '../live/fleet-port.ts';
 import type { PackedState, PackedStates } from './packed-states.ts';
 import { createReadOnce } from './read-once.ts';
 import type { Redis } from './redis.ts';

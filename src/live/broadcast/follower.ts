@@ -73,9 +73,9 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
   /** The error of all callers for whom the read under way takes too long. */
   let timeout: Error | undefined;
   // After the caller has all that the first read needs.
-  let underWay = Promise.resolve().then(readOnce);
+  let underWay = Promise.resolve().then(poll);
 
-  async function readOnce(): Promise<void> {
+  async function poll(): Promise<void> {
     if (stopped) return;
     timeout = undefined;
     isReading = true;
@@ -117,7 +117,7 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
   }
 
   function readAgain(): void {
-    underWay = readOnce();
+    underWay = poll();
   }
 
   function readNow(): boolean {

@@ -4,7 +4,7 @@ import type { Instant } from '../../domain/instant.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { Subscribe } from '../broadcast/broadcast.ts';
 import { createFollower, type Follower, type Watcher } from '../broadcast/follower.ts';
-import type { SharedPoll } from '../shared-poll.ts';
+import type { FleetPoll } from '../fleet-port.ts';
 import { createBlockInterval } from './block-interval.ts';
 import { type Head, isSameBlock } from './head.ts';
 import { createHeadProblems, type Problem, type TipWatcher } from './head-problems.ts';
@@ -51,7 +51,7 @@ type HeadFollowerOptions = {
   readonly watcher: HeadWatcher;
   readonly tracing?: Tracing | undefined;
   /** Polls the nodes together with the other gateways of a fleet. */
-  readonly shared?: SharedPoll<Head> | undefined;
+  readonly fleetPoll?: FleetPoll<Head> | undefined;
 };
 
 /** Is also notified of each head that is published. */
@@ -63,7 +63,7 @@ const CALLS_FOR_A_HEAD = 4;
 /** Starts to follow the chain of these nodes. */
 export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
   const { nodes, pollMs, timeoutMs, maxBlockAgeMs, poolCounts, headsKept, now, watcher, tracing } = options;
-  const { isPushOpen = () => false, shared } = options;
+  const { isPushOpen = () => false, fleetPoll } = options;
   const recent = createRecentHeads(headsKept);
   const interval = createBlockInterval(now);
   const choice = createNodeChoice(timeoutMs);
@@ -114,14 +114,14 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     return { ...block, source: node, observedAt, traceparent };
   }
 
-  function readTogether(shared: SharedPoll<Head>, previous: Head | undefined): Promise<Head | undefined> {
+  function readTogether(fleetPoll: FleetPoll<Head>, previous: Head | undefined): Promise<Head | undefined> {
     const [idleMs, pushed] = [schedule.usualMs(), schedule.awaited()];
-    return shared.poll({ previous, remembered: recent.all(), remember: recent.fill, idleMs, pushed, read });
+    return fleetPoll.poll({ previous, remembered: recent.all(), remember: recent.fill, idleMs, pushed, read });
   }
 
   const follower: Follower<Head> = createFollower<Head>({
-    read: shared === undefined ? read : (previous) => readTogether(shared, previous),
-    intervalMs: shared === undefined ? schedule.intervalMs : () => shared.intervalMs(schedule.intervalMs()),
+    read: fleetPoll === undefined ? read : (previous) => readTogether(fleetPoll, previous),
+    intervalMs: fleetPoll === undefined ? schedule.intervalMs : () => fleetPoll.intervalMs(schedule.intervalMs()),
     upstream: 'NODE',
     timeoutMs,
     watcher,
@@ -143,7 +143,7 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
       }),
     },
   });
-  shared?.onPublished(follower.readNow);
+  fleetPoll?.onPublished(follower.readNow);
   const { current: head, failure } = follower;
   const problems = createHeadProblems({ head, failure, interval, maxBlockAgeMs, now, watcher });
 
@@ -153,10 +153,10 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     problems: problems.all,
     nextAt: interval.nextAt,
     async subscribeAfter(height) {
-      await shared?.untilCurrent();
+      await fleetPoll?.untilCurrent();
       return headsAfter({ recent, ...follower }, height);
     },
-    canFillIn: shared !== undefined,
+    canFillIn: fleetPoll !== undefined,
     push: schedule.push,
     stop() {
       schedule.stop();

@@ -5,7 +5,7 @@ import { HeightNotAvailableError, UpstreamBusyError } from '../../errors.ts';
 import type { Bulkhead, QueuedCall } from '../../upstream/bulkhead.ts';
 import type { Requester } from '../../upstream/fair-queue.ts';
 import { blockNotFound, statePruned, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
-import { type ReadOnce, readAlone } from '../read-once.ts';
+import { type ReadOnce, readAlone } from '../fleet-port.ts';
 import type { Head } from './head.ts';
 import type { Node } from './node.ts';
 import type { Nodes } from './nodes.ts';

@@ -6,7 +6,7 @@ import type { MarketDataClient } from '../../upstream/market-data/client.ts';
 import type { Rows } from '../../upstream/rows.ts';
 import { createFollower, type Follower, type Watcher } from '../broadcast/follower.ts';
 import { createTurnLimit } from '../broadcast/turn-limit.ts';
-import type { SharedPoll } from '../shared-poll.ts';
+import type { FleetPoll } from '../fleet-port.ts';
 
 /** One list of the market-data host, as it was last read. */
 export type MarketSnapshot<P extends Pair> = {
@@ -51,13 +51,13 @@ type MarketFollowerOptions = {
   readonly watch: () => Watcher;
   readonly tracing?: Tracing | undefined;
   /** Polls the host together with the other gateways of a fleet. */
-  readonly shared?: MarketPolls | undefined;
+  readonly fleetPolls?: MarketPolls | undefined;
 };
 
 /** The polls of both lists together with other gateways. */
 export type MarketPolls = {
-  readonly pairs: SharedPoll<MarketSnapshot<Pair>>;
-  readonly tickers: SharedPoll<MarketSnapshot<Ticker>>;
+  readonly pairs: FleetPoll<MarketSnapshot<Pair>>;
+  readonly tickers: FleetPoll<MarketSnapshot<Ticker>>;
 };
 
 /** A read may take the upstream timeout on top of its interval. */
@@ -66,8 +66,8 @@ const INTERVALS_UNTIL_STALE = 3;
 /** Starts to follow a market-data host. */
 export function createMarketFollower(options: MarketFollowerOptions): MarketFollower {
   const { host, now, pollMs, timeoutMs } = options;
-  const pairs = followList('pairs', host.pairs, options, options.shared?.pairs);
-  const tickers = followList('tickers', host.tickers, options, options.shared?.tickers);
+  const pairs = followList('pairs', host.pairs, options, options.fleetPolls?.pairs);
+  const tickers = followList('tickers', host.tickers, options, options.fleetPolls?.tickers);
   const staleAfterMs = INTERVALS_UNTIL_STALE * pollMs + timeoutMs;
 
   function freshness(): Freshness | undefined {
@@ -88,7 +88,7 @@ function followList<P extends Pair>(
   name: string,
   read: (previous: readonly P[] | undefined) => Promise<Rows<P>>,
   { pollMs, timeoutMs, maxAgeMs, now, watch, tracing }: MarketFollowerOptions,
-  shared: SharedPoll<MarketSnapshot<P>> | undefined,
+  fleetPoll: FleetPoll<MarketSnapshot<P>> | undefined,
 ): Follower<MarketSnapshot<P>> {
   async function readList(previous: MarketSnapshot<P> | undefined): Promise<MarketSnapshot<P>> {
     const beganAt = performance.now();
@@ -99,21 +99,21 @@ function followList<P extends Pair>(
     return { market, observedAt, nextAt: observedAt + pollMs, dropped, read: { beganAt, endedAt } };
   }
 
-  function readTogether(shared: SharedPoll<MarketSnapshot<P>>, previous: MarketSnapshot<P> | undefined) {
+  function readTogether(fleetPoll: FleetPoll<MarketSnapshot<P>>, previous: MarketSnapshot<P> | undefined) {
     const remembered = previous === undefined ? [] : [previous];
-    return shared.poll({ previous, remembered, idleMs: pollMs, read: readList });
+    return fleetPoll.poll({ previous, remembered, idleMs: pollMs, read: readList });
   }
 
   const follower = createFollower<MarketSnapshot<P>>({
-    read: shared === undefined ? readList : (previous) => readTogether(shared, previous),
-    intervalMs: () => shared?.intervalMs(pollMs) ?? pollMs,
+    read: fleetPoll === undefined ? readList : (previous) => readTogether(fleetPoll, previous),
+    intervalMs: () => fleetPoll?.intervalMs(pollMs) ?? pollMs,
     upstream: 'MARKET_DATA',
     timeoutMs,
     isTooOld: ({ observedAt }) => now() - observedAt > maxAgeMs,
     watcher: watch(),
     trace: tracing && { start: () => tracing.startPoll(name) },
   });
-  shared?.onPublished(follower.readNow);
+  fleetPoll?.onPublished(follower.readNow);
   return follower;
 }
 

@@ -9,7 +9,7 @@ import type { Requester } from '../../upstream/fair-queue.ts';
 import type { MarketDataClient } from '../../upstream/market-data/client.ts';
 import type { Subscribe } from '../broadcast/broadcast.ts';
 import { createFollower, type Follower, type Watcher } from '../broadcast/follower.ts';
-import { type Observed, type ReadOnce, readAlone } from '../read-once.ts';
+import { type Observed, type ReadOnce, readAlone } from '../fleet-port.ts';
 
 /** An order book as it was last read. */
 export type OrderBookSnapshot = {

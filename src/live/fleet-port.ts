@@ -1,4 +1,6 @@
-/** What a gateway knows when it polls together with others. */
+import type { Instant } from '../domain/instant.ts';
+
+/** What a gateway knows when it polls together with the others of a fleet. */
 export type PollRequest<T> = {
   /** The newest value that this gateway has published. */
   readonly previous: T | undefined;
@@ -15,7 +17,7 @@ export type PollRequest<T> = {
 };
 
 /** Polls an upstream together with the other gateways of a fleet: one of them reads it, and all get the value. */
-export type SharedPoll<T> = {
+export type FleetPoll<T> = {
   /**
    * Reads the upstream, or takes what another gateway has read since.
    *
@@ -30,3 +32,14 @@ export type SharedPoll<T> = {
   /** Resolves when this gateway has all values that others have published before the call, after two seconds at most. */
   untilCurrent(): Promise<void>;
 };
+
+/** Reads something once for all gateways of a fleet. */
+export type ReadOnce<Key, Value> = (key: Key, read: () => Promise<Value>) => Promise<Value>;
+
+/** A value, and when its upstream sent it. */
+export type Observed<Value> = { readonly value: Value; readonly observedAt: Instant };
+
+/** Reads alone, for a gateway without a fleet. */
+export function readAlone<Value>(_key: unknown, read: () => Promise<Value>): Promise<Value> {
+  return read();
+}

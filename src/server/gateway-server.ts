@@ -18,7 +18,6 @@ import { createRateLimits } from './clients/rate-limits.ts';
 import { createAdminServer } from './http/admin-server.ts';
 import { createGraphqlHandler } from './http/graphql-handler.ts';
 import { createOpenResponses } from './http/open-responses.ts';
-import { createRequestIds } from './http/request-id.ts';
 import { createResponseWriter } from './http/response-writer.ts';
 import { createRestRoutes } from './http/rest.ts';
 import { createRoutes, isGraphqlPath } from './http/routes.ts';
@@ -35,10 +34,12 @@ import { createQueryResponses } from './operations/query-responses.ts';
 import { createResponseCache } from './operations/response-cache.ts';
 import { createSubscriptionGroups } from './operations/subscription-groups.ts';
 import type { BuiltExplorer } from './pages/explorer-files.ts';
+import { createRequestIds } from './requests/request-id.ts';
+import { GRAPHQL_PATH } from './requests/target.ts';
 import { stopServer } from './stopping.ts';
 import { createWebSocketLog } from './websocket/log.ts';
 import { createWebSocketTransport } from './websocket/transport.ts';
-import { createGatewayYoga, fetchWith, GRAPHQL_PATH, type Yoga } from './yoga/yoga.ts';
+import { createGatewayYoga, fetchWith, type Yoga } from './yoga/yoga.ts';
 
 /** The server of the gateway. */
 export type GatewayServer = {

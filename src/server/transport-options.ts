@@ -3,10 +3,10 @@ import type { Tracing } from '../tracing/tracing.ts';
 import type { ClientAddresses } from './clients/client-address.ts';
 import type { ConnectionLimits } from './clients/connection-limits.ts';
 import type { RateLimits } from './clients/rate-limits.ts';
-import type { RequestIds } from './http/request-id.ts';
 import type { MinimumHeights } from './operations/minimum-heights.ts';
 import type { Pipeline } from './operations/pipeline.ts';
 import type { RespondOver } from './operations/query-responses.ts';
+import type { RequestIds } from './requests/request-id.ts';
 
 /** What all that clients request share: GraphQL on every transport, and the REST API. */
 export type EndpointOptions = {

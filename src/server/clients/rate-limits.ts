@@ -3,7 +3,7 @@ import type { Instant } from '../../domain/instant.ts';
 import { msUntilAvailable, type RateLimit } from '../../domain/token-bucket.ts';
 import type { Log } from '../../logging/log.ts';
 import type { Metrics, OperationTransport } from '../metrics/metrics.ts';
-import { overRate } from '../operations/refusal.ts';
+import { overRate } from '../requests/refusal.ts';
 import type { Buckets } from './buckets.ts';
 import type { ClientAddresses, ClientIdentity } from './client-address.ts';
 

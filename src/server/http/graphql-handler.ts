@@ -12,12 +12,8 @@ import { codesOf, type OperationLabel, summarizeErrors } from '../operations/log
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
 import { isSubscription, type Prepared, type SentOperation } from '../operations/pipeline.ts';
 import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
-import { internalError } from '../operations/refusal.ts';
-import type { TransportOptions } from '../transport-options.ts';
-import type { Yoga } from '../yoga/yoga.ts';
-import { LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER, wantsCost } from './headers.ts';
-import { createAcceptedTypes, type JsonType } from './media-types.ts';
-import type { HttpExchange } from './open-responses.ts';
+import { LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER, wantsCost } from '../requests/headers.ts';
+import { createAcceptedTypes, type JsonType } from '../requests/media-types.ts';
 import {
   hasInvalidUtf8,
   hasPlainBody,
@@ -25,8 +21,12 @@ import {
   readBody,
   readBodyParameters,
   readSearchParameters,
-} from './request-parameters.ts';
-import { isRead } from './request-target.ts';
+} from '../requests/parameters.ts';
+import { internalError } from '../requests/refusal.ts';
+import { isRead } from '../requests/target.ts';
+import type { TransportOptions } from '../transport-options.ts';
+import type { Yoga } from '../yoga/yoga.ts';
+import type { HttpExchange } from './open-responses.ts';
 import type { ResponseWriter } from './response-writer.ts';
 import { createWriteBatch } from './write-batch.ts';
 

@@ -4,12 +4,11 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { OperationSpan } from '../../tracing/tracing.ts';
+import { isClosed, stagger, whenClosed } from '../clients/closing.ts';
 import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
 import type { Account } from '../operations/account.ts';
 import type { ErrorSummary, OperationLabel } from '../operations/log-details.ts';
 import type { Prepared } from '../operations/pipeline.ts';
-import { stagger } from '../stagger.ts';
-import { isClosed, whenClosed } from '../when-closed.ts';
 
 /** What a line of the access log says about the operation of a request. */
 export type AccessDetails = {

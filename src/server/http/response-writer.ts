@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import type { Instant } from '../../domain/instant.ts';
+import type { Dependencies } from '../../loaders/dependencies.ts';
 import { corsHeaders, varyHeader } from '../clients/origins.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { EncodedResponse } from '../operations/encoded-response.ts';
-import { toRefusedResponse } from '../operations/refusal.ts';
-import { COST_HEADER, HEIGHT_HEADER, MIN_HEIGHT_HEADER, SANDBOX_HEADER } from './headers.ts';
-import { cacheHeadersOf, hasEtag } from './http-caching.ts';
-import type { JsonType } from './media-types.ts';
+import { createEtag, hasEtag, IMMUTABLE } from '../requests/entity-tag.ts';
+import { COST_HEADER, HEIGHT_HEADER, MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
+import type { JsonType } from '../requests/media-types.ts';
+import { statusOf, toRefusedResponse } from '../requests/refusal.ts';
+import { REQUEST_ID_HEADER } from '../requests/request-id.ts';
+import { isRead } from '../requests/target.ts';
 import type { HttpExchange, OpenResponses } from './open-responses.ts';
-import { REQUEST_ID_HEADER } from './request-id.ts';
-import { isRead } from './request-target.ts';
-import { statusOf } from './status.ts';
 
 /** Writes the responses of the GraphQL endpoint. */
 export type ResponseWriter = {
@@ -123,4 +123,30 @@ const POSTED = { etag: undefined, cacheControl: undefined };
 
 function setAll(response: ServerResponse, headers: readonly string[]): void {
   for (let n = 0; n < headers.length; n += 2) response.setHeader(headers[n] ?? '', headers[n + 1] ?? '');
+}
+
+/** The headers for caches of a response to a GET. */
+type CacheHeaders = { readonly etag: string | undefined; readonly cacheControl: string };
+
+const NOT_CACHEABLE: CacheHeaders = { etag: undefined, cacheControl: 'no-store' };
+
+/** How long caches may use a response, and the entity tag with which they revalidate it afterwards. */
+function cacheHeadersOf(response: EncodedResponse, type: JsonType, now: Instant): CacheHeaders {
+  const { dependencies } = response;
+  if (dependencies === undefined || !dependencies.areCurrent(now)) return NOT_CACHEABLE;
+  return { etag: etagOf(response, type), cacheControl: cacheControlOf(dependencies, now) };
+}
+
+/** One tag for each media type: they are different representations. */
+function etagOf(response: EncodedResponse, type: JsonType): string {
+  response.etags ??= {};
+  response.etags[type] ??= createEtag(type, response.body);
+  return response.etags[type];
+}
+
+function cacheControlOf(dependencies: Dependencies, now: Instant): string {
+  if (dependencies.areOfFinalHeights()) return IMMUTABLE;
+  const seconds = Math.floor((dependencies.expectedUntil() - now) / 1_000);
+  // With no-cache, a cache may store the response, and revalidates it each time.
+  return seconds >= 1 && seconds !== Number.POSITIVE_INFINITY ? `max-age=${seconds}` : 'no-cache';
 }

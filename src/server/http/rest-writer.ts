@@ -4,10 +4,10 @@ import type { ErrorCode } from '../../errors.ts';
 import type { RestDocument } from '../../rest/document.ts';
 import { UDF_PREFIX } from '../../rest/paths.ts';
 import { codesOf } from '../operations/log-details.ts';
-import { HEIGHT_HEADER, MIN_HEIGHT_HEADER, SANDBOX_HEADER } from './headers.ts';
-import { hasEtag } from './http-caching.ts';
+import { hasEtag } from '../requests/entity-tag.ts';
+import { HEIGHT_HEADER, MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
+import { REQUEST_ID_HEADER } from '../requests/request-id.ts';
 import type { HttpExchange } from './open-responses.ts';
-import { REQUEST_ID_HEADER } from './request-id.ts';
 import type { ResponseWriterOptions } from './response-writer.ts';
 
 /** Writes the responses of the REST API. */

@@ -17,11 +17,11 @@ import type { RestApi } from '../../rest/rest-api.ts';
 import { UDF_CONFIG } from '../../rest/udf.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
+import { createEtag } from '../requests/entity-tag.ts';
+import { MIN_HEIGHT_HEADER } from '../requests/headers.ts';
+import { hasInvalidUtf8 } from '../requests/parameters.ts';
 import type { EndpointOptions } from '../transport-options.ts';
-import { MIN_HEIGHT_HEADER } from './headers.ts';
-import { createEtag } from './http-caching.ts';
 import type { HttpExchange } from './open-responses.ts';
-import { hasInvalidUtf8 } from './request-parameters.ts';
 import { createRestWriter, type RestWriterOptions } from './rest-writer.ts';
 import { createWriteBatch } from './write-batch.ts';
 

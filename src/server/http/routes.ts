@@ -2,18 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Service } from '../../graphql/context.ts';
 import type { AccessLog } from '../access-log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { readinessProblems } from '../metrics/readiness.ts';
 import type { BuiltExplorer } from '../pages/explorer-files.ts';
 import { createExplorer } from '../pages/explorer-page.ts';
+import type { Respond } from '../pages/file-response.ts';
 import { handleGraphiql, handleNoGraphiql, isNavigation } from '../pages/graphiql.ts';
-import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, readinessProblems, STOPPING } from '../pages/health.ts';
+import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, STOPPING } from '../pages/health.ts';
 import { createIndex, INDEX_PATH } from '../pages/index-page.ts';
 import { handleSchema, SCHEMA_PATH } from '../pages/schema-file.ts';
-import { GRAPHQL_PATH } from '../yoga/yoga.ts';
-import type { Respond } from './file-response.ts';
-import { SANDBOX_HEADER } from './headers.ts';
+import { SANDBOX_HEADER } from '../requests/headers.ts';
+import { REQUEST_ID_HEADER, type RequestIds } from '../requests/request-id.ts';
+import { GRAPHQL_PATH, isRead, normalizeTarget } from '../requests/target.ts';
 import type { OpenResponses } from './open-responses.ts';
-import { REQUEST_ID_HEADER, type RequestIds } from './request-id.ts';
-import { isRead, normalizeTarget } from './request-target.ts';
 import { NOWHERE, type RestRoutes, type Route } from './rest.ts';
 
 /** The path of the metrics, for Prometheus. */

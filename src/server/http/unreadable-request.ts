@@ -1,7 +1,7 @@
-import { maxHeaderSize, type ServerResponse, STATUS_CODES } from 'node:http';
+import { maxHeaderSize, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Metrics } from '../metrics/metrics.ts';
-import { badRequest, toRefusedResponse } from '../operations/refusal.ts';
+import { badRequest, toHttpText } from '../requests/refusal.ts';
 
 /** A connection, with the response that Node writes to it. */
 type Connection = Duplex & { readonly bytesRead?: number; readonly _httpMessage?: ServerResponse | null };
@@ -29,14 +29,6 @@ export function createUnreadableHandler(metrics: Pick<Metrics, 'recordErrors'>) 
     const timer = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once('close', () => clearTimeout(timer));
   };
-}
-
-/** An error as a complete HTTP response, after which the connection is closed. */
-export function toHttpText(error: ReturnType<typeof badRequest>): string {
-  const { status, headers, body } = toRefusedResponse(error);
-  const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;
 }
 
 const NOT_HTTP = badRequest(400, 'The request is not valid HTTP.');

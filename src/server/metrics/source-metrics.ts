@@ -2,9 +2,9 @@ import type { Registry } from 'prom-client';
 import { type BeaconHeight, newestFinal } from '../../domain/beacon-height.ts';
 import type { Service } from '../../graphql/context.ts';
 import type { HistoryStatus } from '../../history/history.ts';
-import { readinessProblems, unreadableParts } from '../pages/health.ts';
 import { createCollectedMetrics } from './collected-metrics.ts';
 import { registerFleetMetrics } from './fleet-metrics.ts';
+import { readinessProblems, unreadableParts } from './readiness.ts';
 
 /** Registers the metrics of what the gateway follows. */
 export function registerSourceMetrics(service: Service, registry: Registry): void {

@@ -1,7 +1,7 @@
 import { type DocumentNode, type GraphQLError, Kind, TokenKind } from 'graphql';
 import { textOf } from '../../graphql/document-source.ts';
 import type { Limits } from '../../graphql/limits.ts';
-import { refusal } from './refusal.ts';
+import { refusal } from '../requests/refusal.ts';
 
 /** Maximum number of operations, of lines, and of characters of a name in a document. No client comes near them. */
 const MAX_OPERATIONS = 100;

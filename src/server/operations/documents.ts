@@ -7,8 +7,8 @@ import { placeError } from '../../graphql/errors.ts';
 import { createValidDocument, type ValidDocument } from '../../graphql/execution/planner.ts';
 import { nextTurn, type TakeTurn } from '../../graphql/execution/time-slice.ts';
 import type { Limits } from '../../graphql/limits.ts';
+import { refusal } from '../requests/refusal.ts';
 import { findExcess, findExcessInText, tooDeep, tooMany } from './document-bounds.ts';
-import { refusal } from './refusal.ts';
 import { createValidation } from './validation.ts';
 
 /** A valid document, or the errors of one that is not executed. */

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { ErrorCode } from '../../errors.ts';
+import { badRequest, refusal } from '../requests/refusal.ts';
 import { labelOf, type OperationLabel } from './log-details.ts';
 import type { PersistedDocument, PersistedDocuments } from './persisted-documents.ts';
-import { badRequest, refusal } from './refusal.ts';
 
 /** The part of a request that can name a document, unchecked. */
 type PersistedParams = {

@@ -23,6 +23,7 @@ import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { Dependencies } from '../../loaders/dependencies.ts';
 import type { OperationSpan } from '../../tracing/tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { badRequest, refusal } from '../requests/refusal.ts';
 import type { Account } from './account.ts';
 import type { Documents, ReadDocument } from './documents.ts';
 import { type EncodedUpdate, outcomeOf } from './encoded-update.ts';
@@ -30,7 +31,6 @@ import { EXPECTED_CODE } from './log-details.ts';
 import type { HeightClient, MinimumHeights } from './minimum-heights.ts';
 import type { PersistedDocument } from './persisted-documents.ts';
 import type { PersistedQueries } from './persisted-queries.ts';
-import { badRequest, refusal } from './refusal.ts';
 import type { SubscribeToGroup } from './subscription-groups.ts';
 
 /** An operation as a client sends it. */

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { createFile, type Encoding, type ServedFile } from '../http/file-response.ts';
+import { createFile, type Encoding, type ServedFile } from './file-response.ts';
 
 /** The built explorer. */
 export type ExplorerFiles = {

@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { Service } from '../../graphql/context.ts';
-import { createFile, type Encoding, type Respond, type ServedFile, sendFile } from '../http/file-response.ts';
 import { ASSETS_PREFIX, type ExplorerFiles } from './explorer-files.ts';
+import { createFile, type Encoding, type Respond, type ServedFile, sendFile } from './file-response.ts';
 
 /** The explorer: a page for browsers at several paths, and the files that it loads. */
 export type Explorer = {

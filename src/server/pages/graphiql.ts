@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { createFile, type Respond, type ServedFile, sendFile } from '../http/file-response.ts';
 import { BUILD_EXPLORER_COMMAND, EXPLORER_FOLDERS } from './explorer-files.ts';
+import { createFile, type Respond, type ServedFile, sendFile } from './file-response.ts';
 
 /** The page, which all gateways of a process share. */
 let page: Promise<ServedFile | undefined> | undefined;

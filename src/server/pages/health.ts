@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Service } from '../../graphql/context.ts';
 import { type Problem, withCause } from '../../live/chain/head-problems.ts';
-import { unreadableRows } from '../../live/market/lists.ts';
-import type { Sources } from '../../loaders/sources.ts';
+import { unreadableParts } from '../metrics/readiness.ts';
 
 /** The path of the liveness check. */
 export const HEALTH_PATH = '/health';
@@ -69,35 +68,4 @@ function notesOf({ sources, fleet }: Service) {
     TOKENS_FAILING: tokens.service?.isFailing() && 'the token service cannot be read: the last token list is served',
   };
   return Object.entries(messages).flatMap(([code, message]) => (message ? [{ code, message }] : []));
-}
-
-/** How much of the market data could not be read, by endpoint: rows of the lists, and entries of order books. */
-export function unreadableParts({ market, orderBooks }: Pick<Sources, 'market' | 'orderBooks'>) {
-  return {
-    pairs: unreadableRows(market.pairs),
-    tickers: unreadableRows(market.tickers),
-    orderbook: orderBooks.unreadableEntries(),
-  };
-}
-
-/** Why the gateway is not ready for clients: the data of each configured upstream must be fresh. Empty if it is ready. */
-export function readinessProblems({ sources: { head, market }, configured }: Service): readonly Problem[] {
-  const reasons: Problem[] = [];
-  if (configured.NODE) {
-    if (head.current() === undefined)
-      reasons.push({
-        code: 'HEAD_NOT_READ',
-        message: withCause('no beacon height has been read yet', head.failure()),
-      });
-    else reasons.push(...head.problems());
-  }
-  if (configured.MARKET_DATA) {
-    const freshness = market.freshness();
-    const failure = market.pairs.failure() ?? market.tickers.failure();
-    const push = (code: Problem['code'], message: string) =>
-      reasons.push({ code, message: withCause(message, failure) });
-    if (freshness === undefined) push('MARKET_DATA_NOT_READ', 'pairs and tickers have not been read yet');
-    else if (freshness.stale) push('MARKET_DATA_STALE', 'pairs and tickers are stale');
-  }
-  return reasons;
 }

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { OPEN_API_PATH } from '../../rest/paths.ts';
-import type { Respond } from '../http/file-response.ts';
-import { GRAPHQL_PATH } from '../yoga/yoga.ts';
+import { GRAPHQL_PATH } from '../requests/target.ts';
 import { BUILD_EXPLORER_COMMAND, type BuiltExplorer } from './explorer-files.ts';
+import type { Respond } from './file-response.ts';
 import { isNavigation } from './graphiql.ts';
 import { HEALTH_PATH, READY_PATH } from './health.ts';
 import { SCHEMA_PATH } from './schema-file.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { printSchema } from 'graphql';
 import { schema } from '../../graphql/schema.ts';
-import { createFile, type ServedFile, sendFile } from '../http/file-response.ts';
+import { createFile, type ServedFile, sendFile } from './file-response.ts';
 
 /** The path of the schema in GraphQL's schema definition language. */
 export const SCHEMA_PATH = '/schema.graphql';

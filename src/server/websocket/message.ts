@@ -1,7 +1,7 @@
 import type { SubscribePayload } from 'graphql-ws';
-import { isRecord, readBodyParameters } from '../http/request-parameters.ts';
 import { namesDocument } from '../operations/persisted-queries.ts';
 import type { SentOperation } from '../operations/pipeline.ts';
+import { isRecord, readBodyParameters } from '../requests/parameters.ts';
 
 /** The payload of a `subscribe` message that could be the body of a plain HTTP request. graphql-ws hands it on as it is. */
 export class OperationPayload implements SentOperation {

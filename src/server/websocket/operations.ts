@@ -13,7 +13,7 @@ import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import { codesOf } from '../operations/log-details.ts';
 import { isSubscription, type Prepared, type PreparedOperation } from '../operations/pipeline.ts';
 import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
-import { tooManyAtOnce } from '../operations/refusal.ts';
+import { tooManyAtOnce } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
 import type { LoggedOperation, WebSocketLog } from './log.ts';
 import { textOfPayload } from './message.ts';

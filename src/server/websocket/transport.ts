@@ -8,14 +8,14 @@ import { WebSocketServer } from 'ws';
 import { withoutHttp } from '../../graphql/execution/written-result.ts';
 import { TRACE_CONTEXT_HEADERS } from '../../tracing/tracing.ts';
 import { type ClientIdentity, FORWARDED_FOR_HEADER } from '../clients/client-address.ts';
+import { stagger } from '../clients/closing.ts';
 import { isAllowedOrigin, originNotAllowed } from '../clients/origins.ts';
-import { MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../http/headers.ts';
-import { REQUEST_ID_HEADER } from '../http/request-id.ts';
-import { toHttpText } from '../http/unreadable-request.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import { readMinimumHeight } from '../operations/minimum-heights.ts';
-import { stagger } from '../stagger.ts';
+import { MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
+import { toHttpText } from '../requests/refusal.ts';
+import { REQUEST_ID_HEADER } from '../requests/request-id.ts';
 import { ClientSocket } from './client-socket.ts';
 import {
   createSocketOperations,

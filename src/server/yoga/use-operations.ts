@@ -5,7 +5,6 @@ import type { TakeTurn } from '../../graphql/execution/time-slice.ts';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import { inSpan, type OperationSpan } from '../../tracing/tracing.ts';
-import { LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER, wantsCost } from '../http/headers.ts';
 import type { HttpExchange } from '../http/open-responses.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
@@ -13,7 +12,8 @@ import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import { codesOf } from '../operations/log-details.ts';
 import { namesDocument } from '../operations/persisted-queries.ts';
 import { type Client, isSubscription, type Prepared, type SentOperation } from '../operations/pipeline.ts';
-import { refusal } from '../operations/refusal.ts';
+import { LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER, wantsCost } from '../requests/headers.ts';
+import { refusal } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
 
 /** What the HTTP server passes to Yoga beside the request; a request without a server has none. */

@@ -1,9 +1,9 @@
 import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { TakeTurn } from '../../graphql/execution/time-slice.ts';
-import { readContentType } from '../http/media-types.ts';
-import { hasInvalidUtf8 } from '../http/request-parameters.ts';
-import { badRequest } from '../operations/refusal.ts';
+import { readContentType } from '../requests/media-types.ts';
+import { hasInvalidUtf8 } from '../requests/parameters.ts';
+import { badRequest } from '../requests/refusal.ts';
 
 /**
  * Reads the parameters of a request, in the place of Yoga. Bodies are JSON or GraphQL in UTF-8: forms are refused, because no

@@ -5,14 +5,13 @@ import type { Plugin } from 'graphql-yoga';
 import { concatTexts, type JsonText, toTextOrBytes, toWholeText } from '../../graphql/execution/json-text.ts';
 import { hasData, WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
-import { createEventStream, EVENT_STREAM_HEADERS, toEventStream } from '../http/event-stream.ts';
-import { HEIGHT_HEADER } from '../http/headers.ts';
-import { accepts, createAcceptedTypes, type JsonType } from '../http/media-types.ts';
-import { statusOf } from '../http/status.ts';
+import { whenClosed } from '../clients/closing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
-import { badRequest, toRefusedResponse } from '../operations/refusal.ts';
-import { whenClosed } from '../when-closed.ts';
+import { HEIGHT_HEADER } from '../requests/headers.ts';
+import { accepts, createAcceptedTypes, type JsonType } from '../requests/media-types.ts';
+import { badRequest, statusOf, toRefusedResponse } from '../requests/refusal.ts';
+import { createEventStream, EVENT_STREAM_HEADERS, toEventStream } from './event-stream.ts';
 
 /** What encoding responses needs. */
 export type UseResponsesOptions = {

@@ -11,9 +11,6 @@ import { type UseResponsesOptions, useResponses } from './use-responses.ts';
 /** The HTTP layer for requests that are not plain queries: arrays, event streams, wrong methods and types. */
 export type Yoga = YogaServerInstance<ServerContext, object>;
 
-/** The path of the GraphQL endpoint, over HTTP and over websockets. */
-export const GRAPHQL_PATH = '/graphql';
-
 type GatewayYogaOptions = UseOperationsOptions &
   UseResponsesOptions & {
     readonly persisted: PersistedQueries;

@@ -8,13 +8,13 @@ import { WrittenResult } from '../../../src/graphql/execution/written-result.ts'
 import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
 import { createGraphqlHandler } from '../../../src/server/http/graphql-handler.ts';
 import { createOpenResponses } from '../../../src/server/http/open-responses.ts';
-import { createRequestIds } from '../../../src/server/http/request-id.ts';
 import { createResponseWriter } from '../../../src/server/http/response-writer.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
 import { createPersistedQueries } from '../../../src/server/operations/persisted-queries.ts';
 import type { Executed, Pipeline, PreparedOperation } from '../../../src/server/operations/pipeline.ts';
 import { createQueryResponses } from '../../../src/server/operations/query-responses.ts';
 import { createResponseCache, type ResponseCache } from '../../../src/server/operations/response-cache.ts';
+import { createRequestIds } from '../../../src/server/requests/request-id.ts';
 import type { Yoga } from '../../../src/server/yoga/yoga.ts';
 import { DEFAULT_LIMITS } from '../../support/limits.ts';
 

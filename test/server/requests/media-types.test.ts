@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAcceptedTypes } from '../../../src/server/http/media-types.ts';
+import { createAcceptedTypes } from '../../../src/server/requests/media-types.ts';
 import { startGateway } from '../../support/gateway.ts';
 
 let gateway: Awaited<ReturnType<typeof startGateway>>;

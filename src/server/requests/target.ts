@@ -1,5 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
+/** The path of the GraphQL endpoint, over HTTP and over websockets. */
+export const GRAPHQL_PATH = '/graphql';
+
 /** Whether a request only reads. The response to a HEAD has the headers of that to a GET, and Node sends no body in it. */
 export function isRead({ method }: Pick<IncomingMessage, 'method'>): boolean {
   return method === 'GET' || method === 'HEAD';

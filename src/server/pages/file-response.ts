@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { createEtag, hasEtag, IMMUTABLE } from './http-caching.ts';
+import { createEtag, hasEtag, IMMUTABLE } from '../requests/entity-tag.ts';
 
 /** Responds to a request for a page or a file. */
 export type Respond = (request: IncomingMessage, response: ServerResponse) => unknown;

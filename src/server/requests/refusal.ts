@@ -1,8 +1,9 @@
+import { STATUS_CODES } from 'node:http';
 import { GraphQLError } from 'graphql';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { type ErrorCode, withoutStacks } from '../../errors.ts';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
-import type { JsonType } from '../http/media-types.ts';
+import type { JsonType } from './media-types.ts';
 
 /**
  * The error of an operation that is not executed.
@@ -71,4 +72,33 @@ export function toRefusedResponse(error: GraphQLError, type: JsonType = 'applica
   const { http } = error.extensions as { http: { status: number; headers?: Readonly<Record<string, string>> } };
   const headers: Readonly<Record<string, string>> = { ...http.headers, 'content-type': `${type}; charset=utf-8` };
   return { status: http.status, headers, body: new WrittenResult(undefined, [error]).toText() };
+}
+
+/** The extension `http` of an error, as in Yoga: what the error means for the HTTP response. */
+type HttpExtension = {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether the status is for clients that accept `application/graphql-response+json` only. */
+  readonly spec?: boolean;
+};
+
+/** The highest status of the errors, and all their headers. Without a status, the response is a success. */
+export function statusOf(errors: readonly GraphQLError[], type: string) {
+  let highest = 0;
+  const headers: Record<string, string> = {};
+  for (const { extensions } of errors) {
+    const { http = {} } = extensions as { readonly http?: HttpExtension };
+    for (const [name, value] of Object.entries(http.headers ?? {})) headers[name.toLowerCase()] = value;
+    if (type !== 'application/graphql-response+json' && http.spec) continue;
+    highest = Math.max(highest, http.status ?? 0);
+  }
+  return { status: highest || 200, headers };
+}
+
+/** An error as a complete HTTP response, after which the connection is closed. */
+export function toHttpText(error: ReturnType<typeof badRequest>): string {
+  const { status, headers, body } = toRefusedResponse(error);
+  const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;
 }

@@ -1,27 +1,27 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 /** The arguments of a run. */
 export type Arguments = {
   /** Small sizes and few rounds: shows that everything works. The figures mean nothing. */
   readonly quick: boolean;
-  /** The names of the rows to run; empty for all. */
-  readonly only: readonly string[];
-  /** The folder of another checkout, whose gateway is compared with this one; `undefined` compares with other servers. */
+  /** The names of the rows to run; all by default. */
+  readonly rows: readonly string[];
+  /** The commit whose gateway is compared with this one; `undefined` compares with other servers. */
   readonly before: string | undefined;
-  /** The file to which the report is written; empty for none. */
-  readonly report: string;
+  /** The folder that gets the report; `undefined` prints it only. */
+  readonly output: string | undefined;
 };
 
 /** The text of `--help`. @param names all rows; those in `compared` run with `--before` too */
 export function usage(names: readonly string[], compared: readonly string[]): string {
   return `Usage: npm run bench -- [flags]
 
+Without flags: runs all rows, and writes RESULTS.md, results/ and the chart in the README.
+
   --quick            small sizes and few rounds, in a few minutes; the figures mean nothing
-  --only <name>      run only this row; can be repeated
-  --before <folder>  compare with the gateway of another checkout, in half an hour; no other servers take part
-  --report <file>    where to write the report (RESULTS.md; by default nowhere with --quick or --before)
+  --rows <a,b>       run only these rows
+  --before <commit>  compare with the gateway of another commit of this repository; no other servers take part
+  --output <folder>  where to write the report; by default, a run with one of the flags above only prints it
   --help             print this text
 
 Rows: ${names.join(', ')}
@@ -35,18 +35,19 @@ export function readArguments(args: readonly string[], names: readonly string[])
     args: [...args],
     options: {
       quick: { type: 'boolean', default: false },
-      only: { type: 'string', multiple: true, default: [] },
+      rows: { type: 'string', multiple: true, default: [] },
       before: { type: 'string' },
-      report: { type: 'string' },
+      output: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return undefined;
 
-  const { quick, only, before } = values;
-  const unknown = only.filter((name) => !names.includes(name));
+  const { quick, before } = values;
+  const rows = values.rows.flatMap((list) => list.split(','));
+  const unknown = rows.filter((name) => !names.includes(name));
   if (unknown.length > 0) throw new Error(`no such row: ${unknown.join(', ')}`);
-  if (before !== undefined && !existsSync(join(before, 'src/start.js')))
-    throw new Error(`not a checkout of the gateway: ${before}`);
-  return { quick, only, before, report: values.report ?? (quick || before !== undefined ? '' : 'RESULTS.md') };
+  const isWhole = !quick && rows.length === 0 && before === undefined;
+  const output = values.output ?? (isWhole ? import.meta.dirname : undefined);
+  return { quick, rows: rows.length === 0 ? names : rows, before, output };
 }

@@ -1,13 +1,11 @@
 #!/usr/bin/env node
-import { existsSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Arguments, readArguments, usage } from './arguments.ts';
-import { toComparison } from './comparison.ts';
-import type { Checkout } from './gateway.ts';
+import { openCheckouts } from './checkouts.ts';
 import { describeMachine } from './machine.ts';
-import { toReport } from './report.ts';
-import type { Result } from './result.ts';
+import { toComparison } from './report/comparison.ts';
+import { writeReport } from './report/files.ts';
+import { toPage } from './report/page.ts';
+import type { Run } from './report/run.ts';
 import type { Row } from './row.ts';
 import { change } from './rows/change.ts';
 import { conditionalGet } from './rows/conditional-get.ts';
@@ -27,7 +25,6 @@ import { distinctOperations, subscribers } from './rows/subscribers.ts';
 import { tracing } from './rows/tracing.ts';
 import { upstreamCalls } from './rows/upstream-calls.ts';
 import { websocketQueries } from './rows/websocket-queries.ts';
-import { BEFORE } from './targets.ts';
 
 const ROWS: readonly Row[] = [
   repeated,
@@ -69,41 +66,32 @@ function readArgumentsOrExit(): Arguments | undefined {
   }
 }
 
-/** @returns 1 if a row failed: the report has the results of the others */
-async function bench({ quick, only, before, report }: Arguments): Promise<number> {
-  const isComparison = before !== undefined;
-  const checkouts = checkoutsOf(before);
-  const machine = describeMachine(checkouts, isComparison);
+/** Runs the rows, and reports. @returns 1 if a row failed: the report has the results of the others */
+async function bench({ quick, rows: wanted, before, output }: Arguments): Promise<number> {
   const startedAt = performance.now();
-  const log = (text: string) =>
-    void process.stdout.write(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(5)} s  ${text}\n`);
-  const results: Result[] = [];
-  let failed = 0;
+  const seconds = () => (performance.now() - startedAt) / 1_000;
+  const log = (text: string) => void process.stdout.write(`${seconds().toFixed(0).padStart(5)} s  ${text}\n`);
+  const isComparison = before !== undefined;
+  const checkouts = openCheckouts(before, log);
+  const machine = describeMachine(checkouts, isComparison);
+  const rows: Run['rows'][number][] = [];
+  const failures: Run['failures'][number][] = [];
   for (const { name, comparesCheckouts, run } of ROWS) {
-    if (only.length > 0 && !only.includes(name)) continue;
-    if (isComparison && !comparesCheckouts) continue;
+    if (!wanted.includes(name) || (isComparison && !comparesCheckouts)) continue;
     log(`${name} begins`);
     try {
-      results.push(...(await run({ quick, checkouts, isComparison, log })));
+      rows.push({ name, results: await run({ quick, checkouts, isComparison, log }) });
     } catch (error) {
-      failed += 1;
-      log(`${name} FAILED: ${error instanceof Error ? error.stack : error}`);
+      const { message, stack } = error instanceof Error ? error : new Error(String(error));
+      failures.push({ name, reason: message.split('\n')[0] ?? '' });
+      log(`${name} FAILED: ${stack}`);
     }
   }
-  const write = isComparison ? toComparison : toReport;
-  const markdown = write(results, machine, quick);
-  process.stdout.write(`\n${markdown}`);
-  if (report !== '') writeFileSync(report, markdown);
-  return failed === 0 ? 0 : 1;
-}
-
-function checkoutsOf(before: string | undefined): readonly Checkout[] {
-  const after = { suffix: '', folder: fileURLToPath(new URL('..', import.meta.url)) };
-  if (before === undefined) return [after];
-  // A gateway that does not know the history yet records nothing, so the other one does not either.
-  const env: Record<string, string> = existsSync(resolve(before, 'src/history')) ? {} : { HISTORY_DATABASE: 'off' };
-  return [
-    { suffix: BEFORE, folder: resolve(before) },
-    { ...after, env },
-  ];
+  const command = ['npm run bench', ...(process.argv.length > 2 ? ['--'] : []), ...process.argv.slice(2)].join(' ');
+  const date = new Date().toISOString().slice(0, 10);
+  const run: Run = { command, date, minutes: Math.ceil(seconds() / 60), machine, rows, failures };
+  const page = isComparison ? toComparison(run) : toPage(run);
+  process.stdout.write(`\n${page}`);
+  if (output !== undefined) writeReport(output, page, run);
+  return failures.length === 0 ? 0 : 1;
 }

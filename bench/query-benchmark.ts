@@ -8,8 +8,7 @@ import { type RoundResult, runRepeated, runUnique } from './query-rounds.ts';
 import { createResult, type OpenResult, type Result } from './result.ts';
 import type { RowContext } from './row.ts';
 import type { Snapshot } from './snapshot.ts';
-import { median } from './statistics.ts';
-import { BARE_HTTP, GATEWAY, GATEWAY_BEFORE, type StartTargets, startGateways, type Targets } from './targets.ts';
+import { BARE_HTTP, type StartTargets, startGateways, type Targets } from './targets.ts';
 import { startTestbed, type Testbed } from './testbed.ts';
 
 /** One kind of query, sent to all targets. */
@@ -23,10 +22,8 @@ export type QueryCase = {
    * and the gateway has it before they are sent again.
    */
   readonly blockMs: number | undefined;
-  /** The goal for the throughput. */
-  readonly goal: Goal;
-  /** A goal for the CPU time too, where less is compared than the throughput of a shared machine changes by itself. */
-  readonly cpuGoal?: Goal;
+  /** The goals for the throughput. */
+  readonly goals: readonly Goal[];
 };
 
 /** Sizes and times of a benchmark of queries. */
@@ -35,7 +32,8 @@ export type QuerySchedule = {
   readonly sizes: readonly number[];
   /**
    * How often all processes are started: the speed of a process differs from one start to the next by more than rounds
-   * within a start do. Reference servers that no goal names are much slower, and take part in the first start only.
+   * within a start do. Reference servers that no goal names are much slower, and take part in the first start of the largest size
+   * only, for the chart.
    */
   readonly starts: number;
   /** The number of rounds in each start. */
@@ -45,19 +43,18 @@ export type QuerySchedule = {
   readonly warmUpSeconds: number;
 };
 
+/** The schedule of most rows. */
+export const SCHEDULE: QuerySchedule = { sizes: [10_000], starts: 4, rounds: 2, seconds: 1, warmUpSeconds: 1.5 };
+
 /** The targets of a benchmark of queries. */
-export type QueryTargets = {
-  /** The target with which the others are compared. It takes part in every start. */
-  readonly baseline: string;
-  readonly start: StartTargets;
-};
+export type QueryTargets = { readonly start: StartTargets };
 
 const QUICK: QuerySchedule = { sizes: [160], starts: 1, rounds: 2, seconds: 0.2, warmUpSeconds: 0.2 };
 /**
  * A comparison of two checkouts: more starts say more than more rounds. After a shorter warm-up, the checkout with more code would
  * look slower, because V8 is still compiling it.
  */
-const COMPARISON: QuerySchedule = { sizes: [1_000, 10_000], starts: 5, rounds: 2, seconds: 1, warmUpSeconds: 5 };
+const COMPARISON: QuerySchedule = { sizes: [1_000], starts: 5, rounds: 3, seconds: 1, warmUpSeconds: 5 };
 
 /** The schedule of a run: `full`, or the one of a quick run or a comparison. */
 export function scheduleOf({ quick, isComparison }: RowContext, full: QuerySchedule): QuerySchedule {
@@ -66,7 +63,7 @@ export function scheduleOf({ quick, isComparison }: RowContext, full: QuerySched
 
 /** The targets of a run: `all`, or in a comparison only the gateways over one transport. */
 export function targetsOf({ isComparison }: RowContext, all: QueryTargets, transport: Transport): QueryTargets {
-  return isComparison ? { baseline: GATEWAY_BEFORE, start: startGateways(transport) } : all;
+  return isComparison ? { start: startGateways(transport) } : all;
 }
 
 /** The gateway polls for a new height often, so that little time passes without a measurement. */
@@ -78,8 +75,8 @@ type CaseRun = {
   readonly result: OpenResult;
   /** The CPU time of the server for each response: with it, two checkouts can be compared on a machine that others use. */
   readonly cpuTime: OpenResult;
-  /** All rounds of each target at one size. */
-  readonly rounds: Map<string, RoundResult[]>;
+  /** All rounds at one size. */
+  readonly rounds: RoundResult[];
 };
 
 /** Measures all cases, start by start and round by round, at several sizes. */
@@ -90,35 +87,29 @@ export async function benchmarkQueries(
   cases: readonly QueryCase[],
 ): Promise<readonly Result[]> {
   const { sizes, starts } = schedule;
-  const results = cases.map((queryCase) => ({ queryCase, ...createResults(queryCase, schedule, targets) }));
+  const results = cases.map((queryCase) => ({ queryCase, ...createResults(queryCase, schedule) }));
   for (const size of sizes) {
-    const runs = results.map((each) => ({ ...each, rounds: new Map<string, RoundResult[]>() }));
+    const runs: readonly CaseRun[] = results.map((each) => ({ ...each, rounds: [] }));
     for (let start = 0; start < starts; start++) {
       await runStart({ context, schedule, targets, runs, size, start });
       context.log(`${cases[0]?.title}, ${size} pools: start ${start + 1} of ${starts} done`);
     }
-    if (!context.isComparison) for (const run of runs) noteLoad(run, size);
+    for (const run of runs) noteLoad(run, size);
   }
-  return results.flatMap(({ queryCase, result, cpuTime }) =>
-    context.isComparison || queryCase.cpuGoal ? [result, cpuTime] : [result],
-  );
+  return results.flatMap(({ result, cpuTime }) => (context.isComparison ? [result, cpuTime] : [result]));
 }
 
-function createResults(
-  { title, about, goal, cpuGoal }: QueryCase,
-  { sizes, rounds }: QuerySchedule,
-  { baseline }: QueryTargets,
-) {
-  const head = { sizeUnit: 'pools', sizes, baseline, samplesPerStart: rounds } as const;
+function createResults({ title, about, goals }: QueryCase, { sizes, rounds }: QuerySchedule) {
+  const head = { sizeUnit: 'pools', sizes, samplesPerStart: rounds } as const;
   return {
-    result: createResult({ ...head, title, about, unit: 'responses per second', better: 'more', goals: [goal] }),
+    result: createResult({ ...head, title, about, unit: 'responses/s', better: 'more', goals }),
     cpuTime: createResult({
       ...head,
       title: `${title}: CPU time`,
       about: `${about} The CPU time of the server for each response.`,
-      unit: 'microseconds',
+      unit: 'µs',
       better: 'less',
-      goals: cpuGoal === undefined ? [] : [cpuGoal],
+      goals: [],
     }),
   };
 }
@@ -132,13 +123,15 @@ type Start = {
   readonly start: number;
 };
 
-async function runStart({ context, schedule, targets: { baseline, start: startTargets }, ...rest }: Start) {
+async function runStart({ context, schedule, targets: { start: startTargets }, ...rest }: Start) {
   const { runs, size, start } = rest;
   await using testbed = await startTestbed(context.checkouts, { pools: size }, SETTINGS);
   const compared = new Set(
-    runs.flatMap(({ queryCase: { goal } }) => [baseline, goal.target, goal.baseline?.target ?? baseline]),
+    runs.flatMap(({ queryCase: { goals } }) => goals.flatMap((goal) => goal.baseline?.target ?? [])),
   );
-  const targets = await startTargets(testbed, (name) => !context.isComparison && (start === 0 || compared.has(name)));
+  const isFirst = start === 0 && size === Math.max(...schedule.sizes);
+  const targets = await startTargets(testbed, (name) => !context.isComparison && (isFirst || compared.has(name)));
+  for (const { result } of runs) for (const [name, reason] of testbed.missing) result.explain(name, size, reason);
   // The data of the reference servers does not change, that of the gateway does: all responses are checked first.
   const responses: string[] = [];
   for (const { queryCase } of runs) {
@@ -201,21 +194,16 @@ async function runCase({ schedule, testbed, targets, run, size, start }: OneCase
       if (round < 0) continue;
       result.add(name, size, measured.perSecond);
       cpuTime.add(name, size, measured.cpuMicros);
-      run.rounds.set(name, [...(run.rounds.get(name) ?? []), measured]);
+      run.rounds.push(measured);
     }
   }
 }
 
-/** Notes the limit of the load generator, and how many new heights the gateway had. */
+/** Notes the share of its core that the load generator used, and how many new heights the gateway had. */
 function noteLoad({ result, rounds }: CaseRun, size: number): void {
-  const { baseline = '' } = result;
-  const percent = (share: number) => `${Math.round(share * 100)} %`;
-  const busy = (name: string) => median((rounds.get(name) ?? []).map((round) => round.busy));
-  const rate = median((rounds.get(baseline) ?? []).map(({ perSecond }) => perSecond));
-  const others = [...rounds.keys()].filter((name) => name !== baseline).map(busy);
-  const limit = Math.round(rate / busy(baseline)).toLocaleString('en-US');
-  const heights = median((rounds.get(GATEWAY) ?? []).map((round) => round.heights));
+  const busiest = Math.round(100 * Math.max(...rounds.map(({ busy }) => busy)));
+  const heights = Math.max(...rounds.map((round) => round.heights));
   result.note(
-    `${size.toLocaleString('en-US')} pools: with ${baseline} the load generator used ${percent(busy(baseline))} of its core, so it could send about ${limit} requests per second; with the others ${percent(Math.max(...others))} at most. The gateway had ${heights} new heights in a round.`,
+    `${size} pools: the load generator used ${busiest} % of its core at most. The gateway had up to ${heights} new heights in a round.`,
   );
 }

@@ -13,6 +13,7 @@ export async function startRedis(): Promise<RedisProcess> {
   const options = { port, bind: '127.0.0.1', save: '', appendonly: 'no', dir: createTemporaryFolder() };
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child, 'spawn');
   process.once('exit', () => child.kill('SIGKILL'));
   for await (const line of createInterface(child.stdout)) if (line.includes('Ready to accept connections')) break;
   child.stdout.resume();

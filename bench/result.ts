@@ -10,8 +10,6 @@ export type Result = {
   /** What the sizes count. */
   readonly sizeUnit: string;
   readonly sizes: readonly number[];
-  /** The target with which the others are compared in each round; `undefined` if there is none. */
-  readonly baseline: string | undefined;
   /** The number of consecutive samples that come from the same start of the processes. */
   readonly samplesPerStart: number;
   readonly goals: readonly Goal[];

@@ -18,7 +18,7 @@ export type SubscriberBenchmark = {
   readonly starts: number;
   /** How many different operations that many subscribers have in all. */
   operations(subscribers: number): number;
-  /** The reference servers. The first is the baseline, the others take part in the first start only. */
+  /** The reference servers. */
   readonly references: readonly string[];
   readonly pools: number;
   /** Milliseconds from the publication of an update to its last receipt. */
@@ -86,9 +86,13 @@ type Start = {
 async function runStart(context: RowContext, { benchmark, testbed, size, start }: Start): Promise<number> {
   const count = Math.min(benchmark.operations(size), testbed.snapshot.pools.length);
   const operations = Array.from({ length: count }, (_, index) => pricesFrom(testbed.snapshot, index));
-  const references = context.isComparison ? [] : benchmark.references.slice(0, start === 0 ? undefined : 1);
+  const references = context.isComparison ? [] : benchmark.references;
   const servers = new Map(testbed.gateways);
-  for (const name of references) servers.set(name, await testbed.startReference(name));
+  for (const name of references) {
+    const server = await testbed.startReference(name);
+    if (server === undefined) benchmark.time.explain(name, size, testbed.missing.get(name) ?? '');
+    else servers.set(name, server);
+  }
   // The bare server sends the bytes of the gateway. All have to send the same data, before there is a new height.
   const expected = await firstUpdate(testbed.gateway, operations);
   await servers.get(BARE_WS)?.call('send', expected);

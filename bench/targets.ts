@@ -1,6 +1,5 @@
 import type { Transport } from './load/connection.ts';
 import type { BenchProcess } from './processes.ts';
-import type { Testbed } from './testbed.ts';
 
 /** Node's own HTTP server: the baseline of targets over HTTP. */
 export const BARE_HTTP = 'bare node:http';
@@ -17,8 +16,6 @@ export const MERCURIUS_JIT = 'Mercurius with its JIT';
 
 /** What follows the name of a target of the other checkout in a comparison. */
 export const BEFORE = ', before';
-/** The gateway of the other checkout. */
-export const GATEWAY_BEFORE = `${GATEWAY}${BEFORE}`;
 
 /** One server that is measured over one transport. */
 export type Target = {
@@ -41,43 +38,50 @@ export const REFERENCE_SERVERS: ReadonlyMap<string, ReferenceServer> = new Map([
   ['Mercurius', { file: 'reference-servers/mercurius.ts' }],
   ['Apollo Server', { file: 'reference-servers/apollo.ts' }],
   [YOGA, { file: 'reference-servers/yoga.ts' }],
-  [`${MERCURIUS_JIT}, over websockets`, { file: 'reference-servers/mercurius.ts', args: ['jit', 'websocket'] }],
-  [`${YOGA}, over websockets`, { file: 'reference-servers/yoga.ts' }],
 ]);
 
-const GRAPHQL_SERVERS = [MERCURIUS_JIT, 'Mercurius', 'Apollo Server', YOGA];
-const WEBSOCKET_SERVERS = [`${MERCURIUS_JIT}, over websockets`, `${YOGA}, over websockets`];
+/** The GraphQL servers over HTTP that the chart shows beside the gateway. */
+export const GRAPHQL_SERVERS = [MERCURIUS_JIT, 'Mercurius', 'Apollo Server', YOGA];
+
+/** The gateways of a testbed, and how it starts a reference server by its name: `undefined` if that cannot run here. */
+type Servers = {
+  readonly gateway: BenchProcess;
+  readonly gateways: ReadonlyMap<string, BenchProcess>;
+  startReference(name: string): Promise<BenchProcess | undefined>;
+};
 
 /** Starts targets. @param isIncluded whether a reference server takes part */
-export type StartTargets = (testbed: Testbed, isIncluded: (name: string) => boolean) => Promise<Targets>;
+export type StartTargets = (servers: Servers, isIncluded: (name: string) => boolean) => Promise<Targets>;
 
 /** Starts the targets over HTTP. */
-export const startHttpTargets: StartTargets = async (testbed, isIncluded) =>
+export const startHttpTargets: StartTargets = async (servers, isIncluded) =>
   new Map([
-    ...(await startReferences(testbed, [BARE_HTTP].filter(isIncluded), 'http')),
-    ...gatewaysBy(testbed, 'http'),
-    ...(await startReferences(testbed, GRAPHQL_SERVERS.filter(isIncluded), 'http')),
+    ...(await startReferences(servers, [BARE_HTTP].filter(isIncluded))),
+    ...gatewaysBy(servers, 'http'),
+    ...(await startReferences(servers, GRAPHQL_SERVERS.filter(isIncluded))),
   ]);
 
-/** Starts the targets over websockets, and takes the gateway over HTTP as their baseline. */
-export const startWebSocketTargets: StartTargets = async (testbed, isIncluded) =>
+/** Takes the gateway over HTTP, and over websockets. */
+export const startWebSocketTargets: StartTargets = async (servers) =>
   new Map([
-    ...gatewaysBy(testbed, 'http'),
-    [GATEWAY_BY_WEBSOCKET, { server: testbed.gateway, transport: 'websocket' as const }],
-    ...(await startReferences(testbed, WEBSOCKET_SERVERS.filter(isIncluded), 'websocket')),
+    ...gatewaysBy(servers, 'http'),
+    [GATEWAY_BY_WEBSOCKET, { server: servers.gateway, transport: 'websocket' as const }],
   ]);
 
 /** Takes only the gateways of all checkouts, over one transport. */
 export function startGateways(transport: Transport): StartTargets {
-  return async (testbed) => gatewaysBy(testbed, transport);
+  return async (servers) => gatewaysBy(servers, transport);
 }
 
-function gatewaysBy({ gateways }: Testbed, transport: Transport): Targets {
+function gatewaysBy({ gateways }: Servers, transport: Transport): Targets {
   return new Map([...gateways].map(([name, server]) => [name, { server, transport }]));
 }
 
-async function startReferences(testbed: Testbed, names: readonly string[], transport: Transport): Promise<Targets> {
+async function startReferences(servers: Servers, names: readonly string[]): Promise<Targets> {
   const targets = new Map<string, Target>();
-  for (const name of names) targets.set(name, { server: await testbed.startReference(name), transport });
+  for (const name of names) {
+    const server = await servers.startReference(name);
+    if (server !== undefined) targets.set(name, { server, transport: 'http' });
+  }
   return targets;
 }

@@ -16,8 +16,10 @@ export type Testbed = AsyncDisposable & {
   /** The gateways of all checkouts by name. */
   readonly gateways: ReadonlyMap<string, BenchProcess>;
   readonly snapshot: Snapshot;
-  /** Starts a reference server by its name. It ends with the testbed. */
-  startReference(name: string): Promise<BenchProcess>;
+  /** Why reference servers could not start, by name. */
+  readonly missing: ReadonlyMap<string, string>;
+  /** Starts a reference server by its name. It ends with the testbed. @returns `undefined` if it cannot run here */
+  startReference(name: string): Promise<BenchProcess | undefined>;
   /** Runs work during which the other gateways are paused: they read the sandbox and would use the core of the server. */
   alone<Value>(server: BenchProcess, work: () => Promise<Value>): Promise<Value>;
 };
@@ -47,6 +49,7 @@ export async function startTestbed(
     // All gateways execute the same requests before they are measured.
     for (const each of gateways.values()) if (each !== gateway) await takeSnapshot(each.url);
     const snapshot = await takeSnapshot(gateway.url);
+    const missing = new Map<string, string>();
     const file = join(createTemporaryFolder(), 'snapshot.json');
     writeFileSync(file, JSON.stringify(snapshot));
 
@@ -55,13 +58,19 @@ export async function startTestbed(
       gateway,
       gateways,
       snapshot,
+      missing,
       async startReference(name) {
         const reference = REFERENCE_SERVERS.get(name);
         if (!reference) throw new Error(`there is no reference server named ${name}`);
         const args = [file, ...(reference.args ?? [])];
-        const server = await startProcess({ role: 'server', file: reference.file, args });
-        started.push(server);
-        return server;
+        try {
+          const server = await startProcess({ role: 'server', file: reference.file, args });
+          started.push(server);
+          return server;
+        } catch (error) {
+          missing.set(name, error instanceof Error ? error.message : String(error));
+          return undefined;
+        }
       },
       async alone(server, work) {
         const others = [...gateways.values()].filter((each) => each !== server);

@@ -34,7 +34,7 @@ function readSources(pattern: string): readonly SourceFile[] {
 
 const sources = readSources('src/**/*.ts');
 const soak = readSources('soak/**/*.ts');
-const bench = readSources('bench/{*,load/*,reference-servers/*,rows/*}.ts');
+const bench = readSources('bench/{*,load/*,reference-servers/*,report/*,rows/*}.ts');
 
 /** The part of the gateway that a file belongs to: its folder in src, or its own name. */
 function partOf(path: string): string {

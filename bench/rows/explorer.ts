@@ -25,17 +25,17 @@ export const explorer: Row = { name: 'explorer', comparesCheckouts: false, run }
 async function run({ quick, checkouts, log }: RowContext): Promise<readonly Result[]> {
   const [checkout] = checkouts;
   if (checkout === undefined) throw new Error('the gateway of this checkout takes no part');
-  const sizes = quick ? [1_000] : [54, 1_000, 10_000];
+  const sizes = quick ? [1_000] : [1_000, 10_000];
   /** A list that is not much longer than the screen does not scroll. */
   const longSizes = sizes.filter((pools) => pools > 54);
-  const [loads, blocks, scrolls] = quick ? [2, 3, 1] : [9, 20, 3];
-  const head = { better: 'less', sizeUnit: 'pools', sizes, baseline: undefined } as const;
+  const [loads, blocks, scrolls] = quick ? [2, 3, 1] : [5, 10, 2];
+  const head = { better: 'less', sizeUnit: 'pools', sizes } as const;
   const load = createResult({
     ...head,
     title: 'The explorer: the first load',
     about:
       'The page of the markets in a running Chromium without a window and without a GPU, each time with empty caches: from the start of the navigation to the first frame with rows. The browser is not pinned.',
-    unit: 'milliseconds',
+    unit: 'ms',
     samplesPerStart: loads,
     goals: [{ target: FIRST_LOAD, bound: 'at most', value: 1_000 }],
   });
@@ -44,7 +44,7 @@ async function run({ quick, checkouts, log }: RowContext): Promise<readonly Resu
     title: 'The explorer: an update on the screen',
     about:
       'From the moment at which the gateway has read a new block (`observedAt`) to the frame in which the same page has shown both its height and the prices at that height.',
-    unit: 'milliseconds',
+    unit: 'ms',
     samplesPerStart: blocks,
     goals: [{ target: SHOWN, bound: 'at most', value: 100 }],
   });
@@ -52,7 +52,7 @@ async function run({ quick, checkouts, log }: RowContext): Promise<readonly Resu
     ...head,
     title: 'The explorer: scrolling the list of all pools',
     about: `The CPU time of the main thread of the page for each frame, while the page scrolls by ${PIXELS_PER_FRAME} pixels a frame, over ${FRAMES} frames.`,
-    unit: 'milliseconds',
+    unit: 'ms',
     samplesPerStart: scrolls,
     sizes: longSizes,
     goals: [{ target: SCROLLING, bound: 'at most', value: 16 }],

@@ -1,15 +1,14 @@
+import { median } from '../figures.ts';
 import { startLoadGenerator } from '../load-generator.ts';
 import { orderOf } from '../order.ts';
 import { type QuerySchedule, scheduleOf } from '../query-benchmark.ts';
 import { heightOf, measure, type RoundOptions, type RoundResult, untilNewestHeight } from '../query-rounds.ts';
 import { createResult, type OpenResult, type Result } from '../result.ts';
 import type { Row, RowContext } from '../row.ts';
-import { median } from '../statistics.ts';
 import { BARE_HTTP, GATEWAY, startHttpTargets } from '../targets.ts';
 import { startTestbed } from '../testbed.ts';
 
-/** Several starts, because each has its own memory layout, and short rounds, because the speed of the machine changes. */
-const SCHEDULE: QuerySchedule = { sizes: [100, 1_000, 10_000], starts: 6, rounds: 6, seconds: 1, warmUpSeconds: 2.5 };
+const SCHEDULE: QuerySchedule = { sizes: [1_000, 10_000], starts: 2, rounds: 4, seconds: 1, warmUpSeconds: 2 };
 
 const PATH = '/api/v1/public/market-data/tickers';
 
@@ -43,11 +42,10 @@ async function run(context: RowContext): Promise<readonly Result[]> {
       about: `A GET of \`/tickers\`: about one ticker for each pool, with the price and liquidity of its pool. ${about} The bare server sends the bytes of the first response of the gateway.`,
       sizeUnit: 'pools',
       sizes: schedule.sizes,
-      baseline: BARE_HTTP,
       samplesPerStart: schedule.rounds,
-      unit: 'responses per second',
+      unit: 'responses/s',
       better: 'more',
-      goals: [{ target: GATEWAY, baseline: { target: BARE_HTTP, by: 'ratio' }, bound: 'at least', value: 0.85 }],
+      goals: [{ target: GATEWAY, baseline: { target: BARE_HTTP, by: 'ratio' }, bound: 'at least', value: 0.5 }],
     }),
   }));
   for (const pools of schedule.sizes) {

@@ -11,16 +11,15 @@ import {
   selectCandles,
   toCandle,
 } from '../domain/candle.ts';
+import type { Instant } from '../domain/instant.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import { priceOfToken1 } from '../domain/price.ts';
-import { HistoryUnavailableError } from '../errors.ts';
+import { BadUserInputError, HistoryUnavailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
-import { requireWithin } from './argument-ranges.ts';
+import { requireAtLeast, requireWithin } from './argument-ranges.ts';
 import type { CandleMoment } from './closed-intervals.ts';
-import { type CandlesArguments, DEFAULT_CANDLES, noPool } from './history-arguments.ts';
-import { type HistoryReads, reservesIn } from './history-view.ts';
-import { createPoolBatches } from './pool-batches.ts';
-import { createPriceOf, type PriceOf } from './pool-price.ts';
+import { createPoolBatches, type HistoryReads, reservesIn } from './history-view.ts';
+import { createPriceOf, type DecimalsArguments, noPool, type PriceOf, requireDecimals } from './pool-price.ts';
 
 /**
  * A candle, and how its prices are computed: of token 2 in token 1, and of token 1 in token 2. The volumes are whole tokens of the
@@ -32,6 +31,26 @@ export type PricedCandle = Candle & {
   readonly volume: number | undefined;
   readonly inverseVolume: number | undefined;
 };
+
+/** The arguments of `PoolPair.candles`. */
+type CandlesArguments = DecimalsArguments & {
+  readonly interval: CandleInterval;
+  readonly from?: Instant | null | undefined;
+  readonly to?: Instant | null | undefined;
+  readonly last?: number | null | undefined;
+};
+
+/** How many candles are returned if `last` is not set. */
+export const DEFAULT_CANDLES = 100;
+
+/** Checks what no limit decides about. @throws BadUserInputError */
+export function requireCandleArguments(args: CandlesArguments): void {
+  requireDecimals(args);
+  const { from, to, last } = args;
+  if (from != null && to != null && from >= to)
+    throw new BadUserInputError('from is not before to. An interval that begins at to is not part of the result.');
+  requireAtLeast(1, 'last', last);
+}
 
 /** The candles of the pools of one answer. Both throw HistoryUnavailableError. */
 export type CandleLoader = {

@@ -89,6 +89,3 @@ type Source = {
 function isSame({ read, value }: Source): boolean {
   return read() === value;
 }
-
-/** What of the recorded history can change a value: each height that is recorded, or only missing ones. */
-export type HistoryUse = { readonly version: boolean; readonly fills: boolean };

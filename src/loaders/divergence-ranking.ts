@@ -3,7 +3,7 @@ import { type Divergence, type Market, maxPercent, type Pair, type Ticker } from
 import { midPrice, type OrderBook } from '../domain/order-book.ts';
 import { basePrice } from '../domain/price.ts';
 import type { TokenList } from '../domain/token.ts';
-import { type Broadcast, createBroadcast, onEach, type Subscribe } from '../live/broadcast/broadcast.ts';
+import { createBroadcast, onEach, type Subscribe, type Subscription } from '../live/broadcast/broadcast.ts';
 import { createTurnLimit } from '../live/broadcast/turn-limit.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
@@ -50,9 +50,14 @@ type RankingSources = {
 
 /** Creates the rankings; none is computed yet. */
 export function createDivergenceRankings(sources: RankingSources): DivergenceRankings {
+  const { head, market, orderBooks } = sources;
   let known: KnownRanking | undefined;
-  let followed: FollowedRanking | undefined;
+  let latest = createBroadcast<DivergenceRanking>();
   let skippedBefore = 0;
+  /** What is followed for the subscribers. */
+  let followed: readonly Subscription[] = [];
+  let isRanking = false;
+  let isOutdated = false;
 
   function rank(inputs: RankingInputs): Promise<DivergenceRanking> {
     const tokens = sources.tokens.current();
@@ -61,46 +66,6 @@ export function createDivergenceRankings(sources: RankingSources): DivergenceRan
     }
     return known.ranking;
   }
-
-  return {
-    rank,
-    subscribe(subscriber) {
-      const following = followed ?? followRanking(sources, rank);
-      followed = following;
-      const subscription = following.latest.subscribe(subscriber);
-      return {
-        request: () => subscription.request(),
-        cancel() {
-          subscription.cancel();
-          if (following.latest.subscribers() > 0 || followed !== following) return;
-          skippedBefore += following.latest.skippedValues();
-          following.stop();
-          followed = undefined;
-        },
-      };
-    },
-    subscribers: () => followed?.latest.subscribers() ?? 0,
-    skippedValues: () => skippedBefore + (followed?.latest.skippedValues() ?? 0),
-  };
-}
-
-/** A ranking, and what it was computed from. */
-type KnownRanking = {
-  readonly inputs: RankingInputs;
-  readonly tokens: TokenList;
-  readonly ranking: Promise<DivergenceRanking>;
-};
-
-type FollowedRanking = { readonly latest: Broadcast<DivergenceRanking>; stop(): void };
-
-function followRanking(
-  { head, market, orderBooks }: RankingSources,
-  rank: DivergenceRankings['rank'],
-): FollowedRanking {
-  const latest = createBroadcast<DivergenceRanking>();
-  let isRanking = false;
-  let isOutdated = false;
-  let isStopped = false;
 
   /** The newest data; `undefined` if some of it is not read yet, or too old. */
   function newestInputs(): RankingInputs | undefined {
@@ -115,28 +80,54 @@ function followRanking(
     isOutdated = true;
     if (isRanking) return;
     isRanking = true;
-    while (isOutdated && !isStopped) {
+    while (isOutdated && followed.length > 0) {
       isOutdated = false;
+      const broadcast = latest;
       const inputs = newestInputs();
       const ranking = inputs && (await rank(inputs));
-      if (ranking !== undefined && ranking !== latest.current() && !isStopped) latest.publish(ranking);
+      if (ranking !== undefined && ranking !== latest.current() && broadcast === latest) latest.publish(ranking);
     }
     isRanking = false;
   }
 
-  const subscriptions = [
-    onEach(head.subscribe, update),
-    onEach(market.pairs.subscribe, update),
-    onEach(market.tickers.subscribe, update),
-  ];
+  function follow(): void {
+    const changes = [head.subscribe, market.pairs.subscribe, market.tickers.subscribe];
+    followed = changes.map((subscribe) => onEach<unknown>(subscribe, update));
+    update();
+  }
+
+  /** The next subscriber does not start with a ranking of earlier data. */
+  function stop(): void {
+    for (const subscription of followed) subscription.cancel();
+    followed = [];
+    skippedBefore += latest.skippedValues();
+    latest = createBroadcast();
+  }
+
   return {
-    latest,
-    stop() {
-      isStopped = true;
-      for (const subscription of subscriptions) subscription.cancel();
+    rank,
+    subscribe(subscriber) {
+      if (followed.length === 0) follow();
+      const subscription = latest.subscribe(subscriber);
+      return {
+        request: () => subscription.request(),
+        cancel() {
+          subscription.cancel();
+          if (latest.subscribers() === 0) stop();
+        },
+      };
     },
+    subscribers: () => latest.subscribers(),
+    skippedValues: () => skippedBefore + latest.skippedValues(),
   };
 }
+
+/** A ranking, and what it was computed from. */
+type KnownRanking = {
+  readonly inputs: RankingInputs;
+  readonly tokens: TokenList;
+  readonly ranking: Promise<DivergenceRanking>;
+};
 
 /** Pairs that are compared in one turn of the event loop: about a millisecond of work. */
 const PAIRS_PER_TURN = 500;

@@ -1,6 +1,7 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { filterFingerprint, formatCursor, parseCursor } from '../domain/cursor.ts';
 import { type ExchangeState, poolPairAt } from '../domain/exchange.ts';
+import type { Instant } from '../domain/instant.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { cutPage, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
 import type { PoolGraph } from '../domain/pool-graph.ts';
@@ -8,8 +9,8 @@ import { type PoolPair, pin } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token.ts';
 import type { UsdPrices } from '../domain/usd-prices.ts';
 import { type PageArguments, readPageArguments } from './page-arguments.ts';
-import type { PoolCache } from './pool-cache.ts';
 import { createPoolsAtHeights, type PoolsAtHeights, type PoolsAtHeightsOptions } from './pools-at-heights.ts';
+import type { Sources } from './sources.ts';
 
 /** A page of pools, and the cursor of each of them. */
 export type PoolPairPage = Page<PoolPair> & { cursorOf(pool: PoolPair): string };
@@ -38,8 +39,8 @@ export type PoolsOfState = {
 };
 
 type ExchangeLoaderOptions = PoolsAtHeightsOptions & {
-  readonly pools: PoolCache;
-  readonly maxPageSize: number;
+  readonly sources: Pick<Sources, 'pools' | 'blockTimes'>;
+  readonly options: { readonly maxPageSize: number };
 };
 
 /** The pools of the exchange for one answer, at its height or at an earlier one. */
@@ -59,15 +60,16 @@ export class ExchangeLoader {
    */
   poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): MaybePromise<PoolPair | undefined> {
     if (at != null) return this.#atHeights().pools.load({ height: at, a, b });
-    return andThen(this.#stateOfHead(), (exchange) => this.#options.pools.of(exchange).find(a, b));
+    return andThen(this.#stateOfHead(), (exchange) => this.#options.sources.pools.of(exchange).find(a, b));
   }
 
   /** @throws BadUserInputError for a page that does not exist, HeightNotAvailableError, UpstreamError */
   poolPairs(args: PoolPairsArguments): MaybePromise<PoolPairPage> {
-    const { head, pools, maxPageSize } = this.#options;
+    const { head, options, sources } = this.#options;
+    const { pools } = sources;
     const order = orderOf(args);
     const filter = filterFingerprint(args.filter ?? {});
-    const { request, at } = readPageArguments(args, { filter, order }, maxPageSize);
+    const { request, at } = readPageArguments(args, { filter, order }, options.maxPageSize);
 
     return andThen(at === undefined ? this.#stateOfHead() : this.#atHeights().states.load(at), (exchange) => {
       const { beaconHeight } = exchange;
@@ -82,7 +84,7 @@ export class ExchangeLoader {
 
   /** Only the pools at the height of the answer are returned without a promise. @throws HeightNotAvailableError, UpstreamError */
   allPools(at?: BeaconHeight | null): MaybePromise<PoolsOfState> {
-    const { pools } = this.#options;
+    const { pools } = this.#options.sources;
     const isPinned = at != null;
     return andThen(isPinned ? this.#atHeights().states.load(at) : this.#stateOfHead(), (exchange) => ({
       exchange,
@@ -99,8 +101,26 @@ export class ExchangeLoader {
    */
   usdPrices(pool?: PoolPair): MaybePromise<UsdPrices> {
     if (pool?.isPinned) return this.#atHeights().usdPrices.load(pool.beaconHeight);
-    const { usdPrices, tokens } = this.#options;
-    return andThen(this.#stateOfHead(), (exchange) => usdPrices(exchange, tokens.list));
+    const { sources, tokens } = this.#options;
+    return andThen(this.#stateOfHead(), (exchange) => sources.usdPrices(exchange, tokens.list));
+  }
+
+  /**
+   * The newest height, up to that of the answer, whose block was made at or before a time; `undefined` if that was before the
+   * first block that is known.
+   *
+   * @throws HeightNotAvailableError, UpstreamError
+   */
+  async heightAt(time: Instant): Promise<BeaconHeight | undefined> {
+    const { head, sources, options } = this.#options;
+    const newest = await head.getFor([]);
+    const found = await sources.blockTimes.heightAt(time, newest, (height, under) =>
+      sources.pastStates.read(height, under, options.requester),
+    );
+    // The block above decides too: while it is not final, it can be replaced by one that was made earlier.
+    if (found === undefined) await head.get();
+    else await head.getFor([found + 1]);
+    return found;
   }
 
   /** Created when a field first names a height: most operations name none. */

@@ -1,12 +1,13 @@
+import DataLoader from 'dataloader';
 import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
 import { placeOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
-import type { PoolPair } from '../domain/pool-pair.ts';
+import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import type { Reserves } from '../domain/reserves.ts';
 import type { History } from '../history/history.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
-import type { Dependencies, HistoryUse } from './dependencies.ts';
+import type { Dependencies } from './dependencies.ts';
 import type { HeadPin } from './head-pin.ts';
 import type { Sources } from './sources.ts';
 import type { TokenLoader } from './token.ts';
@@ -19,8 +20,8 @@ type HistoryView = {
   dependOnVersion(version?: number): void;
   /** Notes that the answer may be different after a missing height has been recorded. */
   dependOnFills(): void;
-  /** What was noted. */
-  uses(): HistoryUse;
+  /** Whether one of both was noted. */
+  canChange(): boolean;
   /** When the block of a pool was made; `undefined` if the node does not report it. */
   timeOf(pool: PoolPair): Instant | undefined;
   /** The height of the answer's head, or this height if it is above. */
@@ -72,7 +73,7 @@ export function createHistoryView({ sources, head, dependencies }: HistoryLoader
       dependsOnFills = true;
       dependencies.dependOn(history.fills, history.fills(), expectedUntil);
     },
-    uses: () => ({ version: dependsOnVersion, fills: dependsOnFills }),
+    canChange: () => dependsOnVersion || dependsOnFills,
     timeOf({ time, beaconHeight }) {
       if (time !== undefined) return time;
       const pinned = head.currentFor(beaconHeight);
@@ -114,4 +115,27 @@ export function reservesIn(
   if (place === undefined) return undefined;
   const { reserves } = exchange;
   return { beaconHeight, reserve1: reserves[place * 2] ?? 0n, reserve2: reserves[place * 2 + 1] ?? 0n };
+}
+
+/**
+ * Creates the function that loads something of pools. Pools that are requested at the same time are read together, each group
+ * at once, and each pool of a group once.
+ *
+ * @param groupOf what is read, without the pool itself. It contains the height of the pool.
+ * @param read reads the keys of one group. @returns the values in the order of the keys
+ */
+export function createPoolBatches<K extends { readonly pool: PoolPair }, V>(
+  groupOf: (key: K) => string,
+  read: (keys: readonly K[]) => Promise<readonly V[]>,
+): (key: K) => Promise<V> {
+  /** The loaders of the groups, each created when it is first needed: most answers load nothing. */
+  const loaders = new Map<string, DataLoader<K, V, string>>();
+
+  return (key) => {
+    const group = groupOf(key);
+    const loader =
+      loaders.get(group) ?? new DataLoader<K, V, string>(read, { cacheKeyFn: ({ pool }) => poolPairId(pool) });
+    loaders.set(group, loader);
+    return loader.load(key);
+  };
 }

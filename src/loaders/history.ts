@@ -2,11 +2,15 @@ import { ancestors } from '../history/block-times.ts';
 import type { Coverage, RecordedHeight } from '../history/store.ts';
 import { requireAtLeast, requireWithin } from './argument-ranges.ts';
 import { type CandleLoader, createCandleLoader } from './candles.ts';
-import type { HistoryUse } from './dependencies.ts';
-import { DEFAULT_BLOCKS, DEFAULT_GAPS } from './history-arguments.ts';
 import { createHistoryView, type HistoryLoaderOptions } from './history-view.ts';
 import { createPriceChangeLoader, type PriceChangeLoader } from './price-changes.ts';
 import { createSparklineLoader, type SparklineLoader } from './sparklines.ts';
+
+/** How many gaps are returned if `first` is not set. */
+export const DEFAULT_GAPS = 100;
+
+/** How many blocks are returned if `last` is not set. */
+export const DEFAULT_BLOCKS = 60;
 
 /** What is recorded of the pools of one answer, with the heads in memory. All methods throw HistoryUnavailableError. */
 export type HistoryLoader = CandleLoader &
@@ -24,10 +28,8 @@ export type HistoryLoader = CandleLoader &
      */
     blocks(last: number | null | undefined): Promise<readonly BeaconBlock[]>;
     isBackfilling(): boolean;
-    /** What of the history can change the values that were read. */
-    uses(): HistoryUse;
-    /** Notes that the answer contains values that these can change. */
-    use(used: HistoryUse): void;
+    /** Whether the values that were read can change when something else has been recorded. */
+    canChange(): boolean;
   };
 
 /** A block of the beacon chain: its height, hash and time. */
@@ -76,11 +78,7 @@ export function createHistoryLoader(options: HistoryLoaderOptions): HistoryLoade
       view.dependOnVersion(version);
       return [...recorded, ...inMemory].slice(Math.max(0, recorded.length + inMemory.length - last));
     },
-    uses: view.uses,
-    use({ version, fills }) {
-      if (version) view.dependOnVersion();
-      if (fills) view.dependOnFills();
-    },
+    canChange: view.canChange,
     isBackfilling() {
       const isBackfilling = history.isBackfilling();
       dependencies.dependOn(history.isBackfilling, isBackfilling, follower.nextAt);

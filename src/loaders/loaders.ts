@@ -1,5 +1,4 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import type { Instant } from '../domain/instant.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { Requester } from '../upstream/fair-queue.ts';
 import { Dependencies } from './dependencies.ts';
@@ -7,9 +6,9 @@ import { ExchangeLoader } from './exchange.ts';
 import { HeadPin } from './head-pin.ts';
 import { createHistoryLoader, type HistoryLoader } from './history.ts';
 import type { HistoryLimits } from './history-view.ts';
-import type { JsonValidity } from './json-validity.ts';
 import { createMarketLoader, type MarketLoader } from './market.ts';
 import { createOrderBookLoader, type OrderBookLoader } from './order-book.ts';
+import type { JsonValidity } from './pool-cache.ts';
 import { QuoteLoader } from './quote.ts';
 import type { Sources } from './sources.ts';
 import { TokenLoader } from './token.ts';
@@ -44,7 +43,6 @@ export class Loaders {
   #orderBooks: OrderBookLoader | undefined;
   #quotes: QuoteLoader | undefined;
   #history: HistoryLoader | undefined;
-  #included: JsonValidity | undefined;
 
   constructor(sources: Sources, options: LoaderOptions, head?: Head) {
     this.sources = sources;
@@ -63,19 +61,8 @@ export class Loaders {
   }
 
   get exchange(): ExchangeLoader {
-    const { head, dependencies, tokens } = this;
-    const { pastStates, pools, usdPrices } = this.sources;
-    const { maxPageSize, requester } = this.options;
-    this.#exchange ??= new ExchangeLoader({
-      head,
-      dependencies,
-      tokens,
-      pastStates,
-      pools,
-      usdPrices,
-      maxPageSize,
-      requester,
-    });
+    const { head, dependencies, tokens, sources, options } = this;
+    this.#exchange ??= new ExchangeLoader({ head, dependencies, tokens, sources, options });
     return this.#exchange;
   }
 
@@ -96,33 +83,23 @@ export class Loaders {
     return this.#history;
   }
 
-  /** What a text that was written with these loaders depends on; `undefined` if nothing of it can change. */
-  validity(): JsonValidity | undefined {
+  /** Whether a text that was written with these loaders can be part of other answers: not if it expires, or while heights are missing. */
+  isTextCacheable(): boolean {
+    return this.dependencies.expiresAt() === Number.POSITIVE_INFINITY && !this.#history?.canChange();
+  }
+
+  /** What such a text depends on; `undefined` if nothing of it can change. */
+  textValidity(): JsonValidity | undefined {
     const { dependencies, head, market } = this;
     if (dependencies.areImmutable()) return undefined;
-    market.pairs.current();
-    market.tickers.current();
-    return { dependencies, usesHead: head.isUsed(), historyUse: this.#history?.uses() };
+    const [pairs, tickers] = [market.pairs.current(), market.tickers.current()];
+    return { head: head.isUsed() ? head.current() : undefined, pairs, tickers };
   }
 
-  /** Whether this answer contains a text with that validity. */
-  hasIncluded(validity: JsonValidity): boolean {
-    return validity === this.#included;
-  }
-
-  /**
-   * Adds what a text depends on to what this answer depends on.
-   *
-   * @returns whether the text may be part of the answer: what the answer has read must be what the text was written from
-   */
-  include(validity: JsonValidity, now: Instant): boolean {
-    const { usesHead, historyUse } = validity;
-    if (usesHead) this.head.current();
-    if (historyUse !== undefined) this.history.use(historyUse);
-    this.market.pairs.current();
-    this.market.tickers.current();
-    if (!this.dependencies.areCurrent(now)) return false;
-    this.#included = validity;
-    return true;
+  /** Whether a text can be part of this answer, which then depends on the same as the text. */
+  canInclude({ head, pairs, tickers }: JsonValidity): boolean {
+    const { market } = this;
+    const hasSameHead = head === undefined || this.head.current() === head;
+    return hasSameHead && market.pairs.current() === pairs && market.tickers.current() === tickers;
   }
 }

@@ -1,12 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import { filterFingerprint } from '../domain/cursor.ts';
 import { type ExchangeState, findPlace, type PoolDirectory, poolCount, poolPairAt } from '../domain/exchange.ts';
+import type { Market, Pair, Ticker } from '../domain/market.ts';
 import type { PoolPairList, PoolPairOrder } from '../domain/page.ts';
 import { type PoolGraph, toPoolGraph } from '../domain/pool-graph.ts';
 import { type PoolPair, pin } from '../domain/pool-pair.ts';
 import { type PoolPairFilter, selectPoolPairs } from '../domain/pool-selection.ts';
-import type { TokenId } from '../domain/token.ts';
-import type { JsonValidity } from './json-validity.ts';
+import type { TokenId, TokenList } from '../domain/token.ts';
+import { type UsdPrices, usdPrices } from '../domain/usd-prices.ts';
+import type { Head } from '../live/chain/head.ts';
 
 /** What is computed from an exchange state once for all clients. It is dropped together with the state. */
 type StatePools = {
@@ -124,15 +126,21 @@ type PoolJson = {
   readonly validity: JsonValidity | undefined;
 };
 
+/** What an answer must have read so that a text can be part of it. */
+export type JsonValidity = {
+  /** `undefined` if the text depends on no head. A pool of an earlier height can show its current price. */
+  readonly head: Head | undefined;
+  readonly pairs: Market<Pair> | undefined;
+  readonly tickers: Market<Ticker> | undefined;
+};
+
 /** JSON texts of the pools of one state, by the plans that write them. */
 type PoolJsonCache = {
   get(plan: object, pool: PoolPair): PoolJson | undefined;
   set(plan: object, pool: PoolPair, json: PoolJson): void;
   clear(): void;
-  /** What the pool that was written last depends on, by plan. Most pools depend on the same, and share it. */
-  readonly validities: Map<object, JsonValidity>;
   /**
-   * Plans of which a pool had an error or something to wait for, and the number of reads of the history that had ended then.
+   * Plans of which a pool cannot be cached, or had something to wait for, and the number of reads of the history that had ended then.
    * Their pools are not cached until another one has ended.
    */
   readonly uncacheable: Map<object, number>;
@@ -166,7 +174,23 @@ export function createPoolJsonCache(maxCharacters = MAX_CHARACTERS): PoolJsonCac
       texts.clear();
       characters = 0;
     },
-    validities: new Map(),
     uncacheable: new Map(),
+  };
+}
+
+/** What tokens are worth in a state, with the decimals of a token list. It is computed once, when it is first read. */
+export type UsdPricesOf = (state: ExchangeState, tokens: TokenList) => UsdPrices;
+
+/** Creates the prices in US dollars. Those of a state are dropped together with it. */
+export function createUsdPrices(stableCoins: readonly TokenId[], { graphOf }: Pick<PoolCache, 'graphOf'>): UsdPricesOf {
+  const computed = new WeakMap<ExchangeState, { readonly tokens: TokenList; readonly prices: UsdPrices }>();
+
+  return (state, tokens) => {
+    const known = computed.get(state);
+    if (known?.tokens === tokens) return known.prices;
+    const coins = stableCoins.flatMap((tokenId) => tokens.get(tokenId) ?? []);
+    const prices = usdPrices(state, graphOf(state.directory), coins);
+    computed.set(state, { tokens, prices });
+    return prices;
   };
 }

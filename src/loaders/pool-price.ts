@@ -5,6 +5,7 @@ import type { PoolPair } from '../domain/pool-pair.ts';
 import { priceOfToken1, priceOfToken2 } from '../domain/price.ts';
 import type { Reserves } from '../domain/reserves.ts';
 import type { TokenId } from '../domain/token.ts';
+import { BadUserInputError } from '../errors.ts';
 import { requireBetween } from './argument-ranges.ts';
 import type { ExchangeLoader } from './exchange.ts';
 import type { TokenLoader } from './token.ts';
@@ -78,4 +79,9 @@ export function pairPrice<Price>(
 export function requireDecimals({ decimals1, decimals2 }: DecimalsArguments): void {
   requireBetween(0, MAX_DECIMALS, 'decimals1', decimals1);
   requireBetween(0, MAX_DECIMALS, 'decimals2', decimals2);
+}
+
+/** The error of two tokens that have no pool. */
+export function noPool(): BadUserInputError {
+  return new BadUserInputError('The exchange has no pool of token1Id and token2Id.');
 }

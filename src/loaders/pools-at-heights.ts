@@ -6,12 +6,11 @@ import type { TokenId } from '../domain/token.ts';
 import type { UsdPrices } from '../domain/usd-prices.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
-import type { PastStates } from '../live/chain/past-states.ts';
 import type { Requester } from '../upstream/fair-queue.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { HeadPin } from './head-pin.ts';
+import type { Sources } from './sources.ts';
 import type { TokenLoader } from './token.ts';
-import type { UsdPricesOf } from './usd-prices.ts';
 
 /** Names a pool at a height by its two tokens, in either order. */
 type PoolAtHeight = { readonly height: BeaconHeight; readonly a: TokenId; readonly b: TokenId };
@@ -20,10 +19,9 @@ type PoolAtHeight = { readonly height: BeaconHeight; readonly a: TokenId; readon
 export type PoolsAtHeightsOptions = {
   readonly head: HeadPin;
   readonly dependencies: Dependencies;
-  readonly pastStates: PastStates;
   readonly tokens: TokenLoader;
-  readonly usdPrices: UsdPricesOf;
-  readonly requester: Requester;
+  readonly sources: Pick<Sources, 'pastStates' | 'usdPrices'>;
+  readonly options: { readonly requester: Requester };
 };
 
 /** What one operation reads at the heights that it names. */
@@ -41,15 +39,21 @@ export type PoolsAtHeights = {
  *
  * The heights of a batch are read together: if the nodes have pruned them, a few calls show it for all.
  */
-export function createPoolsAtHeights(options: PoolsAtHeightsOptions): PoolsAtHeights {
-  const { head, dependencies, pastStates, requester, tokens } = options;
+export function createPoolsAtHeights({
+  head,
+  dependencies,
+  tokens,
+  sources,
+  options,
+}: PoolsAtHeightsOptions): PoolsAtHeights {
+  const { pastStates } = sources;
   const turns = createTurnQueue();
 
   async function readStates(heights: readonly BeaconHeight[]): Promise<(ExchangeState | Error)[]> {
     const pinned = await head.getFor(heights);
     const { beaconHeight, exchange } = pinned;
     const past = heights.filter((height) => height < beaconHeight);
-    const found = await pastStates.readAll(past, pinned, requester);
+    const found = await pastStates.readAll(past, pinned, options.requester);
     const pastStateOf = new Map(past.map((height, index) => [height, found[index]]));
     return heights.map((height) => {
       if (height === beaconHeight) return exchange;
@@ -76,7 +80,7 @@ export function createPoolsAtHeights(options: PoolsAtHeightsOptions): PoolsAtHei
     return Promise.all(
       found.map(async (state) => {
         await turns.wait();
-        return state instanceof Error ? state : options.usdPrices(state, tokens.list);
+        return state instanceof Error ? state : sources.usdPrices(state, tokens.list);
       }),
     );
   }

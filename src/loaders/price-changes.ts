@@ -5,12 +5,25 @@ import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import { areConsecutive, extendWindow, type PoolWindow } from '../domain/price-change.ts';
 import type { Reserves } from '../domain/reserves.ts';
 import type { TokenId } from '../domain/token.ts';
-import { requireWithin } from './argument-ranges.ts';
-import { type ChangeArguments, DEFAULT_HOURS, HOUR_MS } from './history-arguments.ts';
-import { type HistoryReads, newerHead, reservesIn } from './history-view.ts';
-import { createPoolBatches } from './pool-batches.ts';
-import { createPriceOfBase, type PriceOf } from './pool-price.ts';
+import { requireAtLeast, requireWithin } from './argument-ranges.ts';
+import { createPoolBatches, type HistoryReads, newerHead, reservesIn } from './history-view.ts';
+import { createPriceOfBase, type DecimalsArguments, type PriceOf, requireDecimals } from './pool-price.ts';
 import type { WindowStart } from './window-starts.ts';
+
+/** The arguments of `PoolPair.change`. */
+export type ChangeArguments = DecimalsArguments & { readonly hours?: number | null | undefined };
+
+/** The hours of a window if `hours` is not set. */
+export const DEFAULT_HOURS = 24;
+
+/** An hour, in milliseconds. */
+export const HOUR_MS = 3_600_000;
+
+/** Checks what no limit decides about. @throws BadUserInputError */
+export function requireChangeArguments(args: ChangeArguments): void {
+  requireDecimals(args);
+  requireAtLeast(1, 'hours', args.hours);
+}
 
 /** The change of a pool's price in a window. Most clients read no more of it than two prices, which are in memory. */
 export type PriceChange = {

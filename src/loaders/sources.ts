@@ -9,9 +9,8 @@ import type { TokenSource } from '../live/tokens.ts';
 import type { BlockPush } from '../upstream/node/block-push.ts';
 import type { ClosedIntervals } from './closed-intervals.ts';
 import type { DivergenceRankings } from './divergence-ranking.ts';
-import type { HeadSteps } from './head-steps.ts';
-import type { PoolCache } from './pool-cache.ts';
-import type { UsdPricesOf } from './usd-prices.ts';
+import type { PoolCache, UsdPricesOf } from './pool-cache.ts';
+import type { HeadSteps } from './stream-operators.ts';
 import type { WindowStarts } from './window-starts.ts';
 
 /** What is read once for all clients. Loaders read from it. */

@@ -3,11 +3,25 @@ import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import type { Reserves } from '../domain/reserves.ts';
 import type { TokenId } from '../domain/token.ts';
 import type { Head } from '../live/chain/head.ts';
-import { requireWithin } from './argument-ranges.ts';
-import { DEFAULT_HOURS, DEFAULT_POINTS, HOUR_MS, type SparklineArguments } from './history-arguments.ts';
-import { type HistoryReads, newerHead, reservesIn } from './history-view.ts';
-import { createPoolBatches } from './pool-batches.ts';
+import { requireBetween, requireWithin } from './argument-ranges.ts';
+import { createPoolBatches, type HistoryReads, newerHead, reservesIn } from './history-view.ts';
 import { createPriceOfBase } from './pool-price.ts';
+import { type ChangeArguments, DEFAULT_HOURS, HOUR_MS, requireChangeArguments } from './price-changes.ts';
+
+/** The arguments of `PoolPair.sparkline`. */
+type SparklineArguments = ChangeArguments & { readonly points?: number | null | undefined };
+
+/** The values of a sparkline if `points` is not set. */
+export const DEFAULT_POINTS = 24;
+
+const MIN_POINTS = 2;
+const MAX_POINTS = 500;
+
+/** Checks what no limit decides about. @throws BadUserInputError */
+export function requireSparklineArguments(args: SparklineArguments): void {
+  requireChangeArguments(args);
+  requireBetween(MIN_POINTS, MAX_POINTS, 'points', args.points);
+}
 
 /** The small charts of the pools of one answer. */
 export type SparklineLoader = {

@@ -1,6 +1,6 @@
 import type { Instant } from '../domain/instant.ts';
 import { BadUserInputError } from '../errors.ts';
-import { DEFAULT_CANDLES } from '../loaders/history-arguments.ts';
+import { DEFAULT_CANDLES } from '../loaders/candles.ts';
 import { type CandlesRequest, INTERVALS, RESOLUTIONS } from './candles.ts';
 import type { OrderBookRequest } from './order-books.ts';
 import type { SearchRequest } from './udf.ts';

@@ -1,5 +1,4 @@
 import type { PoolPair } from '../../domain/pool-pair.ts';
-import { shareValidity } from '../../loaders/json-validity.ts';
 import { type Context, createContext } from '../context.ts';
 import type { ObjectPlan } from './plan.ts';
 
@@ -21,32 +20,29 @@ export function writeCachedPool(
 ): string | undefined {
   const pool = source as PoolPair;
   const { loaders, service } = context;
-  const { sources, now } = service;
+  const { sources } = service;
   // Each text belongs to the token list that is served. A response with an earlier one writes its pools itself.
   if (sources.tokens.service !== undefined && !loaders.tokens.isCurrent()) return undefined;
   const cache = sources.pools.jsonOf(pool);
   const cached = cache?.get(plan, pool);
-  if (cached !== undefined && (cached.validity === undefined || loaders.hasIncluded(cached.validity)))
+  if (cached !== undefined && (cached.validity === undefined || loaders.canInclude(cached.validity)))
     return cached.text;
 
   const newest = sources.head.current();
   if (cache === undefined || newest === undefined) return undefined;
   if (cache.uncacheable.get(plan) === sources.windowStarts.reads()) return undefined;
-  if (cached?.validity?.dependencies.areCurrent(now()))
-    return loaders.include(cached.validity, now()) ? cached.text : undefined;
 
   // With loaders of its own, which note everything that the text depends on, and not only what this response has not read yet.
   const own = createContext(service, { head: newest });
+  if (cached?.validity !== undefined && own.loaders.canInclude(cached.validity)) return undefined;
   const text = write(own);
-  if (text === undefined || text.length > MAX_CACHED_LENGTH) {
+  if (text === undefined || text.length > MAX_CACHED_LENGTH || !own.loaders.isTextCacheable()) {
     cache.uncacheable.set(plan, sources.windowStarts.reads());
     return undefined;
   }
-  const written = own.loaders.validity();
-  const validity = written && shareValidity(cache.validities.get(plan), written, now());
-  if (validity !== undefined) cache.validities.set(plan, validity);
-  if (own.loaders.dependencies.areCurrent(now())) cache.set(plan, pool, { text: toFlat(text), validity });
-  return validity === undefined || loaders.include(validity, now()) ? text : undefined;
+  const validity = own.loaders.textValidity();
+  cache.set(plan, pool, { text: toFlat(text), validity });
+  return validity === undefined || loaders.canInclude(validity) ? text : undefined;
 }
 
 /** The same text as one flat string. A concatenated string references all its parts in V8. */

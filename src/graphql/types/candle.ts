@@ -1,7 +1,6 @@
 import { andThen } from '../../domain/maybe-promise.ts';
-import type { PricedCandle } from '../../loaders/candles.ts';
-import { DEFAULT_CANDLES, requireCandleArguments } from '../../loaders/history-arguments.ts';
-import { createCandleStream } from '../../loaders/pool-streams.ts';
+import { DEFAULT_CANDLES, type PricedCandle, requireCandleArguments } from '../../loaders/candles.ts';
+import { createCandleStream } from '../../loaders/head-streams.ts';
 import { builder } from '../builder.ts';
 import { recordedObjects } from '../complexity.ts';
 import { decimalsArgs } from './pool-pair.ts';

@@ -1,8 +1,8 @@
 import { andThen } from '../../domain/maybe-promise.ts';
 import { percentChange } from '../../domain/price-change.ts';
 import { DEFAULT_MIN_PERCENT, divergentPairs, maxPercentOf, type PairPrices } from '../../loaders/divergence.ts';
+import { createDivergenceStream } from '../../loaders/market-streams.ts';
 import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
-import { createDivergenceStream } from '../../loaders/source-streams.ts';
 import { builder } from '../builder.ts';
 import { complexityOfDivergentPairs } from '../complexity.ts';
 import { PairRef } from './refs.ts';

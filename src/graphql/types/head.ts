@@ -1,7 +1,6 @@
 import { andThen } from '../../domain/maybe-promise.ts';
 import type { Head } from '../../live/chain/head.ts';
-import { heightAt } from '../../loaders/block-times.ts';
-import { createHeadStream } from '../../loaders/source-streams.ts';
+import { createHeadStream } from '../../loaders/head-streams.ts';
 import { builder } from '../builder.ts';
 import { HEIGHT_AT_A_TIME } from '../complexity.ts';
 
@@ -57,7 +56,7 @@ builder.queryField('beaconHeightAt', (t) =>
     description:
       'The newest beacon height whose block was produced at or before `time`, exactly. The gateway finds it in the recorded history, or reads a few states from the node. A time after the newest block gives the newest height. Null if `time` is before all blocks that the node still has and the history contains. Null with HEIGHT_NOT_AVAILABLE if the block is in a gap of the history, and the node has pruned it.',
     args: { time: t.arg({ type: 'DateTime', required: true, description: 'The moment, with any offset from UTC.' }) },
-    resolve: (_root, { time }, { loaders }) => heightAt(time, loaders),
+    resolve: (_root, { time }, { loaders }) => loaders.exchange.heightAt(time),
   }),
 );
 

@@ -1,5 +1,10 @@
-import type { BeaconBlock, HeightRange, HistoryCoverage } from '../../loaders/history.ts';
-import { DEFAULT_BLOCKS, DEFAULT_GAPS } from '../../loaders/history-arguments.ts';
+import {
+  type BeaconBlock,
+  DEFAULT_BLOCKS,
+  DEFAULT_GAPS,
+  type HeightRange,
+  type HistoryCoverage,
+} from '../../loaders/history.ts';
 import { builder } from '../builder.ts';
 import { objects, recordedObjects } from '../complexity.ts';
 

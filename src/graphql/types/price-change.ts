@@ -1,12 +1,7 @@
 import { andThen } from '../../domain/maybe-promise.ts';
 import { absoluteChange, percentChange } from '../../domain/price-change.ts';
-import {
-  DEFAULT_HOURS,
-  DEFAULT_POINTS,
-  requireChangeArguments,
-  requireSparklineArguments,
-} from '../../loaders/history-arguments.ts';
-import type { PriceChange } from '../../loaders/price-changes.ts';
+import { DEFAULT_HOURS, type PriceChange, requireChangeArguments } from '../../loaders/price-changes.ts';
+import { DEFAULT_POINTS, requireSparklineArguments } from '../../loaders/sparklines.ts';
 import { builder } from '../builder.ts';
 import { recordedObjects, recordedValues } from '../complexity.ts';
 import { decimalsArgs } from './pool-pair.ts';

@@ -1,6 +1,6 @@
 import { BadUserInputError } from '../../errors.ts';
 import { requireAtLeast } from '../../loaders/argument-ranges.ts';
-import { type BoundsArguments, createPriceCrossingStream, type PriceCrossing } from '../../loaders/pool-streams.ts';
+import { type BoundsArguments, createPriceCrossingStream, type PriceCrossing } from '../../loaders/head-streams.ts';
 import { builder } from '../builder.ts';
 import { PoolPairRef } from './refs.ts';
 

@@ -1,6 +1,6 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { NATIVE_TOKEN_ID } from '../../domain/token.ts';
-import { createPriceStream, type PricesArguments, type PriceUpdate } from '../../loaders/price-streams.ts';
+import { createPriceStream, type PricesArguments, type PriceUpdate } from '../../loaders/head-streams.ts';
 import { builder } from '../builder.ts';
 import { type Complexity, listOf, objects, objectsOf, poolsNow } from '../complexity.ts';
 import type { Service } from '../context.ts';

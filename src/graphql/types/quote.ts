@@ -1,12 +1,12 @@
 import { MAX_HOPS } from '../../domain/best-route.ts';
 import { minimumReceived, priceImpactPercent, type Quote, type QuoteStep, quotedPrice } from '../../domain/quote.ts';
+import { createHeadStream } from '../../loaders/head-streams.ts';
 import {
   DEFAULT_MAX_HOPS,
   DEFAULT_SLIPPAGE_PERCENT,
   readQuoteArguments,
   readSlippagePercent,
 } from '../../loaders/quote.ts';
-import { createHeadStream } from '../../loaders/source-streams.ts';
 import { builder } from '../builder.ts';
 import { complexityOfQuote } from '../complexity.ts';
 import { atArg } from './pool-pair.ts';

@@ -1,4 +1,4 @@
-import { createTickerStream } from '../../loaders/source-streams.ts';
+import { createTickerStream } from '../../loaders/market-streams.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { selectedPairs } from '../complexity.ts';
 import { pairFilterArg, pairIdArgs } from './pair.ts';

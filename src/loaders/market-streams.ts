@@ -1,6 +1,5 @@
 import { type Pair, selectPairs, type Ticker } from '../domain/market.ts';
 import { UpstreamError } from '../errors.ts';
-import type { Head } from '../live/chain/head.ts';
 import type { MarketSnapshot } from '../live/market/lists.ts';
 import { noTicker, type OrderBookSnapshot } from '../live/market/order-books.ts';
 import { createDivergenceSelector, type DivergenceArguments } from './divergence.ts';
@@ -9,16 +8,10 @@ import type { Loaders } from './loaders.ts';
 import { type PairFilterInput, toFilter } from './market.ts';
 import { type CutOrderBook, cutBook, type OrderBookArguments, readOrderBookArguments } from './order-book.ts';
 import { createSourceStream, type SourceStream } from './source-stream.ts';
-import { startAtHead, startWithError, subscribeTo, valueOrError } from './stream-starts.ts';
+import { startAtHead, startWithError, subscribeTo, valueOrError } from './stream-operators.ts';
 
 // The source streams of subscriptions: the current value, then each change. If its upstream cannot be read, a stream starts
 // with the error and stays open. All throw UpstreamNotConfiguredError.
-
-/** The current head first, then each new one. */
-export async function createHeadStream({ sources }: Pick<Loaders, 'sources'>): Promise<SourceStream<Head, Head>> {
-  const subscribe = await subscribeTo(sources.head);
-  return createSourceStream<Head, Head>({ subscribe, toUpdate: (head) => head, headOf: (head) => head });
-}
 
 /** The tickers that match a filter, each time that a ticker has changed. */
 export async function createTickerStream(

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { toTokenList } from '../../src/domain/token.ts';
 import { createContext } from '../../src/graphql/context.ts';
-import { createHeadSteps } from '../../src/loaders/head-steps.ts';
-import { createPriceCrossingStream } from '../../src/loaders/pool-streams.ts';
+import { createPriceCrossingStream } from '../../src/loaders/head-streams.ts';
+import { createHeadSteps } from '../../src/loaders/stream-operators.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
 import { BTC, PRV } from '../support/tokens.ts';
 

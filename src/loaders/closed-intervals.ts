@@ -1,5 +1,6 @@
 import { type BeaconHeight, newestFinal } from '../domain/beacon-height.ts';
-import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../domain/candle.ts';
+import { firstIndexWhere } from '../domain/binary-search.ts';
+import { type CandleInterval, openTimeOf } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { History } from '../history/history.ts';
 import { onEach } from '../live/broadcast/broadcast.ts';
@@ -21,16 +22,11 @@ export type ClosedIntervals = {
   momentsAt(head: Head, interval: CandleInterval, after: BeaconHeight | undefined): readonly CandleMoment[];
 };
 
-/** An interval that was closed by the block at a height. */
-type Closing = { readonly openTime: Instant; readonly closedAt: BeaconHeight };
+/** Closed candles that a subscriber gets at most after a head. */
+const MAX_CLOSED = 64;
 
-/** Closings that are remembered of each interval, for subscribers that are slow or resume. */
-const MAX_CLOSINGS = 64;
-
-/** Heights that are remembered: those that are not final, and a few more. */
-const MAX_HEIGHTS = 16;
-
-const INTERVALS = Object.keys(INTERVAL_MS) as CandleInterval[];
+/** Heights that are remembered, for subscribers that are slow or resume: those of a day and a half. */
+const MAX_HEIGHTS = 4_096;
 
 /** Follows which intervals are closed, from the first subscriber on. */
 export function createClosedIntervals(
@@ -38,9 +34,8 @@ export function createClosedIntervals(
   history: Pick<History, 'unrecorded'>,
 ): ClosedIntervals {
   const moments = new WeakMap<Head, Map<Instant | undefined, CandleMoment>>();
-  const closings = new Map<CandleInterval, Closing[]>(INTERVALS.map((interval) => [interval, []]));
   /** The heights that were seen last, ascending. */
-  let seen: readonly Pick<Head, 'beaconHeight' | 'time'>[] = [];
+  const seen: Pick<Head, 'beaconHeight' | 'time'>[] = [];
   let isFollowing = false;
 
   function follow(): void {
@@ -50,26 +45,24 @@ export function createClosedIntervals(
     onEach(follower.subscribe, see);
   }
 
-  /** Adds a head. All intervals that its block closes are added to the closings. */
   function see({ beaconHeight, time }: Head): void {
-    const newest = seen.at(-1);
-    if (newest?.beaconHeight === beaconHeight && newest.time === time) return;
-    // A block that is later than one above it is of a branch that was given up.
-    const before = seen.filter((each) => each.beaconHeight < beaconHeight && each.time <= time);
-    seen = [...before, { beaconHeight, time }].slice(-MAX_HEIGHTS);
-    for (const interval of INTERVALS) {
-      const from = openTimeOfNotClosed(before, interval);
-      const to = openTimeOfNotClosed(seen, interval);
-      if (from === undefined || to === undefined) continue;
-      const list = closings.get(interval) as Closing[];
-      const last = list.at(-1)?.openTime ?? Number.NEGATIVE_INFINITY;
-      const openTimes = new Set(seen.map((each) => openTimeOf(each.time, interval)));
-      for (const openTime of openTimes) {
-        if (openTime < from || openTime >= to || openTime <= last) continue;
-        list.push({ openTime, closedAt: beaconHeight });
-        if (list.length > MAX_CLOSINGS) list.shift();
-      }
+    for (let newest = seen.at(-1); newest !== undefined; newest = seen.at(-1)) {
+      // A block that is later than one above it is of a branch that was given up.
+      if (newest.beaconHeight < beaconHeight && newest.time <= time) break;
+      seen.pop();
     }
+    seen.push({ beaconHeight, time });
+    if (seen.length > MAX_HEIGHTS) seen.shift();
+  }
+
+  /** The last intervals that were closed by the heads above a height up to another one, ascending. */
+  function closedBetween(after: BeaconHeight, upTo: BeaconHeight, interval: CandleInterval): Instant[] {
+    const firstNotFinal = (tip: BeaconHeight) =>
+      firstIndexWhere(seen.length, (index) => (seen[index]?.beaconHeight ?? 0) > newestFinal(tip));
+    const blocks = seen.slice(firstNotFinal(after), firstNotFinal(upTo) + 1);
+    const openTimes = blocks.map(({ time }) => openTimeOf(time, interval));
+    const notClosed = openTimes.at(-1);
+    return [...new Set(openTimes)].filter((openTime) => openTime !== notClosed).slice(-MAX_CLOSED);
   }
 
   function momentOf(head: Head, closed: Instant | undefined): CandleMoment {
@@ -86,22 +79,8 @@ export function createClosedIntervals(
       // The subscriber may be notified of the head earlier.
       if (head === follower.current()) see(head);
       const received = after === undefined || isFarAhead(after, head) ? head.beaconHeight : after;
-      const closed = (closings.get(interval) ?? []).filter(
-        ({ closedAt }) => closedAt > received && closedAt <= head.beaconHeight,
-      );
-      return [...closed.map(({ openTime }) => momentOf(head, openTime)), momentOf(head, undefined)];
+      const closed = closedBetween(received, head.beaconHeight, interval);
+      return [...closed.map((openTime) => momentOf(head, openTime)), momentOf(head, undefined)];
     },
   };
-}
-
-/** When the oldest interval begins that is not closed: that of the lowest height that is not final. */
-function openTimeOfNotClosed(
-  heights: readonly Pick<Head, 'beaconHeight' | 'time'>[],
-  interval: CandleInterval,
-): Instant | undefined {
-  const newest = heights.at(-1);
-  if (newest === undefined) return undefined;
-  const final = newestFinal(newest.beaconHeight);
-  const lowest = heights.find(({ beaconHeight }) => beaconHeight > final);
-  return lowest && openTimeOf(lowest.time, interval);
 }

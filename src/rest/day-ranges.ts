@@ -47,8 +47,7 @@ const MAX_FIRST_READ_MS = 2_000;
 /** Creates the ranges; none is known yet. */
 export function createDayRanges({ read, recordedVersion }: DayRangesOptions): DayRanges {
   let ranges = NO_RANGES;
-  let isReading = false;
-  const first = Promise.withResolvers<void>();
+  let reading: Promise<void> | undefined;
   let isFirstRead = true;
   /** What the ranges were read from. */
   let readFrom: { readonly version: number; readonly directory: PoolDirectory } | undefined;
@@ -76,27 +75,25 @@ export function createDayRanges({ read, recordedVersion }: DayRangesOptions): Da
     const version = recordedVersion();
     const { directory } = head.exchange;
     const isCurrent = readFrom?.version === version && readFrom.directory === directory;
-    if (isReading || isCurrent || startedAt < pauseUntil) return;
-    isReading = true;
+    if (reading !== undefined || isCurrent || startedAt < pauseUntil) return;
     const end = (found: Ranges) => {
       // Nothing is known: the documents stay as they are.
       if (found.byPlace.size > 0 || ranges.byPlace.size > 0) ranges = found;
       readFrom = { version, directory };
-      isReading = false;
+      reading = undefined;
       // At the start, reads wait for the database and find nothing.
       const tookMs = found.byPlace.size === 0 ? 0 : performance.now() - startedAt;
       pauseUntil = performance.now() + Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * tookMs);
-      first.resolve();
     };
     // If the history cannot be read, the rest of the documents does not depend on it.
-    readAll(head, places()).then(end, () => end(NO_RANGES));
+    reading = readAll(head, places()).then(end, () => end(NO_RANGES));
   }
 
   return {
     async refresh(head, places) {
       startReading(head, places);
       if (!isFirstRead) return;
-      await Promise.race([first.promise, sleep(MAX_FIRST_READ_MS, undefined, { ref: false })]);
+      await Promise.race([reading, sleep(MAX_FIRST_READ_MS, undefined, { ref: false })]);
       isFirstRead = false;
     },
     of: ({ directory }, place) => (directory === ranges.directory ? ranges.byPlace.get(place) : undefined),

@@ -70,21 +70,21 @@ export function createRestWriter(options: RestWriterOptions): RestWriter {
     write(exchange, document, headers);
   }
 
-  function write(exchange: HttpExchange, document: FixedDocument, headers: string[]): void {
+  function write(exchange: HttpExchange, document: FixedDocument, headers: readonly string[]): void {
     const { body, etag, contentType = 'application/json' } = document;
     const { request, response } = exchange;
     if (response.destroyed) {
       responses.track(exchange);
       return;
     }
-    headers.push('etag', etag);
-    if (hasEtag(request, etag)) {
-      response.writeHead(304, [...commonHeaders(exchange), ...headers]).end();
-    } else {
-      headers.push('content-type', contentType, 'content-length', String(body.length));
-      // Node sends no body in the response to a HEAD.
-      response.writeHead(200, [...commonHeaders(exchange), ...headers]).end(body);
-    }
+    const all = [...commonHeaders(exchange), ...headers, 'etag', etag];
+    if (hasEtag(request, etag)) end(exchange, 304, all);
+    else end(exchange, 200, [...all, ...contentHeaders(contentType, body)], body);
+  }
+
+  /** Sends a response. Node sends no body in the response to a HEAD. */
+  function end(exchange: HttpExchange, status: number, headers: string[], body?: Buffer | string): void {
+    exchange.response.writeHead(status, headers).end(body);
     responses.trackWritten(exchange);
   }
 
@@ -108,9 +108,7 @@ export function createRestWriter(options: RestWriterOptions): RestWriter {
     // A chart shows the error of the datafeed's own shape.
     const shown = request.url?.startsWith(UDF_PREFIX) ? { s: 'error', errmsg: message, code } : { code, message };
     const body = Buffer.from(`${JSON.stringify(shown)}\n`);
-    headers.push('content-type', 'application/json', 'content-length', String(body.length));
-    response.writeHead(status, headers).end(body);
-    responses.trackWritten(exchange);
+    end(exchange, status, [...headers, ...contentHeaders('application/json', body)], body);
   }
 
   function retryAfterOf({ extensions: { http } }: GraphQLError): string | undefined {
@@ -129,23 +127,19 @@ export function createRestWriter(options: RestWriterOptions): RestWriter {
     fail,
     sendTime(exchange, time) {
       const body = String(Math.floor(time / 1_000));
-      const headers = [
-        'cache-control',
-        'no-store',
-        'content-type',
-        'text/plain',
-        'content-length',
-        String(body.length),
-      ];
-      exchange.response.writeHead(200, [...commonHeaders(exchange), ...headers]).end(body);
-      responses.trackWritten(exchange);
+      const headers = ['cache-control', 'no-store', ...contentHeaders('text/plain', body)];
+      end(exchange, 200, [...commonHeaders(exchange), ...headers], body);
     },
     sendFixed: (exchange, document) => write(exchange, document, ['cache-control', 'no-cache']),
     sendMethods(exchange) {
       const preflight = ['access-control-allow-methods', METHODS, 'access-control-allow-headers', '*'];
-      const headers = [...commonHeaders(exchange), 'allow', METHODS, ...preflight, 'access-control-max-age', '86400'];
-      exchange.response.writeHead(204, headers).end();
-      responses.trackWritten(exchange);
+      const headers = ['allow', METHODS, ...preflight, 'access-control-max-age', '86400'];
+      end(exchange, 204, [...commonHeaders(exchange), ...headers]);
     },
   };
+}
+
+/** @param body ASCII characters, if it is a string */
+function contentHeaders(contentType: string, body: Buffer | string): readonly string[] {
+  return ['content-type', contentType, 'content-length', String(body.length)];
 }

@@ -3,6 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { type OutputChunk, type RolldownOptions, rolldown } from 'rolldown';
 import { build as buildPages } from 'vite';
+import { optionOf, type Setting } from './src/settings/setting.ts';
+import { SETTINGS } from './src/settings/settings.ts';
 
 // Writes the package to dist/. docs/decisions/package.md says what is bundled, and why.
 
@@ -25,6 +27,16 @@ const LAZY: Readonly<Record<string, string>> = {
 const loadLazily = {
   name: 'load-lazily',
   resolveId: (id: string) => (LAZY[id] === undefined ? undefined : { id: LAZY[id], external: true }),
+};
+
+/** The types of options, by the kinds of their settings. */
+const OPTION_TYPES = {
+  text: 'string',
+  texts: 'string | readonly string[]',
+  list: 'readonly string[]',
+  headers: 'Readonly<Record<string, string>>',
+  number: 'number',
+  boolean: 'boolean',
 };
 
 /** The packages whose code is in the bundles, by their folders. */
@@ -126,6 +138,8 @@ function writeTypes(): void {
       stdio: 'inherit',
     },
   );
+  // The source derives this type from the declaration of settings, where an editor finds no descriptions.
+  writeFileSync(join(all, 'library/setting-options.d.ts'), optionsType());
   const pending = ['index.d.ts'];
   for (const path of pending) {
     const text = readFileSync(join(all, path), 'utf8');
@@ -138,6 +152,25 @@ function writeTypes(): void {
     }
   }
   rmSync(all, { recursive: true });
+}
+
+/** The declaration of the options of the library, each with its description. */
+function optionsType(): string {
+  const options = new Map(Object.values<Setting>(SETTINGS).map((setting) => [setting.variable, optionOf(setting)]));
+  const entries = Object.values<Setting>(SETTINGS).map((setting) => {
+    const { kind = 'text' } = setting;
+    const byDefault = setting.optionDefault ?? setting.default;
+    const types = typeof kind === 'string' ? [OPTION_TYPES[kind]] : kind.map((word) => `'${word}'`);
+    const meaning = setting.meaning.replace(
+      /`([A-Z_]+)`/g,
+      (whole, name) => `\`${options.get(name) ?? whole.slice(1, -1)}\``,
+    );
+    const suffix = byDefault === '' ? '' : ` Default: \`${byDefault}\`.`;
+    return `  /** ${meaning}${suffix} */\n  readonly ${optionOf(setting)}?: ${[...types, 'undefined'].join(' | ')};\n`;
+  });
+  const docstring =
+    '/** The settings as options. Each is checked as on the command line. An option that is `undefined` is not set. */\n';
+  return `${docstring}export type SettingOptions = {\n${entries.join('')}};\n`;
 }
 
 /** The licenses of the packages in the bundles, with the notices that some of them require. */

@@ -7,14 +7,7 @@ import { schema } from '../src/graphql/schema.ts';
 import { SETTING_GROUPS, SETTINGS } from '../src/settings/settings.ts';
 import { createStoreModel } from './history/store-model.ts';
 import { anchorsOf, PAGES, proseOf, type Sample, samplesIn } from './support/doc-pages.ts';
-import {
-  envExample,
-  errorsTable,
-  metricsTable,
-  optionsType,
-  replacePart,
-  settingsTables,
-} from './support/doc-tables.ts';
+import { envExample, errorsTable, metricsTable, replacePart, settingsTables } from './support/doc-tables.ts';
 import { startGateway } from './support/gateway.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -174,10 +167,6 @@ describe('what `npm run docs` prints', () => {
     const page = read('docs/settings.md');
     expect(replacePart(page, 'settings', settingsTables())).toBe(page);
     expect(read('.env.example')).toBe(envExample());
-  });
-
-  test('the options of the library are the settings', () => {
-    expect(read('src/library/setting-options.ts')).toBe(optionsType());
   });
 
   test('the error codes are as the code has them', () => {

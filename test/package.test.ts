@@ -18,6 +18,7 @@ import { promisify, stripVTControlCharacters } from 'node:util';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { SETTINGS } from '../src/settings/settings.ts';
 import { hasNoRegistry, NPM_ENV } from './support/npm.ts';
 import { oldNodes } from './support/old-nodes.ts';
 import { startGrpcReceiver, startOtlpReceiver } from './support/otlp-receiver.ts';
@@ -332,6 +333,27 @@ installed('a strict project compiles against the types, and its program runs and
   // By default, the library serves no explorer.
   expect(JSON.parse(stdout)).toEqual([answer, true, problems, [404, 200]]);
   expect(stderr).toBe('');
+});
+
+test('the options have the types of the source, and their descriptions', async () => {
+  const published = join(ROOT, 'dist/types/library/setting-options.d.ts');
+  const described = readFileSync(published, 'utf8').match(/^ {2}\/\*\* \S.* \*\/\n {2}readonly \w+\?: /gm);
+  expect(described).toHaveLength(Object.keys(SETTINGS).length);
+  const source = join(ROOT, 'src/library/setting-options.ts');
+  const same = `
+    import type { SettingOptions as Source } from ${JSON.stringify(source)};
+    import type { SettingOptions as Published } from ${JSON.stringify(published)};
+    type Flat<Type> = { [Key in keyof Type]: Type[Key] };
+    type IsSame<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+    export const isSame: IsSame<Flat<Source>, Flat<Published>> = true;`;
+  writeFileSync(join(folder, 'same.mts'), same);
+  const project = { extends: join(ROOT, 'tsconfig.json'), files: ['same.mts'], include: [] };
+  writeFileSync(join(folder, 'same.json'), JSON.stringify(project));
+  const compiled = await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', 'same.json'], {
+    cwd: folder,
+    env: NPM_ENV,
+  }).catch((error) => error);
+  expect(compiled.stdout).toBe('');
 });
 
 installed('the schema is a file of the package', async () => {

@@ -1,6 +1,6 @@
 import { ERROR_CODES } from '../../src/errors.ts';
-import { descriptionOf, flagOf, optionOf, type Setting } from '../../src/settings/setting.ts';
-import { SETTING_GROUPS, SETTINGS } from '../../src/settings/settings.ts';
+import { descriptionOf, flagOf, type Setting } from '../../src/settings/setting.ts';
+import { SETTING_GROUPS } from '../../src/settings/settings.ts';
 
 /** The table of error codes. */
 export function errorsTable(): string {
@@ -58,42 +58,4 @@ export function envExample(): string {
 
 function envEntry(setting: Setting): string {
   return `# ${descriptionOf(setting)}\n#${setting.variable}=${setting.default}\n`;
-}
-
-const OPTION_TYPES = {
-  text: 'string',
-  texts: 'string | readonly string[]',
-  list: 'readonly string[]',
-  headers: 'Readonly<Record<string, string>>',
-  number: 'number',
-  boolean: 'boolean',
-};
-
-/** The text of `src/library/setting-options.ts`: the type of the options of the library, with their descriptions. */
-export function optionsType(): string {
-  const options = new Map(Object.values<Setting>(SETTINGS).map((setting) => [setting.variable, optionOf(setting)]));
-  const entries = Object.values<Setting>(SETTINGS).map((setting) => {
-    const { kind = 'text' } = setting;
-    const byDefault = setting.optionDefault ?? setting.default;
-    const types = typeof kind === 'string' ? [OPTION_TYPES[kind]] : kind.map((word) => `'${word}'`);
-    const meaning = setting.meaning.replace(
-      /`([A-Z_]+)`/g,
-      (whole, name) => `\`${options.get(name) ?? whole.slice(1, -1)}\``,
-    );
-    const suffix = byDefault === '' ? '' : ` Default: \`${byDefault}\`.`;
-    return `  /** ${meaning}${suffix} */\n${propertyOf(optionOf(setting), [...types, 'undefined'])}`;
-  });
-  const header = '// Written by `npm run docs`, from src/settings/settings.ts.\n\n';
-  const docstring =
-    '/** The settings as options. Each is checked as on the command line. An option that is `undefined` is not set. */\n';
-  return `${header}${docstring}export type SettingOptions = {\n${entries.join('')}};\n`;
-}
-
-const MAX_LINE = 120;
-
-/** The declaration of an option of one of these types, on several lines if it is long, as Biome writes it. */
-function propertyOf(name: string, types: readonly string[]): string {
-  const line = `  readonly ${name}?: ${types.join(' | ')};`;
-  if (line.length <= MAX_LINE) return `${line}\n`;
-  return `  readonly ${name}?:\n${types.map((type) => `    | ${type}`).join('\n')};\n`;
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { envExample, errorsTable, metricsTable, optionsType, replacePart, settingsTables } from './doc-tables.ts';
+import { envExample, errorsTable, metricsTable, replacePart, settingsTables } from './doc-tables.ts';
 
 const fileOf = (path: string) => new URL(`../../${path}`, import.meta.url);
 
@@ -28,7 +28,6 @@ async function readMetrics(): Promise<string> {
 }
 
 writeFileSync(fileOf('.env.example'), envExample());
-writeFileSync(fileOf('src/library/setting-options.ts'), optionsType());
 update('docs/settings.md', 'settings', settingsTables());
 update('docs/errors.md', 'codes', errorsTable());
 update('docs/operating.md', 'metrics', metricsTable(await readMetrics()));

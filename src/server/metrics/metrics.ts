@@ -2,7 +2,6 @@ import type { GraphQLError } from 'graphql';
 import { CloseCode } from 'graphql-ws';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { type AnyUpstream, ERROR_CODES, type Upstream } from '../../errors.ts';
-import type { FleetWatcher } from '../../fleet/watcher.ts';
 import type { Service } from '../../graphql/context.ts';
 import type { UpstreamCall } from '../../upstream/health.ts';
 import { createCounters, createHistograms } from './counters.ts';
@@ -10,44 +9,7 @@ import { createFleetWatcher } from './fleet-metrics.ts';
 import { registerSourceMetrics } from './source-metrics.ts';
 
 /** The metrics that Prometheus reads. Every label has a limited set of values. */
-export type Metrics = {
-  readonly contentType: string;
-  text(): Promise<string>;
-  /** Counts a request to a host of an upstream, and its duration. */
-  recordUpstreamCall(call: UpstreamCall, host: string): void;
-  /** Counts the bytes of a response of an upstream. */
-  recordUpstreamBytes(upstream: AnyUpstream, bytes: number): void;
-  /** Sets whether the circuit of a host is open. */
-  setCircuitOpen(upstream: Upstream, host: string, isOpen: boolean): void;
-  /** Counts a response of an HTTP endpoint. Event streams have no duration. */
-  recordResponse(endpoint: string, status: number, seconds: number | undefined): void;
-  /** Counts a response to a plain query over HTTP, or to a query over a websocket. */
-  recordResponseSource(from: ResponseSource): void;
-  /** Counts an operation that was executed, or an update of a subscription. */
-  recordOperation(type: OperationType, outcome: Outcome, seconds?: number): void;
-  /** Counts an operation of a persisted document. Its name comes from the manifest, so that the number of names is limited. */
-  recordPersistedOperation(name: string): void;
-  /** Counts the errors of one response to one client. Every transport calls it when it sends errors. */
-  recordErrors(errors: readonly GraphQLError[]): void;
-  /** Counts an operation that was not executed because it is invalid or exceeds a limit. */
-  recordRefusedOperation(): void;
-  /** Counts a request or an operation that exceeds the rate limit of its client. */
-  recordRateLimited(transport: OperationTransport): void;
-  /** Counts a request or a websocket that exceeds the connection limit of its client. */
-  recordRefusedConnection(): void;
-  /** Counts a request or an operation that names a minimum height. */
-  recordMinimumHeight(outcome: MinimumHeightOutcome): void;
-  /** Counts an operation that begins (1) or ends (-1) to wait for its minimum height. */
-  addWaitingForHeight(difference: 1 | -1): void;
-  /** Counts a websocket that opened (1) or closed (-1). */
-  addWebSockets(difference: 1 | -1): void;
-  /** Counts the close code of a websocket. */
-  recordWebSocketClose(code: number): void;
-  /** Adds the gauges of what the gateway follows: ages, subscriptions, skipped updates. Called once. */
-  registerSources(service: Service): void;
-  /** Adds the metrics of what a fleet reads once. Called once, and only with a fleet. */
-  watchFleet(): FleetWatcher;
-};
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** The label `type` of `pdex_operations_total`. */
 type OperationType = 'query' | 'subscribe' | 'update';
@@ -90,7 +52,7 @@ function sharedProcessMetrics(): Registry {
 }
 
 /** Creates the metrics of one gateway, including those of the process. */
-export function createMetrics(version: string, isSandbox = false): Metrics {
+export function createMetrics(version: string, isSandbox = false) {
   const registry = Registry.merge([sharedProcessMetrics()]);
   const registers = [registry];
 
@@ -213,35 +175,53 @@ export function createMetrics(version: string, isSandbox = false): Metrics {
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
-    recordUpstreamCall({ upstream, method, outcome, seconds }, host) {
+    /** Counts a request to a host of an upstream, and its duration. */
+    recordUpstreamCall({ upstream, method, outcome, seconds }: UpstreamCall, host: string): void {
       calls.inc({ upstream, method, outcome });
       if (upstream === 'NODE') nodeCalls.inc({ host, method, outcome });
       callSeconds(upstream, method).observe(seconds);
     },
-    recordUpstreamBytes: (upstream, bytes) => bytesRead.inc({ upstream }, bytes),
-    setCircuitOpen: (upstream, host, isOpen) => circuitOpen.set({ upstream, host }, Number(isOpen)),
-    recordResponse(endpoint, status, seconds) {
+    /** Counts the bytes of a response of an upstream. */
+    recordUpstreamBytes: (upstream: AnyUpstream, bytes: number) => bytesRead.inc({ upstream }, bytes),
+    /** Sets whether the circuit of a host is open. */
+    setCircuitOpen: (upstream: Upstream, host: string, isOpen: boolean) =>
+      circuitOpen.set({ upstream, host }, Number(isOpen)),
+    /** Counts a response of an HTTP endpoint. Event streams have no duration. */
+    recordResponse(endpoint: string, status: number, seconds: number | undefined): void {
       requests(endpoint, status).inc();
       if (seconds !== undefined) requestSeconds(endpoint).observe(seconds);
     },
-    recordResponseSource: (from) => responses(from).inc(),
-    recordOperation(type, outcome, seconds) {
+    /** Counts a response to a plain query over HTTP, or to a query over a websocket. */
+    recordResponseSource: (from: ResponseSource) => responses(from).inc(),
+    /** Counts an operation that was executed, or an update of a subscription. */
+    recordOperation(type: OperationType, outcome: Outcome, seconds?: number): void {
       if (type === 'update') updates.inc();
       operations(type, outcome).inc();
       if (seconds !== undefined) operationSeconds(type).observe(seconds);
     },
-    recordPersistedOperation: (name) => persisted(name).inc(),
-    recordErrors(errors) {
+    /** Counts an operation of a persisted document. Its name comes from the manifest, so that the number of names is limited. */
+    recordPersistedOperation: (name: string) => persisted(name).inc(),
+    /** Counts the errors of one response to one client. Every transport calls it when it sends errors. */
+    recordErrors(errors: readonly GraphQLError[]): void {
       for (const { extensions } of errors) errorsSent.inc({ code: errorCodeOf(extensions) });
     },
+    /** Counts an operation that was not executed because it is invalid or exceeds a limit. */
     recordRefusedOperation: () => operations('any', 'refused').inc(),
-    recordRateLimited: (transport) => rateLimited.inc({ transport }),
+    /** Counts a request or an operation that exceeds the rate limit of its client. */
+    recordRateLimited: (transport: OperationTransport) => rateLimited.inc({ transport }),
+    /** Counts a request or a websocket that exceeds the connection limit of its client. */
     recordRefusedConnection: () => connectionsRefused.inc(),
-    recordMinimumHeight: (outcome) => minimumHeights(outcome).inc(),
-    addWaitingForHeight: (difference) => waitingForHeight.inc(difference),
-    addWebSockets: (difference) => webSockets.inc(difference),
-    recordWebSocketClose: (code) => webSocketCloses.inc({ code: isKnownClose(code) ? String(code) : OTHER }),
-    registerSources: (service) => registerSourceMetrics(service, registry),
+    /** Counts a request or an operation that names a minimum height. */
+    recordMinimumHeight: (outcome: MinimumHeightOutcome) => minimumHeights(outcome).inc(),
+    /** Counts an operation that begins (1) or ends (-1) to wait for its minimum height. */
+    addWaitingForHeight: (difference: 1 | -1) => waitingForHeight.inc(difference),
+    /** Counts a websocket that opened (1) or closed (-1). */
+    addWebSockets: (difference: 1 | -1) => webSockets.inc(difference),
+    /** Counts the close code of a websocket. */
+    recordWebSocketClose: (code: number) => webSocketCloses.inc({ code: isKnownClose(code) ? String(code) : OTHER }),
+    /** Adds the gauges of what the gateway follows: ages, subscriptions, skipped updates. Called once. */
+    registerSources: (service: Service) => registerSourceMetrics(service, registry),
+    /** Adds the metrics of what a fleet reads once. Called once, and only with a fleet. */
     watchFleet: () => createFleetWatcher(registry),
   };
 }

@@ -4,9 +4,8 @@ import { type ExchangeState, toPoolDirectory } from '../src/domain/exchange.ts';
 import type { HistoryStore } from '../src/history/store.ts';
 import { createHistoryStore } from '../src/history/store-client.ts';
 import { handleCall, reportReady } from './process-control.ts';
-import { createTemporaryFolder } from './temporary-folders.ts';
 
-// A process with a store of the history, as the gateway has it: the database is used in a thread.
+// A process with a store of the history, as the gateway has it: the database is used in a thread. Its argument is the folder of the database.
 
 /** A history that is filled before it is read. */
 export type FilledHistory = {
@@ -29,7 +28,7 @@ let state: ExchangeState | undefined;
 
 async function open(pools: number): Promise<{ readonly path: string; readonly exchange: ExchangeState }> {
   await store?.close();
-  const path = join(createTemporaryFolder(), 'history.sqlite');
+  const path = join(process.argv[2] ?? '', 'history.sqlite');
   store = createHistoryStore({ database: { kind: 'sqlite', path }, rawDays: 365 });
   await store.useChain('bench');
   const tokenId = (number: number) => number.toString(16).padStart(64, '0');

@@ -6,10 +6,10 @@ import type { Run } from './run.ts';
 
 /** Writes the page of a run: the machine, one line for each goal, and what did not run. */
 export function toPage({ command, date, minutes, machine, rows, failures }: Run): string {
-  const lines = rows.flatMap(({ results }) =>
-    results.flatMap((result) => result.goals.map((goal) => lineOf(result, goal))),
+  const lines = rows.flatMap(({ name, results }) =>
+    results.flatMap((result) => result.goals.map((goal) => [`\`${name}\``, ...lineOf(result, goal)])),
   );
-  const failed = failures.map(({ name }) => [`row \`${name}\``, '', '', '', '', '', 'failed, see below']);
+  const failed = failures.map(({ name }) => [`\`${name}\``, '', '', '', '', '', '', 'failed, see below']);
   const missing = new Set([
     ...failures.map(({ name, reason }) => `- Row \`${name}\` failed: ${reason}`),
     ...rows.flatMap(({ results }) => results.flatMap(reasonsOf)),
@@ -23,26 +23,31 @@ ${machine.join('\n')}
 Each line is one goal, at the size (in bold) that is the furthest from meeting it. Figures are medians. A ratio or a difference is
 the median of those within a round. The spread, in parentheses, is the lowest and the highest median of one start of all processes.
 
-${toTable([['what', 'sizes', 'measured', 'peer', 'ratio', 'goal', 'met'], ...lines, ...failed])}
+${toTable([['row', 'what', 'sizes', 'measured', 'peer', 'ratio', 'goal', 'met'], ...lines, ...failed])}
 ${missing.size === 0 ? '' : `\nWhat did not run:\n\n${[...missing].join('\n')}\n`}
 The raw figures of each row are in \`bench/results/<row>.json\`: all samples, in the order of the rounds, of all servers and sizes.
 `;
 }
 
 function lineOf(result: Result, goal: Goal): readonly string[] {
-  const { title, unit } = result;
+  const what = whatOf(result, goal);
   const check = checkGoal(result, goal);
-  if (check === undefined) return [title, sizesOf(result, goal), 'nothing', '', '', toBound(goal), 'not run'];
+  if (check === undefined) return [what, sizesOf(result, goal), 'nothing', '', '', toBound(goal), 'not run'];
 
   const { figure, compared, isMet } = check;
-  const measured = `${toFigure(figure.value)} ${unit}`;
+  const measured = `${toFigure(figure.value)} ${result.unit}`;
   const isDifference = goal.baseline?.by === 'difference';
   const cells =
     compared === undefined
       ? [`${measured} (${toFigure(figure.low)}–${toFigure(figure.high)})`, '', '']
       : [measured, compared.peer, toSpread(compared, isDifference ? signed : toFigure)];
-  const what = typeof goal.target === 'string' ? title : `${title}, the worst of ${goal.target.length}`;
   return [what, sizesOf(result, goal, check), ...cells, toBound(goal), isMet ? 'yes' : '**no**'];
+}
+
+/** The title of the result, with the target if other goals are about other ones. */
+function whatOf({ title, goals }: Result, { target }: Goal): string {
+  if (typeof target !== 'string') return `${title}, the worst of ${target.length}`;
+  return goals.some((goal) => goal.target !== target) ? `${title}: ${target}` : title;
 }
 
 /** The sizes of a goal; the one that counts is bold if there are several. */

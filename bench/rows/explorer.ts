@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { startGateway, startSandbox } from '../gateway.ts';
@@ -25,6 +26,7 @@ export const explorer: Row = { name: 'explorer', comparesCheckouts: false, run }
 async function run({ quick, checkouts, log }: RowContext): Promise<readonly Result[]> {
   const [checkout] = checkouts;
   if (checkout === undefined) throw new Error('the gateway of this checkout takes no part');
+  execFileSync('npm', ['run', '--silent', 'build', '--workspace', 'explorer'], { cwd: checkout.folder, stdio: 'pipe' });
   const sizes = quick ? [1_000] : [1_000, 10_000];
   /** A list that is not much longer than the screen does not scroll. */
   const longSizes = sizes.filter((pools) => pools > 54);

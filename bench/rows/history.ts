@@ -1,9 +1,10 @@
 import { median } from '../figures.ts';
 import type { FilledHistory } from '../history-store.ts';
 import type { LoopDelay } from '../process-control.ts';
-import { startProcess } from '../processes.ts';
+import { type BenchProcess, startProcess } from '../processes.ts';
 import { createResult, type OpenResult, type Result } from '../result.ts';
 import type { Row, RowContext } from '../row.ts';
+import { createTemporaryFolder } from '../temporary-folders.ts';
 
 const STORE = 'SQLite';
 
@@ -60,8 +61,12 @@ async function run({ quick, log }: RowContext): Promise<readonly Result[]> {
   return [read, blocked, recorded];
 }
 
+function startStore(): Promise<BenchProcess> {
+  return startProcess({ role: 'server', file: 'history-store.ts', args: [createTemporaryFolder()] });
+}
+
 async function readCandles(result: OpenResult, filled: FilledHistory, rounds: number): Promise<void> {
-  await using server = await startProcess({ role: 'server', file: 'history-store.ts' });
+  await using server = await startStore();
   const changes = await server.call<number>('fill', filled);
   result.note(`${filled.days} days: ${changes.toLocaleString('en-US')} recorded changes.`);
   // The first round warms up.
@@ -72,7 +77,7 @@ async function readCandles(result: OpenResult, filled: FilledHistory, rounds: nu
 }
 
 async function recordHeights(blocked: OpenResult, recorded: OpenResult, pools: number, rounds: number): Promise<void> {
-  await using server = await startProcess({ role: 'server', file: 'history-store.ts' });
+  await using server = await startStore();
   await server.call('create', { pools });
   for (let round = -3; round < rounds; round++) {
     await server.call('measure loop delay');

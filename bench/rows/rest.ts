@@ -15,73 +15,49 @@ const PATH = '/api/v1/public/market-data/tickers';
 /** When the node pushes the block of a round, as a share of the round. */
 const BLOCK_AFTER = 0.3;
 
-/** The tickers with a new height each second, and from memory alone. */
-const CASES = [
-  {
-    title: 'The tickers of the REST API again, a new height each second',
-    about:
-      'In each round of a second, the node pushes one block: the gateway reads its state and writes the document again.',
-    hasNewHeight: true,
-  },
-  {
-    title: 'The tickers of the REST API again, from memory',
-    about: 'During a round, the gateway has no new height, and the document stays the same.',
-    hasNewHeight: false,
-  },
-] as const;
-
 /** The tickers of the REST API again and again, as a listing site and its mirrors read them. */
 export const rest: Row = { name: 'rest', comparesCheckouts: false, run };
 
 async function run(context: RowContext): Promise<readonly Result[]> {
   const schedule = scheduleOf(context, SCHEDULE);
-  const cases = CASES.map(({ title, about, hasNewHeight }) => ({
-    hasNewHeight,
-    result: createResult({
-      title,
-      about: `A GET of \`/tickers\`: about one ticker for each pool, with the price and liquidity of its pool. ${about} The bare server sends the bytes of the first response of the gateway.`,
-      sizeUnit: 'pools',
-      sizes: schedule.sizes,
-      samplesPerStart: schedule.rounds,
-      unit: 'responses/s',
-      better: 'more',
-      goals: [{ target: GATEWAY, baseline: { target: BARE_HTTP, by: 'ratio' }, bound: 'at least', value: 0.5 }],
-    }),
-  }));
+  const result = createResult({
+    title: 'The tickers of the REST API again',
+    about:
+      'A GET of `/tickers`: about one ticker for each pool, with the price and liquidity of its pool. In each round of a second, the node pushes one block: the gateway reads its state and writes the document again. The bare server sends the bytes of the first response of the gateway.',
+    sizeUnit: 'pools',
+    sizes: schedule.sizes,
+    samplesPerStart: schedule.rounds,
+    unit: 'responses/s',
+    better: 'more',
+    goals: [{ target: GATEWAY, baseline: { target: BARE_HTTP, by: 'ratio' }, bound: 'at least', value: 0.5 }],
+  });
   for (const pools of schedule.sizes) {
-    const runs: readonly CaseRun[] = cases.map((each) => ({ ...each, rounds: [] }));
+    const rounds: RoundResult[] = [];
     for (let start = 0; start < schedule.starts; start++) {
-      await runStart({ context, schedule, runs, pools, start });
+      rounds.push(...(await runStart({ context, schedule, result, pools, start })));
       context.log(`${PATH}, ${pools} pools: start ${start + 1} of ${schedule.starts} done`);
     }
-    for (const { result, rounds } of runs) {
-      const heights = median(rounds.map((round) => round.heights));
-      const busy = Math.round(100 * Math.max(...rounds.map((round) => round.busy)));
-      result.note(
-        `${pools} pools: ${heights} new heights in a round; the load generator used up to ${busy} % of its core.`,
-      );
-    }
+    const heights = median(rounds.map((round) => round.heights));
+    const busy = Math.round(100 * Math.max(...rounds.map((round) => round.busy)));
+    result.note(
+      `${pools} pools: ${heights} new heights in a round; the load generator used up to ${busy} % of its core.`,
+    );
   }
-  return cases.map(({ result }) => result);
+  return [result];
 }
-
-/** One case at one size, with the rounds of the gateway. */
-type CaseRun = {
-  readonly hasNewHeight: boolean;
-  readonly result: OpenResult;
-  readonly rounds: RoundResult[];
-};
 
 type Start = {
   readonly context: RowContext;
   readonly schedule: QuerySchedule;
-  readonly runs: readonly CaseRun[];
+  readonly result: OpenResult;
   readonly pools: number;
   readonly start: number;
 };
 
-async function runStart({ context, schedule, runs, pools, start }: Start): Promise<void> {
+/** @returns the rounds of the gateway */
+async function runStart({ context, schedule, result, pools, start }: Start): Promise<readonly RoundResult[]> {
   const { rounds, seconds, warmUpSeconds } = schedule;
+  const ofGateway: RoundResult[] = [];
   // Without pushed blocks, a gateway with the default settings would see a block up to a second later, often after the round.
   await using testbed = await startTestbed(context.checkouts, { pools }, ({ pushUrl }) => ({
     FULLNODE_WS_URL: pushUrl,
@@ -92,20 +68,19 @@ async function runStart({ context, schedule, runs, pools, start }: Start): Promi
   await targets.get(BARE_HTTP)?.server.call('send', await readTickers(testbed.gateway.url));
   const requests = [Buffer.from(`GET ${PATH} HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: application/json\r\n\r\n`)];
 
-  for (const { hasNewHeight, result, rounds: ofGateway } of runs) {
-    // The first round warms up.
-    for (let round = -1; round < rounds; round++) {
-      for (const [name, target] of orderOf([...targets], start + Math.max(0, round))) {
-        const options = { ...target, testbed, load, requests, seconds: round < 0 ? warmUpSeconds : seconds };
-        const measured = await testbed.alone(target.server, async () =>
-          hasNewHeight && name === GATEWAY ? measureWithBlock(options) : { ...(await measure(options)), heights: 0 },
-        );
-        if (round < 0) continue;
-        result.add(name, pools, measured.perSecond);
-        if (name === GATEWAY) ofGateway.push(measured);
-      }
+  // The first round warms up.
+  for (let round = -1; round < rounds; round++) {
+    for (const [name, target] of orderOf([...targets], start + Math.max(0, round))) {
+      const options = { ...target, testbed, load, requests, seconds: round < 0 ? warmUpSeconds : seconds };
+      const measured = await testbed.alone(target.server, async () =>
+        name === GATEWAY ? measureWithBlock(options) : { ...(await measure(options)), heights: 0 },
+      );
+      if (round < 0) continue;
+      result.add(name, pools, measured.perSecond);
+      if (name === GATEWAY) ofGateway.push(measured);
     }
   }
+  return ofGateway;
 }
 
 /** Measures a gateway that gets a new block meanwhile. */

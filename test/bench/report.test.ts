@@ -51,10 +51,10 @@ describe('the page of a run', () => {
     addAll(result, 'gateway', { 1000: [900, 950, 920, 940], 10000: [800, 820, 840, 900] });
     addAll(result, 'bare', { 1000: [1_000, 1_000, 1_000, 1_000], 10000: [1_000, 1_000, 1_000, 1_000] });
     expect(linesOf(toPage(runOf([result])))).toEqual([
-      '| what | sizes | measured | peer | ratio | goal | met |',
-      '| --- | --- | --- | --- | --- | --- | --- |',
-      '| A & B | 1,000, **10,000** pools | 830 responses/s | bare | 0.830 (0.810–0.870) | ≥ 0.85 × | **no** |',
-      '| A & B | 1,000, **10,000** pools | 830 responses/s (810–870) |  |  | ≥ 1,500 | **no** |',
+      '| row | what | sizes | measured | peer | ratio | goal | met |',
+      '| --- | --- | --- | --- | --- | --- | --- | --- |',
+      '| `some-row` | A & B | 1,000, **10,000** pools | 830 responses/s | bare | 0.830 (0.810–0.870) | ≥ 0.85 × | **no** |',
+      '| `some-row` | A & B | 1,000, **10,000** pools | 830 responses/s (810–870) |  |  | ≥ 1,500 | **no** |',
     ]);
   });
 
@@ -68,7 +68,7 @@ describe('the page of a run', () => {
     result.explain('c', 1_000, 'it needs a newer libc');
     const page = toPage(runOf([result]));
     expect(linesOf(page).at(-1)).toBe(
-      '| A & B | **1,000**, 10,000 pools | 120 responses/s | b | 1.20 (1.20–1.20) | ≥ 1.1 × | yes |',
+      '| `some-row` | A & B | **1,000**, 10,000 pools | 120 responses/s | b | 1.20 (1.20–1.20) | ≥ 1.1 × | yes |',
     );
     expect(page).toContain('- c: it needs a newer libc');
   });
@@ -90,9 +90,9 @@ describe('the page of a run', () => {
     addAll(result, 'one', { 50: [10, 11, 13] });
     addAll(result, 'two', { 50: [60, 20, 61] });
     expect(linesOf(toPage(runOf([result]))).slice(2)).toEqual([
-      '| Blocked, the worst of 2 | 50 pools | 60 ms (20–61) |  |  | ≤ 50 | **no** |',
-      '| Blocked | 50 pools | 11 ms (10–13) |  |  | ≤ 12 | **no** |',
-      '| Blocked | 50 pools | 11 ms | two | −48 (−50–−9) | ≤ 5 more | yes |',
+      '| `some-row` | Blocked, the worst of 2 | 50 pools | 60 ms (20–61) |  |  | ≤ 50 | **no** |',
+      '| `some-row` | Blocked: one | 50 pools | 11 ms (10–13) |  |  | ≤ 12 | **no** |',
+      '| `some-row` | Blocked: one | 50 pools | 11 ms | two | −48 (−50–−9) | ≤ 5 more | yes |',
     ]);
   });
 
@@ -101,8 +101,8 @@ describe('the page of a run', () => {
     addAll(result, 'gateway', { 1000: [1] });
     const page = toPage(runOf([result], [{ name: 'explorer', reason: 'no Chromium' }]));
     expect(linesOf(page).slice(2)).toEqual([
-      '| A & B | 1,000, 10,000 pools | nothing |  |  | ≥ 1 | not run |',
-      '| row `explorer` |  |  |  |  |  | failed, see below |',
+      '| `some-row` | A & B | 1,000, 10,000 pools | nothing |  |  | ≥ 1 | not run |',
+      '| `explorer` |  |  |  |  |  |  | failed, see below |',
     ]);
     expect(page).toContain('- Row `explorer` failed: no Chromium');
   });

@@ -44,7 +44,7 @@ export type QuerySchedule = {
 };
 
 /** The schedule of most rows. */
-export const SCHEDULE: QuerySchedule = { sizes: [10_000], starts: 4, rounds: 2, seconds: 1, warmUpSeconds: 1.5 };
+export const SCHEDULE: QuerySchedule = { sizes: [10_000], starts: 3, rounds: 2, seconds: 1, warmUpSeconds: 1.5 };
 
 /** The targets of a benchmark of queries. */
 export type QueryTargets = { readonly start: StartTargets };

@@ -25,8 +25,8 @@ export type SubscriberBenchmark = {
   readonly time: OpenResult;
   /** CPU time of the server for an update, in milliseconds. */
   readonly cpuTime: OpenResult;
-  /** Resident memory for each subscriber, in KiB. */
-  readonly memory: OpenResult;
+  /** Resident memory for each subscriber, in KiB, if it is measured. */
+  readonly memory: OpenResult | undefined;
 };
 
 /** The updates in each start. */
@@ -141,12 +141,15 @@ async function runServer(context: RowContext, options: OneServer): Promise<numbe
   await using load = await startLoadGenerator();
   await load.subscribe(server, { count: Math.min(size, WARM_UP_SUBSCRIBERS), operations });
   await load.unsubscribe();
-  const before = start < startsWithMemory(context) ? await server.call<Memory>('memory', settleMs) : undefined;
+  const before =
+    memory !== undefined && start < startsWithMemory(context)
+      ? await server.call<Memory>('memory', settleMs)
+      : undefined;
   await load.subscribe(server, { count: size, operations });
   await load.update(publish);
   if (before !== undefined) {
     const after = await server.call<Memory>('memory', settleMs);
-    memory.add(name, size, (after.rss - before.rss) / size / 1_024);
+    memory?.add(name, size, (after.rss - before.rss) / size / 1_024);
   }
   for (let update = 1; update < warmUp; update++) await load.update(publish);
   let busiest = 0;

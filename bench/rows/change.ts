@@ -26,7 +26,7 @@ export const change: Row = { name: 'change', comparesCheckouts: false, run };
 
 async function run({ quick, checkouts, log }: RowContext): Promise<readonly Result[]> {
   const sizes = quick ? [160] : [10_000];
-  const [starts, rounds] = quick ? [1, 2] : [3, 3];
+  const [starts, rounds] = quick ? [1, 2] : [2, 3];
   const result = createResult({
     title: 'A page of 100 with the change of each price: CPU time',
     about:

@@ -27,9 +27,7 @@ async function run({ quick, checkouts, log }: RowContext): Promise<readonly Resu
   const [checkout] = checkouts;
   if (checkout === undefined) throw new Error('the gateway of this checkout takes no part');
   execFileSync('npm', ['run', '--silent', 'build', '--workspace', 'explorer'], { cwd: checkout.folder, stdio: 'pipe' });
-  const sizes = quick ? [1_000] : [1_000, 10_000];
-  /** A list that is not much longer than the screen does not scroll. */
-  const longSizes = sizes.filter((pools) => pools > 54);
+  const sizes = quick ? [1_000] : [10_000];
   const [loads, blocks, scrolls] = quick ? [2, 3, 1] : [5, 10, 2];
   const head = { better: 'less', sizeUnit: 'pools', sizes } as const;
   const load = createResult({
@@ -56,7 +54,6 @@ async function run({ quick, checkouts, log }: RowContext): Promise<readonly Resu
     about: `The CPU time of the main thread of the page for each frame, while the page scrolls by ${PIXELS_PER_FRAME} pixels a frame, over ${FRAMES} frames.`,
     unit: 'ms',
     samplesPerStart: scrolls,
-    sizes: longSizes,
     goals: [{ target: SCROLLING, bound: 'at most', value: 16 }],
   });
 
@@ -86,7 +83,7 @@ async function run({ quick, checkouts, log }: RowContext): Promise<readonly Resu
         const readAt = await readAtMs(gateway, height);
         if (block > 0) update.add(SHOWN, pools, shownAt - readAt);
       }
-      for (let round = 0; longSizes.includes(pools) && round < scrolls; round++) {
+      for (let round = 0; round < scrolls; round++) {
         scroll.add(SCROLLING, pools, await cpuMsPerFrame(page));
         await sandbox.call('advance every', 1_000);
         scroll.add(WITH_BLOCKS, pools, await cpuMsPerFrame(page));

@@ -30,7 +30,7 @@ type Replica = { readonly process: BenchProcess; readonly seen: Map<number, numb
 async function run({ quick, checkouts: [checkout], log }: RowContext): Promise<readonly Result[]> {
   if (checkout === undefined) throw new Error('the gateway of this checkout takes no part');
   const sizes = quick ? [1_000] : [10_000];
-  const blocks = quick ? 4 : 20;
+  const blocks = quick ? 4 : 15;
   const results = createResults(sizes, blocks);
   const start = (sandbox: SandboxProcess, redisUrl?: string) =>
     startGateway(sandbox, {

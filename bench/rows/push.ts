@@ -28,7 +28,7 @@ export const push: Row = { name: 'push', comparesCheckouts: false, run };
 
 async function run({ quick, checkouts, log }: RowContext): Promise<readonly Result[]> {
   const sizes = quick ? [1_000] : [1_000, LARGE];
-  const blocks = quick ? 3 : 15;
+  const blocks = quick ? 3 : 10;
   const result = createResult({
     title: 'A pushed block: until a client has the new head',
     about: `The node pushes ${blocks} blocks. Measured from the moment at which the node has the block, and sends its frame, to the update of a client that subscribes to heads. The other target is the time in which another client reads an exchange state of that size from the node: one that nobody has read before, because the simulated node writes each state once.`,

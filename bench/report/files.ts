@@ -32,7 +32,7 @@ function withChart(readme: string): string {
 
 ![Responses per second of the gateway and of other GraphQL servers](bench/results/chart.svg)
 
-Responses per second on one core, over the same 10,000 pools. [All results](bench/RESULTS.md), with goals that are not met.`;
+Responses per second on one core, over the same 10,000 pools. The machine, all goals, and which are not met: [results](bench/RESULTS.md).`;
   return readme.replace(/(<!-- speed -->)[\s\S]*(<!-- \/speed -->)/, `$1\n\n${text}\n\n$2`);
 }
 

@@ -69,13 +69,13 @@ export function targetsOf({ isComparison }: RowContext, all: QueryTargets, trans
 /** The gateway polls for a new height often, so that little time passes without a measurement. */
 const SETTINGS = { HEAD_POLL_MS: '100' };
 
+/** A case with its figures so far. */
 type CaseRun = {
   readonly queryCase: QueryCase;
   /** The throughput. */
   readonly result: OpenResult;
   /** The CPU time of the server for each response: with it, two checkouts can be compared on a machine that others use. */
   readonly cpuTime: OpenResult;
-  /** All rounds at one size. */
   readonly rounds: RoundResult[];
 };
 
@@ -87,30 +87,30 @@ export async function benchmarkQueries(
   cases: readonly QueryCase[],
 ): Promise<readonly Result[]> {
   const { sizes, starts } = schedule;
-  const results = cases.map((queryCase) => ({ queryCase, ...createResults(queryCase, schedule) }));
+  const runs = cases.map((queryCase) => createRun(queryCase, schedule));
   for (const size of sizes) {
-    const runs: readonly CaseRun[] = results.map((each) => ({ ...each, rounds: [] }));
     for (let start = 0; start < starts; start++) {
       await runStart({ context, schedule, targets, runs, size, start });
       context.log(`${cases[0]?.title}, ${size} pools: start ${start + 1} of ${starts} done`);
     }
-    for (const run of runs) noteLoad(run, size);
   }
-  return results.flatMap(({ result, cpuTime }) => (context.isComparison ? [result, cpuTime] : [result]));
+  for (const { result, rounds } of runs) {
+    const busiest = Math.round(100 * Math.max(...rounds.map(({ busy }) => busy)));
+    const heights = Math.max(...rounds.map((round) => round.heights));
+    result.note(`The load generator used ${busiest} % of its core at most.`);
+    result.note(`The gateway had up to ${heights} new heights in a round.`);
+  }
+  return runs.flatMap(({ result, cpuTime }) => (context.isComparison ? [result, cpuTime] : [result]));
 }
 
-function createResults({ title, about, goals }: QueryCase, { sizes, rounds }: QuerySchedule) {
-  const head = { sizeUnit: 'pools', sizes, samplesPerStart: rounds } as const;
+function createRun(queryCase: QueryCase, { sizes, rounds }: QuerySchedule): CaseRun {
+  const { title, about, goals } = queryCase;
+  const head = { about, sizeUnit: 'pools', sizes, samplesPerStart: rounds } as const;
   return {
-    result: createResult({ ...head, title, about, unit: 'responses/s', better: 'more', goals }),
-    cpuTime: createResult({
-      ...head,
-      title: `${title}: CPU time`,
-      about: `${about} The CPU time of the server for each response.`,
-      unit: 'µs',
-      better: 'less',
-      goals: [],
-    }),
+    queryCase,
+    result: createResult({ ...head, title, unit: 'responses/s', better: 'more', goals }),
+    cpuTime: createResult({ ...head, title: `${title}: CPU time`, unit: 'µs', better: 'less', goals: [] }),
+    rounds: [],
   };
 }
 
@@ -123,14 +123,13 @@ type Start = {
   readonly start: number;
 };
 
-async function runStart({ context, schedule, targets: { start: startTargets }, ...rest }: Start) {
-  const { runs, size, start } = rest;
+async function runStart({ context, schedule, targets: { start: startTargets }, runs, size, start }: Start) {
   await using testbed = await startTestbed(context.checkouts, { pools: size }, SETTINGS);
-  const compared = new Set(
+  const peers = new Set(
     runs.flatMap(({ queryCase: { goals } }) => goals.flatMap((goal) => goal.baseline?.target ?? [])),
   );
   const isFirst = start === 0 && size === Math.max(...schedule.sizes);
-  const targets = await startTargets(testbed, (name) => !context.isComparison && (isFirst || compared.has(name)));
+  const targets = await startTargets(testbed, (name) => !context.isComparison && (isFirst || peers.has(name)));
   for (const { result } of runs) for (const [name, reason] of testbed.missing) result.explain(name, size, reason);
   // The data of the reference servers does not change, that of the gateway does: all responses are checked first.
   const responses: string[] = [];
@@ -197,13 +196,4 @@ async function runCase({ schedule, testbed, targets, run, size, start }: OneCase
       run.rounds.push(measured);
     }
   }
-}
-
-/** Notes the share of its core that the load generator used, and how many new heights the gateway had. */
-function noteLoad({ result, rounds }: CaseRun, size: number): void {
-  const busiest = Math.round(100 * Math.max(...rounds.map(({ busy }) => busy)));
-  const heights = Math.max(...rounds.map((round) => round.heights));
-  result.note(
-    `${size} pools: the load generator used ${busiest} % of its core at most. The gateway had up to ${heights} new heights in a round.`,
-  );
 }

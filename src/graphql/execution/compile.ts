@@ -20,6 +20,7 @@ import { type Limits, requireAtMost } from '../limits.ts';
 import { type Arguments, readArguments, variablesIn } from './arguments.ts';
 import { type CollectedField, collectFields } from './collect.ts';
 import type { FieldPlan, ObjectPlan, OperationPlan } from './plan.ts';
+import type { Shapes } from './shapes.ts';
 import { quickWriterOf, writerOf } from './write-type.ts';
 
 /** The operation that is compiled, and the limits that it must not exceed. */
@@ -30,6 +31,7 @@ type Compiled = {
   /** The variables that decide what is selected. The plan holds for all variables with the same decisions. */
   readonly variables: VariableValues;
   readonly limits: Pick<Limits, 'maxDepth' | 'maxNesting' | 'maxSiblings'>;
+  readonly shapes: Shapes;
 };
 
 /** Minimum number of fields of a cached pool. Writing fewer takes no longer than a lookup. */
@@ -42,7 +44,7 @@ const MAX_FIELDS = 10_000;
 const MAX_STEPS = 50_000;
 
 /** Compiles a validated operation. @throws QueryTooComplexError for an operation with too many fields, or nested too deeply */
-export function compile({ schema, document, operation, variables, limits }: Compiled): OperationPlan {
+export function compile({ schema, document, operation, variables, limits, shapes }: Compiled): OperationPlan {
   const definitions = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
   const fragments = Object.fromEntries(definitions.map((node) => [node.name.value, node]));
   const known = new Map<SelectionSetNode, Map<GraphQLObjectType, ObjectPlan>>();
@@ -51,6 +53,7 @@ export function compile({ schema, document, operation, variables, limits }: Comp
   let size = 0;
   let steps = 0;
   let nesting = 0;
+  let hasNewShape = false;
   /** Whether arguments contain variables, in what was planned since this was last reset. */
   let seesVariables = false;
 
@@ -74,15 +77,18 @@ export function compile({ schema, document, operation, variables, limits }: Comp
     const before = seesVariables;
     seesVariables = false;
     const fields = selected.map(([name, { nodes }], index) => planField(type, name, nodes, index === 0 ? '' : ','));
+    const found = seesVariables || failure !== undefined ? undefined : shapes.of(type.name, fields);
     const isCacheable =
-      !seesVariables &&
+      found !== undefined &&
       type.extensions['isCacheable'] === true &&
       fields.length >= MIN_CACHED_FIELDS &&
       !fields.some(({ isAwaited }) => isAwaited);
+    hasNewShape ||= isCacheable && found.isNew;
     const plan = {
       fields,
       failure,
       hasVariables: seesVariables,
+      shape: found?.shape,
       isCacheable,
       fixedCost: fixedCostOf(fields),
       nesting: nestingOf(fields, selected),
@@ -165,7 +171,7 @@ export function compile({ schema, document, operation, variables, limits }: Comp
   const root = planOf(type, [operation.selectionSet]);
   requireAtMost(limits.maxNesting, root.nesting, NESTING);
   requireAtMost(limits.maxDepth, root.depth, 'The selection depth of the operation');
-  return { root, size, usedVariables, readArguments: (values) => readers.map((read) => read(values)) };
+  return { root, size, hasNewShape, usedVariables, readArguments: (values) => readers.map((read) => read(values)) };
 }
 
 const NESTING = 'The nesting depth of selections and fragments';

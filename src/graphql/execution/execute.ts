@@ -16,9 +16,9 @@ export type Executor = {
 /** Creates an executor. A long result is written in several turns of the event loop. */
 export function createExecutor(takeTurn: TakeTurn = nextTurn): Executor {
   return {
-    execute({ plan: { root }, args }, rootValue, context) {
+    execute({ plan: { root }, args, isRepeated }, rootValue, context) {
       const errors = createFieldErrors();
-      const execution: Execution = { context, args, errors, slice: startTimeSlice(takeTurn) };
+      const execution: Execution = { context, args, errors, isRepeated, slice: startTimeSlice(takeTurn) };
       const toResult = (text: JsonText) =>
         new WrittenResult(finishText(text), hasNone(errors) ? undefined : reportErrors(errors));
       const fail = (error: unknown) => {

@@ -4,6 +4,7 @@ import type { Context, Service } from '../context.ts';
 import type { Arguments } from './arguments.ts';
 import type { FieldErrors, Place } from './field-errors.ts';
 import type { JsonText } from './json-text.ts';
+import type { Shape } from './shapes.ts';
 import type { TimeSlice } from './time-slice.ts';
 
 /** An operation, compiled: its root selection with everything in it. */
@@ -11,6 +12,8 @@ export type OperationPlan = {
   readonly root: ObjectPlan;
   /** The number of fields in all selections. */
   readonly size: number;
+  /** Whether it is the first plan that caches the JSON of its objects by one of its shapes. */
+  readonly hasNewShape: boolean;
   /** The names of the variables in arguments, each as often as it is used. */
   readonly usedVariables: readonly string[];
   /** Coerces the arguments that contain variables. An invalid argument is an error in its place. */
@@ -24,7 +27,9 @@ export type ObjectPlan = {
   readonly failure: GraphQLError | undefined;
   /** Whether arguments contain variables, in it or in nested selections. */
   readonly hasVariables: boolean;
-  /** Whether the JSON of its objects is cached, because it is the same in many responses. */
+  /** The same for equal selections of all documents; `undefined` if it depends on variables, or is very long. */
+  readonly shape: Shape | undefined;
+  /** Whether the JSON of its objects is cached by its shape, because it is the same in many responses. */
   readonly isCacheable: boolean;
   /** Its cost, if that is the same for all variables and at all times. */
   readonly fixedCost: SelectionCost | undefined;
@@ -91,6 +96,8 @@ export type Execution = {
   readonly args: readonly Arguments[];
   /** The errors of nullable fields and entries. */
   readonly errors: FieldErrors;
+  /** Whether the JSON of objects is cached: that of a selection that is never sent again would only fill the cache. */
+  readonly isRepeated: boolean;
   /** `undefined` for an object that is written without yielding to the event loop. */
   readonly slice: TimeSlice | undefined;
 };

@@ -14,6 +14,7 @@ import { type Limits, VALUE } from '../limits.ts';
 import { type Arguments, countValues } from './arguments.ts';
 import { compile } from './compile.ts';
 import type { OperationPlan } from './plan.ts';
+import { createShapes, type Shapes } from './shapes.ts';
 import { readVariables } from './variables.ts';
 
 /** A valid document, with what is known of its operations. */
@@ -49,6 +50,8 @@ export type PlannedOperation = {
   readonly args: readonly Arguments[];
   /** The variables, coerced. */
   readonly variables: Arguments;
+  /** Whether the plan, or another one with the same shapes, was used before, or it will be for each update of a subscription. */
+  readonly isRepeated: boolean;
 };
 
 /** A plan, the errors of variables that do not fit their types, or why the operation is too complex. */
@@ -68,6 +71,9 @@ type PlannerOptions = {
   readonly limits: Pick<Limits, 'maxComplexity' | 'maxDepth' | 'maxNesting' | 'maxSiblings'>;
 };
 
+/** The same, and the shapes of what was compiled before. */
+type CompilerOptions = PlannerOptions & { readonly shapes: Shapes };
+
 /** Maximum number of fields in all cached plans. */
 const MAX_CACHED_FIELDS = 50_000;
 
@@ -78,27 +84,30 @@ export function createPlanner({ schema, limits }: PlannerOptions): Planner {
     sizeCalculation: ({ plan }) => 1 + (plan?.size ?? 0),
   });
 
-  function compileOnce(operation: KnownOperation, variables: VariableValues): CompiledOperation {
+  const shapes = createShapes();
+
+  function compileOnce(operation: KnownOperation, variables: VariableValues) {
     const { id, conditions, isCached, plans } = operation;
     const values = conditions.length === 0 ? '' : valuesOf(conditions, variables);
     const key = `${id}:${values}`;
     const known = plans?.get(values) ?? cache.get(key);
-    if (known !== undefined) return known;
-    const compiled = compileOperation(operation, variables, { schema, limits });
+    if (known !== undefined) return { compiled: known, isRepeated: true };
+    const compiled = compileOperation(operation, variables, { schema, limits, shapes });
     if (isCached) cache.set(key, compiled);
-    return compiled;
+    const isSubscription = operation.definition.operation === 'subscription';
+    return { compiled, isRepeated: isSubscription || compiled.plan?.hasNewShape === false };
   }
 
   return {
     plan(operation, sent) {
       const { values, errors } = readVariables(schema, operation.definition, sent ?? {});
       if (values === undefined) return { errors };
-      const compiled = compileOnce(operation, values);
+      const { compiled, isRepeated } = compileOnce(operation, values);
       if (compiled.plan === undefined) return compiled;
       const { plan } = compiled;
       const excess = findExcess(plan, values.coerced, limits.maxComplexity);
       if (excess !== undefined) return { excess };
-      return { plan, args: plan.readArguments(values), variables: values.coerced };
+      return { plan, args: plan.readArguments(values), variables: values.coerced, isRepeated };
     },
   };
 }
@@ -126,10 +135,10 @@ function valuesOf(conditions: readonly string[], { coerced }: VariableValues): s
 function compileOperation(
   { document, definition }: Pick<KnownOperation, 'document' | 'definition'>,
   variables: VariableValues,
-  { schema, limits }: PlannerOptions,
+  options: CompilerOptions,
 ): CompiledOperation {
   try {
-    return { plan: compile({ schema, document, operation: definition, variables, limits }) };
+    return { plan: compile({ ...options, document, operation: definition, variables }) };
   } catch (error) {
     if (error instanceof QueryTooComplexError) return { excess: error };
     throw error;
@@ -142,7 +151,7 @@ const MAX_CONDITIONS = 4;
 /** Compiles an operation for all values of its conditions; none if it has too many conditions. */
 function compileAll(
   operation: Pick<KnownOperation, 'document' | 'definition' | 'conditions'>,
-  options: PlannerOptions,
+  options: CompilerOptions,
 ): ReadonlyMap<string, CompiledOperation> {
   const { definition, conditions } = operation;
   const variableDefinitions = definition.variableDefinitions?.filter(({ variable }) =>
@@ -165,7 +174,11 @@ let operations = 0;
  *
  * @param compiler compiles the plans of an operation when it is first selected, and keeps them; without it, plans are cached
  */
-export function createValidDocument(document: DocumentNode, isCached = true, compiler?: PlannerOptions): ValidDocument {
+export function createValidDocument(
+  document: DocumentNode,
+  isCached = true,
+  compiler?: CompilerOptions,
+): ValidDocument {
   const known = new Map<OperationDefinitionNode, KnownOperation>();
 
   return {

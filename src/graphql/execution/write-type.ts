@@ -24,6 +24,7 @@ import type { Context } from '../context.ts';
 import { writeCachedPool } from './cached-pool.ts';
 import { createFieldErrors, hasNone } from './field-errors.ts';
 import type { Execution, ObjectPlan, WriteValue } from './plan.ts';
+import type { Shape } from './shapes.ts';
 import { isPromise, listWriter, writeObject } from './write.ts';
 
 /** The field whose values are written. */
@@ -47,11 +48,13 @@ export function writerOf(type: GraphQLOutputType, surroundings: TypeSurroundings
   if (isObjectType(nullable)) {
     const plan = surroundings.planOf(nullable);
     // A single pool is hardly ever requested again before the next height.
-    const isCached = plan.isCacheable && (isEntry || info.parentType !== info.schema.getQueryType());
+    const shape =
+      plan.isCacheable && (isEntry || info.parentType !== info.schema.getQueryType()) ? plan.shape : undefined;
     return (value, around, key, execution) => {
       if (value === null || value === undefined) return writeNull();
       if (value instanceof Error) throw value;
-      const cached = isCached ? cachedPool(plan, value as object, execution) : undefined;
+      const cached =
+        shape !== undefined && execution.isRepeated ? cachedPool(plan, shape, value as object, execution) : undefined;
       return cached ?? writeObject(plan, value, { around, key }, execution);
     };
   }
@@ -71,8 +74,8 @@ export function writerOf(type: GraphQLOutputType, surroundings: TypeSurroundings
   };
 }
 
-function cachedPool(plan: ObjectPlan, value: object, execution: Execution): string | undefined {
-  return writeCachedPool(plan, value, execution.context, (context) => writeAtOnce(plan, value, execution, context));
+function cachedPool(plan: ObjectPlan, shape: Shape, value: object, execution: Execution): string | undefined {
+  return writeCachedPool(shape, value, execution.context, (context) => writeAtOnce(plan, value, execution, context));
 }
 
 /** The text of an object; `undefined` if there is an error or a promise in it. */

@@ -5,6 +5,7 @@ import { MAX_ERRORS, withoutStacks } from '../../errors.ts';
 import { parseDocument } from '../../graphql/document-source.ts';
 import { placeError } from '../../graphql/errors.ts';
 import { createValidDocument, type ValidDocument } from '../../graphql/execution/planner.ts';
+import { createShapes } from '../../graphql/execution/shapes.ts';
 import { nextTurn, type TakeTurn } from '../../graphql/execution/time-slice.ts';
 import type { Limits } from '../../graphql/limits.ts';
 import { refusal } from '../requests/refusal.ts';
@@ -50,6 +51,7 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused
     sizeCalculation: (_read, text) => text.length + 1,
   });
   const validation = createValidation(schema);
+  const shapes = createShapes();
 
   function parse(text: string): DocumentNode | GraphQLError {
     const excess = findExcessInText(text);
@@ -102,7 +104,7 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused
     if (document instanceof GraphQLError) return { errors: [document] };
     const found = validation.validate(document);
     if (found.length > 0) return { errors: found.map((error) => toRefusal('GRAPHQL_VALIDATION_FAILED', error)) };
-    const valid = createValidDocument(document, true, { schema, limits });
+    const valid = createValidDocument(document, true, { schema, limits, shapes });
     const excess = document.definitions.flatMap((definition) => {
       if (definition.kind !== Kind.OPERATION_DEFINITION) return [];
       const plans = valid.operation(definition.name?.value)?.plans;

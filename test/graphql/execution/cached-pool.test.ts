@@ -2,18 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { PoolPair } from '../../../src/domain/pool-pair.ts';
 import { type Context, createContext } from '../../../src/graphql/context.ts';
 import { writeCachedPool } from '../../../src/graphql/execution/cached-pool.ts';
-import type { ObjectPlan } from '../../../src/graphql/execution/plan.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../../support/gateway.ts';
 
-const PLAN: ObjectPlan = {
-  fields: [],
-  failure: undefined,
-  hasVariables: false,
-  isCacheable: true,
-  fixedCost: undefined,
-  nesting: 1,
-  depth: 1,
-};
+const SHAPE = { id: 1 };
 
 /** A gateway whose pools are written as the symbols of their tokens. What is written is collected. */
 async function openGateway(options?: TestGatewayOptions) {
@@ -43,7 +34,7 @@ async function openGateway(options?: TestGatewayOptions) {
     },
     pinnedPool: async () => service.sources.pools.pinned((await head.get()).exchange).at(0),
     write: (pool: object, context: Context, what?: string) =>
-      writeCachedPool(PLAN, pool, context, ({ loaders }) => {
+      writeCachedPool(SHAPE, pool, context, ({ loaders }) => {
         const { token1Id, token2Id } = pool as { token1Id: string; token2Id: string };
         const text = [token1Id, token2Id].map((id) => `${loaders.tokens.get(id).symbol}`).join();
         written.push(text);

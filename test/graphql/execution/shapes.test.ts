@@ -1,0 +1,86 @@
+import { parse } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import type { ObjectPlan } from '../../../src/graphql/execution/plan.ts';
+import { createPlanner, createValidDocument } from '../../../src/graphql/execution/planner.ts';
+import { schema } from '../../../src/graphql/schema.ts';
+import { DEFAULT_LIMITS } from '../../support/limits.ts';
+
+/** Plans documents of which each has pools in a list of its first field. */
+function openPlanner() {
+  const planner = createPlanner({ schema, limits: DEFAULT_LIMITS });
+
+  return (text: string, variables = {}) => {
+    const operation = createValidDocument(parse(text)).operation(undefined);
+    const planned = operation && planner.plan(operation, variables);
+    if (planned?.plan === undefined) throw new Error('the operation has no plan');
+    const [page] = planned.plan.root.fields[0]?.selections ?? [];
+    const [pool] = page?.fields[0]?.selections ?? [];
+    return { pool: pool as ObjectPlan, isRepeated: planned.isRepeated };
+  };
+}
+
+const POOL = 'id price token1 { symbol }';
+
+describe('the shape of the pools of a document', () => {
+  test.each([
+    ['another alias around them', `{ a: poolPairs { nodes { ${POOL} } } }`],
+    ['other arguments around them', `{ poolPairs(first: 3) { nodes { ${POOL} } totalCount } }`],
+    [
+      'fragments',
+      `{ poolPairs { nodes { ...P } } } fragment P on PoolPair { ... on PoolPair { id } price ...T }
+      fragment T on PoolPair { token1 { symbol } }`,
+    ],
+    ['fields that are omitted', `{ poolPairs { nodes { id price key @skip(if: true) token1 { symbol } } } }`],
+    ['variables elsewhere', `query ($n: Int = 2) { poolPairs(first: $n) { nodes { ${POOL} } } }`],
+  ])('is the same with %s', (_what, text) => {
+    const plan = openPlanner();
+    const first = plan(`{ poolPairs { nodes { ${POOL} } } }`);
+    expect(first.isRepeated).toBe(false);
+    const second = plan(text);
+    expect(second.isRepeated).toBe(true);
+    expect(second.pool.shape).toBe(first.pool.shape);
+    expect(second.pool).toMatchObject({ isCacheable: true, shape: expect.anything() });
+  });
+
+  test.each([
+    ['another alias', 'id x: price token1 { symbol }'],
+    ['another order', 'price id token1 { symbol }'],
+    ['an argument', 'id price(decimals1: 3) token1 { symbol }'],
+    ['another argument', 'id price(decimals1: 4) token1 { symbol }'],
+    ['other fields inside', 'id price token1 { symbol tokenId }'],
+    ['no fields inside', 'id price token1 { symbol @skip(if: true) }'],
+    ['more fields', `${POOL} key`],
+  ])('differs with %s', (_what, fields) => {
+    const plan = openPlanner();
+    const shapes = [POOL, 'id price(decimals1: 2) token1 { symbol }'].map(
+      (each) => plan(`{ poolPairs { nodes { ${each} } } }`).pool.shape,
+    );
+    const other = plan(`{ poolPairs { nodes { ${fields} } } }`);
+    expect(other.isRepeated).toBe(false);
+    expect(other.pool.shape).toBeDefined();
+    expect(shapes).not.toContain(other.pool.shape);
+  });
+
+  test.each([
+    ['variables', 'query ($d: Int) { poolPairs { nodes { id key price(decimals1: $d) } } }'],
+    [
+      'a long list of fields',
+      `{ poolPairs { nodes { ${Array.from({ length: 900 }, (_, n) => `a${n}: id`).join(' ')} } } }`,
+    ],
+    [
+      'an invalid directive inside',
+      'query ($s: Boolean) { poolPairs { nodes { id key token1 { id @skip(if: $s) } } } }',
+    ],
+  ])('does not exist with %s', (_what, text) => {
+    const { pool } = openPlanner()(text, { d: 1, s: null });
+    expect(pool).toMatchObject({ isCacheable: false, shape: undefined });
+  });
+});
+
+test('a subscription is repeated from the start, because each update has the same pools', () => {
+  const operation = createValidDocument(parse(`subscription { prices { poolPairs { ${POOL} } } }`)).operation(
+    undefined,
+  );
+  const planned = operation && createPlanner({ schema, limits: DEFAULT_LIMITS }).plan(operation, {});
+  expect(planned).toMatchObject({ isRepeated: true });
+});

@@ -15,6 +15,7 @@ import { history } from './rows/history.ts';
 import { hostile } from './rows/hostile.ts';
 import { largeState } from './rows/large-state.ts';
 import { neverSeen } from './rows/never-seen.ts';
+import { newDocuments } from './rows/new-documents.ts';
 import { pastHeights } from './rows/past-heights.ts';
 import { push } from './rows/push.ts';
 import { quote } from './rows/quote.ts';
@@ -29,6 +30,7 @@ import { websocketQueries } from './rows/websocket-queries.ts';
 const ROWS: readonly Row[] = [
   repeated,
   neverSeen,
+  newDocuments,
   websocketQueries,
   conditionalGet,
   rest,

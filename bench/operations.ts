@@ -45,6 +45,18 @@ export function pageAfter({ pools }: Snapshot, index: number): Operation {
   return { query: PAGE, variables: { first: PAGE_SIZE, after: pools[index]?.cursor ?? null } };
 }
 
+/** Maximum size of a page. */
+const MAX_PAGE_SIZE = 500;
+
+/** The query of all pools, page by page, without variables. Its aliases begin with a text. */
+export function everyPool({ pools }: Snapshot, alias: string): Operation {
+  const pages = Array.from({ length: Math.ceil(pools.length / MAX_PAGE_SIZE) }, (_, page) => {
+    const after = JSON.stringify(pools[page * MAX_PAGE_SIZE - 1]?.cursor ?? null);
+    return `${alias}x${page}: poolPairs(first: ${MAX_PAGE_SIZE}, after: ${after}) { nodes { ...Pool } }`;
+  });
+  return { query: `{ ${pages.join(' ')} }\n${POOL}` };
+}
+
 /** The number of pools that a subscriber follows. */
 export const POOLS_PER_SUBSCRIBER = 50;
 

@@ -1,0 +1,38 @@
+import type { Goal } from '../goal.ts';
+import { everyPool } from '../operations.ts';
+import { benchmarkQueries, type QueryCase, type QuerySchedule, scheduleOf, targetsOf } from '../query-benchmark.ts';
+import type { Row } from '../row.ts';
+import { GATEWAY, MERCURIUS_JIT, startHttpTargets, YOGA } from '../targets.ts';
+
+/** The numbers of pools in each response. */
+const [FEW, MANY] = [55, 1_000];
+
+const SCHEDULE: QuerySchedule = { sizes: [FEW, MANY], starts: 3, rounds: 2, seconds: 1, warmUpSeconds: 1.5 };
+const TARGETS = { start: startHttpTargets };
+
+/** The number of documents. Together they are longer than the gateway's cache of documents, so none is found there again. */
+const DOCUMENTS = 6_000;
+
+const goal = (value: number, size: number): Goal => ({
+  target: GATEWAY,
+  baseline: { target: [MERCURIUS_JIT, 'Apollo Server', YOGA], by: 'ratio' },
+  bound: 'at least',
+  value,
+  sizes: [size],
+});
+
+const CASE: QueryCase = {
+  title: 'Documents never seen: another alias each time',
+  about: 'Each request has a text of its own, which differs in an alias, and asks for all pools.',
+  operations: (snapshot) => Array.from({ length: DOCUMENTS }, (_, index) => everyPool(snapshot, `p${index}`)),
+  blockMs: undefined,
+  goals: [goal(1.1, FEW), goal(2, MANY)],
+};
+
+/** Queries whose documents no server has seen before. */
+export const newDocuments: Row = {
+  name: 'new-documents',
+  comparesCheckouts: true,
+  run: (context) =>
+    benchmarkQueries(context, scheduleOf(context, SCHEDULE), targetsOf(context, TARGETS, 'http'), [CASE]),
+};

@@ -66,7 +66,7 @@ export function startRecording(options: RecordingOptions): Recording {
     recorder,
     pastStates,
     mayRun: role.readsNodes,
-    mustPause: () => follower.isStale() || pastStates.isBusy() || !isAtRest(follower.current()),
+    mustPause: () => follower.isStale() || pastStates.isBusy() || !follower.current()?.source.isAtRest(),
     maxAgeMs: (config.historyBackfillHours ?? defaultBackfillHours(isSandbox)) * HOUR_MS,
     step: config.historyBackfillStep ?? DEFAULT_BACKFILL_STEP,
     completeHeights: isSandbox && config.historyBackfillStep === undefined ? COMPLETE_SANDBOX_HEIGHTS : 0,
@@ -86,11 +86,4 @@ export function startRecording(options: RecordingOptions): Recording {
       await store.close().catch(() => {});
     },
   };
-}
-
-/** Whether the node of a head is well and does not limit the rate of calls. */
-function isAtRest(head: Head | undefined): boolean {
-  if (head === undefined) return false;
-  const { client, newBlocks, pastReads } = head.source;
-  return client.spaceMs() === 0 && newBlocks.isWell() && !pastReads.isPaused();
 }

@@ -7,6 +7,7 @@ import { createHeadFollower } from '../live/chain/head-follower.ts';
 import { createNodes, type Nodes } from '../live/chain/nodes.ts';
 import { createPastStates } from '../live/chain/past-states.ts';
 import { createPoolCounts } from '../live/chain/pool-counts.ts';
+import { createRecentHeads } from '../live/chain/recent-heads.ts';
 import { startBookSweep } from '../live/market/book-sweep.ts';
 import { createMarketFollower } from '../live/market/lists.ts';
 import { createOrderBooks } from '../live/market/order-books.ts';
@@ -110,8 +111,14 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
   });
   const poolCounts = createPoolCounts(createLostPoolsLog(log));
   const together = fleet?.chain({ nodes, directoryOf: directories.of });
-  const readOnce = together?.states;
-  const pastStates = createPastStates({ nodes, bulkhead: bulkheadOf(options, 'NODE'), poolCounts, readOnce });
+  const recent = createRecentHeads(config.maxResumedHeights);
+  const pastStates = createPastStates({
+    nodes,
+    bulkhead: bulkheadOf(options, 'NODE'),
+    poolCounts,
+    served: recent.all,
+    readOnce: together?.states,
+  });
   const headListeners: ((head: Head) => void)[] = [];
   const isPushOpen = () => pushes.some((push) => push.status().isOpen);
   const head = createHeadFollower({
@@ -121,7 +128,7 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
     isPushOpen,
     timeoutMs,
     maxBlockAgeMs: config.maxBlockAgeMs,
-    headsKept: config.maxResumedHeights,
+    recent,
     now,
     watcher: createHeadLog(log, (head) => {
       for (const listener of headListeners) listener(head);

@@ -3,8 +3,7 @@ import type { BestBlock, ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
 import { UpstreamBadShapeError } from '../../errors.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
-import { createErrorBudget } from '../../upstream/node/error-budget.ts';
-import { retryUntilStateExists } from '../../upstream/node/state-not-found.ts';
+import { type ErrorBudget, retryUntilStateExists } from '../../upstream/node/state-not-found.ts';
 
 /** One block, and the exchange after it. */
 export type Block = {
@@ -29,13 +28,6 @@ export type ReadBlock = (tip: ChainInfo, signal: AbortSignal) => Promise<Block>;
 /** A block can arrive between two calls: number of times that the source with the lower height is read again. */
 const RETRIES_TO_AGREE = 2;
 
-/**
- * How often a node that does not have the state of its tip is called again at once. Each block that is read returns some: a
- * node behind a load balancer can be late at every block. When the budget is used up, the next poll calls the node again.
- */
-const ERRORS_AT_TIP = { burst: 12, perMinute: 1 };
-const ERRORS_PER_BLOCK = 2;
-
 /** A block can be replaced while it is read: number of times that its state is read again then. */
 const RETRIES_OF_STATE = 3;
 
@@ -45,13 +37,15 @@ const TIPS_FOR_A_STATE = 4;
 /**
  * Creates the reader of one node's blocks.
  *
+ * @param errors the budget of errors of a node that does not have the state of its tip. When it is used up, the next poll calls
+ *   the node again
  * @param onDisagree called when the node's two sources of the height still differ after the retries, once until they agree
  */
 export function createBlockReader(
   node: NodeClient,
+  errors: ErrorBudget,
   onDisagree: (chainInfo: BeaconHeight, beaconState: BeaconHeight) => void,
 ): ReadBlock {
-  const errors = createErrorBudget(ERRORS_AT_TIP);
   let isDisagreeing = false;
 
   /**
@@ -117,7 +111,6 @@ export function createBlockReader(
       tips.push(agreed);
       const { height } = agreed.beacon;
       const exchange = await retryUntilStateExists(() => node.exchangeState(height, signal), errors, signal);
-      errors.earn(ERRORS_PER_BLOCK);
       const chainInfo = await (exchange.time === undefined ? unlessReplaced(agreed) : tipOf(exchange));
       if (chainInfo !== undefined) return { chainInfo, exchange, previousHash: parents.get(chainInfo.beacon.hash) };
       reason =

@@ -10,11 +10,12 @@ import { type Head, isSameBlock } from './head.ts';
 import { createHeadProblems, type Problem, type TipWatcher } from './head-problems.ts';
 import type { Attempt } from './hedge.ts';
 import type { Node } from './node.ts';
-import { createNodeChoice, pollTips } from './node-choice.ts';
+import { candidates, headToKeep, pollTips } from './node-choice.ts';
+import { isWell } from './node-record.ts';
 import type { Nodes, NodeTip } from './nodes.ts';
 import { createPollSchedule, type PushInput } from './poll-schedule.ts';
 import type { PoolCounts } from './pool-counts.ts';
-import { createRecentHeads, headsAfter } from './recent-heads.ts';
+import { headsAfter, type RecentHeads } from './recent-heads.ts';
 
 /** Follows the tip of the chain. The heights that it publishes never go back. */
 export type HeadFollower = Follower<Head> & {
@@ -45,8 +46,8 @@ type HeadFollowerOptions = {
   /** How old the newest block may become before the head is stale, by the time at which it was made. */
   readonly maxBlockAgeMs: number;
   readonly poolCounts: PoolCounts;
-  /** How many of the newest heads are remembered for subscribers who come back. */
-  readonly headsKept: number;
+  /** Remembers the newest heads, for subscribers who come back. */
+  readonly recent: RecentHeads;
   readonly now: () => Instant;
   readonly watcher: HeadWatcher;
   readonly tracing?: Tracing | undefined;
@@ -62,11 +63,9 @@ const CALLS_FOR_A_HEAD = 4;
 
 /** Starts to follow the chain of these nodes. */
 export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
-  const { nodes, pollMs, timeoutMs, maxBlockAgeMs, poolCounts, headsKept, now, watcher, tracing } = options;
+  const { nodes, pollMs, timeoutMs, maxBlockAgeMs, poolCounts, recent, now, watcher, tracing } = options;
   const { isPushOpen = () => false, fleetPoll } = options;
-  const recent = createRecentHeads(headsKept);
   const interval = createBlockInterval(now);
-  const choice = createNodeChoice(timeoutMs);
   const schedule = createPollSchedule({
     pollMs,
     isPushOpen,
@@ -83,24 +82,24 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
 
     const called: Node[] = [];
     function attemptOf(tips: readonly NodeTip[]): Attempt<Head> | undefined {
-      const candidate = choice.candidates(tips, previous).find(({ node }) => !called.includes(node));
+      const candidate = candidates(tips, previous, timeoutMs).find(({ node }) => !called.includes(node));
       if (candidate === undefined) return undefined;
       called.push(candidate.node);
       return (signal) => readHead(candidate, previous, signal);
     }
 
     const first = attemptOf(tips);
-    if (first === undefined) return choice.keep(tips, previous);
+    if (first === undefined) return headToKeep(tips, previous, timeoutMs);
     const attempts = [first];
     const next = async () => attempts.shift() ?? attemptOf(await nodes.poll(previous?.source).catch(() => []));
     const head = await nodes.firstSuccess(next, CALLS_FOR_A_HEAD).catch((error) => {
       // A node that shows a higher tip and cannot be read does not make the others stale: they are as far as the head.
-      if (previous === undefined || tips.every(({ node }) => !node.newBlocks.isWell())) throw error;
+      if (previous === undefined || !tips.some(({ node }) => isWell(node.record().newBlocks))) throw error;
       return previous;
     });
     if (previous !== undefined && isSameBlock(head, previous)) return previous;
 
-    for (const overtaken of called.slice(0, called.indexOf(head.source))) overtaken.newBlocks.overtaken();
+    for (const overtaken of called.slice(0, called.indexOf(head.source))) overtaken.overtaken('newBlocks');
     return head;
   }
 

@@ -19,6 +19,19 @@ export function isAhead(block: Block, than: Block): boolean {
   );
 }
 
+/**
+ * The block of a height from which a head descends, if it was served: each head in between names the hash of the one below it.
+ * `undefined` if that is not known.
+ */
+export function ancestorOf(head: Head, height: BeaconHeight, served: readonly Head[]): Head | undefined {
+  let block: Head | undefined = head;
+  while (block !== undefined && block.beaconHeight > height) {
+    const { previousHash }: Head = block;
+    block = previousHash === undefined ? undefined : served.find(({ hash }) => hash === previousHash);
+  }
+  return block;
+}
+
 /** The newest beacon height as it was read from one node. It is published at once and never changes. */
 export type Head = {
   readonly beaconHeight: BeaconHeight;

@@ -1,73 +1,68 @@
 import { UpstreamTimeoutError } from '../../errors.ts';
 import type { Head } from './head.ts';
+import { isGivenUp, isPaused, isSplit, isWell } from './node-record.ts';
 import type { Nodes, NodeTip } from './nodes.ts';
-import { TIPS_UNTIL_UNITED } from './shown-blocks.ts';
 
-/** Number of further polls that must all show another block at the head's height before it replaces the head. */
+/** Number of further polls at once when the head's own node shows another block at the head's height. */
 const POLLS_AGAIN = 3;
 
 /**
  * Polls the tips of the nodes. Behind a load balancer a node can show two blocks of one height in turn, for as long as its
  * nodes differ. The head stays while its block is still shown: otherwise it would change with every poll.
  *
- * @returns the nodes that responded; the head's own node with the head's block until that block is surely replaced
+ * @returns the nodes that responded; the head's own node with the head's block until that block is surely given up
  * @throws UpstreamError if none responded
  */
 export async function pollTips(nodes: Pick<Nodes, 'poll'>, head: Head | undefined): Promise<readonly NodeTip[]> {
   if (head === undefined) return nodes.poll();
-  const { source, beaconHeight, hash, chainInfo } = head;
-  const isUncertain = () => source.shown.blockAt(beaconHeight) === 'uncertain';
+  const { source, beaconHeight, chainInfo } = head;
   let tips = await nodes.poll(source);
-  for (let polls = 0; polls < POLLS_AGAIN && isReplaced(head, tips) && !isUncertain(); polls++)
+  for (let polls = 0; polls < POLLS_AGAIN && isDoubtful(head, tips); polls++) {
+    if (isSplit(source.record(), beaconHeight)) break;
     tips = await nodes.poll(source);
-  const isSure = !isReplaced(head, tips) || !isUncertain() || source.shown.tipsSince(hash) >= TIPS_UNTIL_UNITED;
-  return isSure ? tips : tips.map((each) => (each.node === source ? { node: source, tip: chainInfo } : each));
+  }
+  if (!isDoubtful(head, tips)) return tips;
+  return tips.map((each) => (each.node === source ? { node: source, tip: chainInfo } : each));
 }
 
-/** Whether the head's own node shows another block at the head's height. */
-function isReplaced({ source, beaconHeight, hash }: Head, tips: readonly NodeTip[]): boolean {
+/** Whether the head's own node shows another block at the head's height, and may show the head's block again. */
+function isDoubtful({ source, beaconHeight: height, hash }: Head, tips: readonly NodeTip[]): boolean {
   const own = tips.find(({ node }) => node === source)?.tip.beacon;
-  return own !== undefined && own.height === beaconHeight && own.hash !== hash;
+  return own?.height === height && own.hash !== hash && !isGivenUp(source.record(), { height, hash });
 }
 
-/** Chooses the nodes from which the next head is read. */
-type NodeChoice = {
-  /** The nodes that show another block than the head, in the order in which they are read. */
-  candidates(tips: readonly NodeTip[], head: Head | undefined): readonly NodeTip[];
-  /**
-   * The head to keep if there are no candidates.
-   *
-   * @throws why there is none: every node that shows another block failed to give it
-   */
-  keep(tips: readonly NodeTip[], head: Head | undefined): Head;
-};
+/**
+ * The nodes that show another block than the head, in the order in which they are read. If only nodes that failed show a new
+ * block, the others have half of the timeout to show it too. If there are no others, one that was only slower than another is
+ * read at once.
+ */
+export function candidates(tips: readonly NodeTip[], head: Head | undefined, timeoutMs: number): readonly NodeTip[] {
+  const now = performance.now();
+  const canWait = tips.some(isWellNode);
+  const ahead = tips.filter((each) => hasMoved(head, each, tips));
+  const well = ahead.filter(isWellNode);
+  const retried = ahead.filter((each) => {
+    if (isWellNode(each)) return false;
+    const { newBlocks, tipSince } = each.node.record();
+    if (isPaused(newBlocks, now)) return !canWait && newBlocks.lastError === undefined;
+    return !canWait || well.length > 0 || now - tipSince > timeoutMs / 2;
+  });
+  return [...well, ...retried];
+}
 
-/** Creates the choice. If only paused nodes show a new block, the others have half of the timeout to show it too. */
-export function createNodeChoice(timeoutMs: number): NodeChoice {
-  let waitingSince: number | undefined;
+/**
+ * The head to keep if there are no candidates.
+ *
+ * @throws why there is none: every node that shows another block failed to give it
+ */
+export function headToKeep(tips: readonly NodeTip[], head: Head | undefined, timeoutMs: number): Head {
+  const best = tips.find((each) => hasMoved(head, each, tips));
+  if (head !== undefined && (best === undefined || tips.some(isWellNode))) return head;
+  throw best === undefined ? new UpstreamTimeoutError('NODE', timeoutMs, {}) : best.node.record().newBlocks.lastError;
+}
 
-  return {
-    candidates(tips, head) {
-      const ahead = tips.filter((each) => hasMoved(head, each, tips));
-      const well = ahead.filter(({ node }) => node.newBlocks.isWell());
-      const failed = ahead.filter(({ node }) => !node.newBlocks.isWell());
-      const retried = failed.filter(({ node }) => !node.newBlocks.isPaused());
-      if (well.length > 0) return [...well, ...retried];
-
-      const canWait = failed.length > 0 && tips.some(({ node }) => node.newBlocks.isWell());
-      waitingSince = canWait ? (waitingSince ?? performance.now()) : undefined;
-      const isOver = waitingSince !== undefined && performance.now() - waitingSince > timeoutMs / 2;
-      if (canWait) return isOver ? retried : [];
-      // If there is no other node, one that was only slower than another is read at once.
-      return failed.filter(({ node: { newBlocks } }) => !newBlocks.isPaused() || newBlocks.lastError() === undefined);
-    },
-    keep(tips, head) {
-      const best = tips.find((each) => hasMoved(head, each, tips));
-      const isCurrent = best === undefined || tips.some(({ node }) => node.newBlocks.isWell());
-      if (head !== undefined && isCurrent) return head;
-      throw best === undefined ? new UpstreamTimeoutError('NODE', timeoutMs, {}) : best.node.newBlocks.lastError();
-    },
-  };
+function isWellNode({ node }: NodeTip): boolean {
+  return isWell(node.record().newBlocks);
 }
 
 /** Whether a node shows another block than the head's. A lower tip is only a node that lags. */

@@ -1,61 +1,80 @@
-import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import { type BeaconHeight, isFinal, newestFinal } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
-import { UpstreamBadShapeError } from '../../errors.ts';
-import { createBackOff } from '../../upstream/circuit.ts';
+import type { ExchangeState } from '../../domain/exchange.ts';
+import { UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
 import type { UpstreamHealth } from '../../upstream/health.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
+import {
+  type ErrorBudget,
+  isStateError,
+  retryUntilStateExists,
+  statePruned,
+  whyStateIsMissing,
+} from '../../upstream/node/state-not-found.ts';
 import type { Watcher } from '../broadcast/follower.ts';
 import { type Block, createBlockReader } from './block-reader.ts';
-import { createNodePastStates, type NodePastStates } from './node-past-states.ts';
-import { createShownBlocks, type ShownBlock, type ShownBlocks } from './shown-blocks.ts';
+import {
+  canBeOfBranch,
+  emptyRecord,
+  hasErrors,
+  isPaused,
+  isResponding,
+  isWell,
+  type NodeEvent,
+  type NodeRecord,
+  nextRecord,
+  type ReadKind,
+  type ShownBlock,
+  shownTip,
+} from './node-record.ts';
+import { probeFor, type Standing, standingOf } from './retained-heights.ts';
 
 /**
- * One node: its client, and everything that the gateway knows about its state. Who reads from a node decides by this alone.
+ * One node: its client, and the record of everything that is known of it. Who reads from a node decides by this record alone.
  *
  * Three things stop the gateway from calling a node. The circuit breaker of its host, when the host does not respond: then
- * also its tip cannot be read. The pauses of `newBlocks` and `pastReads`, when it responds but cannot give a state: then
- * other nodes are read first. The error budgets, when it responds with many errors -8000.
+ * also its tip cannot be read. Its pauses, when it responds but cannot give a state: then other nodes are read first. Its
+ * budgets, when it responds with many errors -8000.
  */
 export type Node = {
   readonly name: string;
   readonly client: NodeClient;
+  record(): NodeRecord;
   /** Polls its tip. Callers during a poll get the response of that poll. @throws UpstreamError */
   pollTip(): Promise<ChainInfo>;
-  isPolling(): boolean;
-  /** The tip of the last poll; `undefined` if that poll failed, and before the first. */
-  tip(): ChainInfo | undefined;
   /** Whether the last poll succeeded and the current one, if any, has not been waiting for long. */
   isResponding(): boolean;
-  /** Another gateway has polled this tip; `undefined` if that poll failed. */
-  receiveTip(block: ShownBlock | undefined): void;
-  readonly shown: ShownBlocks;
-  /** Reads the newest block; see `ReadBlock`. The outcome counts in `newBlocks`. @throws UpstreamError */
+  /** Another gateway has polled this tip. */
+  receiveTip(block: ShownBlock): void;
+  /** Reads the newest block; see `ReadBlock`. @throws UpstreamError */
   readBlock(tip: ChainInfo, signal: AbortSignal): Promise<Block>;
-  /** Whether its newest blocks can be read. */
-  readonly newBlocks: ReadHealth;
-  readonly pastStates: NodePastStates;
-  /** Whether its earlier states can be read. */
-  readonly pastReads: ReadHealth;
+  /**
+   * Reads an earlier state, within a budget of errors, and without a call if the node is known to have pruned it.
+   *
+   * If the block of its height is known, the state must have its time. Otherwise a state of a URL that has shown two chains is
+   * refused, and one that can still be replaced is returned only if the tip is not another block of the head's height.
+   *
+   * @throws UpstreamBusyError if the budget of errors is used up, UpstreamError
+   */
+  readPastState(state: PastState, signal: AbortSignal): Promise<ExchangeState>;
+  /** Whether it has the final state of a height. */
+  standing(height: BeaconHeight): Standing;
+  /** Another node that was called later responded first: this one is paused. */
+  overtaken(kind: ReadKind): void;
+  /** Whether other nodes should be called first. */
+  isPaused(kind: ReadKind): boolean;
+  /** Whether it is well, and does not limit the rate of calls. */
+  isAtRest(): boolean;
   status(): NodeStatus;
 };
 
-/**
- * Whether reads of one kind from a node succeed. The circuit breaker of its host covers a host that does not respond. This
- * covers a node that responds, also with its tip, and fails to give a state.
- */
-type ReadHealth = {
-  /** The node was read: it is well again. */
-  succeeded(): void;
-  /** A read failed: the node is paused, for longer each time. Reads that fail during a pause are part of one failure. */
-  failed(error: unknown): void;
-  /** Another node that was called later responded first. The node is paused in the same way, without an error. */
-  overtaken(): void;
-  /** Whether the last read neither failed nor was overtaken. */
-  isWell(): boolean;
-  /** Whether other nodes should be called first. */
-  isPaused(): boolean;
-  /** What the reads since the last success failed with; `undefined` if the node was only slow. */
-  lastError(): unknown;
+/** An earlier state, and what is known of its block. */
+type PastState = {
+  readonly height: BeaconHeight;
+  /** The block of the head below which it is. */
+  readonly headBlock: ShownBlock;
+  /** The block of this height from which the head descends; `undefined` if that is not known. */
+  readonly block: Pick<ShownBlock, 'time'> | undefined;
 };
 
 /** A node as operators see it. */
@@ -90,117 +109,171 @@ type NodeOptions = {
   readonly watcher: NodeWatcher;
 };
 
+/** Behind a load balancer a state can be that of another block. It is requested at most this number of times. */
+const CALLS_FOR_A_BLOCK = 4;
+
+/** Maximum number of risky calls at once: calls that may well fail. What they show, the others need not call for. */
+const RISKY_AT_ONCE = 4;
+
+/** While at least this number of errors is left, no probe is needed. */
+const MANY_ERRORS = 16;
+
+const TOO_MANY_ERRORS =
+  'responded with too many errors in the last minutes, so the gateway limits reads of earlier states';
+
+const BLOCKS_CHANGED = 'the newest blocks changed while the gateway read them';
+
 /** Creates a node of which nothing is known yet. */
 export function createNode(client: NodeClient, { isRightChain, graceMs, maxPauseMs, watcher }: NodeOptions): Node {
   const { name } = client;
-  const shown = createShownBlocks();
-  const newBlocks = createReadHealth(maxPauseMs);
-  const readBlock = createBlockReader(client, watcher.disagreed);
-  const pastStates = createNodePastStates(client, shown, watcher.pastStates);
-  let tip: ChainInfo | undefined;
-  /** The tip that another gateway has polled since this one did. */
-  let received: ShownBlock | undefined;
+  let record = emptyRecord(maxPauseMs, performance.now());
   let poll: Promise<ChainInfo> | undefined;
-  let polledAt = 0;
-  let failure: unknown;
+  const riskyCalls = new Set<Promise<unknown>>();
+
+  function note(event: NodeEvent): void {
+    record = nextRecord(record, event, performance.now());
+  }
+
+  function budgetOf(kind: ReadKind): ErrorBudget {
+    return {
+      has: (count) => hasErrors(record, kind, count, performance.now()),
+      spend: () => note({ type: 'error caused', kind }),
+    };
+  }
+
+  const readBlock = createBlockReader(client, budgetOf('newBlocks'), watcher.disagreed);
+  const errors = budgetOf('pastStates');
+  const standing = (height: BeaconHeight) => standingOf(record.heights, height, performance.now());
 
   async function pollOnce(): Promise<ChainInfo> {
+    const wasFailing = record.failure !== undefined;
+    note({ type: 'poll began' });
     try {
-      const answer = await client.chainInfo();
-      if (!isRightChain(answer)) {
-        const wrongChain = `its chain ${JSON.stringify(answer.chainName)} is not the chain that the gateway follows`;
+      const tip = await client.chainInfo();
+      if (!isRightChain(tip)) {
+        const wrongChain = `its chain ${JSON.stringify(tip.chainName)} is not the chain that the gateway follows`;
         throw new UpstreamBadShapeError('NODE', wrongChain, { host: name });
       }
-      tip = answer;
-      received = undefined;
-      shown.add(answer.beacon);
-      if (failure !== undefined) watcher.recovered();
-      failure = undefined;
-      return answer;
+      note({ type: 'tip polled', tip });
+      if (wasFailing) watcher.recovered();
+      return tip;
     } catch (error) {
-      tip = undefined;
-      received = undefined;
-      if (failure === undefined) watcher.failed(error);
-      failure = error;
+      note({ type: 'poll failed', error });
+      if (!wasFailing) watcher.failed(error);
       throw error;
     } finally {
       poll = undefined;
     }
   }
 
+  /** Whether a call may well fail, as far as that is not certain. */
+  function isRisky(height: BeaconHeight): boolean {
+    const known = standing(height);
+    return known !== 'pruned' && (known !== 'retained' || !isWell(record.pastStates));
+  }
+
+  async function callNow(height: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
+    try {
+      const state = await retryUntilStateExists(() => client.earlierState(height, signal), errors, signal);
+      note({ type: 'state response', height, response: 'found' });
+      return state;
+    } catch (error) {
+      const why = whyStateIsMissing(error);
+      if (why !== undefined) note({ type: 'state response', height, response: why === 'future' ? 'behind' : why });
+      throw error;
+    }
+  }
+
+  async function callWithinBudget(height: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
+    if (!errors.has(1)) throw new UpstreamBusyError('NODE', TOO_MANY_ERRORS);
+    const state = callNow(height, signal);
+    riskyCalls.add(state);
+    return state.finally(() => riskyCalls.delete(state));
+  }
+
+  /** Calls when others that are under way, and perhaps a probe, have shown whether the node has the height. */
+  async function call(height: BeaconHeight, newest: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
+    for (let isProbed = false; ; isProbed = true) {
+      while (riskyCalls.size >= RISKY_AT_ONCE && isRisky(height)) await Promise.race(riskyCalls).catch(() => {});
+      if (standing(height) === 'pruned') throw statePruned({ host: name });
+      if (!isRisky(height)) return callNow(height, signal);
+      const mayProbe = standing(height) === 'unknown' && !isProbed && !errors.has(MANY_ERRORS);
+      const probe = mayProbe ? probeFor(record.heights, height, newest) : undefined;
+      if (probe === undefined) return callWithinBudget(height, signal);
+      await callWithinBudget(probe, signal);
+    }
+  }
+
+  async function readState({ height, headBlock, block }: PastState, signal: AbortSignal): Promise<ExchangeState> {
+    const final = isFinal(height, headBlock.height);
+    if (block === undefined && canBeOfBranch(record, height)) throw branchError(height, name);
+    for (let calls = 0; calls < CALLS_FOR_A_BLOCK; calls++) {
+      const state = await call(height, newestFinal(headBlock.height), signal);
+      if (block !== undefined && block.time === state.time) return state;
+      if (block !== undefined && state.time !== undefined) continue;
+      if (canBeOfBranch(record, height)) throw branchError(height, name);
+      if (final || !isAnotherBlock(headBlock, (await client.chainInfo(signal)).beacon)) return state;
+      break;
+    }
+    throw final ? branchError(height, name) : new UpstreamBadShapeError('NODE', BLOCKS_CHANGED, { host: name });
+  }
+
   return {
     name,
     client,
+    record: () => record,
     pollTip() {
-      if (poll === undefined) {
-        polledAt = performance.now();
-        poll = pollOnce();
-      }
+      poll ??= pollOnce();
       return poll;
     },
-    isPolling: () => poll !== undefined,
-    tip: () => tip,
-    isResponding: () =>
-      received !== undefined || (tip !== undefined && (poll === undefined || performance.now() - polledAt <= graceMs)),
-    receiveTip(block) {
-      tip = undefined;
-      received = block;
-      if (block !== undefined) shown.add(block);
-    },
-    shown,
+    isResponding: () => isResponding(record, graceMs, performance.now()),
+    receiveTip: (block) => note({ type: 'tip received', block }),
     async readBlock(tip, signal) {
       try {
         const block = await readBlock(tip, signal);
-        newBlocks.succeeded();
+        note({ type: 'read succeeded', kind: 'newBlocks' });
         return block;
       } catch (error) {
-        if (!signal.aborted) newBlocks.failed(error);
+        if (!signal.aborted) note({ type: 'read failed', kind: 'newBlocks', error, jitter: Math.random() });
         throw error;
       }
     },
-    newBlocks,
-    pastStates,
-    pastReads: createReadHealth(maxPauseMs),
+    async readPastState(past, signal) {
+      try {
+        const state = await readState(past, signal);
+        if (isStateError(record.pastStates.lastError)) watcher.pastStates.recovered();
+        note({ type: 'read succeeded', kind: 'pastStates' });
+        return state;
+      } catch (error) {
+        // That the node does not have a state is a response. That the gateway does not call it is no fault of the node.
+        const isFailure = whyStateIsMissing(error) === undefined && !(error instanceof UpstreamBusyError);
+        if (!isFailure || signal.aborted) throw error;
+        const wasBroken = isStateError(record.pastStates.lastError);
+        note({ type: 'read failed', kind: 'pastStates', error, jitter: Math.random() });
+        if (!wasBroken && isStateError(record.pastStates.lastError)) watcher.pastStates.failed(error);
+        throw error;
+      }
+    },
+    standing,
+    overtaken: (kind) => note({ type: 'read failed', kind, error: undefined, jitter: Math.random() }),
+    isPaused: (kind) => isPaused(record[kind], performance.now()),
+    isAtRest: () =>
+      client.spaceMs() === 0 && isWell(record.newBlocks) && !isPaused(record.pastStates, performance.now()),
     status: () => ({
       name,
-      tip: tip?.beacon ?? received,
-      prunedHeight: pastStates.prunedUpTo(),
+      tip: shownTip(record),
+      prunedHeight: record.heights.highestPruned?.height,
       spaceMs: client.spaceMs(),
-      failure: received === undefined ? failure : undefined,
+      failure: record.received === undefined ? record.failure : undefined,
       health: client.health(),
     }),
   };
 }
 
-/** Starts with a node that is well. Its pauses grow up to the longest. */
-function createReadHealth(maxPauseMs: number): ReadHealth {
-  const backOff = createBackOff(maxPauseMs);
-  let pause: ReturnType<typeof backOff.next> | undefined;
-  let pausedUntil = 0;
-  let lastError: unknown;
+function branchError(height: BeaconHeight, host: string): UpstreamBadShapeError {
+  return new UpstreamBadShapeError('NODE', `its state of beacon height ${height} can be of a branch`, { host });
+}
 
-  const isPaused = () => performance.now() < pausedUntil;
-
-  function noteFailure(error: unknown): void {
-    if (isPaused()) {
-      lastError ??= error;
-      return;
-    }
-    pause = pause === undefined ? backOff.next() : pause.next(undefined);
-    pausedUntil = performance.now() + pause.duration;
-    lastError = error;
-  }
-
-  return {
-    succeeded() {
-      pause = undefined;
-      pausedUntil = 0;
-      lastError = undefined;
-    },
-    failed: noteFailure,
-    overtaken: () => noteFailure(undefined),
-    isWell: () => pause === undefined,
-    isPaused,
-    lastError: () => lastError,
-  };
+function isAnotherBlock(block: ShownBlock, tip: ShownBlock): boolean {
+  return tip.height === block.height && tip.hash !== block.hash;
 }

@@ -5,7 +5,7 @@ import { isInFuture, whyStateIsMissing } from '../../upstream/node/state-not-fou
 import { isSettledWithin } from '../broadcast/wait-at-most.ts';
 import { type Attempt, hedge } from './hedge.ts';
 import { createNode, type Node, type NodeStatus, type NodeWatcher } from './node.ts';
-import type { ShownBlock } from './shown-blocks.ts';
+import type { ShownBlock } from './node-record.ts';
 
 /** The configured nodes, which show one chain. */
 export type Nodes = {
@@ -61,7 +61,7 @@ export function createNodes({ clients, timeoutMs, graceMs, maxPauseMs, watch }: 
   );
 
   async function poll(preferred = all[0]): Promise<readonly NodeTip[]> {
-    const polls = all.map((node) => ({ isNew: !node.isPolling(), tip: node.pollTip() }));
+    const polls = all.map((node) => ({ isNew: node.record().pollingSince === undefined, tip: node.pollTip() }));
     await orMostSignificantError(Promise.any(polls.map(({ tip }) => tip)));
     // A node whose earlier poll still waits had its time. The first poll decides about the chain, so it waits for longer.
     const others = polls.filter(({ isNew }) => isNew).map(({ tip }) => tip);
@@ -76,7 +76,7 @@ export function createNodes({ clients, timeoutMs, graceMs, maxPauseMs, watch }: 
 
   function tips(): NodeTip[] {
     return all.flatMap((node) => {
-      const tip = node.tip();
+      const { tip } = node.record();
       return tip === undefined ? [] : [{ node, tip }];
     });
   }
@@ -102,7 +102,7 @@ export function createNodes({ clients, timeoutMs, graceMs, maxPauseMs, watch }: 
 }
 
 function blocksOf(node: Node, isAccepted: (block: ShownBlock) => boolean): readonly ShownBlock[] {
-  return node.shown.all().filter(isAccepted);
+  return node.record().blocks.filter(isAccepted);
 }
 
 /**

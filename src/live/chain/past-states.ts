@@ -1,18 +1,17 @@
 import { LRUCache } from 'lru-cache';
-import { type BeaconHeight, isFinal, newestFinal } from '../../domain/beacon-height.ts';
+import { type BeaconHeight, isFinal } from '../../domain/beacon-height.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
-import { HeightNotAvailableError, UpstreamBusyError } from '../../errors.ts';
+import { HeightNotAvailableError, UpstreamError } from '../../errors.ts';
 import type { Bulkhead, QueuedCall } from '../../upstream/bulkhead.ts';
 import type { Requester } from '../../upstream/fair-queue.ts';
 import { blockNotFound, statePruned, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
 import { type ReadOnce, readAlone } from '../fleet-port.ts';
-import type { Head } from './head.ts';
+import { ancestorOf, type Head } from './head.ts';
 import type { Node } from './node.ts';
+import type { ShownBlock } from './node-record.ts';
 import type { Nodes } from './nodes.ts';
 import type { PoolCounts } from './pool-counts.ts';
-import { readProbing } from './probing.ts';
 import type { Standing } from './retained-heights.ts';
-import type { ShownBlock } from './shown-blocks.ts';
 
 /** Reads the exchange as it was at a height below a head. All requests for one state share one read. */
 export type PastStates = {
@@ -51,6 +50,8 @@ type PastStatesOptions = {
   readonly nodes: Pick<Nodes, 'all' | 'firstSuccess' | 'sharingBlock'>;
   readonly bulkhead: Bulkhead;
   readonly poolCounts: PoolCounts;
+  /** The newest heads that were served. */
+  readonly served: () => readonly Head[];
   /** Reads a final state for a client; alone by default. */
   readonly readOnce?: ReadState | undefined;
 };
@@ -63,20 +64,14 @@ type QueuedState = QueuedCall<ExchangeState>;
 /** Enough for a page of history, or for the points of a chart. */
 const MAX_FINAL_STATES = 64;
 
-/** Calls for a state near the tip: perhaps the tip first, then the state, and the tip again. */
-const CALLS_NEAR_TIP = 2;
-
-/** Calls for a final state: calls of others that may decide about it, a probe, and the state. */
-const CALLS_FOR_FINAL = 3;
+/** Calls for one state, one after another: a probe or the tip, the state, and the tip again or calls of others. */
+const CALLS_FOR_A_STATE = 3;
 
 /** In this order nodes are called for a final state. */
 const STANDINGS: readonly Standing[] = ['retained', 'unknown', 'behind', 'pruned'];
 
 /** All reads in the background have one share of the queue. */
 const BACKGROUND: Requester = { client: Symbol('background') };
-
-/** The few states above the final ones that are kept for one head. */
-const MAX_STATES_UNDER_A_HEAD = 1_000;
 
 /**
  * Creates the past states.
@@ -90,13 +85,13 @@ const MAX_STATES_UNDER_A_HEAD = 1_000;
  * is polled again first. A node that is paused is called after the others.
  */
 export function createPastStates(options: PastStatesOptions): PastStates {
-  const { nodes, bulkhead, poolCounts, readOnce = readAlone } = options;
+  const { nodes, bulkhead, poolCounts, served, readOnce = readAlone } = options;
   const final = new LRUCache<BeaconHeight, QueuedState>({ max: MAX_FINAL_STATES });
   const finalUnderWay = new Map<BeaconHeight, QueuedState>();
-  const underHead = new WeakMap<Head, LRUCache<BeaconHeight, QueuedState>>();
+  const underHead = new WeakMap<Head, Map<BeaconHeight, QueuedState>>();
 
-  function statesUnder(head: Head): LRUCache<BeaconHeight, QueuedState> {
-    const states = underHead.get(head) ?? new LRUCache({ max: MAX_STATES_UNDER_A_HEAD });
+  function statesUnder(head: Head): Map<BeaconHeight, QueuedState> {
+    const states = underHead.get(head) ?? new Map();
     underHead.set(head, states);
     return states;
   }
@@ -105,13 +100,16 @@ export function createPastStates(options: PastStatesOptions): PastStates {
     return final.get(height) ?? finalUnderWay.get(height) ?? statesUnder(head).get(height);
   }
 
-  /** The nodes that have the chain of the head up to a final height. A block above it may still be replaced. */
-  function nodesForFinal(height: BeaconHeight, head: Head): readonly Node[] {
-    return nodes.sharingBlock(head.source, (block) => isFinal(height, block.height));
+  /** The nodes that have the chain of the head up to a height. A block above it may still be replaced. */
+  function nodesFor(height: BeaconHeight, head: Head): readonly Node[] {
+    const isShared = isFinal(height, head.beaconHeight)
+      ? (block: ShownBlock) => isFinal(height, block.height)
+      : (block: ShownBlock) => block.hash === head.hash;
+    return nodes.sharingBlock(head.source, isShared);
   }
 
   function standings(height: BeaconHeight, head: Head): readonly Standing[] {
-    return nodesForFinal(height, head).map((node) => node.pastStates.standing(height));
+    return nodesFor(height, head).map((node) => node.standing(height));
   }
 
   async function read(height: BeaconHeight, head: Head, requester: Requester): Promise<ExchangeState> {
@@ -126,7 +124,7 @@ export function createPastStates(options: PastStatesOptions): PastStates {
     const known = final.peek(height) ?? finalUnderWay.get(height);
     if (known !== undefined) return known.wait(BACKGROUND);
     refuseIfPruned(height, head);
-    return queueFinal(height, head, readAlone).wait(BACKGROUND);
+    return queueRead(height, head, readAlone).wait(BACKGROUND);
   }
 
   /** A height that every node has pruned needs no call, so it does not wait in the queue. */
@@ -135,29 +133,8 @@ export function createPastStates(options: PastStatesOptions): PastStates {
       throw new HeightNotAvailableError(height, head.beaconHeight);
   }
 
-  function isUnknown(height: BeaconHeight, head: Head): boolean {
-    if (!isFinal(height, head.beaconHeight) || knownRead(height, head) !== undefined) return false;
-    const known = standings(height, head);
-    return known.includes('unknown') && !known.includes('retained');
-  }
-
-  function queueFinal(height: BeaconHeight, head: Head, readFor: ReadState): QueuedState {
-    const { chainName } = head.chainInfo;
-    const rank = ({ pastStates }: Node) => STANDINGS.indexOf(pastStates.standing(height));
-    return queueRead(height, head, {
-      isAccepted: (block) => isFinal(height, block.height),
-      inOrder: (sharing) => sharing.toSorted((a, b) => rank(a) - rank(b)),
-      others: () => nodes.all.filter((node) => node.isResponding()),
-      // A node of another chain has nothing to say about whether the height is pruned.
-      notSharing: (node) => statePruned({ host: node.name }),
-      calls: CALLS_FOR_FINAL,
-      readFrom: (node, signal) => node.pastStates.readFinal(height, newestFinal(head.beaconHeight), signal),
-      readOnce: (read) => readFor({ chainName, height, isComplete: poolCounts.isWhole }, read),
-    });
-  }
-
   function readFinal(height: BeaconHeight, head: Head): QueuedState {
-    const queued = queueFinal(height, head, readOnce);
+    const queued = queueRead(height, head, readOnce);
     finalUnderWay.set(height, queued);
     queued.answer
       .then(
@@ -171,84 +148,97 @@ export function createPastStates(options: PastStatesOptions): PastStates {
 
   function readNearTip(height: BeaconHeight, head: Head): QueuedState {
     const states = statesUnder(head);
-    const queued = queueRead(height, head, {
-      isAccepted: (block) => block.hash === head.hash,
-      inOrder: (sharing) => sharing,
-      others: () => nodes.all,
-      notSharing: (node) => blockNotFound(head.beaconHeight, { host: node.name }),
-      calls: CALLS_NEAR_TIP,
-      readFrom: (node, signal) => node.pastStates.readNearTip(height, head.chainInfo.beacon, signal),
-      // The replicas of a fleet may disagree about it.
-      readOnce: (read) => read(),
-    });
+    // The replicas of a fleet may disagree about it.
+    const queued = queueRead(height, head, readAlone);
     states.set(height, queued);
     queued.answer.catch((error) => error instanceof HeightNotAvailableError || states.delete(height));
     return queued;
   }
 
-  function queueRead(height: BeaconHeight, head: Head, plan: ReadPlan): QueuedState {
-    const sharing = () => nodes.sharingBlock(head.source, plan.isAccepted);
+  function queueRead(height: BeaconHeight, head: Head, readFor: ReadState): QueuedState {
+    const { beaconHeight, chainInfo } = head;
+    const sharesChain = (node: Node) => nodesFor(height, head).includes(node);
 
-    /** Reads, and records in the health of the node how it went. @param slower the nodes that were called before */
-    async function readFrom(node: Node, slower: readonly Node[], signal: AbortSignal): Promise<ExchangeState> {
-      try {
-        if (!sharing().includes(node)) await node.pollTip().catch(() => {});
-        if (!sharing().includes(node)) throw plan.notSharing(node);
-        const state = await plan.readFrom(node, signal);
-        node.pastReads.succeeded();
-        for (const overtaken of slower)
-          if (overtaken.pastStates.standing(height) !== 'pruned') overtaken.pastReads.overtaken();
-        return state;
-      } catch (error) {
-        // That the node does not have a state is an answer. That the gateway does not call it is no fault of the node.
-        const isFailure = whyStateIsMissing(error) === undefined && !(error instanceof UpstreamBusyError);
-        if (isFailure && !signal.aborted) node.pastReads.failed(error);
-        throw error;
-      }
+    async function readFrom(node: Node, signal: AbortSignal): Promise<ExchangeState> {
+      if (!sharesChain(node)) await node.pollTip().catch(() => {});
+      const past = { height, headBlock: chainInfo.beacon, block: ancestorOf(head, height, served()) };
+      if (sharesChain(node)) return node.readPastState(past, signal);
+      // A node of another chain has nothing to say about whether the height is pruned.
+      const details = { host: node.name };
+      throw isFinal(height, beaconHeight) ? statePruned(details) : blockNotFound(beaconHeight, details);
+    }
+
+    /** All nodes, in the order in which they are called. */
+    function inOrder(): readonly Node[] {
+      const rank = (node: Node) => STANDINGS.indexOf(node.standing(height));
+      const sharing = nodesFor(height, head);
+      const first = isFinal(height, beaconHeight) ? sharing.toSorted((a, b) => rank(a) - rank(b)) : sharing;
+      const all = [...new Set([...first, ...nodes.all.filter((node) => node.isResponding())])];
+      return all.toSorted((a, b) => Number(a.isPaused('pastStates')) - Number(b.isPaused('pastStates')));
     }
 
     async function readFromAny(): Promise<ExchangeState> {
-      const all = [...new Set([...plan.inOrder(sharing()), ...plan.others()])];
-      const order = all.toSorted((a, b) => Number(a.pastReads.isPaused()) - Number(b.pastReads.isPaused()));
+      const order = inOrder();
       const left = order.entries();
       try {
         return await nodes.firstSuccess(async () => {
           const [place, node] = left.next().value ?? [];
-          return node && ((signal) => readFrom(node, order.slice(0, place), signal));
-        }, plan.calls);
+          if (node === undefined) return undefined;
+          return async (signal) => {
+            const state = await readFrom(node, signal);
+            for (const slower of order.slice(0, place))
+              if (slower.standing(height) !== 'pruned') slower.overtaken('pastStates');
+            return state;
+          };
+        }, CALLS_FOR_A_STATE);
       } catch (error) {
-        throw whyStateIsMissing(error) === 'pruned' ? new HeightNotAvailableError(height, head.beaconHeight) : error;
+        throw whyStateIsMissing(error) === 'pruned' ? new HeightNotAvailableError(height, beaconHeight) : error;
       }
     }
 
-    return bulkhead.queue(() => plan.readOnce(readFromAny));
+    const key = { chainName: chainInfo.chainName, height, isComplete: poolCounts.isWhole };
+    return bulkhead.queue(() => readFor(key, readFromAny));
   }
 
-  return {
-    read,
-    readInBackground,
-    isBusy: bulkhead.isBusy,
-    readAll: (heights, head, requester) =>
-      readProbing(heights, {
-        isUnknown: (height) => isUnknown(height, head),
-        read: (height) => read(height, head, requester),
-      }),
-    isComplete: poolCounts.isWhole,
-  };
-}
+  /** Whether the response for one height can decide about others: no node is known to have it, and not all have pruned it. */
+  function isUnknown(height: BeaconHeight, head: Head): boolean {
+    if (!isFinal(height, head.beaconHeight) || knownRead(height, head) !== undefined) return false;
+    const known = standings(height, head);
+    return known.includes('unknown') && !known.includes('retained');
+  }
 
-/** From which nodes a state is read, and how. */
-type ReadPlan = {
-  /** A node that has shown one of these blocks, as the head's node has, has the state of the head's chain. */
-  readonly isAccepted: (block: ShownBlock) => boolean;
-  readonly inOrder: (sharing: readonly Node[]) => readonly Node[];
-  /** Nodes that are called after these, if their tip then shows an accepted block. */
-  readonly others: () => readonly Node[];
-  /** The error of one whose tip does not. */
-  readonly notSharing: (node: Node) => Error;
-  /** How many calls a read makes, one after another. */
-  readonly calls: number;
-  readonly readFrom: (node: Node, signal: AbortSignal) => Promise<ExchangeState>;
-  /** Reads it, or takes what another replica has read. */
-  readonly readOnce: (read: () => Promise<ExchangeState>) => Promise<ExchangeState>;
-};
+  /**
+   * Reads the lowest and the highest unknown height, and then the middle of those that are still unknown: one that is pruned
+   * decides about all below it, and one that is retained about all above it. Those that are decided are read at once.
+   */
+  async function readAll(heights: readonly BeaconHeight[], head: Head, requester: Requester) {
+    const reads = new Map<BeaconHeight, Promise<ExchangeState | Error>>();
+    const unread = () => [...new Set(heights)].filter((height) => !reads.has(height)).sort((a, b) => a - b);
+
+    function begin(height: BeaconHeight): Promise<ExchangeState | Error> {
+      const result = read(height, head, requester).catch((error: Error) => error);
+      reads.set(height, result);
+      return result;
+    }
+
+    function beginDecided(): void {
+      for (const height of unread()) if (!isUnknown(height, head)) void begin(height);
+    }
+
+    beginDecided();
+    let probesOf = (unknown: readonly BeaconHeight[]) => [...new Set([unknown.slice(0, 1), unknown.slice(-1)].flat())];
+    for (let unknown = unread(); unknown.length > 0; unknown = unread()) {
+      const probes = probesOf(unknown);
+      probesOf = (left) => left.slice(left.length >> 1, (left.length >> 1) + 1);
+      const results = await Promise.all(probes.map((probe) => begin(probe).finally(beginDecided)));
+      const failure = results.find((result) => result instanceof UpstreamError);
+      const hasDecidedNothing = unread().length === unknown.length - probes.length;
+      // The nodes could not be read: they are not called for the other heights too.
+      if (failure !== undefined && hasDecidedNothing && results.every((result) => result instanceof Error))
+        for (const height of unread()) reads.set(height, Promise.resolve(failure));
+    }
+    return Promise.all(heights.map((height) => reads.get(height) as Promise<ExchangeState | Error>));
+  }
+
+  return { read, readInBackground, isBusy: bulkhead.isBusy, readAll, isComplete: poolCounts.isWhole };
+}

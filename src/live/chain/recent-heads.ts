@@ -4,7 +4,7 @@ import { createTurnLimit } from '../broadcast/turn-limit.ts';
 import type { Head } from './head.ts';
 
 /** The newest heads that were published, so that a subscriber that resumes gets the ones that it has missed. */
-type RecentHeads = {
+export type RecentHeads = {
   /** Adds the newest head. It replaces a remembered one of the same height. */
   add(head: Head): void;
   /** All that are remembered, ascending. */

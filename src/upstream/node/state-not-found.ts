@@ -1,6 +1,5 @@
 import { ConstantBackoff, handleWhen, retry } from 'cockatiel';
 import { type ErrorDetails, UpstreamRpcError } from '../../errors.ts';
-import type { ErrorBudget } from './error-budget.ts';
 
 const STATE_ERROR = -8000;
 
@@ -48,6 +47,14 @@ export function blockNotFound(height: number, details: ErrorDetails): UpstreamRp
 export function statePruned(details: ErrorDetails): UpstreamRpcError {
   return new UpstreamRpcError(STATE_ERROR, { ...details, because: 'missing trie node' });
 }
+
+/** How many errors of one node the gateway may still cause: nodes count them, and refuse clients that cause too many. */
+export type ErrorBudget = {
+  /** Whether that many more errors may be caused now. */
+  has(errors: number): boolean;
+  /** The node responded with an error. */
+  spend(): void;
+};
 
 const RETRIES = { maxAttempts: 4, backoff: new ConstantBackoff(250) };
 

@@ -4,6 +4,7 @@ import { UpstreamRpcError, UpstreamUnreachableError } from '../../../src/errors.
 import type { Head } from '../../../src/live/chain/head.ts';
 import { createHeadFollower, type HeadFollower, type HeadWatcher } from '../../../src/live/chain/head-follower.ts';
 import type { Node } from '../../../src/live/chain/node.ts';
+import { createRecentHeads } from '../../../src/live/chain/recent-heads.ts';
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
 import { toAsyncValues } from '../../support/async-values.ts';
@@ -33,7 +34,7 @@ function followNode(
     timeoutMs: 5_000,
     maxBlockAgeMs: 600_000,
     poolCounts: uncounted(),
-    headsKept: 10,
+    recent: createRecentHeads(10),
     now: () => clock.now,
     watcher,
   });
@@ -471,7 +472,7 @@ describe('a node that was slower than another', () => {
       timeoutMs: 100,
       maxBlockAgeMs: Number.POSITIVE_INFINITY,
       poolCounts: uncounted(),
-      headsKept: 10,
+      recent: createRecentHeads(10),
       now: () => START,
       watcher,
     });

@@ -5,6 +5,7 @@ import { createHeadFollower, type HeadFollower } from '../../../src/live/chain/h
 import type { Node } from '../../../src/live/chain/node.ts';
 import type { Nodes } from '../../../src/live/chain/nodes.ts';
 import { createPastStates } from '../../../src/live/chain/past-states.ts';
+import { createRecentHeads } from '../../../src/live/chain/recent-heads.ts';
 import { createSandbox } from '../../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
 import { toAsyncValues } from '../../support/async-values.ts';
@@ -66,7 +67,7 @@ function follow(
     timeoutMs,
     maxBlockAgeMs: Number.POSITIVE_INFINITY,
     poolCounts: uncounted(),
-    headsKept: 10,
+    recent: createRecentHeads(10),
     now: Date.now,
     watcher,
   });
@@ -307,7 +308,12 @@ describe('a past state is read', () => {
     const { nodes } = nodesForTest(clients, [], 60_000);
     const { head } = follow(nodes);
     const newest = await head.get();
-    const states = createPastStates({ nodes, bulkhead: roomyBulkhead('NODE'), poolCounts: uncounted() });
+    const states = createPastStates({
+      nodes,
+      bulkhead: roomyBulkhead('NODE'),
+      poolCounts: uncounted(),
+      served: () => [],
+    });
     return (height: number) => states.read(height, newest, SOMEONE);
   }
 
@@ -370,7 +376,12 @@ describe('a past state is read', () => {
     tip = chainInfoOf(110);
     const head = await next();
     expect(head).toMatchObject({ beaconHeight: 110, source: { client: source } });
-    const states = createPastStates({ nodes, bulkhead: roomyBulkhead('NODE'), poolCounts: uncounted() });
+    const states = createPastStates({
+      nodes,
+      bulkhead: roomyBulkhead('NODE'),
+      poolCounts: uncounted(),
+      served: () => [],
+    });
     expect(await failureOf(states.read(101, head, SOMEONE))).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
     expect(forked.states).toEqual([]);
   });
@@ -408,7 +419,12 @@ describe('a past state is read', () => {
     const late = { ...nodeFrom(1), chainInfo: async () => tip };
     const { nodes } = nodesForTest([own, late]);
     await nodes.poll();
-    const states = createPastStates({ nodes, bulkhead: roomyBulkhead('NODE'), poolCounts: uncounted() });
+    const states = createPastStates({
+      nodes,
+      bulkhead: roomyBulkhead('NODE'),
+      poolCounts: uncounted(),
+      served: () => [],
+    });
     const read = () => states.read(97, headOf(100, undefined, nodes.all[0]), SOMEONE);
     expect(await failureOf(read())).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
     expect(late.states).toEqual([]);

@@ -21,9 +21,10 @@ function nodeOf(...errors: Error[]): NodeClient & { readonly calls: number[] } {
 }
 
 /** Past states of one node, from which all heads are read. */
-function statesOf(client: NodeClient, watch = UNWATCHED) {
+function statesOf(client: NodeClient, watch = UNWATCHED, served: readonly Head[] = []) {
   const nodes = nodesOf([client], { watch });
-  const states = createPastStates({ nodes, bulkhead: roomyBulkhead('NODE'), poolCounts: uncounted() });
+  const poolCounts = uncounted();
+  const states = createPastStates({ nodes, bulkhead: roomyBulkhead('NODE'), poolCounts, served: () => served });
   const [node] = nodes.all;
   const headAt = (height: number, hash?: string): Head => headOf(height, hash, node);
   return { states, headAt, node };
@@ -145,36 +146,61 @@ describe('a state that the node does not have', () => {
   });
 });
 
-describe('a state near the tip that can be that of another block', () => {
-  /** A URL that has shown two blocks of one height in turn, and block a at height 99; its states have these times. */
-  function readBehindLoadBalancer(inTurnAt: number, ...times: number[]) {
+describe('a state that can be of a branch', () => {
+  /** Heads 99 and 100, of which the upper one names the lower one unless the hash is another. */
+  const served = (previousHash = 'block 99'): Head[] => [headOf(99), { ...headOf(100), previousHash }];
+  /** What is read at a height under head 100, from a URL whose states have these times, the last for ever. */
+  function readFrom(height: number, times: readonly (number | undefined)[], { heads = served(), shown = [''] } = {}) {
     const node = nodeOf();
+    const left = [...times];
     const earlierState: NodeClient['earlierState'] = async (height) => {
       const state = await node.earlierState(height);
-      return { ...state, time: times.length > 1 ? times.shift() : times[0] };
+      return { ...state, time: left.length > 1 ? left.shift() : left[0] };
     };
-    const { states, headAt, node: source } = statesOf({ ...node, earlierState });
-    for (const hash of ['b', 'c', 'b']) source?.shown.add(chainInfoOf(inTurnAt, hash).beacon);
-    source?.shown.add(chainInfoOf(99, 'a', 7).beacon);
-    return { node, read: () => states.read(99, headAt(100), SOMEONE) };
+    const { states, node: source } = statesOf({ ...node, earlierState }, UNWATCHED, heads);
+    for (const hash of shown) source?.receiveTip(chainInfoOf(98, hash).beacon);
+    const head = { ...(heads.at(-1) ?? headOf(100)), source: source ?? headOf(1).source };
+    return { node, state: states.read(height, head, SOMEONE) };
   }
+  const TIME = headOf(99).time;
+  const IN_TURN = ['b', 'c', 'b'];
+  const refused = { code: 'UPSTREAM_BAD_SHAPE', retryable: true };
 
-  test('it is requested again until it has the time of the block that was shown', async () => {
-    const { node, read } = readBehindLoadBalancer(98, 5, 5, 7);
-    expect(await read()).toMatchObject({ beaconHeight: 99, time: 7 });
+  test('is requested again until it has the time of the block from which the head descends', async () => {
+    const { node, state } = readFrom(99, [5, 5, TIME]);
+    expect(await state).toMatchObject({ beaconHeight: 99, time: TIME });
     expect(node.calls).toEqual([99, 99, 99]);
   });
 
   test('at most four times: then it is an error', async () => {
-    const { node, read } = readBehindLoadBalancer(98, 5);
-    expect(await failureOf(read())).toMatchObject({ code: 'UPSTREAM_BAD_SHAPE', retryable: true });
+    const { node, state } = readFrom(99, [5]);
+    expect(await failureOf(state)).toMatchObject(refused);
     expect(node.calls).toEqual([99, 99, 99, 99]);
   });
 
-  test('if two blocks are shown in turn at its height, it is an error without a call', async () => {
-    const { node, read } = readBehindLoadBalancer(99, 7);
-    expect(await failureOf(read())).toMatchObject({ code: 'UPSTREAM_BAD_SHAPE', retryable: true });
-    expect(node.calls).toEqual([]);
+  test('also if it is final, and the URL has not shown two blocks yet', async () => {
+    const heads = Array.from({ length: 6 }, (_, n) => ({ ...headOf(95 + n), previousHash: `block ${94 + n}` }));
+    const { node, state } = readFrom(95, [5, headOf(95).time], { heads });
+    expect(await state).toMatchObject({ beaconHeight: 95, time: headOf(95).time });
+    expect(node.calls).toEqual([95, 95]);
+  });
+
+  test.each([[99], [95], [35]])(
+    'if the URL has shown two in turn and no hash leads to its block, it is an error: %i',
+    async (height) => {
+      const { node, state } = readFrom(height, [TIME], { heads: served('another'), shown: IN_TURN });
+      expect(await failureOf(state)).toMatchObject(refused);
+      expect(node.calls).toEqual([]);
+    },
+  );
+
+  test('if the URL has shown two in turn and states have no time, it is an error', async () => {
+    expect(await failureOf(readFrom(99, [undefined], { shown: IN_TURN }).state)).toMatchObject(refused);
+  });
+
+  test('64 blocks below two that were shown in turn, it is read', async () => {
+    const { state } = readFrom(34, [7], { heads: served('another'), shown: IN_TURN });
+    expect(await state).toMatchObject({ beaconHeight: 34, time: 7 });
   });
 });
 

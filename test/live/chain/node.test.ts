@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { createNodePastStates } from '../../../src/live/chain/node-past-states.ts';
-import { createShownBlocks } from '../../../src/live/chain/shown-blocks.ts';
+import { createNode } from '../../../src/live/chain/node.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
+import { UNWATCHED } from '../../upstream/connect.ts';
 import { failureOf } from '../../upstream/failure.ts';
-import { exchangeOf, scriptedNode, statePruned, stateUnreadable } from './heads.ts';
-
-const NEWEST = 1_000;
+import { chainInfoOf, exchangeOf, scriptedNode, statePruned, stateUnreadable } from './heads.ts';
 
 /** A node that has the heights from one on; it counts how many calls are under way at once. */
 function nodeFrom(oldest: number) {
@@ -23,9 +21,15 @@ function nodeFrom(oldest: number) {
       return exchangeOf(height);
     },
   };
-  const states = createNodePastStates(node, createShownBlocks(), { failed() {}, recovered() {} });
+  const { readPastState } = createNode(node, {
+    isRightChain: () => true,
+    graceMs: 1,
+    maxPauseMs: 1,
+    watcher: UNWATCHED(),
+  });
   const { signal } = new AbortController();
-  return { control, read: (height: number) => states.readFinal(height, NEWEST, signal) };
+  const headBlock = chainInfoOf(1_000).beacon;
+  return { control, read: (height: number) => readPastState({ height, headBlock, block: undefined }, signal) };
 }
 
 const heights = (from: number, length: number) => Array.from({ length }, (_, n) => from + n);
@@ -65,7 +69,7 @@ describe('the number of calls at one node at a time', () => {
     const readings = heights(600, 30).map(read);
     expect(control.calls).toBe(4);
     expect(await Promise.all(readings)).toEqual(heights(600, 30).map(exchangeOf));
-    expect([control.calls, control.most]).toEqual([30, 29]);
+    expect([control.calls, control.most]).toEqual([30, 28]);
   });
 
   test('none when it has failed so often that no error is left', async () => {

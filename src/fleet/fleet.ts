@@ -11,12 +11,11 @@ import { createFleetChain } from './fleet-chain.ts';
 import { createHeadPolls } from './heads.ts';
 import { createListPolls } from './lists.ts';
 import { createMembers, type Members } from './members.ts';
-import { createOrderBookReads } from './order-books.ts';
 import { createPackedStates } from './packed-states.ts';
-import type { PollContext } from './polls.ts';
+import type { PollContext } from './poll-options.ts';
+import { createOrderBookReads, createStateReads } from './reads.ts';
 import type { Redis } from './redis.ts';
 import { createRedisClock } from './redis-clock.ts';
-import { createStateReads } from './states.ts';
 import type { FleetWatcher } from './watcher.ts';
 
 /**
@@ -75,13 +74,8 @@ export function createFleet(options: FleetOptions): Fleet {
   const { redis, headsKept, orderBookTtlMs, maxWaitMs, now, watcher, onOtherChain } = options;
   const chain = createFleetChain(redis, onOtherChain);
   const members = createMembers(redis, chain.isOurs);
-  const context: PollContext = {
-    redis,
-    clock: createRedisClock(),
-    isMember: chain.isOurs,
-    replicas: members.count,
-    watcher,
-  };
+  const { isOurs: isMember } = chain;
+  const context: PollContext = { redis, clock: createRedisClock(), isMember, replicas: members.count, watcher };
   let lagMs = 0;
 
   return {

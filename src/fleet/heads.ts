@@ -8,7 +8,8 @@ import type { PastStates } from '../live/chain/past-states.ts';
 import type { FleetPoll } from '../live/fleet-port.ts';
 import type { FleetChain } from './fleet-chain.ts';
 import type { PackedState, PackedStates } from './packed-states.ts';
-import { createPolls, type PollCodec, type PollContext } from './polls.ts';
+import type { PollCodec, PollContext } from './poll-options.ts';
+import { createPolls } from './polls.ts';
 
 type HeadsOptions = {
   readonly context: PollContext;
@@ -101,8 +102,7 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
       };
     },
     unpack,
-    facts: () => undefined,
-    withFacts: (head) => head,
+    polledAgain: (head) => head,
   };
   const polls = createPolls<Head>(context, { name: 'head', keep: headsKept, codec });
 

@@ -3,9 +3,9 @@ import { createScript } from './redis.ts';
 /**
  * Looks for a newer value, and takes the slot in which one replica reads the upstream, if the newest is known.
  *
- * Keys: the slot, the version, the facts, and what was pushed. Arguments: this replica, the version that it knows, whether it
+ * Keys: the slot, the version, when any replica polled last, and what was pushed. Arguments: this replica, the version that it knows, whether it
  * wants to read ('1'), whether something was pushed ('1'), after how many ms the slot is free, and for how long what was pushed
- * is left to this replica. Replies with the time of Redis in ms, 1 if the slot was taken, the version, and the facts.
+ * is left to this replica. Replies with the time of Redis in ms, 1 if the slot was taken, the version, and when any replica polled.
  */
 export const LOOK = createScript(`
 local function textOf(key)
@@ -29,8 +29,8 @@ return { now, isTaken, version, textOf(KEYS[3]) }
 /**
  * Ends a read: publishes values, unless another replica has published since, and leaves the upstream in peace for a while.
  *
- * Keys: the slot, the version, the facts, the values. Arguments: this replica, the version that it knows, the next version, for
- * how many ms nobody reads, how many values stay, after how many ms all is forgotten, the channel, the message, the facts, then
+ * Keys: the slot, the version, when any replica polled last, the values. Arguments: this replica, the version that it knows, the next version, for
+ * how many ms nobody reads, how many values stay, after how many ms all is forgotten, the channel, the message, the time of the poll, then
  * the rank and the bytes of each value. Replies with 1, or with 0 if another replica has published.
  */
 export const PUBLISH = createScript(`

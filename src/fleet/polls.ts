@@ -2,49 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FleetPoll, PollRequest } from '../live/fleet-port.ts';
 import { holding, LOCK_MS } from './lock.ts';
+import type { PollContext, PollOptions } from './poll-options.ts';
 import { LOOK, PUBLISH } from './poll-scripts.ts';
-import { listOf, type Redis } from './redis.ts';
-import type { RedisClock } from './redis-clock.ts';
-import { RedisUnavailableError } from './redis-connection.ts';
-import { createRunTogether } from './run-together.ts';
+import { listOf, RedisUnavailableError } from './redis.ts';
 import { fromBytes, toBytes } from './serialized.ts';
-import type { FleetWatcher } from './watcher.ts';
-
-/** How the values of a source are published. */
-export type PollCodec<T> = {
-  /** Puts the values of a source in order: the height of a head, or the time of Redis in ms. */
-  rankOf(value: T): number;
-  /** Whether a value has nothing that is not published yet, apart from its facts. */
-  isUnchanged(value: T, previous: T | undefined): boolean;
-  /** The values that are published for one: itself, and what was filled in below it. */
-  all(value: T): readonly T[];
-  /** @throws Error if Redis cannot be used */
-  pack(value: T): Promise<unknown>;
-  /** The newest of some values, which come in the order of their ranks; `undefined` if none is newer than the previous one. */
-  unpack(packed: readonly unknown[], previous: T | undefined): Promise<T | undefined>;
-  /** Facts of a poll that change also when the value does not. */
-  facts(value: T): unknown;
-  /** The value with the facts of a later poll. */
-  withFacts(value: T, facts: unknown): T;
-};
-
-/** What the polls of all sources have in common. */
-export type PollContext = {
-  readonly redis: Redis;
-  readonly clock: RedisClock;
-  /** Whether this gateway takes part: not if the fleet follows another chain. */
-  readonly isMember: () => boolean;
-  /** How many replicas there are. */
-  readonly replicas: () => number;
-  readonly watcher: FleetWatcher;
-};
-
-type PollOptions<T> = {
-  readonly name: 'head' | 'pairs' | 'tickers';
-  /** How many values Redis keeps. */
-  readonly keep: number;
-  readonly codec: PollCodec<T>;
-};
 
 /** Values are forgotten when no replica has polled for this time. */
 const TTL_MS = 3_600_000;
@@ -80,9 +41,8 @@ export function createPolls<T>(
 ): FleetPoll<T> {
   const { name, keep, codec } = options;
   const replica = randomUUID();
-  const [slot, versionKey, factsKey, valuesKey] = ['slot', 'version', 'facts', 'values'].map((part) =>
-    redis.fleetKey(`${name}:${part}`),
-  ) as [string, string, string, string];
+  const keyOf = (part: string) => redis.fleetKey(`${name}:${part}`);
+  const [slot, versionKey, polledKey, valuesKey] = [keyOf('slot'), keyOf('version'), keyOf('polled'), keyOf('values')];
   let version = '';
   let isStarted = false;
   /** Whether another replica has published since the last poll began. */
@@ -91,6 +51,9 @@ export function createPolls<T>(
   let failure: { readonly error: unknown; readonly at: number } | undefined;
   /** The value of this gateway that Redis has too. */
   let published: T | undefined;
+  /** The run that waits for what others have published, and the one after it. */
+  let underWay = Promise.resolve();
+  let next: Promise<void> | undefined;
   /** When any replica polled last, by the clock of this gateway. */
   let polledAt = Number.NEGATIVE_INFINITY;
 
@@ -102,15 +65,15 @@ export function createPolls<T>(
   const canShare = () => redis.isAvailable() && isMember();
 
   /** @throws Error if Redis cannot be used */
-  async function look(wants: boolean, pushed?: string): Promise<Look> {
-    const keys: [string, ...string[]] = [slot, versionKey, factsKey, redis.fleetKey(`${name}:pushed:${pushed ?? ''}`)];
-    const isPushed = pushed === undefined ? '0' : '1';
-    const args = [replica, version, wants ? '1' : '0', isPushed, String(LOCK_MS), String(PUSHED_MS)];
-    const [time, isTaken, newest, facts] = listOf(await redis.run(LOOK, keys, args));
-    clock.observe(Number(String(time)));
-    const { at, facts: polled } = readFacts(String(facts));
-    polledAt = clock.toLocal(at);
-    return { isTaken: isTaken === 1, version: String(newest), facts: polled };
+  async function look(wants: boolean, pushed?: string) {
+    const flags = [wants, pushed !== undefined].map((flag) => (flag ? '1' : '0'));
+    const keys: [string, ...string[]] = [slot, versionKey, polledKey, keyOf(`pushed:${pushed ?? ''}`)];
+    const reply = await redis.run(LOOK, keys, [replica, version, ...flags, String(LOCK_MS), String(PUSHED_MS)]);
+    const [now, isTaken, newest, polled] = listOf(reply);
+    clock.observe(Number(String(now)));
+    const at = Number.parseFloat(String(polled));
+    polledAt = Number.isNaN(at) ? Number.NEGATIVE_INFINITY : clock.toLocal(at);
+    return { isTaken: isTaken === 1, version: String(newest) };
   }
 
   /** Whether this replica should read: not while others can and it cannot. */
@@ -122,13 +85,10 @@ export function createPolls<T>(
   const isOverdue = (idleMs: number) => performance.now() - polledAt > INTERVALS_UNTIL_FAILING * idleMs;
 
   /** The values from a rank on, and whether there are any that can be read. @throws Error if Redis cannot be used */
-  async function receive(
-    previous: T | undefined,
-  ): Promise<{ readonly newer: T | undefined; readonly isEmpty: boolean }> {
+  async function receive(previous: T | undefined): Promise<{ newer: T | undefined; isEmpty: boolean }> {
     const from = previous === undefined ? '-inf' : String(codec.rankOf(previous));
-    const reply = listOf(await redis.command(valuesKey, 'ZRANGEBYSCORE', valuesKey, from, '+inf')).filter(
-      Buffer.isBuffer,
-    );
+    const all = await redis.command(valuesKey, 'ZRANGEBYSCORE', valuesKey, from, '+inf');
+    const reply = listOf(all).filter(Buffer.isBuffer);
     const packed = reply.map(fromBytes).filter((each) => each !== undefined);
     for (const bytes of reply) watcher.moved(name, 'in', bytes.length);
     if (packed.length < reply.length) watcher.damaged(name);
@@ -143,7 +103,7 @@ export function createPolls<T>(
   }
 
   /**
-   * Publishes values, or only the facts of a poll that found nothing new.
+   * Publishes values, or only that a poll found nothing new.
    *
    * @param known the version that Redis had
    * @returns whether nobody else has published since @throws Error if Redis cannot be used
@@ -155,13 +115,27 @@ export function createPolls<T>(
       watcher.moved(name, 'out', bytes.length);
       entries.push(String(codec.rankOf(value)), bytes);
     }
-    const facts = JSON.stringify({ at: clock.toRedis(performance.now()), facts: codec.facts(newest) });
-    const next = randomUUID();
-    const terms = [replica, known, next, Math.ceil(idleMs), keep, TTL_MS, redis.channel, `${name} ${replica}`, facts];
-    const reply = await redis.run(PUBLISH, [slot, versionKey, factsKey, valuesKey], [...terms.map(String), ...entries]);
+    const at = clock.toRedis(performance.now());
+    const nextVersion = randomUUID();
+    const terms = [
+      replica,
+      known,
+      nextVersion,
+      Math.ceil(idleMs),
+      keep,
+      TTL_MS,
+      redis.channel,
+      `${name} ${replica}`,
+      at,
+    ];
+    const reply = await redis.run(
+      PUBLISH,
+      [slot, versionKey, polledKey, valuesKey],
+      [...terms.map(String), ...entries],
+    );
     if (reply !== 1) return false;
     published = newest;
-    version = entries.length === 0 ? known : next;
+    version = entries.length === 0 ? known : nextVersion;
     return true;
   }
 
@@ -196,7 +170,7 @@ export function createPolls<T>(
   }
 
   /** @returns `undefined` if Redis cannot be used */
-  async function tryLook(request: PollRequest<T>): Promise<Look | undefined> {
+  async function tryLook(request: PollRequest<T>) {
     if (!isStarted) await redis.ready(START_MS);
     isStarted = true;
     if (!canShare()) return undefined;
@@ -222,7 +196,7 @@ export function createPolls<T>(
       return attempt(() => readForAll(request));
     }
     if (failure !== undefined && isOverdue(idleMs)) throw failure.error;
-    published = previous && codec.withFacts(previous, found.facts);
+    published = previous && codec.polledAgain(previous, polledAt);
     return published;
   }
 
@@ -238,7 +212,7 @@ export function createPolls<T>(
   }
 
   /** Polls until this gateway knows the version that Redis has. */
-  const untilCurrent = createRunTogether(async () => {
+  async function catchUpWithOthers(): Promise<void> {
     const until = performance.now() + MAX_WAIT_MS;
     while (performance.now() < until) {
       if (!isStarted) await redis.ready(START_MS);
@@ -248,7 +222,7 @@ export function createPolls<T>(
       isRung = !ring();
       await sleep(CHECK_AGAIN_MS);
     }
-  });
+  }
 
   return {
     poll,
@@ -256,19 +230,14 @@ export function createPolls<T>(
     onPublished(pollNow) {
       ring = pollNow;
     },
-    untilCurrent,
+    async untilCurrent() {
+      // All who wait for the run under way share the next one, which begins after their calls.
+      next ??= underWay.then(() => {
+        next = undefined;
+        underWay = catchUpWithOthers();
+        return underWay;
+      });
+      return next;
+    },
   };
-}
-
-/** What Redis has of a source. */
-type Look = { readonly isTaken: boolean; readonly version: string; readonly facts: unknown };
-
-/** The facts of the last poll, and when it was; long ago if they cannot be read. */
-function readFacts(text: string): { readonly at: number; readonly facts: unknown } {
-  try {
-    const { at, facts } = JSON.parse(text);
-    return { at: Number(at), facts: facts ?? undefined };
-  } catch {
-    return { at: Number.NEGATIVE_INFINITY, facts: undefined };
-  }
 }

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { holding, LOCK_MS, release } from './lock.ts';
 import { createScript, listOf, type Redis } from './redis.ts';
-import type { RedisReply } from './redis-client.ts';
 import { fromBytes, toBytes } from './serialized.ts';
 import type { FleetWatcher } from './watcher.ts';
 
@@ -80,24 +79,23 @@ export function createReadOnce<Value>(options: ReadOnceOptions<Value>): ReadAged
   /** Looks for a value until there is one, or this replica has the lock. @throws Error if Redis cannot be used */
   async function find(id: string, token: string): Promise<Found<Value> | Locked | undefined> {
     const begunAt = performance.now();
-    let hasWaited = false;
     let pauseMs = FIRST_PAUSE_MS;
-    let hasDiscarded = false;
-    for (;;) {
+    for (let hasDiscarded = false; ; ) {
       const sentAt = performance.now();
-      const look = readLook(await redis.run(LOOK, keysOf(id), [token, String(LOCK_MS)]));
-      if (look.value !== undefined) {
-        const found = await readValue(id, look.value, look.redisNow);
+      const [time, lock, bytes] = listOf(await redis.run(LOOK, keysOf(id), [token, String(LOCK_MS)]));
+      const redisNow = Number(String(time));
+      if (lock === 1) return { redisNow, at: performance.now() };
+      if (Buffer.isBuffer(bytes)) {
+        const found = await readValue(id, bytes, redisNow);
         // It was on its way for a part of this time.
-        if (found !== undefined) return { ...found, ageMs: found.ageMs + performance.now() - sentAt, hasWaited };
+        const ageMs = (found?.ageMs ?? 0) + performance.now() - sentAt;
+        if (found !== undefined) return { value: found.value, ageMs, hasWaited: pauseMs > FIRST_PAUSE_MS };
         if (hasDiscarded) return undefined;
         hasDiscarded = true;
         await redis.command(keyOf(id), 'UNLINK', keyOf(id));
-      } else if (look.isLocked) return { redisNow: look.redisNow, at: performance.now() };
-      else {
+      } else {
         if (performance.now() - begunAt + pauseMs > maxWaitMs) return undefined;
         await sleep(pauseMs);
-        hasWaited = true;
         pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
       }
     }
@@ -155,13 +153,3 @@ type Found<Value> = Aged<Value> & { readonly hasWaited: boolean };
 
 /** This replica has the lock since a time of Redis, which was known here at a time of `performance.now()`. */
 type Locked = { readonly redisNow: number; readonly at: number };
-
-type Look = { readonly redisNow: number; readonly isLocked: boolean; readonly value: Buffer | undefined };
-
-/** @throws Error if the reply is not that of the script */
-function readLook(reply: RedisReply): Look {
-  const [time, lock, value] = listOf(reply);
-  const redisNow = Number(String(time));
-  if (!Number.isSafeInteger(redisNow)) throw new Error('the reply of Redis contains neither a value nor a lock');
-  return { redisNow, isLocked: lock === 1, value: Buffer.isBuffer(value) ? value : undefined };
-}

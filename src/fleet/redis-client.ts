@@ -14,7 +14,7 @@ export type RedisClient = {
 };
 
 /** A channel, and what is called with each message of it. */
-export type RedisSubscription = { readonly channel: string; readonly onMessage: (message: string) => void };
+type RedisSubscription = { readonly channel: string; readonly onMessage: (message: string) => void };
 
 const CONNECT_TIMEOUT_MS = 2_000;
 

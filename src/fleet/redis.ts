@@ -1,10 +1,26 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { RedisArgument } from '@redis/client';
-import type { RedisReply } from './redis-client.ts';
-import { createRedisConnection, type RedisConnection, type RedisWatcher } from './redis-connection.ts';
+import { isSettledWithin } from '../live/broadcast/wait-at-most.ts';
+import type { RedisClient, RedisReply } from './redis-client.ts';
+
+/** Redis cannot be used now: it is not connected, did not reply in time, or cannot write. */
+export class RedisUnavailableError extends Error {
+  constructor(cause?: unknown) {
+    super('Redis cannot be used now', cause === undefined ? undefined : { cause });
+    this.name = 'RedisUnavailableError';
+  }
+}
 
 /** Redis, as the parts of the fleet use it. Values are binary: texts of replies are `Buffer`. */
-export type Redis = Pick<RedisConnection, 'isAvailable' | 'ready' | 'close'> & {
+export type Redis = {
+  /**
+   * Whether Redis can be used now. After a command that failed, it cannot until a probe succeeds: each command fails at once
+   * with RedisUnavailableError, and nothing is queued.
+   */
+  isAvailable(): boolean;
+  /** Resolves when Redis is available, or when the time is over. @returns whether it is available */
+  ready(maxWaitMs: number): Promise<boolean>;
   /** Calls a function whenever `isAvailable` has changed. */
   onChange(listener: () => void): void;
   /**
@@ -12,13 +28,14 @@ export type Redis = Pick<RedisConnection, 'isAvailable' | 'ready' | 'close'> & {
    * can use several of them.
    */
   fleetKey(name: string): string;
-  /** The key of one of many things of a kind, such as the account of a client. A cluster spreads them. */
+  /** The key of one of many things of a kind, such as a state. A cluster spreads them. */
   key(kind: string, id: string): string;
   /**
    * Sends a command, such as `command(key, 'GET', key)`. One that takes longer than 500 ms has failed.
    *
    * @param key the key that the command uses, which decides about the server of a cluster
-   * @throws RedisUnavailableError, or the error of a reply
+   * @throws RedisUnavailableError at once while Redis is not available, and when it becomes so; the error of a reply such as
+   *   `WRONGTYPE`
    */
   command(key: string, ...args: readonly RedisArgument[]): Promise<RedisReply>;
   /** Runs a script with `EVALSHA`, and with `EVAL` where Redis does not know it. @throws as `command` */
@@ -29,6 +46,7 @@ export type Redis = Pick<RedisConnection, 'isAvailable' | 'ready' | 'close'> & {
   onMessage(listener: (message: string) => void): void;
   /** How many commands have failed, also because Redis was not available. */
   errors(): number;
+  close(): void;
 };
 
 /** A script in Lua, which Redis runs as one step. */
@@ -44,69 +62,180 @@ export function listOf(reply: RedisReply | undefined): readonly RedisReply[] {
   return Array.isArray(reply) ? reply : [];
 }
 
+/** Is notified once when Redis becomes available, and once when it no longer is. */
+export type RedisWatcher = { available(): void; unavailable(error: unknown): void };
+
 type RedisOptions = {
   readonly urls: readonly URL[];
   /** What the keys of the fleet start with. */
   readonly prefix: string;
-  /** Is notified once when Redis can be used, and once when it no longer can. */
-  readonly watcher?: Omit<RedisWatcher, 'failed'> | undefined;
+  readonly watcher?: RedisWatcher | undefined;
 };
 
-/** How long a probe is in Redis. */
-const PROBE_MS = 1_000;
+/** A command that takes longer counts as failed. */
+const COMMAND_TIMEOUT_MS = 500;
+
+/** From one attempt to connect, or probe, to the next. It is doubled until the maximum. */
+const FIRST_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 1_000;
+
+/** Number of probes without a reply after which the connection is opened again. */
+const PROBES_UNTIL_REOPENED = 3;
+
+/** How long a client may take to connect, with the discovery of a cluster. */
+const OPEN_TIMEOUT_MS = 5_000;
+
+/** Replies that mean that Redis cannot be used, and not that a command is wrong. */
+const OUTAGES =
+  /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|OOM|NOAUTH|WRONGPASS|NOPERM|ERR max number of clients)/;
 
 /** Connects to Redis, and connects again whenever that is lost. It is not available before that has succeeded. */
 export function createRedis({ urls, prefix, watcher }: RedisOptions): Redis {
+  const channel = `${prefix}:bell`;
+  const probeKey = `{${prefix}}:probe`;
+  const closing = new AbortController();
   const listeners = new Set<() => void>();
   const messageListeners = new Set<(message: string) => void>();
+  let client: RedisClient | undefined;
+  /** `undefined` until it was first known. */
+  let isAvailable: boolean | undefined;
+  const isUsable = () => isAvailable === true;
   let errors = 0;
-  let wasAvailable: boolean | undefined;
+  /** Wakes the loop that connects and probes. */
+  let wake: () => void = () => {};
+  void run();
 
-  function changed(isAvailable: boolean, error?: unknown): void {
-    if (isAvailable === wasAvailable) return;
-    wasAvailable = isAvailable;
-    if (isAvailable) watcher?.available();
+  /** Connects and probes until Redis is available, then sleeps until it is not. */
+  async function run(): Promise<void> {
+    let pauseMs = FIRST_PAUSE_MS;
+    let probes = 0;
+    while (!closing.signal.aborted) {
+      try {
+        client ??= await open();
+        // A command that writes: a server that is read-only or full is not available either.
+        await within(COMMAND_TIMEOUT_MS, client.send(probeKey, ['SET', probeKey, '1', 'PX', '1000']));
+        if (closing.signal.aborted) break;
+        pauseMs = FIRST_PAUSE_MS;
+        probes = 0;
+        const lost = new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        change(true);
+        await lost;
+      } catch (error) {
+        lose(error);
+        probes += 1;
+        if (probes >= PROBES_UNTIL_REOPENED) reopen();
+        await sleep(pauseMs * (0.5 + Math.random() / 2), undefined, { signal: closing.signal }).catch(() => {});
+        pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
+      }
+    }
+    reopen();
+  }
+
+  async function open(): Promise<RedisClient> {
+    const { openRedisClient } = await import('./redis-client.ts');
+    const onMessage = (message: string) => {
+      for (const listener of messageListeners) listener(message);
+    };
+    let opened: RedisClient | undefined;
+    const opening = openRedisClient(urls, { channel, onMessage }, (error) => {
+      if (client !== undefined && client !== opened) return;
+      reopen();
+      lose(error);
+    });
+    try {
+      opened = await within(OPEN_TIMEOUT_MS, opening);
+      return opened;
+    } catch (error) {
+      // One that connects later is not used.
+      void opening.then(
+        (late) => late.destroy(),
+        () => {},
+      );
+      throw error;
+    }
+  }
+
+  function reopen(): void {
+    client?.destroy();
+    client = undefined;
+  }
+
+  function change(isNow: boolean, error?: unknown): void {
+    if (isNow === isAvailable) return;
+    isAvailable = isNow;
+    if (isNow) watcher?.available();
     else watcher?.unavailable(error);
     for (const listener of listeners) listener();
   }
 
-  const failed = () => {
-    errors += 1;
-  };
-  const probeKey = `{${prefix}}:probe`;
-  const probe = { key: probeKey, args: ['SET', probeKey, '1', 'PX', String(PROBE_MS)] };
-  const subscription = {
-    channel: `${prefix}:bell`,
-    onMessage(message: string) {
-      for (const listener of messageListeners) listener(message);
-    },
-  };
-  const commands = createRedisConnection(urls, probe, subscription, {
-    available: () => changed(true),
-    unavailable: (error) => changed(false, error),
-    failed,
-  });
+  function lose(error: unknown): void {
+    if (closing.signal.aborted) return;
+    change(false, error);
+    wake();
+  }
+
+  async function send(key: string, args: readonly RedisArgument[]): Promise<RedisReply> {
+    const used = client;
+    if (!isUsable() || used === undefined) throw new RedisUnavailableError();
+    try {
+      return await within(COMMAND_TIMEOUT_MS, used.send(key, args));
+    } catch (error) {
+      if (closing.signal.aborted) throw new RedisUnavailableError(error);
+      errors += 1;
+      if (used.isReply(error) && !OUTAGES.test((error as Error).message)) throw error;
+      if (used === client) lose(error);
+      throw new RedisUnavailableError(error);
+    }
+  }
 
   return {
-    isAvailable: commands.isAvailable,
+    isAvailable: isUsable,
+    async ready(maxWaitMs) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const listener = () => isUsable() && resolve();
+      listeners.add(listener);
+      listener();
+      await isSettledWithin(maxWaitMs, promise);
+      listeners.delete(listener);
+      return isUsable();
+    },
     onChange: (listener) => void listeners.add(listener),
-    ready: commands.ready,
     fleetKey: (name) => `{${prefix}}:${name}`,
     key: (kind, id) => `${prefix}:${kind}:${id}`,
-    command: (key, ...args) => commands.send(key, args),
+    command: (key, ...args) => send(key, args),
     async run({ text, sha }, keys, args) {
       const rest = [String(keys.length), ...keys, ...args];
       try {
-        return await commands.send(keys[0], ['EVALSHA', sha, ...rest]);
+        return await send(keys[0], ['EVALSHA', sha, ...rest]);
       } catch (error) {
         if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
         errors -= 1;
-        return commands.send(keys[0], ['EVAL', text, ...rest]);
+        return send(keys[0], ['EVAL', text, ...rest]);
       }
     },
-    channel: subscription.channel,
+    channel,
     onMessage: (listener) => void messageListeners.add(listener),
     errors: () => errors,
-    close: commands.close,
+    close() {
+      isAvailable = false;
+      closing.abort();
+      wake();
+      reopen();
+    },
   };
+}
+
+/**
+ * Waits at most for this time. When it is over, replies that have already arrived still count: the event loop of the
+ * gateway may have been busy, and not Redis.
+ */
+function within<T>(timeoutMs: number, result: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      setImmediate(() => setImmediate(reject, new Error(`no reply within ${timeoutMs} ms`)));
+    }, timeoutMs);
+    result.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }

@@ -1,5 +1,5 @@
 import type { AnyUpstream } from '../errors.ts';
-import type { RedisWatcher } from '../fleet/redis-connection.ts';
+import type { RedisWatcher } from '../fleet/redis.ts';
 import type { HistoryWatcher } from '../history/database-health.ts';
 import type { Watcher } from '../live/broadcast/follower.ts';
 import type { Head } from '../live/chain/head.ts';
@@ -167,7 +167,7 @@ export function createHistoryLog(log: Log): HistoryWatcher {
 }
 
 /** Logs when Redis can be used, and when not. */
-export function createRedisLog(log: Log): Omit<RedisWatcher, 'failed'> {
+export function createRedisLog(log: Log): RedisWatcher {
   return {
     available: () => log.info('Redis can be used'),
     unavailable: (error) =>

@@ -1,6 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { createRedis, type Redis } from '../../src/fleet/redis.ts';
-import { RedisUnavailableError } from '../../src/fleet/redis-connection.ts';
+import { createRedis, type Redis, RedisUnavailableError } from '../../src/fleet/redis.ts';
 import type { FleetWatcher } from '../../src/fleet/watcher.ts';
 import type { RedisLink, RedisServer } from '../support/redis.ts';
 

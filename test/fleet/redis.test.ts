@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createRedis, createScript, type Redis } from '../../src/fleet/redis.ts';
-import { RedisUnavailableError } from '../../src/fleet/redis-connection.ts';
+import { createRedis, createScript, type Redis, RedisUnavailableError } from '../../src/fleet/redis.ts';
 import { freePort } from '../support/ports.ts';
 import { hasRedis, linkRedis, type RedisServer, startRedis, startSentinel } from '../support/redis.ts';
 import { until } from '../support/until.ts';

@@ -1,0 +1,38 @@
+import type { Redis } from './redis.ts';
+import type { RedisClock } from './redis-clock.ts';
+import type { FleetWatcher } from './watcher.ts';
+
+/** How the values of a source are published. */
+export type PollCodec<T> = {
+  /** Puts the values of a source in order: the height of a head, or the time of Redis in ms. */
+  rankOf(value: T): number;
+  /** Whether a poll found nothing new. */
+  isUnchanged(value: T, previous: T | undefined): boolean;
+  /** The values that are published for one: itself, and what was filled in below it. */
+  all(value: T): readonly T[];
+  /** @throws Error if Redis cannot be used */
+  pack(value: T): Promise<unknown>;
+  /** The newest of some values, which come in the order of their ranks; `undefined` if none is newer than the previous one. */
+  unpack(packed: readonly unknown[], previous: T | undefined): Promise<T | undefined>;
+  /** The value if a later poll, at a time of `performance.now()`, has found nothing new. */
+  polledAgain(value: T, at: number): T;
+};
+
+/** What the polls of all sources have in common. */
+export type PollContext = {
+  readonly redis: Redis;
+  readonly clock: RedisClock;
+  /** Whether this gateway takes part: not if the fleet follows another chain. */
+  readonly isMember: () => boolean;
+  /** How many replicas there are. */
+  readonly replicas: () => number;
+  readonly watcher: FleetWatcher;
+};
+
+/** How one source is polled. */
+export type PollOptions<T> = {
+  readonly name: 'head' | 'pairs' | 'tickers';
+  /** How many values Redis keeps. */
+  readonly keep: number;
+  readonly codec: PollCodec<T>;
+};

@@ -1,0 +1,70 @@
+import type { ExchangeState } from '../domain/exchange.ts';
+import type { Instant } from '../domain/instant.ts';
+import type { RawOrderBook } from '../domain/order-book.ts';
+import type { FinalHeight } from '../live/chain/past-states.ts';
+import type { Observed, ReadOnce } from '../live/fleet-port.ts';
+import type { PackedState, PackedStates } from './packed-states.ts';
+import { createReadOnce } from './read-once.ts';
+import type { Redis } from './redis.ts';
+import type { FleetWatcher } from './watcher.ts';
+
+type ReadsOptions = {
+  readonly redis: Redis;
+  /** How long a read waits for another replica. */
+  readonly maxWaitMs: number;
+  readonly watcher: FleetWatcher;
+};
+
+/** How long a state is stored. Each replica has the states that it used last in memory, for longer. */
+const STATE_TTL_MS = 2 * 60_000;
+
+/** Creates the function that reads a final state. The fleet reads each state once. */
+export function createStateReads(
+  options: ReadsOptions & { readonly packedStates: PackedStates },
+): ReadOnce<FinalHeight, ExchangeState> {
+  const { packedStates } = options;
+  const readOnce = createReadOnce<ExchangeState | undefined>({
+    ...options,
+    kind: 'state',
+    ttlMs: STATE_TTL_MS,
+    pack: async (state) => state && packedStates.pack(state),
+    unpack: (packed) => packedStates.unpack(packed as PackedState),
+  });
+
+  return async ({ chainName, height, isComplete }, read) => {
+    /** What was read last, also a state that is not for the fleet because it lost pools. */
+    let own: ExchangeState | undefined;
+    const { value } = await readOnce(`${chainName}-${height}`, async () => {
+      own = await read();
+      return isComplete(own) ? own : undefined;
+    });
+    if (own !== undefined) return own;
+    // Pools never vanish, so that a state with fewer is not that of this chain.
+    return value !== undefined && isComplete(value) ? value : read();
+  };
+}
+
+/** A response of the market-data host; `undefined` inside for a ticker that it does not have. */
+type Response = { readonly book: RawOrderBook | undefined };
+
+/**
+ * Creates the function that reads an order book. While a book is fresh, the fleet reads it once. Its age is counted by the clock
+ * of Redis, because the clocks of replicas may differ.
+ *
+ * @param options `ttlMs` is how long one snapshot is returned to all clients
+ */
+export function createOrderBookReads(
+  options: ReadsOptions & { readonly ttlMs: number; readonly now: () => Instant },
+): ReadOnce<string, Observed<RawOrderBook | undefined>> {
+  const readOnce = createReadOnce<Response>({
+    ...options,
+    kind: 'order_book',
+    pack: async (response) => response,
+    unpack: async (packed) => packed as Response,
+  });
+
+  return async (tickerId, read) => {
+    const { value, ageMs } = await readOnce(tickerId, async () => ({ book: (await read()).value }));
+    return { value: value.book, observedAt: options.now() - Math.ceil(ageMs) };
+  };
+}

@@ -3,7 +3,7 @@ import type { BestBlock, ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
 import { UpstreamBadShapeError } from '../../errors.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
-import { type ErrorBudget, retryUntilStateExists } from '../../upstream/node/state-not-found.ts';
+import type { ReadKind } from './node-record.ts';
 
 /** One block, and the exchange after it. */
 export type Block = {
@@ -25,6 +25,13 @@ export type Block = {
  */
 export type ReadBlock = (tip: ChainInfo, signal: AbortSignal) => Promise<Block>;
 
+/**
+ * Reads the exchange at a height that the chain has reached, and calls again if the node has not reached it.
+ *
+ * @throws UpstreamRpcError with code -8000 also when the budget of errors of this kind is used up
+ */
+export type ReadState = (kind: ReadKind, height: BeaconHeight, signal: AbortSignal) => Promise<ExchangeState>;
+
 /** A block can arrive between two calls: number of times that the source with the lower height is read again. */
 const RETRIES_TO_AGREE = 2;
 
@@ -37,13 +44,11 @@ const TIPS_FOR_A_STATE = 4;
 /**
  * Creates the reader of one node's blocks.
  *
- * @param errors the budget of errors of a node that does not have the state of its tip. When it is used up, the next poll calls
- *   the node again
  * @param onDisagree called when the node's two sources of the height still differ after the retries, once until they agree
  */
 export function createBlockReader(
   node: NodeClient,
-  errors: ErrorBudget,
+  readState: ReadState,
   onDisagree: (chainInfo: BeaconHeight, beaconState: BeaconHeight) => void,
 ): ReadBlock {
   let isDisagreeing = false;
@@ -110,7 +115,7 @@ export function createBlockReader(
       const agreed = await agree(tips.reduce(higherOf), parents, signal);
       tips.push(agreed);
       const { height } = agreed.beacon;
-      const exchange = await retryUntilStateExists(() => node.exchangeState(height, signal), errors, signal);
+      const exchange = await readState('newBlocks', height, signal);
       const chainInfo = await (exchange.time === undefined ? unlessReplaced(agreed) : tipOf(exchange));
       if (chainInfo !== undefined) return { chainInfo, exchange, previousHash: parents.get(chainInfo.beacon.hash) };
       reason =

@@ -1,4 +1,4 @@
-import { type BeaconHeight, isFinal, newestFinal } from '../../domain/beacon-height.ts';
+import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
 import { UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
@@ -8,7 +8,6 @@ import {
   type ErrorBudget,
   isStateError,
   retryUntilStateExists,
-  statePruned,
   whyStateIsMissing,
 } from '../../upstream/node/state-not-found.ts';
 import type { Watcher } from '../broadcast/follower.ts';
@@ -27,7 +26,8 @@ import {
   type ShownBlock,
   shownTip,
 } from './node-record.ts';
-import { probeFor, type Standing, standingOf } from './retained-heights.ts';
+import { branchError, createPastStateReader, type PastState } from './past-state-reader.ts';
+import { type Standing, standingOf } from './retained-heights.ts';
 
 /**
  * One node: its client, and the record of everything that is known of it. Who reads from a node decides by this record alone.
@@ -68,15 +68,6 @@ export type Node = {
   status(): NodeStatus;
 };
 
-/** An earlier state, and what is known of its block. */
-type PastState = {
-  readonly height: BeaconHeight;
-  /** The block of the head below which it is. */
-  readonly headBlock: ShownBlock;
-  /** The block of this height from which the head descends; `undefined` if that is not known. */
-  readonly block: Pick<ShownBlock, 'time'> | undefined;
-};
-
 /** A node as operators see it. */
 export type NodeStatus = {
   readonly name: string;
@@ -109,26 +100,11 @@ type NodeOptions = {
   readonly watcher: NodeWatcher;
 };
 
-/** Behind a load balancer a state can be that of another block. It is requested at most this number of times. */
-const CALLS_FOR_A_BLOCK = 4;
-
-/** Maximum number of risky calls at once: calls that may well fail. What they show, the others need not call for. */
-const RISKY_AT_ONCE = 4;
-
-/** While at least this number of errors is left, no probe is needed. */
-const MANY_ERRORS = 16;
-
-const TOO_MANY_ERRORS =
-  'responded with too many errors in the last minutes, so the gateway limits reads of earlier states';
-
-const BLOCKS_CHANGED = 'the newest blocks changed while the gateway read them';
-
 /** Creates a node of which nothing is known yet. */
 export function createNode(client: NodeClient, { isRightChain, graceMs, maxPauseMs, watcher }: NodeOptions): Node {
   const { name } = client;
   let record = emptyRecord(maxPauseMs, performance.now());
   let poll: Promise<ChainInfo> | undefined;
-  const riskyCalls = new Set<Promise<unknown>>();
 
   function note(event: NodeEvent): void {
     record = nextRecord(record, event, performance.now());
@@ -141,9 +117,14 @@ export function createNode(client: NodeClient, { isRightChain, graceMs, maxPause
     };
   }
 
-  const readBlock = createBlockReader(client, budgetOf('newBlocks'), watcher.disagreed);
-  const errors = budgetOf('pastStates');
-  const standing = (height: BeaconHeight) => standingOf(record.heights, height, performance.now());
+  /** The one function that reads the exchange from the node. */
+  function readState(kind: ReadKind, height: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
+    const read = kind === 'newBlocks' ? client.exchangeState : client.earlierState;
+    return retryUntilStateExists(() => read(height, signal), budgetOf(kind), signal);
+  }
+
+  const readBlock = createBlockReader(client, readState, watcher.disagreed);
+  const readPastState = createPastStateReader({ client, record: () => record, note, readState });
 
   async function pollOnce(): Promise<ChainInfo> {
     const wasFailing = record.failure !== undefined;
@@ -164,58 +145,6 @@ export function createNode(client: NodeClient, { isRightChain, graceMs, maxPause
     } finally {
       poll = undefined;
     }
-  }
-
-  /** Whether a call may well fail, as far as that is not certain. */
-  function isRisky(height: BeaconHeight): boolean {
-    const known = standing(height);
-    return known !== 'pruned' && (known !== 'retained' || !isWell(record.pastStates));
-  }
-
-  async function callNow(height: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
-    try {
-      const state = await retryUntilStateExists(() => client.earlierState(height, signal), errors, signal);
-      note({ type: 'state response', height, response: 'found' });
-      return state;
-    } catch (error) {
-      const why = whyStateIsMissing(error);
-      if (why !== undefined) note({ type: 'state response', height, response: why === 'future' ? 'behind' : why });
-      throw error;
-    }
-  }
-
-  async function callWithinBudget(height: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
-    if (!errors.has(1)) throw new UpstreamBusyError('NODE', TOO_MANY_ERRORS);
-    const state = callNow(height, signal);
-    riskyCalls.add(state);
-    return state.finally(() => riskyCalls.delete(state));
-  }
-
-  /** Calls when others that are under way, and perhaps a probe, have shown whether the node has the height. */
-  async function call(height: BeaconHeight, newest: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
-    for (let isProbed = false; ; isProbed = true) {
-      while (riskyCalls.size >= RISKY_AT_ONCE && isRisky(height)) await Promise.race(riskyCalls).catch(() => {});
-      if (standing(height) === 'pruned') throw statePruned({ host: name });
-      if (!isRisky(height)) return callNow(height, signal);
-      const mayProbe = standing(height) === 'unknown' && !isProbed && !errors.has(MANY_ERRORS);
-      const probe = mayProbe ? probeFor(record.heights, height, newest) : undefined;
-      if (probe === undefined) return callWithinBudget(height, signal);
-      await callWithinBudget(probe, signal);
-    }
-  }
-
-  async function readState({ height, headBlock, block }: PastState, signal: AbortSignal): Promise<ExchangeState> {
-    const final = isFinal(height, headBlock.height);
-    if (block === undefined && canBeOfBranch(record, height)) throw branchError(height, name);
-    for (let calls = 0; calls < CALLS_FOR_A_BLOCK; calls++) {
-      const state = await call(height, newestFinal(headBlock.height), signal);
-      if (block !== undefined && block.time === state.time) return state;
-      if (block !== undefined && state.time !== undefined) continue;
-      if (canBeOfBranch(record, height)) throw branchError(height, name);
-      if (final || !isAnotherBlock(headBlock, (await client.chainInfo(signal)).beacon)) return state;
-      break;
-    }
-    throw final ? branchError(height, name) : new UpstreamBadShapeError('NODE', BLOCKS_CHANGED, { host: name });
   }
 
   return {
@@ -239,8 +168,10 @@ export function createNode(client: NodeClient, { isRightChain, graceMs, maxPause
       }
     },
     async readPastState(past, signal) {
+      // A state that is not requested is no fault of the node.
+      if (past.block === undefined && canBeOfBranch(record, past.height)) throw branchError(past.height, name);
       try {
-        const state = await readState(past, signal);
+        const state = await readPastState(past, signal);
         if (isStateError(record.pastStates.lastError)) watcher.pastStates.recovered();
         note({ type: 'read succeeded', kind: 'pastStates' });
         return state;
@@ -254,7 +185,7 @@ export function createNode(client: NodeClient, { isRightChain, graceMs, maxPause
         throw error;
       }
     },
-    standing,
+    standing: (height) => standingOf(record.heights, height, performance.now()),
     overtaken: (kind) => note({ type: 'read failed', kind, error: undefined, jitter: Math.random() }),
     isPaused: (kind) => isPaused(record[kind], performance.now()),
     isAtRest: () =>
@@ -268,12 +199,4 @@ export function createNode(client: NodeClient, { isRightChain, graceMs, maxPause
       health: client.health(),
     }),
   };
-}
-
-function branchError(height: BeaconHeight, host: string): UpstreamBadShapeError {
-  return new UpstreamBadShapeError('NODE', `its state of beacon height ${height} can be of a branch`, { host });
-}
-
-function isAnotherBlock(block: ShownBlock, tip: ShownBlock): boolean {
-  return tip.height === block.height && tip.hash !== block.hash;
 }

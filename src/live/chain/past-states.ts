@@ -62,7 +62,7 @@ type ReadState = ReadOnce<FinalHeight, ExchangeState>;
 type QueuedState = QueuedCall<ExchangeState>;
 
 /** Enough for a page of history, or for the points of a chart. */
-const MAX_FINAL_STATES = 64;
+const MAX_STATES = 64;
 
 /** Calls for one state, one after another: a probe or the tip, the state, and the tip again or calls of others. */
 const CALLS_FOR_A_STATE = 3;
@@ -77,7 +77,7 @@ const BACKGROUND: Requester = { client: Symbol('background') };
  * Creates the past states.
  *
  * Final states never change and stay in an LRU cache. The few blocks below the tip can still be replaced together with it,
- * so their states are kept only as long as the head under which they were read.
+ * so their states are used only under the head under which they were read.
  *
  * A state is read from the head's own node, or from one that has shown a block which this one has shown too: the head's, or
  * for a final state any block under which it is final. Only when all of these have pruned a height it counts as pruned.
@@ -86,18 +86,12 @@ const BACKGROUND: Requester = { client: Symbol('background') };
  */
 export function createPastStates(options: PastStatesOptions): PastStates {
   const { nodes, bulkhead, poolCounts, served, readOnce = readAlone } = options;
-  const final = new LRUCache<BeaconHeight, QueuedState>({ max: MAX_FINAL_STATES });
-  const finalUnderWay = new Map<BeaconHeight, QueuedState>();
-  const underHead = new WeakMap<Head, Map<BeaconHeight, QueuedState>>();
+  const kept = new LRUCache<string, QueuedState>({ max: MAX_STATES });
+  const underWay = new Map<string, QueuedState>();
 
-  function statesUnder(head: Head): Map<BeaconHeight, QueuedState> {
-    const states = underHead.get(head) ?? new Map();
-    underHead.set(head, states);
-    return states;
-  }
-
-  function knownRead(height: BeaconHeight, head: Head): QueuedState | undefined {
-    return final.get(height) ?? finalUnderWay.get(height) ?? statesUnder(head).get(height);
+  /** What names a state: its height if it is final, else also the head under which it can be replaced. */
+  function keyOf(height: BeaconHeight, { beaconHeight, hash }: Head): string {
+    return isFinal(height, beaconHeight) ? `${height}` : `${height} under ${beaconHeight} ${hash}`;
   }
 
   /** The nodes that have the chain of the head up to a height. A block above it may still be replaced. */
@@ -113,15 +107,25 @@ export function createPastStates(options: PastStatesOptions): PastStates {
   }
 
   async function read(height: BeaconHeight, head: Head, requester: Requester): Promise<ExchangeState> {
-    const known = knownRead(height, head);
+    const key = keyOf(height, head);
+    const known = kept.get(key) ?? underWay.get(key);
     if (known !== undefined) return known.wait(requester);
-    if (!isFinal(height, head.beaconHeight)) return readNearTip(height, head).wait(requester);
     refuseIfPruned(height, head);
-    return readFinal(height, head).wait(requester);
+    const queued = queueRead(height, head, readOnce);
+    underWay.set(key, queued);
+    queued.answer
+      .then(
+        // A state with lost pools is read again when it is next requested.
+        (state) => poolCounts.isWhole(state) && kept.set(key, queued),
+        () => undefined,
+      )
+      .finally(() => underWay.delete(key));
+    return queued.wait(requester);
   }
 
   async function readInBackground(height: BeaconHeight, head: Head): Promise<ExchangeState> {
-    const known = final.peek(height) ?? finalUnderWay.get(height);
+    const key = keyOf(height, head);
+    const known = kept.peek(key) ?? underWay.get(key);
     if (known !== undefined) return known.wait(BACKGROUND);
     refuseIfPruned(height, head);
     return queueRead(height, head, readAlone).wait(BACKGROUND);
@@ -131,28 +135,6 @@ export function createPastStates(options: PastStatesOptions): PastStates {
   function refuseIfPruned(height: BeaconHeight, head: Head): void {
     if (standings(height, head).every((standing) => standing === 'pruned'))
       throw new HeightNotAvailableError(height, head.beaconHeight);
-  }
-
-  function readFinal(height: BeaconHeight, head: Head): QueuedState {
-    const queued = queueRead(height, head, readOnce);
-    finalUnderWay.set(height, queued);
-    queued.answer
-      .then(
-        // A state with lost pools is read again when it is next requested.
-        (state) => poolCounts.isWhole(state) && final.set(height, queued),
-        () => undefined,
-      )
-      .finally(() => finalUnderWay.delete(height));
-    return queued;
-  }
-
-  function readNearTip(height: BeaconHeight, head: Head): QueuedState {
-    const states = statesUnder(head);
-    // The replicas of a fleet may disagree about it.
-    const queued = queueRead(height, head, readAlone);
-    states.set(height, queued);
-    queued.answer.catch((error) => error instanceof HeightNotAvailableError || states.delete(height));
-    return queued;
   }
 
   function queueRead(height: BeaconHeight, head: Head, readFor: ReadState): QueuedState {
@@ -196,13 +178,15 @@ export function createPastStates(options: PastStatesOptions): PastStates {
       }
     }
 
-    const key = { chainName: chainInfo.chainName, height, isComplete: poolCounts.isWhole };
-    return bulkhead.queue(() => readFor(key, readFromAny));
+    const final = { chainName: chainInfo.chainName, height, isComplete: poolCounts.isWhole };
+    // The replicas of a fleet may disagree about a state that is not final.
+    return bulkhead.queue(() => (isFinal(height, beaconHeight) ? readFor(final, readFromAny) : readFromAny()));
   }
 
   /** Whether the response for one height can decide about others: no node is known to have it, and not all have pruned it. */
   function isUnknown(height: BeaconHeight, head: Head): boolean {
-    if (!isFinal(height, head.beaconHeight) || knownRead(height, head) !== undefined) return false;
+    const key = keyOf(height, head);
+    if (!isFinal(height, head.beaconHeight) || kept.has(key) || underWay.has(key)) return false;
     const known = standings(height, head);
     return known.includes('unknown') && !known.includes('retained');
   }

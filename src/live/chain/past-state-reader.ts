@@ -1,0 +1,112 @@
+import { type BeaconHeight, isFinal, newestFinal } from '../../domain/beacon-height.ts';
+import type { ExchangeState } from '../../domain/exchange.ts';
+import { UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
+import type { NodeClient } from '../../upstream/node/client.ts';
+import { statePruned, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
+import type { ReadState } from './block-reader.ts';
+import { canBeOfBranch, hasErrors, isWell, type NodeEvent, type NodeRecord, type ShownBlock } from './node-record.ts';
+import { probeFor, standingOf } from './retained-heights.ts';
+
+/** An earlier state, and what is known of its block. */
+export type PastState = {
+  readonly height: BeaconHeight;
+  /** The block of the head below which it is. */
+  readonly headBlock: ShownBlock;
+  /** The block of this height from which the head descends; `undefined` if that is not known. */
+  readonly block: Pick<ShownBlock, 'time'> | undefined;
+};
+
+/** Reads an earlier state of one node; see `Node.readPastState`. */
+type ReadPastState = (state: PastState, signal: AbortSignal) => Promise<ExchangeState>;
+
+type PastStateReaderOptions = {
+  readonly client: NodeClient;
+  /** What is known of the node now. */
+  readonly record: () => NodeRecord;
+  readonly note: (event: NodeEvent) => void;
+  readonly readState: ReadState;
+};
+
+/** Behind a load balancer a state can be that of another block. It is requested at most this number of times. */
+const CALLS_FOR_A_BLOCK = 4;
+
+/** Maximum number of risky calls at once: calls that may well fail. What they show, the others need not call for. */
+const RISKY_AT_ONCE = 4;
+
+/** While at least this number of errors is left, no probe is needed. */
+const MANY_ERRORS = 16;
+
+const TOO_MANY_ERRORS =
+  'responded with too many errors in the last minutes, so the gateway limits reads of earlier states';
+
+const BLOCKS_CHANGED = 'the newest blocks changed while the gateway read them';
+
+/** Creates the reader of one node's earlier states. It decides by the record of the node which calls are made. */
+export function createPastStateReader({ client, record, note, readState }: PastStateReaderOptions): ReadPastState {
+  const riskyCalls = new Set<Promise<unknown>>();
+  const mayCause = (errors: number) => hasErrors(record(), 'pastStates', errors, performance.now());
+  const standing = (height: BeaconHeight) => standingOf(record().heights, height, performance.now());
+
+  /** Whether a call may well fail, as far as that is not certain. */
+  function isRisky(height: BeaconHeight): boolean {
+    const known = standing(height);
+    return known !== 'pruned' && (known !== 'retained' || !isWell(record().pastStates));
+  }
+
+  /** Calls, and remembers what the response shows. */
+  async function callNow(height: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
+    try {
+      const state = await readState('pastStates', height, signal);
+      note({ type: 'state response', height, response: 'found' });
+      return state;
+    } catch (error) {
+      const why = whyStateIsMissing(error);
+      if (why !== undefined) note({ type: 'state response', height, response: why === 'future' ? 'behind' : why });
+      throw error;
+    }
+  }
+
+  async function callWithinBudget(height: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
+    if (!mayCause(1)) throw new UpstreamBusyError('NODE', TOO_MANY_ERRORS);
+    const state = callNow(height, signal);
+    riskyCalls.add(state);
+    return state.finally(() => riskyCalls.delete(state));
+  }
+
+  /** Calls when others that are under way, and perhaps a probe, have shown whether the node has the height. */
+  async function call(height: BeaconHeight, newest: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
+    for (let isProbed = false; ; isProbed = true) {
+      while (riskyCalls.size >= RISKY_AT_ONCE && isRisky(height)) await Promise.race(riskyCalls).catch(() => {});
+      if (standing(height) === 'pruned') throw statePruned({ host: client.name });
+      if (!isRisky(height)) return callNow(height, signal);
+      const mayProbe = standing(height) === 'unknown' && !isProbed && !mayCause(MANY_ERRORS);
+      const probe = mayProbe ? probeFor(record().heights, height, newest) : undefined;
+      if (probe === undefined) return callWithinBudget(height, signal);
+      await callWithinBudget(probe, signal);
+    }
+  }
+
+  return async ({ height, headBlock, block }, signal) => {
+    const final = isFinal(height, headBlock.height);
+    for (let calls = 0; calls < CALLS_FOR_A_BLOCK; calls++) {
+      const state = await call(height, newestFinal(headBlock.height), signal);
+      if (block !== undefined && block.time === state.time) return state;
+      if (block !== undefined && state.time !== undefined) continue;
+      if (canBeOfBranch(record(), height)) throw branchError(height, client.name);
+      if (final || !isAnotherBlock(headBlock, (await client.chainInfo(signal)).beacon)) return state;
+      break;
+    }
+    throw final
+      ? branchError(height, client.name)
+      : new UpstreamBadShapeError('NODE', BLOCKS_CHANGED, { host: client.name });
+  };
+}
+
+/** The error for a state that can be of another block than that of its height. */
+export function branchError(height: BeaconHeight, host: string): UpstreamBadShapeError {
+  return new UpstreamBadShapeError('NODE', `its state of beacon height ${height} can be of a branch`, { host });
+}
+
+function isAnotherBlock(block: ShownBlock, tip: ShownBlock): boolean {
+  return tip.height === block.height && tip.hash !== block.hash;
+}

@@ -1,28 +1,24 @@
-import type { BeaconHeight } from '../domain/beacon-height.ts';
-import type { ExchangeState } from '../domain/exchange.ts';
+import { type ExchangeState, hasPools, type PoolDirectory, toPoolDirectory } from '../domain/exchange.ts';
 import type { FinalBlock, HistoryDatabase, HistoryStore } from './store.ts';
 
 /** What the worker of a store is started with. */
 export type WorkerOptions = {
-  readonly database: DatabaseMessage;
+  /** A {@link HistoryDatabase} as a message. */
+  readonly database:
+    | Exclude<HistoryDatabase, { readonly url: URL }>
+    | { readonly kind: 'postgresql'; readonly url: string };
   /** For how many days the changes of each height are kept. */
   readonly rawDays: number;
 };
 
-/** A {@link HistoryDatabase} as a message. */
-type DatabaseMessage =
-  | Exclude<HistoryDatabase, { readonly url: URL }>
-  | { readonly kind: 'postgresql'; readonly url: string };
+/** A call of a method of the store, with its arguments. The states of `record` are messages. */
+export type CallMessage = {
+  readonly id: number;
+  readonly method: keyof HistoryStore;
+  readonly values: readonly unknown[];
+};
 
-/** A call of a method of the store. */
-export type CallMessage = { readonly id: number } & (
-  | { readonly method: 'record'; readonly values: readonly [readonly BlockMessage[]] }
-  /** Also sends the names of the directories that the client has. */
-  | { readonly method: 'stateAt'; readonly values: readonly [BeaconHeight, readonly string[]] }
-  | { readonly method: Exclude<keyof HistoryStore, 'record' | 'stateAt'>; readonly values: readonly unknown[] }
-);
-
-/** The response to a call. */
+/** The response to a call: the value that the method has returned, or why it has failed. The state of `stateAt` is a message. */
 export type ResponseMessage = { readonly id: number } & (
   | { readonly value: unknown }
   | { readonly error: { readonly message: string; readonly isPermanent: boolean } }
@@ -31,19 +27,33 @@ export type ResponseMessage = { readonly id: number } & (
 /** A warning of Node or of a library in the worker. */
 export type WarningMessage = { readonly warning: string };
 
-/** A state of the exchange as a message. */
+/** A state of the exchange as a message. Its reserves are moved to the receiver. */
 export type StateMessage = Pick<ExchangeState, 'beaconHeight' | 'time'> & {
-  /** It is moved to the receiver. */
   readonly reserves: BigUint64Array<ArrayBuffer>;
-  readonly directory: DirectoryMessage;
-};
-
-/** A directory as a message. */
-export type DirectoryMessage = {
-  readonly name: string;
-  /** The ids of its pools, unless the receiver has the directory of this name. */
-  readonly ids: readonly string[] | undefined;
+  /** `undefined` for those of the message before: new pools are rare, and no pool is removed. */
+  readonly poolIds: readonly string[] | undefined;
 };
 
 /** A final height as a message. */
 export type BlockMessage = Omit<FinalBlock, 'exchange'> & { readonly exchange: StateMessage };
+
+/** Creates the writer of the states that are sent in one direction. */
+export function createStateWriter(): (state: ExchangeState) => StateMessage {
+  let sent: PoolDirectory | undefined;
+
+  return ({ beaconHeight, time, reserves, directory }) => {
+    const poolIds = sent !== undefined && hasPools(sent, directory.ids) ? undefined : directory.ids;
+    sent = directory;
+    return { beaconHeight, time, reserves: reserves.slice(), poolIds };
+  };
+}
+
+/** Creates the reader of the states that are received from one direction. It reads each message, in their order. */
+export function createStateReader(): (message: StateMessage) => ExchangeState {
+  let received = toPoolDirectory([]);
+
+  return ({ poolIds, ...state }) => {
+    if (poolIds !== undefined) received = toPoolDirectory(poolIds, received);
+    return { ...state, directory: received };
+  };
+}

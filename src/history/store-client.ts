@@ -3,16 +3,18 @@ import nodeModule from 'node:module';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { createDirectories, type Directories } from './directories.ts';
-import type {
-  BlockMessage,
-  CallMessage,
-  ResponseMessage,
-  StateMessage,
-  WarningMessage,
-  WorkerOptions,
+import type { ExchangeState } from '../domain/exchange.ts';
+import {
+  type BlockMessage,
+  type CallMessage,
+  createStateReader,
+  createStateWriter,
+  type ResponseMessage,
+  type StateMessage,
+  type WarningMessage,
+  type WorkerOptions,
 } from './messages.ts';
-import { type FinalBlock, type HistoryDatabase, HistoryDatabaseError, type HistoryStore } from './store.ts';
+import { type HistoryDatabase, HistoryDatabaseError, type HistoryStore } from './store.ts';
 
 /** What a history is created with. */
 export type HistoryStoreOptions = {
@@ -35,10 +37,9 @@ const MAX_WORKER_MB = 512;
 
 type RunningWorker = {
   readonly worker: Worker;
-  readonly directories: Directories;
   readonly pending: Map<number, PromiseWithResolvers<unknown>>;
-  /** The name of the directory that was sent last. */
-  sentDirectory: string;
+  readonly readState: (message: StateMessage) => ExchangeState;
+  readonly writeState: (state: ExchangeState) => StateMessage;
 };
 
 /**
@@ -49,7 +50,7 @@ type RunningWorker = {
  * ones succeed as soon as the cause has ended, unless the error is permanent.
  */
 export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
-  let running: RunningWorker | undefined;
+  let current: RunningWorker | undefined;
   let chain: string | undefined;
   let isClosed = false;
   let closing: Promise<void> | undefined;
@@ -70,8 +71,7 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
       execArgv: ['--no-warnings'],
       resourceLimits: { maxOldGenerationSizeMb: MAX_WORKER_MB },
     });
-    const directories = createDirectories('client');
-    const started: RunningWorker = { worker, directories, pending: new Map(), sentDirectory: '' };
+    const started = { worker, pending: new Map(), readState: createStateReader(), writeState: createStateWriter() };
     worker.on('message', (message: ResponseMessage | WarningMessage) =>
       'warning' in message ? options.onWarning?.(message.warning) : receive(started, message),
     );
@@ -96,35 +96,37 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
     for (const call of failed.pending.values())
       call.reject(new HistoryDatabaseError(`The thread of the history has failed: ${cause.message}`, { cause }));
     failed.pending.clear();
-    if (running !== failed) return;
-    running = undefined;
+    if (current !== failed) return;
+    current = undefined;
     if (isClosed) return;
     startAt = performance.now() + retryMs;
     retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
   }
 
-  async function call<T>(toCall: (worker: RunningWorker) => Call): Promise<T> {
+  function running(): RunningWorker {
     if (isClosed) throw new HistoryDatabaseError('The history is closed.');
-    if (running === undefined) {
-      running = start();
-      if (chain !== undefined) send(running, { method: 'useChain', values: [chain] }).catch(() => undefined);
+    if (current === undefined) {
+      current = start();
+      if (chain !== undefined) send(current, 'useChain', [chain]).catch(() => undefined);
     }
-    return (await send(running, toCall(running))) as T;
+    return current;
   }
 
-  function send(worker: RunningWorker, { method, values, moved = [] }: Call): Promise<unknown> {
+  function send(
+    { worker, pending }: RunningWorker,
+    method: keyof HistoryStore,
+    values: readonly unknown[],
+    moved: readonly ArrayBuffer[] = [],
+  ): Promise<unknown> {
     const response = Promise.withResolvers<unknown>();
     lastId += 1;
-    worker.pending.set(lastId, response);
-    worker.worker.postMessage({ id: lastId, method, values } as CallMessage, moved);
+    pending.set(lastId, response);
+    worker.postMessage({ id: lastId, method, values } satisfies CallMessage, moved);
     return response.promise;
   }
 
-  function toBlockMessage(worker: RunningWorker, { hash, time, exchange }: FinalBlock): BlockMessage {
-    const directory = worker.directories.toMessage(exchange.directory, [worker.sentDirectory]);
-    worker.sentDirectory = directory.name;
-    const { beaconHeight, time: stateTime, reserves } = exchange;
-    return { hash, time, exchange: { beaconHeight, time: stateTime, reserves: reserves.slice(), directory } };
+  async function call<T>(method: keyof HistoryStore, values: readonly unknown[]): Promise<T> {
+    return (await send(running(), method, values)) as T;
   }
 
   const forward =
@@ -132,37 +134,23 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
       method: M,
     ) =>
     (...values: Parameters<HistoryStore[M]>) =>
-      call<Awaited<ReturnType<HistoryStore[M]>>>(() => ({ method, values })) as ReturnType<HistoryStore[M]>;
+      call<Awaited<ReturnType<HistoryStore[M]>>>(method, values) as ReturnType<HistoryStore[M]>;
 
   return {
     async useChain(chainName) {
-      await call(() => ({ method: 'useChain', values: [chainName] }));
+      await call('useChain', [chainName]);
       chain = chainName;
     },
     async record(blocks) {
-      let sending: RunningWorker | undefined;
-      try {
-        return await call<readonly BeaconHeight[]>((worker) => {
-          sending = worker;
-          const messages = blocks.map((block) => toBlockMessage(worker, block));
-          const moved = messages.map(({ exchange }) => exchange.reserves.buffer);
-          return { method: 'record', values: [messages], moved };
-        });
-      } catch (error) {
-        // The worker may not have the directory.
-        if (sending) sending.sentDirectory = '';
-        throw error;
-      }
+      const worker = running();
+      const messages = blocks.map((block): BlockMessage => ({ ...block, exchange: worker.writeState(block.exchange) }));
+      const moved = messages.map(({ exchange }) => exchange.reserves.buffer);
+      return (await send(worker, 'record', [messages], moved)) as readonly BeaconHeight[];
     },
     async stateAt(height) {
-      let directories: Directories | undefined;
-      const state = await call<StateMessage | undefined>((worker) => {
-        ({ directories } = worker);
-        return { method: 'stateAt', values: [height, directories.names] };
-      });
-      const directory = state && directories?.toDirectory(state.directory);
-      if (state && !directory) throw new HistoryDatabaseError('The pools of the state are not known any more.');
-      return state && directory && { ...state, directory };
+      const worker = running();
+      const state = (await send(worker, 'stateAt', [height])) as StateMessage | undefined;
+      return state && worker.readState(state);
     },
     coverage: forward('coverage'),
     blockAt: forward('blockAt'),
@@ -180,17 +168,15 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
 
   async function close(): Promise<void> {
     isClosed = true;
-    if (running === undefined) return;
-    const { worker } = running;
+    if (current === undefined) return;
+    const { worker } = current;
     const exited = once(worker, 'exit');
     const timeout = setTimeout(() => void worker.terminate(), CLOSE_TIMEOUT_MS);
-    send(running, { method: 'close', values: [] }).catch(() => undefined);
+    send(current, 'close', []).catch(() => undefined);
     await exited;
     clearTimeout(timeout);
   }
 }
-
-type Call = Pick<CallMessage, 'method' | 'values'> & { readonly moved?: readonly ArrayBuffer[] };
 
 /** The environment of the process, with its compile cache: a thread does not use it otherwise. */
 function workerEnvironment(): NodeJS.ProcessEnv {

@@ -1,16 +1,17 @@
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { createDirectories } from './directories.ts';
-import type {
-  BlockMessage,
-  CallMessage,
-  ResponseMessage,
-  StateMessage,
-  WarningMessage,
-  WorkerOptions,
+import type { ExchangeState } from '../domain/exchange.ts';
+import {
+  type BlockMessage,
+  type CallMessage,
+  createStateReader,
+  createStateWriter,
+  type ResponseMessage,
+  type WarningMessage,
+  type WorkerOptions,
 } from './messages.ts';
 import { createSqliteStore } from './sqlite-store.ts';
-import { type FinalBlock, HistoryDatabaseError, type HistoryStore } from './store.ts';
+import type { FinalBlock, HistoryDatabaseError, HistoryStore } from './store.ts';
 
 /** With this niceness, a thread gets a quarter of a core that another thread uses fully. */
 const NICENESS = 5;
@@ -24,7 +25,7 @@ process.on('warning', ({ name, message }) => {
 });
 
 const { database, ...options } = workerData as WorkerOptions;
-const directories = createDirectories('worker');
+const [readState, writeState] = [createStateReader(), createStateWriter()];
 const storing = createStore();
 
 /** Lets clients come before the history on a machine with one core. Only Linux sets the priority of one thread. */
@@ -48,46 +49,37 @@ async function createStore(): Promise<HistoryStore> {
 /** The calls in progress. */
 const calls = new Set<Promise<unknown>>();
 
-parentPort?.on('message', async (message: CallMessage) => {
-  const { id, method } = message;
+parentPort?.on('message', async ({ id, method, values }: CallMessage) => {
+  // At once: a state can have the pools of the one before.
+  const toCall = method === 'record' ? [(values as readonly [readonly BlockMessage[]])[0].map(toBlock)] : values;
   try {
     if (method === 'close') await Promise.allSettled(calls);
-    const calling = call(message);
+    const calling = call(method, toCall);
     calls.add(calling);
     const value = await calling.finally(() => calls.delete(calling));
-    const { reserves } = ((method === 'stateAt' ? value : undefined) as StateMessage | undefined) ?? {};
-    send({ id, value }, reserves ? [reserves.buffer] : []);
+    if (method === 'stateAt' && value !== undefined) sendState(id, value as ExchangeState);
+    else send({ id, value });
   } catch (error) {
-    const { message: text, isPermanent = false } = error as HistoryDatabaseError;
-    send({ id, error: { message: text, isPermanent } });
+    const { message, isPermanent = false } = error as HistoryDatabaseError;
+    send({ id, error: { message, isPermanent } });
   }
   if (method === 'close') parentPort?.close();
 });
 
-function send(response: ResponseMessage, transferred: readonly ArrayBuffer[] = []): void {
-  parentPort?.postMessage(response, transferred);
-}
-
-async function call(message: CallMessage): Promise<unknown> {
+async function call(method: keyof HistoryStore, values: readonly unknown[]): Promise<unknown> {
   const store = await storing;
-  if (message.method === 'record') return store.record(message.values[0].map(toBlock));
-  if (message.method === 'stateAt') return toStateMessage(...message.values);
-  return (store[message.method] as (...values: readonly unknown[]) => Promise<unknown>)(...message.values);
+  return (store[method] as (...values: readonly unknown[]) => Promise<unknown>)(...values);
 }
 
-function toBlock({ hash, time, exchange }: BlockMessage): FinalBlock {
-  const directory = directories.toDirectory(exchange.directory);
-  if (directory === undefined) throw new HistoryDatabaseError('The worker does not know the pools of the state.');
-  return { hash, time, exchange: { ...exchange, directory } };
+function sendState(id: number, state: ExchangeState): void {
+  const value = writeState(state);
+  send({ id, value }, [value.reserves.buffer]);
 }
 
-async function toStateMessage(height: number, known: readonly string[]): Promise<StateMessage | undefined> {
-  const state = await (await storing).stateAt(height);
-  return (
-    state && {
-      ...state,
-      reserves: state.reserves as BigUint64Array<ArrayBuffer>,
-      directory: directories.toMessage(state.directory, known),
-    }
-  );
+function send(response: ResponseMessage, moved: readonly ArrayBuffer[] = []): void {
+  parentPort?.postMessage(response, moved);
+}
+
+function toBlock({ exchange, ...block }: BlockMessage): FinalBlock {
+  return { ...block, exchange: readState(exchange) };
 }

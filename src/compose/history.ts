@@ -2,7 +2,6 @@ import { createBackfill, GENTLE, QUICK } from '../history/backfill.ts';
 import { type BlockTimes, createBlockTimes } from '../history/block-times.ts';
 import { createHistory, type History, historyOff } from '../history/history.ts';
 import { createRecorder } from '../history/recorder.ts';
-import { historyRole } from '../history/role.ts';
 import type { HistoryStore } from '../history/store.ts';
 import type { HistoryStoreOptions } from '../history/store-client.ts';
 import type { Head } from '../live/chain/head.ts';
@@ -48,7 +47,7 @@ const COMPLETE_SANDBOX_HEIGHTS = 2_160;
 
 /** Starts to record the heads of the nodes, in the configured database. */
 export function startRecording(options: RecordingOptions): Recording {
-  const { config, isSandbox, log, createStore, sources, isRecorder } = options;
+  const { config, isSandbox, log, createStore, sources, isRecorder = () => true } = options;
   const { head: follower, pastStates } = sources;
   const database = config.historyDatabase ?? defaultHistoryDatabase(isSandbox);
   if (database === 'off' || config.fullnodeUrls.length === 0 || createStore === undefined) {
@@ -57,15 +56,16 @@ export function startRecording(options: RecordingOptions): Recording {
   }
 
   const store = createStore({ database, rawDays: config.historyRawDays, onWarning: (warning) => log.warn(warning) });
-  const role = historyRole(database, isRecorder);
-  if (isRecorder !== undefined && database.kind === 'sqlite')
+  // With PostgreSQL, the replicas of a fleet have one database. Any other database is of one replica.
+  const mayWrite = database.kind === 'postgresql' ? isRecorder : () => true;
+  if (options.isRecorder !== undefined && database.kind === 'sqlite')
     log.warn('each replica of the fleet has its own history: with PostgreSQL in HISTORY_DATABASE, they share one');
-  const recorder = createRecorder({ store, pastStates, watcher: createHistoryLog(log), role });
+  const recorder = createRecorder({ store, pastStates, watcher: createHistoryLog(log), mayWrite });
   const backfill = createBackfill({
     store,
     recorder,
     pastStates,
-    mayRun: role.readsNodes,
+    mayRun: isRecorder,
     mustPause: () => follower.isStale() || pastStates.isBusy() || !follower.current()?.source.isAtRest(),
     maxAgeMs: (config.historyBackfillHours ?? defaultBackfillHours(isSandbox)) * HOUR_MS,
     step: config.historyBackfillStep ?? DEFAULT_BACKFILL_STEP,
@@ -77,6 +77,7 @@ export function startRecording(options: RecordingOptions): Recording {
   return {
     sources: { history, blockTimes: createBlockTimes(history) },
     add(head) {
+      for (const below of head.filledIn ?? []) if (below.hash !== '') recorder.add(below);
       recorder.add(head);
       backfill.wake(head);
     },

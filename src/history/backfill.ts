@@ -1,14 +1,17 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type BeaconHeight, newestFinal } from '../domain/beacon-height.ts';
-import type { Instant } from '../domain/instant.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
+import { missingHeights } from './missing-heights.ts';
 import type { Recorder } from './recorder.ts';
-import type { Coverage, FinalBlock, HeightRange, HistoryStore } from './store.ts';
+import type { FinalBlock, HistoryStore } from './store.ts';
 
-/** Reads missing heights from the node: first those between recorded heights, then those below, from the newest down. */
+/**
+ * Reads the heights from the node that the recorder has not recorded, from the newest down: those above the recorded heights, those
+ * between them, then those below.
+ */
 export type Backfill = {
   /** Starts to look for heights that are missing below a head, unless it reads already. Called with each head that is published. */
   wake(head: Head): void;
@@ -21,13 +24,13 @@ export type Backfill = {
 
 type BackfillOptions = {
   readonly store: Pick<HistoryStore, 'coverage'>;
-  readonly recorder: Pick<Recorder, 'record' | 'ready'>;
+  readonly recorder: Pick<Recorder, 'record' | 'ready' | 'waiting'>;
   readonly pastStates: Pick<PastStates, 'readInBackground' | 'isComplete'>;
-  /** Whether it has to wait: the node is unwell or limits calls, or clients need it. */
+  /** Whether heights that are not urgent have to wait: the node is unwell or limits calls, or clients need it. */
   readonly mustPause: () => boolean;
   /** Whether it reads at all: another replica of the fleet may. */
   readonly mayRun: () => boolean;
-  /** How far below the newest block, by the times of blocks. */
+  /** How far below the newest block, by the times of blocks; with 0, only urgent heights are read. */
   readonly maxAgeMs: number;
   /** The step between the heights that are read in a long gap. Shorter gaps are filled completely. */
   readonly step: number;
@@ -56,8 +59,14 @@ const GAPS_AT_ONCE = 1_000;
 /** Blocks that are given to the database together. */
 const BLOCKS_AT_ONCE = 16;
 
+/**
+ * Of so many newest heights, those that the gateway has followed are urgent. They miss a hash, were replaced or skipped, or the
+ * database has failed.
+ */
+const URGENT_HEIGHTS = 64;
+
 /** How long it waits before it looks again whether it may go on. */
-const PAUSE_MS = 250;
+const PAUSE_MS = 500;
 
 /** Pauses after a failure: the first, and the longest. */
 const FIRST_RETRY_MS = 1_000;
@@ -102,33 +111,34 @@ export function createBackfill(options: BackfillOptions): Backfill {
   function wake(head: Head): void {
     newest = head;
     firstHeight ??= head.beaconHeight;
-    if (working !== undefined || timer !== undefined || mustEnd() || isImpossible || maxAgeMs === 0) return;
+    if (working !== undefined || timer !== undefined || mustEnd()) return;
     mayLookAt ??= performance.now() + FIRST_LOOK_AFTER_MS;
     timer = setTimeout(start, Math.max(0, mayLookAt - performance.now()));
   }
 
   function start(): void {
     timer = undefined;
-    working = fill()
-      .catch(() => {})
-      .finally(() => {
-        isReading = false;
-        mayLookAt = performance.now() + LOOK_EVERY_MS;
-        working = undefined;
-      });
+    working = fill().finally(() => {
+      isReading = false;
+      mayLookAt = performance.now() + LOOK_EVERY_MS;
+      working = undefined;
+    });
   }
 
-  const mustEnd = () => stopping.signal.aborted || !mayRun();
+  const mustEnd = () => stopping.signal.aborted || !mayRun() || isImpossible;
+  const urgentFrom = ({ beaconHeight }: Head) => Math.max(firstHeight ?? 1, beaconHeight - URGENT_HEIGHTS);
 
   /** Reads until nothing is missing. */
   async function fill(): Promise<void> {
     let retryMs = FIRST_RETRY_MS;
-    while (!mustEnd() && !isImpossible) {
+    while (newest !== undefined && !mustEnd()) {
+      const head = newest;
       try {
-        const missing = await lookForMissing();
-        if (missing.length === 0) return;
+        const missing = await lookForMissing(head);
+        if (missing.length === 0 && newest === head) return;
+        if (missing.length === 0) continue;
         isReading = true;
-        await readAll(missing);
+        if (!(await readAll(missing, head))) await sleep(PAUSE_MS);
         retryMs = FIRST_RETRY_MS;
       } catch {
         // A node or the database failed; both are logged where they are used.
@@ -139,58 +149,43 @@ export function createBackfill(options: BackfillOptions): Backfill {
   }
 
   /** Some of the missing heights, in the order in which they are read. */
-  async function lookForMissing(): Promise<readonly BeaconHeight[]> {
+  async function lookForMissing(head: Head): Promise<readonly BeaconHeight[]> {
     await recorder.ready();
-    const head = newest;
+    // Before the coverage is read: what is recorded meanwhile is in one of them.
+    const waiting = recorder.waiting();
     const coverage = await store.coverage(GAPS_AT_ONCE);
-    if (head === undefined) return [];
-    const oldest = head.time - maxAgeMs;
-    // The recorder itself records the heights from its first head on.
-    const highest = Math.min(newestFinal(head.beaconHeight), (firstHeight ?? 1) - 1);
-    const lowest = lowestToRead();
-    const isRead = (height: BeaconHeight) => height <= newestFinal(head.beaconHeight) && !isLeftOut(height);
-
+    const lowest = lowestToRead(head);
+    const completeFrom = completeHeights === 0 ? Number.POSITIVE_INFINITY : (firstHeight ?? 1) - completeHeights;
     const found: BeaconHeight[] = [];
-    for (const height of missingHeights(coverage, highest, oldest)) {
+    const [highest, oldest] = [newestFinal(head.beaconHeight), head.time - maxAgeMs];
+    const options = { highest, urgentFrom: urgentFrom(head), oldest, step, completeFrom };
+    for (const height of missingHeights(coverage, options)) {
       if (height < lowest || found.length >= BLOCKS_AT_ONCE) break;
-      if (isRead(height)) found.push(height);
+      if (!waiting.has(height) && !isLeftOut(height)) found.push(height);
     }
     return found;
   }
 
-  /** All missing heights up to one, in the order in which they are read, also some that are too old or pruned. */
-  function* missingHeights(
-    coverage: Coverage | undefined,
-    highest: BeaconHeight,
-    oldest: Instant,
-  ): Iterable<BeaconHeight> {
-    if (coverage === undefined) return yield* heightsOf({ from: 1, to: highest });
-    const { first, last, gaps } = coverage;
-    yield* heightsOf({ from: last.beaconHeight + 1, to: highest });
-    for (const gap of gaps) yield* heightsOf(gap);
-    if (first.time > oldest) yield* heightsOf({ from: 1, to: first.beaconHeight - 1 });
-  }
-
-  function* heightsOf({ from, to }: HeightRange): Iterable<BeaconHeight> {
-    const complete = completeHeights === 0 ? Number.POSITIVE_INFINITY : (firstHeight ?? 1) - completeHeights;
-    yield* heightsToRead({ from: Math.max(from, complete), to }, 1);
-    yield* heightsToRead({ from, to: Math.min(to, complete - 1) }, step);
-  }
-
   /** Heights below it are pruned, or older than what is read. */
-  function lowestToRead(): BeaconHeight {
+  function lowestToRead(head: Head): BeaconHeight {
     if (pruned !== undefined && performance.now() >= pruned.until) pruned = undefined;
-    return Math.max(1, tooOld, (pruned?.height ?? 0) + 1);
+    return Math.max(oldestToRead(head), (pruned?.height ?? 0) + 1);
   }
 
-  async function readAll(heights: readonly BeaconHeight[]): Promise<void> {
+  function oldestToRead(head: Head): BeaconHeight {
+    return maxAgeMs === 0 ? urgentFrom(head) : Math.min(tooOld, urgentFrom(head));
+  }
+
+  /** Reads heights, as long as it may. @returns whether it has read one */
+  async function readAll(heights: readonly BeaconHeight[], head: Head): Promise<boolean> {
+    const mayRead = (height: BeaconHeight) => height >= urgentFrom(head) || !mustPause();
     const blocks: FinalBlock[] = [];
     let failure: { readonly error: unknown } | undefined;
-    for (let at = 0; at < heights.length && failure === undefined && !mustEnd(); at += rate.atOnce) {
-      const head = await mayRead();
-      if (head === undefined) break;
+    let at = 0;
+    for (; at < heights.length && failure === undefined; at += rate.atOnce) {
+      const some = heights.slice(at, at + rate.atOnce).filter((height) => height >= lowestToRead(head));
+      if (mustEnd() || !some.every(mayRead)) break;
       const begunAt = performance.now();
-      const some = heights.slice(at, at + rate.atOnce).filter((height) => height >= lowestToRead());
       const results = await Promise.all(some.map((height) => readOne(height, head)));
       blocks.push(...results.filter((result) => result !== undefined && 'exchange' in result));
       failure = results.find((result) => result !== undefined && 'error' in result);
@@ -201,15 +196,10 @@ export function createBackfill(options: BackfillOptions): Backfill {
     const complete = blocks.filter(({ exchange }) => isComplete(exchange));
     for (const { exchange } of blocks.filter((block) => !complete.includes(block))) noteFailure(exchange.beaconHeight);
     // Of the heights that are too old only the first one is needed.
-    const wanted = complete.filter(({ exchange: { beaconHeight } }) => beaconHeight >= tooOld);
+    const wanted = complete.filter(({ exchange: { beaconHeight } }) => beaconHeight >= oldestToRead(head));
     if (wanted.length > 0) for (const height of await recorder.record(wanted)) noteFailure(height);
     if (failure !== undefined) throw failure.error;
-  }
-
-  /** Waits until the node may be called. @returns the newest head; `undefined` if the backfill must end */
-  async function mayRead(): Promise<Head | undefined> {
-    while (mustPause() && !mustEnd()) await sleep(PAUSE_MS);
-    return mustEnd() ? undefined : newest;
+    return at > 0;
   }
 
   /** @returns `undefined` for a height that cannot be recorded, and why a height could not be read */
@@ -257,14 +247,4 @@ export function createBackfill(options: BackfillOptions): Backfill {
       clearTimeout(timer);
     },
   };
-}
-
-/**
- * The heights of a range that are read, from the newest down: of a long range the multiples of the step, of a range that is
- * shorter than between two multiples all.
- */
-export function* heightsToRead({ from, to }: HeightRange, step: number): Iterable<BeaconHeight> {
-  const isShort = to - from + 1 < step - 1;
-  const every = isShort ? 1 : step;
-  for (let height = to - (to % every); height >= from; height -= every) yield height;
 }

@@ -4,6 +4,7 @@ import type { ExchangeState } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { HeightNotAvailableError, UpstreamBadShapeError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
+import { ancestors } from './followed-heads.ts';
 import type { History } from './history.ts';
 
 /** Finds blocks by the times at which they were made. */
@@ -84,16 +85,6 @@ export function createBlockTimes(history: Pick<History, 'blockAt' | 'unrecorded'
       return below?.beaconHeight;
     },
   };
-}
-
-/** A head, and those of some heads that are surely below it on its chain, descending. */
-export function ancestors(head: Head, heads: readonly Head[]): readonly Head[] {
-  const chain = [head];
-  for (const each of heads.toReversed()) {
-    const { beaconHeight, previousHash } = chain.at(-1) ?? head;
-    if (each.beaconHeight === beaconHeight - 1 && each.hash === previousHash) chain.push(each);
-  }
-  return chain;
 }
 
 function higher(a: Known | undefined, b: Known): Known {

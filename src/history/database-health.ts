@@ -23,14 +23,14 @@ export type HistoryWatcher = {
   refused(error: unknown): void;
   /** Final heights were dropped, because too many waited. They are read from the node later. */
   dropped(heights: number): void;
-  /** These heights do not fit to the recorded ones next to them: a node has shown a branch of the chain. */
+  /** These heights do not fit to the recorded ones: a node has shown a branch of the chain. */
   leftOut(heights: readonly BeaconHeight[]): void;
   /** These recorded heights were of a branch that was given up. The heights of the chain are read from the node later. */
   deleted(heights: readonly BeaconHeight[]): void;
 };
 
-/** Starts with a database that was not used yet. @param succeeded is called after each operation that did not fail */
-export function createDatabaseHealth(watcher: HistoryWatcher, succeeded: () => void): DatabaseHealth {
+/** Starts with a database that was not used yet. */
+export function createDatabaseHealth(watcher: HistoryWatcher): DatabaseHealth {
   let state: RecorderState = 'starting';
   let errors = 0;
   let isStopped = false;
@@ -41,7 +41,6 @@ export function createDatabaseHealth(watcher: HistoryWatcher, succeeded: () => v
         const result = await operation();
         if (state === 'failing') watcher.recovered();
         if (state !== 'refused') state = 'recording';
-        succeeded();
         return result;
       } catch (error) {
         // Whatever is under way when the gateway stops fails.

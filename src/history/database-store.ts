@@ -7,8 +7,8 @@ import { prune } from './pruning.ts';
 import { readBlockAt, readBlocks, readCoverage, readReservesAt, readStateAt } from './reading.ts';
 import { readCandles } from './reading-candles.ts';
 import { readWindows } from './reading-windows.ts';
-import { recordHeight } from './recording.ts';
 import { HistoryDatabaseError, type HistoryStore } from './store.ts';
+import { recordHeight } from './writing.ts';
 
 type Opened = { readonly database: Database; readonly memory: PoolMemory };
 

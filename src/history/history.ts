@@ -3,7 +3,7 @@ import type { Head } from '../live/chain/head.ts';
 import type { Backfill } from './backfill.ts';
 import type { RecorderState } from './database-health.ts';
 import type { Recorder, RecorderStatus } from './recorder.ts';
-import type { HistoryStore } from './store.ts';
+import type { Coverage, HistoryStore } from './store.ts';
 
 /**
  * The history as the loaders read it: the recorded heights, and the heads above them that are in memory.
@@ -32,7 +32,9 @@ export type History = Pick<
 };
 
 /** The history as operators see it. */
-export type HistoryStatus = Pick<RecorderStatus, 'coverage' | 'waiting'> & {
+export type HistoryStatus = Pick<RecorderStatus, 'waiting'> & {
+  /** What was recorded when the database was last looked at, without all gaps; `undefined` if nothing is, or it is not known. */
+  readonly coverage: Coverage | undefined;
   /** `refused` if only the operator can resolve the problem, such as a database of another chain. */
   readonly state: RecorderState | 'off';
   /** Number of operations of the database that failed. */
@@ -51,6 +53,7 @@ type HistoryOptions = {
 
 /** Creates the history of a store. Reads wait until the database is surely of the followed chain. */
 export function createHistory({ store, recorder, backfill, timeoutMs }: HistoryOptions): History {
+  const { recorded } = recorder;
   let readErrors = 0;
 
   /** Runs a read of the database. Whatever it fails with is the same to a client. */
@@ -77,12 +80,17 @@ export function createHistory({ store, recorder, backfill, timeoutMs }: HistoryO
     reservesAt: (query) => read(() => store.reservesAt(query)),
     isBackfilling: () => backfill.isReading() || recorder.isFilledByOther(),
     unrecorded: recorder.unrecorded,
-    version: recorder.version,
-    fills: recorder.fills,
-    onRecorded: recorder.onRecorded,
+    version: recorded.version,
+    fills: recorded.fills,
+    onRecorded: recorded.onRecorded,
     status() {
       const { errors, ...status } = recorder.status();
-      return { ...status, databaseErrors: errors + readErrors, backfillReads: backfill.reads() };
+      return {
+        ...status,
+        coverage: recorded.coverage(),
+        databaseErrors: errors + readErrors,
+        backfillReads: backfill.reads(),
+      };
     },
   };
 }

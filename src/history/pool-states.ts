@@ -139,18 +139,31 @@ function withRoom(states: PoolStates, count: number): PoolStates {
 }
 
 async function readStates(sql: ReadSql, height: BeaconHeight): Promise<PoolStates> {
-  const pools = await sql.all('SELECT pool, base1, base2 FROM pools ORDER BY pool');
-  const states = noPoolStates(pools.length);
-  const changes = await sql.each(
-    STATE_OF_POOL,
-    pools.map((_, pool) => [pool, height]),
-  );
-  for (const [pool, base] of pools.entries()) {
-    const [change] = changes[pool] ?? [];
-    const state = change === undefined ? toReserves(base, 'base') : toReserves(change, 'reserve');
+  const [row] = await sql.all('SELECT COUNT(*) AS pools FROM pools');
+  const states = noPoolStates(numberOf(row, 'pools'));
+  const wanted = Array.from(states.exists, (_, pool) => [pool, height] as const);
+  for (const [pool, state] of (await statesOfPools(sql, wanted)).entries()) {
     if (state === undefined) continue;
     states.exists[pool] = 1;
     states.reserves.set([state.reserve1, state.reserve2], pool * 2);
   }
   return states;
+}
+
+/** The state of each pool after a recorded height; `undefined` if it did not exist. */
+export async function statesOfPools(
+  sql: ReadSql,
+  wanted: readonly (readonly [pool: number, height: BeaconHeight])[],
+): Promise<readonly (PoolReserves | undefined)[]> {
+  const changes = await sql.each(STATE_OF_POOL, wanted);
+  const unchanged = [...new Set(wanted.filter((_, index) => changes[index]?.length === 0).map(([pool]) => pool))];
+  const rows = await sql.each(
+    'SELECT base1, base2 FROM pools WHERE pool = $1',
+    unchanged.map((pool) => [pool]),
+  );
+  const bases = new Map(unchanged.map((pool, index) => [pool, toReserves(rows[index]?.[0], 'base')]));
+  return wanted.map(([pool], index) => {
+    const [change] = changes[index] ?? [];
+    return change === undefined ? bases.get(pool) : toReserves(change, 'reserve');
+  });
 }

@@ -3,8 +3,8 @@ import type { Instant } from '../domain/instant.ts';
 import { minutesOf } from './candle-rows.ts';
 import { type Database, numberOf, type Sql } from './database.ts';
 import { STATE_OF_POOL } from './pool-states.ts';
-import { heightAtOrAbove, readDeletedBefore, toRecordedHeight, writeDeletedBefore } from './recording.ts';
-import { POOL_BASES } from './tables.ts';
+import { DELETED_BEFORE, heightAtOrAbove, readDeletedBefore, toRecordedHeight } from './reading.ts';
+import { FACTS, POOL_BASES } from './tables.ts';
 
 /** Number of heights and of pools in one transaction, so that reads wait for a moment only. */
 const HEIGHTS_AT_ONCE = 100;
@@ -40,7 +40,7 @@ async function startDeletion(sql: Sql, before: Instant): Promise<boolean> {
   if (first === undefined || first.time >= before) return false;
   const deletedBefore = await readDeletedBefore(sql);
   if (deletedBefore === 0) await sql.run('UPDATE pools SET origin1 = base1, origin2 = base2');
-  if (deletedBefore < before) await writeDeletedBefore(sql, before);
+  if (deletedBefore < before) await sql.put(FACTS, [[DELETED_BEFORE, String(before)]]);
   return true;
 }
 

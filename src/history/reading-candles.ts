@@ -3,10 +3,9 @@ import type { PoolReserves } from '../domain/reserves.ts';
 import { type IntervalRow, minutesOf, toInterval, toReserves, toRollup } from './candle-rows.ts';
 import { numberOf, type ReadSql, type Row } from './database.ts';
 import type { PoolMemory } from './pool-states.ts';
-import { statesOfPools } from './reading.ts';
-import { readRollups } from './reading-windows.ts';
-import { heightAtOrAbove, heightAtOrBelow, readDeletedBefore } from './recording.ts';
-import { joinRollups, type Rollup, rollupOf } from './rollup.ts';
+import { heightAtOrBelow, INTERVAL_COLUMNS, readDeletedBefore } from './reading.ts';
+import { readIntervalRollups } from './reading-windows.ts';
+import { type Rollup, rollupOf } from './rollup.ts';
 import type { CandleQuery, Recorded, RecordedHeight, StoredCandle } from './store.ts';
 import { CANDLE_COLUMNS } from './tables.ts';
 
@@ -33,7 +32,8 @@ export async function readCandles(
     numbers.map((pool) => [minutes, pool, first.opened, intervals.at(-1)?.opened ?? 0]),
   );
   const carried = await readCarried(sql, minutes, first.opened, numbers);
-  const cut = intervals.at(-1)?.isCut && to ? await readCut(sql, numbers, intervals.at(-1), to) : [];
+  const newest = intervals.at(-1) ?? first;
+  const cut = newest.isCut ? await readIntervalRollups(sql, numbers, query.interval, newest) : [];
 
   const value = new Map<string, readonly StoredCandle[]>();
   for (const [index, [id]] of pools.entries()) {
@@ -43,8 +43,6 @@ export async function readCandles(
   }
   return { recordedTo: last?.beaconHeight, value };
 }
-
-const INTERVAL_COLUMNS = 'opened, first_height, last_height, heights';
 
 /** The intervals of a query, oldest first. */
 async function readIntervals(
@@ -88,7 +86,8 @@ async function readIntervals(
 
 const MAX_OPENED = 2 ** 40;
 
-async function cutInterval(sql: ReadSql, row: IntervalRow, lastHeight: BeaconHeight): Promise<IntervalRow> {
+/** An interval up to one of its recorded heights. */
+export async function cutInterval(sql: ReadSql, row: IntervalRow, lastHeight: BeaconHeight): Promise<IntervalRow> {
   const [count] = await sql.all(
     'SELECT COUNT(*) AS heights FROM heights WHERE height >= $1 AND height <= $2',
     row.firstHeight,
@@ -118,33 +117,6 @@ async function readCarried(
   return pools.map((pool, index) => toReserves(before[index]?.[0], 'close') ?? originOf.get(pool));
 }
 
-/** What happened to each pool in an interval up to a height, by its changes. */
-export async function readCut(
-  sql: ReadSql,
-  pools: readonly number[],
-  interval: IntervalRow | undefined,
-  to: RecordedHeight,
-): Promise<readonly (Rollup | undefined)[]> {
-  const first = await heightAtOrAbove(sql, interval?.firstHeight ?? 0);
-  if (first === undefined) return [];
-  const before = await heightAtOrBelow(sql, first.beaconHeight - 1);
-  const at = (height: BeaconHeight) =>
-    statesOfPools(
-      sql,
-      pools.map((pool) => [pool, height] as const),
-    );
-  const opens = await at(first.beaconHeight);
-  const starts = before ? await at(before.beaconHeight) : opens;
-  const rollups = await readRollups(sql, { pools, from: before ?? first, to, starts });
-  return pools.map((_, index) => {
-    const open = opens[index];
-    const own = rollups[index];
-    // Without a change at the first height, the state from before counts from the first height on.
-    const opened = open && rollupOf({ ...open, beaconHeight: first.beaconHeight });
-    return own ? joinRollups(opened, own) : opened;
-  });
-}
-
 type PoolRows = {
   readonly rows: readonly Row[];
   readonly carried: PoolReserves | undefined;
@@ -158,7 +130,7 @@ function toCandles(intervals: readonly ReadInterval[], { rows, carried, cut }: P
   for (const interval of intervals) {
     const row = byOpened.get(interval.opened);
     const unchanged = state && rollupOf({ ...state, beaconHeight: interval.firstHeight });
-    const rollup = interval.isCut ? cut : row ? toRollup(row, interval.firstHeight) : unchanged;
+    const rollup = (interval.isCut ? cut : row && toRollup(row, interval.firstHeight)) ?? unchanged;
     if (rollup === undefined) continue;
     state = rollup.close;
     candles.push(toCandle(interval, rollup));

@@ -1,12 +1,12 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { type CandleInterval, INTERVAL_MS } from '../domain/candle.ts';
 import type { PoolReserves } from '../domain/reserves.ts';
-import { minutesOf, openedAt, toInterval, toReserves, toRollup } from './candle-rows.ts';
+import { type IntervalRow, minutesOf, openedAt, toInterval, toReserves, toRollup } from './candle-rows.ts';
 import { numberOf, type ReadSql, type Row } from './database.ts';
-import type { PoolMemory } from './pool-states.ts';
-import { isRecorded, statesOfPools } from './reading.ts';
-import { heightAtOrAbove, heightAtOrBelow } from './recording.ts';
+import { type PoolMemory, statesOfPools } from './pool-states.ts';
+import { heightAtOrAbove, heightAtOrBelow, INTERVAL_COLUMNS, isRecorded } from './reading.ts';
 import { joinRollups, type Rollup, rollupOf, withTrade } from './rollup.ts';
-import type { PoolWindow, Recorded, RecordedHeight, WindowQuery } from './store.ts';
+import type { PoolWindow, Recorded, WindowQuery } from './store.ts';
 import { CANDLE_COLUMNS } from './tables.ts';
 
 /** See `HistoryStore.windows`. */
@@ -28,7 +28,13 @@ export async function readWindows(
     sql,
     numbers.map((pool) => [pool, from.beaconHeight] as const),
   );
-  const rollups = await readRollups(sql, { pools: numbers, from, to, starts });
+  const rollups = await readRollups(sql, {
+    pools: numbers,
+    fromHeight: from.beaconHeight,
+    toHeight: to.beaconHeight,
+    starts,
+    hours: { from: openedAt(from.time, 'ONE_HOUR'), to: openedAt(to.time, 'ONE_HOUR') },
+  });
   const end = Math.min(toHeight, last.beaconHeight);
   const isComplete = from.beaconHeight <= fromHeight && (await isRecorded(sql, from.beaconHeight, end));
   const value = new Map<string, PoolWindow>();
@@ -45,36 +51,61 @@ export async function readWindows(
   return { recordedTo, value };
 }
 
-/** The recorded heights above `from` up to `to`. */
+/** What happened to each pool in an interval, for its candle; `undefined` if it did not change. */
+export async function readIntervalRollups(
+  sql: ReadSql,
+  pools: readonly number[],
+  interval: CandleInterval,
+  { opened, firstHeight, lastHeight }: IntervalRow,
+): Promise<readonly (Rollup | undefined)[]> {
+  const before = await heightAtOrBelow(sql, firstHeight - 1);
+  const fromHeight = before?.beaconHeight ?? firstHeight;
+  const starts = await statesOfPools(
+    sql,
+    pools.map((pool) => [pool, fromHeight] as const),
+  );
+  const isLong = INTERVAL_MS[interval] > INTERVAL_MS.ONE_HOUR;
+  const hours = isLong ? { from: opened, to: opened + INTERVAL_MS[interval] / 1000 } : undefined;
+  const rollups = await readRollups(sql, { pools, fromHeight, toHeight: lastHeight, starts, hours });
+  return rollups.map((rollup, index) => {
+    const start = starts[index];
+    if (rollup === undefined) return undefined;
+    if (start === undefined) return { ...rollup, hasAppeared: true };
+    // Without a change at the first height, the state from before counts from the first height on.
+    if (rollup.open.beaconHeight === firstHeight) return rollup;
+    return joinRollups(rollupOf({ ...start, beaconHeight: firstHeight }), rollup);
+  });
+}
+
+/** The recorded heights above `fromHeight` up to `toHeight`. */
 type HeightSpan = {
   readonly pools: readonly number[];
-  readonly from: RecordedHeight;
-  readonly to: RecordedHeight;
-  /** The state of each pool after `from`. */
+  readonly fromHeight: BeaconHeight;
+  readonly toHeight: BeaconHeight;
+  /** The state of each pool after `fromHeight`. */
   readonly starts: readonly (PoolReserves | undefined)[];
+  /** The hours that are read from their candles if they are inside, by when they opened. All others are read from changes. */
+  readonly hours: { readonly from: number; readonly to: number } | undefined;
 };
 
 /**
  * What happened to each pool at the heights of a span at which it changed; `undefined` if it did not change.
  *
- * The hours inside the span are read from their candles, so that a day of a pool that changes at each height takes some
- * hundred rows instead of thousands.
+ * With the candles of hours, a day of a pool that changes at each height takes some hundred rows instead of thousands.
  */
-export async function readRollups(
-  sql: ReadSql,
-  { pools, from, to, starts }: HeightSpan,
-): Promise<readonly (Rollup | undefined)[]> {
-  const hours = await readHours(sql, from, to);
-  const firstHeight = hours.at(0)?.firstHeight ?? to.beaconHeight + 1;
-  const lastHeight = hours.at(-1)?.lastHeight ?? to.beaconHeight;
-  const before = await readChanges(sql, pools, from.beaconHeight, firstHeight - 1);
+async function readRollups(sql: ReadSql, span: HeightSpan): Promise<readonly (Rollup | undefined)[]> {
+  const { pools, fromHeight, toHeight, starts } = span;
+  const hours = await readHours(sql, span);
+  const firstHeight = hours.at(0)?.firstHeight ?? toHeight + 1;
+  const lastHeight = hours.at(-1)?.lastHeight ?? toHeight;
+  const before = await readChanges(sql, pools, fromHeight, firstHeight - 1);
   const candles = await sql.each(
     `SELECT ${CANDLE_COLUMNS} FROM candles WHERE minutes = $1 AND pool = $2 AND opened >= $3 AND opened <= $4 ORDER BY opened`,
     hours.length === 0
       ? []
       : pools.map((pool) => [minutesOf('ONE_HOUR'), pool, hours.at(0)?.opened ?? 0, hours.at(-1)?.opened ?? 0]),
   );
-  const after = await readChanges(sql, pools, lastHeight, to.beaconHeight);
+  const after = await readChanges(sql, pools, lastHeight, toHeight);
   const firstHeights = new Map(hours.map((hour) => [hour.opened, hour.firstHeight]));
 
   return pools.map((_, index) => {
@@ -98,17 +129,14 @@ export async function readRollups(
   });
 }
 
-/** The hours all of whose recorded heights are above `from` and not above `to`, oldest first. */
-async function readHours(sql: ReadSql, from: RecordedHeight, to: RecordedHeight) {
+/** The hours all of whose recorded heights are in a span, oldest first. */
+async function readHours(sql: ReadSql, { hours, fromHeight, toHeight }: HeightSpan): Promise<readonly IntervalRow[]> {
+  if (hours === undefined) return [];
   const rows = await sql.all(
-    'SELECT opened, first_height, last_height, heights FROM intervals WHERE minutes = $1 AND opened >= $2 AND opened <= $3 ORDER BY opened',
-    minutesOf('ONE_HOUR'),
-    openedAt(from.time, 'ONE_HOUR'),
-    openedAt(to.time, 'ONE_HOUR'),
+    `SELECT ${INTERVAL_COLUMNS} FROM intervals WHERE minutes = $1 AND opened >= $2 AND opened <= $3 ORDER BY opened`,
+    ...[minutesOf('ONE_HOUR'), hours.from, hours.to],
   );
-  return rows
-    .map(toInterval)
-    .filter((hour) => hour.firstHeight > from.beaconHeight && hour.lastHeight <= to.beaconHeight);
+  return rows.map(toInterval).filter((hour) => hour.firstHeight > fromHeight && hour.lastHeight <= toHeight);
 }
 
 function readChanges(

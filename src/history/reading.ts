@@ -1,12 +1,58 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { CandleInterval } from '../domain/candle.ts';
 import { type ExchangeState, type PoolDirectory, toPoolDirectory } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
-import type { PoolReserves, Reserves } from '../domain/reserves.ts';
-import { toReserves } from './candle-rows.ts';
-import { numberOf, type ReadSql } from './database.ts';
-import { type PoolMemory, STATE_OF_POOL } from './pool-states.ts';
-import { HEIGHT_COLUMNS, heightAtOrAbove, heightAtOrBelow, toRecordedHeight } from './recording.ts';
+import type { Reserves } from '../domain/reserves.ts';
+import { type IntervalRow, minutesOf, toInterval } from './candle-rows.ts';
+import { numberOf, type ReadSql, type Row } from './database.ts';
+import { type PoolMemory, statesOfPools } from './pool-states.ts';
 import type { BlockAt, BlocksQuery, Coverage, RecordedHeight, ReservesQuery } from './store.ts';
+
+/** The fact before which time no height is recorded: those heights are deleted, and their candles are final. */
+export const DELETED_BEFORE = 'deleted-before';
+
+/** The columns of HEIGHTS. */
+export const HEIGHT_COLUMNS = 'height, hash, time';
+
+/** Reads a row of HEIGHTS. */
+export function toRecordedHeight(row: Row): RecordedHeight {
+  return {
+    beaconHeight: numberOf(row, 'height'),
+    hash: row['hash'] === null ? undefined : String(row['hash']),
+    time: numberOf(row, 'time'),
+  };
+}
+
+/** The newest recorded height at or below a height. */
+export async function heightAtOrBelow(sql: ReadSql, height: BeaconHeight): Promise<RecordedHeight | undefined> {
+  const query = `SELECT ${HEIGHT_COLUMNS} FROM heights WHERE height <= $1 ORDER BY height DESC LIMIT 1`;
+  return (await sql.all(query, height)).map(toRecordedHeight)[0];
+}
+
+/** The oldest recorded height at or above a height. */
+export async function heightAtOrAbove(sql: ReadSql, height: BeaconHeight): Promise<RecordedHeight | undefined> {
+  const query = `SELECT ${HEIGHT_COLUMNS} FROM heights WHERE height >= $1 ORDER BY height LIMIT 1`;
+  return (await sql.all(query, height)).map(toRecordedHeight)[0];
+}
+
+/** The time before which heights are deleted; 0 while none is. */
+export async function readDeletedBefore(sql: ReadSql): Promise<Instant> {
+  const [fact] = await sql.all('SELECT value FROM facts WHERE name = $1', DELETED_BEFORE);
+  return fact === undefined ? 0 : Number(fact['value']);
+}
+
+/** The columns of INTERVALS that say which of its heights are recorded. */
+export const INTERVAL_COLUMNS = 'opened, first_height, last_height, heights';
+
+/** The row of INTERVALS of an interval; `undefined` if none of its heights is recorded. */
+export async function readInterval(
+  sql: ReadSql,
+  interval: CandleInterval,
+  opened: number,
+): Promise<IntervalRow | undefined> {
+  const query = `SELECT ${INTERVAL_COLUMNS} FROM intervals WHERE minutes = $1 AND opened = $2`;
+  return (await sql.all(query, minutesOf(interval), opened)).map(toInterval)[0];
+}
 
 /** See `HistoryStore.coverage`. */
 export async function readCoverage(sql: ReadSql, gaps: number): Promise<Coverage | undefined> {
@@ -79,24 +125,6 @@ export async function readReservesAt(
     result.set(id, own);
   }
   return result;
-}
-
-/** The state of each pool after a recorded height; `undefined` if it did not exist. */
-export async function statesOfPools(
-  sql: ReadSql,
-  wanted: readonly (readonly [pool: number, height: BeaconHeight])[],
-): Promise<readonly (PoolReserves | undefined)[]> {
-  const changes = await sql.each(STATE_OF_POOL, wanted);
-  const unchanged = [...new Set(wanted.filter((_, index) => changes[index]?.length === 0).map(([pool]) => pool))];
-  const rows = await sql.each(
-    'SELECT base1, base2 FROM pools WHERE pool = $1',
-    unchanged.map((pool) => [pool]),
-  );
-  const bases = new Map(unchanged.map((pool, index) => [pool, toReserves(rows[index]?.[0], 'base')]));
-  return wanted.map(([pool], index) => {
-    const [change] = changes[index] ?? [];
-    return change === undefined ? bases.get(pool) : toReserves(change, 'reserve');
-  });
 }
 
 /** Whether all heights of a range are recorded. An empty range is. */

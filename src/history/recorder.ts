@@ -1,23 +1,17 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import type { ExchangeState } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
-import { HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
-import { createBranches } from './branches.ts';
-import { createConfirmation, type FinalHead } from './confirmation.ts';
+import { findBranch } from './branches.ts';
 import { createDatabaseHealth, type HistoryWatcher, type RecorderState } from './database-health.ts';
-import { createRetry } from './retry.ts';
-import type { HistoryRole } from './role.ts';
-import {
-  type Coverage,
-  type FinalBlock,
-  HistoryDatabaseError,
-  type HistoryStore,
-  type RecordedHeight,
-} from './store.ts';
+import { createFollowedHeads } from './followed-heads.ts';
+import { createRecordedHeights, type RecordedHeights } from './recorded-heights.ts';
+import { type FinalBlock, HistoryDatabaseError, type HistoryStore, type RecordedHeight } from './store.ts';
 
-/** Records each height that was published, once it is final. It never delays a head: the database is written later. */
+/**
+ * Records each height that was published, in their order, once the heads above it show that it is final. All other heights are
+ * left to the backfill. It never delays a head: the database is written later.
+ */
 export type Recorder = {
   /** Adds each head that is published. */
   add(head: Head): void;
@@ -25,23 +19,21 @@ export type Recorder = {
   record(blocks: readonly FinalBlock[]): Promise<readonly BeaconHeight[]>;
   /** Resolves when the database has been opened and is surely of this chain. @throws HistoryDatabaseError if it cannot be */
   ready(): Promise<void>;
+  /** The heights that wait to be recorded. */
+  waiting(): ReadonlySet<BeaconHeight>;
   /** The heads in memory; see `History.unrecorded`. */
   unrecorded(): readonly Head[];
-  version(): number;
-  fills(): number;
+  readonly recorded: RecordedHeights;
   /** Whether another replica was recording missing heights, when the database was last looked at. */
   isFilledByOther(): boolean;
-  onRecorded(listener: () => void): void;
   status(): RecorderStatus;
-  /** Stops, and records what is final and confirmed, within a time. @param withinMs maximum time */
+  /** Stops, and records what is final, within a time. @param withinMs maximum time */
   flush(withinMs: number): Promise<void>;
 };
 
 /** The recorder as operators see it. */
 export type RecorderStatus = {
   readonly state: RecorderState;
-  /** What was recorded when something was last recorded, without the gaps; `undefined` if nothing is, or it is not known. */
-  readonly coverage: Coverage | undefined;
   /** Number of final heights that wait to be recorded. */
   readonly waiting: number;
   /** Number of operations of the database that failed. */
@@ -52,152 +44,128 @@ type RecorderOptions = {
   readonly store: HistoryStore;
   readonly pastStates: Pick<PastStates, 'readInBackground' | 'isComplete'>;
   readonly watcher: HistoryWatcher;
-  readonly role: HistoryRole;
+  /** Whether this gateway writes to the database now, and no other replica of its fleet. */
+  readonly mayWrite: () => boolean;
 };
 
-/** Final heights that wait at most while the database fails, and heights that wait to be read again. */
+/** Final heights that wait at most while the database fails. */
 const MAX_WAITING = 64;
 
 /** Blocks that are given to the database together. */
 const BLOCKS_AT_ONCE = 16;
 
-/** Time from the first head until the database is opened, because clients wait for their first responses in that time. */
-const OPEN_AFTER_MS = 100;
-
-/** How often a height is read again before it is left to the backfill. */
-const MAX_READS = 5;
-
-/** Pauses after a failure of the database, and after one of a node. */
-const RETRY = { firstMs: 500, maxMs: 30_000 };
+/**
+ * Time from the first head until the database is opened, because clients wait for their first responses in that time. After a
+ * failure, the pause doubles up to the longest.
+ */
+const FIRST_PAUSE_MS = 100;
+const LAST_PAUSE_MS = 30_000;
 
 const HOUR_MS = 3_600_000;
 
-/** The gaps that show whether another replica has recorded a missing height. */
-const GAPS_COMPARED = 8;
-
 /** Starts to record. The database is first used when a head is published. */
-export function createRecorder({ store, pastStates, watcher, role }: RecorderOptions): Recorder {
-  const { readInBackground: readFinal, isComplete } = pastStates;
-  const confirmation = createConfirmation();
-  const listeners: (() => void)[] = [];
-  /** Final blocks that are not recorded yet. */
+export function createRecorder({ store, pastStates, watcher, mayWrite }: RecorderOptions): Recorder {
+  const heads = createFollowedHeads();
+  const { use, ...health } = createDatabaseHealth(watcher);
+  const recorded = createRecordedHeights(store);
   let queue: readonly FinalBlock[] = [];
-  /** Heads whose block must be read again. */
-  let doubtful: readonly (FinalHead & { readonly reads: number })[] = [];
+  /** The highest height that was in the queue. */
+  let queuedTo: BeaconHeight = 0;
   let newest: Head | undefined;
-  let coverage: Coverage | undefined;
-  let version = 0;
-  let fills = 0;
-  let opening: Promise<void> | undefined;
-  let opener: NodeJS.Timeout | undefined;
   let isOpen = false;
-  /** Whether the database is of this chain for certain. A replica that does not write relies on the one that does. */
-  let isSure = false;
-  let isFilledByOther = false;
+  /** Whether a recorded height was of the chain of the node, when they were first compared. */
+  let isSameChain = false;
+  /** The recorded heights below it may be of a branch or of another chain; `undefined` once they were compared. */
+  let doubtBelow: BeaconHeight | undefined = Number.MAX_SAFE_INTEGER;
+  let settling: Promise<void> | undefined;
   let working: Promise<void> | undefined;
   let prunedAt: Instant | undefined;
   let isStopped = false;
-  const retryDatabase = createRetry(RETRY, work);
-  const retryNode = createRetry(RETRY, work);
-  const { use, ...health } = createDatabaseHealth(watcher, retryDatabase.succeeded);
-  const branches = createBranches({ store, use, readFinal, mayWrite: role.writes, onDeleted });
+  let timer: NodeJS.Timeout | undefined;
+  let pauseMs = FIRST_PAUSE_MS;
 
-  function openNow(): void {
-    opener = undefined;
-    ready().catch(() => {});
-  }
-
-  function isReady(): boolean {
-    return isOpen && (isSure || !role.writes());
-  }
-
-  /** Opens the database once, and shares it among all who wait. */
-  async function ready(): Promise<void> {
-    if (isReady() && health.state() !== 'refused') return;
-    if (newest === undefined) throw new HistoryDatabaseError('no height has been read yet');
+  /** Opens the database, and compares it with the node while it is in doubt. All who wait share it. */
+  async function settle(): Promise<void> {
     if (health.state() === 'refused') throw new HistoryDatabaseError('the database is refused', { isPermanent: true });
-    const head = newest;
-    opening ??= open(head).finally(() => {
-      opening = undefined;
+    if (settling === undefined && isOpen && (doubtBelow === undefined || !mayWrite())) return;
+    if (newest === undefined) throw new HistoryDatabaseError('no height has been read yet');
+    settling ??= openAndCompare(newest).finally(() => {
+      settling = undefined;
     });
-    await opening;
+    await settling;
   }
 
-  async function open(head: Head): Promise<void> {
+  async function openAndCompare(head: Head): Promise<void> {
     await use(() => store.useChain(head.chainInfo.chainName));
-    const writes = role.writes();
-    if (writes) await branches.requireSameChain(head);
-    coverage = await use(() => store.coverage(0));
-    isSure = writes;
+    if (mayWrite() && doubtBelow !== undefined) {
+      const compared = doubtBelow;
+      doubtBelow = undefined;
+      try {
+        await deleteBranch(compared, head);
+      } catch (error) {
+        doubtBelow = Math.max(compared, doubtBelow ?? 0);
+        // A replica that does not write relies on the one that does.
+        if (mayWrite()) throw error;
+      }
+    }
+    await use(recorded.look);
     isOpen = true;
   }
 
-  /** Recorded heights were of a branch: what was computed from them is wrong. */
-  async function onDeleted(heights: readonly BeaconHeight[]): Promise<void> {
-    watcher.deleted(heights);
-    coverage = await use(() => store.coverage(0));
-    version += 1;
-    fills += 1;
+  async function deleteBranch(below: BeaconHeight, head: Head): Promise<void> {
+    const branch = await findBranch(below, head, {
+      recentBlocks: (query) => use(() => store.recentBlocks(query)),
+      blockAt: (time) => use(() => store.blockAt(time)),
+      readFinal: pastStates.readInBackground,
+    });
+    const lowest = branch?.lowest;
+    // Once it was of the chain, all of the compared heights may be of a branch.
+    if (branch !== undefined && lowest === undefined && !isSameChain) await refuse(branch.highest);
+    isSameChain = true;
+    if (lowest === undefined) return;
+    if (!mayWrite()) throw new HistoryDatabaseError('another replica writes to the database');
+    const deleted = await use(() => store.deleteFrom(lowest));
+    if (deleted.length > 0) watcher.deleted(deleted);
+  }
+
+  function refuse({ beaconHeight }: RecordedHeight): Promise<never> {
+    const problem = `the database belongs to another chain: it has another block at beacon height ${beaconHeight} than the node`;
+    return use(() => Promise.reject(new HistoryDatabaseError(problem, { isPermanent: true })));
   }
 
   function work(): void {
+    timer = undefined;
     if (isStopped || health.state() === 'refused') return;
-    working ??= workOnce().finally(() => {
-      working = undefined;
-    });
+    working ??= workOnce()
+      .catch(workLater)
+      .finally(() => {
+        working = undefined;
+      });
   }
 
-  /** Records what waits, then reads what must be read again, until nothing is left or something fails. */
+  function workLater(): void {
+    if (timer !== undefined || isStopped) return;
+    timer = setTimeout(work, pauseMs);
+    pauseMs = Math.min(2 * pauseMs, LAST_PAUSE_MS);
+  }
+
+  /** @throws HistoryDatabaseError if the database cannot be used, or not be compared with the node */
   async function workOnce(): Promise<void> {
-    while (!isStopped && (queue.length > 0 || doubtful.length > 0 || branches.isSuspecting())) {
-      try {
-        await ready();
-        if (!role.writes()) await lookForRecorded();
-        // Meanwhile this replica may have taken over.
-        if (!role.writes()) return;
-        await ready();
-        await recordQueue();
-        await pruneHourly();
-      } catch {
-        // Its reason is noted in `use`; other reasons, such as a node that lags, end by themselves.
-        return retryDatabase.later();
-      }
-      try {
-        await readOneAgain();
-        await deleteSuspected();
-      } catch {
-        return retryNode.later();
-      }
+    await settle();
+    if (mayWrite()) {
+      await recordQueue();
+      await pruneHourly();
+    } else {
+      await use(recorded.look);
+      // What another replica has not yet recorded waits, because this replica may have to.
+      queue = queue.filter(({ exchange }) => exchange.beaconHeight > (recorded.coverage()?.last.beaconHeight ?? 0));
     }
-  }
-
-  /** Looks for what another replica has recorded. What it has not yet recorded waits, because this replica may have to. */
-  async function lookForRecorded(): Promise<void> {
-    // The other replica reads these again, or the backfill does.
-    doubtful = [];
-    branches.forget();
-    const before = coverage;
-    const after = await use(() => store.coverage(GAPS_COMPARED));
-    const isReplaced = before !== undefined && !(await use(() => isRecorded(before.last)));
-    coverage = after;
-    const last = coverage?.last.beaconHeight ?? 0;
-    isFilledByOther = isReplaced || hasFilled(before, coverage);
-    if (isFilledByOther) fills += 1;
-    queue = queue.filter(({ exchange }) => exchange.beaconHeight > last);
-    const isHigher = last > (before?.last.beaconHeight ?? 0);
-    if (isHigher || isFilledByOther) version += 1;
-    if (isHigher) for (const listener of listeners) listener();
-  }
-
-  /** Whether a block is still recorded: another replica may have deleted a branch. */
-  async function isRecorded({ beaconHeight, hash, time }: RecordedHeight): Promise<boolean> {
-    const [last] = await store.recentBlocks({ upTo: beaconHeight, last: 1 });
-    return last?.beaconHeight === beaconHeight && last.hash === hash && last.time === time;
+    pauseMs = FIRST_PAUSE_MS;
   }
 
   async function recordQueue(): Promise<void> {
     // Another replica may have taken over.
-    while (queue.length > 0 && role.writes()) {
+    while (queue.length > 0 && mayWrite()) {
       const some = queue.slice(0, BLOCKS_AT_ONCE);
       await record(some);
       queue = queue.filter((waiting) => !some.includes(waiting));
@@ -205,52 +173,14 @@ export function createRecorder({ store, pastStates, watcher, role }: RecorderOpt
   }
 
   async function record(blocks: readonly FinalBlock[]): Promise<readonly BeaconHeight[]> {
-    const before = coverage?.last.beaconHeight ?? 0;
-    const leftOut = await use(() => store.record(blocks).catch((error) => recordAgain(blocks, error)));
-    if (leftOut.length > 0) watcher.leftOut(leftOut);
-    const tooEarly = leftOut.filter((height) => height > before);
-    if (before > 0 && tooEarly.length > 0) branches.suspectBelow(Math.min(...tooEarly));
-    version += 1;
-    if (blocks.some(({ exchange: { beaconHeight } }) => beaconHeight < before)) fills += 1;
-    coverage = await use(() => store.coverage(0));
-    if ((coverage?.last.beaconHeight ?? 0) > before) for (const listener of listeners) listener();
-    return leftOut;
-  }
-
-  /** Records blocks after an error, if recorded blocks of a branch were its cause. @throws the error otherwise */
-  async function recordAgain(blocks: readonly FinalBlock[], error: unknown): Promise<readonly BeaconHeight[]> {
-    const isPermanent = error instanceof HistoryDatabaseError && error.isPermanent;
-    const highest = Math.max(...blocks.map(({ exchange: { beaconHeight } }) => beaconHeight));
-    if (!isPermanent || !newest || !(await branches.deleteBelow(highest + 1, newest))) throw error;
-    return store.record(blocks);
-  }
-
-  /** @throws HistoryDatabaseError if a node or the database could not be read */
-  async function deleteSuspected(): Promise<void> {
-    if (newest === undefined || !branches.isSuspecting()) return;
-    await branches.deleteSuspected(newest);
-    retryNode.succeeded();
-  }
-
-  /** @throws UpstreamError if a node could not be read */
-  async function readOneAgain(): Promise<void> {
-    const [first, ...others] = doubtful;
-    if (first === undefined || newest === undefined) return;
-    doubtful = others;
-    if (!role.readsNodes()) return;
-    try {
-      const exchange = await readFinal(first.head.beaconHeight, newest);
-      retryNode.succeeded();
-      const block = toFinalBlock(first, exchange);
-      // The block was replaced, and perhaps also those below it that are recorded.
-      if (exchange.time !== undefined && exchange.time !== first.head.time)
-        branches.suspectBelow(first.head.beaconHeight);
-      if (block !== undefined && isComplete(exchange)) enqueue([block]);
-    } catch (error) {
-      if (error instanceof HeightNotAvailableError) return;
-      if (first.reads + 1 < MAX_READS) doubtful = [...doubtful, { ...first, reads: first.reads + 1 }];
-      throw error;
+    await settle();
+    const leftOut = await use(() => store.record(blocks));
+    if (leftOut.length > 0) {
+      watcher.leftOut(leftOut);
+      doubtBelow = Math.max(...leftOut) + 1;
     }
+    await use(recorded.look);
+    return leftOut;
   }
 
   async function pruneHourly(): Promise<void> {
@@ -260,65 +190,42 @@ export function createRecorder({ store, pastStates, watcher, role }: RecorderOpt
     prunedAt = now;
   }
 
-  function enqueue(blocks: readonly FinalBlock[]): void {
-    const all = [...queue, ...blocks];
-    if (all.length > MAX_WAITING) watcher.dropped(all.length - MAX_WAITING);
-    queue = all.slice(-MAX_WAITING);
+  /** Lets a head wait to be recorded, if it is certain that it is one of the chain, with all of its pools. */
+  function enqueue({ beaconHeight, hash, time, exchange }: Head): void {
+    if (beaconHeight <= queuedTo || exchange.time === undefined || !pastStates.isComplete(exchange)) return;
+    queuedTo = beaconHeight;
+    if (queue.length === MAX_WAITING) watcher.dropped(1);
+    queue = [...queue, { hash, time, exchange }].slice(-MAX_WAITING);
   }
 
   return {
     add(head) {
       newest = head;
-      const final = confirmation.add(head);
-      const certain = final.filter(({ head: { exchange }, toRead }) => toRead === 'nothing' && isComplete(exchange));
-      enqueue(certain.map(({ head }) => blockOf(head, head.exchange)));
-      const uncertain = final.filter((each) => !certain.includes(each)).map((each) => ({ ...each, reads: 0 }));
-      doubtful = [...doubtful, ...uncertain].slice(-MAX_WAITING);
-      if (!isReady() && !isStopped && queue.length === 0) opener ??= setTimeout(openNow, OPEN_AFTER_MS);
-      if (!retryDatabase.isPending()) work();
+      heads.add(head);
+      const final = heads.final();
+      if (final !== undefined) enqueue(final);
+      // A skipped or replaced block: what is recorded may be of a branch that was given up.
+      if (!heads.isConnected()) doubtBelow = Number.MAX_SAFE_INTEGER;
+      if (timer !== undefined) return;
+      if (isOpen) work();
+      else if (working === undefined) workLater();
     },
     record,
-    ready,
-    unrecorded: confirmation.chain,
-    version: () => version,
-    fills: () => fills,
-    isFilledByOther: () => isFilledByOther && !role.writes(),
-    onRecorded: (listener) => void listeners.push(listener),
-    status: () => ({
-      state: health.state(),
-      coverage,
-      waiting: queue.length + doubtful.length,
-      errors: health.errors(),
-    }),
+    ready: async () => (isOpen && health.state() !== 'refused' ? undefined : settle()),
+    waiting: () => new Set(queue.map(({ exchange }) => exchange.beaconHeight)),
+    unrecorded: heads.all,
+    recorded,
+    isFilledByOther: () => recorded.isBeingFilled() && !mayWrite(),
+    status: () => ({ state: health.state(), waiting: queue.length, errors: health.errors() }),
     async flush(withinMs) {
       isStopped = true;
       health.stop();
-      clearTimeout(opener);
-      retryDatabase.stop();
-      retryNode.stop();
-      if (health.state() !== 'recording' || !isReady()) return;
-      const timer = Promise.withResolvers<void>();
-      const timeout = setTimeout(timer.resolve, withinMs);
-      await Promise.race([(working ?? Promise.resolve()).then(recordQueue).catch(() => {}), timer.promise]);
-      clearTimeout(timeout);
+      clearTimeout(timer);
+      if (health.state() !== 'recording' || !isOpen) return;
+      const timeout = Promise.withResolvers<void>();
+      const timing = setTimeout(timeout.resolve, withinMs);
+      await Promise.race([(working ?? Promise.resolve()).then(recordQueue).catch(() => {}), timeout.promise]);
+      clearTimeout(timing);
     },
   };
-}
-
-/** Whether heights below the highest one were recorded between two looks: heights above it change no gap. */
-function hasFilled(before: Coverage | undefined, after: Coverage | undefined): boolean {
-  if (before === undefined || after === undefined) return false;
-  const missing = ({ first, last, heights, gaps }: Coverage) =>
-    JSON.stringify([first.beaconHeight, last.beaconHeight - first.beaconHeight + 1 - heights, gaps]);
-  return missing(before) !== missing(after);
-}
-
-/** The block with a state that was read when it was final; `undefined` if its time is not known for certain. */
-function toFinalBlock({ head, toRead }: FinalHead, exchange: ExchangeState): FinalBlock | undefined {
-  if (toRead !== 'everything') return blockOf(head, exchange);
-  return exchange.time === undefined ? undefined : { hash: undefined, time: exchange.time, exchange };
-}
-
-function blockOf({ hash, time }: Head, exchange: ExchangeState): FinalBlock {
-  return { hash, time, exchange };
 }

@@ -1,4 +1,3 @@
-import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { isNonEmpty } from '../domain/pool-pair.ts';
 import {
   addTraded,
@@ -20,23 +19,6 @@ export type Rollup = RatioRange &
     /** Whether a lower height is recorded at which the pool did not exist yet. */
     readonly hasAppeared: boolean;
   };
-
-/** What one height adds: the state of a pool after it, and after the recorded heights next to it. */
-export type AddedHeight = {
-  readonly height: BeaconHeight;
-  /** `undefined` while the pool does not exist. */
-  readonly own: PoolReserves | undefined;
-  readonly lower: Neighbour | undefined;
-  readonly upper: Neighbour | undefined;
-};
-
-/** A recorded height next to the added one. */
-type Neighbour = {
-  readonly height: BeaconHeight;
-  readonly state: PoolReserves | undefined;
-  /** Whether its block was made in the same interval as that of the added height. */
-  readonly isInside: boolean;
-};
 
 /** Whether two states of a pool are the same; a pool that does not exist has no state. */
 export function areEqual(a: PoolReserves | undefined, b: PoolReserves | undefined): boolean {
@@ -64,63 +46,6 @@ export function joinRollups(first: Rollup | undefined, second: Rollup): Rollup {
 /** The rollup with a change from one state to the next: what it traded. */
 export function withTrade(rollup: Rollup, from: PoolReserves | undefined, to: PoolReserves | undefined): Rollup {
   return { ...rollup, ...addTraded(rollup, tradedBetween(from, to)) };
-}
-
-/**
- * The rollup of the interval of the added height.
- *
- * @param rollup `undefined` if the pool has not changed in the interval
- * @param firstHeight the first height of the interval so far
- */
-export function addToOwnInterval(
-  rollup: Rollup | undefined,
-  { height, own, lower, upper }: AddedHeight,
-  firstHeight: BeaconHeight,
-): Rollup | undefined {
-  const lowerInside = lower?.isInside ? lower.state : undefined;
-  const upperInside = upper?.isInside ? upper.state : undefined;
-  const unchanged =
-    (lowerInside && { ...lowerInside, beaconHeight: firstHeight }) ??
-    (upper && upperInside && { ...upperInside, beaconHeight: upper.height });
-  const before = rollup ?? (unchanged && rollupOf(unchanged));
-  // The pool appears at the upper height.
-  if (own === undefined) return upperInside && before ? { ...before, hasAppeared: true } : rollup;
-
-  const state = { ...own, beaconHeight: height };
-  const isFirst = lowerInside === undefined;
-  const joined: Rollup = {
-    ...rollupOf(state),
-    ...before,
-    ...(isFirst && { open: state, hasAppeared: lower !== undefined && lower.state === undefined }),
-    high: higherOf(before?.high ?? state, state),
-    low: lowerOf(before?.low ?? state, state),
-    close: upper?.isInside && before ? before.close : own,
-  };
-  const traded = withTrade(joined, lower?.state, own);
-  return upper?.isInside ? withSplitTrade(traded, lower?.state, own, upper.state) : traded;
-}
-
-/**
- * The rollup of the interval of the upper height, if that is another one.
- *
- * @param rollup `undefined` if the pool has not changed in the interval
- */
-export function addBelowInterval(rollup: Rollup | undefined, { own, lower, upper }: AddedHeight): Rollup | undefined {
-  if (upper?.state === undefined || (rollup === undefined && areEqual(own, upper.state))) return rollup;
-  const before = rollup ?? rollupOf({ ...upper.state, beaconHeight: upper.height });
-  return { ...withSplitTrade(before, lower?.state, own, upper.state), hasAppeared: own === undefined };
-}
-
-/** The rollup after the change from `from` to `to` became two changes, of which it contains the second. */
-function withSplitTrade(
-  rollup: Rollup,
-  from: PoolReserves | undefined,
-  between: PoolReserves | undefined,
-  to: PoolReserves | undefined,
-): Rollup {
-  const added = withTrade(rollup, between, to);
-  const { traded1, traded2 } = tradedBetween(from, to);
-  return { ...added, traded1: added.traded1 - traded1, traded2: added.traded2 - traded2 };
 }
 
 function higherOf(a: Reserves, b: Reserves): Reserves {

@@ -29,10 +29,10 @@ export type HistoryStore = {
    *
    * The store compares each state with that of the next lower recorded height, and records only the pools that differ.
    *
-   * @returns the heights that were left out, because their time is not between those of the recorded heights next to them:
-   *   one of the blocks is of a branch that was given up
-   * @throws HistoryDatabaseError if the database cannot be written now; permanent if it has another block at one of the
-   *   heights: one with another time, or with another hash if both are known
+   * @returns the heights that were left out, because one of two blocks is of a branch that was given up: another block is
+   *   recorded at the height, with another time or, if both are known, another hash; or the time is not between those of the
+   *   recorded heights next to it
+   * @throws HistoryDatabaseError if the database cannot be written now
    */
   record(blocks: readonly FinalBlock[]): Promise<readonly BeaconHeight[]>;
   /** What is recorded; `undefined` while nothing is. @param gaps the maximum number of gaps, newest first */

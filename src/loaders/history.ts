@@ -1,4 +1,4 @@
-import { ancestors } from '../history/block-times.ts';
+import { ancestors } from '../history/followed-heads.ts';
 import type { Coverage, RecordedHeight } from '../history/store.ts';
 import { requireAtLeast, requireWithin } from './argument-ranges.ts';
 import { type CandleLoader, createCandleLoader } from './candles.ts';

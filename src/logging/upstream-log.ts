@@ -156,7 +156,7 @@ export function createHistoryLog(log: Log): HistoryWatcher {
     leftOut: (heights) =>
       log.warn(
         { heights },
-        'heights are not recorded, because their times do not fit the times of the recorded heights around them: a node has shown another branch of the chain',
+        'heights are not recorded, because they do not fit the recorded heights: a node has shown another branch of the chain',
       ),
     deleted: (heights) =>
       log.warn(

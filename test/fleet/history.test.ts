@@ -2,7 +2,7 @@ import { expect, onTestFinished } from 'vitest';
 import { createHistory } from '../../src/history/history.ts';
 import { createPostgresStore } from '../../src/history/postgres-store.ts';
 import { createRecorder } from '../../src/history/recorder.ts';
-import { historyRole } from '../../src/history/role.ts';
+
 import type { HistoryStore } from '../../src/history/store.ts';
 import type { Head } from '../../src/live/chain/head.ts';
 import { POOL_IDS } from '../history/chains.ts';
@@ -64,12 +64,12 @@ function replicaOf(fleet: { leader: string; onRead?: () => void }, name: string)
       isComplete: () => true,
     },
     watcher,
-    role: historyRole({ kind: 'postgresql', url: server().url }, isLeader),
+    mayWrite: isLeader,
   });
   onTestFinished(() => recorder.flush(0));
   const backfill = { wake() {}, isReading: () => false, reads: () => 0, stop() {} };
   const history = createHistory({ store, recorder, backfill, timeoutMs: 5_000 });
-  const last = () => recorder.status().coverage?.last.beaconHeight;
+  const last = () => recorder.recorded.coverage()?.last.beaconHeight;
   /** Adds the heads of a range, each in a turn of the event loop. */
   async function addHeads(from: number, to: number): Promise<void> {
     for (let n = from; n <= to; n++) {

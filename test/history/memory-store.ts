@@ -64,11 +64,11 @@ export function createMemoryStore(): MemoryStore {
     },
     async record(some) {
       requireWorking();
+      const leftOut: BeaconHeight[] = [];
       for (const block of some) {
         const { beaconHeight } = block.exchange;
         const before = blocks.get(beaconHeight);
-        if (before !== undefined && before.time !== block.time)
-          throw new HistoryDatabaseError('another block', { isPermanent: true });
+        if (before !== undefined && before.time !== block.time) leftOut.push(beaconHeight);
         if (before !== undefined) continue;
         blocks.set(beaconHeight, block);
         order.push(beaconHeight);
@@ -77,7 +77,7 @@ export function createMemoryStore(): MemoryStore {
       setImmediate(() => {
         for (const check of [...waiting]) check();
       });
-      return [];
+      return leftOut;
     },
     async coverage(max) {
       requireWorking();

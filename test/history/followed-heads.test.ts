@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { createFollowedHeads } from '../../src/history/followed-heads.ts';
+import { headOf } from '../live/chain/heads.ts';
+
+const head = (height: number, seconds: number, previousHash?: string) => ({
+  ...headOf(height, `block ${height}`),
+  time: seconds * 1_000,
+  previousHash,
+});
+
+test('heads in memory are on one chain: the hashes fit, and no block is later than one above it', () => {
+  const followed = createFollowedHeads();
+  const heights = () => followed.all().map(({ beaconHeight }) => beaconHeight);
+  followed.add(head(10, 100));
+  followed.add(head(11, 100, 'block 10'));
+  // This block is of a branch, and the next ones are of the chain again.
+  followed.add(head(12, 120, 'block 11'));
+  expect(heights()).toEqual([10, 11, 12]);
+  followed.add(head(14, 103, 'block 13'));
+  expect(heights()).toEqual([10, 11, 14]);
+  followed.add(head(15, 104, 'another block 14'));
+  expect(heights()).toEqual([10, 11, 15]);
+});
+
+test('a head is final if the hashes of three blocks lead down to it', () => {
+  const followed = createFollowedHeads();
+  const finalAfter = (...args: Parameters<typeof head>) => {
+    followed.add(head(...args));
+    return followed.final()?.beaconHeight;
+  };
+  expect(finalAfter(10, 100)).toBeUndefined();
+  expect(finalAfter(11, 101, 'block 10')).toBeUndefined();
+  expect(finalAfter(12, 102, 'block 11')).toBeUndefined();
+  expect(finalAfter(13, 103, 'block 12')).toBe(10);
+  expect(finalAfter(14, 104, 'block 13')).toBe(11);
+  expect(followed.isConnected()).toBe(true);
+  // The node does not report this hash.
+  expect(finalAfter(15, 105)).toBeUndefined();
+  expect(followed.isConnected()).toBe(true);
+  expect(finalAfter(16, 106, 'block 15')).toBeUndefined();
+  expect(finalAfter(17, 107, 'block 16')).toBeUndefined();
+  expect(finalAfter(18, 108, 'block 17')).toBe(15);
+  // A skipped height, and a replaced block.
+  expect(finalAfter(20, 110, 'block 19')).toBeUndefined();
+  expect(followed.isConnected()).toBe(false);
+  expect(finalAfter(21, 111, 'another block 20')).toBeUndefined();
+  expect(followed.isConnected()).toBe(false);
+});

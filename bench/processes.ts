@@ -104,7 +104,7 @@ function untilReady(child: ChildProcess, { file, urlIn }: ProcessOptions): Promi
 }
 
 function createCaller(child: ChildProcess, file: string): BenchProcess['call'] {
-  const pending = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
+  const pending = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   let lastId = 0;
   const failAll = (reason: string) => {
     for (const { reject } of pending.values()) reject(new Error(`${file} ${reason}`));
@@ -114,7 +114,7 @@ function createCaller(child: ChildProcess, file: string): BenchProcess['call'] {
   child.on('message', ({ reply, value, error }: ReplyMessage) => {
     const caller = pending.get(reply);
     pending.delete(reply);
-    if (error === undefined) caller?.resolve(value as never);
+    if (error === undefined) caller?.resolve(value);
     else caller?.reject(new Error(`${file}: ${error}`));
   });
 

@@ -82,7 +82,8 @@ async function inject(
       return () => each.start();
     }
     // The deck ensures that the host has this kind of fault.
-    return each.faults.set(fault as never);
+    const faults: { set(fault: SoakNodeFault | SoakMarketDataFault): () => void } = each.faults;
+    return faults.set(fault);
   });
   const clears = await Promise.all(injected);
   return async () => void (await Promise.all(clears.map((clear) => clear())));

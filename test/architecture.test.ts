@@ -42,6 +42,12 @@ function partOf(path: string): string {
   return basename(part, '.ts');
 }
 
+/** The part of the server that a file belongs to: its folder in src/server, or its own name. */
+function serverPartOf(path: string): string {
+  const [, , part = ''] = path.split('/');
+  return basename(part, '.ts');
+}
+
 const isOurs = (from: string) => from.startsWith('.');
 const packageOf = (from: string) => from.split('/', from.startsWith('@') ? 2 : 1).join('/');
 
@@ -74,6 +80,21 @@ const ARROWS: Record<string, readonly string[]> = {
   tracing: ['upstream', 'type logging'],
   logging: ['errors', 'type fleet', 'type history', 'type live', 'type upstream'],
 };
+/** What each folder or file of the server may import of the others: none imports one that is assembled of it. */
+const SERVER_ARROWS: Record<string, readonly string[]> = {
+  requests: [],
+  metrics: [],
+  clients: ['metrics', 'requests'],
+  operations: ['clients', 'metrics', 'requests'],
+  'access-log': ['clients', 'operations', 'requests'],
+  'transport-options': ['clients', 'metrics', 'operations', 'requests'],
+  pages: ['metrics', 'requests'],
+  yoga: ['clients', 'metrics', 'operations', 'requests', 'transport-options'],
+  websocket: ['access-log', 'clients', 'metrics', 'operations', 'requests', 'transport-options'],
+  http: ['access-log', 'clients', 'metrics', 'operations', 'pages', 'requests', 'transport-options'],
+  stopping: ['clients', 'http', 'websocket'],
+};
+
 const IMPORT_EVERYTHING = ['compose', 'index', 'library', 'main'];
 
 describe('which part knows which', () => {
@@ -92,6 +113,26 @@ describe('which part knows which', () => {
         .map(({ from, isType }) => `${path} imports ${isType ? 'types of ' : ''}${from}`),
     );
     expect(files.length).toBeGreaterThan(0);
+    expect(strangers).toEqual([]);
+  });
+
+  test('every part of the server has its arrows', () => {
+    const parts = new Set(
+      sources.filter(({ path }) => partOf(path) === 'server').map(({ path }) => serverPartOf(path)),
+    );
+    expect([...parts].sort()).toEqual([...Object.keys(SERVER_ARROWS), 'gateway-server'].sort());
+  });
+
+  test.each(Object.entries(SERVER_ARROWS))('server/%s imports of the server only: %j', (part, allowed) => {
+    const strangers = sources
+      .filter(({ path }) => path.startsWith('src/server/') && serverPartOf(path) === part)
+      .flatMap(({ path, imports }) =>
+        imports
+          .filter(({ from }) => isOurs(from))
+          .map(({ from }) => join(dirname(path), from))
+          .filter((to) => to.startsWith('src/server/') && ![part, ...allowed].includes(serverPartOf(to)))
+          .map((to) => `${path} imports ${to}`),
+      );
     expect(strangers).toEqual([]);
   });
 
@@ -121,9 +162,9 @@ describe('which part knows which', () => {
     expect(spellers.map(({ path }) => path)).toEqual([]);
   });
 
-  test('no imports form a circle, also not of types', () => {
+  test('no imports form a circle, also not of types, nor in soak', () => {
     const graph = new Map(
-      sources.map(({ path, imports }) => [
+      [...sources, ...soak].map(({ path, imports }) => [
         path,
         imports.filter(({ from }) => isOurs(from)).map(({ from }) => join(dirname(path), from)),
       ]),
@@ -136,7 +177,7 @@ describe('which part knows which', () => {
       for (const next of graph.get(path) ?? []) visit(next, [...trail, path]);
       done.add(path);
     };
-    for (const { path } of sources) visit(path, []);
+    for (const path of graph.keys()) visit(path, []);
     expect(circles).toEqual([]);
   });
 });
@@ -297,6 +338,15 @@ describe('how is the source written', () => {
     expect(unused.map(({ path, name }) => `${path}: ${name}`)).toEqual([]);
   });
 
+  test('without types that are switched off: no `as never`, no `as any`, and no error that is expected', () => {
+    const off = written.filter(
+      ({ path, text }) =>
+        path !== 'src/upstream/agent.ts' &&
+        /\bas (?:never|any)(?=[;,)\]\s]*$|[;,)\]])|@ts-(?:expect-error|ignore|nocheck)/m.test(text),
+    );
+    expect(off.map(({ path }) => path)).toEqual([]);
+  });
+
   test('without default exports', () => {
     const files = written.filter(({ text }) => /^export\s+(default\b|\{[^}]*\bas default\b)/m.test(text));
     expect(files.map(({ path }) => path)).toEqual([]);
@@ -353,6 +403,7 @@ const BUNDLED = [
     'graphql-yoga',
     'leven',
     'lru-cache',
+    'negotiator',
     'pg',
     'pino',
     'pino-pretty',

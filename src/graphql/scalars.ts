@@ -11,11 +11,11 @@ import { builder } from './builder.ts';
 /** The extensions of a scalar or a field whose values have only letters, digits, points and signs, which JSON does not escape. */
 export const PLAIN_TEXT = { isPlainText: true };
 
-const NO_AMOUNT = badInput('an unsigned 64-bit integer as a decimal string, such as "1000000000"');
-const NO_DECIMAL = badInput('a decimal number, such as "0.5"');
-const NO_DATE_TIME = badInput('a date and time such as 2026-01-31T12:00:00Z');
-const NO_TOKEN_ID = badInput('a token id: 64 lowercase hexadecimal characters');
-const NO_BEACON_HEIGHT = badInput('a beacon height: an integer from 1 to 9007199254740991');
+const NO_AMOUNT = badInput<bigint>('an unsigned 64-bit integer as a decimal string, such as "1000000000"');
+const NO_DECIMAL = badInput<string>('a decimal number, such as "0.5"');
+const NO_DATE_TIME = badInput<Instant>('a date and time such as 2026-01-31T12:00:00Z');
+const NO_TOKEN_ID = badInput<TokenId>('a token id: 64 lowercase hexadecimal characters');
+const NO_BEACON_HEIGHT = badInput<BeaconHeight>('a beacon height: an integer from 1 to 9007199254740991');
 
 builder.scalarType('BigInt', {
   description:
@@ -79,6 +79,7 @@ builder.scalarType('BeaconHeight', {
  * The error in place of the value. The field with the argument throws it, see bad-input.ts. All bad values share one error: a
  * request can have thousands.
  */
-function badInput(expected: string): never {
-  return new BadUserInputError(`Expected ${expected}.`) as never;
+function badInput<Value>(expected: string): Value {
+  const error: unknown = new BadUserInputError(`Expected ${expected}.`);
+  return error as Value;
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Log } from '../logging/log.ts';
 import type { ClientAddresses, ClientIdentity } from './clients/client-address.ts';
-import { type AccessDetails, type HttpExchange, isEventStream } from './http/open-responses.ts';
+import type { AccessDetails } from './operations/log-details.ts';
+import { type HttpExchange, isEventStream } from './requests/http-exchange.ts';
 
 /** The modes of the access log. */
 export const ACCESS_LOG_MODES = ['off', 'errors', 'all'] as const;
@@ -24,10 +25,14 @@ type AccessEvent = AccessDetails & {
 export type AccessLog = {
   /** Whether every request and operation is logged. */
   readonly isAll: boolean;
-  /** Called with each request before it is handled; `undefined` if there is nothing to do. */
-  readonly onRequest: ((exchange: HttpExchange) => void) | undefined;
+  /**
+   * Called with each request before it is handled; `undefined` if there is nothing to do.
+   *
+   * @returns the bytes that its connection has sent before
+   */
+  readonly onRequest: ((request: IncomingMessage, requestId: string) => number) | undefined;
   /** Called with each request when its response has ended; `undefined` if no request is logged. */
-  readonly onResponse: ((exchange: HttpExchange) => void) | undefined;
+  readonly onResponse: ((exchange: HttpExchange, access: AccessDetails | undefined) => void) | undefined;
   /** Called with each event on a websocket; `undefined` if none is logged. */
   readonly onEvent: ((event: AccessEvent) => void) | undefined;
 };
@@ -45,17 +50,16 @@ export function createAccessLog({ mode, log, clients }: AccessLogOptions): Acces
   const isTraced = log.isLevelEnabled('trace');
   const mayWrite = isAll ? () => true : createLineLimit(log);
 
-  function onRequest(exchange: HttpExchange): void {
-    const { request, id } = exchange;
+  function onRequest(request: IncomingMessage, requestId: string): number {
     // A closed socket no longer has an address: this stores it while the socket is open.
     const client = clients.of(request);
-    exchange.sentBefore = request.socket.bytesWritten;
-    if (isTraced) log.trace({ requestId: id, client, ...routeOf(request) }, 'request received');
+    if (isTraced) log.trace({ requestId, client, ...routeOf(request) }, 'request received');
+    return request.socket.bytesWritten;
   }
 
-  function onResponse(exchange: HttpExchange): void {
-    if (!(isAll || isNotable(exchange)) || !mayWrite()) return;
-    const { request, response, id: requestId, startedAt, access, sentBefore } = exchange;
+  function onResponse(exchange: HttpExchange, access: AccessDetails | undefined): void {
+    if (!(isAll || isNotable(exchange, access)) || !mayWrite()) return;
+    const { request, response, id: requestId, startedAt, sentBefore } = exchange;
     const line = {
       requestId,
       client: clients.of(request),
@@ -89,7 +93,7 @@ export function msSince(startedAt: number): number {
 }
 
 /** Whether the operation of a request was refused or failed with an internal error. */
-function isNotable({ access, response, endpoint }: HttpExchange): boolean {
+function isNotable({ response, endpoint }: HttpExchange, access: AccessDetails | undefined): boolean {
   return access?.errors?.isNotable || (response.statusCode >= 400 && endpoint === 'graphql');
 }
 

@@ -1,14 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Service } from '../graphql/context.ts';
 import { createErrorMask } from '../graphql/errors.ts';
-import { createExecutor } from '../graphql/execution/execute.ts';
-import { createPlanner } from '../graphql/execution/planner.ts';
-import { schema } from '../graphql/schema.ts';
-import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
 import type { Log } from '../logging/log.ts';
 import { createRestApi } from '../rest/rest-api.ts';
-import type { Tracing } from '../tracing/tracing.ts';
 import { type AccessLogMode, createAccessLog } from './access-log.ts';
 import { createBuckets } from './clients/buckets.ts';
 import { createClientAddresses } from './clients/client-address.ts';
@@ -16,6 +10,7 @@ import { createConnectionLimits } from './clients/connection-limits.ts';
 import { LOOPBACK_ORIGINS } from './clients/origins.ts';
 import { createRateLimits } from './clients/rate-limits.ts';
 import { createAdminServer } from './http/admin-server.ts';
+import { createGraphqlEndpoint } from './http/graphql-endpoint.ts';
 import { createGraphqlHandler } from './http/graphql-handler.ts';
 import { createOpenResponses } from './http/open-responses.ts';
 import { createResponseWriter } from './http/response-writer.ts';
@@ -23,17 +18,11 @@ import { createRestRoutes } from './http/rest.ts';
 import { createRoutes, isGraphqlPath } from './http/routes.ts';
 import { createHttpServer, listenOn } from './http/server.ts';
 import { handleWithoutUpgrade, isWebSocketUpgrade } from './http/upgrade.ts';
-import type { Metrics } from './metrics/metrics.ts';
-import { createDataVersion } from './operations/data-version.ts';
-import { createDocuments } from './operations/documents.ts';
-import { createMinimumHeights } from './operations/minimum-heights.ts';
-import type { PersistedDocuments } from './operations/persisted-documents.ts';
-import { createPersistedQueries } from './operations/persisted-queries.ts';
-import { createPipeline } from './operations/pipeline.ts';
-import { createQueryResponses } from './operations/query-responses.ts';
-import { createResponseCache } from './operations/response-cache.ts';
-import { createSubscriptionGroups } from './operations/subscription-groups.ts';
+import type { Account } from './operations/account.ts';
+import type { AccessDetails } from './operations/log-details.ts';
+import { createOperations, type OperationsOptions } from './operations/operations.ts';
 import type { BuiltExplorer } from './pages/explorer-files.ts';
+import type { HttpExchange } from './requests/http-exchange.ts';
 import { createRequestIds } from './requests/request-id.ts';
 import { GRAPHQL_PATH } from './requests/target.ts';
 import { stopServer } from './stopping.ts';
@@ -76,14 +65,10 @@ export type GatewayServer = {
 };
 
 /** What the server needs. */
-type GatewayServerOptions = {
-  readonly service: Service;
-  readonly metrics: Metrics;
+type GatewayServerOptions = Omit<OperationsOptions, 'maskError'> & {
   readonly log: Log;
   /** Which requests have a line in the log. */
   readonly accessLog: AccessLogMode;
-  /** Maximum size of the response cache. */
-  readonly responseCacheBytes: number;
   readonly explorer: BuiltExplorer;
   readonly graphiql: boolean;
   /** Whether the REST API is served. */
@@ -93,9 +78,6 @@ type GatewayServerOptions = {
   readonly marketPollMs: number;
   readonly marketMaxAgeMs: number;
   readonly bookSweepPerMinute: number;
-  readonly documents: PersistedDocuments;
-  /** Whether only persisted documents are executed. */
-  readonly persistedOnly: boolean;
   /** The port of /health, /ready and /metrics; `undefined` if they are on the same port as the GraphQL endpoint. */
   readonly adminPort: number | undefined;
   /** The address for the admin port; by default, that of the GraphQL endpoint. */
@@ -106,16 +88,13 @@ type GatewayServerOptions = {
   readonly trustedProxies: readonly string[];
   /** How long a client may keep the gateway waiting. */
   readonly keepAliveMs: number;
-  /** How long a response of an upstream may take, and how long an operation waits for its minimum height. */
-  readonly upstreamTimeoutMs: number;
   readonly stopWindowMs: number;
   readonly stopTimeoutMs: number;
-  readonly tracing?: Tracing | undefined;
 };
 
 /** Creates the server: HTTP with server-sent events, and websockets, all with one pipeline. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
-  const { service, metrics, log, tracing, responseCacheBytes } = options;
+  const { service, metrics, log, tracing } = options;
   const { trustedProxies, keepAliveMs, adminPort, adminHost, marketMaxAgeMs, bookSweepPerMinute } = options;
   const { limits, sources, now, isSandbox } = service;
   const corsOrigins = isSandbox ? [...options.corsOrigins, ...LOOPBACK_ORIGINS] : options.corsOrigins;
@@ -133,59 +112,27 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   const connections = max === undefined ? undefined : createConnectionLimits(max, clients, metrics);
   const rates = rate && createRateLimits({ rate, buckets: createBuckets(rate, now), clients, metrics, log, now });
 
-  // Long work of all requests does one step per turn of the event loop, so that many long requests do not block it together.
-  const { wait: takeTurn } = createTurnQueue();
-  const persisted = createPersistedQueries({
-    documents: options.documents,
-    isOnly: options.persistedOnly,
-  });
-  const documents = createDocuments({ schema, limits, takeTurn, onRefused: metrics.recordRefusedOperation });
-  const planner = createPlanner({ schema, limits });
-  const executor = createExecutor(takeTurn);
-  const subscribeToGroup = createSubscriptionGroups({ service, executor, metrics, maskError, tracing });
-  const minimumHeights = createMinimumHeights({
-    head: sources.head,
-    hasNode: service.configured.NODE,
-    timeoutMs: options.upstreamTimeoutMs,
-    metrics,
-  });
-  const steps = { service, persisted, documents, planner, executor, subscribeToGroup, minimumHeights };
-  const pipeline = createPipeline({ ...steps, metrics, maskError, takeTurn });
-
-  const dataVersion = createDataVersion(sources);
-  const cache = createResponseCache({
-    maxBytes: responseCacheBytes,
-    dataVersion,
-    tokenList: sources.tokens.current,
-    now,
-  });
+  const operations = createOperations({ ...options, maskError });
+  const { minimumHeights, takeTurn, persisted } = operations;
   const endpoint = { clients, rates, connections, minimumHeights, requestIds, maskError };
-  const respondOver = createQueryResponses({ cache, dataVersion, metrics });
-  const transport = { ...endpoint, pipeline, respondOver, corsOrigins, tracing };
+  const transport = { ...endpoint, ...operations, corsOrigins, metrics, keepAliveMs, internal, tracing };
 
   const isLast = ({ socket }: IncomingMessage) => isStopping() || connections?.isOverLimit(socket) === true;
   const responses = createOpenResponses(metrics, accessLog.onResponse);
   let created: Yoga | undefined;
-  // Creating Yoga takes a tenth of a start, and a plain query does not need it.
-  const yoga = () =>
-    (created ??= createGatewayYoga({
-      ...limits,
-      ...transport,
-      persisted,
-      takeTurn,
-      logsAccess: accessLog.onResponse !== undefined,
-      keepAliveMs,
-      trackStream: responses.trackStream,
-      metrics,
-      internal,
-    }));
-  const graphqlHandler = createGraphqlHandler({
+  // Creating Yoga takes a tenth of a start, and a plain request does not need it.
+  const yoga = () => (created ??= createGatewayYoga({ ...limits, ...transport, trackStream: responses.trackStream }));
+  const writer = createResponseWriter({ now, rates, responses, metrics, corsOrigins, isSandbox, isLast, internal });
+  const respondByYoga = (exchange: HttpExchange, { paid }: Account) => {
+    const begin = (access: AccessDetails, retryAfter?: string) => writer.begin(exchange, access, retryAfter);
+    const served = { ...exchange, paid, begin };
+    requestIds.run(exchange.id, () => yoga()(exchange.request, exchange.response, { served }));
+  };
+  const graphqlHandler = createGraphqlEndpoint({
     ...transport,
-    yoga,
-    persisted,
-    writer: createResponseWriter({ now, rates, responses, metrics, corsOrigins, isSandbox, isLast }),
-    accessLog,
-    maxBodyBytes: limits.maxBodyBytes,
+    writer,
+    plain: createGraphqlHandler({ ...limits, ...transport, writer, accessLog }),
+    other: respondByYoga,
   });
   const rest =
     options.rest &&
@@ -213,12 +160,9 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   const server = createHttpServer({ handle, responses, connections, metrics, keepAliveMs, isUpgrade });
   const webSockets = createWebSocketTransport({
     ...transport,
-    metrics,
     log: createWebSocketLog({ accessLog, clients, log, persisted }),
     isSandbox,
     limits,
-    keepAliveMs,
-    internal,
   });
   server.on('upgrade', (request, socket, head) => {
     // Node asks `isUpgrade` only since 24.9.

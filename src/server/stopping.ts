@@ -28,7 +28,6 @@ export async function stopServer(options: StopOptions): Promise<void> {
   const isUnused = (await promisify(server.getConnections.bind(server))()) === 0;
   const windowMs = isUnused ? 0 : stopWindowMs;
   const unused = responses.unusedConnections();
-  responses.closeAfterResponse();
   const closing = Promise.all([webSockets.close(windowMs, stopTimeoutMs), responses.abortStreams(windowMs)]);
   await sleep(windowMs);
 
@@ -46,7 +45,6 @@ export async function stopServer(options: StopOptions): Promise<void> {
 async function closeStreams({ responses, webSockets, stopWindowMs, stopTimeoutMs }: StopOptions): Promise<void> {
   const isUnused = webSockets.isUnused() && responses.isUnused();
   const windowMs = isUnused ? 0 : stopWindowMs;
-  responses.closeAfterResponse();
   await Promise.all([webSockets.close(windowMs, stopTimeoutMs), responses.abortStreams(windowMs)]);
   await Promise.race([responses.untilAnswered(), sleep(stopTimeoutMs, undefined, { ref: false })]);
   await responses.abortStreams(0);

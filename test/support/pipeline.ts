@@ -11,13 +11,9 @@ import { createMetrics, type Metrics } from '../../src/server/metrics/metrics.ts
 import { Account } from '../../src/server/operations/account.ts';
 import { createDocuments } from '../../src/server/operations/documents.ts';
 import { createPersistedQueries, type PersistedQueries } from '../../src/server/operations/persisted-queries.ts';
-import {
-  type Client,
-  createPipeline,
-  type Pipeline,
-  type SentOperation,
-} from '../../src/server/operations/pipeline.ts';
+import { type Client, createPipeline, type Pipeline } from '../../src/server/operations/pipeline.ts';
 import { createSubscriptionGroups } from '../../src/server/operations/subscription-groups.ts';
+import type { SentOperation } from '../../src/server/requests/parameters.ts';
 
 /** What differs from the default. */
 export type TestPipelineOptions = {

@@ -1,5 +1,4 @@
 import type { GraphQLError } from 'graphql';
-import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { concatTexts, type JsonText, toWholeText } from './json-text.ts';
 
 /** Information about the execution in the response, beside the data. */
@@ -11,24 +10,11 @@ export class WrittenResult {
   readonly text: JsonText | undefined;
   readonly errors: readonly GraphQLError[] | undefined;
   readonly extensions: ResultExtensions | undefined;
-  /** The beacon height that the data describes, if the transport needs it. */
-  readonly height: BeaconHeight | undefined;
 
-  constructor(
-    text: JsonText | undefined,
-    errors?: readonly GraphQLError[],
-    extensions?: ResultExtensions,
-    height?: BeaconHeight,
-  ) {
+  constructor(text: JsonText | undefined, errors?: readonly GraphQLError[], extensions?: ResultExtensions) {
     this.text = text;
     this.errors = errors;
     this.extensions = extensions;
-    this.height = height;
-  }
-
-  /** The same result with the height that its data describes. */
-  at(height: BeaconHeight | undefined): WrittenResult {
-    return new WrittenResult(this.text, this.errors, this.extensions, height);
   }
 
   /** The result as JSON. The errors stand first, as the specification recommends. */

@@ -35,7 +35,7 @@ function findNode(globalId: string, loaders: Loaders): MaybePromise<object | und
 
   return andThen(found, (node) => {
     // An object of the domain does not contain the name of its GraphQL type, which the executor needs.
-    if (node !== undefined) brandWithType(node, typename as never);
+    if (node !== undefined) brandWithType(node, typename as Parameters<typeof brandWithType>[1]);
     return node;
   });
 }

@@ -1,145 +1,111 @@
-import { Readable } from 'node:stream';
-import type { GraphQLError } from 'graphql';
+import { GraphQLError } from 'graphql';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import { inSpan } from '../../tracing/tracing.ts';
 import type { AccessLog } from '../access-log.ts';
-import { handlePreflight, isAllowedOrigin, isPreflight, originNotAllowed } from '../clients/origins.ts';
-import type { ResponseSource } from '../metrics/metrics.ts';
+import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
 import { codesOf, type OperationLabel, summarizeErrors } from '../operations/log-details.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
-import { isSubscription, type Prepared, type SentOperation } from '../operations/pipeline.ts';
+import { type Client, isSubscription, type Prepared, type PreparedOperation } from '../operations/pipeline.ts';
 import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
+import { accessOf, encodeArray, type RequestResults } from '../operations/request-results.ts';
+import { createEventStream } from '../requests/event-stream.ts';
 import { LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER, wantsCost } from '../requests/headers.ts';
-import { createAcceptedTypes, type JsonType } from '../requests/media-types.ts';
-import {
-  hasInvalidUtf8,
-  hasPlainBody,
-  readBefore,
-  readBody,
-  readBodyParameters,
-  readSearchParameters,
-} from '../requests/parameters.ts';
-import { internalError } from '../requests/refusal.ts';
-import { isRead } from '../requests/target.ts';
+import type { HttpExchange } from '../requests/http-exchange.ts';
+import { createNegotiation, type JsonType } from '../requests/media-types.ts';
+import { type Entry, orError, readEntries, readJson, readOperation, readUrl } from '../requests/parameters.ts';
+import { bodyTooLarge, compressed, internalError, noEventStream } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
-import type { Yoga } from '../yoga/yoga.ts';
-import type { HttpExchange } from './open-responses.ts';
+import { collectBody } from './request-body.ts';
 import type { ResponseWriter } from './response-writer.ts';
 import { createWriteBatch } from './write-batch.ts';
 
-/** What the handler of the GraphQL endpoint needs. */
+/** What the handler needs. */
 type GraphqlHandlerOptions = TransportOptions & {
-  /** Yoga, which is created at the first call. */
-  readonly yoga: () => Yoga;
+  readonly results: RequestResults;
   readonly persisted: PersistedQueries;
   readonly writer: ResponseWriter;
   readonly accessLog: Pick<AccessLog, 'isAll'>;
+  readonly metrics: Pick<Metrics, 'recordErrors'>;
   readonly maxBodyBytes: number;
+  readonly maxOperationsPerRequest: number;
+  /** An event stream without events sends a comment this often. */
+  readonly keepAliveMs: number;
 };
 
-/** A plain query: one operation, by GET or as a JSON body, whose client accepts JSON. */
+/** A plain request with one operation. */
 type PlainRequest = QueryRequest & {
   readonly exchange: HttpExchange;
   readonly type: JsonType;
-  /** Its URL, or its body with a character for each byte. */
-  readonly text: string;
-  /** The body, if it was read. */
+  /** The body; `undefined` for a GET. */
   readonly body: Buffer | undefined;
 };
 
 /**
- * Creates the handler of the GraphQL endpoint.
- *
- * A plain query gets a response as on every transport (`query-responses.ts`). Yoga handles all other requests, with the same
- * pipeline.
+ * Creates the handler of plain requests to the GraphQL endpoint. A query gets a response as on every transport
+ * (`query-responses.ts`), a subscription an event stream if its client accepts one too, and an array its results.
  */
-export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange: HttpExchange) => void {
-  const { yoga, pipeline, persisted, minimumHeights, writer, clients, rates, connections } = options;
-  const { requestIds, maskError, corsOrigins, maxBodyBytes, tracing } = options;
+export function createGraphqlHandler(options: GraphqlHandlerOptions) {
+  const { pipeline, results, persisted, minimumHeights, writer, clients, rates, requestIds, maskError, tracing } =
+    options;
+  const { metrics, maxBodyBytes, maxOperationsPerRequest, keepAliveMs } = options;
   const isAllLogged = options.accessLog.isAll;
-  const acceptedType = createAcceptedTypes();
+  const accepted = createNegotiation();
   const batch = createWriteBatch();
-  const respond = options.respondOver({ execute, send, refuse: refusePlain });
+  const respond = options.respondOver({ execute, send, refuse });
 
-  function handle(exchange: HttpExchange): void {
-    const { request, response } = exchange;
-    const { method, headers } = request;
-    const type = acceptedType(headers.accept);
-    if (isPreflight(request, corsOrigins)) {
-      writer.begin(exchange);
-      handlePreflight(request, response);
+  function handle(exchange: HttpExchange, account: Account, type: JsonType, before: Buffer | undefined): void {
+    const { request } = exchange;
+    const plain = { exchange, account, type, key: undefined, body: undefined };
+    if (request.method !== 'POST') {
+      respondTo(plain, request.url ?? '', undefined);
       return;
     }
-    if (!isAllowedOrigin(request, corsOrigins)) {
-      refuse(exchange, type, originNotAllowed(request));
+    const { 'content-encoding': encoding = 'identity' } = request.headers;
+    if (encoding !== 'identity') {
+      refuse(plain, compressed());
       return;
     }
-    if (connections?.admit(request, response) === false) {
-      refuse(exchange, type, connections.refusal);
-      return;
-    }
-    const account = new Account(rates, request, 'http');
-    const unpaid = method === 'OPTIONS' ? undefined : account.charge(1);
-    if (unpaid !== undefined) {
-      refuse(exchange, type, unpaid);
-      return;
-    }
-    if (type !== undefined && isRead(request)) {
-      respondTo(exchange, account, type, request.url ?? '', undefined);
-      return;
-    }
-    const before = readBefore(request);
-    if (type !== undefined && method === 'POST' && hasPlainBody(request, maxBodyBytes)) {
-      // In Latin-1 each byte is one character: texts differ if their bytes differ.
-      const onBody = (body: Buffer) => respondTo(exchange, account, type, body.toString('latin1'), body);
-      if (before === undefined) readBody(request, onBody);
-      else onBody(before);
-    } else {
-      exchange.account = account;
-      passToYoga(exchange, before);
-    }
+    const onBody = (body: Buffer | undefined) => {
+      if (body === undefined) return refuse(plain, bodyTooLarge());
+      // In Latin-1 each byte is one character: texts differ if their bytes differ. A URL begins with a slash, so it equals no body.
+      if (body[0] === OPENING_BRACE) return respondTo(plain, body.toString('latin1'), body);
+      const params = orError(() => readJson(body));
+      if (Array.isArray(params)) orFail(plain, () => respondToArray(plain, params));
+      else respondTo(plain, body.toString('latin1'), body);
+    };
+    if (before === undefined) collectBody(request, maxBodyBytes, onBody);
+    else onBody(before.length > maxBodyBytes ? undefined : before);
   }
 
-  function respondTo(
-    exchange: HttpExchange,
-    account: Account,
-    type: JsonType,
-    text: string,
-    body: Buffer | undefined,
-  ): void {
-    const key = wantsCost(exchange.request) ? undefined : keyOf(text);
-    // A URL begins with a slash, so it equals no body.
-    const isOne = body === undefined || body[0] === OPENING_BRACE;
-    const { id, request, startedAt } = exchange;
-    const span = isOne ? tracing?.startOperation('http', id, request.headers, startedAt) : undefined;
-    const plain = { exchange, account, type, key, text, body, span };
-    const minimum = exchange.request.headers[MIN_HEIGHT_HEADER];
-    if (!isOne) passPlainToYoga(plain);
-    else if (minimum === undefined) orFail(plain, respond);
-    else orFail(plain, () => respondAt(minimum, plain));
+  /** @param text the URL, or the body with a character for each byte */
+  function respondTo(request: PlainRequest, text: string, body: Buffer | undefined): void {
+    const { exchange } = request;
+    const { headers } = exchange.request;
+    const span = tracing?.startOperation('http', exchange.id, headers, exchange.startedAt);
+    const plain = { ...request, key: wantsCost(exchange.request) ? undefined : keyOf(text), body, span };
+    const minimum = headers[MIN_HEIGHT_HEADER];
+    orFail(plain, () => (minimum === undefined ? respond(plain) : respondAt(minimum, plain)));
   }
 
   /** Responds when the height is served. Responses in the cache are never below the height that is served. */
   function respondAt(minimum: string | string[], plain: PlainRequest): MaybePromise<void> {
     return andThen(minimumHeights.reachSent(minimum, MIN_HEIGHT_HEADER, clientOf(plain)), (refused) => {
       if (refused === undefined) return respond(plain);
-      const { span, account } = plain;
-      const result = new WrittenResult(undefined, [refused]);
-      span?.end({ codes: codesOf([refused]) });
-      return send(plain, encodeResponse({ result }, account.paid, 0, maskError), 'executed');
+      plain.span?.end({ codes: codesOf([refused]) });
+      return send(plain, failed(refused, plain.account), 'executed');
     });
   }
 
   function execute(plain: PlainRequest): MaybePromise<EncodedResponse | undefined> {
-    const sent = readParameters(plain);
-    if (sent === undefined) return passPlainToYoga(plain);
+    const sent = readSent(plain);
+    if (sent instanceof GraphQLError) return refuse(plain, sent);
     return requestIds.run(plain.exchange.id, () =>
       inSpan(plain.span, () =>
         andThen(pipeline.prepare(sent, clientOf(plain)), (prepared) =>
-          isSubscription(prepared) ? passPlainToYoga(plain, prepared) : runQuery(plain, prepared),
+          isSubscription(prepared) ? subscribe(plain, prepared) : runQuery(plain, prepared),
         ),
       ),
     );
@@ -152,45 +118,63 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
     );
   }
 
-  function clientOf({ exchange: { request, response, startedAt: receivedAt }, account, span }: PlainRequest) {
-    // A client that also accepts JSON can open an event stream.
+  /** Opens an event stream. @returns the response if there is none */
+  async function subscribe(plain: PlainRequest, prepared: PreparedOperation): Promise<EncodedResponse | undefined> {
+    const { exchange, account, span } = plain;
+    const { events, multipart } = accepted(exchange.request.headers.accept);
+    const refused = pipeline.admit(prepared) ?? (events ? undefined : noEventStream(multipart));
+    if (refused !== undefined) return failed(refused, account);
+    const updates = await pipeline.subscribe(prepared);
+    if (updates instanceof WrittenResult) return encodeResponse({ result: updates }, account.paid, 0, maskError);
+    span?.end({ codes: [] });
+    const access = { label: labelOf(readSent(plain)), cost: prepared.points };
+    writer.stream(exchange, () => createEventStream(updates, keepAliveMs), access);
+    return undefined;
+  }
+
+  async function respondToArray(plain: PlainRequest, params: readonly unknown[]): Promise<void> {
+    const entries = orError(() => readEntries(params, maxOperationsPerRequest));
+    if (entries instanceof GraphQLError) return refuse(plain, entries);
+    const { exchange, account, type } = plain;
+    const { id, request, startedAt } = exchange;
+    const clientAt = (index: number) => {
+      const span = tracing?.startOperation('http', id, request.headers, startedAt);
+      return clientOf({ ...plain, account: index === 0 ? account : new Account(rates, request, 'http'), span });
+    };
+    const minimum = request.headers[MIN_HEIGHT_HEADER];
+    const all = await requestIds.run(id, () => results.array(entries, clientAt, minimum));
+    for (const { result } of all) metrics.recordErrors(result.errors ?? []);
+    writer.send(exchange, type, encodeArray(all), { label: labelOf(entries[0]), ...accessOf(all) });
+  }
+
+  function clientOf({ exchange: { request, response, startedAt: receivedAt }, account, span }: PlainRequest): Client {
     const lastEventId = request.headers[LAST_EVENT_ID_HEADER]?.toString();
     const address = clients.of(request);
     return { address, connection: response, receivedAt, account, wantsCost: wantsCost(request), lastEventId, span };
   }
 
   function send(plain: PlainRequest, response: EncodedResponse, from: ResponseSource): undefined {
-    const { exchange, type } = plain;
-    if (isAllLogged || response.errors !== undefined)
-      exchange.access = { label: labelOfPlain(plain), ...response.accessDetails, from };
+    const isLogged = isAllLogged || response.errors !== undefined;
+    const access = isLogged ? { label: labelOf(readSent(plain)), ...response.accessDetails, from } : undefined;
     batch(() => {
       try {
-        writer.send(exchange, type, response);
+        writer.send(plain.exchange, plain.type, response, access);
       } catch (error) {
         fail(plain, error);
       }
     });
   }
 
-  function refusePlain(plain: PlainRequest, error: GraphQLError): undefined {
-    refuse(plain.exchange, plain.type, error, labelOfPlain(plain));
-    plain.span?.end({ codes: codesOf([error]) });
-  }
-
-  function refuse(
-    exchange: HttpExchange,
-    type: JsonType | undefined,
-    error: GraphQLError,
-    label: OperationLabel = {},
-  ): void {
-    exchange.access = { label, errors: summarizeErrors([error]) };
-    writer.refuse(exchange, type ?? 'application/json', error);
+  function refuse(plain: PlainRequest, error: GraphQLError): undefined {
+    const { exchange, type, span } = plain;
+    writer.refuse(exchange, type, error, { label: labelOf(readSent(plain)), errors: summarizeErrors([error]) });
+    span?.end({ codes: codesOf([error]) });
   }
 
   /** Does the work of a request, and responds with an internal error if that fails. */
-  function orFail(plain: PlainRequest, work: (plain: PlainRequest) => MaybePromise<void>): void {
+  function orFail(plain: PlainRequest, work: () => MaybePromise<void>): void {
     try {
-      const working = work(plain);
+      const working = work();
       if (working instanceof Promise) working.catch((error) => fail(plain, error));
     } catch (error) {
       fail(plain, error);
@@ -202,40 +186,23 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
     // A batch is written in the context of one of its requests: the log names this one.
     const masked = internalError(requestIds.run(exchange.id, () => maskError(error)));
     if (exchange.response.headersSent) exchange.response.destroy();
-    else refusePlain(plain, masked);
+    else refuse(plain, masked);
   }
 
-  function passPlainToYoga({ exchange, account, body, span }: PlainRequest, prepared?: Prepared): undefined {
-    exchange.account = account;
-    exchange.span = span;
-    exchange.prepared = prepared;
-    passToYoga(exchange, body);
+  function failed(error: GraphQLError, account: Account): EncodedResponse {
+    return encodeResponse({ result: new WrittenResult(undefined, [error]) }, account.paid, 0, maskError);
   }
 
-  function passToYoga(exchange: HttpExchange, body: Buffer | undefined): void {
-    const { request, response, id } = exchange;
-    if (body !== undefined) Object.assign(request, { body: Readable.from([body]) });
-    writer.begin(exchange);
-    // Yoga does not know HEAD.
-    const read = request.method === 'HEAD' ? Object.create(request, { method: { value: 'GET' } }) : request;
-    requestIds.run(id, () => yoga()(read, response, { exchange } as never));
-  }
-
-  function labelOfPlain(plain: PlainRequest): OperationLabel {
-    const sent = readParameters(plain);
-    return sent === undefined ? {} : persisted.labelOf(sent);
-  }
-
-  function readParameters({ exchange: { request }, text, body }: PlainRequest): SentOperation | undefined {
-    if (body !== undefined) return readBodyParameters(body, text);
-    const { url = '' } = request;
-    const start = url.indexOf('?');
-    return start < 0 || hasInvalidUtf8(url)
-      ? undefined
-      : readSearchParameters(new URLSearchParams(url.slice(start + 1)));
+  function labelOf(sent: Entry | undefined): OperationLabel {
+    return sent === undefined || sent instanceof GraphQLError ? {} : persisted.labelOf(sent);
   }
 
   return handle;
+}
+
+/** The operation of a request, or the error of one that has none. */
+function readSent({ exchange, body }: PlainRequest): Entry {
+  return orError(() => (body === undefined ? readUrl(exchange.request.url ?? '') : readOperation(readJson(body))));
 }
 
 /** Of an operation that cannot be planned. */

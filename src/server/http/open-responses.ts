@@ -1,61 +1,27 @@
 import { EventEmitter, once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import type { OperationSpan } from '../../tracing/tracing.ts';
 import { isClosed, stagger, whenClosed } from '../clients/closing.ts';
-import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
-import type { Account } from '../operations/account.ts';
-import type { ErrorSummary, OperationLabel } from '../operations/log-details.ts';
-import type { Prepared } from '../operations/pipeline.ts';
-
-/** What a line of the access log says about the operation of a request. */
-export type AccessDetails = {
-  readonly label?: OperationLabel;
-  readonly errors?: ErrorSummary | undefined;
-  readonly from?: ResponseSource;
-  /** The height of the head that the response depends on. */
-  readonly height?: BeaconHeight | undefined;
-  /** Points that the operation costs. */
-  readonly cost?: number;
-};
-
-/** An HTTP request with its response. */
-export type HttpExchange = {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  /** The request id. */
-  readonly id: string;
-  /** When the head of the request had been received, in `performance.now()`. */
-  readonly startedAt: number;
-  /** The name of the endpoint in the metrics. */
-  readonly endpoint: string;
-  /** The operation, for the access log. */
-  access?: AccessDetails | undefined;
-  /** The bytes that its connection had sent before, for the access log. */
-  sentBefore?: number;
-  /** The account of the first operation, until that operation takes it. */
-  account?: Account | undefined;
-  /** The operation, if it was prepared before the request was passed to Yoga. */
-  prepared?: Prepared | undefined;
-  /** About how many values the results of its operations have so far: an array has several. */
-  values?: number;
-  /** The span of the first operation, if it is traced, until that operation takes it. */
-  span?: OperationSpan | undefined;
-};
+import type { Metrics } from '../metrics/metrics.ts';
+import type { AccessDetails } from '../operations/log-details.ts';
+import { type HttpExchange, isEventStream } from '../requests/http-exchange.ts';
 
 /** The responses in progress: those of the gateway's own HTTP server with its connections, of other servers, and of `fetch`. */
 export type OpenResponses = {
   /** Whether no tracked response or event stream is in progress. */
   isUnused(): boolean;
-  /** Tracks a response until its connection has sent all of it or has closed. Then it is counted. */
-  track(exchange: HttpExchange): void;
+  /**
+   * Tracks a response until its connection has sent all of it or has closed. Then it is counted.
+   *
+   * @param access what the access log says about its operation
+   */
+  track(exchange: HttpExchange, access?: AccessDetails): void;
   /**
    * The same for a response that was written, which is no event stream. It is counted at once if the operating system has taken
    * all of it.
    */
-  trackWritten(exchange: HttpExchange): void;
+  trackWritten(exchange: HttpExchange, access?: AccessDetails): void;
   /** Sets what is called after each tracked response. */
   onEnd(listener: () => void): void;
   /**
@@ -72,8 +38,6 @@ export type OpenResponses = {
   untilAnswered(): Promise<void>;
   /** Tracks a connection until it closes. */
   addConnection(socket: Socket): void;
-  /** Adds `connection: close` to the responses that have not begun. */
-  closeAfterResponse(): void;
   /** Aborts event streams, which do not end by themselves, one by one within the window. */
   abortStreams(windowMs: number): Promise<void>;
   /**
@@ -90,34 +54,33 @@ export type OpenResponses = {
   unusedConnections(): Socket[];
 };
 
-/**
- * Creates the tracking of responses; there are none yet.
- *
- * @param onResponse called after each response, when it was counted
- */
-export function createOpenResponses(metrics: Metrics, onResponse?: (exchange: HttpExchange) => void): OpenResponses {
+/** Called after each response, when it was counted. */
+type OnResponse = (exchange: HttpExchange, access: AccessDetails | undefined) => void;
+
+/** Creates the tracking of responses; there are none yet. */
+export function createOpenResponses(metrics: Metrics, onResponse?: OnResponse): OpenResponses {
   const responses = new Set<ServerResponse>();
   const streams = new Set<Readable>();
   const fetches = new Set<Promise<unknown>>();
   const connections = new Set<Socket>();
   const ended = new EventEmitter();
 
-  function end(exchange: HttpExchange, isStream: boolean): void {
+  function end(exchange: HttpExchange, access: AccessDetails | undefined, isStream: boolean): void {
     const { response, startedAt, endpoint } = exchange;
     const seconds = isStream ? undefined : (performance.now() - startedAt) / 1_000;
     metrics.recordResponse(endpoint, response.statusCode, seconds);
-    onResponse?.(exchange);
+    onResponse?.(exchange, access);
   }
 
-  function track(exchange: HttpExchange): void {
+  function track(exchange: HttpExchange, access?: AccessDetails): void {
     const { response } = exchange;
     if (isClosed(response)) {
-      onResponse?.(exchange);
+      onResponse?.(exchange, access);
       return;
     }
     responses.add(response);
     response.on('close', () => {
-      end(exchange, isEventStream(response));
+      end(exchange, access, isEventStream(response));
       remove(response);
     });
   }
@@ -132,10 +95,10 @@ export function createOpenResponses(metrics: Metrics, onResponse?: (exchange: Ht
   return {
     isUnused: () => responses.size + streams.size + fetches.size === 0,
     track,
-    trackWritten(exchange) {
+    trackWritten(exchange, access) {
       // Most responses are short. Tracking each would take longer than creating it.
-      if (exchange.response.writableLength === 0) end(exchange, false);
-      else track(exchange);
+      if (exchange.response.writableLength === 0) end(exchange, access, false);
+      else track(exchange, access);
     },
     onEnd: (listener) => void ended.on('response', listener),
     trackForeign(response) {
@@ -164,11 +127,6 @@ export function createOpenResponses(metrics: Metrics, onResponse?: (exchange: Ht
       connections.add(socket);
       whenClosed(socket, () => connections.delete(socket));
     },
-    closeAfterResponse() {
-      for (const response of responses) {
-        if (!response.headersSent) response.setHeader('connection', 'close');
-      }
-    },
     abortStreams: (windowMs) =>
       stagger([...[...responses].filter(isEventStream), ...streams], windowMs, (stream) => stream.destroy()),
     abortStalled(periodMs) {
@@ -188,9 +146,4 @@ function watch(response: ServerResponse, stalledMs: number): void {
   response.setTimeout(stalledMs, () => {
     if (response.writableLength > 0) response.destroy();
   });
-}
-
-/** Whether a response is an event stream, which ends only when its client disconnects. */
-export function isEventStream(response: ServerResponse): boolean {
-  return String(response.getHeader('content-type')).startsWith('text/event-stream');
 }

@@ -1,27 +1,38 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import type { Instant } from '../../domain/instant.ts';
 import type { Dependencies } from '../../loaders/dependencies.ts';
+import { whenClosed } from '../clients/closing.ts';
 import { corsHeaders, varyHeader } from '../clients/origins.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { EncodedResponse } from '../operations/encoded-response.ts';
+import type { AccessDetails } from '../operations/log-details.ts';
 import { createEtag, hasEtag, IMMUTABLE } from '../requests/entity-tag.ts';
+import { EVENT_STREAM_HEADERS } from '../requests/event-stream.ts';
 import { COST_HEADER, HEIGHT_HEADER, MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
+import type { HttpExchange } from '../requests/http-exchange.ts';
 import type { JsonType } from '../requests/media-types.ts';
 import { statusOf, toRefusedResponse } from '../requests/refusal.ts';
 import { REQUEST_ID_HEADER } from '../requests/request-id.ts';
 import { isRead } from '../requests/target.ts';
-import type { HttpExchange, OpenResponses } from './open-responses.ts';
+import type { OpenResponses } from './open-responses.ts';
 
 /** Writes the responses of the GraphQL endpoint. */
 export type ResponseWriter = {
-  /** Sends a response, or 304 if the client already has it. */
-  send(exchange: HttpExchange, type: JsonType, encoded: EncodedResponse): void;
+  /** Sends a response, or 304 if the client already has it. @param access what the access log says about it */
+  send(exchange: HttpExchange, type: JsonType, encoded: EncodedResponse, access?: AccessDetails): void;
+  /** Sends an event stream. It is not opened for a HEAD. */
+  stream(exchange: HttpExchange, open: () => Readable, access: AccessDetails): void;
   /** Sends the error of a request that is refused. */
-  refuse(exchange: HttpExchange, type: JsonType, error: GraphQLError): void;
-  /** Sets the common headers of a response that others write. Caches do not store it, unless its writer allows that. */
-  begin(exchange: HttpExchange): void;
+  refuse(exchange: HttpExchange, type: JsonType | undefined, error: GraphQLError, access: AccessDetails): void;
+  /**
+   * Sets the common headers of a response that others write, and tracks it. Caches do not store it, unless its writer allows that.
+   *
+   * @param retryAfter its header `retry-after`, in seconds
+   */
+  begin(exchange: HttpExchange, access?: AccessDetails, retryAfter?: string): void;
 };
 
 /** What writing responses needs. */
@@ -36,6 +47,8 @@ export type ResponseWriterOptions = {
   readonly isSandbox: boolean;
   /** Whether the response to a request is the last on its connection. */
   readonly isLast: (request: IncomingMessage) => boolean;
+  /** Called with internal errors that abort an event stream. */
+  readonly internal: (error: unknown) => void;
 };
 
 /** Creates the writer. It writes all headers of a response at once, because setting them one by one takes longer. */
@@ -47,17 +60,18 @@ export function createResponseWriter({
   corsOrigins,
   isSandbox,
   isLast,
+  internal,
 }: ResponseWriterOptions): ResponseWriter {
   const varying = `accept, ${COST_HEADER}, ${MIN_HEIGHT_HEADER}`;
   const vary = { get: varyHeader(varying, corsOrigins), post: varyHeader(undefined, corsOrigins) };
 
-  function send(exchange: HttpExchange, type: JsonType, encoded: EncodedResponse): void {
+  function send(exchange: HttpExchange, type: JsonType, encoded: EncodedResponse, access?: AccessDetails): void {
     const { request, response } = exchange;
     const isGet = isRead(request);
     const { body, bytes, errors, heightText } = encoded;
     const { status, headers } = errors === undefined ? SUCCESS : statusOf(errors, type);
     if (response.destroyed) {
-      responses.track(exchange);
+      responses.track(exchange, access);
       return;
     }
     if (errors !== undefined) metrics.recordErrors(errors);
@@ -78,22 +92,45 @@ export function createResponseWriter({
       for (let index = 0; index < last; index++) response.write(body[index]);
       response.end(body[last], 'latin1');
     }
-    responses.trackWritten(exchange);
+    responses.trackWritten(exchange, access);
   }
 
-  function refuse(exchange: HttpExchange, type: JsonType, error: GraphQLError): void {
+  function stream(exchange: HttpExchange, open: () => Readable, access: AccessDetails): void {
     const { request, response } = exchange;
+    begin(exchange, access);
+    response.writeHead(200, EVENT_STREAM_HEADERS);
+    if (request.method === 'HEAD') {
+      response.end();
+      return;
+    }
+    const events = open();
+    events.once('error', (error) => {
+      internal(error);
+      response.destroy();
+    });
+    whenClosed(response, () => events.destroy());
+    events.pipe(response);
+  }
+
+  function refuse(
+    exchange: HttpExchange,
+    type: JsonType | undefined,
+    error: GraphQLError,
+    access: AccessDetails,
+  ): void {
     const { status, headers, body } = toRefusedResponse(error, type);
     metrics.recordErrors([error]);
-    begin(exchange);
-    setAll(response, rates?.headersFor(request, headers['retry-after']) ?? []);
-    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+    begin(exchange, access, headers['retry-after']);
+    exchange.response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
   }
 
-  function begin(exchange: HttpExchange): void {
-    responses.track(exchange);
-    setAll(exchange.response, commonHeaders(exchange));
-    if (isRead(exchange.request)) exchange.response.setHeader('cache-control', 'no-store');
+  function begin(exchange: HttpExchange, access?: AccessDetails, retryAfter?: string): void {
+    const { request, response } = exchange;
+    responses.track(exchange, access);
+    const all = commonHeaders(exchange);
+    if (request.method !== 'OPTIONS') all.push(...(rates?.headersFor(request, retryAfter) ?? []));
+    if (isRead(request)) all.push('cache-control', 'no-store');
+    for (let n = 0; n < all.length; n += 2) response.setHeader(all[n] ?? '', all[n + 1] ?? '');
   }
 
   function commonHeaders({ request, id }: HttpExchange): string[] {
@@ -105,7 +142,7 @@ export function createResponseWriter({
     return all;
   }
 
-  return { send, refuse, begin };
+  return { send, stream, refuse, begin };
 }
 
 const CONTENT_TYPES: Readonly<Record<JsonType, string>> = {
@@ -120,10 +157,6 @@ const SUCCESS = { status: 200, headers: NO_HEADERS };
 
 /** Caches do not store responses to POST. */
 const POSTED = { etag: undefined, cacheControl: undefined };
-
-function setAll(response: ServerResponse, headers: readonly string[]): void {
-  for (let n = 0; n < headers.length; n += 2) response.setHeader(headers[n] ?? '', headers[n + 1] ?? '');
-}
 
 /** The headers for caches of a response to a GET. */
 type CacheHeaders = { readonly etag: string | undefined; readonly cacheControl: string };

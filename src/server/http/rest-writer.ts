@@ -3,17 +3,17 @@ import type { Instant } from '../../domain/instant.ts';
 import type { ErrorCode } from '../../errors.ts';
 import type { RestDocument } from '../../rest/document.ts';
 import { UDF_PREFIX } from '../../rest/paths.ts';
-import { codesOf } from '../operations/log-details.ts';
+import { type AccessDetails, codesOf } from '../operations/log-details.ts';
 import { hasEtag } from '../requests/entity-tag.ts';
 import { HEIGHT_HEADER, MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
+import type { HttpExchange } from '../requests/http-exchange.ts';
 import { REQUEST_ID_HEADER } from '../requests/request-id.ts';
-import type { HttpExchange } from './open-responses.ts';
 import type { ResponseWriterOptions } from './response-writer.ts';
 
 /** Writes the responses of the REST API. */
 type RestWriter = {
   /** Sends a document with its age and for how long caches may use it, or 304 if the client already has it. */
-  send(exchange: HttpExchange, document: RestDocument): void;
+  send(exchange: HttpExchange, document: RestDocument, access: AccessDetails): void;
   /** Sends a document that only changes with a release, or 304 if the client already has it. */
   sendFixed(exchange: HttpExchange, document: FixedDocument): void;
   /** Sends the time as whole Unix seconds. */
@@ -27,7 +27,7 @@ type RestWriter = {
 type FixedDocument = Pick<RestDocument, 'body' | 'etag' | 'contentType'>;
 
 /** What the writer needs. */
-export type RestWriterOptions = Omit<ResponseWriterOptions, 'corsOrigins'> & {
+export type RestWriterOptions = Omit<ResponseWriterOptions, 'corsOrigins' | 'internal'> & {
   /** How often pairs and tickers are read: how long a client waits after an error of the market-data host. */
   readonly marketPollMs: number;
 };
@@ -58,7 +58,7 @@ export function createRestWriter(options: RestWriterOptions): RestWriter {
   const { rates, responses, metrics, now, isSandbox, isLast } = options;
   const retrySeconds = String(Math.ceil(options.marketPollMs / 1_000));
 
-  function send(exchange: HttpExchange, document: RestDocument): void {
+  function send(exchange: HttpExchange, document: RestDocument, access: AccessDetails): void {
     const { dependencies, height } = document;
     const at = now();
     const seconds = Math.max(0, Math.floor((dependencies.expectedUntil() - at) / 1_000));
@@ -67,25 +67,36 @@ export function createRestWriter(options: RestWriterOptions): RestWriter {
     if (since !== undefined) headers.push('age', String(Math.max(0, Math.floor((at - since) / 1_000))));
     headers.push('vary', document.contentType === undefined ? MIN_HEIGHT_HEADER : `${MIN_HEIGHT_HEADER}, accept`);
     if (height !== undefined) headers.push(HEIGHT_HEADER, String(height));
-    write(exchange, document, headers);
+    write(exchange, document, headers, access);
   }
 
-  function write(exchange: HttpExchange, document: FixedDocument, headers: readonly string[]): void {
+  function write(
+    exchange: HttpExchange,
+    document: FixedDocument,
+    headers: readonly string[],
+    access?: AccessDetails,
+  ): void {
     const { body, etag, contentType = 'application/json' } = document;
     const { request, response } = exchange;
     if (response.destroyed) {
-      responses.track(exchange);
+      responses.track(exchange, access);
       return;
     }
     const all = [...commonHeaders(exchange), ...headers, 'etag', etag];
-    if (hasEtag(request, etag)) end(exchange, 304, all);
-    else end(exchange, 200, [...all, ...contentHeaders(contentType, body)], body);
+    if (hasEtag(request, etag)) end(exchange, 304, all, access);
+    else end(exchange, 200, [...all, ...contentHeaders(contentType, body)], access, body);
   }
 
   /** Sends a response. Node sends no body in the response to a HEAD. */
-  function end(exchange: HttpExchange, status: number, headers: string[], body?: Buffer | string): void {
+  function end(
+    exchange: HttpExchange,
+    status: number,
+    headers: string[],
+    access: AccessDetails | undefined,
+    body?: Buffer | string,
+  ): void {
     exchange.response.writeHead(status, headers).end(body);
-    responses.trackWritten(exchange);
+    responses.trackWritten(exchange, access);
   }
 
   function fail(exchange: HttpExchange, error: GraphQLError, isRetryable: boolean): void {
@@ -93,11 +104,11 @@ export function createRestWriter(options: RestWriterOptions): RestWriter {
     const { code } = error.extensions as { readonly code: ErrorCode };
     const status = STATUSES[code] ?? NOT_AVAILABLE;
     // The log already has the errors of upstreams.
-    exchange.access = { errors: { codes: codesOf([error]), isNotable: status !== NOT_AVAILABLE } };
+    const access = { errors: { codes: codesOf([error]), isNotable: status !== NOT_AVAILABLE } };
     metrics.recordErrors([error]);
     if (response.headersSent || response.destroyed) {
       response.destroy();
-      responses.track(exchange);
+      responses.track(exchange, access);
       return;
     }
     const retryAfter = status === NOT_AVAILABLE ? (isRetryable ? retrySeconds : undefined) : retryAfterOf(error);
@@ -108,7 +119,7 @@ export function createRestWriter(options: RestWriterOptions): RestWriter {
     // A chart shows the error of the datafeed's own shape.
     const shown = request.url?.startsWith(UDF_PREFIX) ? { s: 'error', errmsg: message, code } : { code, message };
     const body = Buffer.from(`${JSON.stringify(shown)}\n`);
-    end(exchange, status, [...headers, ...contentHeaders('application/json', body)], body);
+    end(exchange, status, [...headers, ...contentHeaders('application/json', body)], access, body);
   }
 
   function retryAfterOf({ extensions: { http } }: GraphQLError): string | undefined {
@@ -128,13 +139,13 @@ export function createRestWriter(options: RestWriterOptions): RestWriter {
     sendTime(exchange, time) {
       const body = String(Math.floor(time / 1_000));
       const headers = ['cache-control', 'no-store', ...contentHeaders('text/plain', body)];
-      end(exchange, 200, [...commonHeaders(exchange), ...headers], body);
+      end(exchange, 200, [...commonHeaders(exchange), ...headers], undefined, body);
     },
     sendFixed: (exchange, document) => write(exchange, document, ['cache-control', 'no-cache']),
     sendMethods(exchange) {
       const preflight = ['access-control-allow-methods', METHODS, 'access-control-allow-headers', '*'];
       const headers = ['allow', METHODS, ...preflight, 'access-control-max-age', '86400'];
-      end(exchange, 204, [...commonHeaders(exchange), ...headers]);
+      end(exchange, 204, [...commonHeaders(exchange), ...headers], undefined);
     },
   };
 }

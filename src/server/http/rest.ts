@@ -19,9 +19,9 @@ import type { ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import { createEtag } from '../requests/entity-tag.ts';
 import { MIN_HEIGHT_HEADER } from '../requests/headers.ts';
-import { hasInvalidUtf8 } from '../requests/parameters.ts';
+import type { HttpExchange } from '../requests/http-exchange.ts';
+import { hasInvalidUtf8, searchOf } from '../requests/parameters.ts';
 import type { EndpointOptions } from '../transport-options.ts';
-import type { HttpExchange } from './open-responses.ts';
 import { createRestWriter, type RestWriterOptions } from './rest-writer.ts';
 import { createWriteBatch } from './write-batch.ts';
 
@@ -124,10 +124,10 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
   function sendPaid({ exchange, account }: RestRequest, document: RestDocument, from: ResponseSource): void {
     const points = Math.max(account.paid, 1, listOf(document.rows).field);
     pay(account, points);
-    exchange.access = { from, height: document.height, cost: points };
+    const access = { from, height: document.height, cost: points };
     batch(() => {
       try {
-        writer.send(exchange, document);
+        writer.send(exchange, document, access);
       } catch (error) {
         failing(exchange)(error);
       }
@@ -203,8 +203,7 @@ function udf(handle: Route['handle']): Route {
 function parametersOf({ exchange }: RestRequest): URLSearchParams {
   const { url = '' } = exchange.request;
   if (hasInvalidUtf8(url)) throw new BadUserInputError('The URL is not UTF-8.');
-  const start = url.indexOf('?');
-  return new URLSearchParams(start < 0 ? '' : url.slice(start + 1));
+  return searchOf(url);
 }
 
 /** @throws the error of a client that has too few points */

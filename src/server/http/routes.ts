@@ -147,9 +147,9 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
       next();
       return;
     }
-    const exchange = { request, response, id: requestIds.of(request), startedAt, endpoint, access: undefined };
-    onRequest?.(exchange);
-    handle(exchange);
+    const id = requestIds.of(request);
+    const sentBefore = onRequest?.(request, id);
+    handle({ request, response, id, startedAt, endpoint, sentBefore });
   };
 }
 

@@ -6,15 +6,22 @@ import type { OperationTransport } from '../metrics/metrics.ts';
 /** The points that one operation takes from the rate limit of its client. Without a rate limit it takes none. */
 export class Account {
   /** The points that were charged so far. */
-  paid = 0;
+  paid: number;
   readonly #rates: RateLimits | undefined;
   readonly #caller: ClientIdentity | undefined;
   readonly #transport: OperationTransport;
 
-  constructor(rates: RateLimits | undefined, caller: ClientIdentity | undefined, transport: OperationTransport) {
+  /** @param paid the points that were charged for its request */
+  constructor(
+    rates: RateLimits | undefined,
+    caller: ClientIdentity | undefined,
+    transport: OperationTransport,
+    paid = 0,
+  ) {
     this.#rates = rates;
     this.#caller = caller;
     this.#transport = transport;
+    this.paid = paid;
   }
 
   /** Charges the points that are missing to this number. @returns the error if the client does not have them */

@@ -40,8 +40,9 @@ export class EncodedResponse {
     { result, dependencies, height, operationName, persistedName }: Executed,
     points: number,
     values: number,
+    json = result.toJson(),
   ) {
-    this.body = toBody(result.toJson());
+    this.body = toBody(json);
     this.bytes = lengthOf(this.body);
     this.points = points;
     this.values = values;

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
 import { Lexer, Source, type Token, TokenKind } from 'graphql';
+import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ErrorCode } from '../../errors.ts';
+import type { ResponseSource } from '../metrics/metrics.ts';
 
 /** Identifies an operation in the access log, without its text and its variables. */
 export type OperationLabel = {
@@ -52,7 +54,7 @@ function firstNameIn(text: string): string | undefined {
 }
 
 /** The errors of a result, for the access log. */
-export type ErrorSummary = {
+type ErrorSummary = {
   /** The codes without duplicates. */
   readonly codes: readonly string[];
   /** Whether the operation was refused or failed internally, which the access log always contains. */
@@ -80,3 +82,14 @@ export function summarizeErrors(errors: readonly GraphQLError[] = [], isExecuted
 export function codesOf(errors: readonly GraphQLError[] = []): readonly string[] {
   return [...new Set(errors.map(({ extensions: { code } }) => (typeof code === 'string' ? code : 'UNKNOWN')))];
 }
+
+/** What a line of the access log says about the operations of a request. */
+export type AccessDetails = {
+  readonly label?: OperationLabel;
+  readonly errors?: ErrorSummary | undefined;
+  readonly from?: ResponseSource;
+  /** The height of the head that the response depends on. */
+  readonly height?: BeaconHeight | undefined;
+  /** Points that the operation costs. */
+  readonly cost?: number;
+};

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { ErrorCode } from '../../errors.ts';
+import { type PersistedQuery, persistedQueryIn } from '../requests/parameters.ts';
 import { badRequest, refusal } from '../requests/refusal.ts';
 import { labelOf, type OperationLabel } from './log-details.ts';
 import type { PersistedDocument, PersistedDocuments } from './persisted-documents.ts';
@@ -45,11 +46,6 @@ const MAX_CHARACTERS = 20_000;
 
 /** Maximum length of all stored texts: some thousands of queries, far more than a frontend has. */
 const MAX_TOTAL_CHARACTERS = 4_000_000;
-
-/** Whether a request without a query names a document, as far as its parameters are concerned. */
-export function namesDocument({ documentId, extensions }: Pick<PersistedParams, 'documentId' | 'extensions'>): boolean {
-  return documentId != null || persistedQueryIn(extensions) !== undefined;
-}
 
 /** Creates the persisted queries. No text is stored yet: a client sends the text of a query when its hash is unknown. */
 export function createPersistedQueries({ documents, isOnly }: PersistedQueriesOptions): PersistedQueries {
@@ -126,12 +122,4 @@ function notInList(): GraphQLError {
 function persistedOnly(): GraphQLError {
   const message = 'The gateway executes only persisted documents. Send the id of one as documentId.';
   return refusal('PERSISTED_QUERY_ONLY', message);
-}
-
-type PersistedQuery = { readonly version?: unknown; readonly sha256Hash?: unknown };
-
-function persistedQueryIn(extensions: unknown): PersistedQuery | undefined {
-  const hasOne = typeof extensions === 'object' && extensions !== null && 'persistedQuery' in extensions;
-  const named = hasOne ? extensions.persistedQuery : undefined;
-  return typeof named === 'object' && named !== null ? named : undefined;
 }

@@ -23,6 +23,7 @@ import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { Dependencies } from '../../loaders/dependencies.ts';
 import type { OperationSpan } from '../../tracing/tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { SentOperation } from '../requests/parameters.ts';
 import { badRequest, refusal } from '../requests/refusal.ts';
 import type { Account } from './account.ts';
 import type { Documents, ReadDocument } from './documents.ts';
@@ -32,17 +33,6 @@ import type { HeightClient, MinimumHeights } from './minimum-heights.ts';
 import type { PersistedDocument } from './persisted-documents.ts';
 import type { PersistedQueries } from './persisted-queries.ts';
 import type { SubscribeToGroup } from './subscription-groups.ts';
-
-/** An operation as a client sends it. */
-export type SentOperation = {
-  /** `undefined`, `null` or empty if `documentId` or `extensions` names a document. */
-  readonly query?: string | null | undefined;
-  /** The id of a persisted document, unchecked. */
-  readonly documentId?: unknown;
-  readonly operationName?: string | null | undefined;
-  readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
-  readonly extensions?: Readonly<Record<string, unknown>> | null | undefined;
-};
 
 /** The client of one operation, as its transport knows it. */
 export type Client = HeightClient & {

@@ -19,3 +19,6 @@ export const MIN_HEIGHT_HEADER = 'x-pdex-min-height';
 
 /** The response header with the beacon height that the response describes; in the REST API, that of the pool prices. */
 export const HEIGHT_HEADER = 'x-pdex-height';
+
+/** The methods of the GraphQL endpoint, as the header `Allow` lists them. */
+export const METHODS = 'GET, HEAD, POST';

@@ -1,51 +1,81 @@
-import { isAscii, isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
-import { namesDocument } from '../operations/persisted-queries.ts';
-import type { SentOperation } from '../operations/pipeline.ts';
-import { readContentType } from './media-types.ts';
+import { GraphQLError } from 'graphql';
+import { METHODS } from './headers.ts';
+import { badRequest, refusal } from './refusal.ts';
 
-/** Whether the headers of a POST announce a JSON body of an allowed size. */
-export function hasPlainBody({ headers }: IncomingMessage, maxBytes: number): boolean {
-  const { 'content-type': type, 'content-length': length } = headers;
-  if (length === undefined || headers['content-encoding'] !== undefined) return false;
-  return readContentType(type) === 'json' && Number(length) > 0 && Number(length) <= maxBytes;
+/** An operation as a client sends it. */
+export type SentOperation = {
+  /** `undefined`, `null` or empty if `documentId` or `extensions` names a document. */
+  readonly query?: string | null | undefined;
+  /** The id of a persisted document, unchecked. */
+  readonly documentId?: unknown;
+  readonly operationName?: string | null | undefined;
+  readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly extensions?: Readonly<Record<string, unknown>> | null | undefined;
+};
+
+/** An entry of an array of operations: an operation, or the error of an entry that is none. */
+export type Entry = SentOperation | GraphQLError;
+
+/** Decodes a body. @throws GraphQLError if it is not UTF-8 */
+export function decodeBody(bytes: Uint8Array): string {
+  return orBadRequest('The body is not valid UTF-8.', () => UTF_8.decode(bytes));
+}
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Reads a JSON body. @throws GraphQLError if it is none */
+export function readJson(bytes: Uint8Array): unknown {
+  const text = decodeBody(bytes);
+  return orBadRequest('The body is not valid JSON.', () => JSON.parse(text));
 }
 
 /**
- * The body of a request that other code of the process, such as `express.json()`, has read before; `undefined` if none has. Such
- * code leaves what it has read in `request.body`, decompressed and, if it is no buffer, decoded: the headers are changed to
- * describe the returned body.
- */
-export function readBefore(request: IncomingMessage & { readonly body?: unknown }): Buffer | undefined {
-  if (!request.readableEnded) return undefined;
-  const { headers, body = '' } = request;
-  const { 'content-type': type } = headers;
-  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  delete headers['content-encoding'];
-  headers['content-length'] = String(bytes.length);
-  if (bytes !== body && type !== undefined) headers['content-type'] = type.replace(/;\s*charset=[^;]*/i, '');
-  return bytes;
-}
-
-/** Reads the body of a request. The callback is not called if the client disconnects before the end. */
-export function readBody(request: IncomingMessage, onBody: (body: Buffer) => void): void {
-  const chunks: Buffer[] = [];
-  request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  request.on('end', () => onBody(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-}
-
-/**
- * Reads the operation in a JSON body; `undefined` if it is not one plain operation.
+ * Reads an array of operations.
  *
- * @param latin1 the body with a character for each byte
+ * @param maxOperations the maximum length of an array; 1 allows no array
+ * @throws GraphQLError if it is longer
  */
-export function readBodyParameters(body: Buffer, latin1: string): SentOperation | undefined {
+export function readEntries(params: readonly unknown[], maxOperations: number): readonly Entry[] {
+  if (maxOperations <= 1) throw badRequest(400, 'Batching is not supported.');
+  if (params.length > maxOperations)
+    throw badRequest(413, `Batching is limited to ${maxOperations} operations per request.`);
+  return params.map((each) => {
+    if (each !== null && !isRecord(each)) return wrong(`Expected params to be an object but given ${typeOf(each)}.`);
+    return orError(() => readOperation(each ?? {}));
+  });
+}
+
+/** What is read, or the error that the client gets. */
+export function orError<T>(read: () => T): T | GraphQLError {
   try {
-    if (isAscii(body)) return toOperation(JSON.parse(latin1));
-    return isUtf8(body) ? toOperation(JSON.parse(body.toString())) : undefined;
-  } catch {
-    return undefined;
+    return read();
+  } catch (error) {
+    if (error instanceof GraphQLError) return error;
+    throw error;
   }
+}
+
+/** Reads the operation in the parameters of a URL. @throws GraphQLError if there is none */
+export function readUrl(url: string): SentOperation {
+  if (hasInvalidUtf8(url)) throw badRequest(400, 'The URL is not valid UTF-8.');
+  const search = searchOf(url);
+  const json = (name: string) => {
+    const text = search.get(name);
+    return text ? orBadRequest('A parameter of the URL is not valid JSON.', () => JSON.parse(text)) : undefined;
+  };
+  return readOperation({
+    query: search.get('query') || undefined,
+    documentId: search.get('documentId') ?? undefined,
+    operationName: search.get('operationName') || undefined,
+    variables: json('variables'),
+    extensions: json('extensions'),
+  });
+}
+
+/** The parameters of a URL. */
+export function searchOf(url: string): URLSearchParams {
+  const start = url.indexOf('?');
+  return new URLSearchParams(start < 0 ? '' : url.slice(start + 1));
 }
 
 /** Whether percent-encoded bytes of a URL are not UTF-8. A percent sign that encodes nothing is allowed. */
@@ -59,41 +89,64 @@ export function hasInvalidUtf8(url: string): boolean {
   }
 }
 
-/** Reads the operation in the parameters of a URL; `undefined` if it is not one plain operation. */
-export function readSearchParameters(search: URLSearchParams): SentOperation | undefined {
-  const json = (name: string) => {
-    const text = search.get(name);
-    return text ? JSON.parse(text) : undefined;
-  };
-  try {
-    return toOperation({
-      query: search.get('query') || undefined,
-      documentId: search.get('documentId') ?? undefined,
-      operationName: search.get('operationName') || undefined,
-      variables: json('variables'),
-      extensions: json('extensions'),
-    });
-  } catch {
-    return undefined;
-  }
-}
+/** Maximum length of a name that is quoted. Every known name is shorter. */
+const MAX_QUOTED = 100;
 
 const NAMES: ReadonlySet<string> = new Set(['query', 'documentId', 'variables', 'operationName', 'extensions']);
 
-function toOperation(params: unknown): SentOperation | undefined {
-  if (!isRecord(params)) return undefined;
-  for (const name in params) if (!NAMES.has(name)) return undefined;
+/** Reads the parameters of an operation, as JSON. @throws GraphQLError if they are none */
+export function readOperation(params: unknown): SentOperation {
+  if (!isRecord(params)) throw badRequest(400, 'The body must be a JSON object with a query.');
+  for (const name in params)
+    if (params[name] != null && !NAMES.has(name))
+      throw badRequest(400, `Unexpected parameter "${name.slice(0, MAX_QUOTED)}" in the request body.`);
 
-  const { query, variables, operationName, extensions } = params;
-  const isPlain =
-    (typeof query === 'string' || (query == null && namesDocument(params))) &&
-    (variables == null || isRecord(variables)) &&
-    (operationName == null || typeof operationName === 'string') &&
-    (extensions == null || isRecord(extensions));
-  return isPlain ? (params as SentOperation) : undefined;
+  const { query, variables, extensions } = params;
+  if (query == null && !namesDocument(params))
+    throw refusal('BAD_USER_INPUT', 'Must provide query string.', { headers: ALLOWED });
+  if (query != null && typeof query !== 'string')
+    throw wrong(`Expected "query" param to be a string, but given ${typeOf(query)}.`);
+  for (const [name, value] of Object.entries({ variables, extensions }))
+    if (value != null && !isRecord(value))
+      throw wrong(`Expected "${name}" param to be empty or an object, but given ${typeOf(value)}.`);
+  return params;
+}
+
+const ALLOWED = { allow: METHODS };
+
+function wrong(message: string): GraphQLError {
+  return badRequest(400, message, ALLOWED);
+}
+
+function typeOf(value: unknown): string {
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** Whether a request without a query names a document, as far as its parameters are concerned. */
+export function namesDocument({ documentId, extensions }: Pick<SentOperation, 'documentId'> & Extended): boolean {
+  return documentId != null || persistedQueryIn(extensions) !== undefined;
+}
+
+type Extended = { readonly extensions?: unknown };
+
+/** The part of `extensions` that names a query by its hash, unchecked. */
+export type PersistedQuery = { readonly version?: unknown; readonly sha256Hash?: unknown };
+
+/** The persisted query that the `extensions` of a request name. */
+export function persistedQueryIn(extensions: unknown): PersistedQuery | undefined {
+  const named = isRecord(extensions) ? extensions['persistedQuery'] : undefined;
+  return typeof named === 'object' && named !== null ? named : undefined;
 }
 
 /** Whether a value of JSON is an object. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function orBadRequest<T>(message: string, read: () => T): T {
+  try {
+    return read();
+  } catch {
+    throw badRequest(400, message);
+  }
 }

@@ -10,9 +10,12 @@ import type { JsonType } from './media-types.ts';
  *
  * As in GraphQL over HTTP, its status is 400 for clients that accept `application/graphql-response+json`, and 200 for those
  * that accept only `application/json`.
+ *
+ * @param more further members of the extension `http`
  */
-export function refusal(code: ErrorCode, message: string): GraphQLError {
-  return withoutStacks(() => new GraphQLError(message, { extensions: { code, http: { status: 400, spec: true } } }));
+export function refusal(code: ErrorCode, message: string, more: object = {}): GraphQLError {
+  const http = { status: 400, spec: true, ...more };
+  return withoutStacks(() => new GraphQLError(message, { extensions: { code, http } }));
 }
 
 /** The error of a request that is not a GraphQL request, with that status for all clients. */
@@ -23,6 +26,24 @@ export function badRequest(
 ): GraphQLError {
   const code: ErrorCode = 'BAD_USER_INPUT';
   return withoutStacks(() => new GraphQLError(message, { extensions: { code, http: { status, headers } } }));
+}
+
+/** The error of a request whose body has too many bytes. */
+export function bodyTooLarge(): GraphQLError {
+  const code: ErrorCode = 'QUERY_TOO_COMPLEX';
+  return new GraphQLError('Request body too large', { extensions: { code, http: { status: 413 } } });
+}
+
+/** The error of a subscription whose client accepts no event stream. */
+export function noEventStream(acceptsMultipart: boolean): GraphQLError {
+  const reason = acceptsMultipart ? 'Multipart subscriptions are not supported. ' : '';
+  const message = 'A subscription requires a websocket, or a client that accepts text/event-stream.';
+  return badRequest(406, `${reason}${message}`);
+}
+
+/** The error of a request with a compressed body. */
+export function compressed(): GraphQLError {
+  return badRequest(415, 'Compressed request bodies are not supported. Send the body without Content-Encoding.');
 }
 
 /** The error of a request that is refused until others have ended. */
@@ -69,9 +90,10 @@ export function internalError(masked: GraphQLError): GraphQLError {
 
 /** The status, headers and body of the HTTP response to a request that is refused before its operation is known. */
 export function toRefusedResponse(error: GraphQLError, type: JsonType = 'application/json') {
-  const { http } = error.extensions as { http: { status: number; headers?: Readonly<Record<string, string>> } };
-  const headers: Readonly<Record<string, string>> = { ...http.headers, 'content-type': `${type}; charset=utf-8` };
-  return { status: http.status, headers, body: new WrittenResult(undefined, [error]).toText() };
+  const { status, headers } = statusOf([error], type);
+  const body = new WrittenResult(undefined, [error]).toText();
+  headers['content-type'] = `${type}; charset=utf-8`;
+  return { status, headers, body };
 }
 
 /** The extension `http` of an error, as in Yoga: what the error means for the HTTP response. */
@@ -96,7 +118,7 @@ export function statusOf(errors: readonly GraphQLError[], type: string) {
 }
 
 /** An error as a complete HTTP response, after which the connection is closed. */
-export function toHttpText(error: ReturnType<typeof badRequest>): string {
+export function toHttpText(error: GraphQLError): string {
   const { status, headers, body } = toRefusedResponse(error);
   const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);

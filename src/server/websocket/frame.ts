@@ -8,3 +8,14 @@ export function frameHeader(bytes: number): string {
 }
 
 const FINAL_TEXT = 0x81;
+
+/** A `next` message of graphql-ws with the result of an operation, in one frame. */
+export function nextFrame(id: string, json: string | Buffer): Buffer {
+  const parts = [`{"id":${JSON.stringify(id)},"type":"next","payload":`, json, '}'];
+  const length = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+  const header = frameHeader(length);
+  const frame = Buffer.allocUnsafe(header.length + length);
+  let end = frame.write(header, 'latin1');
+  for (const part of parts) end += typeof part === 'string' ? frame.write(part, end) : part.copy(frame, end);
+  return frame;
+}

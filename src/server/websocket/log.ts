@@ -3,10 +3,9 @@ import type { SubscribePayload } from 'graphql-ws';
 import type { Log } from '../../logging/log.ts';
 import { type AccessLog, msSince } from '../access-log.ts';
 import type { ClientAddresses, ClientIdentity } from '../clients/client-address.ts';
-import type { AccessDetails } from '../http/open-responses.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
 import type { EncodedResponse } from '../operations/encoded-response.ts';
-import { type OperationLabel, summarizeErrors } from '../operations/log-details.ts';
+import { type AccessDetails, type OperationLabel, summarizeErrors } from '../operations/log-details.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
 
 /** An operation on a websocket, as far as the log knows it. */

@@ -1,7 +1,13 @@
+import { GraphQLError } from 'graphql';
 import type { SubscribePayload } from 'graphql-ws';
-import { namesDocument } from '../operations/persisted-queries.ts';
-import type { SentOperation } from '../operations/pipeline.ts';
-import { isRecord, readBodyParameters } from '../requests/parameters.ts';
+import {
+  isRecord,
+  namesDocument,
+  orError,
+  readJson,
+  readOperation,
+  type SentOperation,
+} from '../requests/parameters.ts';
 
 /** The payload of a `subscribe` message that could be the body of a plain HTTP request. graphql-ws hands it on as it is. */
 export class OperationPayload implements SentOperation {
@@ -50,8 +56,9 @@ function parseSubscribe(message: Buffer): object | undefined {
   const [start] = START.exec(latin1) ?? [];
   if (start === undefined || !latin1.endsWith('}')) return undefined;
   const text = latin1.slice(start.length, -1);
-  const sent = readBodyParameters(message.subarray(start.length, -1), text);
-  return sent && { ...JSON.parse(`${start}null}`), payload: new OperationPayload(sent, text) };
+  const sent = orError(() => readOperation(readJson(message.subarray(start.length, -1))));
+  if (sent instanceof GraphQLError) return undefined;
+  return { ...JSON.parse(`${start}null}`), payload: new OperationPayload(sent, text) };
 }
 
 function parseAny(text: string): unknown {

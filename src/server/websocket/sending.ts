@@ -3,7 +3,7 @@ import type { Subscribe, Subscriber, Subscription } from '../../live/broadcast/b
 import { type EncodedResponse, toLatin1 } from '../operations/encoded-response.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import type { ClientSocket } from './client-socket.ts';
-import { frameHeader } from './frame.ts';
+import { frameHeader, nextFrame } from './frame.ts';
 
 /** What an iterator returns at its end. */
 const ITERATOR_END = { done: true, value: undefined } as const;
@@ -72,7 +72,7 @@ class UpdateSender implements Subscriber<EncodedUpdate>, AsyncIterableIterator<n
     const { socket, wire, id } = this.#receiver;
     // A websocket that is closing gets nothing more. graphql-ws calls `return` when it has closed.
     if (socket.readyState !== socket.OPEN) return;
-    wire.write(update.toFrame(id));
+    wire.write(update.encoded(id, nextFrame));
     if (wire.writableLength === 0) this.subscription?.request();
     else wire.write(EMPTY, () => this.subscription?.request());
   }

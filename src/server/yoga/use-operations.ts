@@ -1,112 +1,173 @@
-import type { GraphQLError } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
-import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { GraphQLError } from 'graphql';
+import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import type { TakeTurn } from '../../graphql/execution/time-slice.ts';
-import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
-import { inSpan, type OperationSpan } from '../../tracing/tracing.ts';
-import type { HttpExchange } from '../http/open-responses.ts';
+import { whenClosed } from '../clients/closing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
-import { codesOf } from '../operations/log-details.ts';
-import { namesDocument } from '../operations/persisted-queries.ts';
-import { type Client, isSubscription, type Prepared, type SentOperation } from '../operations/pipeline.ts';
-import { LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER, wantsCost } from '../requests/headers.ts';
-import { refusal } from '../requests/refusal.ts';
+import { type AccessDetails, type OperationLabel, summarizeErrors } from '../operations/log-details.ts';
+import type { PersistedQueries } from '../operations/persisted-queries.ts';
+import type { Client } from '../operations/pipeline.ts';
+import { type ArrayResults, accessOf, type RequestResult, type RequestResults } from '../operations/request-results.ts';
+import { createEventStream } from '../requests/event-stream.ts';
+import { COST_HEADER, LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER } from '../requests/headers.ts';
+import type { HttpExchange } from '../requests/http-exchange.ts';
+import { type BodyKind, createNegotiation, readContentType } from '../requests/media-types.ts';
+import { decodeBody, type Entry, readEntries, readJson, readOperation, readUrl } from '../requests/parameters.ts';
+import { badRequest, compressed } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
+import { encode, failed } from './encode.ts';
 
-/** What the HTTP server passes to Yoga beside the request; a request without a server has none. */
-export type ServerContext = { readonly exchange?: HttpExchange };
+/** What the HTTP server passes to Yoga with a request. A request of `gateway.fetch` has none. */
+export type ServerContext = { readonly served?: ServedRequest };
 
-/** What the plugin needs. */
-export type UseOperationsOptions = TransportOptions & {
-  /** Waits for a turn of the event loop. */
-  readonly takeTurn: TakeTurn;
-  /** Maximum number of values in a response. */
-  readonly maxValues: number;
-  readonly metrics: Pick<Metrics, 'recordRefusedOperation'>;
+type ServedRequest = Omit<HttpExchange, 'endpoint' | 'sentBefore'> & {
+  /** The points that were charged for the request. */
+  readonly paid: number;
+  /** Called before the response is written. @param retryAfter its header `retry-after` */
+  readonly begin: (access: AccessDetails, retryAfter: string | undefined) => void;
 };
 
-/** Takes each operation through the pipeline, in the place of Yoga's own parsing, validation and execution. */
+/** What the plugin needs. */
+export type UseOperationsOptions = Pick<TransportOptions, 'clients' | 'rates' | 'tracing'> & {
+  readonly results: RequestResults;
+  readonly persisted: PersistedQueries;
+  /** Waits for a turn of the event loop. */
+  readonly takeTurn: TakeTurn;
+  readonly maxOperationsPerRequest: number;
+  /** An event stream without events sends a comment this often. */
+  readonly keepAliveMs: number;
+  /** Called with each event stream that has no HTTP response. */
+  readonly trackStream: (stream: Readable) => void;
+  readonly metrics: Pick<Metrics, 'recordErrors'>;
+  /** Called with internal errors that abort an event stream. */
+  readonly internal: (error: unknown) => void;
+};
+
+/** What a request contains, as Yoga hands it on from the parser to the handler. Yoga requires a query, and reads no private field. */
+class SentParams implements GraphQLParams {
+  readonly query = '';
+  readonly #sent: Entry | readonly Entry[];
+
+  constructor(sent: Entry | readonly Entry[]) {
+    this.#sent = sent;
+  }
+
+  get sent(): Entry | readonly Entry[] {
+    return this.#sent;
+  }
+}
+
+/** The result of a request, or those of an array, as Yoga hands them on from the handler to the encoder. */
+class Results {
+  readonly errors: readonly GraphQLError[] = [];
+  readonly all: RequestResult | ArrayResults;
+  readonly access: AccessDetails;
+
+  constructor(all: RequestResult | ArrayResults, label: OperationLabel) {
+    this.all = all;
+    this.access = { label, ...accessOf([all].flat()) };
+  }
+}
+
+/**
+ * Reads requests, takes their operations through the pipeline and encodes the results, in the place of Yoga's own parsers,
+ * execution and encoding. Bodies are JSON or GraphQL in UTF-8: forms are refused, because no GraphQL client sends them.
+ */
 export function useOperations(options: UseOperationsOptions): Plugin<object, ServerContext> {
-  const { pipeline, minimumHeights, clients, rates, takeTurn, maxValues, metrics, tracing } = options;
+  const { results, persisted, clients, rates, tracing, takeTurn, maxOperationsPerRequest, metrics } = options;
+  const { keepAliveMs, trackStream, internal } = options;
+  const accepted = createNegotiation();
 
-  function spanOf({ headers }: Request, exchange: HttpExchange | undefined): OperationSpan | undefined {
-    const { span } = exchange ?? {};
-    if (exchange !== undefined) exchange.span = undefined;
-    return span ?? tracing?.startOperation('http', exchange?.id, Object.fromEntries(headers), exchange?.startedAt);
-  }
-
-  function clientOf(request: Request, exchange: HttpExchange | undefined, span: OperationSpan | undefined): Client {
-    const account = exchange?.account ?? new Account(rates, exchange?.request, 'http');
-    if (exchange !== undefined) exchange.account = undefined;
-    return {
-      address: exchange && clients.of(exchange.request),
-      connection: exchange?.response,
-      receivedAt: exchange?.startedAt,
-      account,
-      wantsCost: exchange !== undefined && wantsCost(exchange.request),
-      lastEventId: request.headers.get(LAST_EVENT_ID_HEADER),
-      span,
-    };
-  }
-
-  /** The operations of an array have a turn of the event loop each: together they would block it. */
-  async function prepareInTurn(sent: SentOperation, client: Client, { headers }: Request): Promise<Prepared> {
+  async function readSent(request: Request, kind: BodyKind): Promise<Entry | readonly Entry[]> {
+    const bytes = new Uint8Array(await request.arrayBuffer());
+    // The first request creates Yoga in this turn. Parsing a large body takes as long.
     await takeTurn();
-    const refused = await minimumHeights.reachSent(headers.get(MIN_HEIGHT_HEADER), MIN_HEIGHT_HEADER, client);
-    return refused === undefined ? pipeline.prepare(sent, client) : { errors: [refused] };
+    if (kind === 'graphql') return { query: decodeBody(bytes) };
+    const params = readJson(bytes);
+    return Array.isArray(params) ? readEntries(params, maxOperationsPerRequest) : readOperation(params);
   }
 
-  /** Why an operation of an array is not executed: the results of an array are one response. */
-  function findExcess(prepared: Prepared, exchange?: HttpExchange): GraphQLError | undefined {
-    if (exchange === undefined || prepared.errors !== undefined) return undefined;
-    const values = Math.ceil((exchange.values ?? 0) + prepared.cost.values);
-    // An operation that exceeds a limit by itself has an error of its own.
-    if (exchange.values !== undefined && values > maxValues) {
-      metrics.recordRefusedOperation();
-      const message = `The operations of the array have too many values. The maximum is ${maxValues}.`;
-      return refusal('QUERY_TOO_COMPLEX', message);
-    }
-    exchange.values = values;
-    return undefined;
+  async function run(sent: Entry | readonly Entry[], { headers }: Request, served?: ServedRequest): Promise<Results> {
+    const clientAt = (index: number): Client => ({
+      address: served && clients.of(served.request),
+      connection: served?.response,
+      receivedAt: served?.startedAt,
+      account: new Account(rates, served?.request, 'http', index === 0 ? served?.paid : 0),
+      wantsCost: headers.get(COST_HEADER) === '1',
+      lastEventId: headers.get(LAST_EVENT_ID_HEADER),
+      span: tracing?.startOperation('http', served?.id, Object.fromEntries(headers), served?.startedAt),
+    });
+    const minimum = headers.get(MIN_HEIGHT_HEADER);
+    const all = isList(sent)
+      ? await results.array(sent, clientAt, minimum)
+      : await results.one(sent, clientAt(0), minimum);
+    const [first] = [sent].flat();
+    return new Results(all, first === undefined || first instanceof GraphQLError ? {} : persisted.labelOf(first));
   }
 
-  async function run(prepared: Prepared, exchange?: HttpExchange): Promise<WrittenResult | Subscribe<EncodedUpdate>> {
-    const excess = findExcess(prepared, exchange);
-    if (excess !== undefined) return new WrittenResult(undefined, [excess]);
-    if (!isSubscription(prepared)) {
-      const { result, height } = await pipeline.run(prepared);
-      noteAccess(exchange, prepared, height);
-      return result.at(height);
-    }
-    noteAccess(exchange, prepared);
-    const refusal = pipeline.admit(prepared);
-    return refusal === undefined ? pipeline.subscribe(prepared) : new WrittenResult(undefined, [refusal]);
+  function openEventStream(updates: Subscribe<EncodedUpdate>, { signal }: Request, response?: ServerResponse) {
+    const events = createEventStream(updates, keepAliveMs);
+    if (response === undefined) trackStream(events);
+    events.once('error', (error) => {
+      internal(error);
+      response?.destroy();
+    });
+    const abort = () => events.destroy();
+    // Yoga does not abort the signal of a response that was closed before.
+    if (response !== undefined) whenClosed(response, abort);
+    else if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+    return events;
   }
 
   return {
-    onParams({ params, setParams, setParamsHandler, context: { exchange } }) {
-      // Yoga refuses a request without a query. A request that names a document has none, until the pipeline finds it.
-      if (params.query == null && namesDocument(params)) setParams({ ...params, query: '' });
-      setParamsHandler(async ({ request }) => {
-        const span = spanOf(request, exchange);
-        const client = clientOf(request, exchange, span);
-        const result = await inSpan(span, async () =>
-          run(exchange?.prepared ?? (await prepareInTurn(params as SentOperation, client, request)), exchange),
-        );
-        span?.end({ codes: result instanceof WrittenResult ? codesOf(result.errors) : [] });
-        // Yoga hands it on as it is: `useResponses` encodes it.
-        return result as never;
+    onRequest({ request, setRequest, fetchAPI }) {
+      // Yoga does not know HEAD. Node sends no body in the response to it.
+      const { url, method, headers, signal } = request;
+      if (method === 'HEAD') setRequest(new fetchAPI.Request(url, { method: 'GET', headers, signal }));
+    },
+    onRequestParse({ request, setRequestParser }) {
+      const { method, headers } = request;
+      const { json, events, multipart } = accepted(headers.get('accept'));
+      if (json === undefined && !events && !multipart) throw NOT_ACCEPTED;
+      if (method === 'GET') setRequestParser((received) => new SentParams(readUrl(received.url)));
+      if (method !== 'POST') return;
+      if ((headers.get('content-encoding') ?? 'identity') !== 'identity') throw compressed();
+      const kind = readContentType(headers.get('content-type') ?? undefined);
+      if (kind === undefined) throw badRequest(415, NOT_READ, { 'accept-post': 'application/json' });
+      setRequestParser(async (received) => new SentParams(await readSent(received, kind)));
+    },
+    onParams({ params, setParamsHandler, context: { served } }) {
+      setParamsHandler(({ request }) => run(params instanceof SentParams ? params.sent : {}, request, served));
+    },
+    onResultProcess({ request, result, setResultProcessor, serverContext: { served } }) {
+      const { errors = [] } = result as { readonly errors?: readonly GraphQLError[] };
+      const { all, access } =
+        result instanceof Results ? result : { all: failed(...errors), access: { errors: summarizeErrors(errors) } };
+      const isHead = served?.request.method === 'HEAD';
+      const { status, headers, body } = encode(all, {
+        accepted: accepted(request.headers.get('accept')),
+        isGet: request.method === 'GET',
+        open: (updates) => (isHead ? '' : openEventStream(updates, request, served?.response)),
+        recordErrors: metrics.recordErrors,
       });
+      served?.begin(access, headers['retry-after']);
+      setResultProcessor((_result, { Response }) => new Response(body as BodyInit, { status, headers }), '*/*');
     },
   };
 }
 
-/** Notes the height and the cost of an operation for the access log: of several, the height of the first and the sum. */
-function noteAccess(exchange: HttpExchange | undefined, prepared: Prepared, height?: BeaconHeight): void {
-  if (exchange === undefined || prepared.errors !== undefined) return;
-  const { access } = exchange;
-  exchange.access = { ...access, height: access?.height ?? height, cost: (access?.cost ?? 0) + prepared.points };
+const NOT_ACCEPTED = badRequest(
+  406,
+  'The Accept header must allow application/graphql-response+json or application/json, or text/event-stream for a subscription.',
+);
+
+const NOT_READ = 'Send the body as JSON in UTF-8, with the header "Content-Type: application/json".';
+
+function isList(sent: Entry | readonly Entry[]): sent is readonly Entry[] {
+  return Array.isArray(sent);
 }

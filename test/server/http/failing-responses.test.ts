@@ -10,12 +10,12 @@ import { createGraphqlHandler } from '../../../src/server/http/graphql-handler.t
 import { createOpenResponses } from '../../../src/server/http/open-responses.ts';
 import { createResponseWriter } from '../../../src/server/http/response-writer.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
+import { Account } from '../../../src/server/operations/account.ts';
 import { createPersistedQueries } from '../../../src/server/operations/persisted-queries.ts';
 import type { Executed, Pipeline, PreparedOperation } from '../../../src/server/operations/pipeline.ts';
 import { createQueryResponses } from '../../../src/server/operations/query-responses.ts';
 import { createResponseCache, type ResponseCache } from '../../../src/server/operations/response-cache.ts';
 import { createRequestIds } from '../../../src/server/requests/request-id.ts';
-import type { Yoga } from '../../../src/server/yoga/yoga.ts';
 import { DEFAULT_LIMITS } from '../../support/limits.ts';
 
 const opened: (() => Promise<unknown>)[] = [];
@@ -39,9 +39,11 @@ async function serveHandler(run: () => Promise<Executed>, broken: Partial<Respon
     ...broken,
   };
   const handler = createGraphqlHandler({
-    // The requests of these tests do not need Yoga.
-    yoga: () => undefined as unknown as Yoga,
     pipeline,
+    results: { one: () => expect.unreachable(), array: () => expect.unreachable() },
+    metrics,
+    maxOperationsPerRequest: 1,
+    keepAliveMs: 60_000,
     persisted: createPersistedQueries({ documents: new Map(), isOnly: false }),
     respondOver: createQueryResponses({ cache, dataVersion, metrics }),
     minimumHeights: { reach: () => undefined, reachSent: () => undefined },
@@ -56,6 +58,7 @@ async function serveHandler(run: () => Promise<Executed>, broken: Partial<Respon
       corsOrigins: [],
       isSandbox: false,
       isLast: () => false,
+      internal: (error) => logged.push(error),
     }),
     connections: undefined,
     requestIds,
@@ -67,7 +70,12 @@ async function serveHandler(run: () => Promise<Executed>, broken: Partial<Respon
     maxBodyBytes: DEFAULT_LIMITS.maxBodyBytes,
   });
   const server = createServer((request, response) =>
-    handler({ request, response, id: requestIds.of(request), startedAt: 0, endpoint: 'graphql' }),
+    handler(
+      { request, response, id: requestIds.of(request), startedAt: 0, endpoint: 'graphql', sentBefore: undefined },
+      new Account(undefined, request, 'http'),
+      'application/json',
+      undefined,
+    ),
   );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
 import { type EncodedUpdate, encodeUpdate } from '../../../src/server/operations/encoded-update.ts';
+import { nextFrame } from '../../../src/server/websocket/frame.ts';
 
 /** The text of a frame, whose length is encoded in one of three ways: RFC 6455, section 5.2. */
 function readFrame(frame: Buffer): string {
@@ -24,8 +25,8 @@ describe('an update', () => {
       const text = JSON.stringify({ data: { word: 'ä€'.repeat(length / 2) } });
       expect(update.toText()).toBe(text);
       for (const id of ['1', 'ä "longer" one', '2']) {
-        expect(readFrame(update.toFrame(id))).toBe(messageOf(id, text));
-        expect(update.toFrame(id)).toBe(update.toFrame(id));
+        expect(readFrame(update.encoded(id, nextFrame))).toBe(messageOf(id, text));
+        expect(update.encoded(id, nextFrame)).toBe(update.encoded(id, nextFrame));
         expect(update.toText()).toBe(text);
       }
     },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAcceptedTypes } from '../../../src/server/requests/media-types.ts';
+import { createNegotiation } from '../../../src/server/requests/media-types.ts';
 import { startGateway } from '../../support/gateway.ts';
 
 let gateway: Awaited<ReturnType<typeof startGateway>>;
@@ -37,14 +37,14 @@ const accepts = fc
   .map((items) => items.map(([range, more]) => range + more).join(', '));
 
 test('the accepted JSON type is the one of Yoga', async () => {
-  const acceptedType = createAcceptedTypes();
+  const accepted = createNegotiation();
   await fc.assert(
     fc.asyncProperty(accepts, async (accept) => {
       const url = 'http://gateway/graphql?query={beaconHeight}';
       const response = await gateway.app.fetch(url, { headers: { accept } });
       const type = response.headers.get('content-type') ?? '';
       await response.text();
-      const found = acceptedType(accept);
+      const found = accepted(accept).json;
       expect([accept, found === undefined ? undefined : `${found}; charset=utf-8`]).toEqual([
         accept,
         response.status === 200 && type.includes('json') ? type : undefined,
@@ -55,7 +55,7 @@ test('the accepted JSON type is the one of Yoga', async () => {
 });
 
 test('no header accepts everything, as JSON', () => {
-  expect(createAcceptedTypes()(undefined)).toBe('application/json');
+  expect(createNegotiation()(undefined)).toEqual({ json: 'application/json', events: true, multipart: true });
 });
 
 test.each([
@@ -63,8 +63,9 @@ test.each([
   ['application/graphql-response+json;q=0.9, application/json', 'application/json'],
   ['application/json;q=0, */*', 'application/graphql-response+json'],
   ['*/*;q=0.1, application/graphql-response+json;q=0.2', 'application/graphql-response+json'],
-  ['application/json;q=x, application/graphql-response+json;q=0.5', 'application/json'],
+  ['application/json;q=x, application/graphql-response+json;q=0.5', 'application/graphql-response+json'],
+  ['*/*, application/graphql-response+json', 'application/graphql-response+json'],
   ['application/json;q=0', undefined],
 ])('%s is decided by weight', (accept, type) => {
-  expect(createAcceptedTypes()(accept)).toBe(type);
+  expect(createNegotiation()(accept).json).toBe(type);
 });

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import type { Subscribe, Subscription } from '../../live/broadcast/broadcast.ts';
-import type { EncodedUpdate } from '../operations/encoded-update.ts';
 
 /** The headers of an event stream. The HTTP server decides whether the connection stays open. */
 export const EVENT_STREAM_HEADERS = {
@@ -11,6 +10,9 @@ export const EVENT_STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 } as const;
 
+/** An update of a subscription: its JSON on one line, and the height after which a reader resumes. */
+type Update = { readonly height: number | undefined; toText(): string };
+
 /**
  * Creates an event stream of GraphQL over server-sent events, in "distinct connections" mode: one `next` event for each update,
  * whose id is the height after which a reader resumes. An error of the subscription destroys the stream.
@@ -19,7 +21,7 @@ export const EVENT_STREAM_HEADERS = {
  *
  * @param keepAliveMs how often a reader that waits for an event receives a comment
  */
-export function createEventStream(updates: Subscribe<EncodedUpdate>, keepAliveMs: number): Readable {
+export function createEventStream(updates: Subscribe<Update>, keepAliveMs: number): Readable {
   let subscription: Subscription | undefined;
   let hasRoom = false;
   let isRequested = false;

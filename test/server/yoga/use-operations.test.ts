@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createSchema, createYoga, type Plugin } from 'graphql-yoga';
+import { createSchema, createYoga } from 'graphql-yoga';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Subscribe } from '../../../src/live/broadcast/broadcast.ts';
+import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
 import type { EncodedUpdate } from '../../../src/server/operations/encoded-update.ts';
-import { useResponses } from '../../../src/server/yoga/use-responses.ts';
+import { createPersistedQueries } from '../../../src/server/operations/persisted-queries.ts';
+import { type ServerContext, useOperations } from '../../../src/server/yoga/use-operations.ts';
 import { serveGatewayForTest } from '../../support/served-gateway.ts';
 
 const HEAD = 'subscription{head{beaconHeight}}';
@@ -42,16 +44,23 @@ test('an event stream with an update that cannot be encoded is aborted, and the 
   const updates: Subscribe<EncodedUpdate> = ({ onError }) => ({ request: () => onError(error), cancel() {} });
   const logged: unknown[] = [];
   const schema = createSchema({ typeDefs: 'type Query { none: Boolean }' });
-  const plugins: Plugin[] = [
-    { onParams: ({ setParamsHandler }) => setParamsHandler(() => Promise.resolve(updates as never)) },
-    useResponses({
-      keepAliveMs: 60_000,
-      metrics: { recordErrors() {} },
-      trackStream() {},
-      internal: (each) => logged.push(each),
-    }),
-  ];
-  const server = createServer(createYoga({ schema, plugins, logging: false })).listen(0);
+  const plugin = useOperations({
+    results: { one: async () => ({ result: updates, points: 1 }), array: () => expect.unreachable() },
+    persisted: createPersistedQueries({ documents: new Map(), isOnly: false }),
+    clients: createClientAddresses([]),
+    rates: undefined,
+    takeTurn: async () => {},
+    maxOperationsPerRequest: 1,
+    keepAliveMs: 60_000,
+    metrics: { recordErrors() {} },
+    trackStream() {},
+    internal: (each) => logged.push(each),
+  });
+  const yoga = createYoga<ServerContext>({ schema, plugins: [plugin], logging: false });
+  const server = createServer((request, response) => {
+    const served = { request, response, id: '1', startedAt: 0, paid: 0, begin() {} };
+    yoga(request, response, { served });
+  }).listen(0);
   onTestFinished(() => void server.close());
   await once(server, 'listening');
 

@@ -1,0 +1,63 @@
+import type { GraphQLError } from 'graphql';
+import type { Service } from '../../graphql/context.ts';
+import { createExecutor } from '../../graphql/execution/execute.ts';
+import { createPlanner } from '../../graphql/execution/planner.ts';
+import { schema } from '../../graphql/schema.ts';
+import { createTurnQueue } from '../../live/broadcast/turn-limit.ts';
+import type { Tracing } from '../../tracing/tracing.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { createDataVersion } from './data-version.ts';
+import { createDocuments } from './documents.ts';
+import { createMinimumHeights } from './minimum-heights.ts';
+import type { PersistedDocuments } from './persisted-documents.ts';
+import { createPersistedQueries } from './persisted-queries.ts';
+import { createPipeline } from './pipeline.ts';
+import { createQueryResponses } from './query-responses.ts';
+import { createRequestResults } from './request-results.ts';
+import { createResponseCache } from './response-cache.ts';
+import { createSubscriptionGroups } from './subscription-groups.ts';
+
+/** What the operations of all transports need. */
+export type OperationsOptions = {
+  readonly service: Service;
+  readonly metrics: Metrics;
+  readonly maskError: (error: unknown) => GraphQLError;
+  readonly tracing?: Tracing | undefined;
+  /** Maximum size of the response cache. */
+  readonly responseCacheBytes: number;
+  readonly documents: PersistedDocuments;
+  /** Whether only persisted documents are executed. */
+  readonly persistedOnly: boolean;
+  /** How long a response of an upstream may take, and how long an operation waits for its minimum height. */
+  readonly upstreamTimeoutMs: number;
+};
+
+/** Creates the pipeline and what the transports share beside it. */
+export function createOperations(options: OperationsOptions) {
+  const { service, metrics, maskError, tracing, responseCacheBytes } = options;
+  const { limits, sources, now, configured } = service;
+  const { head, tokens } = sources;
+
+  // Long work of all requests does one step per turn of the event loop, so that many long requests do not block it together.
+  const { wait: takeTurn } = createTurnQueue();
+  const persisted = createPersistedQueries({ documents: options.documents, isOnly: options.persistedOnly });
+  const documents = createDocuments({ schema, limits, takeTurn, onRefused: metrics.recordRefusedOperation });
+  const planner = createPlanner({ schema, limits });
+  const executor = createExecutor(takeTurn);
+  const subscribeToGroup = createSubscriptionGroups({ service, executor, metrics, maskError, tracing });
+  const timeoutMs = options.upstreamTimeoutMs;
+  const minimumHeights = createMinimumHeights({ head, hasNode: configured.NODE, timeoutMs, metrics });
+  const steps = { service, persisted, documents, planner, executor, subscribeToGroup, minimumHeights };
+  const pipeline = createPipeline({ ...steps, metrics, maskError, takeTurn });
+  const dataVersion = createDataVersion(sources);
+  const cache = createResponseCache({ maxBytes: responseCacheBytes, dataVersion, tokenList: tokens.current, now });
+
+  return {
+    pipeline,
+    persisted,
+    minimumHeights,
+    takeTurn,
+    respondOver: createQueryResponses({ cache, dataVersion, metrics }),
+    results: createRequestResults({ pipeline, minimumHeights, takeTurn, maxValues: limits.maxValues, metrics }),
+  };
+}

@@ -1,0 +1,97 @@
+import type { Readable } from 'node:stream';
+import type { GraphQLError } from 'graphql';
+import { type JsonText, toTextOrBytes, toWholeText } from '../../graphql/execution/json-text.ts';
+import { hasData, WrittenResult } from '../../graphql/execution/written-result.ts';
+import type { Subscribe } from '../../live/broadcast/broadcast.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { EncodedUpdate } from '../operations/encoded-update.ts';
+import { type ArrayResults, highestHeight, type RequestResult, toJsonArray } from '../operations/request-results.ts';
+import { EVENT_STREAM_HEADERS, toEventStream } from '../requests/event-stream.ts';
+import { HEIGHT_HEADER, METHODS } from '../requests/headers.ts';
+import { type Accepted, EVENT_STREAM, MULTIPART, type ResponseType } from '../requests/media-types.ts';
+import { noEventStream, statusOf } from '../requests/refusal.ts';
+
+/** A response before it is a `Response`. */
+type Encoded = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Buffer | Readable;
+};
+
+type EncodeOptions = {
+  readonly accepted: Accepted;
+  readonly isGet: boolean;
+  /** Opens an event stream. */
+  readonly open: (updates: Subscribe<EncodedUpdate>) => Readable | '';
+  readonly recordErrors: Metrics['recordErrors'];
+};
+
+/**
+ * Encodes the result of a request, or those of an array: as JSON in the media type that the handler of plain requests would
+ * choose, as server-sent events, or as one part. Yoga's own event streams execute updates ahead of a slow reader.
+ */
+export function encode(all: RequestResult | ArrayResults, options: EncodeOptions): Encoded {
+  const { accepted, isGet, open, recordErrors } = options;
+  const { json, events, multipart } = accepted;
+  const type = json ?? (multipart ? MULTIPART : events ? EVENT_STREAM : 'application/json');
+  if (isList(all)) {
+    for (const { result } of all) recordErrors(result.errors ?? []);
+    return withHeight(encodeAs(type, toJsonArray(all)), highestHeight(all));
+  }
+  const { result, height } = all;
+  if (!(result instanceof WrittenResult)) {
+    if (events) return { status: 200, headers: EVENT_STREAM_HEADERS, body: open(result) };
+    return encode(failed(noEventStream(multipart)), options);
+  }
+  const { errors = [] } = result;
+  recordErrors(errors);
+  if (json !== undefined || !isGet || !isFinal(result))
+    return withHeight(encodeAs(type, result.toJson(), errors), height);
+  const encoded = encodeAs('application/json', result.toJson(), errors);
+  return encoded.status === 200 ? { ...encoded, status: 400 } : encoded;
+}
+
+/** The result of a request that is refused. */
+export function failed(...errors: readonly GraphQLError[]): RequestResult {
+  return { result: new WrittenResult(undefined, errors), points: 0 };
+}
+
+/** A result, or the results of an array, in that media type, with the status of its errors. */
+function encodeAs(type: ResponseType, json: JsonText, errors: readonly GraphQLError[] = []): Encoded {
+  const { status, headers: all } = statusOf(errors, type === MULTIPART ? 'application/graphql-response+json' : type);
+  const headers = all['allow'] === undefined ? all : { ...all, allow: METHODS };
+  if (type !== EVENT_STREAM && type !== MULTIPART)
+    return { status, headers: { ...headers, 'content-type': `${type}; charset=utf-8` }, body: toTextOrBytes(json) };
+  const text = toWholeText(json);
+  if (type === EVENT_STREAM)
+    return { status, headers: { ...headers, ...EVENT_STREAM_HEADERS }, body: toEventStream(text) };
+  const part = `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+  const body = `\r\n---\r\n${part}\r\n-----\r\n`;
+  return { status, headers: { ...headers, 'content-type': `${MULTIPART}; boundary="-"` }, body };
+}
+
+/** Adds the header with the height that the response describes. */
+function withHeight(encoded: Encoded, height: number | undefined): Encoded {
+  if (height === undefined) return encoded;
+  return { ...encoded, headers: { ...encoded.headers, [HEIGHT_HEADER]: String(height) } };
+}
+
+function isList(all: RequestResult | ArrayResults): all is ArrayResults {
+  return Array.isArray(all);
+}
+
+/**
+ * Whether the same operation can never succeed. An EventSource connects again after every stream that ends. It gives up only
+ * at a status such as 400. A client that sends POST reads the errors from the stream, as in graphql-sse.
+ */
+function isFinal(result: WrittenResult): boolean {
+  const { errors = [] } = result;
+  return !hasData(result) && errors.length > 0 && !errors.some(isTemporary);
+}
+
+/** Whether an error is of an upstream, of the gateway or of this moment. */
+function isTemporary({ extensions: { code, retryAfterMs } }: GraphQLError): boolean {
+  if (retryAfterMs !== undefined) return true;
+  if (typeof code !== 'string' || code === 'RATE_LIMITED' || code === 'INTERNAL_SERVER_ERROR') return true;
+  return code.startsWith('UPSTREAM_') && code !== 'UPSTREAM_NOT_CONFIGURED';
+}

@@ -68,7 +68,7 @@ export function createResponseWriter({
   function send(exchange: HttpExchange, type: JsonType, encoded: EncodedResponse, access?: AccessDetails): void {
     const { request, response } = exchange;
     const isGet = isRead(request);
-    const { body, bytes, errors, heightText } = encoded;
+    const { body, bytes, errors, height } = encoded;
     const { status, headers } = errors === undefined ? SUCCESS : statusOf(errors, type);
     if (response.destroyed) {
       responses.track(exchange, access);
@@ -77,7 +77,7 @@ export function createResponseWriter({
     if (errors !== undefined) metrics.recordErrors(errors);
     const all = commonHeaders(exchange);
     if (rates !== undefined) all.push(...rates.headersFor(request, headers['retry-after']));
-    if (heightText !== undefined) all.push(HEIGHT_HEADER, heightText);
+    if (height !== undefined) all.push(HEIGHT_HEADER, String(height));
     const { etag, cacheControl } = isGet ? cacheHeadersOf(encoded, type, now()) : POSTED;
     if (cacheControl !== undefined) all.push('cache-control', cacheControl);
     if (etag !== undefined) all.push('etag', etag);
@@ -88,9 +88,8 @@ export function createResponseWriter({
       all.push('content-type', CONTENT_TYPES[type], 'content-length', String(bytes));
       if (headers !== NO_HEADERS) all.push(...Object.entries(headers).flat());
       response.writeHead(status, all);
-      const last = body.length - 1;
-      for (let index = 0; index < last; index++) response.write(body[index]);
-      response.end(body[last], 'latin1');
+      for (const piece of body.slice(0, -1)) response.write(piece);
+      response.end(body.at(-1));
     }
     responses.trackWritten(exchange, access);
   }

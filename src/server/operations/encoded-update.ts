@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import { toTextOrBytes } from '../../graphql/execution/json-text.ts';
+import { toBytes } from '../../graphql/execution/json-text.ts';
 import { hasData, type WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Outcome } from '../metrics/metrics.ts';
 
@@ -13,19 +13,20 @@ export type EncodedUpdate = {
   /** The result as JSON on one line: the data of a server-sent event. */
   toText(): string;
   /** The result as a transport encodes it for an operation; the same bytes for the same id, if that was the last one. */
-  encoded(id: string, encode: (id: string, json: string | Buffer) => Buffer): Buffer;
+  encoded(id: string, encode: (id: string, json: readonly Buffer[]) => Buffer): Buffer;
 };
 
 /** Encodes an update. @throws if a value cannot be encoded */
 export function encodeUpdate(result: WrittenResult, height: BeaconHeight | undefined): EncodedUpdate {
-  const json = toTextOrBytes(result.toJson());
+  const written = result.toJson();
+  const json = typeof written === 'string' ? [Buffer.from(written)] : toBytes(written);
   let last: { readonly id: string; readonly bytes: Buffer } | undefined;
 
   return {
     outcome: outcomeOf(result),
     errors: result.errors,
     height,
-    toText: () => String(json),
+    toText: () => Buffer.concat(json).toString(),
     encoded(id, encode) {
       // Clients that count their operations all have the same ids.
       if (last?.id !== id) last = { id, bytes: encode(id, json) };

@@ -4,10 +4,10 @@ import type { IncomingMessage } from 'node:http';
 /** The `cache-control` of what never changes. */
 export const IMMUTABLE = 'public, max-age=31536000, immutable';
 
-/** The entity tag of a representation with that media type, which may be in pieces. Strings have one byte per character. */
-export function createEtag(type: string, body: Buffer | readonly (string | Buffer)[]): string {
+/** The entity tag of a representation with that media type, which may be in pieces. */
+export function createEtag(type: string, body: Buffer | readonly Buffer[]): string {
   const hash = createHash('sha256').update(type);
-  for (const piece of [body].flat()) hash.update(typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece);
+  for (const piece of [body].flat()) hash.update(piece);
   return `"${hash.digest('base64url').slice(0, 22)}"`;
 }
 

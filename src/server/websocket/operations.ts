@@ -12,11 +12,11 @@ import { type EncodedResponse, encodeResponse } from '../operations/encoded-resp
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import { codesOf } from '../operations/log-details.ts';
 import { isSubscription, type Prepared, type PreparedOperation } from '../operations/pipeline.ts';
-import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
+import type { QueryRequest } from '../operations/query-responses.ts';
 import { tooManyAtOnce } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
 import type { LoggedOperation, WebSocketLog } from './log.ts';
-import { textOfPayload } from './message.ts';
+import { keyOfPayload } from './message.ts';
 import type { ProtocolContext, ProtocolOptions } from './protocol.ts';
 import { type Receiver, sendResult, untilWritten } from './sending.ts';
 
@@ -62,8 +62,7 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     const { caller, socket } = connection.extra;
     const requestId = requestIdOf(id, requestIds.of(caller));
     const account = new Account(rates, caller, 'websocket');
-    const text = textOfPayload(payload);
-    const key = text === undefined ? undefined : keyOf(text);
+    const key = keyOfPayload(payload);
     const receivedAt = performance.now();
     const span = tracing?.startOperation('websocket', requestId, caller.headers, receivedAt);
     const operation = { connection, caller, requestId, id, payload, receivedAt, key, account, span };
@@ -192,5 +191,5 @@ function receiverOf({ connection, caller, id }: SocketOperation): Receiver {
 
 /** Releases the members of a payload, which graphql-ws references for as long as its subscription is open. */
 function releasePayload(payload: SubscribePayload): void {
-  Object.assign(payload, { query: '', documentId: undefined, variables: undefined, extensions: undefined, text: '' });
+  Object.assign(payload, { query: '', documentId: undefined, variables: undefined, extensions: undefined });
 }

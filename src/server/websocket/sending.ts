@@ -1,32 +1,30 @@
 import type { Duplex } from 'node:stream';
 import type { Subscribe, Subscriber, Subscription } from '../../live/broadcast/broadcast.ts';
-import { type EncodedResponse, toLatin1 } from '../operations/encoded-response.ts';
+import type { EncodedResponse } from '../operations/encoded-response.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import type { ClientSocket } from './client-socket.ts';
-import { frameHeader, nextFrame } from './frame.ts';
 
 /** What an iterator returns at its end. */
 const ITERATOR_END = { done: true, value: undefined } as const;
 
-/** Sends the result of an operation, and that it is complete. A short result is one write. */
-export function sendResult({ socket, wire, id }: Receiver, { body, bytes }: EncodedResponse): void {
+/** Sends the result of an operation, and that it is complete, in one write. */
+export function sendResult({ socket, wire, id }: Receiver, { body }: EncodedResponse): void {
   if (socket.readyState !== socket.OPEN) return;
-  const encodedId = toLatin1(JSON.stringify(id));
-  const complete = `{"id":${encodedId},"type":"complete"}`;
-  const start = `{"id":${encodedId},"type":"next","payload":`;
-  const head = frameHeader(start.length + bytes + 1) + start;
-  const end = `}${frameHeader(complete.length)}${complete}`;
-  const [first] = body;
-  if (typeof first === 'string') {
-    wire.write(head + first + end, 'latin1');
-    return;
-  }
   wire.cork();
-  wire.write(head, 'latin1');
-  for (const piece of body) wire.write(piece);
-  wire.write(end, 'latin1');
+  socket.send(nextMessage(id, body), TEXT);
+  socket.send(JSON.stringify({ id, type: 'complete' }));
   wire.uncork();
 }
+
+/** A `next` message of graphql-ws with the JSON of a result. */
+export function nextMessage(id: string, json: readonly Buffer[]): Buffer {
+  return Buffer.concat([Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`), ...json, CLOSING_BRACE]);
+}
+
+const CLOSING_BRACE = Buffer.from('}');
+
+/** A message of bytes is sent as text. */
+const TEXT = { binary: false };
 
 /** Resolves when everything that was sent is written; `undefined` if it is written already. */
 export function untilWritten({ socket, wire }: Receiver): Promise<void> | undefined {
@@ -67,12 +65,11 @@ class UpdateSender implements Subscriber<EncodedUpdate>, AsyncIterableIterator<n
     this.#receiver = receiver;
   }
 
-  /** Writes a complete frame to the socket under the websocket. `ws` never leaves a frame half written. */
   onNext(update: EncodedUpdate): void {
     const { socket, wire, id } = this.#receiver;
     // A websocket that is closing gets nothing more. graphql-ws calls `return` when it has closed.
     if (socket.readyState !== socket.OPEN) return;
-    wire.write(update.encoded(id, nextFrame));
+    socket.send(update.encoded(id, nextMessage), TEXT);
     if (wire.writableLength === 0) this.subscription?.request();
     else wire.write(EMPTY, () => this.subscription?.request());
   }

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
 import { EncodedResponse } from '../../../src/server/operations/encoded-response.ts';
 import { encodeUpdate } from '../../../src/server/operations/encoded-update.ts';
-import { nextFrame } from '../../../src/server/websocket/frame.ts';
+import { nextMessage } from '../../../src/server/websocket/sending.ts';
 import { executePlanned } from '../../support/executions.ts';
 import { repeat } from '../../support/operations.ts';
 
@@ -53,7 +53,7 @@ describe.each(Object.entries(OPERATIONS))('a long result, written in many slices
 
     const update = encodeUpdate(result, undefined);
     expect(update.toText()).toBe(expected);
-    expect(update.encoded('1', nextFrame).toString().endsWith(`"payload":${expected}}`)).toBe(true);
+    expect(update.encoded('1', nextMessage).toString().endsWith(`"payload":${expected}}`)).toBe(true);
     expect(update.toText()).toBe(expected);
   });
 

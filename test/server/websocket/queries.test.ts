@@ -97,14 +97,14 @@ describe('a repeated query over a websocket', () => {
     expect(await counted()).toEqual({ cached: 3, coalesced: 0, executed: 2 });
   });
 
-  test('is executed if its message is written in an unusual way, and has the same result', async () => {
+  test('has the same result if its message is written in an unusual way', async () => {
     const { open, counted } = await serve();
     const socket = await open();
     for (let n = 0; n < 3; n++) await send(socket, HEIGHT);
     const usual = await send(socket, HEIGHT);
     const payload = JSON.stringify(HEIGHT);
     expect(await messagesOf(socket, '1', `{"payload":${payload},"type":"subscribe","id":"1"}`)).toEqual(usual);
-    expect(await counted()).toEqual({ cached: 2, coalesced: 0, executed: 3 });
+    expect(await counted()).toEqual({ cached: 3, coalesced: 0, executed: 2 });
     expect(await messagesOf(socket, 'é', `{"id":"é","type":"subscribe","payload":${payload}}`)).toEqual(
       usual.map((text) => text.replace('"1"', '"é"')),
     );

@@ -92,7 +92,7 @@ const SERVER_ARROWS: Record<string, readonly string[]> = {
   yoga: ['clients', 'metrics', 'operations', 'requests', 'transport-options'],
   websocket: ['access-log', 'clients', 'metrics', 'operations', 'requests', 'transport-options'],
   http: ['access-log', 'clients', 'metrics', 'operations', 'pages', 'requests', 'transport-options'],
-  stopping: ['clients', 'http', 'websocket'],
+  stopping: ['http', 'websocket'],
 };
 
 const IMPORT_EVERYTHING = ['compose', 'index', 'library', 'main'];

@@ -122,7 +122,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   let created: Yoga | undefined;
   // Creating Yoga takes a tenth of a start, and a plain request does not need it.
   const yoga = () => (created ??= createGatewayYoga({ ...limits, ...transport, trackStream: responses.trackStream }));
-  const writer = createResponseWriter({ now, rates, responses, metrics, corsOrigins, isSandbox, isLast, internal });
+  const writer = createResponseWriter({ now, rates, responses, metrics, corsOrigins, isSandbox, isLast });
   const respondByYoga = (exchange: HttpExchange, { paid }: Account) => {
     const begin = (access: AccessDetails, retryAfter?: string) => writer.begin(exchange, access, retryAfter);
     const served = { ...exchange, paid, begin };

@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import type { Metrics } from '../metrics/metrics.ts';
+import { whenClosed } from '../requests/closing.ts';
 import { tooManyAtOnce } from '../requests/refusal.ts';
 import type { ClientAddresses } from './client-address.ts';
-import { whenClosed } from './closing.ts';
 
 /**
  * Limits the open connections of each client, including websockets.

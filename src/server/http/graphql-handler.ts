@@ -11,7 +11,7 @@ import type { PersistedQueries } from '../operations/persisted-queries.ts';
 import { type Client, isSubscription, type Prepared, type PreparedOperation } from '../operations/pipeline.ts';
 import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
 import { accessOf, encodeArray, type RequestResults } from '../operations/request-results.ts';
-import { createEventStream } from '../requests/event-stream.ts';
+import { createEventStream, type EventStreamOptions } from '../requests/event-stream.ts';
 import { LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER, wantsCost } from '../requests/headers.ts';
 import type { HttpExchange } from '../requests/http-exchange.ts';
 import { createNegotiation, type JsonType } from '../requests/media-types.ts';
@@ -23,17 +23,16 @@ import type { ResponseWriter } from './response-writer.ts';
 import { createWriteBatch } from './write-batch.ts';
 
 /** What the handler needs. */
-type GraphqlHandlerOptions = TransportOptions & {
-  readonly results: RequestResults;
-  readonly persisted: PersistedQueries;
-  readonly writer: ResponseWriter;
-  readonly accessLog: Pick<AccessLog, 'isAll'>;
-  readonly metrics: Pick<Metrics, 'recordErrors'>;
-  readonly maxBodyBytes: number;
-  readonly maxOperationsPerRequest: number;
-  /** An event stream without events sends a comment this often. */
-  readonly keepAliveMs: number;
-};
+type GraphqlHandlerOptions = TransportOptions &
+  EventStreamOptions & {
+    readonly results: RequestResults;
+    readonly persisted: PersistedQueries;
+    readonly writer: ResponseWriter;
+    readonly accessLog: Pick<AccessLog, 'isAll'>;
+    readonly metrics: Pick<Metrics, 'recordErrors'>;
+    readonly maxBodyBytes: number;
+    readonly maxOperationsPerRequest: number;
+  };
 
 /** A plain request with one operation. */
 type PlainRequest = QueryRequest & {
@@ -50,7 +49,7 @@ type PlainRequest = QueryRequest & {
 export function createGraphqlHandler(options: GraphqlHandlerOptions) {
   const { pipeline, results, persisted, minimumHeights, writer, clients, rates, requestIds, maskError, tracing } =
     options;
-  const { metrics, maxBodyBytes, maxOperationsPerRequest, keepAliveMs } = options;
+  const { metrics, maxBodyBytes, maxOperationsPerRequest } = options;
   const isAllLogged = options.accessLog.isAll;
   const accepted = createNegotiation();
   const batch = createWriteBatch();
@@ -128,7 +127,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     if (updates instanceof WrittenResult) return encodeResponse({ result: updates }, account.paid, 0, maskError);
     span?.end({ codes: [] });
     const access = { label: labelOf(readSent(plain)), cost: prepared.points };
-    writer.stream(exchange, () => createEventStream(updates, keepAliveMs), access);
+    writer.stream(exchange, () => createEventStream(updates, options, exchange.response), access);
     return undefined;
   }
 

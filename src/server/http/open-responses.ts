@@ -2,9 +2,9 @@ import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { isClosed, stagger, whenClosed } from '../clients/closing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { AccessDetails } from '../operations/log-details.ts';
+import { isClosed, stagger, whenClosed } from '../requests/closing.ts';
 import { type HttpExchange, isEventStream } from '../requests/http-exchange.ts';
 
 /** The responses in progress: those of the gateway's own HTTP server with its connections, of other servers, and of `fetch`. */

@@ -3,7 +3,6 @@ import type { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import type { Instant } from '../../domain/instant.ts';
 import type { Dependencies } from '../../loaders/dependencies.ts';
-import { whenClosed } from '../clients/closing.ts';
 import { corsHeaders, varyHeader } from '../clients/origins.ts';
 import type { RateLimits } from '../clients/rate-limits.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -47,8 +46,6 @@ export type ResponseWriterOptions = {
   readonly isSandbox: boolean;
   /** Whether the response to a request is the last on its connection. */
   readonly isLast: (request: IncomingMessage) => boolean;
-  /** Called with internal errors that abort an event stream. */
-  readonly internal: (error: unknown) => void;
 };
 
 /** Creates the writer. It writes all headers of a response at once, because setting them one by one takes longer. */
@@ -60,7 +57,6 @@ export function createResponseWriter({
   corsOrigins,
   isSandbox,
   isLast,
-  internal,
 }: ResponseWriterOptions): ResponseWriter {
   const varying = `accept, ${COST_HEADER}, ${MIN_HEIGHT_HEADER}`;
   const vary = { get: varyHeader(varying, corsOrigins), post: varyHeader(undefined, corsOrigins) };
@@ -102,13 +98,7 @@ export function createResponseWriter({
       response.end();
       return;
     }
-    const events = open();
-    events.once('error', (error) => {
-      internal(error);
-      response.destroy();
-    });
-    whenClosed(response, () => events.destroy());
-    events.pipe(response);
+    open().pipe(response);
   }
 
   function refuse(

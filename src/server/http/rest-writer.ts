@@ -27,7 +27,7 @@ type RestWriter = {
 type FixedDocument = Pick<RestDocument, 'body' | 'etag' | 'contentType'>;
 
 /** What the writer needs. */
-export type RestWriterOptions = Omit<ResponseWriterOptions, 'corsOrigins' | 'internal'> & {
+export type RestWriterOptions = Omit<ResponseWriterOptions, 'corsOrigins'> & {
   /** How often pairs and tickers are read: how long a client waits after an error of the market-data host. */
   readonly marketPollMs: number;
 };

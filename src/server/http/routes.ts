@@ -77,7 +77,6 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
   const methods = createRoute(NOWHERE, (_request, response) => {
     response.writeHead(204, { allow: 'GET, HEAD, POST, OPTIONS' }).end();
   });
-  const isValidHost = createHostCheck();
   const { onRequest } = options.accessLog;
 
   function clientRoutes(clients: ClientRoutes): [string, Route][] {
@@ -176,20 +175,9 @@ function pathOf(request: IncomingMessage): string {
   return end < 0 ? url : url.slice(0, end);
 }
 
-/** Maximum number of hosts in the cache. Clients use a handful of them. */
-const MAX_CACHED_HOSTS = 100;
-
-/** Creates the function that checks `Host`: whether a URL can be made of it, as handlers do. It caches valid hosts. */
-function createHostCheck(): (host: string | undefined) => boolean {
-  const valid = new Set<string>();
-
-  return (host) => {
-    if (host === undefined || valid.has(host)) return true;
-    if (!URL.canParse(`http://${host}`)) return false;
-    if (valid.size >= MAX_CACHED_HOSTS) valid.clear();
-    valid.add(host);
-    return true;
-  };
+/** Whether a URL can be made of a `Host`, as handlers do. */
+function isValidHost(host: string | undefined): boolean {
+  return host === undefined || URL.canParse(`http://${host}`);
 }
 
 const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };

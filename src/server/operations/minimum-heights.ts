@@ -6,8 +6,8 @@ import { createTurnLimit } from '../../live/broadcast/turn-limit.ts';
 import type { Head } from '../../live/chain/head.ts';
 import type { HeadFollower } from '../../live/chain/head-follower.ts';
 import { isFarAhead, MAX_HEIGHTS_AHEAD } from '../../live/chain/recent-heads.ts';
-import { type Closing, isClosed } from '../clients/closing.ts';
 import type { Metrics, MinimumHeightOutcome } from '../metrics/metrics.ts';
+import { type Closing, isClosed } from '../requests/closing.ts';
 import { badRequest, heightNotReached } from '../requests/refusal.ts';
 
 /** Who names a minimum height. */

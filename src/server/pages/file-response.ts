@@ -1,4 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import Negotiator from 'negotiator';
 import { createEtag, hasEtag, IMMUTABLE } from '../requests/entity-tag.ts';
 
 /** Responds to a request for a page or a file. */
@@ -44,12 +45,10 @@ export function sendFile(
   response.writeHead(status, { ...caching, ...encoded, ...content }).end(body);
 }
 
-/** The best of these encodings that the client accepts. A weight of 0 means that it does not. */
-function acceptedEncoding({ headers }: IncomingMessage): Encoding {
-  const accepted = String(headers['accept-encoding'] ?? '');
-  if (BROTLI.test(accepted)) return 'br';
-  return GZIP.test(accepted) ? 'gzip' : 'identity';
+/** The first of these encodings that the client accepts. */
+function acceptedEncoding(request: IncomingMessage): Encoding {
+  const accepted = new Negotiator(request).encodings(COMPRESSED);
+  return COMPRESSED.find((encoding) => accepted.includes(encoding)) ?? 'identity';
 }
 
-const BROTLI = /\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
-const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
+const COMPRESSED: readonly Encoding[] = ['br', 'gzip'];

@@ -1,5 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Subscribe, Subscription } from '../../live/broadcast/broadcast.ts';
+import { whenClosed } from './closing.ts';
 
 /** The headers of an event stream. The HTTP server decides whether the connection stays open. */
 export const EVENT_STREAM_HEADERS = {
@@ -13,15 +15,27 @@ export const EVENT_STREAM_HEADERS = {
 /** An update of a subscription: its JSON on one line, and the height after which a reader resumes. */
 type Update = { readonly height: number | undefined; toText(): string };
 
+/** What event streams need. */
+export type EventStreamOptions = {
+  /** How often a reader that waits for an event receives a comment. */
+  readonly keepAliveMs: number;
+  /** Called with the error of a subscription. */
+  readonly internal: (error: unknown) => void;
+};
+
 /**
  * Creates an event stream of GraphQL over server-sent events, in "distinct connections" mode: one `next` event for each update,
  * whose id is the height after which a reader resumes. An error of the subscription destroys the stream.
  *
- * It buffers nothing. It requests an update when the reader has room for it, because an update that waits would become old.
+ * It ends with the response that it is written to. It buffers nothing. It requests an update when the reader has room for it, because an update that waits would become old.
  *
- * @param keepAliveMs how often a reader that waits for an event receives a comment
+ * @param response the response, if it has one that Node sends: an error of the subscription aborts it too
  */
-export function createEventStream(updates: Subscribe<Update>, keepAliveMs: number): Readable {
+export function createEventStream(
+  updates: Subscribe<Update>,
+  { keepAliveMs, internal }: EventStreamOptions,
+  response?: ServerResponse,
+): Readable {
   let subscription: Subscription | undefined;
   let hasRoom = false;
   let isRequested = false;
@@ -58,6 +72,11 @@ export function createEventStream(updates: Subscribe<Update>, keepAliveMs: numbe
   const ping = setInterval(() => hasRoom && write(COMMENT), keepAliveMs).unref();
   // Some clients see the response only when the first byte of its body arrives.
   write(COMMENT);
+  events.once('error', (error) => {
+    internal(error);
+    response?.destroy();
+  });
+  if (response !== undefined) whenClosed(response, () => events.destroy());
   return events;
 }
 

@@ -58,6 +58,13 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
   const { maxSubscriptionsPerConnection, maxValuesPerConnection } = limits;
   const respond = options.respondOver<SocketOperation, Outcome>({ execute, send, refuse: (_, error) => [error] });
 
+  const TOO_MANY_OPERATIONS = tooManyAtOnce(
+    `This websocket has too many open operations. The maximum is ${maxSubscriptionsPerConnection}.`,
+  );
+  const TOO_MANY_VALUES = tooManyAtOnce(
+    `The open operations of this websocket have too many values. The maximum is ${maxValuesPerConnection}.`,
+  );
+
   async function onSubscribe(connection: ProtocolContext, id: string, payload: SubscribePayload) {
     const { caller, socket } = connection.extra;
     const requestId = requestIdOf(id, requestIds.of(caller));
@@ -166,13 +173,6 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     const sum = extra.open.reduce((all, each) => all + each.values, 0);
     return sum > maxValuesPerConnection ? TOO_MANY_VALUES : undefined;
   }
-
-  const TOO_MANY_OPERATIONS = tooManyAtOnce(
-    `This websocket has too many open operations. The maximum is ${maxSubscriptionsPerConnection}.`,
-  );
-  const TOO_MANY_VALUES = tooManyAtOnce(
-    `The open operations of this websocket have too many values. The maximum is ${maxValuesPerConnection}.`,
-  );
 
   return onSubscribe;
 }

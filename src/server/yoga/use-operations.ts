@@ -4,7 +4,6 @@ import { GraphQLError } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import type { TakeTurn } from '../../graphql/execution/time-slice.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
-import { whenClosed } from '../clients/closing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
@@ -12,7 +11,7 @@ import { type AccessDetails, type OperationLabel, summarizeErrors } from '../ope
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
 import type { Client } from '../operations/pipeline.ts';
 import { type ArrayResults, accessOf, type RequestResult, type RequestResults } from '../operations/request-results.ts';
-import { createEventStream } from '../requests/event-stream.ts';
+import { createEventStream, type EventStreamOptions } from '../requests/event-stream.ts';
 import { COST_HEADER, LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER } from '../requests/headers.ts';
 import type { HttpExchange } from '../requests/http-exchange.ts';
 import { type BodyKind, createNegotiation, readContentType } from '../requests/media-types.ts';
@@ -32,20 +31,17 @@ type ServedRequest = Omit<HttpExchange, 'endpoint' | 'sentBefore'> & {
 };
 
 /** What the plugin needs. */
-export type UseOperationsOptions = Pick<TransportOptions, 'clients' | 'rates' | 'tracing'> & {
-  readonly results: RequestResults;
-  readonly persisted: PersistedQueries;
-  /** Waits for a turn of the event loop. */
-  readonly takeTurn: TakeTurn;
-  readonly maxOperationsPerRequest: number;
-  /** An event stream without events sends a comment this often. */
-  readonly keepAliveMs: number;
-  /** Called with each event stream that has no HTTP response. */
-  readonly trackStream: (stream: Readable) => void;
-  readonly metrics: Pick<Metrics, 'recordErrors'>;
-  /** Called with internal errors that abort an event stream. */
-  readonly internal: (error: unknown) => void;
-};
+export type UseOperationsOptions = Pick<TransportOptions, 'clients' | 'rates' | 'tracing'> &
+  EventStreamOptions & {
+    readonly results: RequestResults;
+    readonly persisted: PersistedQueries;
+    /** Waits for a turn of the event loop. */
+    readonly takeTurn: TakeTurn;
+    readonly maxOperationsPerRequest: number;
+    /** Called with each event stream that has no HTTP response. */
+    readonly trackStream: (stream: Readable) => void;
+    readonly metrics: Pick<Metrics, 'recordErrors'>;
+  };
 
 /** What a request contains, as Yoga hands it on from the parser to the handler. Yoga requires a query, and reads no private field. */
 class SentParams implements GraphQLParams {
@@ -79,7 +75,7 @@ class Results {
  */
 export function useOperations(options: UseOperationsOptions): Plugin<object, ServerContext> {
   const { results, persisted, clients, rates, tracing, takeTurn, maxOperationsPerRequest, metrics } = options;
-  const { keepAliveMs, trackStream, internal } = options;
+  const { trackStream } = options;
   const accepted = createNegotiation();
 
   async function readSent(request: Request, kind: BodyKind): Promise<Entry | readonly Entry[]> {
@@ -109,17 +105,12 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
     return new Results(all, first === undefined || first instanceof GraphQLError ? {} : persisted.labelOf(first));
   }
 
-  function openEventStream(updates: Subscribe<EncodedUpdate>, { signal }: Request, response?: ServerResponse) {
-    const events = createEventStream(updates, keepAliveMs);
-    if (response === undefined) trackStream(events);
-    events.once('error', (error) => {
-      internal(error);
-      response?.destroy();
-    });
+  function open(updates: Subscribe<EncodedUpdate>, { signal }: Request, response?: ServerResponse): Readable {
+    const events = createEventStream(updates, options, response);
+    if (response !== undefined) return events;
+    trackStream(events);
     const abort = () => events.destroy();
-    // Yoga does not abort the signal of a response that was closed before.
-    if (response !== undefined) whenClosed(response, abort);
-    else if (signal.aborted) abort();
+    if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
     return events;
   }
@@ -152,7 +143,7 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
       const { status, headers, body } = encode(all, {
         accepted: accepted(request.headers.get('accept')),
         isGet: request.method === 'GET',
-        open: (updates) => (isHead ? '' : openEventStream(updates, request, served?.response)),
+        open: (updates) => (isHead ? '' : open(updates, request, served?.response)),
         recordErrors: metrics.recordErrors,
       });
       served?.begin(access, headers['retry-after']);

@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import express from 'express';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { isClosed, whenClosed } from '../../../src/server/clients/closing.ts';
+import { isClosed, whenClosed } from '../../../src/server/requests/closing.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../../support/gateway.ts';
 
 const BOOK = encodeURIComponent('subscription { orderBook(tickerId: "pBTC_PRV") { bestBid } }');

@@ -7,7 +7,7 @@ import type { EncodedUpdate } from '../../../src/server/operations/encoded-updat
 import { createEventStream, toEventStream } from '../../../src/server/requests/event-stream.ts';
 
 function streamOf(updates: Subscribe<EncodedUpdate>, keepAliveMs = 60_000): Readable {
-  const stream = createEventStream(updates, keepAliveMs);
+  const stream = createEventStream(updates, { keepAliveMs, internal: () => {} });
   onTestFinished(() => void stream.destroy());
   return stream;
 }

@@ -11,7 +11,8 @@ import { createMetrics, type Metrics } from '../../src/server/metrics/metrics.ts
 import { Account } from '../../src/server/operations/account.ts';
 import { createDocuments } from '../../src/server/operations/documents.ts';
 import { createPersistedQueries, type PersistedQueries } from '../../src/server/operations/persisted-queries.ts';
-import { type Client, createPipeline, type Pipeline } from '../../src/server/operations/pipeline.ts';
+import { createPipeline, type Pipeline } from '../../src/server/operations/pipeline.ts';
+import type { Client } from '../../src/server/operations/prepared-operation.ts';
 import { createSubscriptionGroups } from '../../src/server/operations/subscription-groups.ts';
 import type { SentOperation } from '../../src/server/requests/parameters.ts';
 

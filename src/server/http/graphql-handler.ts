@@ -8,7 +8,12 @@ import { Account } from '../operations/account.ts';
 import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
 import { codesOf, type OperationLabel, summarizeErrors } from '../operations/log-details.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
-import { type Client, isSubscription, type Prepared, type PreparedOperation } from '../operations/pipeline.ts';
+import {
+  type Client,
+  isSubscription,
+  type Prepared,
+  type PreparedOperation,
+} from '../operations/prepared-operation.ts';
 import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
 import { accessOf, encodeArray, type RequestResults } from '../operations/request-results.ts';
 import { createEventStream, type EventStreamOptions } from '../requests/event-stream.ts';

@@ -3,7 +3,7 @@ import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { toBytes } from '../../graphql/execution/json-text.ts';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import { summarizeErrors } from './log-details.ts';
-import type { Executed } from './pipeline.ts';
+import type { Executed } from './prepared-operation.ts';
 
 /** The response to a query, for every transport. */
 export class EncodedResponse {

@@ -1,92 +1,29 @@
 import { GraphQLError } from 'graphql';
-import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import { QueryTooComplexError } from '../../errors.ts';
 import { createContext, type Service } from '../../graphql/context.ts';
-import {
-  complexityOf,
-  costOfVariables,
-  measureCost,
-  type OperationCost,
-  requireWithinLimits,
-} from '../../graphql/cost.ts';
+import { complexityOf, costOfVariables, measureCost, requireWithinLimits } from '../../graphql/cost.ts';
 import { textOf } from '../../graphql/document-source.ts';
 import { maskErrors } from '../../graphql/errors.ts';
 import { countValues } from '../../graphql/execution/arguments.ts';
 import type { Executor } from '../../graphql/execution/execute.ts';
-import type { KnownOperation, Planned, Planner } from '../../graphql/execution/planner.ts';
+import type { Planned, Planner } from '../../graphql/execution/planner.ts';
 import { openSourceStream } from '../../graphql/execution/source-stream.ts';
 import type { TakeTurn } from '../../graphql/execution/time-slice.ts';
 import { type ResultExtensions, WrittenResult } from '../../graphql/execution/written-result.ts';
 import { CHARACTERS_PER_POINT } from '../../graphql/limits.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
-import type { Dependencies } from '../../loaders/dependencies.ts';
-import type { OperationSpan } from '../../tracing/tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { SentOperation } from '../requests/parameters.ts';
 import { badRequest, refusal } from '../requests/refusal.ts';
-import type { Account } from './account.ts';
 import type { Documents, ReadDocument } from './documents.ts';
 import { type EncodedUpdate, outcomeOf } from './encoded-update.ts';
 import { EXPECTED_CODE } from './log-details.ts';
-import type { HeightClient, MinimumHeights } from './minimum-heights.ts';
+import type { MinimumHeights } from './minimum-heights.ts';
 import type { PersistedDocument } from './persisted-documents.ts';
 import type { PersistedQueries } from './persisted-queries.ts';
+import type { Client, Executed, Prepared, PreparedOperation, SelectedOperation } from './prepared-operation.ts';
 import type { SubscribeToGroup } from './subscription-groups.ts';
-
-/** The client of one operation, as its transport knows it. */
-export type Client = HeightClient & {
-  /** Shares the requests to upstreams fairly. Without an address, the operation counts as a client by itself. */
-  readonly address: string | undefined;
-  readonly account: Account;
-  /** Whether the result contains the cost. */
-  readonly wantsCost: boolean;
-  /** The id of the last event that the reader of an event stream received. */
-  readonly lastEventId?: string | null | undefined;
-  /** The span of the operation, if it is traced. */
-  readonly span?: OperationSpan | undefined;
-};
-
-/** An operation that can be executed, with everything that its steps need. It is handed from one step to the next. */
-export type PreparedOperation = {
-  readonly client: Client;
-  readonly operation: KnownOperation;
-  /** The name of an operation of a persisted document, or the id of the document if it has none. */
-  readonly persistedName: string | undefined;
-  /** The variables as they were sent. */
-  readonly sentVariables: SentOperation['variables'];
-  readonly planned: Planned;
-  readonly cost: OperationCost;
-  /** Points that a rate limit charges in all. */
-  readonly points: number;
-  /** Whether each of its steps waits for a turn of the event loop, because the document or the variables are long. */
-  readonly isLong: boolean;
-  readonly errors?: never;
-};
-
-/** An operation before it is planned. */
-type SelectedOperation = Pick<PreparedOperation, 'client' | 'operation' | 'persistedName' | 'sentVariables' | 'isLong'>;
-
-/** A prepared operation, or the errors of one that can never be executed. */
-export type Prepared = PreparedOperation | { readonly errors: readonly GraphQLError[] };
-
-/** Whether a prepared operation is a subscription. */
-export function isSubscription(prepared: Prepared): prepared is PreparedOperation {
-  return prepared.errors === undefined && prepared.operation.definition.operation === 'subscription';
-}
-
-/** The result of a query. */
-export type Executed = {
-  readonly result: WrittenResult;
-  /** What the data depends on; `undefined` if it must not be cached. */
-  readonly dependencies?: Dependencies | undefined;
-  /** The beacon height that the data describes, if it depends on a head. */
-  readonly height?: BeaconHeight | undefined;
-  /** The name of the operation. */
-  readonly operationName?: string | undefined;
-  /** As in {@link PreparedOperation}. */
-  readonly persistedName?: string | undefined;
-};
 
 /**
  * The steps of every operation, on every transport, in this order: `prepare`, then `run` for a query (which admits and

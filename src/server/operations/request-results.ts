@@ -13,7 +13,8 @@ import { EncodedResponse } from './encoded-response.ts';
 import type { EncodedUpdate } from './encoded-update.ts';
 import { type AccessDetails, codesOf, summarizeErrors } from './log-details.ts';
 import type { MinimumHeights } from './minimum-heights.ts';
-import { type Client, isSubscription, type Pipeline, type Prepared } from './pipeline.ts';
+import type { Pipeline } from './pipeline.ts';
+import { type Client, isSubscription, type Prepared } from './prepared-operation.ts';
 
 /** The result of an operation, or the updates of a subscription. */
 export type RequestResult = {

@@ -11,7 +11,7 @@ import { Account } from '../operations/account.ts';
 import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import { codesOf } from '../operations/log-details.ts';
-import { isSubscription, type Prepared, type PreparedOperation } from '../operations/pipeline.ts';
+import { isSubscription, type Prepared, type PreparedOperation } from '../operations/prepared-operation.ts';
 import type { QueryRequest } from '../operations/query-responses.ts';
 import { tooManyAtOnce } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';

@@ -9,7 +9,7 @@ import { Account } from '../operations/account.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import { type AccessDetails, type OperationLabel, summarizeErrors } from '../operations/log-details.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
-import type { Client } from '../operations/pipeline.ts';
+import type { Client } from '../operations/prepared-operation.ts';
 import { type ArrayResults, accessOf, type RequestResult, type RequestResults } from '../operations/request-results.ts';
 import { createEventStream, type EventStreamOptions } from '../requests/event-stream.ts';
 import { COST_HEADER, LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER } from '../requests/headers.ts';

@@ -12,7 +12,8 @@ import { createResponseWriter } from '../../../src/server/http/response-writer.t
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
 import { Account } from '../../../src/server/operations/account.ts';
 import { createPersistedQueries } from '../../../src/server/operations/persisted-queries.ts';
-import type { Executed, Pipeline, PreparedOperation } from '../../../src/server/operations/pipeline.ts';
+import type { Pipeline } from '../../../src/server/operations/pipeline.ts';
+import type { Executed, PreparedOperation } from '../../../src/server/operations/prepared-operation.ts';
 import { createQueryResponses } from '../../../src/server/operations/query-responses.ts';
 import { createResponseCache, type ResponseCache } from '../../../src/server/operations/response-cache.ts';
 import { createRequestIds } from '../../../src/server/requests/request-id.ts';

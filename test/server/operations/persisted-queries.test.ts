@@ -3,7 +3,7 @@ import { GraphQLError } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../../src/server/operations/account.ts';
 import { createPersistedQueries } from '../../../src/server/operations/persisted-queries.ts';
-import type { Client } from '../../../src/server/operations/pipeline.ts';
+import type { Client } from '../../../src/server/operations/prepared-operation.ts';
 import type { SentOperation } from '../../../src/server/requests/parameters.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { createTestPipeline, testClient } from '../../support/pipeline.ts';

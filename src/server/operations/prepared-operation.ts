@@ -1,0 +1,67 @@
+import type { GraphQLError } from 'graphql';
+import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import type { OperationCost } from '../../graphql/cost.ts';
+import type { KnownOperation, Planned } from '../../graphql/execution/planner.ts';
+import type { WrittenResult } from '../../graphql/execution/written-result.ts';
+import type { Dependencies } from '../../loaders/dependencies.ts';
+import type { OperationSpan } from '../../tracing/tracing.ts';
+import type { SentOperation } from '../requests/parameters.ts';
+import type { Account } from './account.ts';
+import type { HeightClient } from './minimum-heights.ts';
+
+/** The client of one operation, as its transport knows it. */
+export type Client = HeightClient & {
+  /** Shares the requests to upstreams fairly. Without an address, the operation counts as a client by itself. */
+  readonly address: string | undefined;
+  readonly account: Account;
+  /** Whether the result contains the cost. */
+  readonly wantsCost: boolean;
+  /** The id of the last event that the reader of an event stream received. */
+  readonly lastEventId?: string | null | undefined;
+  /** The span of the operation, if it is traced. */
+  readonly span?: OperationSpan | undefined;
+};
+
+/** An operation that can be executed, with everything that its steps need. It is handed from one step to the next. */
+export type PreparedOperation = {
+  readonly client: Client;
+  readonly operation: KnownOperation;
+  /** The name of an operation of a persisted document, or the id of the document if it has none. */
+  readonly persistedName: string | undefined;
+  /** The variables as they were sent. */
+  readonly sentVariables: SentOperation['variables'];
+  readonly planned: Planned;
+  readonly cost: OperationCost;
+  /** Points that a rate limit charges in all. */
+  readonly points: number;
+  /** Whether each of its steps waits for a turn of the event loop, because the document or the variables are long. */
+  readonly isLong: boolean;
+  readonly errors?: never;
+};
+
+/** An operation before it is planned. */
+export type SelectedOperation = Pick<
+  PreparedOperation,
+  'client' | 'operation' | 'persistedName' | 'sentVariables' | 'isLong'
+>;
+
+/** A prepared operation, or the errors of one that can never be executed. */
+export type Prepared = PreparedOperation | { readonly errors: readonly GraphQLError[] };
+
+/** Whether a prepared operation is a subscription. */
+export function isSubscription(prepared: Prepared): prepared is PreparedOperation {
+  return prepared.errors === undefined && prepared.operation.definition.operation === 'subscription';
+}
+
+/** The result of a query. */
+export type Executed = {
+  readonly result: WrittenResult;
+  /** What the data depends on; `undefined` if it must not be cached. */
+  readonly dependencies?: Dependencies | undefined;
+  /** The beacon height that the data describes, if it depends on a head. */
+  readonly height?: BeaconHeight | undefined;
+  /** The name of the operation. */
+  readonly operationName?: string | undefined;
+  /** As in {@link PreparedOperation}. */
+  readonly persistedName?: string | undefined;
+};

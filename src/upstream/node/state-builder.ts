@@ -11,7 +11,8 @@ type StateBuilder = {
   expectedPlace(): number | undefined;
   /** Adds the pool that was expected. */
   addExpected(reserve1: bigint, reserve2: bigint): void;
-  add(pool: PoolPair): void;
+  /** Adds any pool. @returns its place in the directory of the previous state; `undefined` for a new pool */
+  add(pool: PoolPair): number | undefined;
   /** The state with all pools that were added; of several pools with one id, the last. */
   build(time: Instant | undefined): ExchangeState;
 };
@@ -79,6 +80,7 @@ export function createStateBuilder(beaconHeight: BeaconHeight, directories: Pool
       const place = previous && placeOf(previous, pool.token1Id, pool.token2Id);
       if (place !== undefined) expected = place + 1;
       append(previousIds[place ?? -1] ?? id, pool.reserve1, pool.reserve2);
+      return place;
     },
     build(time) {
       const ids = ownIds ?? (count === previousIds.length ? previousIds : previousIds.slice(0, count));

@@ -5,9 +5,10 @@ import { type PoolPair, poolPairKey } from '../../domain/pool-pair.ts';
 import type { ResponseReader } from '../body.ts';
 import { parseJson } from '../json.ts';
 import { createFilteredReader } from '../json-filter.ts';
+import { isSpace } from '../json-parts.ts';
 import { readObject, readTokenId, readUint64, ShapeError, TooLargeError, type WireObject } from '../wire.ts';
 import type { ResultOf } from './envelope.ts';
-import { createPoolBytesReader, createPreviousPools } from './pool-bytes.ts';
+import { createPreviousPools } from './previous-pools.ts';
 import { createPoolDirectories, createStateBuilder, type PoolDirectories } from './state-builder.ts';
 
 /**
@@ -20,10 +21,9 @@ import { createPoolDirectories, createStateBuilder, type PoolDirectories } from 
  *    each pool starts.
  * 3. Most pools have the same bytes as at the height before, without the height in their keys. One comparison shows it,
  *    and their reserves are known.
- * 4. Of the pool that is expected next, but with other reserves, the digits are read.
- * 5. Any other pool is cut out, parsed and checked.
- * 6. Each pool adds two numbers to the state. The ids are in a directory that consecutive states share.
- * 7. At the end the kept bytes are parsed, and the envelope is checked as that of any other response.
+ * 4. Any other pool is cut out, parsed and checked.
+ * 5. Each pool adds two numbers to the state. The ids are in a directory that consecutive states share.
+ * 6. At the end the kept bytes are parsed, and the envelope is checked as that of any other response.
  */
 export type StateReader = {
   /**
@@ -51,11 +51,11 @@ const POOL = `${POOLS}[…]`;
 export function createStateReader(directories: PoolDirectories = createPoolDirectories()): StateReader {
   const previous = createPreviousPools();
 
-  function startPools(beaconHeight: BeaconHeight, isStored: boolean) {
+  function startPools(beaconHeight: BeaconHeight) {
     const directory = directories.newest();
     return {
+      directory,
       builder: createStateBuilder(beaconHeight, directories),
-      bytesReader: createPoolBytesReader({ beaconHeight, directory, previous, isStored }),
       /** By key. They are thrown at the end: the envelope may contain an error, or belong to another request. */
       errors: new Map<string, ShapeError>(),
     };
@@ -63,24 +63,39 @@ export function createStateReader(directories: PoolDirectories = createPoolDirec
 
   return {
     read(beaconHeight, resultOf, isNewest) {
-      let pools = startPools(beaconHeight, isNewest);
+      let pools = startPools(beaconHeight);
+      const keyStart = Buffer.from(`"pdepool-${beaconHeight}-`);
+
+      /** The offset behind the height in the key of a pool that starts there; `undefined` if it has another key. */
+      function skipHeight(bytes: Buffer, from: number): number | undefined {
+        let at = from;
+        while (isSpace(bytes[at] ?? 0)) at += 1;
+        const end = at + keyStart.length;
+        return end <= bytes.length && keyStart.compare(bytes, at, end) === 0 ? end : undefined;
+      }
 
       function takeExpected(bytes: Buffer, from: number): number | undefined {
-        const { builder, bytesReader, errors } = pools;
+        const { builder, directory, errors } = pools;
         const place = builder.expectedPlace();
         // After an error, the same key can come again and replace it. Only the parser finds it.
-        if (place === undefined || errors.size > 0) return undefined;
-        const pool = bytesReader.read(bytes, from, place);
+        if (place === undefined || directory === undefined || errors.size > 0) return undefined;
+        const start = skipHeight(bytes, from);
+        const pool = start === undefined ? undefined : previous.find(directory, place, bytes, start);
         if (pool === undefined) return undefined;
         builder.addExpected(pool.reserve1, pool.reserve2);
         return pool.end;
       }
 
-      function add(key: string, value: unknown): void {
-        const { builder, errors } = pools;
+      function take(member: Buffer): void {
+        const { builder, directory, errors } = pools;
+        const { key, value } = parseMember(member.toString());
         errors.delete(key);
         try {
-          builder.add(readPoolPair(key, readObject(value, POOL), beaconHeight));
+          const pool = readPoolPair(key, readObject(value, POOL), beaconHeight);
+          const place = builder.add(pool);
+          const start = skipHeight(member, 0);
+          if (isNewest && directory !== undefined && place !== undefined && start !== undefined)
+            previous.store(directory, place, member.subarray(start), pool.reserve1, pool.reserve2);
         } catch (error) {
           if (!(error instanceof ShapeError)) throw error;
           errors.set(key, error);
@@ -93,13 +108,10 @@ export function createStateReader(directories: PoolDirectories = createPoolDirec
         isList: false,
         // A document can have the member twice. Then the last one counts.
         begin() {
-          pools = startPools(beaconHeight, isNewest);
+          pools = startPools(beaconHeight);
         },
         takeExpected,
-        take(member: Buffer) {
-          const parsed = parseJson(`{${member.toString()}}`) as WireObject;
-          for (const [key, value] of Object.entries(parsed)) add(key, value);
-        },
+        take,
       };
 
       function toState(result: WireObject): ExchangeState {
@@ -114,6 +126,21 @@ export function createStateReader(directories: PoolDirectories = createPoolDirec
       return createFilteredReader(filter, (document) => toState(resultOf(document)));
     },
   };
+}
+
+/** The key of a member, and the offset of its value. */
+const KEY = /^[\t\n\r ]*("[^"\\]*(?:\\.[^"\\]*)*")[\t\n\r ]*:/s;
+
+/**
+ * Parses `"key": value`. With the key in an object, V8 would store each key as a property name, outside of the young generation:
+ * with ten thousand pools a height, that would be most of the garbage.
+ *
+ * @throws SyntaxError
+ */
+function parseMember(text: string): { key: string; value: unknown } {
+  const [start, key] = KEY.exec(text) ?? [];
+  if (start === undefined || key === undefined) throw new SyntaxError('a member without a key');
+  return { key: JSON.parse(key), value: parseJson(text.slice(start.length)) };
 }
 
 function readPoolPair(key: string, value: WireObject, beaconHeight: BeaconHeight): PoolPair {

@@ -82,12 +82,8 @@ type ConnectedNodes = ConnectedUpstream<'head' | 'nodes' | 'pastStates' | 'pushe
 export function connectNodes(options: SourceOptions): ConnectedNodes {
   const { config, log, now, tracing, fleet } = options;
   const { fullnodeUrls, headPollMs: pollMs, upstreamTimeoutMs: timeoutMs } = config;
-  const http = httpOf(options, {
-    upstream: 'NODE',
-    maxBytes: MAX_STATE_BYTES,
-    keepAlive: false,
-    headers: config.fullnodeHeaders,
-  });
+  const headers = config.fullnodeHeaders;
+  const http = httpOf(options, { upstream: 'NODE', maxBytes: MAX_STATE_BYTES, keepAlive: false, headers });
   const directories = createPoolDirectories();
   const stateReader = createStateReader(directories);
   const [first, ...others] = fullnodeUrls.map((url, n) => {
@@ -140,7 +136,6 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
     const name = nodes.all[n]?.name;
     if (url === undefined || name === undefined) return [];
     const { received: onBlock, changed: onChange } = head.push;
-    const headers = config.fullnodeHeaders;
     const watcher = createPushLog(log, name);
     return [createBlockPush({ name, url, headers, proxies: config, timeoutMs, onBlock, onChange, watcher })];
   });
@@ -163,12 +158,8 @@ export function connectMarketData(options: SourceOptions): ConnectedUpstream<'ma
   if (baseUrl === undefined) return notConfigured(marketDataNotConfigured(), health);
 
   const { marketPollMs: pollMs, marketMaxAgeMs: maxAgeMs, orderBookTtlMs: ttlMs } = config;
-  const http = httpOf(options, {
-    upstream: 'MARKET_DATA',
-    maxBytes: MAX_LIST_BYTES,
-    keepAlive: true,
-    headers: config.marketDataHeaders,
-  });
+  const headers = config.marketDataHeaders;
+  const http = httpOf(options, { upstream: 'MARKET_DATA', maxBytes: MAX_LIST_BYTES, keepAlive: true, headers });
   const circuit = circuitOf(options, 'MARKET_DATA', baseUrl.host);
   const report = createUnreadableLog(log, now);
   const host = createMarketDataClient({ http, baseUrl, partner, health, circuit, report });

@@ -2,7 +2,7 @@ import type { Log } from '../logging/log.ts';
 import { authorization } from '../upstream/credentials.ts';
 import type { ProxySettings } from '../upstream/proxies.ts';
 import { createHttpSender, type Sender, type SenderOptions } from './http-sender.ts';
-import type { ProviderOptions } from './provider.ts';
+import type { ProviderOptions } from './spans.ts';
 import type { OtlpProtocol, Tracing } from './tracing.ts';
 
 /** Which traces are recorded, and where they are sent. */

@@ -1,4 +1,6 @@
+import type { Readable, Transform } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type ByteBuffer, createByteBuffer } from './byte-buffer.ts';
 import { isSpace } from './json-parts.ts';
 import { TooLargeError } from './wire.ts';
@@ -95,4 +97,57 @@ function appendBeginning(beginning: ByteBuffer, chunk: Buffer, maxBytes: number)
   const length = beginning.length();
   const first = length > 0 ? 0 : chunk.findIndex((byte) => !isSpace(byte));
   if (first >= 0) beginning.append(chunk, first, Math.min(chunk.length, first + maxBytes - length));
+}
+
+/** The encoding that the gateway accepts. Behind nginx, an exchange state then takes a third of the bytes. */
+export const ACCEPT_ENCODING = 'gzip';
+
+/** A compressed body that is damaged or cut off, or that has an encoding which the gateway cannot read. */
+export class UnreadableEncoding extends Error {
+  constructor(what: string, cause?: unknown) {
+    super(what, { cause });
+    this.name = 'UnreadableEncoding';
+  }
+}
+
+/** Large enough for a buffer of its own, so that `readBody` can give its memory back. */
+const DECODER_OPTIONS = { chunkSize: 64 * 1_024 };
+
+/** Also what some hosts send although the gateway does not accept it. */
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: () => createGunzip(DECODER_OPTIONS),
+  'x-gzip': () => createGunzip(DECODER_OPTIONS),
+  deflate: () => createInflate(DECODER_OPTIONS),
+  br: () => createBrotliDecompress(DECODER_OPTIONS),
+};
+
+/**
+ * Decompresses a body while it arrives. This runs outside of the event loop, and only as fast as the result is read. A body
+ * that is not compressed is returned as it is.
+ *
+ * @throws UnreadableEncoding, also while it is read
+ */
+export function decodeBody(body: Readable, contentEncoding: string | string[] | undefined): AsyncIterable<Buffer> {
+  const encoding = String(contentEncoding ?? '')
+    .trim()
+    .toLowerCase();
+  if (encoding === '' || encoding === 'identity') return body;
+
+  const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
+  if (decoder === undefined) {
+    body.on('error', () => {}).destroy();
+    throw new UnreadableEncoding('its Content-Encoding is not supported');
+  }
+  return decompress(body, decoder());
+}
+
+async function* decompress(body: Readable, decoder: Transform): AsyncGenerator<Buffer, void> {
+  body.on('error', (error) => decoder.destroy(error)).pipe(decoder);
+  try {
+    yield* decoder;
+  } catch (error) {
+    throw body.errored === null ? new UnreadableEncoding('it cannot be decompressed', error) : error;
+  } finally {
+    body.destroy();
+  }
 }

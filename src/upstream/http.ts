@@ -10,8 +10,15 @@ import {
 } from '../errors.ts';
 import type { CallSpan, Tracing } from '../tracing/tracing.ts';
 import { createAgent } from './agent.ts';
-import { type Body, type BodyOptions, type ResponseReader, readBody } from './body.ts';
-import { ACCEPT_ENCODING, decodeBody, UnreadableEncoding } from './content-encoding.ts';
+import {
+  ACCEPT_ENCODING,
+  type Body,
+  type BodyOptions,
+  decodeBody,
+  type ResponseReader,
+  readBody,
+  UnreadableEncoding,
+} from './body.ts';
 import { authorization } from './credentials.ts';
 import { type ProxySettings, proxyOf } from './proxies.ts';
 import { isPageType, toResponseError } from './response-error.ts';

@@ -1,6 +1,6 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { drain, fullBucket, msUntilAvailable, refill } from '../../domain/token-bucket.ts';
-import type { PushedBlock } from '../../upstream/node/push-frames.ts';
+import type { PushedBlock } from '../../upstream/node/push-session.ts';
 
 /** When the tips of the nodes are polled. A block that a node pushes is a reason to poll now, never a head by itself. */
 type PollSchedule = {

@@ -109,11 +109,7 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
   });
   let skippedBefore = 0;
   let reads = 0;
-  /** Collected when they are needed, and again after a change. */
-  let collected: ReadonlyMap<string, OrderBook> | undefined;
-  const onChange = () => {
-    collected = undefined;
-  };
+  let collected: ReadonlyMap<string, OrderBook> = new Map();
 
   async function read(tickerId: string, requester: Requester): Promise<OrderBookSnapshot | undefined> {
     if (tickerId.length > MAX_TICKER_ID_LENGTH && !isListed(tickerId)) return undefined;
@@ -169,7 +165,7 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
   }
 
   function follow(tickerId: string): FollowedBook {
-    const watcher = watchChanges(watch(), onChange);
+    const watcher = watch();
     // A client of its own in the queue, however many subscribe: it does not wait behind other requests of any client.
     const requester: Requester = { client: Symbol(tickerId) };
     let isFirst = true;
@@ -191,7 +187,6 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
       upstream: 'MARKET_DATA',
       timeoutMs,
       watcher,
-      published: onChange,
       trace: tracing && { start: () => tracing.startPoll('order book') },
     });
     return { ...follower, watcher };
@@ -217,7 +212,6 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
     skippedBefore += follower.skippedValues();
     follower.stop();
     followed.delete(tickerId);
-    onChange();
     // A book that is not followed any more cannot recover later, so its watcher is notified now.
     if (follower.isFailing()) follower.watcher.recovered();
   }
@@ -241,26 +235,13 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
       return recent.reduce((sum, { entries }) => sum + entries, 0);
     },
     followedBooks() {
-      collected ??= collect();
+      const books = collect();
+      if (!isDeepStrictEqual(books, collected)) collected = books;
       return { books: collected, freshUntil: now() + ttlMs };
     },
     followed: () => followed.size,
     subscribers: () => [...followed.values()].reduce((sum, { subscribers }) => sum + subscribers(), 0),
     skippedValues: () =>
       [...followed.values()].reduce((sum, { skippedValues: skipped }) => sum + skipped(), skippedBefore),
-  };
-}
-
-/** A watcher that also calls a function when something begins to fail or recovers. */
-function watchChanges(watcher: Watcher, onChange: () => void): Watcher {
-  return {
-    failed(error) {
-      onChange();
-      watcher.failed(error);
-    },
-    recovered() {
-      onChange();
-      watcher.recovered();
-    },
   };
 }

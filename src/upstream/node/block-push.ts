@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PushedBlock } from './push-frames.ts';
-import { openPushSession, type PushSession, type PushSessionOptions } from './push-session.ts';
+import { openPushSession, type PushedBlock, type PushSession, type PushSessionOptions } from './push-session.ts';
 
 /** The subscription to the new blocks of one node: one websocket at a time, which is opened again when it ends. */
 export type BlockPush = {

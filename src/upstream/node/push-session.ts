@@ -1,5 +1,6 @@
 import { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
+import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import {
   type ErrorDetails,
   UpstreamBadShapeError,
@@ -9,8 +10,13 @@ import {
   UpstreamUnreachableError,
 } from '../../errors.ts';
 import { authorization } from '../credentials.ts';
+import { parseJson } from '../json.ts';
 import { connectThrough, type ForwardProxy, type ProxySettings, proxyOf } from '../proxies.ts';
-import { type PushedBlock, readPushFrame, SUBSCRIBE_FRAME, UNSUBSCRIBE_FRAME } from './push-frames.ts';
+import { readInteger, readObject, readString } from '../wire.ts';
+import { readResult } from './envelope.ts';
+
+/** A block that a node has inserted. It may be of a side branch, or an older one: a frame is only a reason to poll the tip. */
+export type PushedBlock = { readonly height: BeaconHeight; readonly hash: string };
 
 /** One websocket to a node, from the connection to its end. */
 export type PushSession = {
@@ -35,6 +41,17 @@ export type PushSessionOptions = {
   onOpen(): void;
   onBlock(block: PushedBlock): void;
 };
+
+const SUBSCRIPTION_ID = 1;
+
+/** The node and its documentation spell `subcription` so. The name of the subscription is any text. */
+const SUBSCRIPTION = { subcription: 'pdex-gateway' };
+
+/** The frame that subscribes. The node does not acknowledge it. */
+const SUBSCRIBE_FRAME = toFrame(SUBSCRIPTION_ID, 0);
+
+/** The frame that ends the subscription. The node's last frame has the id of the frame that subscribed. */
+const UNSUBSCRIBE_FRAME = toFrame(SUBSCRIPTION_ID + 1, 1);
 
 /** Removes a byte order mark. */
 const UTF_8 = new TextDecoder();
@@ -181,4 +198,23 @@ function toUpstreamError(error: unknown, details: ErrorDetails): UpstreamError {
   if (error instanceof UpstreamError) return error;
   const problem = error instanceof SyntaxError ? 'it is not JSON' : (error as Error).message;
   return new UpstreamBadShapeError('NODE', problem, details);
+}
+
+function toFrame(id: number, type: 0 | 1): string {
+  const request = { jsonrpc: '1.0', method: 'subcribenewbeaconblock', params: [], id };
+  return JSON.stringify({ request, ...SUBSCRIPTION, type });
+}
+
+/**
+ * Reads a frame of the node.
+ *
+ * @throws SyntaxError, ShapeError; UpstreamRpcError if it is an error of the node
+ */
+function readPushFrame(text: string, details: ErrorDetails): PushedBlock | 'unsubscribed' {
+  const result = readObject(readResult(parseJson(text), SUBSCRIPTION_ID, details)['Result'], '$.Result.Result');
+  if (result['Message'] !== undefined) return 'unsubscribed';
+  return {
+    height: readInteger(result['Height'], '$.Result.Result.Height'),
+    hash: readString(result['Hash'], '$.Result.Result.Hash'),
+  };
 }

@@ -23,26 +23,17 @@ export async function readWindows(
     return { recordedTo, value: new Map() };
 
   const pools = [...(await memory.numbersOf(sql, poolIds))];
-  const numbers = pools.map(([, pool]) => pool);
-  const starts = await statesOfPools(
-    sql,
-    numbers.map((pool) => [pool, from.beaconHeight] as const),
-  );
   const rollups = await readRollups(sql, {
-    pools: numbers,
+    pools: pools.map(([, pool]) => pool),
     fromHeight: from.beaconHeight,
     toHeight: to.beaconHeight,
-    starts,
     hours: { from: openedAt(from.time, 'ONE_HOUR'), to: openedAt(to.time, 'ONE_HOUR') },
   });
   const end = Math.min(toHeight, last.beaconHeight);
   const isComplete = from.beaconHeight <= fromHeight && (await isRecorded(sql, from.beaconHeight, end));
   const value = new Map<string, PoolWindow>();
   for (const [index, [id]] of pools.entries()) {
-    const start = starts[index];
-    const own = rollups[index];
-    const opened = start && rollupOf({ ...start, beaconHeight: from.beaconHeight });
-    const rollup = own ? joinRollups(opened, own) : opened;
+    const rollup = withStart(rollups[index], from.beaconHeight);
     if (rollup === undefined) continue;
     const { open, high, low, close, traded1, traded2 } = rollup;
     const closed = { ...close, beaconHeight: to.beaconHeight };
@@ -59,22 +50,25 @@ export async function readIntervalRollups(
   { opened, firstHeight, lastHeight }: IntervalRow,
 ): Promise<readonly (Rollup | undefined)[]> {
   const before = await heightAtOrBelow(sql, firstHeight - 1);
-  const fromHeight = before?.beaconHeight ?? firstHeight;
-  const starts = await statesOfPools(
-    sql,
-    pools.map((pool) => [pool, fromHeight] as const),
-  );
   const isLong = INTERVAL_MS[interval] > INTERVAL_MS.ONE_HOUR;
-  const hours = isLong ? { from: opened, to: opened + INTERVAL_MS[interval] / 1000 } : undefined;
-  const rollups = await readRollups(sql, { pools, fromHeight, toHeight: lastHeight, starts, hours });
-  return rollups.map((rollup, index) => {
-    const start = starts[index];
-    if (rollup === undefined) return undefined;
-    if (start === undefined) return { ...rollup, hasAppeared: true };
-    // Without a change at the first height, the state from before counts from the first height on.
-    if (rollup.open.beaconHeight === firstHeight) return rollup;
-    return joinRollups(rollupOf({ ...start, beaconHeight: firstHeight }), rollup);
+  const rollups = await readRollups(sql, {
+    pools,
+    fromHeight: before?.beaconHeight ?? firstHeight,
+    toHeight: lastHeight,
+    hours: isLong ? { from: opened, to: opened + INTERVAL_MS[interval] / 1000 } : undefined,
   });
+  return rollups.map((pool) => {
+    const rollup = pool.rollup && withStart(pool, firstHeight);
+    return rollup && { ...rollup, hasAppeared: pool.start === undefined };
+  });
+}
+
+/** What happened to a pool from a height on. Without a change at this height, the state from before counts there. */
+function withStart(pool: PoolRollup | undefined, height: BeaconHeight): Rollup | undefined {
+  const { start, rollup } = pool ?? {};
+  if (start === undefined || rollup?.open.beaconHeight === height) return rollup;
+  const opened = rollupOf({ ...start, beaconHeight: height });
+  return rollup === undefined ? opened : joinRollups(opened, rollup);
 }
 
 /** The recorded heights above `fromHeight` up to `toHeight`. */
@@ -82,19 +76,24 @@ type HeightSpan = {
   readonly pools: readonly number[];
   readonly fromHeight: BeaconHeight;
   readonly toHeight: BeaconHeight;
-  /** The state of each pool after `fromHeight`. */
-  readonly starts: readonly (PoolReserves | undefined)[];
   /** The hours that are read from their candles if they are inside, by when they opened. All others are read from changes. */
   readonly hours: { readonly from: number; readonly to: number } | undefined;
 };
 
+/** The state of a pool before the heights of a span, and what happened at those at which it changed. */
+type PoolRollup = { readonly start: PoolReserves | undefined; readonly rollup: Rollup | undefined };
+
 /**
- * What happened to each pool at the heights of a span at which it changed; `undefined` if it did not change.
+ * What happened to each pool at the heights of a span.
  *
  * With the candles of hours, a day of a pool that changes at each height takes some hundred rows instead of thousands.
  */
-async function readRollups(sql: ReadSql, span: HeightSpan): Promise<readonly (Rollup | undefined)[]> {
-  const { pools, fromHeight, toHeight, starts } = span;
+async function readRollups(sql: ReadSql, span: HeightSpan): Promise<readonly PoolRollup[]> {
+  const { pools, fromHeight, toHeight } = span;
+  const starts = await statesOfPools(
+    sql,
+    pools.map((pool) => [pool, fromHeight] as const),
+  );
   const hours = await readHours(sql, span);
   const firstHeight = hours.at(0)?.firstHeight ?? toHeight + 1;
   const lastHeight = hours.at(-1)?.lastHeight ?? toHeight;
@@ -110,7 +109,8 @@ async function readRollups(sql: ReadSql, span: HeightSpan): Promise<readonly (Ro
 
   return pools.map((_, index) => {
     let rollup: Rollup | undefined;
-    let state = starts[index];
+    const start = starts[index];
+    let state = start;
     const addChange = (row: Row) => {
       const reserves = toReserves(row, 'reserve');
       if (reserves === undefined) return;
@@ -125,7 +125,7 @@ async function readRollups(sql: ReadSql, span: HeightSpan): Promise<readonly (Ro
       state = candle.close;
     }
     for (const row of after[index] ?? []) addChange(row);
-    return rollup;
+    return { start, rollup };
   });
 }
 

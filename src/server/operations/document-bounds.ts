@@ -32,7 +32,7 @@ export function findExcess(
   const operations = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length;
   if (operations > MAX_OPERATIONS) return tooMany('operations', MAX_OPERATIONS);
   if (operations > 1 && operations * countDollars(document) > MAX_USES) return tooManyComparisons();
-  return isDeeperThan(maxNesting, document) ? tooDeep() : findExcessInTokens(document, maxNesting * BRACKETS_PER_LEVEL);
+  return findExcessInTokens(document, maxNesting * BRACKETS_PER_LEVEL);
 }
 
 /** The number of dollar signs of a document, an upper bound for the number of uses of variables. */
@@ -59,18 +59,6 @@ function findExcessInTokens({ loc }: DocumentNode, maxOpen: number): GraphQLErro
 
 const OPENING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
-
-/** Whether selections are nested deeper than that, in the operations or in any fragment. It does not recurse. */
-function isDeeperThan(levels: number, { definitions }: DocumentNode): boolean {
-  let sets = definitions.flatMap((definition) => ('selectionSet' in definition ? [definition.selectionSet] : []));
-  for (let level = 0; level <= levels; level++) {
-    sets = sets.flatMap(({ selections }) =>
-      selections.flatMap((selection) => ('selectionSet' in selection ? [selection.selectionSet ?? []].flat() : [])),
-    );
-    if (sets.length === 0) return false;
-  }
-  return true;
-}
 
 /** The error of a document with too many parts of a kind. */
 export function tooMany(parts: string, max: number): GraphQLError {

@@ -6,9 +6,8 @@ import { complexityOf, costOfVariables, measureCost, requireWithinLimits } from 
 import { textOf } from '../../graphql/document-source.ts';
 import { maskErrors } from '../../graphql/errors.ts';
 import { countValues } from '../../graphql/execution/arguments.ts';
-import type { Executor } from '../../graphql/execution/execute.ts';
+import { type Executor, openSourceStream } from '../../graphql/execution/execute.ts';
 import type { Planned, Planner } from '../../graphql/execution/planner.ts';
-import { openSourceStream } from '../../graphql/execution/source-stream.ts';
 import type { TakeTurn } from '../../graphql/execution/time-slice.ts';
 import { type ResultExtensions, WrittenResult } from '../../graphql/execution/written-result.ts';
 import { CHARACTERS_PER_POINT } from '../../graphql/limits.ts';

@@ -137,8 +137,8 @@ export function createFilteredReader<T>(filter: JsonFilter, read: (document: unk
   /** Moves to the end of what is skipped or cut. This is most of a response, so nothing is done twice. */
   function passOver(chunk: Buffer, start: number): number {
     const cut = state === 'cut' ? cutter : undefined;
-    let from = cut?.takeExpected(chunk, start) ?? start;
-    let at = from;
+    let from = start;
+    let at = start;
     while (at < chunk.length) {
       const byte = chunk[at++] ?? 0;
       if (byte === QUOTE) {
@@ -157,8 +157,7 @@ export function createFilteredReader<T>(filter: JsonFilter, read: (document: unk
         return at;
       } else if (byte === COMMA && cut !== undefined && depth === inParts) {
         cut.end(chunk, from, at - 1, false);
-        from = cut.takeExpected(chunk, at);
-        at = from;
+        from = at;
       }
     }
     cut?.append(chunk, from, at);

@@ -1,7 +1,6 @@
 import type { PoolDirectory } from '../../domain/exchange.ts';
 
-/** The reserves of a pool that was found by its bytes, and the offset behind it. */
-type FoundPool = { readonly end: number; readonly reserve1: bigint; readonly reserve2: bigint };
+type Reserves = { readonly reserve1: bigint; readonly reserve2: bigint };
 
 /**
  * The bytes of each pool in the last response, without the height, and the reserves that they contain.
@@ -9,10 +8,10 @@ type FoundPool = { readonly end: number; readonly reserve1: bigint; readonly res
  * A block changes few pools. The bytes of all others are the same at the next height, and one comparison shows it.
  */
 type PreviousPools = {
-  /** The pool at that place of the directory, if its bytes are the same as in the last response. */
-  find(directory: PoolDirectory, place: number, bytes: Buffer, from: number): FoundPool | undefined;
+  /** The reserves of the pool at that place of the directory, if its bytes are the same as in the last response. */
+  find(directory: PoolDirectory, place: number, bytes: Buffer): Reserves | undefined;
   /** Stores the bytes of a pool, unless it has more than nodes send. */
-  store(directory: PoolDirectory, place: number, bytes: Buffer, reserve1: bigint, reserve2: bigint): void;
+  store(directory: PoolDirectory, place: number, bytes: Buffer, pool: Reserves): void;
 };
 
 /** Four ids, the names of four fields and two numbers of 20 digits take 372 bytes, and indentation some 50 more. */
@@ -26,14 +25,13 @@ export function createPreviousPools(): PreviousPools {
   let reserves = new BigUint64Array(0);
 
   return {
-    find(directory, place, bytes, from) {
+    find(directory, place, bytes) {
       const length = directory === stored ? (lengths[place] ?? 0) : 0;
-      if (length === 0 || from + length > bytes.length) return undefined;
       const start = place * MAX_POOL_BYTES;
-      if (bytes.compare(texts, start, start + length, from, from + length) !== 0) return undefined;
-      return { end: from + length, reserve1: reserves[place * 2] ?? 0n, reserve2: reserves[place * 2 + 1] ?? 0n };
+      if (length !== bytes.length || bytes.compare(texts, start, start + length) !== 0) return undefined;
+      return { reserve1: reserves[place * 2] ?? 0n, reserve2: reserves[place * 2 + 1] ?? 0n };
     },
-    store(directory, place, bytes, reserve1, reserve2) {
+    store(directory, place, bytes, { reserve1, reserve2 }) {
       if (bytes.length > MAX_POOL_BYTES) return;
       if (directory !== stored) {
         const { length } = directory.ids;

@@ -17,11 +17,11 @@ import { createPoolDirectories, createStateBuilder, type PoolDirectories } from 
  *
  * In the order in which bytes pass:
  * 1. `readBody` takes each chunk as it arrives, decompressed. After 2 ms of work it yields to the event loop.
- * 2. The JSON filter looks for the end of what is skipped, keeps the few hundred bytes around the pools, and finds where
- *    each pool starts.
+ * 2. The JSON filter looks for the end of what is skipped, keeps the few hundred bytes around the pools, and cuts out each
+ *    pool.
  * 3. Most pools have the same bytes as at the height before, without the height in their keys. One comparison shows it,
  *    and their reserves are known.
- * 4. Any other pool is cut out, parsed and checked.
+ * 4. Any other pool is parsed and checked.
  * 5. Each pool adds two numbers to the state. The ids are in a directory that consecutive states share.
  * 6. At the end the kept bytes are parsed, and the envelope is checked as that of any other response.
  */
@@ -66,36 +66,34 @@ export function createStateReader(directories: PoolDirectories = createPoolDirec
       let pools = startPools(beaconHeight);
       const keyStart = Buffer.from(`"pdepool-${beaconHeight}-`);
 
-      /** The offset behind the height in the key of a pool that starts there; `undefined` if it has another key. */
-      function skipHeight(bytes: Buffer, from: number): number | undefined {
-        let at = from;
-        while (isSpace(bytes[at] ?? 0)) at += 1;
-        const end = at + keyStart.length;
-        return end <= bytes.length && keyStart.compare(bytes, at, end) === 0 ? end : undefined;
-      }
-
-      function takeExpected(bytes: Buffer, from: number): number | undefined {
-        const { builder, directory, errors } = pools;
-        const place = builder.expectedPlace();
-        // After an error, the same key can come again and replace it. Only the parser finds it.
-        if (place === undefined || directory === undefined || errors.size > 0) return undefined;
-        const start = skipHeight(bytes, from);
-        const pool = start === undefined ? undefined : previous.find(directory, place, bytes, start);
-        if (pool === undefined) return undefined;
-        builder.addExpected(pool.reserve1, pool.reserve2);
-        return pool.end;
+      /** The member without white space before it and without the height in its key; `undefined` if it has another key. */
+      function withoutHeight(member: Buffer): Buffer | undefined {
+        let from = 0;
+        while (isSpace(member[from] ?? 0)) from += 1;
+        const end = from + keyStart.length;
+        const isPool = end <= member.length && keyStart.compare(member, from, end) === 0;
+        return isPool ? member.subarray(end) : undefined;
       }
 
       function take(member: Buffer): void {
         const { builder, directory, errors } = pools;
+        const text = withoutHeight(member);
+        const expected = builder.expectedPlace();
+        // After an error, the same key can come again and replace it. Only the parser finds it.
+        if (text !== undefined && directory !== undefined && expected !== undefined && errors.size === 0) {
+          const pool = previous.find(directory, expected, text);
+          if (pool !== undefined) {
+            builder.addExpected(pool.reserve1, pool.reserve2);
+            return;
+          }
+        }
         const { key, value } = parseMember(member.toString());
         errors.delete(key);
         try {
           const pool = readPoolPair(key, readObject(value, POOL), beaconHeight);
           const place = builder.add(pool);
-          const start = skipHeight(member, 0);
-          if (isNewest && directory !== undefined && place !== undefined && start !== undefined)
-            previous.store(directory, place, member.subarray(start), pool.reserve1, pool.reserve2);
+          if (isNewest && directory !== undefined && place !== undefined && text !== undefined)
+            previous.store(directory, place, text, pool);
         } catch (error) {
           if (!(error instanceof ShapeError)) throw error;
           errors.set(key, error);
@@ -110,7 +108,6 @@ export function createStateReader(directories: PoolDirectories = createPoolDirec
         begin() {
           pools = startPools(beaconHeight);
         },
-        takeExpected,
         take,
       };
 

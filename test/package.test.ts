@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request } from 'undici';
@@ -159,9 +160,23 @@ function linksOf(page: string): readonly string[] {
   return [...page.matchAll(/<(?:script|link|img)\b[^>]*\b(?:src|href)="([^"]+)"/g)].map(([, link = '']) => link);
 }
 
-test('the bundles leave the dispatcher of Node’s own `fetch` alone', () => {
-  for (const file of ['library.js', 'main.cjs'])
-    expect(readFileSync(join(ROOT, 'dist', file), 'utf8')).not.toContain('undici.globalDispatcher');
+test('the library leaves the dispatcher of Node’s own `fetch` alone', async () => {
+  const program = `
+    const { defineProperty } = Object;
+    const setBy = new Map();
+    Object.defineProperty = (target, key, property) => {
+      if (target === globalThis) setBy.set(property.value, new Error().stack);
+      return defineProperty(target, key, property);
+    };
+    await import(${JSON.stringify(pathToFileURL(join(ROOT, 'dist/library.js')).href)});
+    const dispatchers = [1, 2].map((n) => globalThis[Symbol.for('undici.globalDispatcher.' + n)]);
+    const { status } = await fetch('data:,');
+    console.log(JSON.stringify({ setBy: dispatchers.map((each) => setBy.get(each) ?? 'Node'), times: setBy.size, status }));`;
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program]);
+  const { setBy, times, status } = JSON.parse(stdout);
+  expect(times).toBeGreaterThan(0);
+  expect(setBy.filter((stack: string) => stack.includes('library.js'))).toEqual([]);
+  expect(status).toBe(200);
 });
 
 installed('the command serves a query, GraphiQL and the explorer, and exits with 0 on SIGTERM', async () => {

@@ -1,13 +1,13 @@
-import type { buildConnector, Dispatcher, Agent as UndiciAgentType } from 'undici';
-// @ts-expect-error
-import sendRequest from 'undici/lib/api/api-request.js';
-// The entry of undici would replace the dispatcher of `fetch` in the whole process, and load four times as many files. It alone
-// has types.
-// @ts-expect-error
-import UndiciAgent from 'undici/lib/dispatcher/agent.js';
+// Evaluated before undici, whose import replaces the dispatcher of `fetch` in the whole process.
+import './global-dispatchers.ts';
+
+import { Agent, type buildConnector, type Dispatcher } from 'undici';
 import { ProxyError } from '../errors.ts';
 import { credentialsOf } from './credentials.ts';
+import { restoreGlobalDispatchers } from './global-dispatchers.ts';
 import { connectThrough, type ProxySettings, proxyOf } from './proxies.ts';
+
+restoreGlobalDispatchers();
 
 /** The connections to the hosts of one upstream. */
 type ConnectionAgent = {
@@ -20,7 +20,7 @@ type SentRequest = Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'headers'
   readonly headers: Readonly<Record<string, string>>;
 };
 
-type AgentOptions = Omit<UndiciAgentType.Options, 'connect'> & {
+type AgentOptions = Omit<Agent.Options, 'connect'> & {
   readonly proxies: ProxySettings | undefined;
   /** Maximum time to open a connection. */
   readonly connectTimeoutMs: number;
@@ -28,8 +28,8 @@ type AgentOptions = Omit<UndiciAgentType.Options, 'connect'> & {
 
 /** Creates the connections of an HTTP client; none is open yet. */
 export function createAgent({ proxies, connectTimeoutMs, ...options }: AgentOptions): ConnectionAgent {
-  const direct: UndiciAgentType = new UndiciAgent({ ...options, connect: { timeout: connectTimeoutMs } });
-  const proxied: UndiciAgentType = new UndiciAgent({ ...options, connect: connectProxied });
+  const direct = new Agent({ ...options, connect: { timeout: connectTimeoutMs } });
+  const proxied = new Agent({ ...options, connect: connectProxied });
 
   function connectProxied({ protocol, host }: buildConnector.Options, callback: buildConnector.Callback): void {
     const url = new URL(`${protocol}//${host}`);
@@ -47,14 +47,14 @@ export function createAgent({ proxies, connectTimeoutMs, ...options }: AgentOpti
   async function request(url: URL, sent: SentRequest): Promise<Dispatcher.ResponseData> {
     const proxy = proxyOf(url, proxies);
     const target = { origin: url.origin, path: url.pathname + url.search };
-    if (proxy === undefined) return sendRequest.call(direct, { ...sent, ...target });
-    if (url.protocol === 'https:') return sendRequest.call(proxied, { ...sent, ...target });
+    if (proxy === undefined) return direct.request({ ...sent, ...target });
+    if (url.protocol === 'https:') return proxied.request({ ...sent, ...target });
 
     // The proxy forwards it (RFC 9112, 3.2.2).
     const path = target.origin + target.path;
     const credentials = credentialsOf(proxy.url);
     const headers = { ...sent.headers, ...(credentials !== undefined && { 'proxy-authorization': credentials }) };
-    const response: Dispatcher.ResponseData = await sendRequest.call(proxied, { ...sent, ...target, path, headers });
+    const response: Dispatcher.ResponseData = await proxied.request({ ...sent, ...target, path, headers });
     if (response.statusCode !== PROXY_AUTHENTICATION_REQUIRED) return response;
     await response.body.dump();
     throw new ProxyError(proxy.variable, `responded with status ${PROXY_AUTHENTICATION_REQUIRED}`);

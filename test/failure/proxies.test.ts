@@ -102,3 +102,26 @@ test('the built-in sandbox is read without a proxy', async () => {
   const ask = async () => (await gateway.fetch(new Request('http://any/graphql?query={beaconHeight}'))).json();
   await expect.poll(ask).toEqual({ data: { beaconHeight: expect.any(Number) } });
 });
+
+test('the `fetch` of a program uses the proxy of its environment also when the program has the library', async () => {
+  const sandbox = await createSandbox({ history: 5 });
+  onTestFinished(sandbox.close);
+  const proxy = await startForwardProxy();
+  const program = `
+    import { createGateway } from ${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)};
+    const gateway = await createGateway({ fullnodeUrl: ${JSON.stringify(sandbox.nodeUrl)} });
+    const query = await gateway.fetch('http://gateway/graphql?query={beaconHeight}');
+    const { status } = await fetch('http://other.example');
+    console.log(JSON.stringify([await query.json(), status]));
+    await gateway.close();`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    env: { PATH: process.env['PATH'], NODE_USE_ENV_PROXY: '1', HTTP_PROXY: proxy.url.href },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const output: string[] = [];
+  child.stdout.on('data', (text) => output.push(String(text)));
+  expect(await once(child, 'close')).toEqual([0, null]);
+  expect(JSON.parse(output.join(''))).toEqual([{ data: { beaconHeight: sandbox.chain.tip.height } }, 502]);
+  expect(proxy.asked).toEqual(['GET http://other.example/']);
+});

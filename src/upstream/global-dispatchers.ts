@@ -1,0 +1,12 @@
+/** Where undici, and the one in Node, keep the dispatcher of `fetch`, for all its copies in a process. */
+const SYMBOLS = [1, 2].map((version) => Symbol.for(`undici.globalDispatcher.${version}`));
+
+/** What they were before undici was imported. */
+const before = SYMBOLS.map((symbol) => [symbol, Reflect.get(globalThis, symbol)] as const);
+
+/** Undoes what the import of undici has changed, so that the `fetch` of a program that uses the library stays Node's own. */
+export function restoreGlobalDispatchers(): void {
+  for (const [symbol, dispatcher] of before) {
+    if (Reflect.get(globalThis, symbol) !== dispatcher) Reflect.set(globalThis, symbol, dispatcher);
+  }
+}

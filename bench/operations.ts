@@ -48,13 +48,18 @@ export function pageAfter({ pools }: Snapshot, index: number): Operation {
 /** Maximum size of a page. */
 const MAX_PAGE_SIZE = 500;
 
-/** The query of all pools, page by page, without variables. Its aliases begin with a text. */
+/** Fields without fractions, whose last digit Tailcall changes. */
+const AMOUNTS = `fragment Amounts on PoolPair {
+  id token1 { tokenId symbol decimals } token2 { tokenId symbol decimals } token1PoolValue token2PoolValue
+}`;
+
+/** The query of the amounts of all pools, page by page, without variables. Its aliases begin with a text. */
 export function everyPool({ pools }: Snapshot, alias: string): Operation {
   const pages = Array.from({ length: Math.ceil(pools.length / MAX_PAGE_SIZE) }, (_, page) => {
     const after = JSON.stringify(pools[page * MAX_PAGE_SIZE - 1]?.cursor ?? null);
-    return `${alias}x${page}: poolPairs(first: ${MAX_PAGE_SIZE}, after: ${after}) { nodes { ...Pool } }`;
+    return `${alias}x${page}: poolPairs(first: ${MAX_PAGE_SIZE}, after: ${after}) { nodes { ...Amounts } }`;
   });
-  return { query: `{ ${pages.join(' ')} }\n${POOL}` };
+  return { query: `{ ${pages.join(' ')} }\n${AMOUNTS}` };
 }
 
 /** The number of pools that a subscriber follows. */

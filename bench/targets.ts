@@ -13,6 +13,8 @@ export const GATEWAY_BY_WEBSOCKET = 'gateway, over websockets';
 export const YOGA = 'Yoga';
 /** The fastest GraphQL server among the reference servers. */
 export const MERCURIUS_JIT = 'Mercurius with its JIT';
+/** A GraphQL server in Rust. Its binary needs a newer C library than many systems have. */
+export const TAILCALL = 'Tailcall';
 
 /** What follows the name of a target of the other checkout in a comparison. */
 export const BEFORE = ', before';
@@ -38,6 +40,7 @@ export const REFERENCE_SERVERS: ReadonlyMap<string, ReferenceServer> = new Map([
   ['Mercurius', { file: 'reference-servers/mercurius.ts' }],
   ['Apollo Server', { file: 'reference-servers/apollo.ts' }],
   [YOGA, { file: 'reference-servers/yoga.ts' }],
+  [TAILCALL, { file: 'reference-servers/tailcall.ts' }],
 ]);
 
 /** The GraphQL servers over HTTP that the chart shows beside the gateway. */
@@ -59,6 +62,13 @@ export const startHttpTargets: StartTargets = async (servers, isIncluded) =>
     ...(await startReferences(servers, [BARE_HTTP].filter(isIncluded))),
     ...gatewaysBy(servers, 'http'),
     ...(await startReferences(servers, GRAPHQL_SERVERS.filter(isIncluded))),
+  ]);
+
+/** The same and Tailcall, which has pages of pools only. */
+export const startPageTargets: StartTargets = async (servers, isIncluded) =>
+  new Map([
+    ...(await startHttpTargets(servers, isIncluded)),
+    ...(await startReferences(servers, [TAILCALL].filter(isIncluded))),
   ]);
 
 /** Takes the gateway over HTTP, and over websockets. */

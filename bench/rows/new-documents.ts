@@ -2,20 +2,20 @@ import type { Goal } from '../goal.ts';
 import { everyPool } from '../operations.ts';
 import { benchmarkQueries, type QueryCase, type QuerySchedule, scheduleOf, targetsOf } from '../query-benchmark.ts';
 import type { Row } from '../row.ts';
-import { GATEWAY, MERCURIUS_JIT, startHttpTargets, YOGA } from '../targets.ts';
+import { GATEWAY, MERCURIUS_JIT, startPageTargets, TAILCALL, YOGA } from '../targets.ts';
 
 /** The numbers of pools in each response. */
 const [FEW, MANY] = [55, 1_000];
 
 const SCHEDULE: QuerySchedule = { sizes: [FEW, MANY], starts: 3, rounds: 2, seconds: 1, warmUpSeconds: 1.5 };
-const TARGETS = { start: startHttpTargets };
+const TARGETS = { start: startPageTargets };
 
 /** The number of documents. Together they are longer than the gateway's cache of documents, so none is found there again. */
 const DOCUMENTS = 6_000;
 
 const goal = (value: number, size: number): Goal => ({
   target: GATEWAY,
-  baseline: { target: [MERCURIUS_JIT, 'Apollo Server', YOGA], by: 'ratio' },
+  baseline: { target: [MERCURIUS_JIT, 'Apollo Server', YOGA, TAILCALL], by: 'ratio' },
   bound: 'at least',
   value,
   sizes: [size],

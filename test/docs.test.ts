@@ -28,8 +28,11 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 describe('the pages', () => {
-  test.each(['README.md', 'ARCHITECTURE.md'])('%s has at most 200 lines', (path) => {
-    expect(read(path).trimEnd().split('\n').length).toBeLessThanOrEqual(200);
+  test.each([
+    ['README.md', 200],
+    ['ARCHITECTURE.md', 160],
+  ])('%s has at most %i lines', (path, lines) => {
+    expect(read(path).trimEnd().split('\n').length).toBeLessThanOrEqual(lines);
   });
 
   test('all pages of docs/ are linked from README, and all decisions from their index', () => {

@@ -1,4 +1,7 @@
-/** Where undici, and the one in Node, keep the dispatcher of `fetch`, for all its copies in a process. */
+// Node loads its own undici when one of its classes is first used, and sets its dispatcher then, unless there is one already.
+Reflect.get(globalThis, 'Headers');
+
+/** Where all copies of undici in a process keep the dispatcher of `fetch`. That of Node 24 has version 1. */
 const SYMBOLS = [1, 2].map((version) => Symbol.for(`undici.globalDispatcher.${version}`));
 
 /** What they were before undici was imported. */

@@ -2,9 +2,19 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Checkout } from './gateway.ts';
-import { BEFORE } from './targets.ts';
 import { createTemporaryFolder } from './temporary-folders.ts';
+
+/** A checkout of the repository, whose gateway is measured. */
+export type Checkout = {
+  /** What follows the name of a target of this checkout in reports: empty for the checkout of this bench. */
+  readonly suffix: string;
+  readonly folder: string;
+  /** Further settings of its gateway. */
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+/** What follows the name of a target of the other checkout in a comparison. */
+export const BEFORE = ', before';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 

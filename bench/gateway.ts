@@ -1,18 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SandboxOptions } from '../src/sandbox/sandbox.ts';
+import type { Checkout } from './checkouts.ts';
 import { type BenchProcess, startProcess } from './processes.ts';
 import type { SandboxFacts } from './sandbox.ts';
 import { createTemporaryFolder } from './temporary-folders.ts';
-
-/** A checkout of the repository, whose gateway is measured. */
-export type Checkout = {
-  /** What follows the name of a target of this checkout in reports: empty for the checkout of this bench. */
-  readonly suffix: string;
-  readonly folder: string;
-  /** Further settings of its gateway. */
-  readonly env?: Readonly<Record<string, string>>;
-};
 
 /** A running sandbox. */
 export type SandboxProcess = BenchProcess & { readonly facts: SandboxFacts };

@@ -1,7 +1,14 @@
 import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import type { Transport } from './load/connection.ts';
-import type { Operation } from './operations.ts';
+
+/** One GraphQL operation, as in the body of a request. */
+export type Operation = {
+  readonly query: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  /** Servers ignore what they do not know. */
+  readonly extensions?: Readonly<Record<string, unknown>>;
+};
 
 /** Sends one operation by POST, and returns the text of the response. */
 export async function requestText(url: string, operation: Operation): Promise<string> {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
-import type { Checkout } from './gateway.ts';
+import type { Checkout } from './checkouts.ts';
 
 /** The role of a process. The server has a core of its own, and with three cores the load generator and the sandbox too. */
 export type Role = 'server' | 'load' | 'upstream';

@@ -1,14 +1,7 @@
+import type { Operation } from './graphql-client.ts';
 import type { Transport } from './load/connection.ts';
 import { textFrame } from './load/websocket.ts';
 import type { Snapshot } from './snapshot.ts';
-
-/** One GraphQL operation, as in the body of a request. */
-export type Operation = {
-  readonly query: string;
-  readonly variables?: Readonly<Record<string, unknown>>;
-  /** Servers ignore what they do not know. */
-  readonly extensions?: Readonly<Record<string, unknown>>;
-};
 
 const POOL = `fragment Pool on PoolPair {
   id token1 { tokenId symbol decimals } token2 { tokenId symbol decimals }

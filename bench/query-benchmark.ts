@@ -1,8 +1,8 @@
 import type { Goal } from './goal.ts';
-import { expectSameData, REQUEST_TEXT, requestText } from './graphql-client.ts';
+import { expectSameData, type Operation, REQUEST_TEXT, requestText } from './graphql-client.ts';
 import type { Transport } from './load/connection.ts';
 import { startLoadGenerator } from './load-generator.ts';
-import { type Operation, toRequest } from './operations.ts';
+import { toRequest } from './operations.ts';
 import { orderOf } from './order.ts';
 import { type RoundResult, runRepeated, runUnique } from './query-rounds.ts';
 import { createResult, type OpenResult, type Result } from './result.ts';

@@ -1,4 +1,4 @@
-import type { Checkout } from './gateway.ts';
+import type { Checkout } from './checkouts.ts';
 import type { Result } from './result.ts';
 
 /** What every row gets. */

@@ -16,9 +16,6 @@ export const MERCURIUS_JIT = 'Mercurius with its JIT';
 /** A GraphQL server in Rust. Its binary needs a newer C library than many systems have. */
 export const TAILCALL = 'Tailcall';
 
-/** What follows the name of a target of the other checkout in a comparison. */
-export const BEFORE = ', before';
-
 /** One server that is measured over one transport. */
 export type Target = {
   readonly server: BenchProcess;

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SandboxOptions } from '../src/sandbox/sandbox.ts';
-import { type Checkout, type SandboxProcess, startGateway, startSandbox } from './gateway.ts';
+import type { Checkout } from './checkouts.ts';
+import { type SandboxProcess, startGateway, startSandbox } from './gateway.ts';
 import { type BenchProcess, startProcess } from './processes.ts';
 import type { SandboxFacts } from './sandbox.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';

@@ -1,6 +1,7 @@
+import { BEFORE } from '../checkouts.ts';
 import { compare, median, samplesOf, spreadOf, toCount, toFigure, toTable } from '../figures.ts';
 import type { Result } from '../result.ts';
-import { BEFORE, GATEWAY } from '../targets.ts';
+import { GATEWAY } from '../targets.ts';
 import type { Run } from './run.ts';
 
 /** A change that makes a figure worse by more than this counts as slower. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { request } from '../graphql-client.ts';
+import { type Operation, request } from '../graphql-client.ts';
 import { startLoadGenerator } from '../load-generator.ts';
-import { type Operation, pageAfter, toPost } from '../operations.ts';
+import { pageAfter, toPost } from '../operations.ts';
 import type { BenchProcess } from '../processes.ts';
 import { runUnique } from '../query-rounds.ts';
 import { createResult, type OpenResult, type Result } from '../result.ts';

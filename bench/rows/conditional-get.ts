@@ -1,6 +1,6 @@
-import { expectSameData } from '../graphql-client.ts';
+import { expectSameData, type Operation } from '../graphql-client.ts';
 import { startLoadGenerator } from '../load-generator.ts';
-import { GET_HEADERS, type Operation, pageAfter, toConditionalGet, toPath } from '../operations.ts';
+import { GET_HEADERS, pageAfter, toConditionalGet, toPath } from '../operations.ts';
 import { orderOf } from '../order.ts';
 import { type QuerySchedule, scheduleOf, targetsOf } from '../query-benchmark.ts';
 import { measure } from '../query-rounds.ts';

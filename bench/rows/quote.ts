@@ -1,5 +1,6 @@
+import type { Operation } from '../graphql-client.ts';
 import { type LoadGenerator, startLoadGenerator } from '../load-generator.ts';
-import { type Operation, quoteOf, toPost } from '../operations.ts';
+import { quoteOf, toPost } from '../operations.ts';
 import { createResult, type OpenResult, type Result } from '../result.ts';
 import type { Row, RowContext } from '../row.ts';
 import type { Snapshot } from '../snapshot.ts';

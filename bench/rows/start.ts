@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import type { Checkout } from '../checkouts.ts';
 import {
-  type Checkout,
   flagsOfStart,
   type GatewayOptions,
   startGateway,

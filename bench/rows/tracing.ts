@@ -1,4 +1,4 @@
-import type { Checkout } from '../gateway.ts';
+import type { Checkout } from '../checkouts.ts';
 import type { Goal } from '../goal.ts';
 import { onePool } from '../operations.ts';
 import { startProcess } from '../processes.ts';

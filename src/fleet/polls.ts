@@ -63,6 +63,7 @@ export function createPolls<T>(
   });
 
   const canShare = () => redis.isAvailable() && isMember();
+  const isOverdue = (idleMs: number) => performance.now() - polledAt > INTERVALS_UNTIL_FAILING * idleMs;
 
   /** @throws Error if Redis cannot be used */
   async function look(wants: boolean, pushed?: string) {
@@ -81,8 +82,6 @@ export function createPolls<T>(
     if (failure === undefined || replicas() <= 1) return true;
     return isOverdue(idleMs) || performance.now() - failure.at > STAND_BACK_MS;
   }
-
-  const isOverdue = (idleMs: number) => performance.now() - polledAt > INTERVALS_UNTIL_FAILING * idleMs;
 
   /** The values from a rank on, and whether there are any that can be read. @throws Error if Redis cannot be used */
   async function receive(previous: T | undefined): Promise<{ newer: T | undefined; isEmpty: boolean }> {

@@ -108,6 +108,9 @@ export function createBackfill(options: BackfillOptions): Backfill {
   /** Set for good if the states of the node have no time. */
   let isImpossible = false;
 
+  const mustEnd = () => stopping.signal.aborted || !mayRun() || isImpossible;
+  const urgentFrom = ({ beaconHeight }: Head) => Math.max(firstHeight ?? 1, beaconHeight - URGENT_HEIGHTS);
+
   function wake(head: Head): void {
     newest = head;
     firstHeight ??= head.beaconHeight;
@@ -124,9 +127,6 @@ export function createBackfill(options: BackfillOptions): Backfill {
       working = undefined;
     });
   }
-
-  const mustEnd = () => stopping.signal.aborted || !mayRun() || isImpossible;
-  const urgentFrom = ({ beaconHeight }: Head) => Math.max(firstHeight ?? 1, beaconHeight - URGENT_HEIGHTS);
 
   /** Reads until nothing is missing. */
   async function fill(): Promise<void> {

@@ -2,7 +2,7 @@ import type { Instant } from '../domain/instant.ts';
 import { type Token, type TokenList, toTokenList } from '../domain/token.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { ServiceToken, TokenService } from '../upstream/token-service.ts';
-import { createFollower, type Follower, type Watcher } from './broadcast/follower.ts';
+import { createFollower, type Watcher } from './broadcast/follower.ts';
 
 /** The token list that is served. */
 export type TokenSource = {
@@ -64,13 +64,13 @@ export function followTokens(options: TokenFollowerOptions): TokenSource {
   let nextAt: Instant | undefined;
   let skipped = 0;
 
-  function intervalMs(): number {
-    const pauseMs = follower.isFailing() ? Math.min(AGAIN_MS, pollMs) : pollMs;
+  function intervalMs(isFailing: boolean): number {
+    const pauseMs = isFailing ? Math.min(AGAIN_MS, pollMs) : pollMs;
     nextAt = now() + pauseMs;
     return pauseMs;
   }
 
-  const follower: Follower<Snapshot> = createFollower<Snapshot>({
+  const follower = createFollower<Snapshot>({
     async read(previous) {
       const { rows, dropped } = await host.list(previous?.rows);
       observedAt = now();

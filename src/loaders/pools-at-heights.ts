@@ -64,6 +64,8 @@ export function createPoolsAtHeights({
     });
   }
 
+  const states = new DataLoader(readStates);
+
   async function readPools(keys: readonly PoolAtHeight[]): Promise<(PoolPair | Error | undefined)[]> {
     const found = await states.loadMany(keys.map(({ height }) => height));
     return keys.map(({ a, b }, index) => {
@@ -85,7 +87,6 @@ export function createPoolsAtHeights({
     );
   }
 
-  const states = new DataLoader(readStates);
   const pools = new DataLoader<PoolAtHeight, PoolPair | undefined, string>(readPools, {
     cacheKeyFn: ({ height, a, b }) => (a < b ? `${a}-${b}@${height}` : `${b}-${a}@${height}`),
     // Before the batch of `states`, so that it contains the heights of pools and those of pages.

@@ -31,8 +31,8 @@ export type Follower<T> = Pick<Broadcast<T>, 'subscribe' | 'subscribers' | 'skip
 export type FollowerOptions<T> = {
   /** Reads once. If it returns the previous value, or `undefined`, nothing is published. */
   readonly read: (previous: T | undefined) => Promise<T | undefined>;
-  /** From the end of one read to the start of the next. */
-  readonly intervalMs: () => number;
+  /** From the end of one read, which may have failed, to the start of the next. */
+  readonly intervalMs: (isFailing: boolean) => number;
   /** The upstream that is read, for the error of a caller that waits too long. */
   readonly upstream: AnyUpstream;
   /** How long a caller waits for the first value. */
@@ -94,7 +94,7 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
     } finally {
       span?.discard();
       isReading = false;
-      if (!stopped) timer = setTimeout(readAgain, intervalMs());
+      if (!stopped) timer = setTimeout(readAgain, intervalMs(isFailing()));
     }
   }
 
@@ -114,6 +114,10 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
     watcher.failed(error);
     failure = { error };
     return true;
+  }
+
+  function isFailing(): boolean {
+    return failure !== undefined;
   }
 
   function readAgain(): void {
@@ -155,7 +159,7 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
     subscribe: latest.subscribe,
     subscribers: latest.subscribers,
     skippedValues: latest.skippedValues,
-    isFailing: () => failure !== undefined,
+    isFailing,
     failure: () => failure?.error,
     readNow,
     stop() {

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import type { Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -45,18 +46,10 @@ function isInUse(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
 }
 
-function listenOnce(server: Server, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const failed = (error: Error) => {
-      server.off('listening', succeeded);
-      reject(error);
-    };
-    const succeeded = () => {
-      server.off('error', failed);
-      resolve(port);
-    };
-    server.once('error', failed).once('listening', succeeded).listen(port, host);
-  });
+async function listenOnce(server: Server, host: string, port: number): Promise<number> {
+  server.listen(port, host);
+  await once(server, 'listening');
+  return port;
 }
 
 /** The URL of an address, without a trailing slash. */

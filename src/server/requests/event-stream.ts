@@ -39,6 +39,7 @@ export function createEventStream(
   let subscription: Subscription | undefined;
   let hasRoom = false;
   let isRequested = false;
+  const ping = setInterval(() => hasRoom && write(COMMENT), keepAliveMs).unref();
 
   const events: Readable = new Readable({
     highWaterMark: 0,
@@ -69,7 +70,6 @@ export function createEventStream(
     events.push(text);
   }
 
-  const ping = setInterval(() => hasRoom && write(COMMENT), keepAliveMs).unref();
   // Some clients see the response only when the first byte of its body arrives.
   write(COMMENT);
   events.once('error', (error) => {

@@ -116,12 +116,10 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
     readOnce: together?.states,
   });
   const headListeners: ((head: Head) => void)[] = [];
-  const isPushOpen = () => pushes.some((push) => push.status().isOpen);
   const head = createHeadFollower({
     nodes,
     poolCounts,
     pollMs,
-    isPushOpen,
     timeoutMs,
     maxBlockAgeMs: config.maxBlockAgeMs,
     recent,

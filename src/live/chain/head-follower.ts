@@ -39,8 +39,6 @@ export type HeadFollower = Follower<Head> & {
 type HeadFollowerOptions = {
   readonly nodes: Nodes;
   readonly pollMs: number;
-  /** Whether the websocket of at least one node is open. Then polls are rarer. */
-  readonly isPushOpen?: () => boolean;
   /** How long one response of a node may take, and how long a client waits for the first head. */
   readonly timeoutMs: number;
   /** How old the newest block may become before the head is stale, by the time at which it was made. */
@@ -63,16 +61,10 @@ const CALLS_FOR_A_HEAD = 4;
 
 /** Starts to follow the chain of these nodes. */
 export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
-  const { nodes, pollMs, timeoutMs, maxBlockAgeMs, poolCounts, recent, now, watcher, tracing } = options;
-  const { isPushOpen = () => false, fleetPoll } = options;
+  const { nodes, pollMs, timeoutMs, maxBlockAgeMs, poolCounts, recent, now, watcher, tracing, fleetPoll } = options;
   const interval = createBlockInterval(now);
-  const schedule = createPollSchedule({
-    pollMs,
-    isPushOpen,
-    isFailing: () => follower.isFailing(),
-    served: () => follower.newest(),
-    pollNow: () => follower.readNow(),
-  });
+  const schedule = createPollSchedule(pollMs);
+  const problems = createHeadProblems({ interval, maxBlockAgeMs, now, watcher });
 
   /** Polls the tips, chooses the node, and reads its block. @returns the previous head if there is no other block */
   async function read(previous: Head | undefined): Promise<Head> {
@@ -118,9 +110,12 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     return fleetPoll.poll({ previous, remembered: recent.all(), remember: recent.fill, idleMs, pushed, read });
   }
 
-  const follower: Follower<Head> = createFollower<Head>({
+  const follower = createFollower<Head>({
     read: fleetPoll === undefined ? read : (previous) => readTogether(fleetPoll, previous),
-    intervalMs: fleetPoll === undefined ? schedule.intervalMs : () => fleetPoll.intervalMs(schedule.intervalMs()),
+    intervalMs(isFailing) {
+      const intervalMs = schedule.intervalMs(isFailing);
+      return fleetPoll?.intervalMs(intervalMs) ?? intervalMs;
+    },
     upstream: 'NODE',
     timeoutMs,
     watcher,
@@ -131,7 +126,7 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
         recent.add(each);
         if (each.hash !== '') watcher.published?.(each);
       }
-      schedule.published();
+      schedule.published(head);
     },
     trace: tracing && {
       start: () => tracing.startPoll('head'),
@@ -143,13 +138,12 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     },
   });
   fleetPoll?.onPublished(follower.readNow);
-  const { current: head, failure } = follower;
-  const problems = createHeadProblems({ head, failure, interval, maxBlockAgeMs, now, watcher });
+  schedule.onDue(follower.readNow);
 
   return {
     ...follower,
-    isStale: () => problems.staleness().length > 0,
-    problems: problems.all,
+    isStale: () => problems.staleness(follower).length > 0,
+    problems: () => problems.all(follower),
     nextAt: interval.nextAt,
     async subscribeAfter(height) {
       await fleetPoll?.untilCurrent();

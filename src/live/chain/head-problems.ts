@@ -1,6 +1,7 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { GatewayError } from '../../errors.ts';
+import type { Follower } from '../broadcast/follower.ts';
 import type { BlockInterval } from './block-interval.ts';
 import type { Head } from './head.ts';
 
@@ -33,10 +34,13 @@ type HeadProblems = {
   /** The highest tip of all nodes in a poll, and the height that is served. */
   polled(tip: BeaconHeight, served: BeaconHeight): void;
   /** Why the head is stale: each of these alone is enough. */
-  staleness(): readonly Problem[];
+  staleness(follower: Followed): readonly Problem[];
   /** All problems: why the head is stale, and that the nodes have lost blocks. */
-  all(): readonly Problem[];
+  all(follower: Followed): readonly Problem[];
 };
+
+/** The head that is served, and why the newest block cannot be read. */
+type Followed = Pick<Follower<Head>, 'current' | 'failure'>;
 
 /** Is notified, each time once, when the tip falls far below the served height, and when it is near again. */
 export type TipWatcher = {
@@ -45,9 +49,6 @@ export type TipWatcher = {
 };
 
 type HeadProblemsOptions = {
-  readonly head: () => Head | undefined;
-  /** Why the newest block cannot be read; `undefined` if it can. */
-  readonly failure: () => unknown;
   readonly interval: BlockInterval;
   /** How old the newest block may become, by the time at which it was made. */
   readonly maxBlockAgeMs: number;
@@ -60,12 +61,12 @@ const FAR_BLOCKS = 100;
 
 /** Creates the problems of a head, with no tip polled yet. */
 export function createHeadProblems(options: HeadProblemsOptions): HeadProblems {
-  const { head, failure, interval, maxBlockAgeMs, now, watcher } = options;
+  const { interval, maxBlockAgeMs, now, watcher } = options;
   /** The highest tip, while it is far below the served height. */
   let farBehind: BeaconHeight | undefined;
 
-  function staleness(): readonly Problem[] {
-    const time = head()?.time;
+  function staleness({ current, failure }: Followed): readonly Problem[] {
+    const time = current()?.time;
     const problems: readonly (Problem | false)[] = [
       failure() !== undefined && {
         code: 'NODE_UNREADABLE',
@@ -84,9 +85,9 @@ export function createHeadProblems(options: HeadProblemsOptions): HeadProblems {
     return problems.filter((problem) => problem !== false);
   }
 
-  function lostBlocks(): readonly Problem[] {
+  function lostBlocks({ current }: Followed): readonly Problem[] {
     if (farBehind === undefined) return [];
-    const message = `the node reports beacon height ${farBehind}, far below the served height ${head()?.beaconHeight}: it may have lost its database`;
+    const message = `the node reports beacon height ${farBehind}, far below the served height ${current()?.beaconHeight}: it may have lost its database`;
     return [{ code: 'NODE_FAR_BEHIND', message }];
   }
 
@@ -98,6 +99,6 @@ export function createHeadProblems(options: HeadProblemsOptions): HeadProblems {
       if (farBehind === undefined && wasFarBehind) watcher.caughtUp(tip);
     },
     staleness,
-    all: () => [...staleness(), ...lostBlocks()],
+    all: (follower) => [...staleness(follower), ...lostBlocks(follower)],
   };
 }

@@ -4,14 +4,16 @@ import type { PushedBlock } from '../../upstream/node/push-session.ts';
 
 /** When the tips of the nodes are polled. A block that a node pushes is a reason to poll now, never a head by itself. */
 type PollSchedule = {
-  /** The time from the end of a poll to the start of the next one. Called at the end of each poll. */
-  intervalMs(): number;
+  /** The time from the end of a poll to the start of the next one. Called at the end of each poll, with whether it failed. */
+  intervalMs(isFailing: boolean): number;
   /** The interval without blocks that were pushed. */
   usualMs(): number;
   /** Names a block that was pushed and is not served yet; `undefined` if there is none. */
   awaited(): string | undefined;
-  /** A head was published. */
-  published(): void;
+  /** A head is served from now on. */
+  published(head: ServedBlock): void;
+  /** Calls a function when a frame is a reason to poll. It polls now, unless a poll is under way, and returns whether it does. */
+  onDue(pollNow: () => boolean): void;
   /** No poll is started any more. */
   stop(): void;
   readonly push: PushInput;
@@ -21,22 +23,12 @@ type PollSchedule = {
 export type PushInput = {
   /** A node has pushed a block. */
   received(block: PushedBlock): void;
-  /** A websocket has opened or closed: blocks may have been missed. */
-  changed(): void;
+  /** A websocket has opened or closed: blocks may have been missed. While at least one is open, polls are rarer. */
+  changed(isOpen: boolean): void;
 };
 
-type PollScheduleOptions = {
-  /** The interval without push. */
-  readonly pollMs: number;
-  /** Whether the websocket of at least one node is open. */
-  readonly isPushOpen: () => boolean;
-  /** Whether the last poll failed. */
-  readonly isFailing: () => boolean;
-  /** The block of the head that is served. */
-  readonly served: () => { readonly beaconHeight: BeaconHeight; readonly hash: string } | undefined;
-  /** Polls now, unless a poll is under way. @returns whether it does */
-  readonly pollNow: () => boolean;
-};
+/** The block of the head that is served. */
+type ServedBlock = { readonly beaconHeight: BeaconHeight; readonly hash: string };
 
 /** While nodes push their blocks, polling only finds what a frame has missed. */
 const PUSHED_POLL_MS = 10_000;
@@ -57,15 +49,14 @@ const AGAIN_MS = [50, 100, 200, 400, 800];
 const SILENT_HEADS = 2;
 
 /** Creates the schedule. Without websockets, each interval is `pollMs`. */
-export function createPollSchedule({
-  pollMs,
-  isPushOpen,
-  isFailing,
-  served,
-  pollNow,
-}: PollScheduleOptions): PollSchedule {
+export function createPollSchedule(pollMs: number): PollSchedule {
   const rate = { pointsPerSecond: 1_000 / pollMs, burst: POLLS_AT_ONCE };
   let bucket = fullBucket(rate, performance.now());
+  let pollNow = (): boolean => false;
+  let served: ServedBlock | undefined;
+  let openSockets = 0;
+  /** Whether the last poll failed. */
+  let isFailing = false;
   /** A block above the served one, and how often the tips were polled again for it. */
   let awaited: { readonly height: BeaconHeight; readonly hash: string; polls: number } | undefined;
   /** The newest block that was pushed during a poll, which may have begun before the node had it. */
@@ -97,7 +88,7 @@ export function createPollSchedule({
   }
 
   function isNews({ height, hash }: PushedBlock): boolean {
-    const { beaconHeight = 0, hash: servedHash } = served() ?? {};
+    const { beaconHeight = 0, hash: servedHash } = served ?? {};
     return height > beaconHeight || (height === beaconHeight && hash !== servedHash);
   }
 
@@ -106,24 +97,31 @@ export function createPollSchedule({
     const isDue = pushedMeanwhile !== undefined && isNews(pushedMeanwhile);
     pushedMeanwhile = undefined;
     if (isDue) return 0;
-    if (awaited === undefined || awaited.height <= (served()?.beaconHeight ?? 0)) return undefined;
+    if (awaited === undefined || awaited.height <= (served?.beaconHeight ?? 0)) return undefined;
     const pauseMs = AGAIN_MS[awaited.polls];
     awaited.polls += 1;
     return pauseMs !== undefined && takePoll() === 0 ? Math.min(pauseMs, pollMs) : pollMs;
   }
 
   function usualMs(): number {
-    const isRelied = isPushOpen() && !isFailing() && silentHeads < SILENT_HEADS;
+    const isRelied = openSockets > 0 && !isFailing && silentHeads < SILENT_HEADS;
     return isRelied ? Math.max(PUSHED_POLL_MS, pollMs) : pollMs;
   }
 
   return {
-    intervalMs: () => againMs() ?? usualMs(),
+    intervalMs(hasFailed) {
+      isFailing = hasFailed;
+      return againMs() ?? usualMs();
+    },
     usualMs,
     awaited: () => (awaited !== undefined && isNews(awaited) ? `${awaited.height}:${awaited.hash}` : undefined),
-    published() {
-      silentHeads = isAnnounced || !isPushOpen() ? 0 : silentHeads + 1;
+    published(head) {
+      served = head;
+      silentHeads = isAnnounced || openSockets === 0 ? 0 : silentHeads + 1;
       isAnnounced = false;
+    },
+    onDue(poll) {
+      pollNow = poll;
     },
     stop: () => clearTimeout(timer),
     push: {
@@ -131,11 +129,13 @@ export function createPollSchedule({
         isAnnounced = true;
         silentHeads = 0;
         if (!isNews(block)) return;
-        if (block.height > Math.max(served()?.beaconHeight ?? 0, awaited?.height ?? 0))
-          awaited = { ...block, polls: 0 };
+        if (block.height > Math.max(served?.beaconHeight ?? 0, awaited?.height ?? 0)) awaited = { ...block, polls: 0 };
         pollSoon(block);
       },
-      changed: () => pollSoon(),
+      changed(isOpen) {
+        openSockets += isOpen ? 1 : -1;
+        pollSoon();
+      },
     },
   };
 }

@@ -26,7 +26,7 @@ type PushStatus = {
 export type BlockPushOptions = Pick<PushSessionOptions, 'url' | 'headers' | 'timeoutMs' | 'proxies' | 'onBlock'> & {
   readonly name: string;
   /** The websocket has opened or closed. */
-  onChange(): void;
+  onChange(isOpen: boolean): void;
   /** Is notified when the node cannot push, and when its first block has come: each once, not at every attempt. */
   readonly watcher: { failed(error: unknown): void; pushing(): void };
   readonly pingMs?: number;
@@ -58,7 +58,7 @@ export function createBlockPush(options: BlockPushOptions): BlockPush {
   function setOpen(open: boolean): void {
     if (isOpen === open) return;
     isOpen = open;
-    onChange();
+    onChange(open);
   }
 
   function receive(block: PushedBlock): void {

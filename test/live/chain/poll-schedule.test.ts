@@ -2,39 +2,39 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createPollSchedule } from '../../../src/live/chain/poll-schedule.ts';
 
 /** A schedule with a socket that is open, at height 100, whose polls a test ends by calling `intervalMs`. */
-function schedule({ pollMs = 1_000, isOpen = true } = {}) {
+function schedule({ pollMs = 1_000 } = {}) {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-  const state = { isOpen, isFailing: false, served: { beaconHeight: 100, hash: 'a' }, isPolling: false, polls: 0 };
-  const created = createPollSchedule({
-    pollMs,
-    isPushOpen: () => state.isOpen,
-    isFailing: () => state.isFailing,
-    served: () => state.served,
-    pollNow() {
-      if (!state.isPolling) state.polls += 1;
-      return !state.isPolling;
-    },
+  const state = { isFailing: false, isPolling: false, polls: 0 };
+  const created = createPollSchedule(pollMs);
+  const serve = (beaconHeight: number, hash = 'a') => created.published({ beaconHeight, hash });
+  serve(100);
+  created.push.changed(true);
+  // The poll at the opening counts no more.
+  vi.advanceTimersByTime(pollMs);
+  created.onDue(() => {
+    if (!state.isPolling) state.polls += 1;
+    return !state.isPolling;
   });
   onTestFinished(() => {
     created.stop();
     vi.useRealTimers();
   });
-  const serve = (beaconHeight: number, hash = 'a') => {
-    state.served = { beaconHeight, hash };
-    created.published();
-  };
-  return { ...created, state, serve };
+  return { ...created, intervalMs: () => created.intervalMs(state.isFailing), state, serve };
 }
 
 const block = (height: number, hash = 'b') => ({ height, hash });
 
 describe('the interval between polls', () => {
   test('is 10 s while a socket is open, and the setting without one', () => {
-    const { intervalMs, state } = schedule();
+    const { intervalMs, push, state } = schedule();
     expect(intervalMs()).toBe(10_000);
     state.isFailing = true;
     expect(intervalMs()).toBe(1_000);
-    Object.assign(state, { isOpen: false, isFailing: false });
+    state.isFailing = false;
+    push.changed(true);
+    push.changed(false);
+    expect(intervalMs()).toBe(10_000);
+    push.changed(false);
     expect(intervalMs()).toBe(1_000);
     expect(schedule({ pollMs: 30_000 }).intervalMs()).toBe(30_000);
   });
@@ -70,7 +70,7 @@ describe('a frame', () => {
     const { push, state, intervalMs, serve } = schedule();
     state.isPolling = true;
     push.received(block(101));
-    push.changed();
+    push.changed(true);
     expect(intervalMs()).toBe(0);
     push.received(block(102, 'c'));
     serve(102, 'c');
@@ -130,8 +130,10 @@ describe('many frames', () => {
 describe('a socket that opens or closes', () => {
   test('polls, because blocks may have been missed', () => {
     const { push, state } = schedule();
-    push.changed();
+    push.changed(false);
     expect(state.polls).toBe(1);
+    push.changed(true);
+    expect(state.polls).toBe(2);
   });
 });
 

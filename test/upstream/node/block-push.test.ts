@@ -8,6 +8,7 @@ import { fixedSandbox } from '../../sandbox/support.ts';
 /** A push whose notifications are recorded. */
 function record(url: string, options: Partial<BlockPushOptions> = {}) {
   const heights: number[] = [];
+  const changes: boolean[] = [];
   const notified: string[] = [];
   const push = createBlockPush({
     name: 'node',
@@ -16,7 +17,7 @@ function record(url: string, options: Partial<BlockPushOptions> = {}) {
     timeoutMs: 5_000,
     firstPauseMs: 1,
     onBlock: ({ height }) => heights.push(height - 1_640_000),
-    onChange() {},
+    onChange: (isOpen) => changes.push(isOpen),
     watcher: {
       failed: (error) => notified.push(error instanceof UpstreamError ? error.message : String(error)),
       pushing: () => notified.push('pushing'),
@@ -24,7 +25,7 @@ function record(url: string, options: Partial<BlockPushOptions> = {}) {
     ...options,
   });
   onTestFinished(push.close);
-  return { push, heights, notified };
+  return { push, heights, changes, notified };
 }
 
 /** Starts a sandbox, and a push from it that has subscribed. */
@@ -62,10 +63,11 @@ describe('a push', () => {
   });
 
   test('unsubscribes before it closes', async () => {
-    const { sandbox, push } = await subscribed();
+    const { sandbox, push, changes } = await subscribed();
     await push.close();
     await expect.poll(sandbox.push.openSockets).toBe(0);
     expect([sandbox.push.calls('unsubscribe'), sandbox.push.leaked()]).toEqual([1, 0]);
+    expect(changes).toEqual([true, false]);
     expect([push.status().isOpen, sandbox.push.upgrades.length]).toEqual([false, 1]);
   });
 

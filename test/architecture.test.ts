@@ -3,6 +3,7 @@ import { builtinModules } from 'node:module';
 import { basename, dirname, join, matchesGlob, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { BROWSERS, PROCESSES } from '../vitest.config.ts';
+import { findEarlyUses } from './support/early-uses.ts';
 
 type Import = { readonly from: string; readonly isType: boolean };
 type SourceFile = { readonly path: string; readonly text: string; readonly imports: readonly Import[] };
@@ -345,6 +346,13 @@ describe('how is the source written', () => {
     expect(off.map(({ path }) => path)).toEqual([]);
   });
 
+  test('without closures above the constants, variables and classes of the same function that they use', () => {
+    const uses = written.flatMap(({ path, text }) =>
+      findEarlyUses(text).map(({ name, line }) => `${path}:${line} uses ${name}`),
+    );
+    expect(uses).toEqual([]);
+  });
+
   test('without default exports', () => {
     const files = written.filter(({ text }) => /^export\s+(default\b|\{[^}]*\bas default\b)/m.test(text));
     expect(files.map(({ path }) => path)).toEqual([]);
@@ -447,5 +455,22 @@ describe('do these tests see what they look for', () => {
     ["export const from = 'a';", []],
   ])('%j', (text, imports) => {
     expect(importsOf(text)).toEqual(imports);
+  });
+
+  test.each<[string, string[]]>([
+    ['function f() { const g = () => x; const x = 1; }', ['x']],
+    ['function f() { const g = () => ({ x }); let x = 1; }', ['x']],
+    ['function f() { function g() { return b; } const { a, b: [b] = [], ...c } = q; }', ['b']],
+    ['const f = { m() { if (a) { g(() => K); class K {} } } };', ['K']],
+    ['for (const x of [1]) { g(() => x + y); const y = x; }', ['y']],
+    ['function f() { const x = 1; const g = () => x; }', []],
+    ['function f() { const x = () => x; }', []],
+    ['function f() { const g = (x) => x; const x = 1; }', []],
+    ['function f() { const g = () => ({ x: o.x }); const x = 1; }', []],
+    ['function f() { const g = (a: typeof x) => a; const x = 1; }', []],
+    ['function f() { const g = () => h(); function h() {} }', []],
+    ['const f = () => x; const x = 1;', []],
+  ])('%s', (text, names) => {
+    expect(findEarlyUses(text).map(({ name }) => name)).toEqual(names);
   });
 });

@@ -77,7 +77,6 @@ export function startRecording(options: RecordingOptions): Recording {
   return {
     sources: { history, blockTimes: createBlockTimes(history) },
     add(head) {
-      for (const below of head.filledIn ?? []) if (below.hash !== '') recorder.add(below);
       recorder.add(head);
       backfill.wake(head);
     },

@@ -33,6 +33,9 @@ type PackedHead = Omit<Head, 'exchange' | 'source' | 'filledIn' | 'previousHeigh
   readonly observedAt: number;
 };
 
+/** A head of another replica, and the node that showed its block, if that is one of this replica too. */
+type ReceivedHead = Head & { readonly shownBy: Nodes['all'][number] | undefined };
+
 /** How long a head waits for the states between it and the one before it. */
 const FILL_IN_MS = 1_000;
 
@@ -47,26 +50,28 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
   const { context, chain, packedStates, nodes, pastStates, headsKept, now, onLag } = options;
   const { clock } = context;
 
-  async function unpackOne({ node, observedAt, exchange, ...block }: PackedHead): Promise<Head | undefined> {
-    const source = nodes.all.find(({ name }) => name === node) ?? nodes.all[0];
+  async function unpackOne({ node, observedAt, exchange, ...block }: PackedHead): Promise<ReceivedHead | undefined> {
+    const shownBy = nodes.all.find(({ name }) => name === node);
+    const source = shownBy ?? nodes.all[0];
     const state = await packedStates.unpack(exchange);
     if (source === undefined || state === undefined) return undefined;
     const ageMs = performance.now() - clock.toLocal(observedAt);
-    return { ...block, exchange: state, previousHeight: undefined, source, observedAt: now() - ageMs };
+    return { ...block, exchange: state, previousHeight: undefined, source, shownBy, observedAt: now() - ageMs };
   }
 
   /** The heads above the previous one as one head, so that subscribers of `prices` get each height. */
   async function unpack(packed: readonly unknown[], previous: Head | undefined): Promise<Head | undefined> {
     const received = await Promise.all((packed as readonly PackedHead[]).map(unpackOne));
     const newer: Head[] = [];
-    for (const head of received) {
+    for (const one of received) {
       const below = newer.at(-1) ?? previous;
-      if (head === undefined || (below !== undefined && !isAhead(head, below))) continue;
+      if (one === undefined || (below !== undefined && !isAhead(one, below))) continue;
+      const { shownBy, ...head } = one;
       newer.push({ ...head, previousHeight: below?.beaconHeight });
+      if (head.hash !== '') shownBy?.receiveTip(head.chainInfo.beacon);
     }
     const newest = newer.pop();
     if (newest === undefined) return undefined;
-    for (const { source, hash, chainInfo } of [...newer, newest]) if (hash !== '') source.receiveTip(chainInfo.beacon);
     // The first head can be as old as its block.
     if (previous !== undefined) onLag(now() - newest.observedAt);
     return { ...newest, previousHeight: previous?.beaconHeight, filledIn: newer };

@@ -54,7 +54,7 @@ export function createNodeLog(log: Log, nodes: number): (node: NodeClient) => No
       recovered: () => log.info({ node }, 'a node can read earlier states again'),
     },
     disagreed: (chainInfo, beaconState) =>
-      log.warn({ chainInfo, beaconState }, 'the node reports two different beacon heights, also after a retry'),
+      log.warn({ node, chainInfo, beaconState }, 'the node reports two different beacon heights, also after a retry'),
   });
 }
 

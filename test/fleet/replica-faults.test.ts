@@ -58,6 +58,21 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
       .toEqual({ beaconHeight: fleet.sandbox.chain.tip.height, service: { head: { stale: false } } });
   });
 
+  test('a replica does not take the blocks of another node for those of its own', async () => {
+    const { fleet, first, second, nodeOf } = await start();
+    nodeOf(first).faults.set({ kind: 'lag', blocks: 20 });
+    await fleet.advance();
+    const shown = async () => {
+      const metrics = await (await fetch(new URL('/metrics', await first.app.listen(0, '127.0.0.1')))).text();
+      return Number(/^pdex_node_beacon_height\{.*\} (\d+)$/m.exec(metrics)?.[1]);
+    };
+    for (let n = 0; n < 3; n++) {
+      await fleet.advance();
+      expect(await heightOf(second)).toBe(fleet.sandbox.chain.tip.height);
+      expect(await shown()).not.toBe(fleet.sandbox.chain.tip.height);
+    }
+  });
+
   test('while no replica can read its node, all say so, and recover', async () => {
     const { fleet } = await start();
     for (const node of fleet.sandbox.nodes) node.faults.set({ kind: 'status', status: 503 });

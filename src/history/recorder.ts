@@ -79,6 +79,8 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   let doubtBelow: BeaconHeight | undefined = Number.MAX_SAFE_INTEGER;
   let settling: Promise<void> | undefined;
   let working: Promise<void> | undefined;
+  /** Whether a head was added since the work began. */
+  let isDue = false;
   let prunedAt: Instant | undefined;
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -135,11 +137,13 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
 
   function work(): void {
     timer = undefined;
-    if (isStopped || health.state() === 'refused') return;
-    working ??= workOnce()
+    if (isStopped || health.state() === 'refused' || working !== undefined) return;
+    isDue = false;
+    working = workOnce()
       .catch(workLater)
       .finally(() => {
         working = undefined;
+        if (isDue && timer === undefined) work();
       });
   }
 
@@ -201,6 +205,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   return {
     add(head) {
       newest = head;
+      isDue = true;
       heads.add(head);
       const final = heads.final();
       if (final !== undefined) enqueue(final);

@@ -15,10 +15,10 @@ export type ResponseType = JsonType | typeof EVENT_STREAM | typeof MULTIPART;
 
 /** The media types with the parameters that a client may require. If a client accepts both of JSON equally, the first is used. */
 const JSON_TYPES = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'];
-const STREAM_TYPES = [
-  `${EVENT_STREAM}; charset=utf-8`,
-  `${MULTIPART}; charset=utf-8; boundary="-"; subscriptionSpec=1.0; deferSpec=20220824`,
-];
+const STREAM_TYPES = [`${EVENT_STREAM}; charset=utf-8`, `${MULTIPART}; charset=utf-8`];
+
+/** Parameters of multipart responses: each client has a boundary and a protocol of its own. */
+const OF_MULTIPART = /;\s*(?:boundary|subscriptionSpec|deferSpec)=(?:"[^"]*"|[^;,\s]*)/gi;
 
 /** What a client accepts, by its header `Accept`. */
 export type Accepted = {
@@ -39,7 +39,7 @@ export function createNegotiation(): (accept: string | undefined | null) => Acce
 }
 
 function negotiate(accept: string): Accepted {
-  const negotiator = new Negotiator({ headers: { accept } });
+  const negotiator = new Negotiator({ headers: { accept: accept.replace(OF_MULTIPART, '') } });
   const [json] = negotiator.mediaType(JSON_TYPES)?.split(';') ?? [];
   const streams = negotiator.mediaTypes(STREAM_TYPES).map((type) => type.split(';')[0]);
   return {

@@ -9,6 +9,12 @@ function untilGone(page: Page): Promise<void> {
   return expect.poll(() => page.locator('dialog').count()).toBe(0);
 }
 
+/** Opens the search with a key, and waits until what is typed goes into it. */
+async function openWith(page: Page, key: string): Promise<void> {
+  await page.keyboard.press(key);
+  await page.locator('dialog input:focus').waitFor();
+}
+
 describeInBrowser('the search for everything', (browser) => {
   const shared = browser.share(() => ({ store: createStoreModel() }));
 
@@ -28,14 +34,14 @@ describeInBrowser('the search for everything', (browser) => {
       await page.keyboard.press('Escape');
       await untilGone(page);
     }
-    await page.keyboard.press('/');
+    await openWith(page, '/');
     await page.keyboard.type('pETH_prv');
     await dialog.getByText('1 found').waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'ETH / PRV' }).waitFor();
     await untilGone(page);
 
-    await page.keyboard.press('Control+k');
+    await openWith(page, 'Control+k');
     await page.keyboard.type('Bitcoin');
     await results.filter({ hasText: 'BTC/PRV' }).waitFor();
     const names = await results.allTextContents();
@@ -58,7 +64,7 @@ describeInBrowser('the search for everything', (browser) => {
     await expect
       .poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label')))
       .toBe('Search tokens');
-    await page.keyboard.press('Control+k');
+    await openWith(page, 'Control+k');
     await page.keyboard.type('1,639,990');
     await dialog.getByText('1 found').waitFor();
     await page.keyboard.press('Enter');
@@ -66,12 +72,12 @@ describeInBrowser('the search for everything', (browser) => {
     await untilGone(page);
 
     const { data } = await gateway.ask('{ history { blocks(last: 1) { hash } } bestBlock { hash } }');
-    await page.keyboard.press('/');
+    await openWith(page, '/');
     await page.keyboard.type(data.bestBlock.hash);
     await results.filter({ hasText: 'Block' }).click();
     await expect.poll(pathOf).toBe('/chain/blocks/1640000');
     await untilGone(page);
-    await page.keyboard.press('/');
+    await openWith(page, '/');
     await page.keyboard.type('9999999');
     await dialog.getByText('Nothing found. The newest block is 1,640,000.').waitFor();
   });

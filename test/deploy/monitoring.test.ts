@@ -154,7 +154,7 @@ describe('alerts and dashboard', () => {
       ['one without a market-data host', () => started({ isSandbox: false, without: 'MARKET_DATA' }), []],
       ['one without a node', () => started({ isSandbox: false, without: 'NODE' }), []],
       ['the sandbox', () => started({}), ['PdexSandbox']],
-      ['a leader and its follower', startedFleet, []],
+      ['two replicas of a fleet', startedFleet, []],
     ])('no alert fires for %s that is well', async (_, start, expected) => {
       const input: { readonly series: string; readonly values: string }[] = [];
       for (const [n, gateway] of (await start()).entries()) {

@@ -39,9 +39,9 @@ function headAt(above: number): Head {
 }
 
 /** The recorder of one replica. */
-function replicaOf(fleet: { leader: string; onRead?: () => void }, name: string) {
+function replicaOf(fleet: { recorder: string; onRead?: () => void }, name: string) {
   const store = createStore();
-  const isLeader = () => fleet.leader === name || fleet.leader === 'everybody';
+  const isRecorder = () => fleet.recorder === name || fleet.recorder === 'everybody';
   const problems: unknown[] = [];
   const deleted: (readonly number[])[] = [];
   const calls: number[] = [];
@@ -64,7 +64,7 @@ function replicaOf(fleet: { leader: string; onRead?: () => void }, name: string)
       isComplete: () => true,
     },
     watcher,
-    mayWrite: isLeader,
+    mayWrite: isRecorder,
   });
   onTestFinished(() => recorder.flush(0));
   const backfill = { wake() {}, isReading: () => false, reads: () => 0, stop() {} };
@@ -100,9 +100,9 @@ test('several replicas that record the same heights at once leave what one would
   expect(await readAll(again, 8)).toEqual(expected);
 });
 
-test('several recorders that all lead, because Redis is gone, record each height once', async () => {
+test('several replicas that all record, because Redis is gone, record each height once', async () => {
   await clean();
-  const fleet = { leader: 'everybody' };
+  const fleet = { recorder: 'everybody' };
   const replicas = ['a', 'b', 'c'].map((name) => replicaOf(fleet, name));
   await Promise.all(replicas.map((replica) => replica.addHeads(0, 12)));
   await until(() => replicas.every(({ last }) => last() === FIRST_HEIGHT + 9));
@@ -110,9 +110,9 @@ test('several recorders that all lead, because Redis is gone, record each height
   expect(await replicas[0]?.store.coverage(1)).toMatchObject({ heights: 10, gaps: [] });
 });
 
-test('only the leader records, and the others see it', async () => {
+test('only the recorder writes, and the others see it', async () => {
   await clean();
-  const fleet = { leader: 'a' };
+  const fleet = { recorder: 'a' };
   const [a, b] = [replicaOf(fleet, 'a'), replicaOf(fleet, 'b')];
   await b.addHeads(0, 5);
   await until(async () => (await query("SELECT 1 FROM pg_tables WHERE tablename = 'heights'")).length === 1);
@@ -140,7 +140,7 @@ test('only the leader records, and the others see it', async () => {
 
 test('the others see that older heights are recorded', async () => {
   await clean();
-  const fleet = { leader: 'a' };
+  const fleet = { recorder: 'a' };
   const [a, b] = [replicaOf(fleet, 'a'), replicaOf(fleet, 'b')];
   await a.addHeads(10, 15);
   await until(() => a.last() === FIRST_HEIGHT + 12);
@@ -155,15 +155,15 @@ test('the others see that older heights are recorded', async () => {
   await until(() => !b.history.isBackfilling());
 });
 
-test('who takes over records what the last leader did not', async () => {
+test('who takes over records what the last recorder did not', async () => {
   await clean();
-  const fleet = { leader: 'a' };
+  const fleet = { recorder: 'a' };
   const [a, b] = [replicaOf(fleet, 'a'), replicaOf(fleet, 'b')];
   await a.addHeads(0, 6);
   await until(() => a.last() === FIRST_HEIGHT + 3);
   await b.addHeads(0, 9);
   await until(() => b.last() === FIRST_HEIGHT + 3);
-  fleet.leader = 'b';
+  fleet.recorder = 'b';
   b.recorder.add(headAt(10));
   await until(() => b.last() === FIRST_HEIGHT + 7);
   expect(await b.store.coverage(1)).toMatchObject({ heights: 8, gaps: [] });
@@ -172,9 +172,9 @@ test('who takes over records what the last leader did not', async () => {
   expect([...a.problems, ...b.problems]).toEqual([]);
 });
 
-test('only the leader deletes a branch, and the others see it', async () => {
+test('only the recorder deletes a branch, and the others see it', async () => {
   await clean();
-  const fleet = { leader: 'a' };
+  const fleet = { recorder: 'a' };
   const [a, b] = [replicaOf(fleet, 'a'), replicaOf(fleet, 'b')];
   const before = createStore();
   await before.useChain(headAt(0).chainInfo.chainName);
@@ -201,12 +201,12 @@ test('only the leader deletes a branch, and the others see it', async () => {
   expect([...a.problems, ...b.problems, ...b.calls]).toEqual([]);
 });
 
-test('a leader that is replaced while it compares deletes nothing, and its successor does', async () => {
+test('a recorder that is replaced while it compares deletes nothing, and its successor does', async () => {
   await clean();
   const fleet = {
-    leader: 'a',
+    recorder: 'a',
     onRead() {
-      fleet.leader = 'b';
+      fleet.recorder = 'b';
     },
   };
   const [a, b] = [replicaOf(fleet, 'a'), replicaOf(fleet, 'b')];
@@ -214,7 +214,7 @@ test('a leader that is replaced while it compares deletes nothing, and its succe
   await before.useChain(headAt(0).chainInfo.chainName);
   await before.record([endlessBlock(FIRST_HEIGHT), branchBlock(FIRST_HEIGHT + 1)]);
   await a.addHeads(5, 9);
-  await until(() => fleet.leader === 'b');
+  await until(() => fleet.recorder === 'b');
   await expect(a.recorder.ready()).resolves.toBeUndefined();
   await b.addHeads(5, 9);
   await until(() => b.last() === FIRST_HEIGHT + 6);

@@ -119,7 +119,7 @@ function createStatePools(state: ExchangeState, isPinned: boolean): CachedState 
   };
 }
 
-/** The JSON text of a pool, as one plan writes it. */
+/** The JSON text of a pool, as the selections of one shape write it. */
 type PoolJson = {
   readonly text: string;
   /** What it depends on beside the pool; `undefined` for most pools, which depend on nothing that can change. */
@@ -134,7 +134,7 @@ export type JsonValidity = {
   readonly tickers: Market<Ticker> | undefined;
 };
 
-/** JSON texts of the pools of one state, by the plans that write them. */
+/** JSON texts of the pools of one state, by the shapes of the selections that write them. */
 type PoolJsonCache = {
   get(plan: object, pool: PoolPair): PoolJson | undefined;
   set(plan: object, pool: PoolPair, json: PoolJson): void;
@@ -143,7 +143,7 @@ type PoolJsonCache = {
    * Plans of which a pool cannot be cached, or had something to wait for, and the number of reads of the history that had ended then.
    * Their pools are not cached until another one has ended.
    */
-  readonly uncacheable: Map<object, number>;
+  readonly uncacheable: WeakMap<object, number>;
 };
 
 /** The characters of ten thousand pools with all their fields. */
@@ -174,7 +174,7 @@ export function createPoolJsonCache(maxCharacters = MAX_CHARACTERS): PoolJsonCac
       texts.clear();
       characters = 0;
     },
-    uncacheable: new Map(),
+    uncacheable: new WeakMap(),
   };
 }
 

@@ -186,7 +186,9 @@ describe('the documents', () => {
       config: { historyBackfillHours: 1, historyBackfillStep: 1 },
     });
     const changes = async () => {
-      const { data, errors } = await ask('{ history { isBackfilling } pairs { poolId change { high low } } }');
+      const { data, errors } = await ask(
+        '{ history { isBackfilling firstHeight lastHeight gaps { from } } pairs { poolId change { high low } } }',
+      );
       expect(errors).toBeUndefined();
       return data;
     };
@@ -194,7 +196,11 @@ describe('the documents', () => {
       .poll(async () => {
         await advance();
         const { history, pairs } = await changes();
-        return !history.isBackfilling && pairs.some(({ change }: { change: object | null }) => change !== null);
+        // Before older heights are read, the history is not backfilling either.
+        const isFilled = history.lastHeight - history.firstHeight > 60 && history.gaps.length === 0;
+        return (
+          isFilled && !history.isBackfilling && pairs.some(({ change }: { change: object | null }) => change !== null)
+        );
       })
       .toBe(true);
     const { tickers } = await read('tickers');

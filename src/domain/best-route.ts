@@ -1,5 +1,5 @@
 import type { ExchangeState } from './exchange.ts';
-import { otherSide, type PoolGraph, type ReserveHalves, reserveAt, toHalves } from './pool-graph.ts';
+import { otherSide, type PoolGraph, toDoubles } from './pool-graph.ts';
 import {
   isBetterAmount,
   isBetterBound,
@@ -45,7 +45,7 @@ export function findBestRoute(state: ExchangeState, graph: PoolGraph, search: Ro
   const { direction, end, amount, maxHops } = search;
   const { placesOf, tokensAt } = graph;
   const none = noBound(direction);
-  const reserves = toHalves(state.reserves);
+  const reserves = toDoubles(state.reserves);
   const bounds = findBounds(graph, search, reserves);
   const solutions = new Map<number, Solution | undefined>();
 
@@ -66,8 +66,8 @@ export function findBestRoute(state: ExchangeState, graph: PoolGraph, search: Ro
       const neighbour = tokensAt[place * 2 + side] ?? 0;
       const known = before?.[neighbour] ?? none;
       if (known === none || neighbour === end) continue;
-      const reserveOfOther = reserveAt(reserves, place * 2 + 1 - side);
-      const optimum = optimisticBound(direction, known, reserveAt(reserves, place * 2 + side), reserveOfOther);
+      const reserveOfOther = reserves[place * 2 + 1 - side] ?? 0;
+      const optimum = optimisticBound(direction, known, reserves[place * 2 + side] ?? 0, reserveOfOther);
       if (optimum === none || isBetterBound(direction, worst, optimum)) continue;
       // Places are ascending, and the first of equal solutions counts.
       if (best !== undefined && !isBetterAmount(direction, optimum, best.amount)) continue;
@@ -137,7 +137,7 @@ type Bounds = {
  * Bounds of the best amounts after 0 to `maxHops` pools, for the tokens from which the end can still be reached. No step enters
  * the start or leaves the end.
  */
-function findBounds(graph: PoolGraph, search: RouteSearch, reserves: ReserveHalves): readonly Bounds[] {
+function findBounds(graph: PoolGraph, search: RouteSearch, reserves: Float64Array): readonly Bounds[] {
   const { direction, start, end, amount, maxHops } = search;
   const { placesOf, tokensAt } = graph;
   const none = noBound(direction);
@@ -149,8 +149,8 @@ function findBounds(graph: PoolGraph, search: RouteSearch, reserves: ReserveHalv
 
   /** Adds to a layer what a token of the layer before gives in one pool. @param side the side of the pool that is this token */
   function step(before: Bounds, layer: Bounds, token: number, neighbour: number, place: number, side: number): void {
-    const reserveOfKnown = reserveAt(reserves, place * 2 + side);
-    const reserveOfOther = reserveAt(reserves, place * 2 + 1 - side);
+    const reserveOfKnown = reserves[place * 2 + side] ?? 0;
+    const reserveOfOther = reserves[place * 2 + 1 - side] ?? 0;
     if (reserveOfKnown === 0 || reserveOfOther === 0) return;
     const { optimistic, pessimistic, reached } = layer;
     const optimum = optimisticBound(direction, before.optimistic[token] ?? none, reserveOfKnown, reserveOfOther);

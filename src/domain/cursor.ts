@@ -24,7 +24,7 @@ export function formatCursor({ beaconHeight, filter, order, position }: Cursor):
   return Buffer.from(parts.join(':')).toString('base64url');
 }
 
-const PARTS = /^(\d{1,16}):([\w-]{11}):([0-3]):([0-9a-f]{64}-[0-9a-f]{64}):(\d{0,20})(e?)$/;
+const PARTS = /^(\d{1,16}):([\w-]{11}):([0-3]):([0-9a-f]{64}(?:-[0-9a-f]{64}){1,2}):(\d{0,20})(e?)$/;
 
 /** The cursor that {@link formatCursor} wrote; `undefined` for any other text. */
 export function parseCursor(text: string): Cursor | undefined {

@@ -1,6 +1,8 @@
 import type { BeaconHeight } from './beacon-height.ts';
+import { type ExchangeParams, feeRateBps } from './exchange-params.ts';
 import type { Instant } from './instant.ts';
-import type { PoolPair } from './pool-pair.ts';
+import type { PoolOrder } from './pool-order.ts';
+import { type ExchangeVersion, type PoolName, type PoolPair, poolPairId } from './pool-pair.ts';
 import type { TokenId } from './token.ts';
 
 /**
@@ -13,9 +15,30 @@ export type ExchangeState = {
   /** When its block was produced; `undefined` if the node does not report it. */
   readonly time: Instant | undefined;
   readonly directory: PoolDirectory;
-  /** Two for each place of the directory, in the smallest unit: of token 1, then of token 2. */
-  readonly reserves: BigUint64Array;
+  /** Two for each place of the directory, in the smallest unit: of token 1, then of token 2. In V3, these are the virtual amounts. */
+  readonly reserves: ReserveColumn;
+  /** What only a state of V3 has; `undefined` for one of V1, and for one that the history has recorded. */
+  readonly v3?: ExchangeV3 | undefined;
 };
+
+/** The virtual amounts of V3 can exceed 64 bits. */
+export type ReserveColumn = BigUint64Array | readonly bigint[];
+
+/** What a state of V3 has beside its reserves, by the places of the directory. */
+type ExchangeV3 = {
+  /** What the pools hold: two for each place, as `reserves`. */
+  readonly values: BigUint64Array;
+  readonly amplifiers: readonly number[];
+  readonly shareAmounts: BigUint64Array;
+  /** The orders of each pool; `undefined` if the node does not send them with the state. */
+  readonly orders: readonly (readonly PoolOrder[])[] | undefined;
+  readonly params: ExchangeParams;
+};
+
+/** The version whose state it is. */
+export function versionOf({ v3 }: Pick<ExchangeState, 'v3'>): ExchangeVersion {
+  return v3 === undefined ? 'V1' : 'V3';
+}
 
 /**
  * Which pools an exchange has. The place of a pool is its index in ascending order of ids.
@@ -26,7 +49,7 @@ export type PoolDirectory = {
   readonly ids: readonly string[];
   readonly token1Ids: readonly TokenId[];
   readonly token2Ids: readonly TokenId[];
-  /** The place of each pool, by its token 1 and then by its token 2. */
+  /** The first place of the pools of two tokens, by their token 1 and then by their token 2. The others of V3 follow it. */
   readonly places: ReadonlyMap<TokenId, ReadonlyMap<TokenId, number>>;
   /** The places of the pools that contain a token on either side, ascending. */
   readonly placesOfToken: ReadonlyMap<TokenId, readonly number[]>;
@@ -54,14 +77,15 @@ export function toPoolDirectory(ids: readonly string[], similar?: PoolDirectory)
   const token2Ids: TokenId[] = [];
   const places = new Map<TokenId, Map<TokenId, number>>();
   for (const [place, id] of ids.entries()) {
-    const dash = id.indexOf('-');
-    const token1Id = sameString(id.slice(0, dash));
-    const token2Id = sameString(id.slice(dash + 1));
-    ownIds.push(similar?.ids[placeOf(similar, token1Id, token2Id) ?? -1] ?? id);
+    const [token1 = '', token2 = ''] = id.split('-');
+    const token1Id = sameString(token1);
+    const token2Id = sameString(token2);
+    ownIds.push(similar?.ids[placeOfId(similar, id) ?? -1] ?? id);
     token1Ids.push(token1Id);
     token2Ids.push(token2Id);
     const placesByToken2 = places.get(token1Id) ?? new Map<TokenId, number>();
-    places.set(token1Id, placesByToken2.set(token2Id, place));
+    if (!placesByToken2.has(token2Id)) placesByToken2.set(token2Id, place);
+    places.set(token1Id, placesByToken2);
   }
   return { ids: ownIds, token1Ids, token2Ids, places, placesOfToken: indexByToken(token1Ids, token2Ids) };
 }
@@ -91,7 +115,8 @@ export function poolCount(state: ExchangeState): number {
 }
 
 /** The pool at a place of the directory: a new object each time. */
-export function poolPairAt({ beaconHeight, time, directory, reserves }: ExchangeState, place: number): PoolPair {
+export function poolPairAt({ beaconHeight, time, directory, reserves, v3 }: ExchangeState, place: number): PoolPair {
+  const poolId = directory.ids[place] ?? '';
   return {
     beaconHeight,
     time,
@@ -99,35 +124,76 @@ export function poolPairAt({ beaconHeight, time, directory, reserves }: Exchange
     token2Id: directory.token2Ids[place] ?? '',
     reserve1: reserves[place * 2] ?? 0n,
     reserve2: reserves[place * 2 + 1] ?? 0n,
+    ...(v3 && {
+      v3: {
+        poolId,
+        value1: v3.values[place * 2] ?? 0n,
+        value2: v3.values[place * 2 + 1] ?? 0n,
+        amplifier: v3.amplifiers[place] ?? 0,
+        shareAmount: v3.shareAmounts[place] ?? 0n,
+        feeRateBps: feeRateBps(v3.params, poolId),
+        orders: v3.orders?.[place],
+      },
+    }),
   };
 }
 
-/** The place of the pool with that token 1 and that token 2. */
-export function placeOf({ places }: PoolDirectory, token1Id: TokenId, token2Id: TokenId): number | undefined {
-  return places.get(token1Id)?.get(token2Id);
+/** The place of a pool; `undefined` if the directory does not have it. */
+export function placeOf(directory: PoolDirectory, pool: PoolName): number | undefined {
+  return placeOfId(directory, poolPairId(pool));
 }
 
-/** The place of the pool of two tokens, in either order. */
-export function findPlace({ directory }: ExchangeState, a: TokenId, b: TokenId): number | undefined {
-  return placeOf(directory, a, b) ?? placeOf(directory, b, a);
+/** The place of the pool with that id; see `poolPairId`. */
+function placeOfId(directory: PoolDirectory, id: string): number | undefined {
+  const [token1Id = '', token2Id = ''] = id.split('-');
+  return placesOfTokens(directory, token1Id, token2Id).find((place) => directory.ids[place] === id);
 }
 
-/** The pool of two tokens, in either order. */
+/** The places of the pools with that token 1 and that token 2, ascending: at most one in V1. */
+function placesOfTokens(
+  { places, token1Ids, token2Ids }: PoolDirectory,
+  token1Id: TokenId,
+  token2Id: TokenId,
+): number[] {
+  const found: number[] = [];
+  const first = places.get(token1Id)?.get(token2Id);
+  if (first === undefined) return found;
+  for (let place = first; token1Ids[place] === token1Id && token2Ids[place] === token2Id; place++) found.push(place);
+  return found;
+}
+
+/** The place of the pool of two tokens, in either order. Of several, it is the one with the most liquidity; of equal ones, the first. */
+export function findPlace(state: ExchangeState, a: TokenId, b: TokenId): number | undefined {
+  const { directory, v3 } = state;
+  const found = placesOfTokens(directory, ...inOrder(a, b));
+  const values = v3?.values;
+  const [first] = found;
+  if (first === undefined || values === undefined) return first;
+  const liquidity = (place: number) => (values[place * 2] ?? 0n) * (values[place * 2 + 1] ?? 0n);
+  return found.reduce((best, place) => (liquidity(place) > liquidity(best) ? place : best), first);
+}
+
+function inOrder(a: TokenId, b: TokenId): [TokenId, TokenId] {
+  return a < b ? [a, b] : [b, a];
+}
+
+/** The pool of two tokens, in either order; see {@link findPlace}. */
 export function findPoolPair(state: ExchangeState, a: TokenId, b: TokenId): PoolPair | undefined {
   const place = findPlace(state, a, b);
   return place === undefined ? undefined : poolPairAt(state, place);
 }
 
-/** Whether a pool has the same reserves as in an earlier state, where it may be at another place or missing. */
+/** Whether a pool is as in an earlier state, where it may be at another place or missing. */
 export function isUnchanged(state: ExchangeState, place: number, before: ExchangeState): boolean {
-  const { token1Ids, token2Ids } = state.directory;
-  const placeBefore =
-    state.directory === before.directory
-      ? place
-      : placeOf(before.directory, token1Ids[place] ?? '', token2Ids[place] ?? '');
+  const { directory, reserves, v3 } = state;
+  const placeBefore = directory === before.directory ? place : placeOfId(before.directory, directory.ids[place] ?? '');
+  if (placeBefore === undefined) return false;
+  const isSame = (column: ReserveColumn | undefined, columnBefore: ReserveColumn | undefined) =>
+    column?.[place * 2] === columnBefore?.[placeBefore * 2] &&
+    column?.[place * 2 + 1] === columnBefore?.[placeBefore * 2 + 1];
   return (
-    placeBefore !== undefined &&
-    state.reserves[place * 2] === before.reserves[placeBefore * 2] &&
-    state.reserves[place * 2 + 1] === before.reserves[placeBefore * 2 + 1]
+    isSame(reserves, before.reserves) &&
+    isSame(v3?.values, before.v3?.values) &&
+    v3?.orders?.[place] === before.v3?.orders?.[placeBefore]
   );
 }

@@ -1,8 +1,8 @@
 import { firstIndexWhere } from './binary-search.ts';
-import { isNonEmpty, nativeLiquidity, type PoolPair, poolPairId } from './pool-pair.ts';
+import { isTradable, nativeLiquidity, type PoolPair, poolPairId } from './pool-pair.ts';
 
 /**
- * `NATIVE_LIQUIDITY_DESC`: descending by the reserve of the native coin; pools without it last, by id.
+ * `NATIVE_LIQUIDITY_DESC`: descending by what they hold of the native coin; pools without it last, by id.
  * `NON_EMPTY_FIRST`: by id; pools with an empty side last, by id.
  */
 export type PoolPairOrder = 'ID_ASC' | 'ID_DESC' | 'NATIVE_LIQUIDITY_DESC' | 'NON_EMPTY_FIRST';
@@ -19,7 +19,7 @@ export type PoolPairList = {
 export type PoolPairPosition = {
   readonly id: string;
   readonly nativeLiquidity: bigint | undefined;
-  /** Whether a reserve is 0. */
+  /** Whether it does not hold one of its tokens. */
   readonly isEmpty: boolean;
 };
 
@@ -42,7 +42,7 @@ export type Page<T> = {
 
 /** The sort key of that pool. */
 export function positionOf(pool: PoolPair): PoolPairPosition {
-  return { id: poolPairId(pool), nativeLiquidity: nativeLiquidity(pool), isEmpty: !isNonEmpty(pool) };
+  return { id: poolPairId(pool), nativeLiquidity: nativeLiquidity(pool), isEmpty: !isTradable(pool) };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { PoolDirectory } from './exchange.ts';
+import type { PoolDirectory, ReserveColumn } from './exchange.ts';
 import type { TokenId } from './token.ts';
 
 /** The pools of a directory as a graph, in which each token is a number and each pool connects two tokens. */
@@ -41,17 +41,14 @@ export function otherSide(tokensAt: Uint32Array, place: number, token: number): 
   return tokensAt[place * 2] === token ? 1 : 0;
 }
 
-/** Reserves as the halves of their 64 bits. */
-export type ReserveHalves = Uint32Array;
-
-/** The halves of reserves, in the same memory. */
-export function toHalves({ buffer, byteOffset, length }: BigUint64Array): ReserveHalves {
-  return new Uint32Array(buffer, byteOffset, length * 2);
-}
-
 const LOW_HALF = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 0 : 1;
 
-/** A reserve as the nearest double. A conversion of the whole number would first create it in memory. */
-export function reserveAt(halves: ReserveHalves, index: number): number {
-  return (halves[index * 2 + LOW_HALF] ?? 0) + (halves[index * 2 + 1 - LOW_HALF] ?? 0) * 2 ** 32;
+/** Reserves as the nearest doubles. For 64 bits, the halves are read: a conversion would first create each whole number in memory. */
+export function toDoubles(reserves: ReserveColumn): Float64Array {
+  if (!(reserves instanceof BigUint64Array)) return Float64Array.from(reserves, Number);
+  const halves = new Uint32Array(reserves.buffer, reserves.byteOffset, reserves.length * 2);
+  const doubles = new Float64Array(reserves.length);
+  for (let index = 0; index < doubles.length; index++)
+    doubles[index] = (halves[index * 2 + LOW_HALF] ?? 0) + (halves[index * 2 + 1 - LOW_HALF] ?? 0) * 2 ** 32;
+  return doubles;
 }

@@ -1,6 +1,10 @@
 import type { BeaconHeight } from './beacon-height.ts';
 import type { Instant } from './instant.ts';
+import type { PoolOrder } from './pool-order.ts';
 import { NATIVE_TOKEN_ID, type TokenId } from './token.ts';
+
+/** The version of the exchange. V1 has one pool of two tokens, V3 any number. */
+export type ExchangeVersion = 'V1' | 'V3';
 
 /** A constant-product pool of two tokens, in the state of one beacon height. */
 export type PoolPair = {
@@ -10,44 +14,86 @@ export type PoolPair = {
   /** The lexicographically smaller of the two. */
   readonly token1Id: TokenId;
   readonly token2Id: TokenId;
-  /** In token 1's smallest unit: an unsigned 64-bit integer. */
+  /**
+   * The amount that prices and swaps are computed with, in token 1's smallest unit: an unsigned 64-bit integer in V1. In V3 it is
+   * the virtual amount, which can exceed that.
+   */
   readonly reserve1: bigint;
-  /** In token 2's smallest unit: an unsigned 64-bit integer. */
+  /** The same of token 2. */
   readonly reserve2: bigint;
+  /** What a pool of V3 has beside that; `undefined` for one of V1. */
+  readonly v3?: PoolV3 | undefined;
   /** Set if the object stands for the pool at this height for ever, and not for the current pool. */
   readonly isPinned?: true;
 };
+
+/** What only a pool of V3 has. */
+type PoolV3 = {
+  /** `<token 1>-<token 2>-<hash>`: several pools have the same two tokens. */
+  readonly poolId: string;
+  /** What it holds of token 1, in its smallest unit: an unsigned 64-bit integer. */
+  readonly value1: bigint;
+  /** The same of token 2. */
+  readonly value2: bigint;
+  /** By how much the reserves exceeded the values when the pool was created, in hundredths of a percent: 10000 for a pool without amplification. */
+  readonly amplifier: number;
+  /** The shares of all liquidity providers together. */
+  readonly shareAmount: bigint;
+  /** Fee of a trade, in hundredths of a percent. */
+  readonly feeRateBps: number;
+  /** Its open orders in the order of the node: by `rate2 / rate1`, ascending. `undefined` if the node does not send them with the state. */
+  readonly orders: readonly PoolOrder[] | undefined;
+};
+
+/** What a pool holds, in smallest units. In V1, prices are computed with the same amounts. */
+export function poolValues({ v3, reserve1, reserve2 }: Pick<PoolPair, 'reserve1' | 'reserve2' | 'v3'>): {
+  readonly value1: bigint;
+  readonly value2: bigint;
+} {
+  return v3 ?? { value1: reserve1, value2: reserve2 };
+}
+
+/** Whether a pool accepts trades: it holds both of its tokens. */
+export function isTradable(pool: Pick<PoolPair, 'reserve1' | 'reserve2' | 'v3'>): boolean {
+  const { value1, value2 } = poolValues(pool);
+  return value1 > 0n && value2 > 0n;
+}
 
 /** The same pool, at its height for ever. */
 export function pin(pool: PoolPair): PoolPair {
   return { ...pool, isPinned: true };
 }
 
-/** The id of a pool, the same at all heights: its two token ids in the chain's order, joined by `-`. */
-export function poolPairId(pool: Pick<PoolPair, 'token1Id' | 'token2Id'>): string {
-  return `${pool.token1Id}-${pool.token2Id}`;
+/** What names a pool at all heights. */
+export type PoolName = Pick<PoolPair, 'token1Id' | 'token2Id'> & { readonly v3?: Pick<PoolV3, 'poolId'> | undefined };
+
+/** The id of a pool, the same at all heights. In V1, its two token ids in the chain's order, joined by `-`; in V3, its pool id. */
+export function poolPairId({ token1Id, token2Id, v3 }: PoolName): string {
+  return v3?.poolId ?? `${token1Id}-${token2Id}`;
 }
 
-/** The two token ids in a text that {@link poolPairId} wrote; `undefined` for another text. */
-export function parsePoolPairId(text: string): Pick<PoolPair, 'token1Id' | 'token2Id'> | undefined {
-  const [, token1Id, token2Id] = /^([0-9a-f]{64})-([0-9a-f]{64})$/.exec(text) ?? [];
-  return token1Id === undefined || token2Id === undefined ? undefined : { token1Id, token2Id };
+/** What is named by a text that {@link poolPairId} wrote, of either version; `undefined` for another text. */
+export function parsePoolPairId(text: string): PoolName | undefined {
+  const [, token1Id, token2Id, hash] = /^([0-9a-f]{64})-([0-9a-f]{64})(?:-([0-9a-f]{64}))?$/.exec(text) ?? [];
+  if (token1Id === undefined || token2Id === undefined) return undefined;
+  return hash === undefined ? { token1Id, token2Id } : { token1Id, token2Id, v3: { poolId: text } };
 }
 
-/** The key of a pool in the node's own map, `pdepool-<height>-<id1>-<id2>`. */
+/** The key of a pool in the node's own map: `pdepool-<height>-<id1>-<id2>` in V1, the pool id in V3. */
 export function poolPairKey(pool: PoolPair): string {
-  return `pdepool-${pool.beaconHeight}-${poolPairId(pool)}`;
+  return pool.v3?.poolId ?? `pdepool-${pool.beaconHeight}-${poolPairId(pool)}`;
 }
 
-/** Whether neither side of the pool is empty, so that it quotes a price. */
+/** Whether neither reserve is 0, so that the pool has a price. */
 export function isNonEmpty(pool: Pick<PoolPair, 'reserve1' | 'reserve2'>): boolean {
   return pool.reserve1 > 0n && pool.reserve2 > 0n;
 }
 
-/** The pool's reserve of the native coin, in its smallest unit; `undefined` for a pool without it. */
+/** What the pool holds of the native coin, in its smallest unit; `undefined` for a pool without it. */
 export function nativeLiquidity(pool: PoolPair): bigint | undefined {
-  if (pool.token1Id === NATIVE_TOKEN_ID) return pool.reserve1;
-  if (pool.token2Id === NATIVE_TOKEN_ID) return pool.reserve2;
+  const { value1, value2 } = poolValues(pool);
+  if (pool.token1Id === NATIVE_TOKEN_ID) return value1;
+  if (pool.token2Id === NATIVE_TOKEN_ID) return value2;
   return undefined;
 }
 
@@ -56,6 +102,7 @@ export function nativeLiquidity(pool: PoolPair): bigint | undefined {
  * value on both sides. 0 for a pool with an empty side, in which nothing can be traded.
  */
 export function liquidityIn(pool: PoolPair, tokenId: TokenId): bigint {
-  if (!isNonEmpty(pool)) return 0n;
-  return 2n * (pool.token1Id === tokenId ? pool.reserve1 : pool.reserve2);
+  if (!isTradable(pool)) return 0n;
+  const { value1, value2 } = poolValues(pool);
+  return 2n * (pool.token1Id === tokenId ? value1 : value2);
 }

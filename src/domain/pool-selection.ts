@@ -46,8 +46,9 @@ const SORTS: Partial<Record<PoolPairOrder, (state: ExchangeState, places: Uint32
   },
 };
 
-function isNonEmptyAt({ reserves }: ExchangeState, place: number): boolean {
-  return reserves[place * 2] !== 0n && reserves[place * 2 + 1] !== 0n;
+function isNonEmptyAt({ reserves, v3 }: ExchangeState, place: number): boolean {
+  const values = v3?.values ?? reserves;
+  return values[place * 2] !== 0n && values[place * 2 + 1] !== 0n;
 }
 
 /** Whether a pool passes the parts of the filter that the directory has no index for. */
@@ -78,9 +79,10 @@ function sortedByLiquidity(state: ExchangeState, places: Uint32Array): Uint32Arr
 /** Sorts a pool without the native coin after all others. */
 const NONE = -1n;
 
-function nativeLiquidityAt({ directory, reserves }: ExchangeState, place: number): bigint {
-  if (directory.token1Ids[place] === NATIVE_TOKEN_ID) return reserves[place * 2] ?? NONE;
-  return directory.token2Ids[place] === NATIVE_TOKEN_ID ? (reserves[place * 2 + 1] ?? NONE) : NONE;
+function nativeLiquidityAt({ directory, reserves, v3 }: ExchangeState, place: number): bigint {
+  const values = v3?.values ?? reserves;
+  if (directory.token1Ids[place] === NATIVE_TOKEN_ID) return values[place * 2] ?? NONE;
+  return directory.token2Ids[place] === NATIVE_TOKEN_ID ? (values[place * 2 + 1] ?? NONE) : NONE;
 }
 
 function toList(length: number, at: (index: number) => PoolPair): PoolPairList {

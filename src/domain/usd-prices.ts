@@ -1,6 +1,6 @@
 import type { ExchangeState } from './exchange.ts';
-import { otherSide, type PoolGraph, reserveAt, toHalves } from './pool-graph.ts';
-import { isNonEmpty, type PoolPair } from './pool-pair.ts';
+import { otherSide, type PoolGraph, toDoubles } from './pool-graph.ts';
+import { isTradable, type PoolPair, poolValues } from './pool-pair.ts';
 import type { Token, TokenId } from './token.ts';
 
 /** What the smallest unit of a token is worth, and how many dollars its routes lead to: infinite for a stable coin. */
@@ -26,7 +26,8 @@ const MAX_TIMES_DOLLARS = 100;
  */
 export function usdPrices(state: ExchangeState, graph: PoolGraph, stableCoins: readonly Token[]): UsdPrices {
   const { placesOf, tokensAt } = graph;
-  const reserves = toHalves(state.reserves);
+  const reserves = toDoubles(state.reserves);
+  const values = state.v3 === undefined ? reserves : toDoubles(state.v3.values);
   const prices = new Float64Array(placesOf.length);
   const [depths, dollars, amounts] = [prices.slice(), prices.slice(), prices.slice()];
   const queue = createQueue();
@@ -60,10 +61,11 @@ export function usdPrices(state: ExchangeState, graph: PoolGraph, stableCoins: r
       const side = otherSide(tokensAt, place, token);
       const other = tokensAt[place * 2 + side] ?? 0;
       if (prices[other] !== 0) continue;
-      const amount = reserveAt(reserves, place * 2 + side);
-      const value = reserveAt(reserves, place * 2 + 1 - side) * (prices[token] ?? 0);
-      if (amount === 0 || !(value > 0)) continue;
-      const depth = Math.min(value, depths[token] ?? 0);
+      const amount = reserves[place * 2 + side] ?? 0;
+      const value = (reserves[place * 2 + 1 - side] ?? 0) * (prices[token] ?? 0);
+      const heldValue = (values[place * 2 + 1 - side] ?? 0) * (prices[token] ?? 0);
+      if (amount === 0 || values[place * 2 + side] === 0 || !(heldValue > 0)) continue;
+      const depth = Math.min(heldValue, depths[token] ?? 0);
       dollars[other] = (dollars[other] ?? 0) + depth;
       amounts[other] = (amounts[other] ?? 0) + amount * (depth / value);
       // It is in no other pool: no token has its price from it.
@@ -86,14 +88,15 @@ export function usdPrice(prices: UsdPrices, tokenId: TokenId, decimals: number |
 }
 
 /**
- * US dollars of both reserves of a pool together; 0 if one is empty. `undefined` if a token has no price, or if there are too few
+ * US dollars of all that a pool holds; 0 if one side is empty. `undefined` if a token has no price, or if there are too few
  * dollars behind both: anybody can pair large amounts of two tokens that are priced by a pool with one dollar.
  */
 export function liquidityUsd(prices: UsdPrices, pool: PoolPair): number | undefined {
-  if (!isNonEmpty(pool)) return 0;
+  if (!isTradable(pool)) return 0;
+  const { value1: held1, value2: held2 } = poolValues(pool);
   const [value1, value2] = [prices(pool.token1Id), prices(pool.token2Id)];
   if (value1 === undefined || value2 === undefined) return undefined;
-  const total = Number(pool.reserve1) * value1.price + Number(pool.reserve2) * value2.price;
+  const total = Number(held1) * value1.price + Number(held2) * value2.price;
   return total > MAX_TIMES_DOLLARS * Math.max(value1.dollars, value2.dollars) ? undefined : ifFinite(total);
 }
 

@@ -27,9 +27,8 @@ export type ResponseMessage = { readonly id: number } & (
 /** A warning of Node or of a library in the worker. */
 export type WarningMessage = { readonly warning: string };
 
-/** A state of the exchange as a message. Its reserves are moved to the receiver. */
-export type StateMessage = Pick<ExchangeState, 'beaconHeight' | 'time'> & {
-  readonly reserves: BigUint64Array<ArrayBuffer>;
+/** A state of the exchange as a message. */
+export type StateMessage = Pick<ExchangeState, 'beaconHeight' | 'time' | 'reserves'> & {
   /** `undefined` for those of the message before: new pools are rare, and no pool is removed. */
   readonly poolIds: readonly string[] | undefined;
 };
@@ -44,7 +43,7 @@ export function createStateWriter(): (state: ExchangeState) => StateMessage {
   return ({ beaconHeight, time, reserves, directory }) => {
     const poolIds = sent !== undefined && hasPools(sent, directory.ids) ? undefined : directory.ids;
     sent = directory;
-    return { beaconHeight, time, reserves: reserves.slice(), poolIds };
+    return { beaconHeight, time, reserves, poolIds };
   };
 }
 

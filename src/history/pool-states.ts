@@ -112,7 +112,7 @@ export function createPoolMemory(): PoolMemory {
       for (const [place, id] of directory.ids.entries()) {
         const pool = numbers.get(id) ?? 0;
         states.exists[pool] = 1;
-        states.reserves.set(reserves.subarray(place * 2, place * 2 + 2), pool * 2);
+        states.reserves.set([reserves[place * 2] ?? 0n, reserves[place * 2 + 1] ?? 0n], pool * 2);
       }
       return states;
     },

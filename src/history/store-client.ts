@@ -116,12 +116,11 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
     { worker, pending }: RunningWorker,
     method: keyof HistoryStore,
     values: readonly unknown[],
-    moved: readonly ArrayBuffer[] = [],
   ): Promise<unknown> {
     const response = Promise.withResolvers<unknown>();
     lastId += 1;
     pending.set(lastId, response);
-    worker.postMessage({ id: lastId, method, values } satisfies CallMessage, moved);
+    worker.postMessage({ id: lastId, method, values } satisfies CallMessage);
     return response.promise;
   }
 
@@ -144,8 +143,7 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
     async record(blocks) {
       const worker = running();
       const messages = blocks.map((block): BlockMessage => ({ ...block, exchange: worker.writeState(block.exchange) }));
-      const moved = messages.map(({ exchange }) => exchange.reserves.buffer);
-      return (await send(worker, 'record', [messages], moved)) as readonly BeaconHeight[];
+      return (await send(worker, 'record', [messages])) as readonly BeaconHeight[];
     },
     async stateAt(height) {
       const worker = running();

@@ -57,7 +57,7 @@ parentPort?.on('message', async ({ id, method, values }: CallMessage) => {
     const calling = call(method, toCall);
     calls.add(calling);
     const value = await calling.finally(() => calls.delete(calling));
-    if (method === 'stateAt' && value !== undefined) sendState(id, value as ExchangeState);
+    if (method === 'stateAt' && value !== undefined) send({ id, value: writeState(value as ExchangeState) });
     else send({ id, value });
   } catch (error) {
     const { message, isPermanent = false } = error as HistoryDatabaseError;
@@ -71,13 +71,8 @@ async function call(method: keyof HistoryStore, values: readonly unknown[]): Pro
   return (store[method] as (...values: readonly unknown[]) => Promise<unknown>)(...values);
 }
 
-function sendState(id: number, state: ExchangeState): void {
-  const value = writeState(state);
-  send({ id, value }, [value.reserves.buffer]);
-}
-
-function send(response: ResponseMessage, moved: readonly ArrayBuffer[] = []): void {
-  parentPort?.postMessage(response, moved);
+function send(response: ResponseMessage): void {
+  parentPort?.postMessage(response);
 }
 
 function toBlock({ exchange, ...block }: BlockMessage): FinalBlock {

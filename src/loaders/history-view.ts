@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
 import { placeOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
-import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
+import { type PoolName, type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import type { Reserves } from '../domain/reserves.ts';
 import type { History } from '../history/history.ts';
 import type { Head } from '../live/chain/head.ts';
@@ -109,9 +109,9 @@ export function newerHead(
 /** The reserves of a pool in a state; `undefined` if it does not exist there. */
 export function reservesIn(
   { beaconHeight, exchange }: Pick<Head, 'beaconHeight' | 'exchange'>,
-  { token1Id, token2Id }: Pick<PoolPair, 'token1Id' | 'token2Id'>,
+  pool: PoolName,
 ): Reserves | undefined {
-  const place = placeOf(exchange.directory, token1Id, token2Id);
+  const place = placeOf(exchange.directory, pool);
   if (place === undefined) return undefined;
   const { reserves } = exchange;
   return { beaconHeight, reserve1: reserves[place * 2] ?? 0n, reserve2: reserves[place * 2 + 1] ?? 0n };

@@ -13,11 +13,17 @@ describe('the id of a pool', () => {
 
   test('is read back, and no other text is', () => {
     expect(parsePoolPairId(`${a}-${b}`)).toEqual({ token1Id: a, token2Id: b });
+    expect(parsePoolPairId(`${a}-${b}-${c}`)).toEqual({
+      token1Id: a,
+      token2Id: b,
+      v3: { poolId: `${a}-${b}-${c}` },
+    });
     for (const text of [
       '',
       a,
       `${a}-`,
-      `${a}-${b}-${c}`,
+      `${a}-${b}-`,
+      `${a}-${b}-${c}-${c}`,
       `${a}-${b.toUpperCase()}`,
       `pdepool-1-${a}-${b}`,
       `${a}${b}`,

@@ -77,7 +77,7 @@ export function createStateBuilder(beaconHeight: BeaconHeight, directories: Pool
     add(pool) {
       const id = poolPairId(pool);
       // After a new pool the same one is expected, after a known pool the one behind it.
-      const place = previous && placeOf(previous, pool.token1Id, pool.token2Id);
+      const place = previous && placeOf(previous, pool);
       if (place !== undefined) expected = place + 1;
       append(previousIds[place ?? -1] ?? id, pool.reserve1, pool.reserve2);
       return place;

@@ -1,4 +1,5 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
@@ -199,7 +200,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     if (beaconHeight <= queuedTo || exchange.time === undefined || !pastStates.isComplete(exchange)) return;
     queuedTo = beaconHeight;
     if (queue.length === MAX_WAITING) watcher.dropped(1);
-    queue = [...queue, { hash, time, exchange }].slice(-MAX_WAITING);
+    queue = [...queue, { hash, time, version: versionOf(exchange), exchange }].slice(-MAX_WAITING);
   }
 
   return {

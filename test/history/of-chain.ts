@@ -19,6 +19,7 @@ export function chainHeights({ chain }: Sandbox, from: number, to = chain.tip.he
       reserve2: chain.reserves(pool, beaconHeight)?.reserve2 ?? 0n,
     }));
     const time = block.time * 1_000;
-    return { beaconHeight, hash: block.hash, time, exchange: exchangeStateOf(beaconHeight, pools, time) };
+    const exchange = exchangeStateOf(beaconHeight, pools, time);
+    return { beaconHeight, hash: block.hash, time, version: 'V1', exchange };
   });
 }

@@ -1,7 +1,6 @@
 import type { CandleInterval } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Pair } from '../domain/market.ts';
-import type { MaybePromise } from '../domain/maybe-promise.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import { AmbiguousTickerError, NotFoundError } from '../errors.ts';
 import type { PricedCandle } from '../loaders/candles.ts';
@@ -126,16 +125,11 @@ export async function findPair(symbol: string, loaders: Loaders): Promise<PairWi
 }
 
 /** The first pair of each pool on the chain. @throws UpstreamError */
-export async function withPools(rows: readonly Pair[], loaders: Loaders): Promise<readonly PairWithPool[]> {
+export async function withPools(rows: readonly Pair[], { exchange }: Loaders): Promise<readonly PairWithPool[]> {
   const found = new Map<string, PairWithPool>();
   for (const pair of rows) {
-    const pool = await poolOf(pair, loaders);
+    const pool = await exchange.poolPair(pair.baseId, pair.targetId);
     if (pool !== undefined && !found.has(poolPairId(pool))) found.set(poolPairId(pool), { pair, pool });
   }
   return [...found.values()];
-}
-
-/** The pool whose candles a pair has; `undefined` if the chain has none. @throws UpstreamError */
-function poolOf({ baseId, targetId }: Pair, { exchange }: Loaders): MaybePromise<PoolPair | undefined> {
-  return exchange.poolPair(baseId, targetId);
 }

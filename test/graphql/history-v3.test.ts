@@ -89,6 +89,21 @@ describe('the history of pools of V3', () => {
     expect(large.candles.at(-1).heights).toBeGreaterThan(0);
   });
 
+  test('of V1 ends at the last height before V3, also for a pool of V1 at a height of V3', async () => {
+    const { chain } = gateway.sandbox;
+    const [pool] = chain.poolsAt(START_OF_V3);
+    const [a, b] = [pool?.token1.id, pool?.token2.id];
+    const fields = `candles(interval: ONE_DAY) { lastHeight isComplete } change(hours: 1) { fromHeight isComplete } version`;
+    const query = `{ poolPair(token1Id: "${a}", token2Id: "${b}", version: V1) { ${fields} } }`;
+    const { data, errors } = await gateway.ask(query);
+    expect(errors).toBeUndefined();
+    const { candles, change, version } = data.poolPair;
+    expect(version).toBe('V1');
+    expect(candles.at(-1)).toEqual({ lastHeight: START_OF_V3 - 1, isComplete: false });
+    expect(change.isComplete).toBe(false);
+    expect(change.fromHeight).toBeLessThan(START_OF_V3);
+  });
+
   test('of V1 is that of the heights below the start of V3', async () => {
     const { chain } = gateway.sandbox;
     const at = START_OF_V3 - 5;

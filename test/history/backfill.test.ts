@@ -6,7 +6,7 @@ import { createPoolCounts } from '../../src/live/chain/pool-counts.ts';
 import { exchangeStateOf, poolOf, tokenId } from '../domain/pools.ts';
 import { headOf } from '../live/chain/heads.ts';
 import { createMemoryStore } from './memory-store.ts';
-import { allRecorded, recordForTest } from './recorded.ts';
+import { allRecorded, expectedBlock, recordedBlock, recordForTest } from './recorded.ts';
 import { poolIdOf, v3StateOf } from './v3-states.ts';
 
 const TIP = 1_640_000;
@@ -107,6 +107,27 @@ describe('the backfill', () => {
     const versions = [...store.blocks.values()].map(({ version }) => version);
     expect(versions.filter((version) => version === 'V3')).toHaveLength(38);
     expect(versions.filter((version) => version === 'V1')).toHaveLength(51);
+  });
+
+  test('reads V3 in the gaps of heights that a gateway has recorded with V1, and these stay as they are', async () => {
+    const options = { sandbox: { exchange: 'v3', startHeight: TIP } as const };
+    const first = await recordForTest({ ...options, config: { exchangeVersion: 'v1' } });
+    await first.advanceEach(6);
+    await first.untilRecorded(TIP + 3);
+    await first.app.close();
+    const { store } = first;
+    const before = new Map(store.blocks);
+    first.sandbox.advance(8);
+    const second = await recordForTest({ of: first.sandbox, store, config: { historyBackfillHours: 1 } });
+    await second.advanceEach(4);
+    await store.until(() => range(TIP - 30, TIP + 15).every((height) => store.blocks.has(height)));
+    for (const [height, block] of before) expect(store.blocks.get(height)).toBe(block);
+    expect([...before.values()].every(({ version }) => version === 'V1')).toBe(true);
+    const rest = [...store.blocks.values()].filter(({ exchange }) => !before.has(exchange.beaconHeight));
+    expect(rest.every(({ version }) => version === 'V3')).toBe(true);
+    expect(rest.map((block) => recordedBlock(first.sandbox, block))).toEqual(
+      rest.map(({ exchange }) => expectedBlock(first.sandbox, exchange.beaconHeight)),
+    );
   });
 
   test('goes on after the database, or the node, has failed', async () => {

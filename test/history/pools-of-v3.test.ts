@@ -82,6 +82,19 @@ describe('pools of V3', () => {
     expect(states.get(ONE)?.map((state) => state?.reserve2)).toEqual([150n * LARGE, 0n, 0n]);
   });
 
+  test('that only a deleted branch had do not exist, also if it had the first heights of V3', async () => {
+    const store = await createStore();
+    const lowest = blockOf(1, START + 60_000, new Map([[0, [5n, 9n]]]));
+    const branch = v3Block(2, { [ONE]: [5n, 5n], [OTHER]: [6n, 6n] });
+    await store.record([lowest, branch]);
+    expect(await store.deleteFrom({ beaconHeight: 2, hash: branch.hash, time: branch.time })).toEqual([2]);
+    expect(await store.firstBlock('V3')).toBeUndefined();
+    await store.record([v3Block(2, { [ONE]: [7n, 7n] })]);
+    expect(await store.stateAt(2)).toMatchObject({ directory: { ids: [ONE] }, reserves: [7n, 7n] });
+    const { value } = await store.candles({ poolIds: [ONE, OTHER], interval: 'ONE_DAY', upTo: 9, last: 9 });
+    expect([...value.keys()]).toEqual([ONE]);
+  });
+
   test('begin at the first height of V3, and those of V1 end at the last one before it', async () => {
     const store = await createStore();
     const v1 = [1, 2, 3].map((height) =>

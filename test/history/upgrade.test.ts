@@ -27,29 +27,37 @@ function block(height: number, seconds: number, pools: Pools, version: FinalBloc
 
 /** What a gateway that did not know V3 has recorded in `test/fixtures/history`. Then it deleted what was older than a day. */
 const RECORDED: readonly FinalBlock[] = [
-  block(100, 0, [[0, 1_000n, 2_000n]]),
+  block(100, 0, [
+    [0, 1_000n, 2_000n],
+    [3, 7n, 7n],
+  ]),
   block(101, 40, [
     [0, 1_010n, 1_981n],
     [1, 5n, 7n],
+    [3, 7n, 7n],
   ]),
   block(102, DAY, [
     [0, 1_010n, 1_981n],
     [1, 6n, 6n],
+    [3, 8n, 6n],
   ]),
   block(103, 3 * DAY, [
     [0, 900n, 2_300n],
     [1, 6n, 6n],
     [2, TOP, BIG],
+    [3, 8n, 6n],
   ]),
   block(104, 3 * DAY + 40, [
     [0, 900n, 2_300n],
     [1, 8n, 5n],
     [2, TOP, BIG],
+    [3, 8n, 6n],
   ]),
   block(107, 3 * DAY + 160, [
     [0, 950n, 2_180n],
     [1, 8n, 5n],
     [2, BIG, TOP],
+    [3, 8n, 6n],
   ]),
 ];
 const PRUNED_AT = START + 3 * DAY * 1_000 + 200_000;

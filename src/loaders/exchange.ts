@@ -1,6 +1,6 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { filterFingerprint, formatCursor, parseCursor } from '../domain/cursor.ts';
-import { type ExchangeState, placeOf, poolPairAt, versionOf, withoutPools } from '../domain/exchange.ts';
+import { type ExchangeState, placeOf, poolCount, poolPairAt, versionOf, withoutPools } from '../domain/exchange.ts';
 import type { ExchangeParams } from '../domain/exchange-params.ts';
 import type { Instant } from '../domain/instant.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
@@ -104,8 +104,7 @@ export class ExchangeLoader {
 
   /** @throws BadUserInputError for a page that does not exist, HeightNotAvailableError, UpstreamError */
   poolPairs(args: PoolPairsArguments): MaybePromise<PoolPairPage> {
-    const { head, options, sources } = this.#options;
-    const { pools } = sources;
+    const { head, options } = this.#options;
     const order = orderOf(args);
     const filter = filterFingerprint(args.filter ?? {});
     const { request, at } = readPageArguments(args, { filter, order }, options.maxPageSize);
@@ -115,7 +114,7 @@ export class ExchangeLoader {
       const { beaconHeight } = exchange;
       // A cursor names a height too, but its page shows current pools for as long as that height is the current one.
       const isCurrent = args.at == null && beaconHeight === head.currentFor(beaconHeight)?.beaconHeight;
-      const statePools = isCurrent ? pools.of(exchange) : pools.pinned(exchange);
+      const statePools = this.#poolsOf(exchange, isCurrent ? undefined : beaconHeight);
       const page = cutPage(statePools.select(selected, order), request, order);
       const cursorOf = (pool: PoolPair) => formatCursor({ beaconHeight, filter, order, position: positionOf(pool) });
       return { ...page, cursorOf };
@@ -184,10 +183,10 @@ export class ExchangeLoader {
     });
   }
 
-  /** The pools of a state. They are pinned to its height if that was named. */
-  #poolsOf(exchange: ExchangeState, at: BeaconHeight | null | undefined): Pick<StatePools, 'at' | 'find'> {
+  /** The pools of a state. They are pinned to its height if that was named. One without pools is no state that is cached for others. */
+  #poolsOf(exchange: ExchangeState, at: BeaconHeight | null | undefined): StatePools {
     const { pools } = this.#options.sources;
-    return at == null ? pools.of(exchange) : pools.pinned(exchange);
+    return at == null && poolCount(exchange) > 0 ? pools.of(exchange) : pools.pinned(exchange);
   }
 
   #toFilter(filter: PoolPairFilterInput | null | undefined) {

@@ -1,4 +1,4 @@
-import { type DepthLadder, depthLadder, type LadderSteps, wholeReserves } from '../domain/depth.ts';
+import { type DepthLadder, depthLadder, type LadderSteps, wholeReserves } from '../domain/depth-ladder.ts';
 import type { Pair } from '../domain/market.ts';
 import { BadUserInputError } from '../errors.ts';
 import { requireBetween } from './argument-ranges.ts';

@@ -1,4 +1,4 @@
-import type { DepthLadder, LadderLevel } from '../../domain/depth.ts';
+import type { DepthLadder, LadderLevel } from '../../domain/depth-ladder.ts';
 import { builder } from '../builder.ts';
 
 const LadderLevelRef = builder.objectRef<LadderLevel>('LadderLevel').implement({

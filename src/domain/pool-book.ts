@@ -7,7 +7,7 @@ import { isMatchable, type OrderSides, type PoolOrder, termsOf } from './pool-or
 export type PoolBook = { readonly bids: readonly OrderBookEntry[]; readonly asks: readonly OrderBookEntry[] };
 
 /** Which token of a pool has the prices and quantities of a book, and the decimals of the two. */
-type BookUnits = { readonly base: 1 | 2; readonly decimals1: number; readonly decimals2: number };
+export type BookUnits = { readonly base: 1 | 2; readonly decimals1: number; readonly decimals2: number };
 
 /** The significant digits of a price: as many as 64 bits always have, less one. */
 const PRICE_DIGITS = 18;

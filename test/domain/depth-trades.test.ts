@@ -3,7 +3,15 @@ import { describe, expect, test } from 'vitest';
 import { poolDepths } from '../../src/domain/depth.ts';
 import { smallestTrades, type TradedPool } from '../../src/domain/depth-trades.ts';
 import { type PoolOrder, toOrderSides } from '../../src/domain/pool-order.ts';
-import { orderOf, poolWithOrders, readSamplePools } from './pool-orders.ts';
+import {
+  orderOf,
+  poolWithOrders,
+  readSamplePools,
+  readVectors,
+  toAmounts,
+  toOrder,
+  type VectorPool,
+} from './pool-orders.ts';
 import { MAX_RESERVE, poolOf } from './pools.ts';
 
 /** A pool whose orders sell token 2, as a trade that pays token 1 meets it. */
@@ -65,6 +73,61 @@ function slowRoot(square: bigint): bigint {
   while ((root + 1n) * (root + 1n) <= square) root += 1n;
   return root;
 }
+
+type SwapVector = {
+  readonly kind: 'swap';
+  readonly name: string;
+  readonly pools: Readonly<Record<string, VectorPool>>;
+  readonly path: readonly string[];
+  readonly sellToken: string;
+  readonly sellAmount: string;
+  readonly expected: {
+    readonly accepted: boolean;
+    readonly why?: string;
+    readonly buyAmount?: string;
+    readonly poolsAfter?: Readonly<Record<string, VectorPool>>;
+  };
+};
+
+/** The swaps of the vectors through one pool that trades. */
+const swaps = readVectors<SwapVector>('swap').flatMap((vector) => {
+  const { path, pools, sellToken, sellAmount, expected } = vector;
+  const [id = ''] = path;
+  const pool = pools[id];
+  // The trader's own minimum is not about the pool.
+  if (path.length !== 1 || pool === undefined || pool.real.includes('0') || expected.why === 'BELOW_MINIMUM') return [];
+  const isFrom0 = pool.tokens[0] === sellToken;
+  const turned = (amounts: readonly [string, string]) =>
+    isFrom0 ? toAmounts(amounts) : toAmounts([amounts[1], amounts[0]]);
+  // As if all sold token 1, which the vectors call token 0.
+  const orders = pool.orders.map((order) => ({
+    ...order,
+    sells: isFrom0 ? order.sells : ((1 - order.sells) as 0 | 1),
+    ...(!isFrom0 && { rate: order.rate.toReversed() as [string, string] }),
+    ...(!isFrom0 && { balance: order.balance.toReversed() as [string, string] }),
+  }));
+  const after = expected.poolsAfter?.[id];
+  return {
+    name: vector.name,
+    amount: BigInt(sellAmount),
+    pool: tradedPool(turned(pool.virtual), orders.map(toOrder), turned(pool.real)),
+    received: expected.accepted ? BigInt(expected.buyAmount ?? 0) : undefined,
+    reserveAfter: expected.accepted && after ? turned(after.virtual)[0] : undefined,
+  };
+});
+
+describe('the swaps of the vectors', () => {
+  test('are many', () => expect(swaps.length).toBeGreaterThan(20));
+
+  test.each(swaps)('$name', ({ amount, pool, received, reserveAfter }) => {
+    expect(slowTrade(pool, amount)?.received).toBe(received);
+    if (reserveAfter === undefined || reserveAfter === pool.reserveIn) return;
+    const trade = smallestTrades(pool, [reserveAfter]).get(reserveAfter);
+    expect(trade).toBeDefined();
+    expect((trade?.paid ?? 0n) <= amount).toBe(true);
+    expect(slowTrade(pool, trade?.paid ?? 0n)?.received).toBe(trade?.received);
+  });
+});
 
 describe('the smallest trade to a reserve', () => {
   test('is the payment to the curve where no order is on the way', () => {

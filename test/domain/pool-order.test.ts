@@ -1,39 +1,23 @@
-import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bestOrders, isMatchable, type PoolOrder, toOrderSides } from '../../src/domain/pool-order.ts';
-import { anyOrders, orderOf, readSamplePools } from './pool-orders.ts';
+import { anyOrders, orderOf, readSamplePools, readVectors, toOrder, type VectorPool } from './pool-orders.ts';
 import { MAX_RESERVE } from './pools.ts';
 
 type OrderList = {
-  readonly kind: string;
+  readonly kind: 'order-list';
   readonly name: string;
-  readonly orders: readonly {
-    readonly id: string;
-    readonly sells: 0 | 1;
-    readonly rate: readonly [string, string];
-    readonly balance: readonly [string, string];
-  }[];
+  readonly orders: VectorPool['orders'];
   readonly expected: { readonly nextForSellerOfToken0: string | null; readonly nextForSellerOfToken1: string | null };
 };
 
-const { vectors }: { vectors: OrderList[] } = JSON.parse(
-  readFileSync(new URL('../fixtures/node/v3/swap-vectors.json', import.meta.url), 'utf8'),
-);
-
 describe('the orders of a pool', () => {
-  test.each(vectors.filter(({ kind }) => kind === 'order-list'))(
-    'are met in the order of the node: $name',
-    (vector) => {
-      const orders = vector.orders.map(({ id, sells, rate, balance }) =>
-        orderOf(id, sells === 0 ? 1 : 2, [BigInt(rate[0]), BigInt(rate[1])], [BigInt(balance[0]), BigInt(balance[1])]),
-      );
-      const { selling1, selling2 } = toOrderSides(orders);
-      // A seller of one token meets those who sell the other.
-      expect(selling2.find(isMatchable)?.id).toBe(vector.expected.nextForSellerOfToken0);
-      expect(selling1.find(isMatchable)?.id).toBe(vector.expected.nextForSellerOfToken1);
-    },
-  );
+  test.each(readVectors<OrderList>('order-list'))('are met in the order of the node: $name', (vector) => {
+    const { selling1, selling2 } = toOrderSides(vector.orders.map(toOrder));
+    // A seller of one token meets those who sell the other.
+    expect(selling2.find(isMatchable)?.id).toBe(vector.expected.nextForSellerOfToken0);
+    expect(selling1.find(isMatchable)?.id).toBe(vector.expected.nextForSellerOfToken1);
+  });
 
   test('are sorted by rate and then by id, whichever order they come in', () => {
     fc.assert(

@@ -51,6 +51,39 @@ export const anyOrders: fc.Arbitrary<PoolOrder[]> = fc
       .map((ids) => orders.map((order, index) => ({ ...order, id: ids[index] ?? '' }))),
   );
 
+/** An order of a swap vector, which counts the tokens of a pool from 0. */
+type VectorOrder = {
+  readonly id: string;
+  readonly sells: 0 | 1;
+  readonly rate: readonly [string, string];
+  readonly balance: readonly [string, string];
+};
+
+/** The pool of a swap vector. */
+export type VectorPool = {
+  readonly tokens: readonly [string, string];
+  readonly real: readonly [string, string];
+  readonly virtual: readonly [string, string];
+  readonly orders: readonly VectorOrder[];
+};
+
+/** The swap vectors of one kind. */
+export function readVectors<Vector extends { readonly kind: string }>(kind: Vector['kind']): readonly Vector[] {
+  const text = readFileSync(new URL('../fixtures/node/v3/swap-vectors.json', import.meta.url), 'utf8');
+  const { vectors }: { vectors: Vector[] } = JSON.parse(text);
+  return vectors.filter((vector) => vector.kind === kind);
+}
+
+/** The order of a swap vector. */
+export function toOrder({ id, sells, rate, balance }: VectorOrder): PoolOrder {
+  return orderOf(id, sells === 0 ? 1 : 2, toAmounts(rate), toAmounts(balance));
+}
+
+/** The two amounts of a swap vector. */
+export function toAmounts([amount0, amount1]: readonly [string, string]): [bigint, bigint] {
+  return [BigInt(amount0), BigInt(amount1)];
+}
+
 type WireOrder = Readonly<Record<string, bigint | string>>;
 
 /** The pools of the sample of the node's answer, by the last four letters of their ids, as the node lists their orders. */

@@ -19,14 +19,14 @@ export type TradedPool = {
 };
 
 /** A trade on its way: it has moved the curve, and taken everything from the best orders. */
-type Progress = {
-  readonly reserveIn: bigint;
-  readonly reserveOut: bigint;
+type Progress = Omit<TradedPool, 'orders'> & {
   readonly paid: bigint;
   readonly received: bigint;
   /** The smallest amount of a trade that takes everything from these orders. It can be more than `paid`. */
   readonly smallest: bigint;
-  /** Whether an order has to buy more than 64 bits. */
+  /** The largest amount of such a trade: an order counts what it could give for all that is left, in 64 bits. */
+  readonly largest: bigint;
+  /** Whether the exchange refuses every trade that comes so far. */
   readonly isRefused: boolean;
 };
 
@@ -43,19 +43,19 @@ type Progress = {
 export function smallestTrades(pool: TradedPool, targets: readonly bigint[]): ReadonlyMap<bigint, DepthTrade> {
   const orders = pool.orders.filter(isMatchable);
   const trades = new Map<bigint, DepthTrade>();
-  let progress: Progress = { ...pool, paid: 0n, received: 0n, smallest: 0n, isRefused: false };
+  let progress: Progress = { ...pool, paid: 0n, received: 0n, smallest: 0n, largest: MAX_AMOUNT, isRefused: false };
   let next = 0;
 
   // The way to a target is the beginning of the way to a larger one.
   for (const target of [...new Set(targets)].sort((a, b) => (a < b ? -1 : 1))) {
     for (let order = orders[next]; order !== undefined; order = orders[next]) {
       const reach = reachOf(progress, order);
-      if (progress.reserveIn + reach >= target || !isAccepted(progress, pool)) break;
+      if (progress.reserveIn + reach >= target || !isAccepted(progress)) break;
       progress = takeAll(alongCurve(progress, reach), order);
       next += 1;
     }
     const end = smallestEnd(progress, orders.slice(next), target);
-    if (end !== undefined && isAccepted(end, pool)) trades.set(target, { paid: end.paid, received: end.received });
+    if (end !== undefined && isAccepted(end)) trades.set(target, { paid: end.paid, received: end.received });
   }
   return trades;
 }
@@ -93,13 +93,15 @@ function reachOf({ reserveIn, reserveOut }: Progress, order: PoolOrder): bigint 
 
 /** Pays an amount to the curve, unless nothing is received for it. */
 function alongCurve(progress: Progress, amount: bigint): Progress {
-  const { reserveIn, reserveOut, paid, received } = progress;
+  const { reserveIn, reserveOut, valueIn, valueOut, paid, received } = progress;
   const got = amount > 0n ? amountReceived(reserveIn, reserveOut, amount) : 0n;
   if (got === 0n) return progress;
   return {
     ...progress,
     reserveIn: reserveIn + amount,
     reserveOut: reserveOut - got,
+    valueIn: valueIn + amount,
+    valueOut: valueOut - got,
     paid: paid + amount,
     received: received + got,
   };
@@ -108,9 +110,14 @@ function alongCurve(progress: Progress, amount: bigint): Progress {
 /** Takes everything from an order. The trade is large enough that it could take one unit more. */
 function takeAll(progress: Progress, order: PoolOrder): Progress {
   const { sellRate, buyRate, left } = termsOf(order);
-  const beyond = progress.paid + divideUp((left + 1n) * buyRate, sellRate);
-  const smallest = max(progress.smallest, beyond);
-  return { ...take(progress, order, (left * buyRate) / sellRate, left), smallest };
+  const after = take(progress, order, (left * buyRate) / sellRate, left);
+  return {
+    ...after,
+    smallest: max(progress.smallest, progress.paid + divideUp((left + 1n) * buyRate, sellRate)),
+    largest: min(progress.largest, progress.paid + ((MAX_AMOUNT + 1n) * buyRate - 1n) / sellRate),
+    // The exchange looks at what the pool holds before each order: beyond the last unit, it refuses.
+    isRefused: after.isRefused || after.valueOut <= 0n,
+  };
 }
 
 /** Ends a trade with the smallest part of an order; `undefined` if the order has less. */
@@ -127,12 +134,14 @@ function take(progress: Progress, order: PoolOrder, paid: bigint, got: bigint): 
 }
 
 /** Whether the exchange accepts a trade: the pool holds what the curve gives, and no amount exceeds 64 bits. */
-function isAccepted({ reserveIn, reserveOut, paid, isRefused }: Progress, pool: TradedPool): boolean {
-  const holdsEnough = pool.reserveOut - reserveOut <= pool.valueOut;
-  const fits = pool.valueIn + (reserveIn - pool.reserveIn) <= MAX_AMOUNT && paid <= MAX_AMOUNT;
-  return holdsEnough && fits && !isRefused;
+function isAccepted({ valueIn, valueOut, paid, received, largest, isRefused }: Progress): boolean {
+  return !isRefused && valueOut >= 0n && valueIn <= MAX_AMOUNT && paid <= largest && received <= MAX_AMOUNT;
 }
 
 function max(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
+}
+
+function min(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
 }

@@ -25,7 +25,7 @@ function tradedPool(
 
 /** The trade of that amount by the steps of the exchange, one after another; `undefined` if it is refused. */
 function slowTrade(pool: TradedPool, amount: bigint) {
-  let { reserveIn, reserveOut } = pool;
+  let { reserveIn, reserveOut, valueIn, valueOut } = pool;
   let rest = amount;
   let received = 0n;
   const orders = pool.orders.map((order) => ({ ...order }));
@@ -34,11 +34,15 @@ function slowTrade(pool: TradedPool, amount: bigint) {
     if (got === 0n) return false;
     reserveIn += paid;
     reserveOut -= got;
+    valueIn += paid;
+    valueOut -= got;
     received += got;
     rest -= paid;
     return true;
   };
+  if (amount > MAX_RESERVE) return undefined;
   while (rest > 0n) {
+    if (valueIn <= 0n || valueOut <= 0n) return undefined;
     const order = orders.find(({ rate1, rate2, balance2 }) => {
       const worth = (balance2 * rate1) / rate2;
       return worth >= 1n && worth < 2n ** 64n;
@@ -46,24 +50,24 @@ function slowTrade(pool: TradedPool, amount: bigint) {
     const reach = order && slowRoot((reserveIn * reserveOut * order.rate1) / order.rate2) - reserveIn;
     if (order === undefined || reach === undefined || reach >= rest) {
       if (!payCurve(rest)) return undefined;
-      break;
+    } else {
+      if (reach > 0n) payCurve(reach);
+      let got = (rest * order.rate2) / order.rate1;
+      let paid = rest;
+      if (got > MAX_RESERVE) return undefined;
+      if (got > order.balance2) {
+        got = order.balance2;
+        paid = (got * order.rate1) / order.rate2;
+      }
+      if (got === 0n || paid === 0n) return undefined;
+      order.balance2 -= got;
+      order.balance1 += paid;
+      if (order.balance1 > MAX_RESERVE) return undefined;
+      received += got;
+      rest -= paid;
     }
-    if (reach > 0n) payCurve(reach);
-    let got = (rest * order.rate2) / order.rate1;
-    let paid = rest;
-    if (got > order.balance2) {
-      got = order.balance2;
-      paid = (got * order.rate1) / order.rate2;
-    }
-    if (got === 0n || paid === 0n) return undefined;
-    order.balance2 -= got;
-    order.balance1 += paid;
-    if (order.balance1 > MAX_RESERVE) return undefined;
-    received += got;
-    rest -= paid;
+    if (valueOut < 0n || valueIn > MAX_RESERVE || received > MAX_RESERVE) return undefined;
   }
-  if (pool.valueOut - (pool.reserveOut - reserveOut) < 0n) return undefined;
-  if (pool.valueIn + (reserveIn - pool.reserveIn) > MAX_RESERVE || amount > MAX_RESERVE) return undefined;
   return { reserveIn, received };
 }
 
@@ -172,6 +176,24 @@ describe('the smallest trade to a reserve', () => {
     const large = tradedPool([MAX_RESERVE * 4n, MAX_RESERVE * 4n], [], [1_000n, MAX_RESERVE]);
     const [most, more] = [MAX_RESERVE * 5n - 1_000n, MAX_RESERVE * 5n - 999n];
     expect([...smallestTrades(large, [most, more]).keys()]).toEqual([most]);
+  });
+
+  test('is missing beyond an order that could give more than 64 bits for all that is left', () => {
+    // It sells 10^18 for 1 unit, so for 19 units it could give more than 2^64 - 1.
+    const cheap = orderOf('a', 2, [1n, 10n ** 18n], [0n, 10n ** 18n]);
+    const pool = tradedPool([1_000n, 9_000n], [cheap]);
+    expect([...smallestTrades(pool, [1_017n, 1_018n]).keys()]).toEqual([1_017n]);
+    expect([slowTrade(pool, 18n)?.reserveIn, slowTrade(pool, 19n)]).toEqual([1_017n, undefined]);
+  });
+
+  test('is missing beyond an order at which the pool has given its last unit', () => {
+    // The curve gets to the price of the order with 341, for 2,288.
+    const order = orderOf('a', 2, [100n, 500n], [0n, 500n]);
+    const [toOrder, beyond] = [1_341n, 1_342n];
+    const trades = (valueOut: bigint) => [
+      ...smallestTrades(tradedPool([1_000n, 9_000n], [order], [1_000n, valueOut]), [toOrder, beyond]).keys(),
+    ];
+    expect([trades(2_287n), trades(2_288n), trades(2_293n)]).toEqual([[], [toOrder], [toOrder, beyond]]);
   });
 
   test('is the first of all amounts that the exchange accepts and that gets there', () => {

@@ -10,7 +10,7 @@ import { PoolPairRef } from './refs.ts';
 
 const PoolBookRef = builder.objectRef<PoolBook>('PoolBook').implement({
   description:
-    'Open orders of a pool as an order book, from the node. Prices are in whole token 1 per whole token 2, quantities in whole token 2. Orders with the same price are merged, and orders that no trade can fill are left out. The pool itself is not part of the book.',
+    'Open orders of a pool as an order book, from the node. Prices are in whole token 1 per whole token 2, quantities in whole token 2. Orders with the same price are merged, and orders of which too little is left to be filled are left out. The curve of the pool is not part of the book.',
   fields: (t) => ({
     bids: t.expose('bids', {
       type: [OrderBookEntryRef],
@@ -46,7 +46,7 @@ builder.objectFields(PoolPairRef, (t) => ({
     complexity: ({ depth }) => poolBook(depth),
     extensions: { refuse: readOrderBookArguments },
     description:
-      'Open orders of this pool at this height as an order book. Null in V1, which has no orders, and if the decimals of a token are unknown. Null with an error if the orders cannot be read.',
+      'Open orders of this pool at this height as an order book, also while the pool refuses every trade because it is empty on one side. Null in V1, which has no orders, and if the decimals of a token are unknown. Null with an error if the orders cannot be read.',
     args: {
       depth: t.arg.int({
         defaultValue: DEFAULT_DEPTH,

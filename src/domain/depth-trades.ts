@@ -1,5 +1,6 @@
 import { MAX_AMOUNT } from './amount.ts';
-import { isMatchable, type PoolOrder, termsOf } from './pool-order.ts';
+import { isMatchable, termsOf } from './order-sides.ts';
+import type { PoolOrder } from './pool-order.ts';
 import { squareRoot } from './square-root.ts';
 import { amountReceived, amountRequired, divideUp } from './swap.ts';
 

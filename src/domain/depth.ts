@@ -1,6 +1,6 @@
 import { type DepthTrade, smallestTrades } from './depth-trades.ts';
 import { toExactDecimal } from './exact-decimal.ts';
-import type { OrderSides } from './pool-order.ts';
+import type { OrderSides } from './order-sides.ts';
 import { isNonEmpty, isTradable, type PoolPair, poolValues } from './pool-pair.ts';
 import { squareRootUp } from './square-root.ts';
 import { amountReceived, divideUp } from './swap.ts';

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { poolDepths } from '../../src/domain/depth.ts';
 import { smallestTrades, type TradedPool } from '../../src/domain/depth-trades.ts';
-import { type PoolOrder, toOrderSides } from '../../src/domain/pool-order.ts';
+import { toOrderSides } from '../../src/domain/order-sides.ts';
+import type { PoolOrder } from '../../src/domain/pool-order.ts';
 import {
   orderOf,
   poolWithOrders,

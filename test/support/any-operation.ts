@@ -151,7 +151,7 @@ function createWriting(schema: GraphQLSchema, choose: (count: number) => number)
 
 function literal(value: unknown): string {
   if (typeof value !== 'object' || value === null) {
-    return typeof value === 'string' && /^(ID|NATIVE|ONE)_[A-Z_]+$/.test(value) ? value : JSON.stringify(value);
+    return typeof value === 'string' && /^((ID|NATIVE|ONE)_[A-Z_]+|V[13])$/.test(value) ? value : JSON.stringify(value);
   }
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
   return `{ ${Object.entries(value)

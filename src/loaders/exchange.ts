@@ -6,6 +6,7 @@ import type { Instant } from '../domain/instant.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { cutPage, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
 import type { PoolGraph } from '../domain/pool-graph.ts';
+import type { PoolOrder } from '../domain/pool-order.ts';
 import {
   type ExchangeVersion,
   type PoolName,
@@ -40,6 +41,8 @@ type PoolPairsArguments = PageArguments & {
 
 /** The order of pools if `orderBy` is not set. */
 export const DEFAULT_ORDER: PoolPairOrder = 'NON_EMPTY_FIRST';
+
+const NO_ORDERS: readonly PoolOrder[] = [];
 
 /** All pools of the exchange in one state. */
 export type PoolsOfState = {
@@ -119,6 +122,11 @@ export class ExchangeLoader {
       const cursorOf = (pool: PoolPair) => formatCursor({ beaconHeight, filter, order, position: positionOf(pool) });
       return { ...page, cursorOf };
     });
+  }
+
+  /** The open orders of a pool, in the order of the node; none in V1. @throws UpstreamError */
+  ordersOf(pool: PoolPair): MaybePromise<readonly PoolOrder[]> {
+    return pool.v3?.orders ?? NO_ORDERS;
   }
 
   /** Only the pools at the height of the answer are returned without a promise. @throws HeightNotAvailableError, UpstreamError */

@@ -110,13 +110,13 @@ export function ladder(levels: number | null | undefined): Complexity {
 /** The number of pools that count if it is not known. */
 const ASSUMED_POOLS = 10_000;
 
-/** The complexity of a quote: the pools of its route, and for each of them the search through all pools. */
+/** The complexity of a quote: the pools of its route, and for each of them the search through all pools unless the route is given. */
 export function complexityOfQuote(
-  { maxHops, at }: Pick<QuoteArguments, 'maxHops' | 'at'>,
+  { maxHops, route, at }: Pick<QuoteArguments, 'maxHops' | 'route' | 'at'>,
   service: Service,
 ): Complexity {
-  const hops = maxHops ?? DEFAULT_MAX_HOPS;
-  const search = hops * Math.ceil((poolsNow(service) ?? ASSUMED_POOLS) / POOLS_PER_OBJECT);
+  const hops = route?.length ?? maxHops ?? DEFAULT_MAX_HOPS;
+  const search = route != null ? hops : hops * Math.ceil((poolsNow(service) ?? ASSUMED_POOLS) / POOLS_PER_OBJECT);
   const { field, multiplier } = objectsAt(1, at);
   return { field: field + search, multiplier, entries: hops };
 }

@@ -1,6 +1,7 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { filterFingerprint, formatCursor, parseCursor } from '../domain/cursor.ts';
 import { type ExchangeState, poolPairAt } from '../domain/exchange.ts';
+import type { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { Instant } from '../domain/instant.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { cutPage, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
@@ -36,6 +37,8 @@ export type PoolsOfState = {
   at(place: number): PoolPair;
   /** The graph of the directory. */
   graph(): PoolGraph;
+  /** The trades through the pools, of a state of V3. */
+  swaps(): ExchangeSwaps;
 };
 
 type ExchangeLoaderOptions = PoolsAtHeightsOptions & {
@@ -90,6 +93,7 @@ export class ExchangeLoader {
       exchange,
       at: isPinned ? (place) => pin(poolPairAt(exchange, place)) : pools.of(exchange).at,
       graph: () => pools.graphOf(exchange.directory),
+      swaps: () => pools.swapsOf(exchange),
     }));
   }
 

@@ -79,7 +79,7 @@ const ARROWS: Record<string, readonly string[]> = {
   ],
   settings: ['history', 'server', 'graphql', 'domain', 'logging', 'tracing'],
   tracing: ['upstream', 'type logging'],
-  logging: ['errors', 'type fleet', 'type history', 'type live', 'type upstream'],
+  logging: ['errors', 'type domain', 'type fleet', 'type history', 'type live', 'type upstream'],
 };
 /** What each folder or file of the server may import of the others: none imports one that is assembled of it. */
 const SERVER_ARROWS: Record<string, readonly string[]> = {

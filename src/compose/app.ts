@@ -102,9 +102,9 @@ export async function startApp(config: Config, log: Log): Promise<StartedApp> {
 }
 
 /** Starts the sandbox. Its code is loaded only here. */
-async function startSandbox({ sandboxBlockMs: blockMs }: Config): Promise<Sandbox> {
+async function startSandbox({ sandboxBlockMs: blockMs, sandboxExchange: exchange }: Config): Promise<Sandbox> {
   const { createSandbox } = await import('../sandbox/sandbox.ts');
-  return createSandbox({ blockMs });
+  return createSandbox({ blockMs, exchange });
 }
 
 /** The settings with the sandbox as both upstreams, and with its tokens. The configured tokens override them. */

@@ -2,6 +2,7 @@ import type { Instant } from '../domain/instant.ts';
 import { KNOWN_TOKENS } from '../domain/token.ts';
 import type { AnyUpstream, Upstream } from '../errors.ts';
 import type { Fleet } from '../fleet/fleet.ts';
+import { createExchangeVersions } from '../live/chain/exchange-versions.ts';
 import type { Head } from '../live/chain/head.ts';
 import { createHeadFollower } from '../live/chain/head-follower.ts';
 import { createNodes, type Nodes } from '../live/chain/nodes.ts';
@@ -24,6 +25,7 @@ import {
   createTokenLog,
   createUnreadableLog,
   createUpstreamLog,
+  createVersionLog,
 } from '../logging/upstream-log.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
 import { redactorOf } from '../settings/secrets.ts';
@@ -37,6 +39,7 @@ import { createHttpClient, type HttpClient, type HttpClientOptions } from '../up
 import { createMarketDataClient } from '../upstream/market-data/client.ts';
 import { type BlockPush, createBlockPush } from '../upstream/node/block-push.ts';
 import { createNodeClient } from '../upstream/node/client.ts';
+import { createPoolsV3Reader } from '../upstream/node/exchange-v3.ts';
 import { createPoolDirectories } from '../upstream/node/state-builder.ts';
 import { createStateReader } from '../upstream/node/state-reader.ts';
 import { createSpacing } from '../upstream/spacing.ts';
@@ -68,6 +71,9 @@ const MAX_LIST_BYTES = 32 * 2 ** 20;
 /** The time between two calls to a node after it has first rejected one with status 429. */
 const FIRST_SPACE_MS = 250;
 
+/** The settings of the version. */
+const FIXED_VERSIONS = { auto: undefined, v1: 'V1', v3: 'V3' } as const;
+
 /** The nodes, which may have websockets. */
 type ConnectedNodes = ConnectedUpstream<'head' | 'nodes' | 'pastStates' | 'pushes'> & {
   /** The fleet polls the nodes; loaders only read their health. */
@@ -86,20 +92,27 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
   const http = httpOf(options, { upstream: 'NODE', maxBytes: MAX_STATE_BYTES, keepAlive: false, headers });
   const directories = createPoolDirectories();
   const stateReader = createStateReader(directories);
+  const poolsV3Reader = createPoolsV3Reader(directories);
   const [first, ...others] = fullnodeUrls.map((url, n) => {
     const name = nameOf(url, fullnodeUrls.slice(0, n));
     const health = healthOf(options, 'NODE', name);
     const circuit = circuitOf(options, 'NODE', name);
     const spacing = createSpacing(Math.min(FIRST_SPACE_MS, config.upstreamMaxPauseMs));
-    return createNodeClient({ name, http, url, health, circuit, spacing, stateReader });
+    return createNodeClient({ name, http, url, health, circuit, spacing, stateReader, poolsV3Reader });
   });
   if (first === undefined) {
     const none = notConfigured(nodesNotConfigured(), healthOf(options, 'NODE', 'none'));
     return { ...none, onHead() {}, unsubscribe: async () => {} };
   }
 
+  const versions = createExchangeVersions({
+    fixed: FIXED_VERSIONS[config.exchangeVersion],
+    probeMs: config.exchangeProbeMs,
+    onChange: createVersionLog(log),
+  });
   const nodes = createNodes({
     clients: [first, ...others],
+    versions,
     timeoutMs,
     graceMs: pollMs / 2,
     maxPauseMs: config.upstreamMaxPauseMs,
@@ -118,6 +131,7 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
   const headListeners: ((head: Head) => void)[] = [];
   const head = createHeadFollower({
     nodes,
+    versions,
     poolCounts,
     pollMs,
     timeoutMs,

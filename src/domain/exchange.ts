@@ -25,7 +25,7 @@ export type ExchangeState = {
 export type ReserveColumn = BigUint64Array | readonly bigint[];
 
 /** What a state of V3 has beside its reserves, by the places of the directory. */
-type ExchangeV3 = {
+export type ExchangeV3 = {
   /** What the pools hold: two for each place, as `reserves`. */
   readonly values: BigUint64Array;
   readonly amplifiers: readonly number[];

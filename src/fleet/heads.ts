@@ -68,9 +68,7 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
       if (one === undefined || (below !== undefined && !isAhead(one, below))) continue;
       const { shownBy, ...head } = one;
       newer.push({ ...head, previousHeight: below?.beaconHeight });
-      // One of a height that the node has shown already can be older than that, and would look like a node that goes back.
-      const isNew = head.beaconHeight > (shownBy?.status().tip?.height ?? 0);
-      if (head.hash !== '' && isNew) shownBy?.receiveTip(head.chainInfo.beacon);
+      if (head.hash !== '') shownBy?.receiveTip(head.chainInfo.beacon);
     }
     const newest = newer.pop();
     if (newest === undefined) return undefined;

@@ -31,10 +31,10 @@ export function createStateReads(
     unpack: (packed) => packedStates.unpack(packed as PackedState),
   });
 
-  return async ({ chainName, height, isComplete }, read) => {
+  return async ({ chainName, height, isV1, isComplete }, read) => {
     /** What was read last, also a state that is not for the fleet because it lost pools. */
     let own: ExchangeState | undefined;
-    const { value } = await readOnce(`${chainName}-${height}`, async () => {
+    const { value } = await readOnce(`${chainName}-${height}${isV1 ? '-v1' : ''}`, async () => {
       own = await read();
       return isComplete(own) ? own : undefined;
     });

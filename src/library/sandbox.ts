@@ -21,7 +21,11 @@ export type SandboxOptions = {
   readonly blockMs?: number | undefined;
   /** Number of pools; 54 by default. The prices of further ones agree less with each other. */
   readonly pools?: number | undefined;
+  /** The version of the exchange that trades: `v1` by default. */
+  readonly exchange?: (typeof VERSIONS)[number] | undefined;
 };
+
+const VERSIONS = ['v1', 'v3'] as const;
 
 /** A simulated node, market-data host and token service, on free ports of 127.0.0.1. */
 export type Sandbox = {
@@ -52,10 +56,10 @@ export type Sandbox = {
 export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const problems = Object.entries(options).flatMap(([name, value]) => problemsOf(name, value));
   if (problems.length > 0) throw new ConfigError(problems);
-  const { seed, blockMs, pools } = options;
+  const { seed, blockMs, pools, exchange } = options;
   // Its code is loaded only here.
   const { createSandbox: createHosts } = await import('../sandbox/sandbox.ts');
-  const sandbox = await createHosts({ seed, blockMs, pools });
+  const sandbox = await createHosts({ seed, blockMs, pools, exchange });
   return {
     fullnodeUrl: sandbox.nodeUrl,
     marketDataUrl: sandbox.marketDataUrl,
@@ -71,8 +75,8 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   };
 }
 
-/** The maximum of each option. */
-const MAXIMA: Readonly<Record<keyof SandboxOptions, number>> = {
+/** The maximum of each option that is a number. */
+const MAXIMA: Readonly<Record<Exclude<keyof SandboxOptions, 'exchange'>, number>> = {
   seed: Number.MAX_SAFE_INTEGER,
   blockMs: MAX_INT32,
   pools: 100_000,
@@ -80,7 +84,9 @@ const MAXIMA: Readonly<Record<keyof SandboxOptions, number>> = {
 
 function problemsOf(name: string, value: unknown): string[] {
   const max = new Map(Object.entries(MAXIMA)).get(name);
-  if (max === undefined) return [unknownOption(name, Object.keys(MAXIMA))];
+  if (name === 'exchange')
+    return value === undefined || VERSIONS.some((version) => version === value) ? [] : ['exchange: expected v1 or v3'];
+  if (max === undefined) return [unknownOption(name, [...Object.keys(MAXIMA), 'exchange'])];
   const isValid = value === undefined || (Number.isInteger(value) && Number(value) >= 0 && Number(value) <= max);
   return isValid ? [] : [`${name}: expected a whole number from 0 to ${max}`];
 }

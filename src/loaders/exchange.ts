@@ -1,12 +1,12 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { filterFingerprint, formatCursor, parseCursor } from '../domain/cursor.ts';
-import { type ExchangeState, poolPairAt } from '../domain/exchange.ts';
+import { type ExchangeState, poolPairAt, versionOf } from '../domain/exchange.ts';
 import type { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { Instant } from '../domain/instant.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { cutPage, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
 import type { PoolGraph } from '../domain/pool-graph.ts';
-import { type PoolPair, pin } from '../domain/pool-pair.ts';
+import { type ExchangeVersion, type PoolPair, pin } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token.ts';
 import type { UsdPrices } from '../domain/usd-prices.ts';
 import { type PageArguments, readPageArguments } from './page-arguments.ts';
@@ -53,6 +53,11 @@ export class ExchangeLoader {
 
   constructor(options: ExchangeLoaderOptions) {
     this.#options = options;
+  }
+
+  /** The version that trades at the height of the answer; `undefined` before the first head. */
+  version(): MaybePromise<ExchangeVersion | undefined> {
+    return andThen(this.#options.head.described(), (head) => head && versionOf(head.exchange));
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import type { AnyUpstream } from '../errors.ts';
 import type { RedisWatcher } from '../fleet/redis.ts';
 import type { HistoryWatcher } from '../history/database-health.ts';
@@ -126,6 +127,12 @@ export function createHeadLog(log: Log, published: (head: Head) => void): HeadWa
       published(head);
     },
   };
+}
+
+/** Logs which version of the exchange trades, when it is known and when it changes. */
+export function createVersionLog(log: Log): (version: ExchangeVersion) => void {
+  return (version) =>
+    log.info({ exchangeVersion: version }, `the pools of version ${version.slice(1)} of the exchange trade`);
 }
 
 /** Logs a state that has lost pools. */

@@ -68,7 +68,7 @@ export function whole(min: number, max = MAX_INT32) {
 }
 
 /** One of these words. */
-export function oneOf<Word extends string>(words: readonly Word[]) {
+export function oneOf<const Word extends string>(words: readonly Word[]) {
   return { kind: words, read: (text: string) => readOneOf(text, words) };
 }
 

@@ -2,7 +2,18 @@ import { LIMITS, type Limits, mapLimits } from '../graphql/limits.ts';
 import { DEFAULT_BACKFILL_STEP, DEFAULT_HISTORY_FILE, readHistoryDatabase } from './history-database.ts';
 import { readBoolean, readMatching, readOrigins, readRedisUrls, readTokensFile, readUrls } from './readers.ts';
 import { RATE_LIMITS, SERVER } from './server-settings.ts';
-import { declare, LIST, MILLISECONDS, OPTIONAL_URL, optional, PORT, type Setting, URLS, whole } from './setting.ts';
+import {
+  declare,
+  LIST,
+  MILLISECONDS,
+  OPTIONAL_URL,
+  oneOf,
+  optional,
+  PORT,
+  type Setting,
+  URLS,
+  whole,
+} from './setting.ts';
 import { TRACES } from './trace-settings.ts';
 import { FRESHNESS, PROXIES, UPSTREAMS } from './upstream-settings.ts';
 
@@ -102,6 +113,12 @@ const SANDBOX = declare({
     ...MILLISECONDS,
     default: '4000',
     meaning: 'Block interval of the sandbox, in milliseconds.',
+  },
+  sandboxExchange: {
+    ...oneOf(['v1', 'v3']),
+    default: 'v1',
+    meaning:
+      'Which version of the exchange trades in the sandbox. `v3` has several pools of the same two tokens, amplified pools and orders, as the main network has today.',
   },
 });
 

@@ -1,6 +1,6 @@
 import { STABLE_COINS } from '../domain/token.ts';
 import { MIN_INTERVAL_MS, readList, readMatching, readTokenId, readWebSocketUrls } from './readers.ts';
-import { COMMAS, declare, HEADERS, INTERVAL, LIST, MILLISECONDS, OPTIONAL_URL, URLS, whole } from './setting.ts';
+import { COMMAS, declare, HEADERS, INTERVAL, LIST, MILLISECONDS, OPTIONAL_URL, oneOf, URLS, whole } from './setting.ts';
 
 /** Connections to each upstream that are reserved for polling, so that clients never delay it. */
 export const RESERVED_CONNECTIONS = 2;
@@ -17,6 +17,17 @@ export const UPSTREAMS = declare({
   fullnodeHeaders: {
     ...HEADERS,
     meaning: 'HTTP headers of every request to a node, also of the request that opens its websocket.',
+  },
+  exchangeVersion: {
+    ...oneOf(['auto', 'v1', 'v3']),
+    default: 'auto',
+    meaning:
+      'Which version of the exchange the gateway serves. `auto` means the third one (`pdexv3_getState`) once a node has a state of it, and the first one (`getpdestate`) until then. `v1` and `v3` never ask the nodes.',
+  },
+  exchangeProbeMs: {
+    ...INTERVAL,
+    default: '60000',
+    meaning: `How often the gateway asks the nodes for the third version of the exchange while it serves the first one, and how often it reads the parameters of the third one, in milliseconds. Minimum ${MIN_INTERVAL_MS}.`,
   },
   marketDataHeaders: {
     ...HEADERS,

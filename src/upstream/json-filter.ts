@@ -20,7 +20,7 @@ const IN_DOCUMENT = 1;
 
 const MAX_DEPTH = 1_000;
 
-const [QUOTE, COMMA, BACKSLASH, OPENING_BRACE] = [0x22, 0x2c, 0x5c, 0x7b];
+const [QUOTE, COMMA, BACKSLASH, OPENING_BRACE, OPENING_BRACKET] = [0x22, 0x2c, 0x5c, 0x7b, 0x5b];
 
 /**
  * Creates the reader of a large document. It keeps a small part of it, which is parsed at the end.
@@ -38,6 +38,11 @@ export function createFilteredReader<T>(filter: JsonFilter, read: (document: unk
 
   const kept = createByteBuffer(maxBytes);
   const cutter = parts && createPartCutter(parts);
+  const innerLists = parts?.innerLists;
+  const innerCutter = innerLists && createPartCutter(innerLists);
+  /** How many brackets are open between the values of such a list. */
+  const inInnerList = inParts + 1 + (innerLists?.depth ?? 0);
+  let isInInnerList = false;
   let state: 'keep' | 'skip' | 'cut' = 'keep';
   /** How many brackets are open around what is skipped or cut. */
   let depthAround = 0;
@@ -136,9 +141,23 @@ export function createFilteredReader<T>(filter: JsonFilter, read: (document: unk
 
   /** Moves to the end of what is skipped or cut. This is most of a response, so nothing is done twice. */
   function passOver(chunk: Buffer, start: number): number {
-    const cut = state === 'cut' ? cutter : undefined;
+    let cut = state === 'cut' ? (isInInnerList ? innerCutter : cutter) : undefined;
     let from = start;
     let at = start;
+
+    /** The bytes up to here are of a part, those behind it of a list inside of it, or the reverse. */
+    function change(isInside: boolean, to: number): void {
+      if (isInside) {
+        cutter?.append(chunk, from, to);
+        innerCutter?.begin();
+      } else {
+        innerCutter?.end(chunk, from, to, true);
+      }
+      isInInnerList = isInside;
+      cut = isInside ? innerCutter : cutter;
+      from = to;
+    }
+
     while (at < chunk.length) {
       const byte = chunk[at++] ?? 0;
       if (byte === QUOTE) {
@@ -148,14 +167,17 @@ export function createFilteredReader<T>(filter: JsonFilter, read: (document: unk
         at = end ?? chunk.length;
       } else if (isOpener(byte)) {
         open(byte);
+        if (byte === OPENING_BRACKET && depth === inInnerList && cut !== undefined && innerCutter !== undefined)
+          change(true, at);
       } else if (isCloser(byte)) {
         close(byte);
+        if (isInInnerList && depth < inInnerList) change(false, at - 1);
         if (depth > depthAround) continue;
         cut?.end(chunk, from, at - 1, true);
         state = 'keep';
         kept.push(byte);
         return at;
-      } else if (byte === COMMA && cut !== undefined && depth === inParts) {
+      } else if (byte === COMMA && cut !== undefined && depth === (isInInnerList ? inInnerList : inParts)) {
         cut.end(chunk, from, at - 1, false);
         from = at;
       }

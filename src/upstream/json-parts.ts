@@ -14,13 +14,21 @@ export type JsonParts = {
    * @throws SyntaxError for text that is not JSON
    */
   take(part: Buffer): void;
+  /** Cuts the lists inside of a part, so that a long part is not parsed at once. The part that is taken has empty lists. */
+  readonly innerLists?: InnerLists | undefined;
+};
+
+/** Receives the values of the lists at one depth inside of a part, each as soon as it has arrived, before the part itself. */
+type InnerLists = Pick<JsonParts, 'begin' | 'take'> & {
+  /** How many brackets are open around such a list in its part. */
+  readonly depth: number;
 };
 
 /** A part is parsed at once, so it must not be long enough to block the event loop. */
 const MAX_PART_BYTES = 65_536;
 
 /** Creates what collects the bytes of each part, which can be in several chunks. */
-export function createPartCutter(parts: JsonParts) {
+export function createPartCutter(parts: Pick<JsonParts, 'begin' | 'take'>) {
   const part = createByteBuffer(MAX_PART_BYTES);
   let count = 0;
 

@@ -43,9 +43,21 @@ export function readInteger(value: unknown, path: string): number {
   return value;
 }
 
+/** Reads an integer from 0 to a maximum. @throws ShapeError */
+export function readIntegerUpTo(max: number, value: unknown, path: string): number {
+  const integer = readInteger(value, path);
+  if (integer > max) throw new ShapeError(`an integer up to ${max}`, path);
+  return integer;
+}
+
 /** Reads an unsigned 64-bit integer, exactly. @throws ShapeError */
 export function readUint64(value: unknown, path: string): bigint {
-  if (typeof value === 'bigint' && value >= 0n && value <= MAX_AMOUNT) return value;
+  return readUnsigned(MAX_AMOUNT, value, path);
+}
+
+/** Reads an integer from 0 to a maximum that exceeds 2^53, exactly. @throws ShapeError */
+export function readUnsigned(max: bigint, value: unknown, path: string): bigint {
+  if (typeof value === 'bigint' && value >= 0n && value <= max) return value;
   return BigInt(readInteger(value, path));
 }
 

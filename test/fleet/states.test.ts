@@ -34,7 +34,7 @@ function replicaOf(redis: Redis, maxWaitMs = 5_000) {
     ...watcher,
     directories,
     read: (height: number, read: () => Promise<ExchangeState>, chainName = 'main') =>
-      readOnce({ chainName, height, isComplete }, read),
+      readOnce({ chainName, height, isV1: false, isComplete }, read),
   };
 }
 

@@ -17,6 +17,8 @@ const DEFAULTS: Config = {
   fullnodeUrls: [],
   fullnodeWsUrls: [],
   fullnodeHeaders: {},
+  exchangeVersion: 'auto',
+  exchangeProbeMs: 60_000,
   marketDataUrl: undefined,
   marketDataHeaders: {},
   marketDataPartner: 'market-data',
@@ -87,6 +89,7 @@ const DEFAULTS: Config = {
   historyBackfillStep: undefined,
   sandbox: undefined,
   sandboxBlockMs: 4_000,
+  sandboxExchange: 'v1',
 };
 
 const TOKENS = [
@@ -120,6 +123,8 @@ const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, va
     'X-Api-Key: a:b\n\nAuthorization:Bearer c\\nx-note:  caf\u00e9 ',
     { 'x-api-key': 'a:b', authorization: 'Bearer c', 'x-note': 'caf\u00e9' },
   ],
+  ['exchangeVersion', 'exchange-version', 'EXCHANGE_VERSION', 'v3', 'v3'],
+  ['exchangeProbeMs', 'exchange-probe-ms', 'EXCHANGE_PROBE_MS', '1000', 1_000],
   ['marketDataUrl', 'market-data-url', 'MARKET_DATA_URL', 'https://market/base', new URL('https://market/base')],
   ['marketDataHeaders', 'market-data-headers', 'MARKET_DATA_HEADERS', 'x-key: 1\r\n', { 'x-key': '1' }],
   ['marketDataPartner', 'market-data-partner', 'MARKET_DATA_PARTNER', 'a-partner_1.0~', 'a-partner_1.0~'],
@@ -229,6 +234,7 @@ const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, va
   ['redisPrefix', 'redis-prefix', 'REDIS_PREFIX', 'pdex-2', 'pdex-2'],
   ['sandbox', 'sandbox', 'SANDBOX', 'true', true],
   ['sandboxBlockMs', 'sandbox-block-ms', 'SANDBOX_BLOCK_MS', '1', 1],
+  ['sandboxExchange', 'sandbox-exchange', 'SANDBOX_EXCHANGE', 'v3', 'v3'],
 ];
 
 /** The problems that `readConfig` reports. */

@@ -110,6 +110,8 @@ export async function startGateway(
     // Its calls would come between those that tests count.
     bookSweepPerMinute: 0,
     stopWindowMs: 0,
+    // As above: the gateway would look for V3.
+    exchangeVersion: sandbox.chain.exchangePools.length > 0 ? 'auto' : 'v1',
     // Reads of past heights would come between the calls that tests count.
     historyDatabase: store === undefined ? 'off' : { kind: 'memory' },
     ...options.config,

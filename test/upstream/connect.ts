@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
-import type { Upstream } from '../../src/errors.ts';
+import { type Upstream, UpstreamRpcError } from '../../src/errors.ts';
+import { createExchangeVersions, type ExchangeVersions } from '../../src/live/chain/exchange-versions.ts';
 import type { NodeWatcher } from '../../src/live/chain/node.ts';
 import { createNodes, type Nodes, type NodesOptions } from '../../src/live/chain/nodes.ts';
 import { createPoolCounts, type PoolCounts } from '../../src/live/chain/pool-counts.ts';
@@ -11,6 +12,8 @@ import { createHealthRecord, type HealthRecord } from '../../src/upstream/health
 import { createHttpClient, type HttpClient, type HttpClientOptions } from '../../src/upstream/http.ts';
 import { createMarketDataClient, type MarketDataClient } from '../../src/upstream/market-data/client.ts';
 import { createNodeClient, type NodeClient } from '../../src/upstream/node/client.ts';
+import { createPoolsV3Reader } from '../../src/upstream/node/exchange-v3.ts';
+import { createPoolDirectories } from '../../src/upstream/node/state-builder.ts';
 import { createStateReader } from '../../src/upstream/node/state-reader.ts';
 import { createSpacing } from '../../src/upstream/spacing.ts';
 
@@ -41,7 +44,9 @@ export function nodeAt(
 ): { client: NodeClient; health: HealthRecord } {
   const http = httpForTest('NODE', options);
   const health = createHealthRecord('NODE', () => 100);
-  const stateReader = createStateReader();
+  const directories = createPoolDirectories();
+  const stateReader = createStateReader(directories);
+  const poolsV3Reader = createPoolsV3Reader(directories);
   const circuit = circuitForTest();
   const spacing = createSpacing(1);
   return {
@@ -53,6 +58,7 @@ export function nodeAt(
       circuit,
       spacing,
       stateReader,
+      poolsV3Reader,
     }),
     health,
   };
@@ -77,9 +83,34 @@ export const UNWATCHED = (): NodeWatcher => ({
   disagreed() {},
 });
 
+/** The versions of an exchange of which only the first is read. */
+export function onlyV1(): ExchangeVersions {
+  return createExchangeVersions({ fixed: 'V1', probeMs: 60_000, onChange() {} });
+}
+
+/** What a node without the third version of the exchange responds. */
+export const WITHOUT_V3: Pick<NodeClient, 'poolsV3' | 'earlierPoolsV3' | 'exchangeParams' | 'poolOrders'> = {
+  poolsV3: unknownMethod,
+  earlierPoolsV3: unknownMethod,
+  exchangeParams: unknownMethod,
+  poolOrders: unknownMethod,
+};
+
+async function unknownMethod(): Promise<never> {
+  throw new UpstreamRpcError(-1002, {});
+}
+
 /** These nodes, with time to respond and pauses too short to be noticed, or as the options say. */
 export function nodesOf(clients: NodesOptions['clients'], options: Partial<NodesOptions> = {}): Nodes {
-  return createNodes({ clients, timeoutMs: 5_000, graceMs: 1_000, maxPauseMs: 1, watch: UNWATCHED, ...options });
+  return createNodes({
+    clients,
+    versions: onlyV1(),
+    timeoutMs: 5_000,
+    graceMs: 1_000,
+    maxPauseMs: 1,
+    watch: UNWATCHED,
+    ...options,
+  });
 }
 
 /** Any requester, if it makes no difference which. */

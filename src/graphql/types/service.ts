@@ -5,6 +5,7 @@ import { builder } from '../builder.ts';
 import { objects } from '../complexity.ts';
 import type { Service } from '../context.ts';
 import { ADDRESS_LIMITS, type AddressLimits, LIMITS, type LimitMeaning, type Limits, mapLimits } from '../limits.ts';
+import { ExchangeVersionEnum } from './exchange-version.ts';
 import { HeadRef } from './head.ts';
 
 const UpstreamEnum = builder.enumType('Upstream', {
@@ -151,6 +152,13 @@ const ServiceRef = builder.objectRef<Service>('Service').implement({
       complexity: objects(2),
       description: 'Status of each upstream: the node first, then the market-data host.',
       resolve: (service) => service.upstreams(),
+    }),
+    exchangeVersion: t.field({
+      type: ExchangeVersionEnum,
+      nullable: true,
+      description:
+        'The version of the exchange whose pools trade now: V3 once the node has a state of it, else V1. Fields without an argument `version` are about this one. Null until the gateway has read the node for the first time.',
+      resolve: (_service, _args, { loaders }) => loaders.exchange.version(),
     }),
     historyStatus: t.field({
       type: HistoryStatusEnum,

@@ -30,7 +30,15 @@ export type ReadBlock = (tip: ChainInfo, signal: AbortSignal) => Promise<Block>;
  *
  * @throws UpstreamRpcError with code -8000 also when the budget of errors of this kind is used up
  */
-export type ReadState = (kind: ReadKind, height: BeaconHeight, signal: AbortSignal) => Promise<ExchangeState>;
+export type ReadState = (request: StateRequest, signal: AbortSignal) => Promise<ExchangeState>;
+
+/** Which state is read. */
+export type StateRequest = {
+  readonly kind: ReadKind;
+  readonly height: BeaconHeight;
+  /** Whether it is that of the first version, also where the third one trades. */
+  readonly isV1?: boolean | undefined;
+};
 
 /** A block can arrive between two calls: number of times that the source with the lower height is read again. */
 const RETRIES_TO_AGREE = 2;
@@ -115,7 +123,7 @@ export function createBlockReader(
       const agreed = await agree(tips.reduce(higherOf), parents, signal);
       tips.push(agreed);
       const { height } = agreed.beacon;
-      const exchange = await readState('newBlocks', height, signal);
+      const exchange = await readState({ kind: 'newBlocks', height }, signal);
       const chainInfo = await (exchange.time === undefined ? unlessReplaced(agreed) : tipOf(exchange));
       if (chainInfo !== undefined) return { chainInfo, exchange, previousHash: parents.get(chainInfo.beacon.hash) };
       reason =

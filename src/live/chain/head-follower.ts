@@ -1,11 +1,12 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import { type ExchangeState, isUnchanged } from '../../domain/exchange.ts';
+import { type ExchangeState, isUnchanged, versionOf } from '../../domain/exchange.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { Subscribe } from '../broadcast/broadcast.ts';
 import { createFollower, type Follower, type Watcher } from '../broadcast/follower.ts';
 import type { FleetPoll } from '../fleet-port.ts';
 import { createBlockInterval } from './block-interval.ts';
+import type { ExchangeVersions } from './exchange-versions.ts';
 import { type Head, isSameBlock } from './head.ts';
 import { createHeadProblems, type Problem, type TipWatcher } from './head-problems.ts';
 import type { Attempt } from './hedge.ts';
@@ -38,6 +39,7 @@ export type HeadFollower = Follower<Head> & {
 
 type HeadFollowerOptions = {
   readonly nodes: Nodes;
+  readonly versions: ExchangeVersions;
   readonly pollMs: number;
   /** How long one response of a node may take, and how long a client waits for the first head. */
   readonly timeoutMs: number;
@@ -61,7 +63,8 @@ const CALLS_FOR_A_HEAD = 4;
 
 /** Starts to follow the chain of these nodes. */
 export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
-  const { nodes, pollMs, timeoutMs, maxBlockAgeMs, poolCounts, recent, now, watcher, tracing, fleetPoll } = options;
+  const { nodes, versions, pollMs, timeoutMs, maxBlockAgeMs, poolCounts, recent, now, watcher, tracing, fleetPoll } =
+    options;
   const interval = createBlockInterval(now);
   const schedule = createPollSchedule(pollMs);
   const problems = createHeadProblems({ interval, maxBlockAgeMs, now, watcher });
@@ -69,6 +72,12 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
   /** Polls the tips, chooses the node, and reads its block. @returns the previous head if there is no other block */
   async function read(previous: Head | undefined): Promise<Head> {
     const tips = await pollTips(nodes, previous);
+    await versions.lookForV3(
+      tips.map(({ node, tip: { beacon } }) => ({
+        height: beacon.height,
+        hasV3: (maxCalls) => node.hasV3(beacon.height, maxCalls),
+      })),
+    );
     const highest = Math.max(...tips.map(({ tip }) => tip.beacon.height));
     if (previous !== undefined) problems.polled(highest, previous.beaconHeight);
 
@@ -121,6 +130,7 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     watcher,
     published(head, previous) {
       if (head.beaconHeight !== previous?.beaconHeight) interval.observe(head.observedAt);
+      versions.observe(versionOf(head.exchange));
       poolCounts.isWhole(head.exchange);
       for (const each of [...(head.filledIn ?? []), head]) {
         recent.add(each);

@@ -10,7 +10,7 @@ import { afterResponse, NOTHING_RETAINED, type RetainedHeights, type StateRespon
 export type NodeRecord = {
   /** Its response to the last poll; `undefined` if that failed, before the first, and if another gateway has polled since. */
   readonly tip: ChainInfo | undefined;
-  /** The tip that another gateway of the fleet has polled since this one did. */
+  /** A tip above all that this gateway knew, which another gateway of the fleet has polled since this one did. */
   readonly received: ShownBlock | undefined;
   /** When it has first shown the tip. */
   readonly tipSince: number;
@@ -139,6 +139,8 @@ export function nextRecord(record: NodeRecord, event: NodeEvent, now: number): N
     case 'poll failed':
       return { ...record, tip: undefined, received: undefined, pollingSince: undefined, failure: event.error };
     case 'tip received':
+      // Another one was perhaps polled before those that this node has shown. It would look as if the node showed it again.
+      if (record.blocks.some(({ height }) => height >= event.block.height)) return record;
       return { ...withShown(record, event.block, now), tip: undefined, received: event.block };
     case 'read succeeded': {
       const errors = withErrors(record, event.kind, BUDGETS[event.kind].perSuccess, now);

@@ -4,14 +4,17 @@ import type { ExchangeState } from '../../domain/exchange.ts';
 import { UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
 import type { UpstreamHealth } from '../../upstream/health.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
+import { isUnknownMethod } from '../../upstream/node/envelope.ts';
 import {
   type ErrorBudget,
+  isBeforeV3,
   isStateError,
   retryUntilStateExists,
   whyStateIsMissing,
 } from '../../upstream/node/state-not-found.ts';
 import type { Watcher } from '../broadcast/follower.ts';
-import { type Block, createBlockReader } from './block-reader.ts';
+import { type Block, createBlockReader, type StateRequest } from './block-reader.ts';
+import type { ExchangeVersions } from './exchange-versions.ts';
 import {
   canBeOfBranch,
   emptyRecord,
@@ -26,7 +29,7 @@ import {
   type ShownBlock,
   shownTip,
 } from './node-record.ts';
-import { branchError, createPastStateReader, type PastState } from './past-state-reader.ts';
+import { branchError, createPastStateReader, type PastState, TOO_MANY_ERRORS } from './past-state-reader.ts';
 import { type Standing, standingOf } from './retained-heights.ts';
 
 /**
@@ -48,6 +51,13 @@ export type Node = {
   receiveTip(block: ShownBlock): void;
   /** Reads the newest block; see `ReadBlock`. @throws UpstreamError */
   readBlock(tip: ChainInfo, signal: AbortSignal): Promise<Block>;
+  /**
+   * Whether it has the third version of the exchange at a height, within the budget of errors for new blocks.
+   *
+   * @param maxCalls a node without the method responds as if it had failed: how often it is called then
+   * @throws UpstreamError
+   */
+  hasV3(height: BeaconHeight, maxCalls: number): Promise<boolean>;
   /**
    * Reads an earlier state, within a budget of errors, and without a call if the node is known to have pruned it.
    *
@@ -91,6 +101,7 @@ export type NodeWatcher = Watcher & {
 };
 
 type NodeOptions = {
+  readonly versions: ExchangeVersions;
   /** Whether a tip is of the chain that is followed. */
   readonly isRightChain: (tip: ChainInfo) => boolean;
   /** How long a poll may take while the node still counts as responding. */
@@ -101,7 +112,8 @@ type NodeOptions = {
 };
 
 /** Creates a node of which nothing is known yet. */
-export function createNode(client: NodeClient, { isRightChain, graceMs, maxPauseMs, watcher }: NodeOptions): Node {
+export function createNode(client: NodeClient, options: NodeOptions): Node {
+  const { versions, isRightChain, graceMs, maxPauseMs, watcher } = options;
   const { name } = client;
   let record = emptyRecord(maxPauseMs, performance.now());
   let poll: Promise<ChainInfo> | undefined;
@@ -118,9 +130,26 @@ export function createNode(client: NodeClient, { isRightChain, graceMs, maxPause
   }
 
   /** The one function that reads the exchange from the node. */
-  function readState(kind: ReadKind, height: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
-    const read = kind === 'newBlocks' ? client.exchangeState : client.earlierState;
-    return retryUntilStateExists(() => read(height, signal), budgetOf(kind), signal);
+  async function readState({ kind, height, isV1 }: StateRequest, signal: AbortSignal): Promise<ExchangeState> {
+    const isV3 = versions.current() === 'V3' && !isV1 && !versions.isBeforeV3(height);
+    const read = isV3 ? readV3 : kind === 'newBlocks' ? client.exchangeState : client.earlierState;
+    try {
+      return await retryUntilStateExists(() => read(height, signal, kind), budgetOf(kind), signal);
+    } catch (error) {
+      if (!isBeforeV3(error) || kind === 'newBlocks') throw error;
+      versions.noteBeforeV3(height);
+      return readState({ kind, height, isV1: true }, signal);
+    }
+  }
+
+  async function readV3(height: BeaconHeight, signal: AbortSignal, kind: ReadKind): Promise<ExchangeState> {
+    const isNewest = kind === 'newBlocks';
+    const readParams = () => client.exchangeParams(height, signal);
+    const [pools, params] = await Promise.all([
+      isNewest ? client.poolsV3(height, signal) : client.earlierPoolsV3(height, signal),
+      isNewest ? versions.params(readParams) : readParams(),
+    ]);
+    return { ...pools, v3: { ...pools.v3, params } };
   }
 
   const readBlock = createBlockReader(client, readState, watcher.disagreed);
@@ -154,6 +183,20 @@ export function createNode(client: NodeClient, { isRightChain, graceMs, maxPause
     pollTip() {
       poll ??= pollOnce();
       return poll;
+    },
+    async hasV3(height, maxCalls) {
+      const errors = budgetOf('newBlocks');
+      for (let calls = 1; ; calls++) {
+        if (!errors.has(1)) throw new UpstreamBusyError('NODE', TOO_MANY_ERRORS);
+        try {
+          await retryUntilStateExists(() => client.exchangeParams(height), errors);
+          return true;
+        } catch (error) {
+          const isUnknown = isUnknownMethod(error);
+          if (isBeforeV3(error) || isUnknown || (isUnknown === undefined && calls >= maxCalls)) return false;
+          if (isUnknown === false) throw error;
+        }
+      }
     },
     isResponding: () => isResponding(record, graceMs, performance.now()),
     receiveTip: (block) => note({ type: 'tip received', block }),

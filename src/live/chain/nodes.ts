@@ -3,6 +3,7 @@ import { UpstreamBadShapeError } from '../../errors.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
 import { isInFuture, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
 import { isSettledWithin } from '../broadcast/wait-at-most.ts';
+import type { ExchangeVersions } from './exchange-versions.ts';
 import { type Attempt, hedge } from './hedge.ts';
 import { createNode, type Node, type NodeStatus, type NodeWatcher } from './node.ts';
 import type { ShownBlock } from './node-record.ts';
@@ -47,17 +48,20 @@ export type NodesOptions = {
   readonly graceMs: number;
   /** The longest pause of a node that cannot be read. */
   readonly maxPauseMs: number;
+  /** Shared by the nodes. */
+  readonly versions: ExchangeVersions;
   /** Creates the watcher of a node. */
   readonly watch: (node: NodeClient) => NodeWatcher;
 };
 
 /** Creates the nodes, of which nothing is known yet. */
-export function createNodes({ clients, timeoutMs, graceMs, maxPauseMs, watch }: NodesOptions): Nodes {
+export function createNodes(options: NodesOptions): Nodes {
+  const { clients, timeoutMs, graceMs, maxPauseMs, versions, watch } = options;
   let chainName: string | undefined;
   /** The chain is that of the first node, in the configured order, that responded to the first poll. */
   const isRightChain = (tip: ChainInfo) => chainName === undefined || tip.chainName === chainName;
   const all = clients.map((client) =>
-    createNode(client, { isRightChain, graceMs, maxPauseMs, watcher: watch(client) }),
+    createNode(client, { versions, isRightChain, graceMs, maxPauseMs, watcher: watch(client) }),
   );
 
   async function poll(preferred = all[0]): Promise<readonly NodeTip[]> {

@@ -10,6 +10,8 @@ import { probeFor, standingOf } from './retained-heights.ts';
 /** An earlier state, and what is known of its block. */
 export type PastState = {
   readonly height: BeaconHeight;
+  /** Whether it is that of the first version, also where the third one trades. */
+  readonly isV1?: boolean | undefined;
   /** The block of the head below which it is. */
   readonly headBlock: ShownBlock;
   /** The block of this height from which the head descends; `undefined` if that is not known. */
@@ -18,6 +20,9 @@ export type PastState = {
 
 /** Reads an earlier state of one node; see `Node.readPastState`. */
 type ReadPastState = (state: PastState, signal: AbortSignal) => Promise<ExchangeState>;
+
+/** What is requested from the node. */
+type Wanted = Pick<PastState, 'height' | 'isV1'>;
 
 type PastStateReaderOptions = {
   readonly client: NodeClient;
@@ -36,7 +41,8 @@ const RISKY_AT_ONCE = 4;
 /** While at least this number of errors is left, no probe is needed. */
 const MANY_ERRORS = 16;
 
-const TOO_MANY_ERRORS =
+/** Why a node is not called. */
+export const TOO_MANY_ERRORS =
   'responded with too many errors in the last minutes, so the gateway limits reads of earlier states';
 
 const BLOCKS_CHANGED = 'the newest blocks changed while the gateway read them';
@@ -54,9 +60,9 @@ export function createPastStateReader({ client, record, note, readState }: PastS
   }
 
   /** Calls, and remembers what the response shows. */
-  async function callNow(height: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
+  async function callNow({ height, isV1 }: Wanted, signal: AbortSignal): Promise<ExchangeState> {
     try {
-      const state = await readState('pastStates', height, signal);
+      const state = await readState({ kind: 'pastStates', height, isV1 }, signal);
       note({ type: 'state response', height, response: 'found' });
       return state;
     } catch (error) {
@@ -66,30 +72,31 @@ export function createPastStateReader({ client, record, note, readState }: PastS
     }
   }
 
-  async function callWithinBudget(height: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
+  async function callWithinBudget(wanted: Wanted, signal: AbortSignal): Promise<ExchangeState> {
     if (!mayCause(1)) throw new UpstreamBusyError('NODE', TOO_MANY_ERRORS);
-    const state = callNow(height, signal);
+    const state = callNow(wanted, signal);
     riskyCalls.add(state);
     return state.finally(() => riskyCalls.delete(state));
   }
 
   /** Calls when others that are under way, and perhaps a probe, have shown whether the node has the height. */
-  async function call(height: BeaconHeight, newest: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
+  async function call(wanted: Wanted, newest: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
+    const { height } = wanted;
     for (let isProbed = false; ; isProbed = true) {
       while (riskyCalls.size >= RISKY_AT_ONCE && isRisky(height)) await Promise.race(riskyCalls).catch(() => {});
       if (standing(height) === 'pruned') throw statePruned({ host: client.name });
-      if (!isRisky(height)) return callNow(height, signal);
+      if (!isRisky(height)) return callNow(wanted, signal);
       const mayProbe = standing(height) === 'unknown' && !isProbed && !mayCause(MANY_ERRORS);
       const probe = mayProbe ? probeFor(record().heights, height, newest) : undefined;
-      if (probe === undefined) return callWithinBudget(height, signal);
-      await callWithinBudget(probe, signal);
+      if (probe === undefined) return callWithinBudget(wanted, signal);
+      await callWithinBudget({ ...wanted, height: probe }, signal);
     }
   }
 
-  return async ({ height, headBlock, block }, signal) => {
+  return async ({ height, isV1, headBlock, block }, signal) => {
     const final = isFinal(height, headBlock.height);
     for (let calls = 0; calls < CALLS_FOR_A_BLOCK; calls++) {
-      const state = await call(height, newestFinal(headBlock.height), signal);
+      const state = await call({ height, isV1 }, newestFinal(headBlock.height), signal);
       if (block !== undefined && block.time === state.time) return state;
       if (block !== undefined && state.time !== undefined) continue;
       if (canBeOfBranch(record(), height)) throw branchError(height, client.name);

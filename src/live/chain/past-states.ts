@@ -17,15 +17,21 @@ import type { Standing } from './retained-heights.ts';
 export type PastStates = {
   /**
    * @param requester the client and operation that wait for it in the queue
+   * @param isV1 whether it is the state of the first version, also where the third one trades
    * @throws HeightNotAvailableError for a height that every node has pruned, UpstreamError
    */
-  read(height: BeaconHeight, head: Head, requester: Requester): Promise<ExchangeState>;
+  read(height: BeaconHeight, head: Head, requester: Requester, isV1?: boolean): Promise<ExchangeState>;
   /**
    * Reads several heights for one operation, with few calls if every node has pruned them.
    *
    * @returns the state of each height, or why it cannot be read
    */
-  readAll(heights: readonly BeaconHeight[], head: Head, requester: Requester): Promise<(ExchangeState | Error)[]>;
+  readAll(
+    heights: readonly BeaconHeight[],
+    head: Head,
+    requester: Requester,
+    isV1?: boolean,
+  ): Promise<(ExchangeState | Error)[]>;
   /**
    * Reads a final state that no client waits for. It takes no place in the cache of states.
    *
@@ -38,10 +44,11 @@ export type PastStates = {
   isComplete(state: ExchangeState): boolean;
 };
 
-/** A final height of a chain. */
+/** A final height of a chain, and which of its states is read. */
 export type FinalHeight = {
   readonly chainName: string;
   readonly height: BeaconHeight;
+  readonly isV1: boolean;
   /** Whether a state of it has all pools. Only such a state is for all replicas. */
   readonly isComplete: (state: ExchangeState) => boolean;
 };
@@ -90,8 +97,9 @@ export function createPastStates(options: PastStatesOptions): PastStates {
   const underWay = new Map<string, QueuedState>();
 
   /** What names a state: its height if it is final, else also the head under which it can be replaced. */
-  function keyOf(height: BeaconHeight, { beaconHeight, hash }: Head): string {
-    return isFinal(height, beaconHeight) ? `${height}` : `${height} under ${beaconHeight} ${hash}`;
+  function keyOf(height: BeaconHeight, { beaconHeight, hash }: Head, isV1 = false): string {
+    const block = isFinal(height, beaconHeight) ? `${height}` : `${height} under ${beaconHeight} ${hash}`;
+    return isV1 ? `${block} in V1` : block;
   }
 
   /** The nodes that have the chain of the head up to a height. A block above it may still be replaced. */
@@ -106,12 +114,12 @@ export function createPastStates(options: PastStatesOptions): PastStates {
     return nodesFor(height, head).map((node) => node.standing(height));
   }
 
-  async function read(height: BeaconHeight, head: Head, requester: Requester): Promise<ExchangeState> {
-    const key = keyOf(height, head);
+  async function read(height: BeaconHeight, head: Head, requester: Requester, isV1?: boolean): Promise<ExchangeState> {
+    const key = keyOf(height, head, isV1);
     const known = kept.get(key) ?? underWay.get(key);
     if (known !== undefined) return known.wait(requester);
     refuseIfPruned(height, head);
-    const queued = queueRead(height, head, readOnce);
+    const queued = queueRead(height, head, readOnce, isV1);
     underWay.set(key, queued);
     queued.answer
       .then(
@@ -137,13 +145,13 @@ export function createPastStates(options: PastStatesOptions): PastStates {
       throw new HeightNotAvailableError(height, head.beaconHeight);
   }
 
-  function queueRead(height: BeaconHeight, head: Head, readFor: ReadState): QueuedState {
+  function queueRead(height: BeaconHeight, head: Head, readFor: ReadState, isV1 = false): QueuedState {
     const { beaconHeight, chainInfo } = head;
     const sharesChain = (node: Node) => nodesFor(height, head).includes(node);
 
     async function readFrom(node: Node, signal: AbortSignal): Promise<ExchangeState> {
       if (!sharesChain(node)) await node.pollTip().catch(() => {});
-      const past = { height, headBlock: chainInfo.beacon, block: ancestorOf(head, height, served()) };
+      const past = { height, isV1, headBlock: chainInfo.beacon, block: ancestorOf(head, height, served()) };
       if (sharesChain(node)) return node.readPastState(past, signal);
       // A node of another chain has nothing to say about whether the height is pruned.
       const details = { host: node.name };
@@ -178,14 +186,14 @@ export function createPastStates(options: PastStatesOptions): PastStates {
       }
     }
 
-    const final = { chainName: chainInfo.chainName, height, isComplete: poolCounts.isWhole };
+    const final = { chainName: chainInfo.chainName, height, isV1, isComplete: poolCounts.isWhole };
     // The replicas of a fleet may disagree about a state that is not final.
     return bulkhead.queue(() => (isFinal(height, beaconHeight) ? readFor(final, readFromAny) : readFromAny()));
   }
 
   /** Whether the response for one height can decide about others: no node is known to have it, and not all have pruned it. */
-  function isUnknown(height: BeaconHeight, head: Head): boolean {
-    const key = keyOf(height, head);
+  function isUnknown(height: BeaconHeight, head: Head, isV1: boolean | undefined): boolean {
+    const key = keyOf(height, head, isV1);
     if (!isFinal(height, head.beaconHeight) || kept.has(key) || underWay.has(key)) return false;
     const known = standings(height, head);
     return known.includes('unknown') && !known.includes('retained');
@@ -195,18 +203,18 @@ export function createPastStates(options: PastStatesOptions): PastStates {
    * Reads the lowest and the highest unknown height, and then the middle of those that are still unknown: one that is pruned
    * decides about all below it, and one that is retained about all above it. Those that are decided are read at once.
    */
-  async function readAll(heights: readonly BeaconHeight[], head: Head, requester: Requester) {
+  async function readAll(heights: readonly BeaconHeight[], head: Head, requester: Requester, isV1?: boolean) {
     const reads = new Map<BeaconHeight, Promise<ExchangeState | Error>>();
     const unread = () => [...new Set(heights)].filter((height) => !reads.has(height)).sort((a, b) => a - b);
 
     function begin(height: BeaconHeight): Promise<ExchangeState | Error> {
-      const result = read(height, head, requester).catch((error: Error) => error);
+      const result = read(height, head, requester, isV1).catch((error: Error) => error);
       reads.set(height, result);
       return result;
     }
 
     function beginDecided(): void {
-      for (const height of unread()) if (!isUnknown(height, head)) void begin(height);
+      for (const height of unread()) if (!isUnknown(height, head, isV1)) void begin(height);
     }
 
     beginDecided();

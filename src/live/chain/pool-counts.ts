@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import { type ExchangeState, poolCount } from '../../domain/exchange.ts';
+import { type ExchangeState, poolCount, versionOf } from '../../domain/exchange.ts';
+import type { ExchangeVersion } from '../../domain/pool-pair.ts';
 
 /** How many pools the states have that were read. Pools of this exchange never vanish. */
 export type PoolCounts = {
@@ -22,13 +23,14 @@ const HEIGHTS_REPORTED = 64;
 /** Creates the counts, with no state read yet. `onLost` is called once for each height. */
 export function createPoolCounts(onLost: (lost: LostPools) => void): PoolCounts {
   const reported = new LRUCache<BeaconHeight, true>({ max: HEIGHTS_REPORTED });
-  /** The heights that had more pools than all lower heights that were read, in ascending order. */
-  let steps: readonly { readonly height: BeaconHeight; readonly pools: number }[] = [];
+  /** For each version, the heights that had more pools than all lower heights that were read, in ascending order. */
+  const known = new Map<ExchangeVersion, readonly { readonly height: BeaconHeight; readonly pools: number }[]>();
 
   return {
     isWhole(state) {
       const { beaconHeight: height } = state;
       const pools = poolCount(state);
+      const steps = known.get(versionOf(state)) ?? [];
       const before = steps.findLast((step) => step.height < height)?.pools ?? 0;
       if (pools < before) {
         if (!reported.has(height)) onLost({ height, pools, before });
@@ -40,7 +42,10 @@ export function createPoolCounts(onLost: (lost: LostPools) => void): PoolCounts 
       if (pools === 0 && steps.length > 0) return false;
       if (pools > before) {
         const others = steps.filter((step) => step.height < height || step.pools > pools);
-        steps = [{ height, pools }, ...others].sort((a, b) => a.height - b.height);
+        known.set(
+          versionOf(state),
+          [{ height, pools }, ...others].sort((a, b) => a.height - b.height),
+        );
       }
       return true;
     },

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { versionOf } from '../../domain/exchange.ts';
 import type { Service } from '../../graphql/context.ts';
 import { type Problem, withCause } from '../../live/chain/head-problems.ts';
 import { unreadableParts } from '../metrics/readiness.ts';
@@ -20,17 +21,19 @@ export const STOPPING: Problem = { code: 'STOPPING', message: 'the gateway is st
 
 /**
  * Responds with 200 if there is no reason against it, otherwise with 503 and the reasons; with notes, if there are any; with
- * the number of gateways in the fleet; and whether the data is simulated.
+ * the number of gateways in the fleet; which version of the exchange trades; and whether the data is simulated.
  */
 export function handleReady(reasons: readonly Problem[], service: Service, response: ServerResponse): void {
   const isReady = reasons.length === 0;
   const notes = notesOf(service);
   const { isSandbox: sandbox } = service;
+  const head = service.sources.head.current();
   const body = {
     status: isReady ? 'ready' : 'not ready',
     ...(!isReady && { reasons }),
     ...(notes.length > 0 && { notes }),
     ...(service.fleet && { replicas: service.fleet().replicas }),
+    ...(head && { exchangeVersion: versionOf(head.exchange) }),
     sandbox,
   };
   response.writeHead(isReady ? 200 : 503, { 'content-type': 'application/json', 'cache-control': 'no-store' });

@@ -1,6 +1,8 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
+import type { ExchangeParams } from '../../domain/exchange-params.ts';
+import type { PoolOrder } from '../../domain/pool-order.ts';
 import { UpstreamBadStatusError } from '../../errors.ts';
 import type { ResponseReader } from '../body.ts';
 import type { Circuit } from '../circuit.ts';
@@ -11,8 +13,10 @@ import { createFilteredReader } from '../json-filter.ts';
 import type { Spacing } from '../spacing.ts';
 import { readInteger } from '../wire.ts';
 import { readChainInfo } from './chain-info.ts';
-import { checkOwnChain, type NodeMethod, type ResultOf, readResult, toRequest } from './envelope.ts';
-import { whyStateIsMissing } from './state-not-found.ts';
+import { checkOwnChain, isUnknownMethod, type NodeMethod, type ResultOf, readResult, toRequest } from './envelope.ts';
+import type { PoolsV3, PoolsV3Reader } from './exchange-v3.ts';
+import { readParams } from './params-v3.ts';
+import { isBeforeV3, isUnknownVerbosity, whyStateIsMissing } from './state-not-found.ts';
 import type { StateReader } from './state-reader.ts';
 
 /** The newest block of the beacon chain as the beacon state describes it. Nodes may leave the hashes out. */
@@ -38,6 +42,14 @@ export type NodeClient = {
   exchangeState(height: BeaconHeight, signal?: AbortSignal): Promise<ExchangeState>;
   /** A state that a client requests. @throws UpstreamRpcError with code -8000, also for one that the node has pruned */
   earlierState(height: BeaconHeight, signal?: AbortSignal): Promise<ExchangeState>;
+  /** The pools of the third version at the newest block. @throws UpstreamRpcError with code -14001 where others have -8000 */
+  poolsV3(height: BeaconHeight, signal?: AbortSignal): Promise<PoolsV3>;
+  /** The same at a height that a client requests. */
+  earlierPoolsV3(height: BeaconHeight, signal?: AbortSignal): Promise<PoolsV3>;
+  /** The parameters of the third version. That the node does not have it is no fault of the node. @throws as `poolsV3` */
+  exchangeParams(height: BeaconHeight, signal?: AbortSignal): Promise<ExchangeParams>;
+  /** The orders of a pool of the third version, which must exist: a node responds with none for an unknown one. @throws as `poolsV3` */
+  poolOrders(height: BeaconHeight, poolId: string, signal?: AbortSignal): Promise<readonly PoolOrder[]>;
 };
 
 type NodeClientOptions = {
@@ -49,13 +61,16 @@ type NodeClientOptions = {
   readonly spacing: Spacing;
   /** Shared by the clients of all nodes. */
   readonly stateReader: StateReader;
+  readonly poolsV3Reader: PoolsV3Reader;
 };
 
 /** Creates a client of one node. */
 export function createNodeClient(options: NodeClientOptions): NodeClient {
-  const { name, http, url, health, circuit, spacing, stateReader } = options;
+  const { name, http, url, health, circuit, spacing, stateReader, poolsV3Reader } = options;
   const details = { host: url.host };
   let lastId = 0;
+  /** Until when the node counts as one that does not send orders with the pools. */
+  let withoutOrdersUntil = Number.NEGATIVE_INFINITY;
 
   function send<T>({ method, params = [], reader, signal }: Call<T>): Promise<T> {
     const id = ++lastId;
@@ -91,6 +106,48 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     return { method: 'getpdestate', params: [{ BeaconHeight: height }], reader, signal };
   }
 
+  /** A call for a client. That a state is pruned, in the future or of no such version is an answer and no failure of the node. */
+  function passClient<T>(call: Call<T>, isAnswer: (error: unknown) => boolean = isMissing): Promise<T> {
+    const isFault = (error: unknown) => !isAnswer(error);
+    const turn = { ...call, isForClient: true };
+    return circuit.pass(() => spacing.run(() => health.watch(call.method, send(call), isFault), turn));
+  }
+
+  function callV3<T>(
+    height: BeaconHeight,
+    filter: FilterV3,
+    reader: Call<T>['reader'],
+    signal: AbortSignal | undefined,
+  ): Call<T> {
+    const params = [
+      { BeaconHeight: height, Filter: { Key: filter.key, Verbosity: filter.verbosity ?? 1, ID: filter.id ?? '' } },
+    ];
+    return { method: 'pdexv3_getState', params, reader, signal };
+  }
+
+  /** Reads the pools with their orders; from a node that is too old for that, without them. */
+  async function readPoolsV3(
+    height: BeaconHeight,
+    isNewest: boolean,
+    signal: AbortSignal | undefined,
+    run: (call: Call<PoolsV3>) => Promise<PoolsV3>,
+  ): Promise<PoolsV3> {
+    const read = (hasOrders: boolean) => {
+      const filter = { key: 'PoolPairs', verbosity: hasOrders ? WITH_ORDERS : WITHOUT_ORDERS } as const;
+      const response = { hasOrders, isNewest };
+      const reader = (resultOf: ResultOf) => poolsV3Reader.read(height, resultOf, response);
+      return run(callV3(height, filter, reader, signal));
+    };
+    if (performance.now() < withoutOrdersUntil) return read(false);
+    try {
+      return await read(true);
+    } catch (error) {
+      if (!isUnknownVerbosity(error)) throw error;
+      withoutOrdersUntil = performance.now() + ORDERS_AGAIN_MS;
+      return read(false);
+    }
+  }
+
   return {
     name,
     spaceMs: spacing.spaceMs,
@@ -99,14 +156,40 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     beaconTip: (signal) =>
       follow({ method: 'getbeaconbeststatedetail', params: [''], reader: createBeaconTipReader, signal }),
     exchangeState: (height, signal) => follow(stateAt(height, true, signal)),
-    earlierState(height, signal) {
-      const call = stateAt(height, false, signal);
-      // That a state is pruned, or that a height is in the future, is an answer and no failure of the node.
-      const isFault = (error: unknown) => whyStateIsMissing(error) === undefined;
-      const turn = { ...call, isForClient: true };
-      return circuit.pass(() => spacing.run(() => health.watch(call.method, send(call), isFault), turn));
+    earlierState: (height, signal) => passClient(stateAt(height, false, signal)),
+    poolsV3: (height, signal) => readPoolsV3(height, true, signal, follow),
+    earlierPoolsV3: (height, signal) => readPoolsV3(height, false, signal, passClient),
+    exchangeParams(height, signal) {
+      const reader = (resultOf: ResultOf) =>
+        createDocumentReader(MAX_DOCUMENT_BYTES, (document) => readParams(resultOf(document)));
+      const isAnswer = (error: unknown) => isMissing(error) || isUnknownMethod(error) !== false;
+      return passClient(callV3(height, { key: 'Params' }, reader, signal), isAnswer);
+    },
+    poolOrders(height, poolId, signal) {
+      const reader = (resultOf: ResultOf) => poolsV3Reader.readOrders(poolId, resultOf);
+      return passClient(callV3(height, { key: 'PoolPairOrders', id: poolId }, reader, signal));
     },
   };
+}
+
+/** Which part of a state of the third version is requested. */
+type FilterV3 = {
+  readonly key: 'PoolPairs' | 'PoolPairOrders' | 'Params';
+  readonly verbosity?: typeof WITH_ORDERS | typeof WITHOUT_ORDERS;
+  readonly id?: string;
+};
+
+/** Pools with their orders, and without what grows with the number of liquidity providers. Nodes before September 2022 lack it. */
+const WITH_ORDERS = 4;
+/** Pools without orders. */
+const WITHOUT_ORDERS = 2;
+
+/** A node can be replaced by a newer one. */
+const ORDERS_AGAIN_MS = 60_000;
+
+/** Whether the node has responded that it does not have the state. */
+function isMissing(error: unknown): boolean {
+  return whyStateIsMissing(error) !== undefined || isBeforeV3(error) || isUnknownVerbosity(error);
 }
 
 type Call<T> = {

@@ -1,8 +1,8 @@
-import { type ErrorDetails, ForeignNodeError, UpstreamRpcError } from '../../errors.ts';
+import { type ErrorDetails, ForeignNodeError, UpstreamBadStatusError, UpstreamRpcError } from '../../errors.ts';
 import { readObject, readString, ShapeError, type WireObject } from '../wire.ts';
 
 /** The JSON-RPC methods that the gateway calls. */
-export type NodeMethod = 'getblockchaininfo' | 'getbeaconbeststatedetail' | 'getpdestate';
+export type NodeMethod = 'getblockchaininfo' | 'getbeaconbeststatedetail' | 'getpdestate' | 'pdexv3_getState';
 
 /** The documented request: JSON-RPC 1.0 with an integer id, which the node sends back. */
 export function toRequest(id: number, method: NodeMethod, params: readonly unknown[]): string {
@@ -27,8 +27,17 @@ export function readResult(document: unknown, id: number, details: ErrorDetails 
   return readObject(envelope['Result'], '$.Result');
 }
 
-/** The code of JSON-RPC 2.0 for an unknown method; a node of this chain sends -1002. */
+/** The code of JSON-RPC 2.0 for an unknown method. */
 const METHOD_NOT_FOUND = -32601;
+
+/** That of an older node of this chain. A current one responds with status 500 and no body. */
+const UNKNOWN_METHOD = -1002;
+
+/** Whether the node does not have the method: `undefined` if it may have it, because it also responds like this when it fails. */
+export function isUnknownMethod(error: unknown): boolean | undefined {
+  if (error instanceof UpstreamRpcError) return error.rpcCode === UNKNOWN_METHOD || error.rpcCode === METHOD_NOT_FOUND;
+  return error instanceof UpstreamBadStatusError && error.status === 500 && error.body === '' ? undefined : false;
+}
 
 /**
  * Checks the response to `getblockchaininfo`, which every node of this chain has. Other methods do not decide: an old node

@@ -3,6 +3,9 @@ import { type ErrorDetails, UpstreamRpcError } from '../../errors.ts';
 
 const STATE_ERROR = -8000;
 
+/** The same of the third version. */
+const STATE_V3_ERROR = -14001;
+
 /**
  * Why a node has no exchange state at a height: it does not have the block (the height is in the future for this node), or it
  * has pruned the state.
@@ -18,14 +21,26 @@ const CAUSES: readonly (readonly [pattern: RegExp, why: MissingState])[] = [
 ];
 
 /**
- * Why the node has no exchange state at the height that was requested. The code -8000 does not say so, the cause does.
+ * Why the node has no exchange state at the height that was requested. The codes -8000 and -14001 do not say so, the cause does.
  *
- * @returns `undefined` for every other error, also for one with code -8000: then the node failed to read the state
+ * @returns `undefined` for every other error, also for one with these codes: then the node failed to read the state
  */
 export function whyStateIsMissing(error: unknown): MissingState | undefined {
-  if (!(error instanceof UpstreamRpcError) || error.rpcCode !== STATE_ERROR) return undefined;
-  const cause = String(error.details['because'] ?? '');
-  return CAUSES.find(([pattern]) => pattern.test(cause))?.[1];
+  return isStateError(error) ? CAUSES.find(([pattern]) => pattern.test(causeOf(error)))?.[1] : undefined;
+}
+
+function causeOf({ details }: UpstreamRpcError): string {
+  return String(details['because'] ?? '');
+}
+
+/** Whether the height is below the start of the third version. */
+export function isBeforeV3(error: unknown): boolean {
+  return isStateError(error) && causeOf(error).includes('pDEX v3 is not available');
+}
+
+/** Whether the node is older than the verbosity that was requested. */
+export function isUnknownVerbosity(error: unknown): boolean {
+  return isStateError(error) && causeOf(error).includes("Can't recognize verbosity");
 }
 
 /** Whether the node answered that the block is in the future for it. */
@@ -33,9 +48,9 @@ export function isInFuture(error: unknown): boolean {
   return whyStateIsMissing(error) === 'future';
 }
 
-/** Whether the node responded with error -8000, whatever its cause. Nodes may limit these. */
-export function isStateError(error: unknown): boolean {
-  return error instanceof UpstreamRpcError && error.rpcCode === STATE_ERROR;
+/** Whether the node responded with error -8000 or -14001, whatever its cause. Nodes may limit these. */
+export function isStateError(error: unknown): error is UpstreamRpcError {
+  return error instanceof UpstreamRpcError && (error.rpcCode === STATE_ERROR || error.rpcCode === STATE_V3_ERROR);
 }
 
 /** The error of a node that does not have a block yet, for a node that need not be called. */
@@ -62,7 +77,7 @@ const RETRIES = { maxAttempts: 4, backoff: new ConstantBackoff(250) };
  * Requests a state whose height the chain has reached. It retries if the node responds that the height is in the future:
  * behind a load balancer, the node that responds can be a block behind the one that reported the height.
  *
- * @param errors the budget that each error -8000 is charged to. When it is used up, the node is not called again
+ * @param errors the budget that each error -8000 or -14001 is charged to. When it is used up, the node is not called again
  */
 export function retryUntilStateExists<T>(
   request: () => Promise<T>,

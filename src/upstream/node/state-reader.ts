@@ -3,8 +3,8 @@ import type { ExchangeState } from '../../domain/exchange.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { type PoolPair, poolPairKey } from '../../domain/pool-pair.ts';
 import type { ResponseReader } from '../body.ts';
-import { parseJson } from '../json.ts';
 import { createFilteredReader } from '../json-filter.ts';
+import { parseMember } from '../json-member.ts';
 import { isSpace } from '../json-parts.ts';
 import { readObject, readTokenId, readUint64, ShapeError, TooLargeError, type WireObject } from '../wire.ts';
 import type { ResultOf } from './envelope.ts';
@@ -123,21 +123,6 @@ export function createStateReader(directories: PoolDirectories = createPoolDirec
       return createFilteredReader(filter, (document) => toState(resultOf(document)));
     },
   };
-}
-
-/** The key of a member, and the offset of its value. */
-const KEY = /^[\t\n\r ]*("[^"\\]*(?:\\.[^"\\]*)*")[\t\n\r ]*:/s;
-
-/**
- * Parses `"key": value`. With the key in an object, V8 would store each key as a property name, outside of the young generation:
- * with ten thousand pools a height, that would be most of the garbage.
- *
- * @throws SyntaxError
- */
-function parseMember(text: string): { key: string; value: unknown } {
-  const [start, key] = KEY.exec(text) ?? [];
-  if (start === undefined || key === undefined) throw new SyntaxError('a member without a key');
-  return { key: JSON.parse(key), value: parseJson(text.slice(start.length)) };
 }
 
 function readPoolPair(key: string, value: WireObject, beaconHeight: BeaconHeight): PoolPair {

@@ -8,7 +8,7 @@ import { createRecentHeads } from '../../../src/live/chain/recent-heads.ts';
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
 import { toAsyncValues } from '../../support/async-values.ts';
-import { nodeAt, nodesOf, UNWATCHED, uncounted } from '../../upstream/connect.ts';
+import { nodeAt, nodesOf, onlyV1, UNWATCHED, uncounted } from '../../upstream/connect.ts';
 import { failureOf } from '../../upstream/failure.ts';
 import { chainInfoOf, exchangeOf, headOf, scriptedNode } from './heads.ts';
 
@@ -30,6 +30,7 @@ function followNode(
   const nodes = nodesOf([client], { watch: () => ({ ...UNWATCHED(), disagreed }) });
   const head = createHeadFollower({
     nodes,
+    versions: onlyV1(),
     pollMs: 5,
     timeoutMs: 5_000,
     maxBlockAgeMs: 600_000,
@@ -468,6 +469,7 @@ describe('a node that was slower than another', () => {
     const nodes = nodesOf([slow.client, quick.client], { timeoutMs: 100, graceMs: 10, maxPauseMs: 3_600_000 });
     const head = createHeadFollower({
       nodes,
+      versions: onlyV1(),
       pollMs: 5,
       timeoutMs: 100,
       maxBlockAgeMs: Number.POSITIVE_INFINITY,

@@ -6,7 +6,7 @@ import { createNode, type Node } from '../../../src/live/chain/node.ts';
 import { createHealthRecord } from '../../../src/upstream/health.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
 import { exchangeStateOf } from '../../domain/pools.ts';
-import { UNWATCHED } from '../../upstream/connect.ts';
+import { onlyV1, UNWATCHED, WITHOUT_V3 } from '../../upstream/connect.ts';
 
 /** The chain info of a node with its tip at that height. */
 export function chainInfoOf(height: number, hash = `block ${height}`, time = height * 40_000): ChainInfo {
@@ -48,6 +48,7 @@ export function headOf(height: number, hash?: string, source: Node = NOBODY): He
 
 /** The source of a head that was read from no node. */
 const NOBODY = createNode(scriptedNode({ tips: [], heights: [] }), {
+  versions: onlyV1(),
   isRightChain: () => true,
   graceMs: 1,
   maxPauseMs: 1,
@@ -73,6 +74,7 @@ export function scriptedNode(script: {
     },
     spaceMs: () => 0,
     health: createHealthRecord('NODE', () => 0).read,
+    ...WITHOUT_V3,
     async beaconTip() {
       calls.push('beaconTip');
       const [height = 1] = heights.length > 1 ? heights.splice(0, 1) : heights;

@@ -111,7 +111,9 @@ describe('the blocks that were shown', () => {
   test.each<Row>([
     ['none', [], hashes, []],
     ['one, however often', [polled(1, 'a'), received(1, 'a')], hashes, ['a']],
-    ['two of one height', [polled(1, 'a'), received(1, 'b')], hashes, ['a', 'b']],
+    ['two of one height', [polled(1, 'a'), polled(1, 'b')], hashes, ['a', 'b']],
+    ['not what another gateway polled at or below their heights', [polled(2, 'a'), received(2, 'b')], hashes, ['a']],
+    ['also not while no poll succeeds', [polled(2, 'a'), pollFailed, received(2, 'b')], hashes, ['a']],
     ['the last first again', [polled(1, 'a'), polled(2, 'b'), polled(1, 'a')], hashes, ['b', 'a']],
     ['a failed poll changes none', [polled(1, 'a'), pollFailed], hashes, ['a']],
     ['the newest 64', many, (r) => [hashes(r).length, hashes(r)[0]], [64, 'block 7']],
@@ -139,10 +141,10 @@ describe('two blocks that are shown in turn', () => {
     ['a node lags', [polled(10, 'a'), polled(11, 'b'), polled(10, 'a')], splits(10, 11), [false, false]],
     ['a block came again', inTurn, splits(9, 10, 11), [false, true, false]],
     [
-      'a block came again that another gateway polled',
-      [polled(10, 'a'), polled(10, 'b'), received(10, 'a')],
+      'another gateway has polled a block before',
+      [polled(10, 'a'), polled(10, 'b'), pollFailed, received(10, 'a'), polled(10, 'b')],
       splits(10),
-      [true],
+      [false],
     ],
     [
       'at a higher height too',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createNode } from '../../../src/live/chain/node.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
-import { UNWATCHED } from '../../upstream/connect.ts';
+import { onlyV1, UNWATCHED } from '../../upstream/connect.ts';
 import { failureOf } from '../../upstream/failure.ts';
 import { chainInfoOf, exchangeOf, scriptedNode, statePruned, stateUnreadable } from './heads.ts';
 
@@ -22,6 +22,7 @@ function nodeFrom(oldest: number) {
     },
   };
   const { readPastState } = createNode(node, {
+    versions: onlyV1(),
     isRightChain: () => true,
     graceMs: 1,
     maxPauseMs: 1,

@@ -9,7 +9,7 @@ import { createRecentHeads } from '../../../src/live/chain/recent-heads.ts';
 import { createSandbox } from '../../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
 import { toAsyncValues } from '../../support/async-values.ts';
-import { nodeAt, nodesOf, roomyBulkhead, SOMEONE, UNWATCHED, uncounted } from '../../upstream/connect.ts';
+import { nodeAt, nodesOf, onlyV1, roomyBulkhead, SOMEONE, UNWATCHED, uncounted } from '../../upstream/connect.ts';
 import { failureOf } from '../../upstream/failure.ts';
 import { blockNotFound, chainInfoOf, exchangeOf, headOf, scriptedNode, statePruned } from './heads.ts';
 
@@ -63,6 +63,7 @@ function follow(
   };
   const head = createHeadFollower({
     nodes,
+    versions: onlyV1(),
     pollMs: 5,
     timeoutMs,
     maxBlockAgeMs: Number.POSITIVE_INFINITY,

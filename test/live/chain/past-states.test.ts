@@ -157,10 +157,15 @@ describe('a state that can be of a branch', () => {
       const state = await node.earlierState(height);
       return { ...state, time: left.length > 1 ? left.shift() : left[0] };
     };
-    const { states, node: source } = statesOf({ ...node, earlierState }, UNWATCHED, heads);
-    for (const hash of shown) source?.receiveTip(chainInfoOf(98, hash).beacon);
+    const tips = shown.map((hash) => chainInfoOf(98, hash));
+    const chainInfo = async () => tips.shift() ?? node.chainInfo();
+    const { states, node: source } = statesOf({ ...node, earlierState, chainInfo }, UNWATCHED, heads);
     const head = { ...(heads.at(-1) ?? headOf(100)), source: source ?? headOf(1).source };
-    return { node, state: states.read(height, head, SOMEONE) };
+    async function readAfterPolls() {
+      for (const _ of shown) await source?.pollTip();
+      return states.read(height, head, SOMEONE);
+    }
+    return { node, state: readAfterPolls() };
   }
   const TIME = headOf(99).time;
   const IN_TURN = ['b', 'c', 'b'];

@@ -1,0 +1,118 @@
+import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import type { ExchangeParams } from '../../domain/exchange-params.ts';
+import type { ExchangeVersion } from '../../domain/pool-pair.ts';
+
+/** Which version of the exchange trades, and what is known of the third one. All nodes share it. */
+export type ExchangeVersions = {
+  /** The version whose pools trade now; `undefined` until it is known. Once it is V3, it stays V3. */
+  current(): ExchangeVersion | undefined;
+  /**
+   * Asks nodes whether they have V3 at their tips, if that is due. Only the first time, the promise waits for them.
+   *
+   * @throws UpstreamError if no version is known, and none of them has given an answer
+   */
+  lookForV3(tips: readonly AskableTip[]): Promise<void>;
+  /** Another gateway of the fleet has read a state of this version. */
+  observe(version: ExchangeVersion): void;
+  /** Whether a height is known to be below the start of V3. */
+  isBeforeV3(height: BeaconHeight): boolean;
+  /** A node has responded that V3 is not available at this height. */
+  noteBeforeV3(height: BeaconHeight): void;
+  /** The parameters for a new block. They are read again after a while; if that fails, they stay. */
+  params(read: () => Promise<ExchangeParams>): Promise<ExchangeParams>;
+  /** The parameters have changed: they are read for the next block. */
+  paramsChanged(): void;
+};
+
+/** The tip of a node that can be asked. */
+type AskableTip = {
+  readonly height: BeaconHeight;
+  /** Whether the node has a state of V3 at that height; see `Node.hasV3`. @throws UpstreamError */
+  hasV3(maxCalls: number): Promise<boolean>;
+};
+
+type ExchangeVersionsOptions = {
+  /** The version that is always used; `undefined` to find out. */
+  readonly fixed: ExchangeVersion | undefined;
+  /** How often nodes are asked for V3, and how often parameters are read. */
+  readonly probeMs: number;
+  /** Called when the version is known, and when it changes. */
+  readonly onChange: (version: ExchangeVersion) => void;
+};
+
+/** After this number of calls in a row that failed as those of an unknown method do, a node does not have the method. */
+const CALLS_UNTIL_UNKNOWN = 3;
+
+/** At each of this number of heights, nodes are asked. After that, from time to time. */
+const FIRST_HEIGHTS = 10;
+
+/** Creates the versions, of which nothing is known unless one is fixed. */
+export function createExchangeVersions({ fixed, probeMs, onChange }: ExchangeVersionsOptions): ExchangeVersions {
+  let version = fixed;
+  let looking: Promise<void> | undefined;
+  let heightsLooked = 0;
+  let lastHeight: BeaconHeight | undefined;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let highestBeforeV3: BeaconHeight | undefined;
+  let params: { readonly value: ExchangeParams; readonly readAt: number } | undefined;
+
+  function become(next: ExchangeVersion): void {
+    if (version === next || version === 'V3' || fixed !== undefined) return;
+    version = next;
+    onChange(next);
+  }
+
+  function isDue(height: BeaconHeight): boolean {
+    if (version === undefined) return true;
+    if (height === lastHeight) return false;
+    return heightsLooked < FIRST_HEIGHTS || performance.now() - lookedAt >= probeMs;
+  }
+
+  /** Resolves as soon as one node has V3. */
+  async function look(tips: readonly AskableTip[]): Promise<void> {
+    const found = Promise.withResolvers<undefined>();
+    const asked = tips.map(async (tip) => {
+      const hasV3 = await tip.hasV3(version === undefined ? CALLS_UNTIL_UNKNOWN : 1);
+      if (hasV3) found.resolve(undefined);
+      return hasV3;
+    });
+    const answers = await Promise.race([found.promise, Promise.allSettled(asked)]);
+    if (answers === undefined) become('V3');
+    else if (answers.some(({ status }) => status === 'fulfilled')) become('V1');
+    else if (version === undefined) throw answers.find((answer) => answer.status === 'rejected')?.reason;
+  }
+
+  return {
+    current: () => version,
+    async lookForV3(tips) {
+      const height = Math.max(...tips.map((tip) => tip.height));
+      if (fixed !== undefined || version === 'V3' || !isDue(height)) return;
+      if (looking !== undefined) return version === undefined ? looking : undefined;
+      if (height !== lastHeight) heightsLooked += 1;
+      lastHeight = height;
+      lookedAt = performance.now();
+      looking = look(tips).finally(() => {
+        looking = undefined;
+      });
+      if (version === undefined) await looking;
+      else looking.catch(() => undefined);
+    },
+    observe: become,
+    isBeforeV3: (height) => highestBeforeV3 !== undefined && height <= highestBeforeV3,
+    noteBeforeV3(height) {
+      highestBeforeV3 = Math.max(height, highestBeforeV3 ?? 0);
+    },
+    async params(read) {
+      if (params !== undefined && performance.now() - params.readAt < probeMs) return params.value;
+      try {
+        params = { value: await read(), readAt: performance.now() };
+      } catch (error) {
+        if (params === undefined) throw error;
+      }
+      return params.value;
+    },
+    paramsChanged() {
+      if (params !== undefined) params = { ...params, readAt: Number.NEGATIVE_INFINITY };
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import type { PoolOrder } from '../../domain/pool-order.ts';
+import {
+  readArray,
+  readIntegerUpTo,
+  readObject,
+  readString,
+  readTokenId,
+  readUint64,
+  readUnsigned,
+  ShapeError,
+} from '../wire.ts';
+
+/** A pool of V3 as it is in a response of `pdexv3_getState`, with the names of the domain. */
+export type PoolRow = {
+  readonly poolId: string;
+  readonly real1: bigint;
+  readonly real2: bigint;
+  readonly virtual1: bigint;
+  readonly virtual2: bigint;
+  readonly amplifier: number;
+  readonly shareAmount: bigint;
+  /** In the order of the response. */
+  readonly orders: readonly PoolOrder[];
+};
+
+/** The orders of a pool as they were read before, each or why it is none. */
+export type ListedOrders = readonly (PoolOrder | ShapeError)[];
+
+/** The largest `Int` of GraphQL. */
+const MAX_INT32 = 2 ** 31 - 1;
+
+/** A real amount has 64 bits, an amplifier too. */
+const MAX_VIRTUAL = 2n ** 128n - 1n;
+
+const POOL = '$.Result.PoolPairs[…]';
+const ORDER = `${POOL}.Orderbook.orders[…]`;
+
+/**
+ * Reads a pool.
+ *
+ * @param poolId its key in the response, in lower case
+ * @param listed its orders, or why one of them is none; `undefined` if the response has no orders
+ * @throws ShapeError
+ */
+export function readPoolRow(poolId: string, value: unknown, listed: ListedOrders | undefined): PoolRow {
+  const pool = readObject(value, POOL);
+  const state = readObject(pool['State'], `${POOL}.State`);
+  const amount = (name: string) => readUint64(state[name], `${POOL}.State.${name}`);
+  const virtual = (name: string) => readUnsigned(MAX_VIRTUAL, state[name], `${POOL}.State.${name}`);
+  const tokens = [state['Token0ID'], state['Token1ID']].map((id) => readTokenId(id, `${POOL}.State.Token…ID`));
+  const [, hash = ''] = /^[0-9a-f]{64}-[0-9a-f]{64}-([0-9a-f]{64})$/.exec(poolId) ?? [];
+  if (poolId !== `${tokens.join('-')}-${hash}`)
+    throw new ShapeError('keys with the token ids of the pool and a hash', '$.Result.PoolPairs');
+  return {
+    poolId,
+    real1: amount('Token0RealAmount'),
+    real2: amount('Token1RealAmount'),
+    virtual1: virtual('Token0VirtualAmount'),
+    virtual2: virtual('Token1VirtualAmount'),
+    amplifier: readIntegerUpTo(MAX_INT32, state['Amplifier'], `${POOL}.State.Amplifier`),
+    shareAmount: amount('ShareAmount'),
+    orders: listed === undefined ? [] : readOrders(pool, listed),
+  };
+}
+
+/** Reads the orders of a pool, whose list is empty here: they were read before. A pool without orders has no list. @throws ShapeError */
+export function readOrders(value: unknown, listed: ListedOrders): readonly PoolOrder[] {
+  const pool = readObject(value, POOL);
+  const { orders } = readObject(pool['Orderbook'], `${POOL}.Orderbook`);
+  if (orders === undefined) return [];
+  readArray(orders, `${POOL}.Orderbook.orders`);
+  return listed.map((order) => {
+    if (order instanceof ShapeError) throw order;
+    return order;
+  });
+}
+
+/** Reads an order. @throws ShapeError */
+export function readOrder(value: unknown): PoolOrder {
+  const order = readObject(value, ORDER);
+  const amount = (name: string) => readUint64(order[name], `${ORDER}.${name}`);
+  const rate = (name: string) => {
+    const read = amount(name);
+    if (read === 0n) throw new ShapeError('an amount above 0', `${ORDER}.${name}`);
+    return read;
+  };
+  const direction = readIntegerUpTo(1, order['TradeDirection'], `${ORDER}.TradeDirection`);
+  return {
+    id: readString(order['Id'], `${ORDER}.Id`),
+    sells: direction === 0 ? 1 : 2,
+    rate1: rate('Token0Rate'),
+    rate2: rate('Token1Rate'),
+    balance1: amount('Token0Balance'),
+    balance2: amount('Token1Balance'),
+  };
+}

@@ -55,15 +55,13 @@ export class ExchangeSwaps {
     if (known !== undefined) return known;
     const { reserves, v3 } = this.#state;
     const other = place * 2 + 1 - side;
-    const sells = side === 0 ? 1 : 2;
     const parts = {
-      sells,
       virtualIn: reserves[index] ?? 0n,
       virtualOut: reserves[other] ?? 0n,
       realIn: v3?.values[index] ?? 0n,
       realOut: v3?.values[other] ?? 0n,
-      orders: ordersMet(this.#ordersAt(place), sells),
-    } as const;
+      orders: ordersMet(this.#ordersAt(place), side === 0 ? 1 : 2),
+    };
     const created: Direction = { parts };
     this.#directions[index] = created;
     return created;

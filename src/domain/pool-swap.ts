@@ -8,8 +8,6 @@ export type SwapRefusal = 'NO_LIQUIDITY' | 'REAL_RESERVE_TOO_SMALL' | 'RESERVE_O
 
 /** One direction of a pool of V3, in the view of a trader: `In` is the token that is sold to the pool, `Out` the one that is bought. */
 export type SwapSide = Amounts & {
-  /** The token of the pool that is sold. */
-  readonly sells: 1 | 2;
   /** The orders that a trade can meet, best first. */
   readonly orders: readonly OrderMet[];
 };
@@ -55,7 +53,6 @@ type Rung = Amounts & {
  * tokens. So there are gaps, most of them just above the amount that fills an order.
  */
 export class PoolSwap {
-  readonly #sells: 1 | 2;
   readonly #orders: readonly OrderMet[];
   readonly #rungs: Rung[] = [];
   /** Where the next rung begins; `undefined` if there is no other. */
@@ -64,8 +61,7 @@ export class PoolSwap {
   #beyond: SwapRefusal = 'NO_LIQUIDITY';
   #limit: bigint | undefined;
 
-  constructor({ sells, orders, virtualIn, virtualOut, realIn, realOut }: SwapSide) {
-    this.#sells = sells;
+  constructor({ orders, virtualIn, virtualOut, realIn, realOut }: SwapSide) {
     this.#orders = orders;
     this.#next = { virtualIn, virtualOut, realIn, realOut, sold: 0n, bought: 0n };
   }
@@ -208,17 +204,15 @@ export class PoolSwap {
     return (paid * virtualOut) / (virtualIn + paid);
   }
 
-  /** Why the curve refuses a step. The node checks the amounts of token 1 before those of token 2. */
+  /** Why the curve refuses a step. */
   #refusalOnCurve(
     { realIn, realOut, bought }: Amounts & { readonly bought: bigint },
     paid: bigint,
     got: bigint,
   ): SwapRefusal | undefined {
     if (got === 0n) return 'ONE_SIDE_ZERO';
-    const isOutOfRange = realIn + paid > MAX_AMOUNT;
-    if (isOutOfRange && this.#sells === 1) return 'RESERVE_OUT_OF_RANGE';
     if (got > realOut) return 'REAL_RESERVE_TOO_SMALL';
-    return isOutOfRange || bought + got > MAX_AMOUNT ? 'RESERVE_OUT_OF_RANGE' : undefined;
+    return realIn + paid > MAX_AMOUNT || bought + got > MAX_AMOUNT ? 'RESERVE_OUT_OF_RANGE' : undefined;
   }
 }
 

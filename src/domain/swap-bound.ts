@@ -38,7 +38,7 @@ export class SwapBound {
   readonly #soldBefore: Float64Array;
   readonly #boughtBefore: Float64Array;
 
-  constructor({ virtualIn, virtualOut, realOut, orders }: Omit<SwapSide, 'sells'>) {
+  constructor({ virtualIn, virtualOut, realOut, orders }: SwapSide) {
     this.#virtualIn = Number(virtualIn);
     this.#virtualOut = Number(virtualOut);
     const bounds: OrderBound[] = [];

@@ -11,7 +11,7 @@ function swapOf({ reserve1, reserve2, v3 }: PoolPair, sells: 1 | 2): PoolSwap {
   const [value1, value2] = [v3?.value1 ?? 0n, v3?.value2 ?? 0n];
   const [virtualIn, virtualOut] = sells === 1 ? [reserve1, reserve2] : [reserve2, reserve1];
   const [realIn, realOut] = sells === 1 ? [value1, value2] : [value2, value1];
-  return new PoolSwap({ sells, virtualIn, virtualOut, realIn, realOut, orders: ordersMet(v3?.orders ?? [], sells) });
+  return new PoolSwap({ virtualIn, virtualOut, realIn, realOut, orders: ordersMet(v3?.orders ?? [], sells) });
 }
 
 const slowly = (pool: PoolPair, sells: 1 | 2, amount: bigint) => {

@@ -7,36 +7,7 @@ import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
 import { findRoute } from '../../src/domain/route-search.ts';
 import type { TradeDirection } from '../../src/domain/swap.ts';
 import { A, anyAmountOfV3, anyPoolOfV3, B, C, D, E, stateOfV3 } from './v3-pools.ts';
-import { swapSlowly } from './v3-swap.ts';
-
-type Path = readonly PoolPair[];
-
-/** All paths from one token to another on which no token comes twice. */
-function pathsOf(pools: readonly PoolPair[], from: string, to: string, maxHops: number): Path[] {
-  const found: Path[] = [];
-  function walk(token: string, visited: readonly string[], path: Path): void {
-    if (token === to) found.push(path);
-    if (token === to || path.length === maxHops) return;
-    for (const pool of pools) {
-      if (pool.token1Id !== token && pool.token2Id !== token) continue;
-      const next = pool.token1Id === token ? pool.token2Id : pool.token1Id;
-      if (!visited.includes(next)) walk(next, [...visited, next], [...path, pool]);
-    }
-  }
-  walk(from, [from], []);
-  return found;
-}
-
-function sellSlowly(path: Path, amount: bigint): bigint | undefined {
-  let [token, rest] = [A, amount];
-  for (const pool of path) {
-    const swapped = swapSlowly(pool, token, rest);
-    if (typeof swapped === 'string') return undefined;
-    token = pool.token1Id === token ? pool.token2Id : pool.token1Id;
-    rest = swapped.bought;
-  }
-  return rest;
-}
+import { bestOf, pathsOf, sellSlowly } from './v3-routes.ts';
 
 /** The least amount that buys as much, by trying one after another; `undefined` if it is above `max`. */
 function leastSlowly(swaps: ExchangeSwaps, route: readonly Hop[], wanted: bigint, max: bigint): bigint | undefined {
@@ -46,19 +17,6 @@ function leastSlowly(swaps: ExchangeSwaps, route: readonly Hop[], wanted: bigint
     if (typeof amount === 'bigint' && amount >= wanted) return sold;
   }
   return undefined;
-}
-
-/** The best of some paths with their amounts: the best amount, then the shortest, then the first by the ids of its pools. */
-function bestOf(direction: TradeDirection, paths: readonly (readonly [Path, bigint | undefined])[]) {
-  const sign = direction === 'SELLING' ? -1 : 1;
-  const compare = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
-  return paths
-    .flatMap(([path, amount]) => (amount === undefined ? [] : [{ ids: path.map(poolPairId), amount }]))
-    .toSorted((one, other) => {
-      if (one.amount !== other.amount) return one.amount < other.amount ? -sign : sign;
-      return one.ids.length - other.ids.length || compare(one.ids.join(), other.ids.join());
-    })
-    .at(0);
 }
 
 function search(pools: readonly PoolPair[], direction: TradeDirection, amount: bigint, maxHops: number) {
@@ -103,7 +61,7 @@ describe('the best route of V3', () => {
     const anyTrade = fc.oneof(fc.tuple(anyExchange, anyAmountOfV3), fc.tuple(smallExchange, fc.bigInt(1n, 200n)));
     fc.assert(
       fc.property(anyTrade, anyMaxHops, ([pools, amount], maxHops) => {
-        const paths = pathsOf(pools, A, B, maxHops).map((path) => [path, sellSlowly(path, amount)] as const);
+        const paths = pathsOf(pools, A, B, maxHops).map((path) => [path, sellSlowly(path, A, amount)] as const);
         const best = bestOf('SELLING', paths);
         if (best !== undefined) found += 1;
         expect(search(pools, 'SELLING', amount, maxHops).found).toEqual(best);

@@ -10,7 +10,7 @@ function sideOf({ reserve1, reserve2, v3 }: PoolPair, sells: 1 | 2): SwapSide {
   const [value1, value2] = [v3?.value1 ?? 0n, v3?.value2 ?? 0n];
   const [virtualIn, virtualOut] = sells === 1 ? [reserve1, reserve2] : [reserve2, reserve1];
   const [realIn, realOut] = sells === 1 ? [value1, value2] : [value2, value1];
-  return { sells, virtualIn, virtualOut, realIn, realOut, orders: ordersMet(v3?.orders ?? [], sells) };
+  return { virtualIn, virtualOut, realIn, realOut, orders: ordersMet(v3?.orders ?? [], sells) };
 }
 
 const anySide = fc

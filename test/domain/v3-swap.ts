@@ -47,11 +47,8 @@ export function swapSlowly(pool: PoolPair, sellTokenId: TokenId, amount: bigint)
 
   function onCurve(paid: bigint, got: bigint): string | undefined {
     if (got === 0n) return 'ONE_SIDE_ZERO';
-    for (const side of [0, 1] as const) {
-      const next = real[side] + (side === sold ? paid : -got);
-      if (next < 0n) return 'REAL_RESERVE_TOO_SMALL';
-      if (next > MAX_AMOUNT) return 'RESERVE_OUT_OF_RANGE';
-    }
+    if (got > at(real, out)) return 'REAL_RESERVE_TOO_SMALL';
+    if (real[sold] + paid > MAX_AMOUNT) return 'RESERVE_OUT_OF_RANGE';
     for (const side of [0, 1] as const) {
       const change = side === sold ? paid : -got;
       real[side] += change;

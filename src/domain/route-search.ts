@@ -85,7 +85,7 @@ export function findRoute(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteS
       const route = direction === 'SELLING' ? [...hops, hop] : [hop, ...hops];
       const pool = swaps.swapOf(hop);
       const through = direction === 'SELLING' ? [...pools, pool] : [pool, ...pools];
-      const other = direction === 'SELLING' ? pool.sell(known) : leastAlong(through, amount);
+      const other = direction === 'SELLING' ? pool.sell(known) : leastAlong(through, amount, 1n, known);
       if (typeof other !== 'bigint' || isTooLittle(direction, Number(other), enough)) continue;
       if (neighbour === end) {
         offer({ route, amount: other });

@@ -22,17 +22,18 @@ export function sellAlong(route: readonly PoolSwap[], sold: bigint): bigint[] | 
  *
  * @param wanted above 0
  * @param from amounts below it do not count
+ * @param known the least amount that the rest of the route needs, if it is known: that of the route without its first pool
  */
-export function leastAlong(route: readonly PoolSwap[], wanted: bigint, from = 1n): bigint | undefined {
+export function leastAlong(route: readonly PoolSwap[], wanted: bigint, from = 1n, known?: bigint): bigint | undefined {
   const [pool, ...rest] = route;
   if (pool === undefined) return wanted > from ? wanted : from;
-  let needed = leastAlong(rest, wanted);
+  let needed = known ?? leastAlong(rest, wanted);
   while (needed !== undefined) {
     const sold = pool.least(needed, from);
     const bought = sold === undefined ? undefined : pool.sell(sold);
     if (typeof bought !== 'bigint') return undefined;
+    if (bought === needed || typeof sellAlong(rest, bought) !== 'string') return sold;
     needed = leastAlong(rest, wanted, bought);
-    if (needed === bought) return sold;
   }
   return undefined;
 }

@@ -6,6 +6,7 @@ import { toPoolGraph } from '../../src/domain/pool-graph.ts';
 import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
 import { findRoute } from '../../src/domain/route-search.ts';
 import type { TradeDirection } from '../../src/domain/swap.ts';
+import { tokenId } from './pools.ts';
 import { A, anyAmountOfV3, anyPoolOfV3, B, C, D, E, stateOfV3 } from './v3-pools.ts';
 import { bestOf, pathsOf, sellSlowly } from './v3-routes.ts';
 
@@ -31,11 +32,22 @@ function search(pools: readonly PoolPair[], direction: TradeDirection, amount: b
   return { swaps, state, found: found && { ids, amount: found.amount } };
 }
 
-const PAIRS = [A, B, C, D, E].flatMap((one, index, all) => all.slice(index + 1).map((other) => [one, other] as const));
+const F = tokenId('f');
+const PAIRS = [A, B, C, D, E, F].flatMap((one, index, all) =>
+  all.slice(index + 1).map((other) => [one, other] as const),
+);
+/** A path of five pools, so that there is one more often. */
+const CHAIN = [
+  [A, C],
+  [C, D],
+  [D, E],
+  [E, F],
+  [B, F],
+] as const;
 
-/** Up to 14 pools of five tokens, several of the same two. */
+/** Up to 14 pools of six tokens, several of the same two. */
 const anyExchange = fc
-  .array(fc.tuple(fc.constantFrom(...PAIRS, ...PAIRS.slice(0, 4)), fc.boolean()), { minLength: 1, maxLength: 14 })
+  .array(fc.tuple(fc.constantFrom(...PAIRS, ...CHAIN, ...CHAIN), fc.boolean()), { minLength: 1, maxLength: 14 })
   .chain((pairs) => fc.tuple(...pairs.map(([pair], number) => anyPoolOfV3(pair, number, 5))));
 
 /** The same exchange with so few units that a test can try all amounts. */
@@ -57,18 +69,20 @@ const anyMaxHops = fc.integer({ min: 1, max: 5 });
 
 describe('the best route of V3', () => {
   test('gives the most of all paths, and of equal ones it is the documented one', () => {
-    let found = 0;
+    let [found, longest] = [0, 0];
     const anyTrade = fc.oneof(fc.tuple(anyExchange, anyAmountOfV3), fc.tuple(smallExchange, fc.bigInt(1n, 200n)));
     fc.assert(
       fc.property(anyTrade, anyMaxHops, ([pools, amount], maxHops) => {
         const paths = pathsOf(pools, A, B, maxHops).map((path) => [path, sellSlowly(path, A, amount)] as const);
         const best = bestOf('SELLING', paths);
         if (best !== undefined) found += 1;
+        longest = Math.max(longest, best?.ids.length ?? 0);
         expect(search(pools, 'SELLING', amount, maxHops).found).toEqual(best);
       }),
       { numRuns: 2_000 },
     );
     expect(found).toBeGreaterThan(300);
+    expect(longest).toBe(5);
   });
 
   test('needs the least of all paths for an amount that is bought', () => {

@@ -181,6 +181,27 @@ describe('a quote of V3', () => {
   });
 });
 
+test('a quote costs one point more for each hop and each 50 pools, and along a route one for each of its pools', async () => {
+  const url = await gateway.app.listen(0, '127.0.0.1');
+  const complexityOf = async (variables: { maxHops?: number; route?: readonly string[] }) => {
+    const query = `query ($maxHops: Int, $route: [String!]) {
+      quote(sellTokenId: "${NATIVE_TOKEN}", buyTokenId: "${'e'.repeat(64)}", sellAmount: 1, maxHops: $maxHops, route: $route) { price }
+    }`;
+    const headers = { 'content-type': 'application/json', 'x-pdex-cost': '1' };
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
+    return (await response.json()).extensions.cost.complexity;
+  };
+  const perHop = Math.ceil(gateway.sandbox.chain.exchangePools.length / 50);
+  expect(perHop).toBeGreaterThan(1);
+  expect((await complexityOf({ maxHops: 5 })) - (await complexityOf({ maxHops: 1 }))).toBeCloseTo(4 * perHop);
+  const routeOf = (pools: number) => ({
+    route: Array<string>(pools).fill([1, 2, 3].map(() => 'a'.repeat(64)).join('-')),
+  });
+  // Long ids count too.
+  const more = (await complexityOf(routeOf(4))) - (await complexityOf(routeOf(1)));
+  expect([more > 3, more < 8]).toEqual([true, true]);
+});
+
 describe('a route', () => {
   const hash = 'e'.repeat(64);
 

@@ -21,8 +21,8 @@ type Found = { readonly route: readonly Hop[]; readonly amount: bigint };
 
 /**
  * Finds the best route of V3: of all paths of at most `maxHops` pools on which no token comes twice, and whose pools accept the
- * trade, the one that gives the most, or needs the least. Of equally good ones it is the shortest, and then the one whose pools come
- * first by their ids, from the token that is sold.
+ * trade, the one that gives the most, or needs the least. Of equally good ones it is the shortest. Of several such ones it is the one
+ * whose pools come first by their ids, from the pool of the known amount on: the first one when selling, the last one when buying.
  *
  * The dynamic program of V1 is not enough: the best amount of a token can be one that the next pool refuses, and two pools of the same
  * tokens can give back more than they were sent. So this is a depth-first search over paths, with exact amounts. It goes no further
@@ -37,101 +37,119 @@ type Found = { readonly route: readonly Hop[]; readonly amount: bigint };
 export function findRoute(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteSearch): Found | undefined {
   const { direction, start, end, amount, maxHops } = search;
   const { placesOf, tokensAt } = graph;
-  let best: Found | undefined;
+  const isSelling = direction === 'SELLING';
+  let best: Steps | undefined;
   let trades = 0;
-  /** For each number of pools left and each token, the amount from which the best known route can still be reached. */
-  let needed: readonly Float64Array[] = [];
+  /** The amounts from which a better route than the best known one can be reached, and those for one that is as good. */
+  let forBetter = continuations(swaps, graph, search, isSelling ? 1n : MAX_AMOUNT);
+  let forEqual = forBetter;
   const visited = new Set([start]);
 
-  function require(other: bigint): void {
-    const back: TradeDirection = direction === 'SELLING' ? 'BUYING' : 'SELLING';
-    const layers = findLayers(
-      swaps,
-      graph,
-      { direction: back, start: end, end: start, amount: Number(other), maxHops },
-      false,
-    );
-    const none = noBound(back);
-    const sums: Float64Array[] = [];
-    for (const { amounts } of layers) {
-      const before = sums.at(-1);
-      sums.push(
-        before === undefined ? amounts : amounts.map((each, token) => betterOf(back, each, before[token] ?? none)),
-      );
-    }
-    needed = sums;
-  }
-
-  function offer(found: Found): void {
+  function offer(found: Steps): void {
     const before = best;
     if (before !== undefined && !isBetter(direction, found, before)) return;
     best = found;
-    if (before === undefined || isMuchBetter(direction, found.amount, before.amount)) require(found.amount);
+    if (before !== undefined && !isMuchBetter(direction, found.amount, before.amount)) return;
+    forEqual = continuations(swaps, graph, search, found.amount);
+    const isExact = found.amount < EXACT_ENOUGH;
+    forBetter = isExact ? continuations(swaps, graph, search, found.amount + (isSelling ? 1n : -1n)) : forEqual;
   }
 
-  /** @param pools those of the hops, in the order of the trade */
-  function visit(token: number, known: bigint, hops: readonly Hop[], pools: readonly PoolSwap[]): void {
-    const left = maxHops - hops.length - 1;
+  /** Whether an amount of a token is enough to get to a better route through at most that many other pools. */
+  function isEnough(token: number, other: number, places: readonly number[], left: number): boolean {
+    if (!isTooLittle(direction, other, forBetter[left]?.[token])) return true;
+    if (best === undefined) return false;
+    const shorter = best.places.length - places.length - (isAfter(places, best.places) ? 1 : 0);
+    return shorter >= 0 && !isTooLittle(direction, other, forEqual[Math.min(left, shorter)]?.[token]);
+  }
+
+  /** @param places the pools so far, and their trades in the order of the trade */
+  function visit(token: number, known: bigint, places: readonly number[], pools: readonly PoolSwap[]): void {
+    const left = maxHops - places.length - 1;
     for (const place of placesOf[token] ?? []) {
       if (trades >= MAX_TRADES) return;
       const side = 1 - otherSide(tokensAt, place, token);
       const neighbour = tokensAt[place * 2 + 1 - side] ?? 0;
       if (visited.has(neighbour) || (left === 0 && neighbour !== end) || !swaps.isTradable(place)) continue;
-      const enough = needed[neighbour === end ? 0 : left]?.[neighbour] ?? 0;
-      if (isTooLittle(direction, optimumOf(swaps, direction, place, side, Number(known)), enough)) continue;
+      const through = [...places, place];
+      const leftThen = neighbour === end ? 0 : left;
+      if (!isEnough(neighbour, optimumOf(swaps, direction, place, side, Number(known)), through, leftThen)) continue;
 
       trades += 1;
-      const hop = { place, side: direction === 'SELLING' ? side : 1 - side };
-      const route = direction === 'SELLING' ? [...hops, hop] : [hop, ...hops];
-      const pool = swaps.swapOf(hop);
-      const through = direction === 'SELLING' ? [...pools, pool] : [pool, ...pools];
-      const other = direction === 'SELLING' ? pool.sell(known) : leastAlong(through, amount, 1n, known);
-      if (typeof other !== 'bigint' || isTooLittle(direction, Number(other), enough)) continue;
+      const pool = swaps.swapOf({ place, side: isSelling ? side : 1 - side });
+      const all = isSelling ? [...pools, pool] : [pool, ...pools];
+      const other = isSelling ? pool.sell(known) : leastAlong(all, amount, 1n, known);
+      if (typeof other !== 'bigint' || !isEnough(neighbour, Number(other), through, leftThen)) continue;
       if (neighbour === end) {
-        offer({ route, amount: other });
+        offer({ places: through, amount: other });
         continue;
       }
       visited.add(neighbour);
-      visit(neighbour, other, route, through);
+      visit(neighbour, other, through, all);
       visited.delete(neighbour);
     }
   }
 
-  for (const found of likelyRoutes(swaps, graph, search))
-    if (best === undefined || isBetter(direction, found, best)) best = found;
-  require(best?.amount ?? (direction === 'SELLING' ? 1n : MAX_AMOUNT));
+  const likely = likelyRoutes(swaps, graph, search);
+  for (const found of likely)
+    if (likely.every((each) => each === found || isBetter(direction, found, each))) offer(found);
   visit(start, amount, [], []);
+  return best && { route: toHops(graph, search, best.places), amount: best.amount };
+}
+
+/** The places of the pools of a route, in the order of the search, and the amount that it gives or needs. */
+type Steps = { readonly places: readonly number[]; readonly amount: bigint };
+
+/** Below this amount, one unit more is more in floating point too, also after the errors of bounds. */
+const EXACT_ENOUGH = 2n ** 30n;
+
+/** For each number of pools left and each token, the amount from which a route with that result can be reached at best. */
+function continuations(
+  swaps: ExchangeSwaps,
+  graph: PoolGraph,
+  { direction, start, end, maxHops }: RouteSearch,
+  result: bigint,
+): readonly Float64Array[] {
+  const back: TradeDirection = direction === 'SELLING' ? 'BUYING' : 'SELLING';
+  const search = { direction: back, start: end, end: start, amount: Number(result), maxHops };
+  const best: Float64Array[] = [];
+  for (const { amounts } of findLayers(swaps, graph, search, false)) {
+    const before = best.at(-1);
+    best.push(amounts.map((each, token) => betterOf(back, each, before?.[token] ?? noBound(back))));
+  }
   return best;
 }
 
-/** Routes that are likely to be the best of their length, with their exact amounts. */
-function likelyRoutes(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteSearch): Found[] {
-  const { direction, start, end, amount, maxHops } = search;
+/** Routes that are likely to be the best of their length. */
+function likelyRoutes(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteSearch): Steps[] {
+  const { direction, end, amount, maxHops } = search;
   const layers = findLayers(swaps, graph, { ...search, amount: Number(amount) }, true);
-  const found: Found[] = [];
+  const found: Steps[] = [];
   for (let hops = 1; hops <= maxHops; hops++) {
     if (layers[hops]?.amounts[end] === noBound(direction)) continue;
-    let token = start;
-    const route = placesTo(graph, layers, end, hops).map((place): Hop => {
-      const side = 1 - otherSide(graph.tokensAt, place, token);
-      token = graph.tokensAt[place * 2 + 1 - side] ?? 0;
-      return { place, side: direction === 'SELLING' ? side : 1 - side };
-    });
-    if (direction === 'BUYING') route.reverse();
-    const pools = route.map((hop) => swaps.swapOf(hop));
-    const other = direction === 'SELLING' ? sellAllAlong(pools, amount) : leastAlong(pools, amount);
-    if (other !== undefined) found.push({ route, amount: other });
+    const places = placesTo(graph, layers, end, hops);
+    const pools = toHops(graph, search, places).map((hop) => swaps.swapOf(hop));
+    const amounts = direction === 'SELLING' ? sellAlong(pools, amount) : [leastAlong(pools, amount)];
+    const other = typeof amounts === 'string' ? undefined : amounts.at(-1);
+    if (other !== undefined) found.push({ places, amount: other });
   }
   return found;
 }
 
-function sellAllAlong(pools: readonly PoolSwap[], sold: bigint): bigint | undefined {
-  const amounts = sellAlong(pools, sold);
-  return typeof amounts === 'string' ? undefined : amounts.at(-1);
+/** The route through pools that are in the order of the search. */
+function toHops({ tokensAt }: PoolGraph, { direction, start }: RouteSearch, places: readonly number[]): Hop[] {
+  let token = start;
+  const hops = places.map((place): Hop => {
+    const other = otherSide(tokensAt, place, token);
+    token = tokensAt[place * 2 + other] ?? 0;
+    return { place, side: direction === 'SELLING' ? 1 - other : other };
+  });
+  return direction === 'SELLING' ? hops : hops.reverse();
 }
 
-/** Whether an amount is too little to reach the best known route. Conversions of whole numbers are rounded. */
-function isTooLittle(direction: TradeDirection, amount: number, enough: number): boolean {
+/** Whether an amount is less than enough, or more than enough when buying. Conversions of whole numbers are rounded. */
+function isTooLittle(direction: TradeDirection, amount: number, enough: number | undefined): boolean {
+  if (enough === undefined) return true;
   return isBetterBound(direction, enough, direction === 'SELLING' ? amount * (1 + 2 ** -50) : amount * (1 - 2 ** -50));
 }
 
@@ -144,9 +162,14 @@ function isMuchBetter(direction: TradeDirection, amount: bigint, than: bigint): 
   return direction === 'SELLING' ? amount * 1_000n > than * 1_001n : amount * 1_001n < than * 1_000n;
 }
 
-function isBetter(direction: TradeDirection, one: Found, other: Found): boolean {
+function isBetter(direction: TradeDirection, one: Steps, other: Steps): boolean {
   if (one.amount !== other.amount) return isBetterAmount(direction, one.amount, other.amount);
-  if (one.route.length !== other.route.length) return one.route.length < other.route.length;
-  const index = one.route.findIndex(({ place }, hop) => place !== other.route[hop]?.place);
-  return index >= 0 && (one.route[index]?.place ?? 0) < (other.route[index]?.place ?? 0);
+  if (one.places.length !== other.places.length) return one.places.length < other.places.length;
+  return isAfter(other.places, one.places);
+}
+
+/** Whether the first of two lists comes after the other one, as far as both go. */
+function isAfter(places: readonly number[], other: readonly number[]): boolean {
+  const index = places.findIndex((place, hop) => place !== other[hop]);
+  return index >= 0 && (places[index] ?? 0) > (other[index] ?? Number.POSITIVE_INFINITY);
 }

@@ -34,7 +34,7 @@ export function sellSlowly(path: Path, from: TokenId, amount: bigint): bigint | 
   return rest;
 }
 
-/** The best of some paths with their amounts: the best amount, then the shortest, then the first by the ids of its pools. */
+/** The best of some paths with their amounts: the best amount, then the shortest, then the first by the ids of its pools, from the known amount on. */
 export function bestOf(direction: TradeDirection, paths: readonly (readonly [Path, bigint | undefined])[]) {
   const sign = direction === 'SELLING' ? -1 : 1;
   const compare = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
@@ -42,7 +42,8 @@ export function bestOf(direction: TradeDirection, paths: readonly (readonly [Pat
     .flatMap(([path, amount]) => (amount === undefined ? [] : [{ ids: path.map(poolPairId), amount }]))
     .toSorted((one, other) => {
       if (one.amount !== other.amount) return one.amount < other.amount ? -sign : sign;
-      return one.ids.length - other.ids.length || compare(one.ids.join(), other.ids.join());
+      const textOf = ({ ids }: typeof one) => (direction === 'SELLING' ? ids : ids.toReversed()).join();
+      return one.ids.length - other.ids.length || compare(textOf(one), textOf(other));
     })
     .at(0);
 }

@@ -16,3 +16,9 @@ function startAbove(value: bigint): bigint {
   if (Number.isFinite(double)) return BigInt(Math.ceil(double * (1 + 2 ** -51)));
   return 1n << BigInt((value.toString(2).length + 1) >> 1);
 }
+
+/** The smallest integer whose square is at least a value. @param value 0 or greater, of any size */
+export function squareRootUp(value: bigint): bigint {
+  const root = squareRoot(value);
+  return root * root === value ? root : root + 1n;
+}

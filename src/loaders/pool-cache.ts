@@ -53,7 +53,7 @@ export function createPoolCache(tokenList?: () => object): PoolCache {
     const found = others.find((each) => each.state === state && each.isPinned === isPinned);
     const used = found ?? createStatePools(state, isPinned);
     // Some clients read the version that does not trade.
-    const isTrading = poolCount(state) > 0 && (state.v3 !== undefined || newest?.state.v3 === undefined);
+    const isTrading = state.v3 !== undefined || newest?.state.v3 === undefined;
     const isNewest = !isPinned && isTrading && state.beaconHeight >= (newest?.state.beaconHeight ?? 0);
     const usedLast = isNewest ? newest : used;
     if (isNewest) newest = used;

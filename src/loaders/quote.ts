@@ -1,8 +1,10 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { MAX_HOPS } from '../domain/best-route.ts';
 import { type ExchangeState, versionOf } from '../domain/exchange.ts';
+import { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
-import { parsePoolPairId } from '../domain/pool-pair.ts';
+import type { PoolOrder } from '../domain/pool-order.ts';
+import { parsePoolPairId, poolPairId } from '../domain/pool-pair.ts';
 import { bestQuote, type Quote, type QuoteRequest } from '../domain/quote.ts';
 import { bestQuoteV3, quoteAlong } from '../domain/quote-v3.ts';
 import { MAX_HOPS_V3 } from '../domain/route-search.ts';
@@ -39,10 +41,10 @@ export const DEFAULT_SLIPPAGE_PERCENT = 0.5;
 
 /** The quotes of one answer. */
 export class QuoteLoader {
-  readonly #exchange: ExchangeLoader;
+  readonly #exchange: Pick<ExchangeLoader, 'allPools' | 'ordersOf'>;
   readonly #turns = createTurnQueue();
 
-  constructor(exchange: ExchangeLoader) {
+  constructor(exchange: Pick<ExchangeLoader, 'allPools' | 'ordersOf'>) {
     this.#exchange = exchange;
   }
 
@@ -54,7 +56,7 @@ export class QuoteLoader {
   find(args: QuoteArguments): MaybePromise<Quote | undefined> {
     const request = readQuoteArguments(args);
     const pools = this.#exchange.allPools(args.at);
-    return pools instanceof Promise ? this.#inTurn(pools, request) : quoteIn(pools, request);
+    return pools instanceof Promise ? this.#inTurn(pools, request) : this.#quoteIn(pools, request);
   }
 
   /** The same for an update of a subscription. @throws the error that the update has in place of a head */
@@ -67,18 +69,36 @@ export class QuoteLoader {
   async #inTurn(awaited: Promise<PoolsOfState>, request: RoutedRequest): Promise<Quote | undefined> {
     const pools = await awaited;
     await this.#turns.wait();
-    return quoteIn(pools, request);
+    return this.#quoteIn(pools, request);
+  }
+
+  #quoteIn(pools: PoolsOfState, request: RoutedRequest): MaybePromise<Quote | undefined> {
+    const { exchange, graph, at } = pools;
+    if (exchange.v3 === undefined) {
+      requireArgumentsOfV1(request);
+      return bestQuote(exchange, graph(), request, at);
+    }
+    return exchange.v3.orders === undefined ? this.#withOrders(pools, request) : quoteInV3(pools, request);
+  }
+
+  /** An old node sends no orders with a state. The route is then found on the curves alone, and the orders of its pools are read. */
+  async #withOrders(pools: PoolsOfState, request: RoutedRequest): Promise<Quote | undefined> {
+    const route = request.route ?? quoteInV3(pools, request)?.route.map(({ pool }) => poolPairId(pool)) ?? [];
+    const orders = new Map<number, readonly PoolOrder[]>();
+    for (const id of new Set(route)) {
+      const place = pools.exchange.directory.ids.indexOf(id);
+      if (place >= 0) orders.set(place, await this.#exchange.ordersOf(pools.at(place)));
+    }
+    const swaps = new ExchangeSwaps(pools.exchange, (place) => orders.get(place) ?? []);
+    const withOrders = { ...pools, swaps: () => swaps };
+    if (request.route !== undefined) return quoteInV3(withOrders, request);
+    const quote = route.length === 0 ? undefined : quoteAlong(withOrders, request, route);
+    return typeof quote === 'string' ? undefined : quote;
   }
 }
 
-function quoteIn(pools: PoolsOfState, { route, ...request }: RoutedRequest): Quote | undefined {
-  const { exchange, graph, at } = pools;
-  if (versionOf(exchange) === 'V1') {
-    requireArgumentsOfV1({ route, maxHops: request.maxHops });
-    return bestQuote(exchange, graph(), request, at);
-  }
-  // An old node sends no orders with a state: the quote is then along the curves alone. The orders of the pools of its route can be
-  // read here, and the amounts computed again with `new ExchangeSwaps(exchange, ordersAt)`.
+function quoteInV3(pools: PoolsOfState, request: RoutedRequest): Quote | undefined {
+  const { route } = request;
   if (route === undefined) return bestQuoteV3(pools, request);
   const quote = quoteAlong(pools, request, route);
   if (typeof quote === 'string') throw new TradeRefusedError(quote);

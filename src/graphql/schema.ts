@@ -8,6 +8,7 @@ import './types/history.ts';
 import './types/node.ts';
 import './types/order-book.ts';
 import './types/pair.ts';
+import './types/pool-book.ts';
 import './types/pool-pair.ts';
 import './types/pool-pair-connection.ts';
 import './types/price-change.ts';

@@ -1,11 +1,13 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { filterFingerprint, formatCursor, parseCursor } from '../domain/cursor.ts';
-import { type ExchangeState, placeOf, poolPairAt, versionOf, withoutPools } from '../domain/exchange.ts';
+import { type ExchangeState, placeOf, poolCount, poolPairAt, versionOf, withoutPools } from '../domain/exchange.ts';
 import type { ExchangeParams } from '../domain/exchange-params.ts';
+import type { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { Instant } from '../domain/instant.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { cutPage, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
 import type { PoolGraph } from '../domain/pool-graph.ts';
+import type { PoolOrder } from '../domain/pool-order.ts';
 import {
   type ExchangeVersion,
   type PoolName,
@@ -41,6 +43,8 @@ type PoolPairsArguments = PageArguments & {
 /** The order of pools if `orderBy` is not set. */
 export const DEFAULT_ORDER: PoolPairOrder = 'NON_EMPTY_FIRST';
 
+const NO_ORDERS: readonly PoolOrder[] = [];
+
 /** All pools of the exchange in one state. */
 export type PoolsOfState = {
   readonly exchange: ExchangeState;
@@ -48,6 +52,8 @@ export type PoolsOfState = {
   at(place: number): PoolPair;
   /** The graph of the directory. */
   graph(): PoolGraph;
+  /** The trades through the pools, of a state of V3. */
+  swaps(): ExchangeSwaps;
 };
 
 type ExchangeLoaderOptions = PoolsAtHeightsOptions & {
@@ -104,8 +110,7 @@ export class ExchangeLoader {
 
   /** @throws BadUserInputError for a page that does not exist, HeightNotAvailableError, UpstreamError */
   poolPairs(args: PoolPairsArguments): MaybePromise<PoolPairPage> {
-    const { head, options, sources } = this.#options;
-    const { pools } = sources;
+    const { head, options } = this.#options;
     const order = orderOf(args);
     const filter = filterFingerprint(args.filter ?? {});
     const { request, at } = readPageArguments(args, { filter, order }, options.maxPageSize);
@@ -115,11 +120,16 @@ export class ExchangeLoader {
       const { beaconHeight } = exchange;
       // A cursor names a height too, but its page shows current pools for as long as that height is the current one.
       const isCurrent = args.at == null && beaconHeight === head.currentFor(beaconHeight)?.beaconHeight;
-      const statePools = isCurrent ? pools.of(exchange) : pools.pinned(exchange);
+      const statePools = this.#poolsOf(exchange, isCurrent ? undefined : beaconHeight);
       const page = cutPage(statePools.select(selected, order), request, order);
       const cursorOf = (pool: PoolPair) => formatCursor({ beaconHeight, filter, order, position: positionOf(pool) });
       return { ...page, cursorOf };
     });
+  }
+
+  /** The open orders of a pool, in the order of the node; none in V1. @throws UpstreamError */
+  ordersOf(pool: PoolPair): MaybePromise<readonly PoolOrder[]> {
+    return pool.v3?.orders ?? NO_ORDERS;
   }
 
   /** Only the pools at the height of the answer are returned without a promise. @throws HeightNotAvailableError, UpstreamError */
@@ -129,6 +139,7 @@ export class ExchangeLoader {
       exchange,
       at: at == null ? pools.of(exchange).at : (place) => pin(poolPairAt(exchange, place)),
       graph: () => pools.graphOf(exchange.directory),
+      swaps: () => pools.swapsOf(exchange),
     }));
   }
 
@@ -184,10 +195,10 @@ export class ExchangeLoader {
     });
   }
 
-  /** The pools of a state. They are pinned to its height if that was named. */
-  #poolsOf(exchange: ExchangeState, at: BeaconHeight | null | undefined): Pick<StatePools, 'at' | 'find'> {
+  /** The pools of a state. They are pinned to its height if that was named. One without pools is no state that is cached for others. */
+  #poolsOf(exchange: ExchangeState, at: BeaconHeight | null | undefined): StatePools {
     const { pools } = this.#options.sources;
-    return at == null ? pools.of(exchange) : pools.pinned(exchange);
+    return at == null && poolCount(exchange) > 0 ? pools.of(exchange) : pools.pinned(exchange);
   }
 
   #toFilter(filter: PoolPairFilterInput | null | undefined) {

@@ -1,4 +1,3 @@
-import { poolDepths } from '../../domain/depth.ts';
 import { andThen } from '../../domain/maybe-promise.ts';
 import { type ExchangeVersion, isTradable, poolPairId, poolPairKey, poolValues } from '../../domain/pool-pair.ts';
 import { exactPriceOfToken2, priceOfToken1, priceOfToken2, spotPriceOfToken2 } from '../../domain/price.ts';
@@ -162,7 +161,7 @@ PoolPairRef.implement({
       nullable: true,
       complexity: ({ percents }) => objects((percents ?? DEFAULT_PERCENTS).length),
       description:
-        'The trades that move the spot price by each of these percentages, up and down, in the order of the argument. Computed in exact integers. Empty if a virtual value is 0. Null with an error if a percentage is not valid.',
+        'The trades that move the spot price by each of these percentages, up and down, in the order of the argument. Computed in exact integers. In V3, a trade also fills the orders on its way, and a percentage that no trade can reach with what the pool holds is left out. Empty if a virtual value is 0, or if the pool refuses every trade. Null with an error if a percentage is not valid, or if the orders cannot be read.',
       args: {
         percents: t.arg.floatList({
           defaultValue: DEFAULT_PERCENTS,
@@ -171,7 +170,7 @@ PoolPairRef.implement({
         }),
       },
       extensions: { refuse: readPercents },
-      resolve: (pool, args) => poolDepths(pool, readPercents(args)),
+      resolve: (pool, args, { loaders }) => loaders.poolOrders.depths(pool, readPercents(args)),
     }),
     current: t.field({
       type: PoolPairRef,

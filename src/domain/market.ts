@@ -1,3 +1,5 @@
+import { type ExchangeState, findPlace, findPlaceOfId, versionOf } from './exchange.ts';
+import { parsePoolPairId } from './pool-pair.ts';
 import { percentChange } from './price-change.ts';
 import type { TokenId } from './token.ts';
 
@@ -9,7 +11,7 @@ export type Pair = {
   readonly base: string;
   readonly targetId: TokenId;
   readonly target: string;
-  /** The only unique key. */
+  /** The only unique key, as the host spells it. With V3, it names the pool of the pair; see {@link placeOfPair}. */
   readonly poolId: string;
   /** Set if the pair is in a list by divergence: the prices that were compared. */
   readonly divergence?: Divergence;
@@ -55,6 +57,36 @@ export function tokensKey(a: TokenId, b: TokenId): string {
   return a < b ? `${a}-${b}` : `${b}-${a}`;
 }
 
+/**
+ * The place of the pool of a pair. In V3 it is the pool that the pair's pool id names, and never another one of the same two
+ * tokens. In V1 it is the pool of the two tokens.
+ *
+ * @returns `undefined` if the state has no such pool
+ */
+export function placeOfPair(state: ExchangeState, pair: Pair): number | undefined {
+  const { baseId, targetId, poolId } = pair;
+  if (versionOf(state) === 'V1') return findPlace(state, baseId, targetId);
+  const place = findPlaceOfId(state.directory, baseId, targetId, poolId);
+  if (place !== undefined) return place;
+  // Few hosts spell an id in another way than the node.
+  const spelled = poolIdOnChain(pair);
+  return spelled === undefined || spelled === poolId
+    ? undefined
+    : findPlaceOfId(state.directory, baseId, targetId, spelled);
+}
+
+/**
+ * The pool id of a pair as the node spells it: in lower case, the smaller token id first. `undefined` for a text that is not the
+ * id of a pool of V3, and for a pool of other tokens than those of the pair: its price would not be that of the pair.
+ */
+function poolIdOnChain({ baseId, targetId, poolId }: Pair): string | undefined {
+  const spelled = poolId.toLowerCase();
+  const named = parsePoolPairId(spelled);
+  const tokens = tokensKey(baseId, targetId);
+  if (named?.v3 === undefined || tokensKey(named.token1Id, named.token2Id) !== tokens) return undefined;
+  return tokens + spelled.slice(tokens.length);
+}
+
 /** A list of the market-data host, with its indexes. */
 export type Market<P extends Pair> = {
   /** In the host's order. */
@@ -63,6 +95,8 @@ export type Market<P extends Pair> = {
   readonly byTickerId: ReadonlyMap<string, readonly P[]>;
   /** By {@link tokensKey}. */
   readonly byTokens: ReadonlyMap<string, readonly P[]>;
+  /** By the ids of pools of V3, as the node spells them. */
+  readonly byPool: ReadonlyMap<string, readonly P[]>;
   /** The host's symbol of each token; that of a bridged token starts with `p`. */
   readonly symbols: ReadonlyMap<TokenId, string>;
 };
@@ -79,6 +113,7 @@ export function createMarketBuilder<P extends Pair>(): MarketBuilder<P> {
   const byPoolId = new Map<string, P>();
   const byTickerId = new Map<string, P[]>();
   const byTokens = new Map<string, P[]>();
+  const byPool = new Map<string, P[]>();
   const symbols = new Map<TokenId, string>();
 
   return {
@@ -86,10 +121,12 @@ export function createMarketBuilder<P extends Pair>(): MarketBuilder<P> {
       byPoolId.set(row.poolId, row);
       addTo(byTickerId, row.tickerId, row);
       addTo(byTokens, tokensKey(row.baseId, row.targetId), row);
+      const poolId = poolIdOnChain(row);
+      if (poolId !== undefined) addTo(byPool, poolId, row);
       symbols.set(row.baseId, row.base);
       symbols.set(row.targetId, row.target);
     },
-    build: (rows) => ({ rows, byPoolId, byTickerId, byTokens, symbols }),
+    build: (rows) => ({ rows, byPoolId, byTickerId, byTokens, byPool, symbols }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { isFinal } from '../../src/domain/beacon-height.ts';
 import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../../src/domain/candle.ts';
-import { findPoolPair } from '../../src/domain/exchange.ts';
+import { placeOf, poolPairAt } from '../../src/domain/exchange.ts';
+import { parsePoolPairId } from '../../src/domain/pool-pair.ts';
 import type { Reserves } from '../../src/domain/reserves.ts';
 import type { History } from '../../src/history/history.ts';
 import type {
@@ -206,8 +207,9 @@ export function createHistoryModel(): HistoryModel {
 
 /** The reserves of a pool at a head. */
 export function reservesAt(head: Known | undefined, id: string): Reserves | undefined {
-  const [a = '', b = ''] = id.split('-');
-  const pool = head && findPoolPair(head.exchange, a, b);
+  const name = parsePoolPairId(id);
+  const place = head && name && placeOf(head.exchange.directory, name);
+  const pool = place === undefined ? undefined : poolPairAt((head as Known).exchange, place);
   return pool && { beaconHeight: pool.beaconHeight, reserve1: pool.reserve1, reserve2: pool.reserve2 };
 }
 

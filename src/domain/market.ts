@@ -1,5 +1,5 @@
-import { type ExchangeState, findPlace, findPlaceOfId, versionOf } from './exchange.ts';
-import { parsePoolPairId } from './pool-pair.ts';
+import { type ExchangeState, findPlace, findPlaceOfId, placeOf, versionOf } from './exchange.ts';
+import { type PoolName, parsePoolPairId, poolPairId } from './pool-pair.ts';
 import { percentChange } from './price-change.ts';
 import type { TokenId } from './token.ts';
 
@@ -63,28 +63,42 @@ export function tokensKey(a: TokenId, b: TokenId): string {
  *
  * @returns `undefined` if the state has no such pool
  */
-export function placeOfPair(state: ExchangeState, pair: Pair): number | undefined {
-  const { baseId, targetId, poolId } = pair;
+export function placeOfPair(state: ExchangeState, { baseId, targetId, poolId }: Pair): number | undefined {
+  const { directory } = state;
   if (versionOf(state) === 'V1') return findPlace(state, baseId, targetId);
-  const place = findPlaceOfId(state.directory, baseId, targetId, poolId);
+  const place = findPlaceOfId(directory, baseId, targetId, poolId);
   if (place !== undefined) return place;
-  // Few hosts spell an id in another way than the node.
-  const spelled = poolIdOnChain(pair);
-  return spelled === undefined || spelled === poolId
-    ? undefined
-    : findPlaceOfId(state.directory, baseId, targetId, spelled);
+  // Few hosts spell an id in another way than the node, or name a pool of other tokens.
+  const named = poolNameOnChain(poolId);
+  return named && placeOf(directory, named);
 }
 
 /**
- * The pool id of a pair as the node spells it: in lower case, the smaller token id first. `undefined` for a text that is not the
- * id of a pool of V3, and for a pool of other tokens than those of the pair: its price would not be that of the pair.
+ * The place of the pool whose price is that of a pair: {@link placeOfPair}, but `undefined` for a pool of other tokens than those
+ * of the pair, for example of unified ones. Nobody knows which of its tokens would be the base.
  */
-function poolIdOnChain({ baseId, targetId, poolId }: Pair): string | undefined {
+export function placeWithPriceOf(state: ExchangeState, pair: Pair): number | undefined {
+  const place = placeOfPair(state, pair);
+  if (place === undefined) return undefined;
+  const { token1Ids, token2Ids } = state.directory;
+  const [token1Id, token2Id] = [token1Ids[place], token2Ids[place]];
+  const isOfPair =
+    (token1Id === pair.baseId && token2Id === pair.targetId) ||
+    (token1Id === pair.targetId && token2Id === pair.baseId);
+  return isOfPair ? place : undefined;
+}
+
+/**
+ * The name of the pool of V3 that the pool id of a pair names: hosts may write it in upper case, or with its two token ids in the
+ * other order. `undefined` for a text that is not a pool id.
+ */
+function poolNameOnChain(poolId: string): PoolName | undefined {
   const spelled = poolId.toLowerCase();
   const named = parsePoolPairId(spelled);
-  const tokens = tokensKey(baseId, targetId);
-  if (named?.v3 === undefined || tokensKey(named.token1Id, named.token2Id) !== tokens) return undefined;
-  return tokens + spelled.slice(tokens.length);
+  if (named?.v3 === undefined || named.token1Id < named.token2Id) return named?.v3 && named;
+  const [token1Id, token2Id] = [named.token2Id, named.token1Id];
+  const tokens = `${token1Id}-${token2Id}`;
+  return { token1Id, token2Id, v3: { poolId: tokens + spelled.slice(tokens.length) } };
 }
 
 /** A list of the market-data host, with its indexes. */
@@ -121,8 +135,8 @@ export function createMarketBuilder<P extends Pair>(): MarketBuilder<P> {
       byPoolId.set(row.poolId, row);
       addTo(byTickerId, row.tickerId, row);
       addTo(byTokens, tokensKey(row.baseId, row.targetId), row);
-      const poolId = poolIdOnChain(row);
-      if (poolId !== undefined) addTo(byPool, poolId, row);
+      const named = poolNameOnChain(row.poolId);
+      if (named !== undefined) addTo(byPool, poolPairId(named), row);
       symbols.set(row.baseId, row.base);
       symbols.set(row.targetId, row.target);
     },

@@ -1,5 +1,12 @@
 import { poolPairAt } from '../domain/exchange.ts';
-import { type Divergence, type Market, maxPercent, type Pair, placeOfPair, type Ticker } from '../domain/market.ts';
+import {
+  type Divergence,
+  type Market,
+  maxPercent,
+  type Pair,
+  placeWithPriceOf,
+  type Ticker,
+} from '../domain/market.ts';
 import { midPrice, type OrderBook } from '../domain/order-book.ts';
 import { basePrice } from '../domain/price.ts';
 import type { TokenList } from '../domain/token.ts';
@@ -150,7 +157,7 @@ async function rankPairs(
 
   function divergenceOf(pair: Pair): Divergence | undefined {
     const { baseId, poolId, tickerId } = pair;
-    const place = placeOfPair(head.exchange, pair);
+    const place = placeWithPriceOf(head.exchange, pair);
     const pool = place === undefined ? undefined : poolPairAt(head.exchange, place);
     const decimals1 = pool && tokens.get(pool.token1Id)?.decimals;
     const decimals2 = pool && tokens.get(pool.token2Id)?.decimals;

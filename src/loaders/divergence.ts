@@ -6,7 +6,7 @@ import { requireAtLeast } from './argument-ranges.ts';
 import type { DivergenceRanking } from './divergence-ranking.ts';
 import type { Loaders } from './loaders.ts';
 import { readPageSize } from './page-arguments.ts';
-import { poolOfPair, tokenPrice } from './pool-price.ts';
+import { poolWithPriceOf, tokenPrice } from './pool-price.ts';
 
 /** The prices of a pair from its three sources. Those of the market-data host are read when a field needs them. */
 export type PairPrices = {
@@ -36,7 +36,7 @@ export function pricesOf(
     return { ...known, lastPrice: () => known.lastPrice, bookMidPrice: () => known.bookMidPrice };
 
   return andThen(
-    poolOfPair(pair, exchange),
+    poolWithPriceOf(pair, exchange),
     (pool) =>
       pool && {
         poolPrice: tokenPrice(basePrice, pool, pair.baseId, tokens),

@@ -1,6 +1,6 @@
 import { MAX_DECIMALS } from '../domain/amount.ts';
 import type { ExchangeState } from '../domain/exchange.ts';
-import { type Pair, placeOfPair } from '../domain/market.ts';
+import { type Pair, placeOfPair, placeWithPriceOf } from '../domain/market.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import { type PoolKey, placeOfKey } from '../domain/pool-selection.ts';
@@ -65,6 +65,11 @@ export function poolOfPair(pair: Pair, exchange: ExchangeLoader): MaybePromise<P
   return findPool(exchange, (state) => placeOfPair(state, pair));
 }
 
+/** The same, if its price is that of the pair; see {@link placeWithPriceOf}. @throws UpstreamError */
+export function poolWithPriceOf(pair: Pair, exchange: ExchangeLoader): MaybePromise<PoolPair | undefined> {
+  return findPool(exchange, (state) => placeWithPriceOf(state, pair));
+}
+
 /** The pool of a key at the height of the answer; see {@link placeOfKey}. @throws UpstreamError */
 export function poolOfKey(key: PoolKey, exchange: ExchangeLoader): MaybePromise<PoolPair | undefined> {
   return findPool(exchange, (state) => placeOfKey(state, key));
@@ -98,7 +103,7 @@ export function pairPrice<Price>(
   pair: Pair,
   { exchange, tokens }: { readonly exchange: ExchangeLoader; readonly tokens: TokenLoader },
 ): MaybePromise<Price | undefined> {
-  return andThen(poolOfPair(pair, exchange), (pool) => pool && tokenPrice(formula, pool, pair.baseId, tokens));
+  return andThen(poolWithPriceOf(pair, exchange), (pool) => pool && tokenPrice(formula, pool, pair.baseId, tokens));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { toDecimal } from '../domain/amount.ts';
 import { poolPairAt } from '../domain/exchange.ts';
-import { placeOfPair, type Ticker } from '../domain/market.ts';
+import { placeWithPriceOf, type Ticker } from '../domain/market.ts';
 import { bestAsk, bestBid, type OrderBook } from '../domain/order-book.ts';
 import { liquidityIn, type PoolPair } from '../domain/pool-pair.ts';
 import { basePrice } from '../domain/price.ts';
@@ -46,7 +46,8 @@ export async function writeTickers(loaders: Loaders, options: TickersOptions): P
   const { rows, byTickerId } = await loaders.market.tickers.all();
   const head = headInUse();
   dependencies.dependOn(headInUse, head, sources.head.nextAt);
-  if (head) await dayRanges.refresh(head, () => new Set(rows.flatMap((row) => placeOfPair(head.exchange, row) ?? [])));
+  if (head)
+    await dayRanges.refresh(head, () => new Set(rows.flatMap((row) => placeWithPriceOf(head.exchange, row) ?? [])));
   dependOnBooks(rows.length);
   dependencies.dependOn(dayRanges.version, dayRanges.version(), sources.head.nextAt);
   const prices = head && sources.usdPrices(head.exchange, tokens.list);
@@ -73,7 +74,7 @@ export async function writeTickers(loaders: Loaders, options: TickersOptions): P
   }
 
   function tickerText(ticker: Ticker): string {
-    const place = head && placeOfPair(head.exchange, ticker);
+    const place = head && placeWithPriceOf(head.exchange, ticker);
     if (head === undefined || place === undefined) return writeTicker(ticker, bookOf(ticker), tokens);
     const pool = poolPairAt(head.exchange, place);
     const range = dayRanges.of(head.exchange, place);

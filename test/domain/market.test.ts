@@ -6,6 +6,7 @@ import {
   type Pair,
   type PairFilter,
   placeOfPair,
+  placeWithPriceOf,
   selectPairs,
   tokensKey,
 } from '../../src/domain/market.ts';
@@ -91,8 +92,19 @@ describe('the pool of a pair', () => {
     expect(pools.map((pool) => poolIdAt(placeOf(poolPairId(pool))))).toEqual(pools.map(poolPairId));
   });
 
+  test('is the one of other tokens that its pool id names, but that one does not have its price', () => {
+    const ofOtherTokens = poolPairId(poolOfV3(1, 5n, 5n, { token1Id: prv, token2Id: btc }));
+    const place = state.directory.ids.indexOf(ofOtherTokens);
+    for (const poolId of [ofOtherTokens, ofOtherTokens.toUpperCase()]) {
+      expect(placeOf(poolId)).toBe(place);
+      expect(placeWithPriceOf(state, { ...prvUsdt, poolId })).toBeUndefined();
+      for (const pair of [btcPrv, { ...btcPrv, baseId: prv, targetId: btc }])
+        expect(placeWithPriceOf(state, { ...pair, poolId })).toBe(place);
+    }
+    expect(placeWithPriceOf(state, { ...prvUsdt, targetId: prv, poolId: first })).toBeUndefined();
+  });
+
   test.each([
-    ['a pool of other tokens', poolPairId(poolOfV3(1, 5n, 5n, { token1Id: prv, token2Id: btc }))],
     ['a pool that does not exist', poolPairId(poolOfV3(4, 5n, 5n, ofTokens))],
     ['a pool after all others', `${prv}-${usdt}-${'f'.repeat(64)}`],
     ['no pool', 'pool-1'],
@@ -139,7 +151,7 @@ describe('the pool of a pair', () => {
     for (const row of named) builder.add(row);
     expect(builder.build(named).byPool).toEqual(
       new Map([
-        [second, [named[0], named[2]]],
+        [second, [named[0], named[2], named[3]]],
         [first, [named[1]]],
       ]),
     );

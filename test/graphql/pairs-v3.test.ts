@@ -155,10 +155,16 @@ describe('the pool of a pair of V3', () => {
     expect(swapped.poolPrice).toBe(swapped.poolPair.inversePrice);
     expect(upper.poolPrice).toBe(upper.poolPair.price);
     expect(others).toHaveLength(6);
-    for (const row of others) expect(row).toMatchObject(NO_POOL);
+    const [ofOtherTokens, ...none] = others;
+    const beforeUnified = none.pop();
+    for (const row of none) expect(row).toMatchObject(NO_POOL);
+    // The pool that is named, but not its price.
+    const other = sandbox.chain.exchangePools.find(({ id }) => id === ofOtherTokens.poolId);
+    expect(ofOtherTokens).toMatchObject({ ...NO_POOL, poolPair: { poolId: other?.id } });
+    expect(beforeUnified).toMatchObject({ ...NO_POOL, poolPair: { poolId: pool.id } });
 
     const named = await ask('query ($id: String!) { pool(poolId: $id) { pairs { poolId } } }', { id: pool.id });
-    expect(named.data.pool.pairs).toEqual([upper, swapped, mixed].map(({ poolId }) => ({ poolId })));
+    expect(named.data.pool.pairs).toEqual([upper, swapped, mixed, beforeUnified].map(({ poolId }) => ({ poolId })));
   });
 
   test('is that of the two tokens below the start of V3, and that of its id from then on', async () => {

@@ -1,6 +1,6 @@
 import { andThen } from '../../domain/maybe-promise.ts';
 import { absoluteChange, percentChange } from '../../domain/price-change.ts';
-import { poolOfPair } from '../../loaders/pool-price.ts';
+import { poolWithPriceOf } from '../../loaders/pool-price.ts';
 import { DEFAULT_HOURS, type PriceChange, requireChangeArguments } from '../../loaders/price-changes.ts';
 import { DEFAULT_POINTS, requireSparklineArguments } from '../../loaders/sparklines.ts';
 import { builder } from '../builder.ts';
@@ -120,10 +120,13 @@ builder.objectFields(PairRef, (t) => ({
     complexity: recordedObjects(1),
     extensions: { refuse: requireChangeArguments },
     description:
-      'How `poolPrice` changed in the last hours: `PoolPair.change` of `poolPair`, in target tokens per base token. Null if there is no such pool, or while nothing is recorded. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the exchange state cannot be read.',
+      'How `poolPrice` changed in the last hours: `PoolPair.change` of `poolPair`, in target tokens per base token. Null if `poolPair` is null or of other tokens than the pair, or while nothing is recorded. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the exchange state cannot be read.',
     args: windowArgs,
     resolve: (pair, args, { loaders }) =>
-      andThen(poolOfPair(pair, loaders.exchange), (pool) => pool && loaders.history.change(pool, args, pair.baseId)),
+      andThen(
+        poolWithPriceOf(pair, loaders.exchange),
+        (pool) => pool && loaders.history.change(pool, args, pair.baseId),
+      ),
   }),
   sparkline: t.field({
     type: ['Float'],
@@ -131,9 +134,12 @@ builder.objectFields(PairRef, (t) => ({
     complexity: ({ points }) => recordedValues(points ?? DEFAULT_POINTS),
     extensions: { refuse: requireSparklineArguments, isAwaited: true },
     description:
-      '`poolPrice` at evenly spaced moments, oldest first: `PoolPair.sparkline` of `poolPair`, in target tokens per base token. Null if there is no such pool. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the exchange state cannot be read.',
+      '`poolPrice` at evenly spaced moments, oldest first: `PoolPair.sparkline` of `poolPair`, in target tokens per base token. Null if `poolPair` is null or of other tokens than the pair. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the exchange state cannot be read.',
     args: sparklineArgs,
     resolve: (pair, args, { loaders }) =>
-      andThen(poolOfPair(pair, loaders.exchange), (pool) => pool && loaders.history.sparkline(pool, args, pair.baseId)),
+      andThen(
+        poolWithPriceOf(pair, loaders.exchange),
+        (pool) => pool && loaders.history.sparkline(pool, args, pair.baseId),
+      ),
   }),
 }));

@@ -12,7 +12,8 @@ import {
 } from '../../src/domain/market.ts';
 import { poolPairId } from '../../src/domain/pool-pair.ts';
 import { percentChange } from '../../src/domain/price-change.ts';
-import { exchangeStateOf, poolOf, poolOfV3, tokenId } from './pools.ts';
+import { exchangeStateOf, poolOf, tokenId } from './pools.ts';
+import { poolOfV3, stateOfV3 } from './v3-pools.ts';
 
 const [prv, btc, usdt] = [tokenId('4'), tokenId('b'), tokenId('c')];
 
@@ -73,8 +74,9 @@ describe('the indexes of a list', () => {
 
 describe('the pool of a pair', () => {
   const ofTokens = { token1Id: prv, token2Id: usdt };
-  const pools = [1, 2, 3].map((number) => poolOfV3(number, 10n ** BigInt(number), 7n, ofTokens));
-  const state = exchangeStateOf(1_000, [...pools, poolOfV3(1, 5n, 5n, { token1Id: prv, token2Id: btc })]);
+  const poolIn = (tokens: readonly [string, string], number: number) => poolOfV3(tokens, [5n, 5n], { number });
+  const pools = [1, 2, 3].map((number) => poolIn([prv, usdt], number));
+  const state = stateOfV3([...pools, poolIn([prv, btc], 1)]);
   const [first = '', second = ''] = pools.map(poolPairId);
   const placeOf = (poolId: string, pair = prvUsdt) => placeOfPair(state, { ...pair, poolId });
   const poolIdAt = (place: number | undefined) => (place === undefined ? undefined : state.directory.ids[place]);
@@ -93,7 +95,7 @@ describe('the pool of a pair', () => {
   });
 
   test('is the one of other tokens that its pool id names, but that one does not have its price', () => {
-    const ofOtherTokens = poolPairId(poolOfV3(1, 5n, 5n, { token1Id: prv, token2Id: btc }));
+    const ofOtherTokens = poolPairId(poolIn([prv, btc], 1));
     const place = state.directory.ids.indexOf(ofOtherTokens);
     for (const poolId of [ofOtherTokens, ofOtherTokens.toUpperCase()]) {
       expect(placeOf(poolId)).toBe(place);
@@ -105,7 +107,7 @@ describe('the pool of a pair', () => {
   });
 
   test.each([
-    ['a pool that does not exist', poolPairId(poolOfV3(4, 5n, 5n, ofTokens))],
+    ['a pool that does not exist', poolPairId(poolIn([prv, usdt], 4))],
     ['a pool after all others', `${prv}-${usdt}-${'f'.repeat(64)}`],
     ['no pool', 'pool-1'],
     ['nothing', ''],
@@ -120,12 +122,9 @@ describe('the pool of a pair', () => {
   test('is found among any number of pools of the same two tokens', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(500), { maxLength: 60 }), fc.nat(500), (numbers, wanted) => {
-        const others = [
-          poolOfV3(7, 1n, 1n, { token1Id: prv, token2Id: btc }),
-          poolOfV3(7, 1n, 1n, { token1Id: btc, token2Id: usdt }),
-        ];
-        const all = exchangeStateOf(1_000, [...others, ...numbers.map((number) => poolOfV3(number, 1n, 1n, ofTokens))]);
-        const poolId = poolPairId(poolOfV3(wanted, 1n, 1n, ofTokens));
+        const others = [poolIn([prv, btc], 7), poolIn([btc, usdt], 7)];
+        const all = stateOfV3([...others, ...numbers.map((number) => poolIn([prv, usdt], number))]);
+        const poolId = poolPairId(poolIn([prv, usdt], wanted));
         const place = all.directory.ids.indexOf(poolId);
         expect(placeOfPair(all, { ...usdtPrv, poolId })).toBe(place === -1 ? undefined : place);
       }),

@@ -12,7 +12,8 @@ import {
   selectPoolPairs,
 } from '../../src/domain/pool-selection.ts';
 import { NATIVE_TOKEN_ID } from '../../src/domain/token.ts';
-import { anyPools, exchangeStateOf, poolOf, poolOfV3, tokenId } from './pools.ts';
+import { anyPools, exchangeStateOf, poolOf, tokenId } from './pools.ts';
+import { poolOfV3, stateOfV3 } from './v3-pools.ts';
 
 describe('a list of pools', () => {
   const [a, b, c] = [tokenId('a'), tokenId('b'), tokenId('c')];
@@ -180,9 +181,10 @@ describe('the prices of a subscription', () => {
 
   describe('of V3', () => {
     const tokens = { token1Id: a, token2Id: b };
-    const [small, large, empty] = [poolOfV3(1, 5n, 5n), poolOfV3(2, 9n, 9n), poolOfV3(3, 0n, 0n)];
-    const other = poolOfV3(1, 5n, 5n, { token1Id: a, token2Id: c });
-    const v3 = exchangeStateOf(1_001, [small, large, empty, other]);
+    const poolIn = (number: number, reserve: bigint) => poolOfV3([a, b], [reserve, reserve], { number });
+    const [small, large, empty] = [poolIn(1, 5n), poolIn(2, 9n), poolIn(3, 0n)];
+    const other = poolOfV3([a, c], [5n, 5n]);
+    const v3 = stateOfV3([small, large, empty, other]);
     const ids = (pools: readonly PoolPair[]) => pools.map(poolPairId);
 
     test('are the pools that are named, and the one with the most liquidity without a pool id', () => {
@@ -197,7 +199,7 @@ describe('the prices of a subscription', () => {
     });
 
     test('have changed if another pool has the most liquidity now, although it is as it was', () => {
-      const before = exchangeStateOf(1_000, [{ ...poolOfV3(1, 50n, 50n) }, large, empty, other]);
+      const before = stateOfV3([poolIn(1, 50n), large, empty, other]);
       const selection = { poolPairs: [tokens], tokenIds: [c] };
       expect(ids(select(selection, before))).toEqual(ids([small, other]));
       expect(ids(select(selection, v3, before))).toEqual([poolPairId(large)]);
@@ -212,9 +214,7 @@ describe('the prices of a subscription', () => {
     test('have changed with what they hold and with their orders, but not with an equal list of orders', () => {
       const order: PoolOrder = { id: 'f', sells: 1, rate1: 5n, rate2: 7n, balance1: 5n, balance2: 0n };
       const stateWith = (orders: readonly PoolOrder[] | undefined, value1 = 5n) =>
-        exchangeStateOf(1_000, [
-          poolOfV3(1, 5n, 5n, { v3: { ...(small.v3 as NonNullable<PoolPair['v3']>), orders, value1 } }),
-        ]);
+        stateOfV3([{ ...small, v3: small.v3 && { ...small.v3, orders, value1 } }]);
       const changed = (now: ExchangeState, before: ExchangeState) => select({}, now, before).length > 0;
       expect(changed(stateWith([order]), stateWith([{ ...order }]))).toBe(false);
       expect(changed(stateWith([order]), stateWith([]))).toBe(true);

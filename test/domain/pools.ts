@@ -17,23 +17,7 @@ export function poolOf(reserve1: bigint, reserve2: bigint, rest: Partial<PoolPai
   return { beaconHeight: 1_000, token1Id: tokenId('a'), token2Id: tokenId('b'), reserve1, reserve2, ...rest };
 }
 
-/** A pool of V3 of tokens `a` and `b`, or of others, which holds its reserves. The number is its own among those of its tokens. */
-export function poolOfV3(number: number, reserve1: bigint, reserve2: bigint, rest: Partial<PoolPair> = {}): PoolPair {
-  const pool = poolOf(reserve1, reserve2, rest);
-  const poolId = `${pool.token1Id}-${pool.token2Id}-${number.toString(16).padStart(64, '0')}`;
-  const values = { value1: reserve1, value2: reserve2, shareAmount: 1n, amplifier: 10_000 };
-  return { ...pool, v3: { poolId, ...values, feeRateBps: PARAMS.defaultFeeRateBps, orders: [], ...rest.v3 } };
-}
-
-const PARAMS = {
-  defaultFeeRateBps: 25,
-  feeRatesBps: new Map(),
-  nativeFeeDiscountPercent: 50,
-  maxOrdersPerNft: 10,
-  minNativeReserve: 10n ** 13n,
-};
-
-/** A state with these pools, all of one version; of several with one id, the last. */
+/** A state with these pools; of several with one id, the last. */
 export function exchangeStateOf(beaconHeight: number, pools: readonly PoolPair[], time?: Instant): ExchangeState {
   const byId = new Map(pools.map((pool) => [poolPairId(pool), pool]));
   const sorted = [...byId].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -42,21 +26,6 @@ export function exchangeStateOf(beaconHeight: number, pools: readonly PoolPair[]
     time,
     directory: toPoolDirectory(sorted.map(([id]) => id)),
     reserves: BigUint64Array.from(sorted.flatMap(([, { reserve1, reserve2 }]) => [reserve1, reserve2])),
-    ...columnsOf(sorted.flatMap(([, { v3 }]) => v3 ?? [])),
-  };
-}
-
-function columnsOf(pools: readonly NonNullable<PoolPair['v3']>[]): Pick<ExchangeState, 'v3'> {
-  if (pools.length === 0) return {};
-  const orders = pools.map((pool) => pool.orders ?? []);
-  return {
-    v3: {
-      values: BigUint64Array.from(pools.flatMap(({ value1, value2 }) => [value1, value2])),
-      amplifiers: pools.map(({ amplifier }) => amplifier),
-      shareAmounts: BigUint64Array.from(pools.map(({ shareAmount }) => shareAmount)),
-      orders: pools.every((pool) => pool.orders !== undefined) ? orders : undefined,
-      params: PARAMS,
-    },
   };
 }
 

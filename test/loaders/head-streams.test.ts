@@ -10,7 +10,8 @@ import { createPoolCache } from '../../src/loaders/pool-cache.ts';
 import type { SourceStream } from '../../src/loaders/source-stream.ts';
 import type { Sources } from '../../src/loaders/sources.ts';
 import { createHeadSteps } from '../../src/loaders/stream-operators.ts';
-import { exchangeStateOf, poolOf, poolOfV3, tokenId } from '../domain/pools.ts';
+import { exchangeStateOf, poolOf, tokenId } from '../domain/pools.ts';
+import { poolOfV3, stateOfV3 } from '../domain/v3-pools.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
 import { BTC, PRV } from '../support/tokens.ts';
 
@@ -63,8 +64,8 @@ describe('two tokens of which another pool gets the most liquidity', () => {
   const key = { token1Id: b, token2Id: a };
 
   /** The pools of heights: one b costs nearly 100 a in the first one, and 50 or 60 in the second one. */
-  const first = (size: bigint) => poolOfV3(1, 100n * size, size);
-  const second = (price: bigint) => poolOfV3(2, price * 10n ** 12n, 10n ** 12n);
+  const first = (size: bigint) => poolOfV3([a, b], [100n * size, size], { number: 1 });
+  const second = (price: bigint) => poolOfV3([a, b], [price * 10n ** 12n, 10n ** 12n], { number: 2 });
   const HEIGHTS: readonly (readonly PoolPair[])[] = [
     [first(10n ** 13n), second(50n)],
     // Only the first pool has changed, and the second one has more liquidity than it now.
@@ -72,6 +73,9 @@ describe('two tokens of which another pool gets the most liquidity', () => {
     [first(10n ** 10n), second(60n)],
     [first(10n ** 13n), second(60n)],
   ];
+
+  const stateAt = (beaconHeight: number, pools: readonly PoolPair[]) =>
+    pools[0]?.v3 === undefined ? exchangeStateOf(beaconHeight, pools) : { ...stateOfV3(pools), beaconHeight };
 
   /** What a subscriber gets that receives each of these heights. */
   async function updatesOf<V, U>(
@@ -91,7 +95,7 @@ describe('two tokens of which another pool gets the most liquidity', () => {
       heads.publish({
         beaconHeight: index + 1,
         observedAt: 0,
-        exchange: exchangeStateOf(index + 1, pools ?? []),
+        exchange: stateAt(index + 1, pools ?? []),
       } as Head);
     publish(heights[0], 0);
     const stream = await open({ sources, options: { afterEvent: undefined } as Loaders['options'] });

@@ -196,7 +196,7 @@ describe('candles', () => {
                   withoutHeights(candle),
                 ),
                 `known ${isKnown}`,
-              ).toEqual(expected.map(withoutHeights));
+              ).toEqual(expected.map((candle) => ({ ...withoutHeights(candle), poolId: pool.v3?.poolId })));
             }
           }
         },

@@ -51,7 +51,7 @@ export function createExchangeReader({ client, versions, budgetOf }: ExchangeRea
 
   /** One call after the other: a state that the node does not have causes one error. */
   async function readEarlierV3(height: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
-    const params = await client.exchangeParams(height, signal);
+    const params = await client.earlierParams(height, signal);
     const pools = await client.earlierPoolsV3(height, signal);
     return { ...pools, v3: { ...pools.v3, params } };
   }
@@ -93,7 +93,7 @@ export function createExchangeReader({ client, versions, budgetOf }: ExchangeRea
       for (let calls = 1; ; calls++) {
         if (!errors.has(1)) throw new UpstreamBusyError('NODE', TOO_MANY_ERRORS);
         try {
-          await retryUntilStateExists(() => client.exchangeParams(height), errors);
+          await retryUntilStateExists(() => client.earlierParams(height), errors);
           return true;
         } catch (error) {
           const isUnknown = isUnknownMethod(error);

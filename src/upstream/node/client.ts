@@ -45,8 +45,10 @@ export type NodeClient = {
   poolsV3(height: BeaconHeight, signal?: AbortSignal): Promise<PoolsV3>;
   /** The same at a height that a client requests. */
   earlierPoolsV3(height: BeaconHeight, signal?: AbortSignal): Promise<PoolsV3>;
-  /** The parameters of the third version. That the node does not have it is no fault of the node. @throws as `poolsV3` */
+  /** The parameters of the third version at the newest block. @throws as `poolsV3` */
   exchangeParams(height: BeaconHeight, signal?: AbortSignal): Promise<ExchangeParams>;
+  /** The same at a height that a client requests, or to see whether the node has the third version. */
+  earlierParams(height: BeaconHeight, signal?: AbortSignal): Promise<ExchangeParams>;
   /** The orders of a pool of the third version, which must exist: a node responds with none for an unknown one. @throws as `poolsV3` */
   poolOrders(height: BeaconHeight, poolId: string, signal?: AbortSignal): Promise<TimedOrders>;
 };
@@ -175,11 +177,8 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     earlierState: (height, signal) => passClient(stateAt(height, false, signal)),
     poolsV3: (height, signal) => readPoolsV3(height, true, signal),
     earlierPoolsV3: (height, signal) => readPoolsV3(height, false, signal),
-    exchangeParams(height, signal) {
-      const reader = (resultOf: ResultOf) =>
-        createDocumentReader(MAX_DOCUMENT_BYTES, (document) => readParams(resultOf(document)));
-      return passV3(callV3(height, { key: 'Params' }, reader, signal), true);
-    },
+    exchangeParams: (height, signal) => passV3(callV3(height, { key: 'Params' }, createParamsReader, signal), false),
+    earlierParams: (height, signal) => passV3(callV3(height, { key: 'Params' }, createParamsReader, signal), true),
     poolOrders(height, poolId, signal) {
       const reader = (resultOf: ResultOf) => poolsV3Reader.readOrders(poolId, resultOf);
       return passV3(callV3(height, { key: 'PoolPairOrders', id: poolId }, reader, signal), true);
@@ -216,6 +215,10 @@ type Call<T> = {
 
 /** `getblockchaininfo` has some 20 KB. */
 const MAX_DOCUMENT_BYTES = 8 * 2 ** 20;
+
+function createParamsReader(resultOf: ResultOf): ResponseReader<ExchangeParams> {
+  return createDocumentReader(MAX_DOCUMENT_BYTES, (document) => readParams(resultOf(document)));
+}
 
 /** Of the large response of `getbeaconbeststatedetail`, only three members are kept. */
 function createBeaconTipReader(resultOf: ResultOf): ResponseReader<BeaconTip> {

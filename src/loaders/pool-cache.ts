@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { filterFingerprint } from '../domain/cursor.ts';
 import { type ExchangeState, findPlace, type PoolDirectory, poolCount, poolPairAt } from '../domain/exchange.ts';
+import { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { Market, Pair, Ticker } from '../domain/market.ts';
 import type { PoolPairList, PoolPairOrder } from '../domain/page.ts';
 import { type PoolGraph, toPoolGraph } from '../domain/pool-graph.ts';
@@ -11,7 +12,7 @@ import { type UsdPrices, usdPrices } from '../domain/usd-prices.ts';
 import type { Head } from '../live/chain/head.ts';
 
 /** What is computed from an exchange state once for all clients. It is dropped together with the state. */
-type StatePools = {
+export type StatePools = {
   /** The pool at a place of the directory: always the same object. */
   at(place: number): PoolPair;
   /** The pool of two tokens, in either order. */
@@ -28,6 +29,8 @@ export type PoolCache = {
   pinned(state: ExchangeState): StatePools;
   /** The graph of the pools of a directory. States that share a directory share it, for as long as they exist. */
   graphOf(directory: PoolDirectory): PoolGraph;
+  /** The trades through the pools of a state of V3. */
+  swapsOf(state: ExchangeState): ExchangeSwaps;
   /** The JSON of the pools of this pool's state; `undefined` if the state was dropped. */
   jsonOf(pool: PoolPair): PoolJsonCache | undefined;
 };
@@ -43,12 +46,15 @@ export function createPoolCache(tokenList?: () => object): PoolCache {
   /** The one that was used last comes first. */
   let others: readonly CachedState[] = [];
   const graphs = new WeakMap<PoolDirectory, PoolGraph>();
+  const swaps = new LRUCache<ExchangeState, ExchangeSwaps>({ max: 1 + MAX_OTHER_STATES });
 
   function get(state: ExchangeState, isPinned: boolean): CachedState {
     if (newest?.state === state && !isPinned) return newest;
     const found = others.find((each) => each.state === state && each.isPinned === isPinned);
     const used = found ?? createStatePools(state, isPinned);
-    const isNewest = !isPinned && state.beaconHeight >= (newest?.state.beaconHeight ?? 0);
+    // Some clients read the version that does not trade.
+    const isTrading = state.v3 !== undefined || newest?.state.v3 === undefined;
+    const isNewest = !isPinned && isTrading && state.beaconHeight >= (newest?.state.beaconHeight ?? 0);
     const usedLast = isNewest ? newest : used;
     if (isNewest) newest = used;
     const rest = others.filter((each) => each !== used);
@@ -57,7 +63,8 @@ export function createPoolCache(tokenList?: () => object): PoolCache {
   }
 
   function isOf({ state, isPinned }: CachedState, pool: PoolPair): boolean {
-    return state.beaconHeight === pool.beaconHeight && isPinned === (pool.isPinned ?? false);
+    const isOfVersion = (state.v3 === undefined) === (pool.v3 === undefined);
+    return isOfVersion && state.beaconHeight === pool.beaconHeight && isPinned === (pool.isPinned ?? false);
   }
 
   function dropJsonOfOldTokens(tokens: object): void {
@@ -74,6 +81,11 @@ export function createPoolCache(tokenList?: () => object): PoolCache {
       const graph = graphs.get(directory) ?? toPoolGraph(directory);
       graphs.set(directory, graph);
       return graph;
+    },
+    swapsOf(state) {
+      const known = swaps.get(state) ?? new ExchangeSwaps(state);
+      swaps.set(state, known);
+      return known;
     },
     jsonOf(pool) {
       if (tokenList !== undefined) dropJsonOfOldTokens(tokenList());
@@ -110,7 +122,8 @@ function createStatePools(state: ExchangeState, isPinned: boolean): CachedState 
     },
     select(filter, order) {
       const anyTokenOf = filter.anyTokenOf && [...filter.anyTokenOf].sort();
-      const name = `${order}:${filterFingerprint({ ...filter, anyTokenOf })}`;
+      const poolIds = filter.poolIds && [...filter.poolIds].sort();
+      const name = `${order}:${filterFingerprint({ ...filter, anyTokenOf, poolIds })}`;
       const list = lists.get(name) ?? selectPoolPairs(state, filter, order, at);
       lists.set(name, list);
       return list;

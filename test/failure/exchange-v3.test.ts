@@ -257,6 +257,25 @@ describe('an old node sends no orders with the pools', () => {
     expect(callsOf(sandbox, 'pdexv3_getState')).toEqual([5 + 2 * count]);
   });
 
+  test('clients get the same orders as from a current node, at the head and at an earlier height', async () => {
+    const gateway = await open({ before: ({ node }) => void node.faults.set(old) });
+    const { sandbox, untilReady, ask } = gateway;
+    await untilReady();
+    const current = await open({ of: sandbox });
+    sandbox.node.faults.clear();
+    await current.untilReady();
+    const { height } = sandbox.chain.tip;
+    for (const at of ['', `, at: ${height - 5}`]) {
+      sandbox.node.faults.set(old);
+      const query = `{ poolPairs(first: 5${at}) { nodes { key orders(first: 20) { id sellAmount boughtAmount } } } }`;
+      const { data, errors } = await ask(query);
+      expect(errors).toBeUndefined();
+      sandbox.node.faults.clear();
+      expect({ data }).toEqual(await current.ask(query));
+      expect(data.poolPairs.nodes.flatMap(({ orders }: { orders: unknown[] }) => orders).length).toBeGreaterThan(10);
+    }
+  });
+
   test('a failure is an error of those who wait, and the next read succeeds', async () => {
     const { untilReady, app, sandbox } = await open({ before: ({ node }) => void node.faults.set(old) });
     await untilReady();

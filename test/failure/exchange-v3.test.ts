@@ -276,6 +276,18 @@ describe('an old node sends no orders with the pools', () => {
     }
   });
 
+  test('beside a current one: heads are read, and clients get orders', async () => {
+    const gateway = await open({ sandbox: { nodes: 2 }, before: ({ nodes }) => void nodes[0].faults.set(old) });
+    const { untilReady, advance, ask } = gateway;
+    await untilReady();
+    for (let heads = 0; heads < 3; heads++) {
+      await advance();
+      const { data, errors } = await ask('{ poolPairs(first: 5) { nodes { orders(first: 20) { id } } } }');
+      expect(errors).toBeUndefined();
+      expect(data.poolPairs.nodes.flatMap(({ orders }: { orders: unknown[] }) => orders).length).toBeGreaterThan(10);
+    }
+  });
+
   test('a failure is an error of those who wait, and the next read succeeds', async () => {
     const { untilReady, app, sandbox } = await open({ before: ({ node }) => void node.faults.set(old) });
     await untilReady();

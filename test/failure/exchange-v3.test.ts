@@ -151,6 +151,9 @@ describe('the version that trades', () => {
       [true, undefined],
     ]);
     expect(app.service.sources.head.problems()).toEqual([]);
+    const metrics = await fetch(new URL('/metrics', await app.listen(0, '127.0.0.1')));
+    const circuits = (await metrics.text()).match(/^pdex_upstream_circuit_open\{.*$/gm) ?? [];
+    expect(circuits.map((line) => line.endsWith(' 0'))).toEqual([true, true, true]);
   });
 
   test('stays V3 when the node stumbles: the head is stale until the node has recovered', async () => {
@@ -181,6 +184,21 @@ describe('the version that trades', () => {
     expect(await ready.text()).toContain(why);
     expect(callsOf(started, 'getpdestate')).toEqual([0]);
   });
+});
+
+test('an earlier state of V3 that has lost pools is logged, and read again when it is requested again', async () => {
+  const { ask, untilReady, sandbox, lines } = await open();
+  await untilReady();
+  const pools = sandbox.chain.exchangePools.length;
+  const at = sandbox.chain.tip.height - 10;
+  const countAt = async (height: number, alias: string) =>
+    (await ask(`{ ${alias}: poolPairs(first: 0, at: ${height}) { totalCount } }`)).data[alias].totalCount;
+  expect(await countAt(at - 10, 'a')).toBe(pools);
+  const heal = sandbox.node.faults.set({ kind: 'missing-pools', pools: 2 });
+  expect(await countAt(at, 'b')).toBe(pools - 2);
+  heal();
+  expect(await countAt(at, 'c')).toBe(pools);
+  expect(lines).toContainEqual(expect.objectContaining({ height: at, pools: pools - 2, before: pools }));
 });
 
 describe('the parameters', () => {

@@ -35,8 +35,8 @@ export type ExchangeV3 = {
   readonly params: ExchangeParams;
 };
 
-/** The version whose state it is. */
-export function versionOf({ v3 }: Pick<ExchangeState, 'v3'>): ExchangeVersion {
+/** The version of the exchange of a state that a node has, or of a pool. */
+export function versionOf({ v3 }: { readonly v3?: object | undefined }): ExchangeVersion {
   return v3 === undefined ? 'V1' : 'V3';
 }
 

@@ -82,7 +82,7 @@ export function createCandleLoader({ view, tokens, limits }: HistoryReads): Cand
     const newest = view.timeOf(pool);
     const tip = view.tipFrom(upTo);
     // Before the store is read: what is recorded meanwhile is in both.
-    const heads = view.headsUpTo(upTo);
+    const heads = view.headsOf(pool);
     const poolIds = keys.map((key) => poolPairId(key.pool));
     const { value, recordedTo } = await history.candles({ poolIds, interval, ...range, upTo });
     const later = heads.filter(({ beaconHeight }) => beaconHeight > (recordedTo ?? 0));

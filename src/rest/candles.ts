@@ -37,7 +37,7 @@ export type CandlesRequest = {
   readonly last: number;
 };
 
-/** A pair, and the pool of its two tokens on the chain. */
+/** A pair, and its pool on the chain. */
 export type PairWithPool = { readonly pair: Pair; readonly pool: PoolPair };
 
 /** Prices of one base token in target tokens. The names and the unit of `time` are those of chart libraries. */
@@ -107,7 +107,7 @@ function toRow(candle: PricedCandle, isToken1: boolean): CandleRow | undefined {
 }
 
 /**
- * Finds the pair of a ticker id or a pool id. Pairs of the same two tokens have the same pool on the chain, and so the same candles.
+ * Finds the pair of a ticker id or a pool id. Pairs that have the same pool on the chain have the same candles.
  *
  * @throws NotFoundError, AmbiguousTickerError if pairs of different tokens have that ticker id, UpstreamError
  */

@@ -67,7 +67,7 @@ export async function expectTrouble(
 /** Expects what they see when both upstreams respond again. */
 export async function expectHealth(gateway: OpenGateway, upstream: Upstream): Promise<void> {
   const { lines, origin } = gateway;
-  await expect.poll(() => readiness(origin)).toEqual([200, { status: 'ready', sandbox: true }]);
+  await expect.poll(() => readiness(origin)).toEqual([200, { status: 'ready', exchangeVersion: 'V1', sandbox: true }]);
   await expect.poll(() => lines.length).toBe(2);
   expect(lines[1]).toEqual({ level: INFO, msg: 'an upstream can be read again', upstream });
   const { upstreams, ...readings } = await serviceOf(gateway);

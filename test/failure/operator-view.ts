@@ -50,7 +50,10 @@ export async function expectTrouble(
   const failed = async () => sumOf(await metricsOf(origin), 'pdex_upstream_calls_total', { upstream, outcome: code });
   await expect.poll(failed).toBeGreaterThanOrEqual(3);
   await expect.poll(() => serviceOf(gateway)).toEqual({ ...view.service, upstreams: healthWhile(upstream, code) });
-  await expect.poll(() => readiness(origin)).toEqual([503, { status: 'not ready', reasons: [reason], sandbox: true }]);
+  const version = view === NOTHING_READ.NODE ? {} : { exchangeVersion: 'V1' };
+  await expect
+    .poll(() => readiness(origin))
+    .toEqual([503, { status: 'not ready', reasons: [reason], ...version, sandbox: true }]);
 
   await expect
     .poll(() => figures(gateway, upstream))

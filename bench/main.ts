@@ -13,7 +13,7 @@ import { explorer } from './rows/explorer.ts';
 import { fleet } from './rows/fleet.ts';
 import { history } from './rows/history.ts';
 import { hostile } from './rows/hostile.ts';
-import { largeState } from './rows/large-state.ts';
+import { largeState, v3State } from './rows/large-state.ts';
 import { neverSeen } from './rows/never-seen.ts';
 import { newDocuments } from './rows/new-documents.ts';
 import { pastHeights } from './rows/past-heights.ts';
@@ -37,6 +37,7 @@ const ROWS: readonly Row[] = [
   subscribers,
   distinctOperations,
   largeState,
+  v3State,
   upstreamCalls,
   start,
   pastHeights,

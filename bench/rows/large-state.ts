@@ -1,3 +1,4 @@
+import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import type { Goal } from '../goal.ts';
 import { startLoadGenerator } from '../load-generator.ts';
 import { stealMs } from '../machine.ts';
@@ -15,28 +16,64 @@ const WITH = 'a new state every few seconds';
 /** The number of shares for each pool: 100,000 in all at the largest size. */
 const SHARES_PER_POOL = 10;
 
+/** A state that is read while clients send queries. */
+type LargeState = {
+  readonly title: string;
+  readonly about: string;
+  readonly pools: number;
+  readonly options: SandboxOptions;
+  /** The request whose response has the state. */
+  readonly method: string;
+  readonly filter?: object;
+  /** How long the event loop may be blocked, in milliseconds. */
+  readonly maxBlockedMs: number;
+};
+
+const V1: LargeState = {
+  title: 'A large state arrives',
+  about: `Each pool has ${SHARES_PER_POOL} providers.`,
+  pools: 10_000,
+  options: { sharesPerPool: SHARES_PER_POOL },
+  method: 'getpdestate',
+  maxBlockedMs: 15,
+};
+
+const V3: LargeState = {
+  title: 'Reading V3 states',
+  about: 'Each pool has about ten orders.',
+  pools: 500,
+  // A block without trades would leave the orders as they are.
+  options: { exchange: 'v3', history: 60, tradesPerBlock: 100 },
+  method: 'pdexv3_getState',
+  filter: { Key: 'PoolPairs', Verbosity: 4, ID: '' },
+  maxBlockedMs: 10,
+};
+
 /** A large state is read while clients send queries: the latency of their responses. */
-export const largeState: Row = { name: 'large-state', comparesCheckouts: true, run };
+export const largeState: Row = { name: 'large-state', comparesCheckouts: true, run: (context) => run(context, V1) };
+
+/** The same with the pools and orders of V3. Gateways of earlier commits do not read them. */
+export const v3State: Row = { name: 'v3-state', comparesCheckouts: false, run: (context) => run(context, V3) };
 
 type Results = { readonly slowest: OpenResult; readonly slow: OpenResult; readonly blocked: OpenResult };
 type Times = { readonly rounds: number; readonly seconds: number; readonly stateMs: number };
 
-async function run(context: RowContext): Promise<readonly Result[]> {
+async function run(context: RowContext, state: LargeState): Promise<readonly Result[]> {
   const { quick, isComparison, checkouts, log } = context;
-  const sizes = quick ? [1_000] : [10_000];
+  const sizes = [quick ? state.pools / 10 : state.pools];
   const starts = isComparison && !quick ? 3 : 1;
   const times = quick
     ? { rounds: 1, seconds: 2, stateMs: 500 }
     : isComparison
       ? { rounds: 2, seconds: 6, stateMs: 2_000 }
       : { rounds: 3, seconds: 8, stateMs: 2_500 };
-  const results = createResults(sizes, times);
+  const results = createResults(sizes, times, state);
   for (const pools of sizes) {
     for (let start = 0; start < starts; start++) {
-      await using testbed = await startTestbed(checkouts, { pools, sharesPerPool: SHARES_PER_POOL });
+      await using testbed = await startTestbed(checkouts, { ...state.options, pools });
       await measureTestbed(testbed, results, times, pools);
       if (start === 0) {
-        const bytes = await stateBytes(testbed.sandbox.facts.nodeUrl, testbed.snapshot.beaconHeight);
+        const bytes = await stateBytes(testbed.sandbox.facts.nodeUrl, testbed.snapshot.beaconHeight, state);
         results.slowest.note(
           `${pools.toLocaleString('en-US')} pools: the response of the node has ${(bytes / 1e6).toFixed(1)} MB.`,
         );
@@ -47,7 +84,7 @@ async function run(context: RowContext): Promise<readonly Result[]> {
   return [results.slowest, results.slow, results.blocked];
 }
 
-function createResults(sizes: readonly number[], { rounds, seconds }: Times): Results {
+function createResults(sizes: readonly number[], { rounds, seconds }: Times, state: LargeState): Results {
   const head = {
     unit: 'ms',
     better: 'less',
@@ -57,19 +94,19 @@ function createResults(sizes: readonly number[], { rounds, seconds }: Times): Re
   } as const;
   const create = (title: string, about: string, ...goals: readonly Goal[]) =>
     createResult({ ...head, title, about, goals });
-  const about = `Ten clients request one pool, each 10 ms after its last response, for ${seconds} s. Each pool has ${SHARES_PER_POOL} providers.`;
+  const about = `Ten clients request one pool, each 10 ms after its last response, for ${seconds} s. ${state.about}`;
   return {
-    slowest: create('A large state arrives: the slowest response', about, {
+    slowest: create(`${state.title}: the slowest response`, about, {
       target: WITH,
       baseline: { target: WITHOUT, by: 'difference' },
       bound: 'at most',
       value: 20,
     }),
-    slow: create('A large state arrives: 99th percentile of the latency', about),
+    slow: create(`${state.title}: 99th percentile of the latency`, about),
     blocked: create(
-      'A large state arrives: the event loop is blocked',
+      `${state.title}: the event loop is blocked`,
       `${about} The longest delay of the event loop, sampled each millisecond.`,
-      { target: WITH, bound: 'at most', value: 15, isForAllSamples: true },
+      { target: WITH, bound: 'at most', value: state.maxBlockedMs, isForAllSamples: true },
     ),
   };
 }
@@ -116,10 +153,10 @@ async function measureTestbed(testbed: Testbed, results: Results, { rounds, seco
   );
 }
 
-async function stateBytes(nodeUrl: string, height: number): Promise<number> {
+async function stateBytes(nodeUrl: string, height: number, { method, filter }: LargeState): Promise<number> {
   const response = await fetch(nodeUrl, {
     method: 'POST',
-    body: JSON.stringify({ id: 1, jsonrpc: '1.0', method: 'getpdestate', params: [{ BeaconHeight: height }] }),
+    body: JSON.stringify({ id: 1, jsonrpc: '1.0', method, params: [{ BeaconHeight: height, Filter: filter }] }),
     signal: AbortSignal.timeout(60_000),
   });
   return (await response.arrayBuffer()).byteLength;

@@ -8,6 +8,7 @@ import { createHeadFollower } from '../live/chain/head-follower.ts';
 import { createNodes, type Nodes } from '../live/chain/nodes.ts';
 import { createPastStates } from '../live/chain/past-states.ts';
 import { createPoolCounts } from '../live/chain/pool-counts.ts';
+import { createPoolOrders } from '../live/chain/pool-orders.ts';
 import { createRecentHeads } from '../live/chain/recent-heads.ts';
 import { startBookSweep } from '../live/market/book-sweep.ts';
 import { createMarketFollower } from '../live/market/lists.ts';
@@ -75,7 +76,7 @@ const FIRST_SPACE_MS = 250;
 const FIXED_VERSIONS = { auto: undefined, v1: 'V1', v3: 'V3' } as const;
 
 /** The nodes, which may have websockets. */
-type ConnectedNodes = ConnectedUpstream<'head' | 'nodes' | 'pastStates' | 'pushes'> & {
+type ConnectedNodes = ConnectedUpstream<'head' | 'nodes' | 'pastStates' | 'poolOrders' | 'pushes'> & {
   /** The fleet polls the nodes; loaders only read their health. */
   readonly sources: { readonly nodes: Pick<Nodes, 'all' | 'poll'> };
   /** Calls a function with each head that is published from now on. */
@@ -121,13 +122,16 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
   const poolCounts = createPoolCounts(createLostPoolsLog(log));
   const together = fleet?.chain({ nodes, directoryOf: directories.of });
   const recent = createRecentHeads(config.maxResumedHeights);
+  const bulkhead = bulkheadOf(options, 'NODE');
   const pastStates = createPastStates({
     nodes,
-    bulkhead: bulkheadOf(options, 'NODE'),
+    versions,
+    bulkhead,
     poolCounts,
     served: recent.all,
     readOnce: together?.states,
   });
+  const poolOrders = createPoolOrders({ nodes, bulkhead });
   const headListeners: ((head: Head) => void)[] = [];
   const head = createHeadFollower({
     nodes,
@@ -152,7 +156,7 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
     return [createBlockPush({ name, url, headers, proxies: config, timeoutMs, onBlock, onChange, watcher })];
   });
   return {
-    sources: { head, nodes, pastStates, pushes },
+    sources: { head, nodes, pastStates, poolOrders, pushes },
     health: () => healthOfAll(nodes.status().map(({ health }) => health)),
     onHead: (listener) => void headListeners.push(listener),
     async unsubscribe() {

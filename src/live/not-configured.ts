@@ -5,6 +5,7 @@ import type { Head } from './chain/head.ts';
 import type { HeadFollower } from './chain/head-follower.ts';
 import type { Nodes } from './chain/nodes.ts';
 import type { PastStates } from './chain/past-states.ts';
+import type { PoolOrders } from './chain/pool-orders.ts';
 import type { MarketFollower } from './market/lists.ts';
 import type { OrderBooks } from './market/order-books.ts';
 
@@ -13,6 +14,7 @@ export function nodesNotConfigured(): {
   head: HeadFollower;
   nodes: Pick<Nodes, 'all' | 'poll' | 'status'>;
   pastStates: PastStates;
+  poolOrders: PoolOrders;
   pushes: readonly [];
 } {
   const error = new UpstreamNotConfiguredError('NODE');
@@ -35,6 +37,7 @@ export function nodesNotConfigured(): {
       readAll: async (heights) => heights.map(() => error),
       isComplete: () => true,
     },
+    poolOrders: { read: () => Promise.reject(error) },
     pushes: [],
   };
 }

@@ -57,7 +57,7 @@ export type PoolsOfState = {
 };
 
 type ExchangeLoaderOptions = PoolsAtHeightsOptions & {
-  readonly sources: Pick<Sources, 'pools' | 'blockTimes'>;
+  readonly sources: Pick<Sources, 'pools' | 'blockTimes' | 'poolOrders'>;
   readonly options: { readonly maxPageSize: number };
 };
 
@@ -127,9 +127,16 @@ export class ExchangeLoader {
     });
   }
 
-  /** The open orders of a pool, in the order of the node; none in V1. @throws UpstreamError */
+  /** The open orders of a pool, in the order of the node; none in V1. @throws HeightNotAvailableError, UpstreamError */
   ordersOf(pool: PoolPair): MaybePromise<readonly PoolOrder[]> {
-    return pool.v3?.orders ?? NO_ORDERS;
+    if (pool.v3 === undefined) return NO_ORDERS;
+    return pool.v3.orders ?? this.#readOrders(pool);
+  }
+
+  /** The state of an old node has no orders. */
+  async #readOrders(pool: PoolPair): Promise<readonly PoolOrder[]> {
+    const { head, sources, options } = this.#options;
+    return sources.poolOrders.read(pool, await head.getFor([pool.beaconHeight]), options.requester);
   }
 
   /** Only the pools at the height of the answer are returned without a promise. @throws HeightNotAvailableError, UpstreamError */

@@ -3,6 +3,7 @@ import type { History } from '../history/history.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
 import type { Nodes } from '../live/chain/nodes.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
+import type { PoolOrders } from '../live/chain/pool-orders.ts';
 import type { MarketFollower } from '../live/market/lists.ts';
 import type { OrderBooks } from '../live/market/order-books.ts';
 import type { TokenSource } from '../live/tokens.ts';
@@ -21,6 +22,8 @@ export type Sources = {
   /** The websockets on which nodes push new blocks. */
   readonly pushes: readonly Pick<BlockPush, 'name' | 'status'>[];
   readonly pastStates: PastStates;
+  /** The orders of pools whose state has none, because it is that of an old node. */
+  readonly poolOrders: PoolOrders;
   /** What is recorded of final heights. */
   readonly history: History;
   /** The blocks at moments in the past. */

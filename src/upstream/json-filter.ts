@@ -149,7 +149,8 @@ export function createFilteredReader<T>(filter: JsonFilter, read: (document: unk
     function change(isInside: boolean, to: number): void {
       if (isInside) {
         cutter?.append(chunk, from, to);
-        innerCutter?.begin();
+        const number = Buffer.from(String(innerCutter?.begin()));
+        cutter?.append(number, 0, number.length);
       } else {
         innerCutter?.end(chunk, from, to, true);
       }

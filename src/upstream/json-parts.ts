@@ -14,28 +14,30 @@ export type JsonParts = {
    * @throws SyntaxError for text that is not JSON
    */
   take(part: Buffer): void;
-  /** Cuts the lists inside of a part, so that a long part is not parsed at once. The part that is taken has empty lists. */
+  /** Cuts the lists inside of a part, so that a long part is not parsed at once. */
   readonly innerLists?: InnerLists | undefined;
 };
 
 /** Receives the values of the lists at one depth inside of a part, each as soon as it has arrived, before the part itself. */
-type InnerLists = Pick<JsonParts, 'begin' | 'take'> & {
+type InnerLists = Pick<JsonParts, 'take'> & {
   /** How many brackets are open around such a list in its part. */
   readonly depth: number;
+  /** A list begins. The part that is taken has a list of this number in its place. */
+  begin(): number;
 };
 
 /** A part is parsed at once, so it must not be long enough to block the event loop. */
 const MAX_PART_BYTES = 65_536;
 
 /** Creates what collects the bytes of each part, which can be in several chunks. */
-export function createPartCutter(parts: Pick<JsonParts, 'begin' | 'take'>) {
+export function createPartCutter<T>(parts: Pick<JsonParts, 'take'> & { begin(): T }) {
   const part = createByteBuffer(MAX_PART_BYTES);
   let count = 0;
 
   return {
-    begin(): void {
+    begin(): T {
       count = 0;
-      parts.begin();
+      return parts.begin();
     },
     /** The current part continues with these bytes. @throws TooLargeError */
     append: part.append,

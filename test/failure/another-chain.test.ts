@@ -76,6 +76,7 @@ test('one of two nodes that is of another chain does not affect the data, and is
     200,
     {
       status: 'ready',
+      exchangeVersion: 'V1',
       notes: [{ code: 'NODES_FAILING', message: `1 of 2 nodes cannot be read: ${MEMBERS}` }],
       sandbox: true,
     },

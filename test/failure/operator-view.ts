@@ -50,7 +50,10 @@ export async function expectTrouble(
   const failed = async () => sumOf(await metricsOf(origin), 'pdex_upstream_calls_total', { upstream, outcome: code });
   await expect.poll(failed).toBeGreaterThanOrEqual(3);
   await expect.poll(() => serviceOf(gateway)).toEqual({ ...view.service, upstreams: healthWhile(upstream, code) });
-  await expect.poll(() => readiness(origin)).toEqual([503, { status: 'not ready', reasons: [reason], sandbox: true }]);
+  const version = view === NOTHING_READ.NODE ? {} : { exchangeVersion: 'V1' };
+  await expect
+    .poll(() => readiness(origin))
+    .toEqual([503, { status: 'not ready', reasons: [reason], ...version, sandbox: true }]);
 
   await expect
     .poll(() => figures(gateway, upstream))
@@ -67,7 +70,7 @@ export async function expectTrouble(
 /** Expects what they see when both upstreams respond again. */
 export async function expectHealth(gateway: OpenGateway, upstream: Upstream): Promise<void> {
   const { lines, origin } = gateway;
-  await expect.poll(() => readiness(origin)).toEqual([200, { status: 'ready', sandbox: true }]);
+  await expect.poll(() => readiness(origin)).toEqual([200, { status: 'ready', exchangeVersion: 'V1', sandbox: true }]);
   await expect.poll(() => lines.length).toBe(2);
   expect(lines[1]).toEqual({ level: INFO, msg: 'an upstream can be read again', upstream });
   const { upstreams, ...readings } = await serviceOf(gateway);

@@ -158,6 +158,7 @@ describe('a node that does not push', () => {
     const ready = async () => (await fetch(`${origin}/ready`)).json();
     await expect.poll(ready).toEqual({
       status: 'ready',
+      exchangeVersion: 'V1',
       notes: [
         {
           code: 'PUSH_FAILING',
@@ -169,7 +170,7 @@ describe('a node that does not push', () => {
     sandbox.push.faults.clear();
     await expect.poll(sandbox.push.subscribers).toBe(1);
     await advance();
-    await expect.poll(ready).toEqual({ status: 'ready', sandbox: true });
+    await expect.poll(ready).toEqual({ status: 'ready', exchangeVersion: 'V1', sandbox: true });
     const { host } = new URL(sandbox.nodeUrl);
     expect(
       lines.filter(({ msg }) => /push/.test(msg)).map(({ level, msg, node, error }) => [level, msg, node, error]),

@@ -176,11 +176,12 @@ describe('a token service that fails', () => {
     sandbox.tokenService.faults.set(fault);
     await expect.poll(ready).toMatchObject({
       status: 'ready',
+      exchangeVersion: 'V1',
       notes: [{ code: 'TOKENS_FAILING', message: expect.any(String) }],
     });
     expect(await token(HEX)).toEqual({ symbol: 'HEX', decimals: 8 });
     sandbox.tokenService.faults.clear();
-    await expect.poll(ready).toEqual({ status: 'ready', sandbox: true });
+    await expect.poll(ready).toEqual({ status: 'ready', exchangeVersion: 'V1', sandbox: true });
     expect(lines.filter(({ upstream }) => upstream === 'TOKENS').map(({ level, code }) => [level, code])).toEqual([
       [WARN, code],
       [INFO, undefined],

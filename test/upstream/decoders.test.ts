@@ -6,16 +6,24 @@ import { createDocumentReader, parseJson } from '../../src/upstream/json.ts';
 import { createPairsReader, createTickersReader, readOrderBook } from '../../src/upstream/market-data/decode.ts';
 import { readChainInfo } from '../../src/upstream/node/chain-info.ts';
 import { readResult } from '../../src/upstream/node/envelope.ts';
+import { readParams } from '../../src/upstream/node/params-v3.ts';
 import { ShapeError } from '../../src/upstream/wire.ts';
 import { readFixture } from './fixture.ts';
 import { anyMutations, mutateAll, print } from './mutations.ts';
+import { newPoolsReader, poolsResponse, resultOf } from './node/pools-v3.ts';
 import { stateResponse } from './node/states.ts';
+
+/** That of the recorded orders. */
+const POOL_ID = /[0-9a-f-]{194}/.exec(readFixture('node/v3/pool-pair-orders'))?.[0] ?? '';
 
 const ofDocument = (read: (document: unknown) => unknown) => () => createDocumentReader(2 ** 20, read);
 
 const readers: [string, () => ResponseReader<unknown>][] = [
   ['node/getblockchaininfo', ofDocument((document) => readChainInfo(readResult(document, 1)))],
   ['node/getpdestate', () => stateResponse(835_380)],
+  ['node/v3/pool-pairs.verbosity-4', () => poolsResponse()],
+  ['node/v3/pool-pair-orders', () => newPoolsReader().readOrders(POOL_ID, resultOf)],
+  ['node/v3/params.at-launch', ofDocument((document) => readParams(readResult(document, 1)))],
   ['node/error', ofDocument((document) => readResult(document, 1))],
   ['market-data/pairs', () => createPairsReader()],
   ['market-data/tickers', () => createTickersReader()],

@@ -96,8 +96,8 @@ PoolPairRef.implement({
     }),
     amplifier: t.int({
       description:
-        'Ratio of the virtual values to the pool values when the pool was created, in hundredths of a percent. 10000, as in V1, means no amplification.',
-      resolve: ({ v3 }) => v3?.amplifier ?? NO_AMPLIFICATION,
+        'Ratio of the virtual values to the pool values when the pool was created, in hundredths of a percent. 10000, as in V1, means no amplification. One beyond 32 bits is shown as 2147483647.',
+      resolve: ({ v3 }) => Math.min(v3?.amplifier ?? NO_AMPLIFICATION, MAX_INT),
     }),
     feeRateBps: t.int({
       nullable: true,
@@ -192,6 +192,9 @@ PoolPairRef.implement({
 });
 
 const NO_AMPLIFICATION = 10_000;
+
+/** The largest `Int` of GraphQL. Whoever creates a pool chooses its amplifier, of up to 64 bits. */
+const MAX_INT = 2 ** 31 - 1;
 
 /** The argument `version` of a field that reads pools. */
 const versionArg = builder.args((t) => ({

@@ -33,7 +33,7 @@ export type ReadBlock = (tip: ChainInfo, signal: AbortSignal) => Promise<Block>;
 export type ReadState = (request: StateRequest, signal: AbortSignal) => Promise<ExchangeState>;
 
 /** Which state is read. */
-export type StateRequest = {
+type StateRequest = {
   readonly kind: ReadKind;
   readonly height: BeaconHeight;
   /** Whether it is that of the first version, also where the third one trades. */

@@ -1,4 +1,5 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import { type ExchangeState, versionOf } from '../../domain/exchange.ts';
 import type { ExchangeParams } from '../../domain/exchange-params.ts';
 import type { ExchangeVersion } from '../../domain/pool-pair.ts';
 
@@ -12,22 +13,30 @@ export type ExchangeVersions = {
    * @throws UpstreamError if no version is known, and none of them has given an answer
    */
   lookForV3(tips: readonly AskableTip[]): Promise<void>;
-  /** Another gateway of the fleet has read a state of this version. */
-  observe(version: ExchangeVersion): void;
-  /** Whether a height is known to be below the start of V3. */
-  isBeforeV3(height: BeaconHeight): boolean;
+  /** This or another gateway of the fleet has read a state. */
+  observe(state: ExchangeState): void;
+  /**
+   * The version whose state is the one of a height. It is V1 at each height until V3 was seen. Then it is `undefined` between the
+   * heights that are known to be before the start of V3, and those that are known to be after it.
+   */
+  versionAt(height: BeaconHeight): ExchangeVersion | undefined;
   /** A node has responded that V3 is not available at this height. */
   noteBeforeV3(height: BeaconHeight): void;
-  /** The parameters for a new block. They are read again after a while; if that fails, they stay. */
-  params(read: () => Promise<ExchangeParams>): Promise<ExchangeParams>;
-  /** The parameters have changed: they are read for the next block. */
-  paramsChanged(): void;
+  /**
+   * The parameters for a new block. They are read again after a while, and from the block on that has changed them. If that fails,
+   * they stay for as long.
+   *
+   * @throws the error of the first read
+   */
+  params(height: BeaconHeight, read: () => Promise<ExchangeParams>): Promise<ExchangeParams>;
+  /** The block of this height may have changed the parameters. */
+  paramsChanged(height: BeaconHeight): void;
 };
 
 /** The tip of a node that can be asked. */
 type AskableTip = {
   readonly height: BeaconHeight;
-  /** Whether the node has a state of V3 at that height; see `Node.hasV3`. @throws UpstreamError */
+  /** Whether the node has a state of V3 at that height; see `ExchangeReader`. @throws UpstreamError */
   hasV3(maxCalls: number): Promise<boolean>;
 };
 
@@ -53,8 +62,11 @@ export function createExchangeVersions({ fixed, probeMs, onChange }: ExchangeVer
   let heightsLooked = 0;
   let lastHeight: BeaconHeight | undefined;
   let lookedAt = Number.NEGATIVE_INFINITY;
-  let highestBeforeV3: BeaconHeight | undefined;
-  let params: { readonly value: ExchangeParams; readonly readAt: number } | undefined;
+  let highestBeforeV3 = Number.NEGATIVE_INFINITY;
+  let lowestOfV3 = Number.POSITIVE_INFINITY;
+  let params: { readonly value: ExchangeParams; readonly height: BeaconHeight; readonly readAt: number } | undefined;
+  /** The last height that has changed them, as far as is known. */
+  let paramsChangedAt = 0;
 
   function become(next: ExchangeVersion): void {
     if (version === next || version === 'V3' || fixed !== undefined) return;
@@ -97,22 +109,34 @@ export function createExchangeVersions({ fixed, probeMs, onChange }: ExchangeVer
       if (version === undefined) await looking;
       else looking.catch(() => undefined);
     },
-    observe: become,
-    isBeforeV3: (height) => highestBeforeV3 !== undefined && height <= highestBeforeV3,
-    noteBeforeV3(height) {
-      highestBeforeV3 = Math.max(height, highestBeforeV3 ?? 0);
+    observe(state) {
+      const next = versionOf(state);
+      become(next);
+      if (next === 'V3') lowestOfV3 = Math.min(state.beaconHeight, lowestOfV3);
     },
-    async params(read) {
-      if (params !== undefined && performance.now() - params.readAt < probeMs) return params.value;
+    versionAt(height) {
+      if (version !== 'V3' || height <= highestBeforeV3) return 'V1';
+      return height >= lowestOfV3 ? 'V3' : undefined;
+    },
+    noteBeforeV3(height) {
+      highestBeforeV3 = Math.max(height, highestBeforeV3);
+    },
+    async params(height, read) {
+      const isFresh = params !== undefined && performance.now() - params.readAt < probeMs;
+      if (params !== undefined && isFresh && (params.height >= paramsChangedAt || height < paramsChangedAt))
+        return params.value;
       try {
-        params = { value: await read(), readAt: performance.now() };
+        const value = await read();
+        params = { value, height, readAt: performance.now() };
+        return value;
       } catch (error) {
         if (params === undefined) throw error;
+        params = { ...params, height, readAt: performance.now() };
+        return params.value;
       }
-      return params.value;
     },
-    paramsChanged() {
-      if (params !== undefined) params = { ...params, readAt: Number.NEGATIVE_INFINITY };
+    paramsChanged(height) {
+      paramsChangedAt = Math.max(height, paramsChangedAt);
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import { type ExchangeState, isUnchanged, versionOf } from '../../domain/exchange.ts';
+import { type ExchangeState, isUnchanged } from '../../domain/exchange.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { Subscribe } from '../broadcast/broadcast.ts';
@@ -130,7 +130,7 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     watcher,
     published(head, previous) {
       if (head.beaconHeight !== previous?.beaconHeight) interval.observe(head.observedAt);
-      versions.observe(versionOf(head.exchange));
+      versions.observe(head.exchange);
       poolCounts.isWhole(head.exchange);
       for (const each of [...(head.filledIn ?? []), head]) {
         recent.add(each);
@@ -160,7 +160,13 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
       return headsAfter({ recent, ...follower }, height);
     },
     canFillIn: fleetPoll !== undefined,
-    push: schedule.push,
+    push: {
+      ...schedule.push,
+      received(block) {
+        if (block.changesParams) versions.paramsChanged(block.height);
+        schedule.push.received(block);
+      },
+    },
     stop() {
       schedule.stop();
       follower.stop();

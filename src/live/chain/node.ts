@@ -4,16 +4,10 @@ import type { ExchangeState } from '../../domain/exchange.ts';
 import { UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
 import type { UpstreamHealth } from '../../upstream/health.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
-import { isUnknownMethod } from '../../upstream/node/envelope.ts';
-import {
-  type ErrorBudget,
-  isBeforeV3,
-  isStateError,
-  retryUntilStateExists,
-  whyStateIsMissing,
-} from '../../upstream/node/state-not-found.ts';
+import { type ErrorBudget, isStateError, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
 import type { Watcher } from '../broadcast/follower.ts';
-import { type Block, createBlockReader, type StateRequest } from './block-reader.ts';
+import { type Block, createBlockReader } from './block-reader.ts';
+import { createExchangeReader, type ExchangeReader } from './exchange-reader.ts';
 import type { ExchangeVersions } from './exchange-versions.ts';
 import {
   canBeOfBranch,
@@ -29,7 +23,7 @@ import {
   type ShownBlock,
   shownTip,
 } from './node-record.ts';
-import { branchError, createPastStateReader, type PastState, TOO_MANY_ERRORS } from './past-state-reader.ts';
+import { branchError, createPastStateReader, type PastState } from './past-state-reader.ts';
 import { type Standing, standingOf } from './retained-heights.ts';
 
 /**
@@ -39,7 +33,7 @@ import { type Standing, standingOf } from './retained-heights.ts';
  * also its tip cannot be read. Its pauses, when it responds but cannot give a state: then other nodes are read first. Its
  * budgets, when it responds with many errors -8000.
  */
-export type Node = {
+export type Node = Pick<ExchangeReader, 'hasV3' | 'readPoolOrders'> & {
   readonly name: string;
   readonly client: NodeClient;
   record(): NodeRecord;
@@ -51,13 +45,6 @@ export type Node = {
   receiveTip(block: ShownBlock): void;
   /** Reads the newest block; see `ReadBlock`. @throws UpstreamError */
   readBlock(tip: ChainInfo, signal: AbortSignal): Promise<Block>;
-  /**
-   * Whether it has the third version of the exchange at a height, within the budget of errors for new blocks.
-   *
-   * @param maxCalls a node without the method responds as if it had failed: how often it is called then
-   * @throws UpstreamError
-   */
-  hasV3(height: BeaconHeight, maxCalls: number): Promise<boolean>;
   /**
    * Reads an earlier state, within a budget of errors, and without a call if the node is known to have pruned it.
    *
@@ -129,31 +116,9 @@ export function createNode(client: NodeClient, options: NodeOptions): Node {
     };
   }
 
-  /** The one function that reads the exchange from the node. */
-  async function readState({ kind, height, isV1 }: StateRequest, signal: AbortSignal): Promise<ExchangeState> {
-    const isV3 = versions.current() === 'V3' && !isV1 && !versions.isBeforeV3(height);
-    const read = isV3 ? readV3 : kind === 'newBlocks' ? client.exchangeState : client.earlierState;
-    try {
-      return await retryUntilStateExists(() => read(height, signal, kind), budgetOf(kind), signal);
-    } catch (error) {
-      if (!isBeforeV3(error) || kind === 'newBlocks') throw error;
-      versions.noteBeforeV3(height);
-      return readState({ kind, height, isV1: true }, signal);
-    }
-  }
-
-  async function readV3(height: BeaconHeight, signal: AbortSignal, kind: ReadKind): Promise<ExchangeState> {
-    const isNewest = kind === 'newBlocks';
-    const readParams = () => client.exchangeParams(height, signal);
-    const [pools, params] = await Promise.all([
-      isNewest ? client.poolsV3(height, signal) : client.earlierPoolsV3(height, signal),
-      isNewest ? versions.params(readParams) : readParams(),
-    ]);
-    return { ...pools, v3: { ...pools.v3, params } };
-  }
-
+  const { readState, readPoolOrders, hasV3 } = createExchangeReader({ client, versions, budgetOf });
   const readBlock = createBlockReader(client, readState, watcher.disagreed);
-  const readPastState = createPastStateReader({ client, record: () => record, note, readState });
+  const readPastState = createPastStateReader({ client, record: () => record, note, readState, versions });
 
   async function pollOnce(): Promise<ChainInfo> {
     const wasFailing = record.failure !== undefined;
@@ -184,20 +149,7 @@ export function createNode(client: NodeClient, options: NodeOptions): Node {
       poll ??= pollOnce();
       return poll;
     },
-    async hasV3(height, maxCalls) {
-      const errors = budgetOf('newBlocks');
-      for (let calls = 1; ; calls++) {
-        if (!errors.has(1)) throw new UpstreamBusyError('NODE', TOO_MANY_ERRORS);
-        try {
-          await retryUntilStateExists(() => client.exchangeParams(height), errors);
-          return true;
-        } catch (error) {
-          const isUnknown = isUnknownMethod(error);
-          if (isBeforeV3(error) || isUnknown || (isUnknown === undefined && calls >= maxCalls)) return false;
-          if (isUnknown === false) throw error;
-        }
-      }
-    },
+    hasV3,
     isResponding: () => isResponding(record, graceMs, performance.now()),
     receiveTip: (block) => note({ type: 'tip received', block }),
     async readBlock(tip, signal) {
@@ -228,6 +180,7 @@ export function createNode(client: NodeClient, options: NodeOptions): Node {
         throw error;
       }
     },
+    readPoolOrders,
     standing: (height) => standingOf(record.heights, height, performance.now()),
     overtaken: (kind) => note({ type: 'read failed', kind, error: undefined, jitter: Math.random() }),
     isPaused: (kind) => isPaused(record[kind], performance.now()),

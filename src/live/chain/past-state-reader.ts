@@ -4,6 +4,7 @@ import { UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
 import { statePruned, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
 import type { ReadState } from './block-reader.ts';
+import type { ExchangeVersions } from './exchange-versions.ts';
 import { canBeOfBranch, hasErrors, isWell, type NodeEvent, type NodeRecord, type ShownBlock } from './node-record.ts';
 import { probeFor, standingOf } from './retained-heights.ts';
 
@@ -30,6 +31,7 @@ type PastStateReaderOptions = {
   readonly record: () => NodeRecord;
   readonly note: (event: NodeEvent) => void;
   readonly readState: ReadState;
+  readonly versions: Pick<ExchangeVersions, 'versionAt'>;
 };
 
 /** Behind a load balancer a state can be that of another block. It is requested at most this number of times. */
@@ -48,15 +50,17 @@ export const TOO_MANY_ERRORS =
 const BLOCKS_CHANGED = 'the newest blocks changed while the gateway read them';
 
 /** Creates the reader of one node's earlier states. It decides by the record of the node which calls are made. */
-export function createPastStateReader({ client, record, note, readState }: PastStateReaderOptions): ReadPastState {
+export function createPastStateReader(options: PastStateReaderOptions): ReadPastState {
+  const { client, record, note, readState, versions } = options;
   const riskyCalls = new Set<Promise<unknown>>();
   const mayCause = (errors: number) => hasErrors(record(), 'pastStates', errors, performance.now());
   const standing = (height: BeaconHeight) => standingOf(record().heights, height, performance.now());
 
-  /** Whether a call may well fail, as far as that is not certain. */
-  function isRisky(height: BeaconHeight): boolean {
+  /** Whether a call may well fail, as far as that is not certain. A node without V3 at a height also responds with an error. */
+  function isRisky({ height, isV1 }: Wanted): boolean {
     const known = standing(height);
-    return known !== 'pruned' && (known !== 'retained' || !isWell(record().pastStates));
+    const hasUnknownVersion = !isV1 && versions.versionAt(height) === undefined;
+    return known !== 'pruned' && (known !== 'retained' || hasUnknownVersion || !isWell(record().pastStates));
   }
 
   /** Calls, and remembers what the response shows. */
@@ -83,9 +87,9 @@ export function createPastStateReader({ client, record, note, readState }: PastS
   async function call(wanted: Wanted, newest: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
     const { height } = wanted;
     for (let isProbed = false; ; isProbed = true) {
-      while (riskyCalls.size >= RISKY_AT_ONCE && isRisky(height)) await Promise.race(riskyCalls).catch(() => {});
+      while (riskyCalls.size >= RISKY_AT_ONCE && isRisky(wanted)) await Promise.race(riskyCalls).catch(() => {});
       if (standing(height) === 'pruned') throw statePruned({ host: client.name });
-      if (!isRisky(height)) return callNow(wanted, signal);
+      if (!isRisky(wanted)) return callNow(wanted, signal);
       const mayProbe = standing(height) === 'unknown' && !isProbed && !mayCause(MANY_ERRORS);
       const probe = mayProbe ? probeFor(record().heights, height, newest) : undefined;
       if (probe === undefined) return callWithinBudget(wanted, signal);

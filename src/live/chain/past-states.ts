@@ -6,12 +6,13 @@ import type { Bulkhead, QueuedCall } from '../../upstream/bulkhead.ts';
 import type { Requester } from '../../upstream/fair-queue.ts';
 import { blockNotFound, statePruned, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
 import { type ReadOnce, readAlone } from '../fleet-port.ts';
+import type { ExchangeVersions } from './exchange-versions.ts';
 import { ancestorOf, type Head } from './head.ts';
 import type { Node } from './node.ts';
-import type { ShownBlock } from './node-record.ts';
 import type { Nodes } from './nodes.ts';
 import type { PoolCounts } from './pool-counts.ts';
 import type { Standing } from './retained-heights.ts';
+import { nameOfState, nodesOfChain } from './state-sources.ts';
 
 /** Reads the exchange as it was at a height below a head. All requests for one state share one read. */
 export type PastStates = {
@@ -55,6 +56,7 @@ export type FinalHeight = {
 
 type PastStatesOptions = {
   readonly nodes: Pick<Nodes, 'all' | 'firstSuccess' | 'sharingBlock'>;
+  readonly versions: Pick<ExchangeVersions, 'versionAt'>;
   readonly bulkhead: Bulkhead;
   readonly poolCounts: PoolCounts;
   /** The newest heads that were served. */
@@ -92,26 +94,21 @@ const BACKGROUND: Requester = { client: Symbol('background') };
  * is polled again first. A node that is paused is called after the others.
  */
 export function createPastStates(options: PastStatesOptions): PastStates {
-  const { nodes, bulkhead, poolCounts, served, readOnce = readAlone } = options;
+  const { nodes, versions, bulkhead, poolCounts, served, readOnce = readAlone } = options;
   const kept = new LRUCache<string, QueuedState>({ max: MAX_STATES });
   const underWay = new Map<string, QueuedState>();
 
-  /** What names a state: its height if it is final, else also the head under which it can be replaced. */
-  function keyOf(height: BeaconHeight, { beaconHeight, hash }: Head, isV1 = false): string {
-    const block = isFinal(height, beaconHeight) ? `${height}` : `${height} under ${beaconHeight} ${hash}`;
-    return isV1 ? `${block} in V1` : block;
+  /** Whether a read is one of V1. Before V3 was seen, each is: its states are not those that are read afterwards. */
+  function isOfV1(height: BeaconHeight, isV1 = false): boolean {
+    return isV1 || versions.versionAt(height) === 'V1';
   }
 
-  /** The nodes that have the chain of the head up to a height. A block above it may still be replaced. */
-  function nodesFor(height: BeaconHeight, head: Head): readonly Node[] {
-    const isShared = isFinal(height, head.beaconHeight)
-      ? (block: ShownBlock) => isFinal(height, block.height)
-      : (block: ShownBlock) => block.hash === head.hash;
-    return nodes.sharingBlock(head.source, isShared);
+  function keyOf(height: BeaconHeight, head: Head, isV1?: boolean): string {
+    return `${nameOfState(height, head)}${isOfV1(height, isV1) ? ' in V1' : ''}`;
   }
 
   function standings(height: BeaconHeight, head: Head): readonly Standing[] {
-    return nodesFor(height, head).map((node) => node.standing(height));
+    return nodesOfChain(nodes, height, head).map((node) => node.standing(height));
   }
 
   async function read(height: BeaconHeight, head: Head, requester: Requester, isV1?: boolean): Promise<ExchangeState> {
@@ -145,9 +142,10 @@ export function createPastStates(options: PastStatesOptions): PastStates {
       throw new HeightNotAvailableError(height, head.beaconHeight);
   }
 
-  function queueRead(height: BeaconHeight, head: Head, readFor: ReadState, isV1 = false): QueuedState {
+  function queueRead(height: BeaconHeight, head: Head, readFor: ReadState, asV1?: boolean): QueuedState {
     const { beaconHeight, chainInfo } = head;
-    const sharesChain = (node: Node) => nodesFor(height, head).includes(node);
+    const isV1 = isOfV1(height, asV1);
+    const sharesChain = (node: Node) => nodesOfChain(nodes, height, head).includes(node);
 
     async function readFrom(node: Node, signal: AbortSignal): Promise<ExchangeState> {
       if (!sharesChain(node)) await node.pollTip().catch(() => {});
@@ -161,7 +159,7 @@ export function createPastStates(options: PastStatesOptions): PastStates {
     /** All nodes, in the order in which they are called. */
     function inOrder(): readonly Node[] {
       const rank = (node: Node) => STANDINGS.indexOf(node.standing(height));
-      const sharing = nodesFor(height, head);
+      const sharing = nodesOfChain(nodes, height, head);
       const first = isFinal(height, beaconHeight) ? sharing.toSorted((a, b) => rank(a) - rank(b)) : sharing;
       const all = [...new Set([...first, ...nodes.all.filter((node) => node.isResponding())])];
       return all.toSorted((a, b) => Number(a.isPaused('pastStates')) - Number(b.isPaused('pastStates')));

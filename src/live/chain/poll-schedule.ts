@@ -1,6 +1,6 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { drain, fullBucket, msUntilAvailable, refill } from '../../domain/token-bucket.ts';
-import type { PushedBlock } from '../../upstream/node/push-session.ts';
+import type { PushedBlock as Frame } from '../../upstream/node/push-session.ts';
 
 /** When the tips of the nodes are polled. A block that a node pushes is a reason to poll now, never a head by itself. */
 type PollSchedule = {
@@ -16,16 +16,19 @@ type PollSchedule = {
   onDue(pollNow: () => boolean): void;
   /** No poll is started any more. */
   stop(): void;
-  readonly push: PushInput;
+  readonly push: PushInput<PushedBlock>;
 };
 
 /** What the websockets of the nodes report. */
-export type PushInput = {
+export type PushInput<Block = Frame> = {
   /** A node has pushed a block. */
-  received(block: PushedBlock): void;
+  received(block: Block): void;
   /** A websocket has opened or closed: blocks may have been missed. While at least one is open, polls are rarer. */
   changed(isOpen: boolean): void;
 };
+
+/** What of a block that was pushed decides whether to poll. */
+type PushedBlock = Pick<Frame, 'height' | 'hash'>;
 
 /** The block of the head that is served. */
 type ServedBlock = { readonly beaconHeight: BeaconHeight; readonly hash: string };

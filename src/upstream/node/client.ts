@@ -2,7 +2,6 @@ import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
 import type { ExchangeParams } from '../../domain/exchange-params.ts';
-import type { PoolOrder } from '../../domain/pool-order.ts';
 import { UpstreamBadStatusError } from '../../errors.ts';
 import type { ResponseReader } from '../body.ts';
 import type { Circuit } from '../circuit.ts';
@@ -14,7 +13,7 @@ import type { Spacing } from '../spacing.ts';
 import { readInteger } from '../wire.ts';
 import { readChainInfo } from './chain-info.ts';
 import { checkOwnChain, isUnknownMethod, type NodeMethod, type ResultOf, readResult, toRequest } from './envelope.ts';
-import type { PoolsV3, PoolsV3Reader } from './exchange-v3.ts';
+import type { PoolsV3, PoolsV3Reader, TimedOrders } from './exchange-v3.ts';
 import { readParams } from './params-v3.ts';
 import { isBeforeV3, isUnknownVerbosity, whyStateIsMissing } from './state-not-found.ts';
 import type { StateReader } from './state-reader.ts';
@@ -46,10 +45,12 @@ export type NodeClient = {
   poolsV3(height: BeaconHeight, signal?: AbortSignal): Promise<PoolsV3>;
   /** The same at a height that a client requests. */
   earlierPoolsV3(height: BeaconHeight, signal?: AbortSignal): Promise<PoolsV3>;
-  /** The parameters of the third version. That the node does not have it is no fault of the node. @throws as `poolsV3` */
+  /** The parameters of the third version at the newest block. @throws as `poolsV3` */
   exchangeParams(height: BeaconHeight, signal?: AbortSignal): Promise<ExchangeParams>;
+  /** The same at a height that a client requests, or to see whether the node has the third version. */
+  earlierParams(height: BeaconHeight, signal?: AbortSignal): Promise<ExchangeParams>;
   /** The orders of a pool of the third version, which must exist: a node responds with none for an unknown one. @throws as `poolsV3` */
-  poolOrders(height: BeaconHeight, poolId: string, signal?: AbortSignal): Promise<readonly PoolOrder[]>;
+  poolOrders(height: BeaconHeight, poolId: string, signal?: AbortSignal): Promise<TimedOrders>;
 };
 
 type NodeClientOptions = {
@@ -69,8 +70,8 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
   const { name, http, url, health, circuit, spacing, stateReader, poolsV3Reader } = options;
   const details = { host: url.host };
   let lastId = 0;
-  /** Until when the node counts as one that does not send orders with the pools. */
-  let withoutOrdersUntil = Number.NEGATIVE_INFINITY;
+  /** Until when a node that is too old to send orders with the pools is not requested to. */
+  let withoutOrdersUntil: number | undefined;
 
   function send<T>({ method, params = [], reader, signal }: Call<T>): Promise<T> {
     const id = ++lastId;
@@ -106,11 +107,23 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     return { method: 'getpdestate', params: [{ BeaconHeight: height }], reader, signal };
   }
 
-  /** A call for a client. That a state is pruned, in the future or of no such version is an answer and no failure of the node. */
-  function passClient<T>(call: Call<T>, isAnswer: (error: unknown) => boolean = isMissing): Promise<T> {
-    const isFault = (error: unknown) => !isAnswer(error);
-    const turn = { ...call, isForClient: true };
+  /** A call for a client. That a state is pruned or in the future is an answer and no failure of the node. */
+  function passClient<T>(call: Call<T>): Promise<T> {
+    return pass(call, true, (error) => whyStateIsMissing(error) === undefined);
+  }
+
+  function pass<T>(call: Call<T>, isForClient: boolean, isFault: (error: unknown) => boolean): Promise<T> {
+    const turn = { ...call, isForClient };
     return circuit.pass(() => spacing.run(() => health.watch(call.method, send(call), isFault), turn));
+  }
+
+  /**
+   * A call for the third version. That the node does not have it is an answer and no failure, also if it follows the chain: then
+   * other calls show whether the node is there.
+   */
+  function passV3<T>(call: Call<T>, isForClient: boolean): Promise<T> {
+    const isFault = (error: unknown) => !lacksV3(error) && (!isForClient || whyStateIsMissing(error) === undefined);
+    return pass(call, isForClient, isFault);
   }
 
   function callV3<T>(
@@ -130,17 +143,22 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     height: BeaconHeight,
     isNewest: boolean,
     signal: AbortSignal | undefined,
-    run: (call: Call<PoolsV3>) => Promise<PoolsV3>,
   ): Promise<PoolsV3> {
     const read = (hasOrders: boolean) => {
       const filter = { key: 'PoolPairs', verbosity: hasOrders ? WITH_ORDERS : WITHOUT_ORDERS } as const;
       const response = { hasOrders, isNewest };
       const reader = (resultOf: ResultOf) => poolsV3Reader.read(height, resultOf, response);
-      return run(callV3(height, filter, reader, signal));
+      return passV3(callV3(height, filter, reader, signal), !isNewest);
     };
-    if (performance.now() < withoutOrdersUntil) return read(false);
+    if (withoutOrdersUntil !== undefined) {
+      if (performance.now() < withoutOrdersUntil) return read(false);
+      // Of calls at the same time, one shows whether the node is still old: nodes limit the number of errors.
+      withoutOrdersUntil = performance.now() + ORDERS_AGAIN_MS;
+    }
     try {
-      return await read(true);
+      const pools = await read(true);
+      withoutOrdersUntil = undefined;
+      return pools;
     } catch (error) {
       if (!isUnknownVerbosity(error)) throw error;
       withoutOrdersUntil = performance.now() + ORDERS_AGAIN_MS;
@@ -157,17 +175,13 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
       follow({ method: 'getbeaconbeststatedetail', params: [''], reader: createBeaconTipReader, signal }),
     exchangeState: (height, signal) => follow(stateAt(height, true, signal)),
     earlierState: (height, signal) => passClient(stateAt(height, false, signal)),
-    poolsV3: (height, signal) => readPoolsV3(height, true, signal, follow),
-    earlierPoolsV3: (height, signal) => readPoolsV3(height, false, signal, passClient),
-    exchangeParams(height, signal) {
-      const reader = (resultOf: ResultOf) =>
-        createDocumentReader(MAX_DOCUMENT_BYTES, (document) => readParams(resultOf(document)));
-      const isAnswer = (error: unknown) => isMissing(error) || isUnknownMethod(error) !== false;
-      return passClient(callV3(height, { key: 'Params' }, reader, signal), isAnswer);
-    },
+    poolsV3: (height, signal) => readPoolsV3(height, true, signal),
+    earlierPoolsV3: (height, signal) => readPoolsV3(height, false, signal),
+    exchangeParams: (height, signal) => passV3(callV3(height, { key: 'Params' }, createParamsReader, signal), false),
+    earlierParams: (height, signal) => passV3(callV3(height, { key: 'Params' }, createParamsReader, signal), true),
     poolOrders(height, poolId, signal) {
       const reader = (resultOf: ResultOf) => poolsV3Reader.readOrders(poolId, resultOf);
-      return passClient(callV3(height, { key: 'PoolPairOrders', id: poolId }, reader, signal));
+      return passV3(callV3(height, { key: 'PoolPairOrders', id: poolId }, reader, signal), true);
     },
   };
 }
@@ -185,11 +199,11 @@ const WITH_ORDERS = 4;
 const WITHOUT_ORDERS = 2;
 
 /** A node can be replaced by a newer one. */
-const ORDERS_AGAIN_MS = 60_000;
+const ORDERS_AGAIN_MS = 600_000;
 
-/** Whether the node has responded that it does not have the state. */
-function isMissing(error: unknown): boolean {
-  return whyStateIsMissing(error) !== undefined || isBeforeV3(error) || isUnknownVerbosity(error);
+/** Whether the node has responded that it does not have the third version, or that it is too old for this request. */
+function lacksV3(error: unknown): boolean {
+  return isBeforeV3(error) || isUnknownVerbosity(error) || isUnknownMethod(error) !== false;
 }
 
 type Call<T> = {
@@ -201,6 +215,10 @@ type Call<T> = {
 
 /** `getblockchaininfo` has some 20 KB. */
 const MAX_DOCUMENT_BYTES = 8 * 2 ** 20;
+
+function createParamsReader(resultOf: ResultOf): ResponseReader<ExchangeParams> {
+  return createDocumentReader(MAX_DOCUMENT_BYTES, (document) => readParams(resultOf(document)));
+}
 
 /** Of the large response of `getbeaconbeststatedetail`, only three members are kept. */
 function createBeaconTipReader(resultOf: ResultOf): ResponseReader<BeaconTip> {

@@ -33,10 +33,17 @@ const METHOD_NOT_FOUND = -32601;
 /** That of an older node of this chain. A current one responds with status 500 and no body. */
 const UNKNOWN_METHOD = -1002;
 
-/** Whether the node does not have the method: `undefined` if it may have it, because it also responds like this when it fails. */
+/** The statuses with which a proxy refuses a method that it does not know. */
+const REFUSALS: readonly number[] = [403, 404, 405, 501];
+
+/**
+ * Whether the node does not have the method: `undefined` if it may have it. A node also responds with status 500 and no body when it
+ * fails, and a proxy in front of it can refuse the method for a while.
+ */
 export function isUnknownMethod(error: unknown): boolean | undefined {
   if (error instanceof UpstreamRpcError) return error.rpcCode === UNKNOWN_METHOD || error.rpcCode === METHOD_NOT_FOUND;
-  return error instanceof UpstreamBadStatusError && error.status === 500 && error.body === '' ? undefined : false;
+  if (!(error instanceof UpstreamBadStatusError)) return false;
+  return REFUSALS.includes(error.status) || (error.status === 500 && error.body === '') ? undefined : false;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ExchangeState, ExchangeV3 } from '../../domain/exchange.ts';
-import { toInstant } from '../../domain/instant.ts';
+import { type Instant, toInstant } from '../../domain/instant.ts';
 import { type PoolOrder, sameOrders } from '../../domain/pool-order.ts';
 import type { ResponseReader } from '../body.ts';
 import { parseJson } from '../json.ts';
@@ -8,7 +8,7 @@ import { createFilteredReader } from '../json-filter.ts';
 import { parseMember } from '../json-member.ts';
 import { readObject, ShapeError, TooLargeError } from '../wire.ts';
 import type { ResultOf } from './envelope.ts';
-import { type ListedOrders, type PoolRow, readOrder, readOrders, readPoolRow } from './pool-v3.ts';
+import { type OrderLists, type PoolRow, readOrder, readOrders, readPoolRow } from './pool-v3.ts';
 import type { PoolDirectories } from './state-builder.ts';
 
 /** A state of V3 as the node shows it, without the parameters. */
@@ -19,8 +19,11 @@ export type PoolsV3Reader = {
   /** Starts to read one response. */
   read(height: BeaconHeight, resultOf: ResultOf, response: PoolsV3Response): ResponseReader<PoolsV3>;
   /** Starts to read the orders of one pool; its other members are filler. */
-  readOrders(poolId: string, resultOf: ResultOf): ResponseReader<readonly PoolOrder[]>;
+  readOrders(poolId: string, resultOf: ResultOf): ResponseReader<TimedOrders>;
 };
+
+/** The orders of a pool, and the time of the block after which it has them; `undefined` if the node does not report it. */
+export type TimedOrders = { readonly time: Instant | undefined; readonly orders: readonly PoolOrder[] };
 
 /** What is known of a response before it arrives. */
 type PoolsV3Response = {
@@ -54,39 +57,43 @@ export function createPoolsV3Reader(directories: PoolDirectories): PoolsV3Reader
 
   function toState(
     beaconHeight: BeaconHeight,
-    time: unknown,
+    time: Instant | undefined,
     rows: readonly PoolRow[],
     { hasOrders, isNewest }: PoolsV3Response,
   ): PoolsV3 {
     const sorted = rows.toSorted((a, b) => (a.poolId < b.poolId ? -1 : 1));
-    const orders = sorted.map((row) => sameOrders(previousOrders.get(row.poolId), row.orders));
-    if (hasOrders && isNewest)
-      previousOrders = new Map(sorted.map(({ poolId }, place) => [poolId, orders[place] ?? []]));
+    if (hasOrders && isNewest) previousOrders = new Map(sorted.map(({ poolId, orders }) => [poolId, orders]));
     return {
       beaconHeight,
-      time: Number.isSafeInteger(time) ? toInstant(Number(time)) : undefined,
+      time,
       directory: directories.of(sorted.map(({ poolId }) => poolId)),
       reserves: sorted.flatMap(({ virtual1, virtual2 }) => [virtual1, virtual2]),
       v3: {
         values: BigUint64Array.from(sorted.flatMap(({ real1, real2 }) => [real1, real2])),
         amplifiers: sorted.map(({ amplifier }) => amplifier),
         shareAmounts: BigUint64Array.from(sorted, ({ shareAmount }) => shareAmount),
-        orders: hasOrders ? orders : undefined,
+        orders: hasOrders ? sorted.map(({ orders }) => orders) : undefined,
       },
     };
   }
 
   return {
     read(beaconHeight, resultOf, response) {
-      const readRow = (poolId: string, pool: unknown, orders: ListedOrders) =>
-        readPoolRow(poolId, pool, response.hasOrders ? orders : undefined);
+      const readRow = (poolId: string, pool: unknown, lists: OrderLists) => {
+        const row = readPoolRow(poolId, pool, response.hasOrders ? lists : undefined);
+        return { ...row, orders: sameOrders(previousOrders.get(poolId), row.orders) };
+      };
       return createPoolsReader(resultOf, readRow, (rows, time) =>
         toState(beaconHeight, time, [...rows.values()], response),
       );
     },
     readOrders(poolId, resultOf) {
-      const readRow = (_: string, pool: unknown, orders: ListedOrders) => readOrders(pool, orders);
-      return createPoolsReader(resultOf, readRow, (pools) => pools.get(poolId) ?? []);
+      const readRow = (_: string, pool: unknown, lists: OrderLists) => readOrders(pool, lists);
+      return createPoolsReader(resultOf, readRow, (pools, time) => {
+        const orders = pools.get(poolId);
+        if (orders === undefined) throw new ShapeError('the pool that was requested', POOLS);
+        return { time, orders };
+      });
     },
   };
 }
@@ -94,28 +101,29 @@ export function createPoolsV3Reader(directories: PoolDirectories): PoolsV3Reader
 /**
  * Creates the reader of one response with pools.
  *
- * @param readRow reads a pool, from which its orders were taken out. Both throw ShapeError
+ * @param readRow reads a pool with the lists that were cut out of it. Both throw ShapeError
  */
 function createPoolsReader<Row, T>(
   resultOf: ResultOf,
-  readRow: (poolId: string, pool: unknown, orders: ListedOrders) => Row,
-  end: (rows: ReadonlyMap<string, Row>, time: unknown) => T,
+  readRow: (poolId: string, pool: unknown, lists: OrderLists) => Row,
+  end: (rows: ReadonlyMap<string, Row>, time: Instant | undefined) => T,
 ): ResponseReader<T> {
   /** By pool id, or why it cannot be read: that is thrown at the end, because the envelope may contain an error. */
   let rows = new Map<string, Row>();
   let errors = new Map<string, ShapeError>();
-  let orders: (PoolOrder | ShapeError)[] = [];
+  /** The lists of the next pool that can be its orders. */
+  let lists: (PoolOrder | ShapeError)[][] = [];
   let orderCount = 0;
 
   function take(member: Buffer): void {
     const { key, value } = parseMember(member.toString());
     const poolId = key.toLowerCase();
-    const listed = orders;
-    orders = [];
+    const ownLists = lists;
+    lists = [];
     rows.delete(poolId);
     errors.delete(poolId);
     try {
-      rows.set(poolId, readRow(poolId, value, listed));
+      rows.set(poolId, readRow(poolId, value, ownLists));
     } catch (error) {
       if (!(error instanceof ShapeError)) throw error;
       errors.set(poolId, error);
@@ -134,11 +142,9 @@ function createPoolsReader<Row, T>(
     take,
     innerLists: {
       depth: ORDERS_DEPTH,
-      begin() {
-        orders = [];
-      },
+      begin: () => lists.push([]) - 1,
       take(order: Buffer) {
-        orders.push(parseOrder(order));
+        lists.at(-1)?.push(parseOrder(order));
         orderCount += 1;
         if (orderCount > MAX_ORDERS) throw new TooLargeError(`${MAX_ORDERS} orders`);
       },
@@ -151,7 +157,8 @@ function createPoolsReader<Row, T>(
     readObject(result['PoolPairs'], POOLS);
     const [error] = errors.values();
     if (error !== undefined) throw error;
-    return end(rows, result['BeaconTimeStamp']);
+    const time = result['BeaconTimeStamp'];
+    return end(rows, Number.isSafeInteger(time) ? toInstant(Number(time)) : undefined);
   });
 }
 

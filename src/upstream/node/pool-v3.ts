@@ -23,14 +23,14 @@ export type PoolRow = {
   readonly orders: readonly PoolOrder[];
 };
 
-/** The orders of a pool as they were read before, each or why it is none. */
-export type ListedOrders = readonly (PoolOrder | ShapeError)[];
+/** The lists of a pool that can be its orders, as they were read before: each order, or why it is none. */
+export type OrderLists = readonly (readonly (PoolOrder | ShapeError)[])[];
 
-/** The largest `Int` of GraphQL. */
-const MAX_INT32 = 2 ** 31 - 1;
-
-/** A real amount has 64 bits, an amplifier too. */
-const MAX_VIRTUAL = 2n ** 128n - 1n;
+/**
+ * Anybody can create a pool, with any amplifier of 64 bits, so that its virtual amounts have 115 bits. They grow with its
+ * shares, which have 64 bits. A pool beyond this limit is not one of this exchange.
+ */
+const MAX_VIRTUAL = 2n ** 256n - 1n;
 
 const POOL = '$.Result.PoolPairs[…]';
 const ORDER = `${POOL}.Orderbook.orders[…]`;
@@ -39,10 +39,10 @@ const ORDER = `${POOL}.Orderbook.orders[…]`;
  * Reads a pool.
  *
  * @param poolId its key in the response, in lower case
- * @param listed its orders, or why one of them is none; `undefined` if the response has no orders
+ * @param lists what was cut out of it; `undefined` if the response has no orders
  * @throws ShapeError
  */
-export function readPoolRow(poolId: string, value: unknown, listed: ListedOrders | undefined): PoolRow {
+export function readPoolRow(poolId: string, value: unknown, lists: OrderLists | undefined): PoolRow {
   const pool = readObject(value, POOL);
   const state = readObject(pool['State'], `${POOL}.State`);
   const amount = (name: string) => readUint64(state[name], `${POOL}.State.${name}`);
@@ -57,18 +57,19 @@ export function readPoolRow(poolId: string, value: unknown, listed: ListedOrders
     real2: amount('Token1RealAmount'),
     virtual1: virtual('Token0VirtualAmount'),
     virtual2: virtual('Token1VirtualAmount'),
-    amplifier: readIntegerUpTo(MAX_INT32, state['Amplifier'], `${POOL}.State.Amplifier`),
+    amplifier: Number(amount('Amplifier')),
     shareAmount: amount('ShareAmount'),
-    orders: listed === undefined ? [] : readOrders(pool, listed),
+    orders: lists === undefined ? [] : readOrders(pool, lists),
   };
 }
 
-/** Reads the orders of a pool, whose list is empty here: they were read before. A pool without orders has no list. @throws ShapeError */
-export function readOrders(value: unknown, listed: ListedOrders): readonly PoolOrder[] {
+/** Reads the orders of a pool, in which a list has the number of those that were cut out. A pool without orders has none. @throws ShapeError */
+export function readOrders(value: unknown, lists: OrderLists): readonly PoolOrder[] {
   const pool = readObject(value, POOL);
   const { orders } = readObject(pool['Orderbook'], `${POOL}.Orderbook`);
   if (orders === undefined) return [];
-  readArray(orders, `${POOL}.Orderbook.orders`);
+  const [number] = readArray(orders, `${POOL}.Orderbook.orders`);
+  const listed = lists[Number(number)] ?? [];
   return listed.map((order) => {
     if (order instanceof ShapeError) throw order;
     return order;

@@ -311,6 +311,7 @@ describe('a past state is read', () => {
     const newest = await head.get();
     const states = createPastStates({
       nodes,
+      versions: onlyV1(),
       bulkhead: roomyBulkhead('NODE'),
       poolCounts: uncounted(),
       served: () => [],
@@ -379,6 +380,7 @@ describe('a past state is read', () => {
     expect(head).toMatchObject({ beaconHeight: 110, source: { client: source } });
     const states = createPastStates({
       nodes,
+      versions: onlyV1(),
       bulkhead: roomyBulkhead('NODE'),
       poolCounts: uncounted(),
       served: () => [],
@@ -422,6 +424,7 @@ describe('a past state is read', () => {
     await nodes.poll();
     const states = createPastStates({
       nodes,
+      versions: onlyV1(),
       bulkhead: roomyBulkhead('NODE'),
       poolCounts: uncounted(),
       served: () => [],

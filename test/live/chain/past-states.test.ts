@@ -4,7 +4,7 @@ import type { Head } from '../../../src/live/chain/head.ts';
 import { createPastStates } from '../../../src/live/chain/past-states.ts';
 import { createSandbox } from '../../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
-import { nodeAt, nodesOf, roomyBulkhead, SOMEONE, UNWATCHED, uncounted } from '../../upstream/connect.ts';
+import { nodeAt, nodesOf, onlyV1, roomyBulkhead, SOMEONE, UNWATCHED, uncounted } from '../../upstream/connect.ts';
 import { failureOf } from '../../upstream/failure.ts';
 import { blockNotFound, chainInfoOf, exchangeOf, headOf, scriptedNode, stateUnreadable } from './heads.ts';
 
@@ -24,7 +24,13 @@ function nodeOf(...errors: Error[]): NodeClient & { readonly calls: number[] } {
 function statesOf(client: NodeClient, watch = UNWATCHED, served: readonly Head[] = []) {
   const nodes = nodesOf([client], { watch });
   const poolCounts = uncounted();
-  const states = createPastStates({ nodes, bulkhead: roomyBulkhead('NODE'), poolCounts, served: () => served });
+  const states = createPastStates({
+    nodes,
+    versions: onlyV1(),
+    bulkhead: roomyBulkhead('NODE'),
+    poolCounts,
+    served: () => served,
+  });
   const [node] = nodes.all;
   const headAt = (height: number, hash?: string): Head => headOf(height, hash, node);
   return { states, headAt, node };

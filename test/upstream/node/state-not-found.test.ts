@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { UpstreamRpcError, UpstreamTimeoutError } from '../../../src/errors.ts';
-import { retryUntilStateExists, whyStateIsMissing } from '../../../src/upstream/node/state-not-found.ts';
+import { isUnknownMethod, readResult } from '../../../src/upstream/node/envelope.ts';
+import {
+  isBeforeV3,
+  isUnknownVerbosity,
+  retryUntilStateExists,
+  whyStateIsMissing,
+} from '../../../src/upstream/node/state-not-found.ts';
 import { blockNotFound, statePruned, stateUnreadable } from '../../live/chain/heads.ts';
+import { readFixture } from '../fixture.ts';
 
 const rootNotFound = "-8000: Can't found ConsensusStateRootHash of beacon height";
 
@@ -26,6 +33,22 @@ test('no other error means that a state is missing', () => {
   expect(whyStateIsMissing(new UpstreamRpcError(-1003, { because }))).toBe(undefined);
   expect(whyStateIsMissing(new UpstreamRpcError(undefined, { because }))).toBe(undefined);
   expect(whyStateIsMissing(new UpstreamTimeoutError('NODE', 5, { because }))).toBe(undefined);
+});
+
+test.each<[string, readonly [why: string | undefined, isBefore: boolean, isOld: boolean]]>([
+  ['before-break-point', [undefined, true, false]],
+  ['future-height', ['future', false, false]],
+  ['pruned-height', ['pruned', false, false]],
+  ['verbosity', [undefined, false, true]],
+  ['unknown-pool', [undefined, false, false]],
+  ['filter-key', [undefined, false, false]],
+  ['filter-type', [undefined, false, false]],
+  ['missing-filter', [undefined, false, false]],
+])('the recorded error of V3 %s says why', async (name, why) => {
+  const read = async () => readResult(JSON.parse(readFixture(`node/v3/error.${name}`)), 1);
+  const error = await read().catch((reason) => reason);
+  expect([whyStateIsMissing(error), isBeforeV3(error), isUnknownVerbosity(error)]).toEqual(why);
+  expect(isUnknownMethod(error)).toBe(false);
 });
 
 describe('calls for the state of a height that the chain has reached', () => {

@@ -1,0 +1,106 @@
+import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import type { ExchangeState } from '../../domain/exchange.ts';
+import type { PoolOrder } from '../../domain/pool-order.ts';
+import { type PoolPair, poolPairId } from '../../domain/pool-pair.ts';
+import { UpstreamBusyError } from '../../errors.ts';
+import type { NodeClient } from '../../upstream/node/client.ts';
+import { isUnknownMethod } from '../../upstream/node/envelope.ts';
+import { type ErrorBudget, isBeforeV3, retryUntilStateExists } from '../../upstream/node/state-not-found.ts';
+import type { ReadState } from './block-reader.ts';
+import type { ExchangeVersions } from './exchange-versions.ts';
+import type { ReadKind } from './node-record.ts';
+import { branchError, TOO_MANY_ERRORS } from './past-state-reader.ts';
+
+/** Reads the exchange from one node, in the version that trades. */
+export type ExchangeReader = {
+  readonly readState: ReadState;
+  /**
+   * Reads the orders of a pool from a node whose state of that height has none.
+   *
+   * @throws UpstreamBusyError if the budget of errors is used up, UpstreamError
+   */
+  readPoolOrders(pool: PoolPair, signal: AbortSignal): Promise<readonly PoolOrder[]>;
+  /**
+   * Whether the node has V3 at a height, within the budget of errors for new blocks.
+   *
+   * @param maxCalls a node without the method responds as if it had failed: how often it is called then
+   * @throws UpstreamError
+   */
+  hasV3(height: BeaconHeight, maxCalls: number): Promise<boolean>;
+};
+
+type ExchangeReaderOptions = {
+  readonly client: NodeClient;
+  readonly versions: ExchangeVersions;
+  /** The errors that reads of a kind may still cause. */
+  readonly budgetOf: (kind: ReadKind) => ErrorBudget;
+};
+
+/** Behind a load balancer the orders can be those of another block. They are requested at most this number of times. */
+const CALLS_FOR_A_BLOCK = 4;
+
+/** Creates the reader of one node. */
+export function createExchangeReader({ client, versions, budgetOf }: ExchangeReaderOptions): ExchangeReader {
+  async function readNewV3(height: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
+    const [pools, params] = await Promise.all([
+      client.poolsV3(height, signal),
+      versions.params(height, () => client.exchangeParams(height, signal)),
+    ]);
+    return { ...pools, v3: { ...pools.v3, params } };
+  }
+
+  /** One call after the other: a state that the node does not have causes one error. */
+  async function readEarlierV3(height: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
+    const params = await client.earlierParams(height, signal);
+    const pools = await client.earlierPoolsV3(height, signal);
+    return { ...pools, v3: { ...pools.v3, params } };
+  }
+
+  const readers = {
+    newBlocks: { V1: client.exchangeState, V3: readNewV3 },
+    pastStates: { V1: client.earlierState, V3: readEarlierV3 },
+  };
+
+  const readState: ReadState = async ({ kind, height, isV1 }, signal) => {
+    const version = isV1 ? 'V1' : versions.versionAt(height);
+    const read = readers[kind][version ?? 'V3'];
+    try {
+      const state = await retryUntilStateExists(() => read(height, signal), budgetOf(kind), signal);
+      versions.observe(state);
+      return state;
+    } catch (error) {
+      if (version !== undefined || kind === 'newBlocks' || !isBeforeV3(error)) throw error;
+      versions.noteBeforeV3(height);
+      return readState({ kind, height, isV1: true }, signal);
+    }
+  };
+
+  return {
+    readState,
+    async readPoolOrders(pool, signal) {
+      const { beaconHeight: height, time } = pool;
+      const errors = budgetOf('pastStates');
+      for (let calls = 0; calls < CALLS_FOR_A_BLOCK; calls++) {
+        if (!errors.has(1)) throw new UpstreamBusyError('NODE', TOO_MANY_ERRORS);
+        const request = () => client.poolOrders(height, poolPairId(pool), signal);
+        const read = await retryUntilStateExists(request, errors, signal);
+        if (read.time === time) return read.orders;
+      }
+      throw branchError(height, client.name);
+    },
+    async hasV3(height, maxCalls) {
+      const errors = budgetOf('newBlocks');
+      for (let calls = 1; ; calls++) {
+        if (!errors.has(1)) throw new UpstreamBusyError('NODE', TOO_MANY_ERRORS);
+        try {
+          await retryUntilStateExists(() => client.earlierParams(height), errors);
+          return true;
+        } catch (error) {
+          const isUnknown = isUnknownMethod(error);
+          if (isBeforeV3(error) || isUnknown || (isUnknown === undefined && calls >= maxCalls)) return false;
+          if (isUnknown === false) throw error;
+        }
+      }
+    },
+  };
+}

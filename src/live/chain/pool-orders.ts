@@ -1,0 +1,67 @@
+import { LRUCache } from 'lru-cache';
+import type { PoolOrder } from '../../domain/pool-order.ts';
+import { type PoolPair, poolPairId } from '../../domain/pool-pair.ts';
+import { HeightNotAvailableError } from '../../errors.ts';
+import type { Bulkhead, QueuedCall } from '../../upstream/bulkhead.ts';
+import type { Requester } from '../../upstream/fair-queue.ts';
+import { whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
+import type { Head } from './head.ts';
+import type { Nodes } from './nodes.ts';
+import { nameOfState, nodesOfChain } from './state-sources.ts';
+
+/** Reads the orders of pools of V3 whose state has none, because it is that of an old node. */
+export type PoolOrders = {
+  /**
+   * The orders of a pool at its height, in the order of the node. All requests for them share one read.
+   *
+   * @param pool a pool of a state of V3: a node responds without orders for a pool that it does not have
+   * @param head the head of the answer, at the height of the pool or above it
+   * @param requester the client and operation that wait for it in the queue
+   * @throws HeightNotAvailableError if every node has pruned the height, UpstreamError
+   */
+  read(pool: PoolPair, head: Head, requester: Requester): Promise<readonly PoolOrder[]>;
+};
+
+type PoolOrdersOptions = {
+  readonly nodes: Pick<Nodes, 'firstSuccess' | 'sharingBlock'>;
+  readonly bulkhead: Bulkhead;
+};
+
+/** The books that clients look at. A large one has thousands of orders. */
+const MAX_BOOKS = 64;
+
+/** Calls for one book, one after another: behind a load balancer it can be that of another block. */
+const CALLS_FOR_A_BOOK = 2;
+
+/** Creates the reader, with no orders read yet. Those of a height that can be replaced are used only under the same head. */
+export function createPoolOrders({ nodes, bulkhead }: PoolOrdersOptions): PoolOrders {
+  const books = new LRUCache<string, QueuedCall<readonly PoolOrder[]>>({ max: MAX_BOOKS });
+
+  async function readFromAny(pool: PoolPair, head: Head): Promise<readonly PoolOrder[]> {
+    const all = nodesOfChain(nodes, pool.beaconHeight, head);
+    const rank = (node: (typeof all)[number]) => Number(node.isPaused('pastStates'));
+    const left = all.toSorted((a, b) => rank(a) - rank(b)).values();
+    try {
+      return await nodes.firstSuccess(async () => {
+        const node = left.next().value;
+        return node && ((signal) => node.readPoolOrders(pool, signal));
+      }, CALLS_FOR_A_BOOK);
+    } catch (error) {
+      const isPruned = whyStateIsMissing(error) === 'pruned';
+      throw isPruned ? new HeightNotAvailableError(pool.beaconHeight, head.beaconHeight) : error;
+    }
+  }
+
+  return {
+    async read(pool, head, requester) {
+      const name = `${poolPairId(pool)} at ${nameOfState(pool.beaconHeight, head)}`;
+      const known = books.get(name);
+      if (known !== undefined) return known.wait(requester);
+
+      const book = bulkhead.queue(() => readFromAny(pool, head));
+      books.set(name, book);
+      book.answer.catch(() => books.peek(name) === book && books.delete(name));
+      return book.wait(requester);
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts';
+import { fixedSandbox } from '../../sandbox/support.ts';
+import { nodeAt } from '../connect.ts';
+import { failureOf } from '../failure.ts';
+
+const V3 = { exchange: 'v3', history: 5 } as const;
+
+/** A client of a sandbox, and the verbosities that it has requested since the last time. */
+async function open(options: SandboxOptions = V3) {
+  const sandbox = await fixedSandbox(options);
+  onTestFinished(sandbox.close);
+  const { client, health } = nodeAt(sandbox.nodeUrl);
+  const { node, chain } = sandbox;
+  let seen = 0;
+  function verbosities() {
+    const requests = node.requests.slice(seen);
+    seen += requests.length;
+    return requests.map(({ body }) => /"Verbosity":(\d)/.exec(body)?.[1]);
+  }
+  return { sandbox, client, health, verbosities, height: chain.tip.height };
+}
+
+describe('an old node', () => {
+  test('is requested to send orders once, and again after ten minutes: then by one call', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { sandbox, client, health, verbosities, height } = await open();
+    const recover = sandbox.node.faults.set({ kind: 'old-node' });
+    expect((await client.poolsV3(height)).v3.orders).toBeUndefined();
+    await client.earlierPoolsV3(height - 1);
+    await client.poolsV3(height);
+    expect(verbosities()).toEqual(['4', '2', '2', '2']);
+    expect(health.read()).toMatchObject({ healthy: true, lastErrorCode: undefined });
+
+    vi.advanceTimersByTime(600_000);
+    await Promise.all([1, 2, 3].map(() => client.earlierPoolsV3(height)));
+    expect(verbosities().sort()).toEqual(['2', '2', '2', '4']);
+
+    recover();
+    await client.poolsV3(height);
+    vi.advanceTimersByTime(600_000);
+    expect((await client.poolsV3(height)).v3.orders?.flat().length).toBeGreaterThan(0);
+    await client.poolsV3(height);
+    expect(verbosities()).toEqual(['2', '4', '4']);
+  });
+});
+
+describe('that a node does not have V3 is no failure of the node', () => {
+  test.each<[string, SandboxOptions]>([
+    ['without the method', { history: 5 }],
+    ['before its start', { ...V3, exchangeFrom: 3_000_000 }],
+  ])('%s', async (_, options) => {
+    const { client, health, height } = await open(options);
+    await client.chainInfo();
+    for (const call of [client.poolsV3, client.earlierPoolsV3, client.exchangeParams, client.earlierParams])
+      for (let calls = 0; calls < 4; calls++) await failureOf(call(height));
+    await failureOf(client.poolOrders(height, 'x'));
+    expect(health.read()).toMatchObject({ healthy: true, lastErrorCode: undefined });
+    expect((await client.exchangeState(height)).beaconHeight).toBe(height);
+  });
+
+  test('that it fails is one', async () => {
+    const { sandbox, client, health, height } = await open();
+    sandbox.node.faults.set({ kind: 'status', status: 502 });
+    expect(await failureOf(client.poolsV3(height))).toMatchObject({ code: 'UPSTREAM_BAD_STATUS' });
+    expect(health.read()).toMatchObject({ healthy: false, lastErrorCode: 'UPSTREAM_BAD_STATUS' });
+  });
+});

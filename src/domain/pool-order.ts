@@ -11,3 +11,27 @@ export type PoolOrder = {
   readonly balance1: bigint;
   readonly balance2: bigint;
 };
+
+/**
+ * The orders as they are, or the same list as before if it has equal ones: a list that is identical to that of another height has
+ * not changed.
+ */
+export function sameOrders(
+  before: readonly PoolOrder[] | undefined,
+  orders: readonly PoolOrder[],
+): readonly PoolOrder[] {
+  const isSame = before?.length === orders.length && orders.every((order, index) => areEqual(order, before[index]));
+  return isSame ? before : orders;
+}
+
+function areEqual(a: PoolOrder, b: PoolOrder | undefined): boolean {
+  return (
+    b !== undefined &&
+    a.id === b.id &&
+    a.balance1 === b.balance1 &&
+    a.balance2 === b.balance2 &&
+    a.rate1 === b.rate1 &&
+    a.rate2 === b.rate2 &&
+    a.sells === b.sells
+  );
+}

@@ -1,7 +1,7 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ExchangeState, ExchangeV3 } from '../../domain/exchange.ts';
 import { toInstant } from '../../domain/instant.ts';
-import type { PoolOrder } from '../../domain/pool-order.ts';
+import { type PoolOrder, sameOrders } from '../../domain/pool-order.ts';
 import type { ResponseReader } from '../body.ts';
 import { parseJson } from '../json.ts';
 import { createFilteredReader } from '../json-filter.ts';
@@ -163,22 +163,4 @@ function parseOrder(bytes: Buffer): PoolOrder | ShapeError {
     if (error instanceof ShapeError) return error;
     throw error;
   }
-}
-
-/** The orders as they are, or the same list as before if it has equal ones. */
-function sameOrders(before: readonly PoolOrder[] | undefined, orders: readonly PoolOrder[]): readonly PoolOrder[] {
-  const isSame = before?.length === orders.length && orders.every((order, index) => areEqual(order, before[index]));
-  return isSame ? before : orders;
-}
-
-function areEqual(a: PoolOrder, b: PoolOrder | undefined): boolean {
-  return (
-    b !== undefined &&
-    a.id === b.id &&
-    a.balance1 === b.balance1 &&
-    a.balance2 === b.balance2 &&
-    a.rate1 === b.rate1 &&
-    a.rate2 === b.rate2 &&
-    a.sells === b.sells
-  );
 }

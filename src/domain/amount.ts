@@ -42,8 +42,8 @@ export function toSignificantDecimal(numerator: bigint, denominator: bigint, dig
   const decimals = digits - (numerator.toString().length - denominator.toString().length);
   const limit = 10n ** BigInt(digits);
   const rounded = roundedQuotient(numerator, denominator, decimals);
-  if (rounded < limit) return writeShortest(rounded, decimals);
-  return writeShortest(roundedQuotient(numerator, denominator, decimals - 1), decimals - 1);
+  if (rounded < limit) return toShortestDecimal(rounded, decimals);
+  return toShortestDecimal(roundedQuotient(numerator, denominator, decimals - 1), decimals - 1);
 }
 
 /** `numerator * 10^decimals / denominator`, rounded half up. */
@@ -53,7 +53,8 @@ function roundedQuotient(numerator: bigint, denominator: bigint, decimals: numbe
   return (2n * scaled + divisor) / (2n * divisor);
 }
 
-function writeShortest(units: bigint, decimals: number): string {
+/** Writes `units / 10^decimals` without zeros at the end of its fraction. @param units above 0 */
+export function toShortestDecimal(units: bigint, decimals: number): string {
   if (decimals <= 0) return (units * 10n ** BigInt(-decimals)).toString();
   return toDecimal(units, decimals).replace(/\.?0+$/, '');
 }

@@ -51,7 +51,7 @@ export type Candle = PoolCandle & {
 };
 
 /** A height that is known beside the recorded ones, with the reserves of one pool; `undefined` if it did not exist. */
-export type PoolAtHeight = {
+type PoolAtHeight = {
   readonly beaconHeight: BeaconHeight;
   readonly time: Instant;
   readonly reserves: Reserves | undefined;

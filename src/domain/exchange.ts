@@ -109,6 +109,13 @@ function indexByToken(token1Ids: readonly TokenId[], token2Ids: readonly TokenId
   return index;
 }
 
+/** The same height without pools: V3 before its start. */
+export function withoutPools({ beaconHeight, time }: ExchangeState): ExchangeState {
+  return { beaconHeight, time, directory: NO_POOLS, reserves: [] };
+}
+
+const NO_POOLS = toPoolDirectory([]);
+
 /** Number of pools of a state. */
 export function poolCount(state: ExchangeState): number {
   return state.directory.ids.length;

@@ -98,12 +98,12 @@ export function atDepth<Book extends Sides>(book: Book, depth: number): Book {
 }
 
 /** The highest bid; `undefined` without bids. */
-export function bestBid(book: OrderBook): number | undefined {
+export function bestBid(book: Sides): number | undefined {
   return book.bids[0]?.price;
 }
 
 /** The lowest ask; `undefined` without asks. */
-export function bestAsk(book: OrderBook): number | undefined {
+export function bestAsk(book: Sides): number | undefined {
   return book.asks[0]?.price;
 }
 
@@ -170,7 +170,7 @@ function merge(offer: Offer, other: Offer): Offer {
 }
 
 /** The entries with the totals of each and of all before it. */
-function accumulate(offers: readonly Offer[]): OrderBookEntry[] {
+export function accumulate(offers: readonly Offer[]): OrderBookEntry[] {
   let cumulativeQuantity = 0;
   let cumulativeTotal = 0;
   return offers.map(({ price, quantity, priceText, quantityText }) => {

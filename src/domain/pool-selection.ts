@@ -9,6 +9,8 @@ export type PoolPairFilter = {
   /** The pool must contain at least one of these tokens, on either side. */
   readonly anyTokenOf?: ReadonlySet<TokenId> | undefined;
   readonly nonEmpty?: boolean | undefined;
+  /** The ids of pools of V3. */
+  readonly poolIds?: ReadonlySet<string> | undefined;
 };
 
 /**
@@ -52,9 +54,10 @@ function isNonEmptyAt({ reserves, v3 }: ExchangeState, place: number): boolean {
 }
 
 /** Whether a pool passes the parts of the filter that the directory has no index for. */
-function passes(state: ExchangeState, place: number, { anyTokenOf, nonEmpty }: PoolPairFilter): boolean {
+function passes(state: ExchangeState, place: number, { anyTokenOf, nonEmpty, poolIds }: PoolPairFilter): boolean {
   const { directory } = state;
   return (
+    (poolIds === undefined || poolIds.has(directory.ids[place] ?? '')) &&
     (anyTokenOf === undefined ||
       anyTokenOf.has(directory.token1Ids[place] ?? '') ||
       anyTokenOf.has(directory.token2Ids[place] ?? '')) &&

@@ -25,7 +25,7 @@ export type Token = {
 export type TokenList = ReadonlyMap<TokenId, Token>;
 
 /**
- * The native coin and the best-known bridged tokens of the main network. The chain does not contain decimals. A tokens file
+ * The native coin and the best-known bridged and unified tokens of the main network. The chain does not contain decimals. A tokens file
  * adds to this list or corrects it.
  */
 export const KNOWN_TOKENS: TokenList = toTokenList([
@@ -37,6 +37,9 @@ export const KNOWN_TOKENS: TokenList = toTokenList([
   { tokenId: 'c01e7dc1d1aba995c19b257412340b057f8ad1482ccb6a9bb0adce61afbf05d4', symbol: 'XMR', decimals: 9 },
   { tokenId: 'b2655152784e8639fa19521a7035f331eea1f1e911b2f3200a507ebb4554387b', symbol: 'BNB', decimals: 9 },
   { tokenId: '3f89c75324b46f13c7b036871060e641d996a24c09b3065835cb1d38b799d6c1', symbol: 'DAI', decimals: 9 },
+  // The unified tokens: since July 2022, pools hold them in place of the bridged ones with the same symbols.
+  { tokenId: '076a4423fa20922526bd50b0d7b0dc1c593ce16e15ba141ede5fb5a28aa3f229', symbol: 'USDT', decimals: 6 },
+  { tokenId: '3ee31eba6376fc16cadb52c8765f20b6ebff92c0b1c5ab5fc78c8c25703bb19e', symbol: 'ETH', decimals: 9 },
 ]);
 
 /** The stable coins among them, which are worth one US dollar each. */

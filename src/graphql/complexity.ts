@@ -96,10 +96,15 @@ export function pageOfPools({ size, isMade, pools = Number.POSITIVE_INFINITY, at
 /** The complexity of a price from a pool: the same as of a field that returns the pool. */
 export const POOL_PRICE: Complexity = objects(1);
 
-/** The complexity of an order book. Each of its two sides has half of the depth. */
+/** The complexity of an order book of the market-data host. Each of its two sides has half of the depth. */
 export function orderBook(depth: Depth): Complexity {
+  return { ...poolBook(depth), field: ORDER_BOOK };
+}
+
+/** The complexity of the order book of a pool, which is read together with the pool. */
+export function poolBook(depth: Depth): Complexity {
   const entries = (depth ?? DEFAULT_DEPTH) || ASSUMED_ENTRIES;
-  return { field: ORDER_BOOK, multiplier: 1, entries: Math.max(0, entries) / 2 };
+  return { field: 1, multiplier: 1, entries: Math.max(0, entries) / 2 };
 }
 
 /** The complexity of a ladder: an order book, and that many levels on each side. */

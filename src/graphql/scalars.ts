@@ -19,7 +19,7 @@ const NO_BEACON_HEIGHT = badInput<BeaconHeight>('a beacon height: an integer fro
 
 builder.scalarType('BigInt', {
   description:
-    'An unsigned 64-bit integer as a decimal string. Amounts are in the smallest unit of the token. Arguments can also be integers, as JSON numbers up to 2^53 - 1. Any other value is BAD_USER_INPUT.',
+    'An unsigned integer as a decimal string. It has 64 bits, except virtual values, which can exceed 2^64 - 1. Amounts are in the smallest unit of the token. Arguments have at most 64 bits, and can also be integers, as JSON numbers up to 2^53 - 1. Any other value is BAD_USER_INPUT.',
   serialize: String,
   extensions: PLAIN_TEXT,
   coerceInputValue: (value): bigint => parseAmount(value) ?? NO_AMOUNT,

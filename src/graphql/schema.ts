@@ -2,11 +2,13 @@ import './scalars.ts';
 import './types/best-block.ts';
 import './types/candle.ts';
 import './types/chain-info.ts';
+import './types/exchange-params.ts';
 import './types/head.ts';
 import './types/history.ts';
 import './types/node.ts';
 import './types/order-book.ts';
 import './types/pair.ts';
+import './types/pool-book.ts';
 import './types/pool-pair.ts';
 import './types/pool-pair-connection.ts';
 import './types/price-change.ts';
@@ -22,13 +24,13 @@ const description = `
 This endpoint combines two upstreams: a full **node** of a blockchain with an exchange, and the exchange's **market-data host**.
 
 - A **beacon height** is the number of a block on the beacon chain. Each response describes one beacon height, by default the newest. The argument \`at\` selects an earlier one.
-- A **pool** contains reserves of two tokens. Its price follows from the reserves. Pools come from the node.
-- A **pair** is a market of two tokens on the market-data host. It has a **ticker** (last price and volumes) and an **order book**. Its field \`poolPair\` is the node's pool of the same two tokens.
+- A **pool** contains two tokens. Its price follows from their amounts. Pools come from the node. The exchange has two versions: in **V1**, two tokens have one pool; in **V3**, they can have several, each with an id of its own, amplified, and with orders. \`service.exchangeVersion\` says which one trades.
+- A **pair** is a market of two tokens on the market-data host. It has a **ticker** (last price and volumes) and an **order book**. Its field \`poolPair\` is its pool on the node: in V3 the one that \`poolId\` names, in V1 that of the same two tokens.
 - A **quote** is the best way to change one token for another at one height: a route of up to four pools, with its amounts. It does not contain the exchange's trading fee.
 - If an upstream cannot provide a field, the field is null and the response contains an error with a code. The other fields are complete.
 - A subscription sends the current value first, then each change.
 
-Start with \`poolPairs\` for prices, \`tickers\` for markets, \`quote\` for swaps, \`chainInfo\` for the chain, and \`service\` for the status and the limits of this gateway.
+Start with \`poolPairs\` or \`pool\` for prices, \`tickers\` for markets, \`quote\` for swaps, \`chainInfo\` for the chain, and \`service\` for the status and the limits of this gateway.
 `.trim();
 
 /** The schema of the gateway. */

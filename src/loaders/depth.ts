@@ -1,5 +1,7 @@
-import { type DepthLadder, depthLadder, type LadderSteps, wholeReserves } from '../domain/depth.ts';
+import { type DepthLadder, depthLadder, type LadderSteps, wholeReserves } from '../domain/depth-ladder.ts';
 import type { Pair } from '../domain/market.ts';
+import type { PoolPair } from '../domain/pool-pair.ts';
+import type { TokenId } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
 import { requireBetween } from './argument-ranges.ts';
 import type { Loaders } from './loaders.ts';
@@ -32,20 +34,30 @@ export function readPercents({ percents }: DepthArguments): readonly number[] {
 }
 
 /**
- * The ladder of a pair's pool and order book. The book is only read if there is a pool.
+ * The ladder of a pair's pool and an order book: the host's book of the pair for a pool of V1, and the pool's own orders, which the
+ * host's book shows too, for one of V3. The book is only read if there is a pool.
  *
- * @returns `undefined` without a pool or a book, for an empty side, or while decimals are unknown
+ * @returns `undefined` without a pool or a book, for a pool that refuses every trade, or while decimals are unknown
  * @throws BadUserInputError, UpstreamError
  */
 export async function ladderOf(
   pair: Pair,
   args: LadderArguments,
-  { exchange, tokens, orderBooks }: Pick<Loaders, 'exchange' | 'tokens' | 'orderBooks'>,
+  { exchange, tokens, orderBooks, poolOrders }: Pick<Loaders, 'exchange' | 'tokens' | 'orderBooks' | 'poolOrders'>,
 ): Promise<DepthLadder | undefined> {
   const steps = readSteps(args);
-  const reserves = await pairPrice(wholeReserves, pair, { exchange, tokens });
-  const book = reserves && (await orderBooks.complete(pair.tickerId));
+  const found = await pairPrice(toLadderPool, pair, { exchange, tokens });
+  if (found?.reserves === undefined) return undefined;
+
+  const { pool, reserves, base } = found;
+  const book = await (pool.v3 ? poolOrders.completeBook(pool, base) : orderBooks.complete(pair.tickerId));
   return book && depthLadder(reserves, book, steps);
+}
+
+/** A pool, its reserves in whole tokens, and which of its tokens is the base of a pair. */
+function toLadderPool(pool: PoolPair, baseId: TokenId, decimals1: number, decimals2: number) {
+  const base: 1 | 2 = pool.token1Id === baseId ? 1 : 2;
+  return { pool, base, reserves: wholeReserves(pool, baseId, decimals1, decimals2) };
 }
 
 /** The steps that the arguments mean. @throws BadUserInputError */

@@ -1,14 +1,25 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { filterFingerprint, formatCursor, parseCursor } from '../domain/cursor.ts';
-import { type ExchangeState, poolPairAt, versionOf } from '../domain/exchange.ts';
+import { type ExchangeState, placeOf, poolCount, poolPairAt, versionOf, withoutPools } from '../domain/exchange.ts';
+import type { ExchangeParams } from '../domain/exchange-params.ts';
 import type { Instant } from '../domain/instant.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { cutPage, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
 import type { PoolGraph } from '../domain/pool-graph.ts';
-import { type ExchangeVersion, type PoolPair, pin } from '../domain/pool-pair.ts';
+import type { PoolOrder } from '../domain/pool-order.ts';
+import {
+  type ExchangeVersion,
+  type PoolName,
+  type PoolPair,
+  parsePoolPairId,
+  pin,
+  poolPairId,
+} from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token.ts';
 import type { UsdPrices } from '../domain/usd-prices.ts';
+import { BadUserInputError } from '../errors.ts';
 import { type PageArguments, readPageArguments } from './page-arguments.ts';
+import type { StatePools } from './pool-cache.ts';
 import { createPoolsAtHeights, type PoolsAtHeights, type PoolsAtHeightsOptions } from './pools-at-heights.ts';
 import type { Sources } from './sources.ts';
 
@@ -19,6 +30,8 @@ type PoolPairFilterInput = {
   readonly tokenId?: TokenId | null | undefined;
   readonly symbols?: readonly string[] | null | undefined;
   readonly nonEmpty?: boolean | null | undefined;
+  readonly version?: ExchangeVersion | null | undefined;
+  readonly poolIds?: readonly string[] | null | undefined;
 };
 
 type PoolPairsArguments = PageArguments & {
@@ -28,6 +41,8 @@ type PoolPairsArguments = PageArguments & {
 
 /** The order of pools if `orderBy` is not set. */
 export const DEFAULT_ORDER: PoolPairOrder = 'NON_EMPTY_FIRST';
+
+const NO_ORDERS: readonly PoolOrder[] = [];
 
 /** All pools of the exchange in one state. */
 export type PoolsOfState = {
@@ -58,42 +73,68 @@ export class ExchangeLoader {
   }
 
   /**
-   * The pool of two tokens, in either order. It is pinned to its height if `at` is set. Only a pool at the height of the
-   * answer is returned without a promise.
+   * The pool of two tokens, in either order; of several, the one with the most liquidity. It is pinned to its height if `at` is
+   * set. Only a pool of the version that trades at the height of the answer is returned without a promise.
    *
    * @throws HeightNotAvailableError, UpstreamError
    */
-  poolPair(a: TokenId, b: TokenId, at?: BeaconHeight | null): MaybePromise<PoolPair | undefined> {
-    if (at != null) return this.#atHeights().pools.load({ height: at, a, b });
-    return andThen(this.#stateOfHead(), (exchange) => this.#options.sources.pools.of(exchange).find(a, b));
+  poolPair(
+    a: TokenId,
+    b: TokenId,
+    at?: BeaconHeight | null,
+    version?: ExchangeVersion | null,
+  ): MaybePromise<PoolPair | undefined> {
+    return andThen(this.#state(at, version), (exchange) => this.#poolsOf(exchange, at).find(a, b));
+  }
+
+  /** The pool with a name, of the version that the name is of; else as `poolPair`. */
+  named(name: PoolName, at?: BeaconHeight | null): MaybePromise<PoolPair | undefined> {
+    return andThen(this.#state(at, name.v3 === undefined ? 'V1' : 'V3'), (exchange) => {
+      const place = placeOf(exchange.directory, name);
+      return place === undefined ? undefined : this.#poolsOf(exchange, at).at(place);
+    });
+  }
+
+  /** The pool of V3 with an id; else as `poolPair`. @throws BadUserInputError for a text of another form */
+  pool(poolId: string, at?: BeaconHeight | null): MaybePromise<PoolPair | undefined> {
+    return this.named(readPoolId(poolId), at);
+  }
+
+  /** The parameters of V3 at a height; `undefined` for V1. @throws HeightNotAvailableError, UpstreamError */
+  params(at?: BeaconHeight | null): MaybePromise<ExchangeParams | undefined> {
+    return andThen(this.#state(at), ({ v3 }) => v3?.params);
   }
 
   /** @throws BadUserInputError for a page that does not exist, HeightNotAvailableError, UpstreamError */
   poolPairs(args: PoolPairsArguments): MaybePromise<PoolPairPage> {
-    const { head, options, sources } = this.#options;
-    const { pools } = sources;
+    const { head, options } = this.#options;
     const order = orderOf(args);
     const filter = filterFingerprint(args.filter ?? {});
     const { request, at } = readPageArguments(args, { filter, order }, options.maxPageSize);
+    const selected = this.#toFilter(args.filter);
 
-    return andThen(at === undefined ? this.#stateOfHead() : this.#atHeights().states.load(at), (exchange) => {
+    return andThen(this.#state(at, args.filter?.version), (exchange) => {
       const { beaconHeight } = exchange;
       // A cursor names a height too, but its page shows current pools for as long as that height is the current one.
       const isCurrent = args.at == null && beaconHeight === head.currentFor(beaconHeight)?.beaconHeight;
-      const statePools = isCurrent ? pools.of(exchange) : pools.pinned(exchange);
-      const page = cutPage(statePools.select(this.#toFilter(args.filter), order), request, order);
+      const statePools = this.#poolsOf(exchange, isCurrent ? undefined : beaconHeight);
+      const page = cutPage(statePools.select(selected, order), request, order);
       const cursorOf = (pool: PoolPair) => formatCursor({ beaconHeight, filter, order, position: positionOf(pool) });
       return { ...page, cursorOf };
     });
   }
 
+  /** The open orders of a pool, in the order of the node; none in V1. @throws UpstreamError */
+  ordersOf(pool: PoolPair): MaybePromise<readonly PoolOrder[]> {
+    return pool.v3?.orders ?? NO_ORDERS;
+  }
+
   /** Only the pools at the height of the answer are returned without a promise. @throws HeightNotAvailableError, UpstreamError */
   allPools(at?: BeaconHeight | null): MaybePromise<PoolsOfState> {
     const { pools } = this.#options.sources;
-    const isPinned = at != null;
-    return andThen(isPinned ? this.#atHeights().states.load(at) : this.#stateOfHead(), (exchange) => ({
+    return andThen(this.#state(at), (exchange) => ({
       exchange,
-      at: isPinned ? (place) => pin(poolPairAt(exchange, place)) : pools.of(exchange).at,
+      at: at == null ? pools.of(exchange).at : (place) => pin(poolPairAt(exchange, place)),
       graph: () => pools.graphOf(exchange.directory),
     }));
   }
@@ -107,7 +148,7 @@ export class ExchangeLoader {
   usdPrices(pool?: PoolPair): MaybePromise<UsdPrices> {
     if (pool?.isPinned) return this.#atHeights().usdPrices.load(pool.beaconHeight);
     const { sources, tokens } = this.#options;
-    return andThen(this.#stateOfHead(), (exchange) => sources.usdPrices(exchange, tokens.list));
+    return andThen(this.#state(), (exchange) => sources.usdPrices(exchange, tokens.list));
   }
 
   /**
@@ -135,11 +176,25 @@ export class ExchangeLoader {
   }
 
   /**
+   * The exchange at a height, or at that of the answer; of a version, or of the one that trades there.
+   *
    * The pinned head is in memory. It does not go through a DataLoader, which would make every pool a promise: the executor
    * writes a page without waiting only if none of its fields is one.
    */
-  #stateOfHead(): MaybePromise<ExchangeState> {
-    return andThen(this.#options.head.get(), ({ exchange }) => exchange);
+  #state(at?: BeaconHeight | null, version?: ExchangeVersion | null): MaybePromise<ExchangeState> {
+    if (at != null && version === 'V1') return this.#atHeights().v1States.load(at);
+    const trading =
+      at == null ? andThen(this.#options.head.get(), ({ exchange }) => exchange) : this.#atHeights().states.load(at);
+    return andThen(trading, (exchange): MaybePromise<ExchangeState> => {
+      if (version == null || version === versionOf(exchange)) return exchange;
+      return version === 'V1' ? this.#atHeights().v1States.load(exchange.beaconHeight) : withoutPools(exchange);
+    });
+  }
+
+  /** The pools of a state. They are pinned to its height if that was named. One without pools is no state that is cached for others. */
+  #poolsOf(exchange: ExchangeState, at: BeaconHeight | null | undefined): StatePools {
+    const { pools } = this.#options.sources;
+    return at == null && poolCount(exchange) > 0 ? pools.of(exchange) : pools.pinned(exchange);
   }
 
   #toFilter(filter: PoolPairFilterInput | null | undefined) {
@@ -147,6 +202,7 @@ export class ExchangeLoader {
       tokenId: filter?.tokenId ?? undefined,
       anyTokenOf: filter?.symbols == null ? undefined : this.#options.tokens.withSymbols(filter.symbols),
       nonEmpty: filter?.nonEmpty ?? undefined,
+      poolIds: filter?.poolIds == null ? undefined : new Set(filter.poolIds.map((id) => poolPairId(readPoolId(id)))),
     };
   }
 }
@@ -156,4 +212,13 @@ function orderOf({ orderBy, after, before }: PoolPairsArguments): PoolPairOrder 
   const order = orderBy ?? DEFAULT_ORDER;
   const isOlder = order === DEFAULT_ORDER && parseCursor(after ?? before ?? '')?.order === 'ID_ASC';
   return isOlder ? 'ID_ASC' : order;
+}
+
+/** The name of a pool of V3. @throws BadUserInputError for a text of another form */
+function readPoolId(text: string): PoolName {
+  const name = parsePoolPairId(text);
+  if (name?.v3 !== undefined) return name;
+  throw new BadUserInputError(
+    `${JSON.stringify(text.slice(0, 200))} is not a pool id: two token ids and a hash, of 64 hexadecimal characters each, joined by "-".`,
+  );
 }

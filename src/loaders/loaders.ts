@@ -9,6 +9,7 @@ import type { HistoryLimits } from './history-view.ts';
 import { createMarketLoader, type MarketLoader } from './market.ts';
 import { createOrderBookLoader, type OrderBookLoader } from './order-book.ts';
 import type { JsonValidity } from './pool-cache.ts';
+import { PoolOrderLoader } from './pool-orders.ts';
 import { QuoteLoader } from './quote.ts';
 import type { Sources } from './sources.ts';
 import { TokenLoader } from './token.ts';
@@ -41,6 +42,7 @@ export class Loaders {
   #tokens: TokenLoader | undefined;
   #exchange: ExchangeLoader | undefined;
   #orderBooks: OrderBookLoader | undefined;
+  #poolOrders: PoolOrderLoader | undefined;
   #quotes: QuoteLoader | undefined;
   #history: HistoryLoader | undefined;
 
@@ -70,6 +72,12 @@ export class Loaders {
     const { requester } = this.options;
     this.#orderBooks ??= createOrderBookLoader(this.sources.orderBooks, this.dependencies, requester);
     return this.#orderBooks;
+  }
+
+  get poolOrders(): PoolOrderLoader {
+    const { exchange, tokens, options } = this;
+    this.#poolOrders ??= new PoolOrderLoader({ exchange, tokens, options });
+    return this.#poolOrders;
   }
 
   get quotes(): QuoteLoader {

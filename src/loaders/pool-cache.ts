@@ -11,7 +11,7 @@ import { type UsdPrices, usdPrices } from '../domain/usd-prices.ts';
 import type { Head } from '../live/chain/head.ts';
 
 /** What is computed from an exchange state once for all clients. It is dropped together with the state. */
-type StatePools = {
+export type StatePools = {
   /** The pool at a place of the directory: always the same object. */
   at(place: number): PoolPair;
   /** The pool of two tokens, in either order. */
@@ -48,7 +48,9 @@ export function createPoolCache(tokenList?: () => object): PoolCache {
     if (newest?.state === state && !isPinned) return newest;
     const found = others.find((each) => each.state === state && each.isPinned === isPinned);
     const used = found ?? createStatePools(state, isPinned);
-    const isNewest = !isPinned && state.beaconHeight >= (newest?.state.beaconHeight ?? 0);
+    // Some clients read the version that does not trade.
+    const isTrading = state.v3 !== undefined || newest?.state.v3 === undefined;
+    const isNewest = !isPinned && isTrading && state.beaconHeight >= (newest?.state.beaconHeight ?? 0);
     const usedLast = isNewest ? newest : used;
     if (isNewest) newest = used;
     const rest = others.filter((each) => each !== used);
@@ -57,7 +59,8 @@ export function createPoolCache(tokenList?: () => object): PoolCache {
   }
 
   function isOf({ state, isPinned }: CachedState, pool: PoolPair): boolean {
-    return state.beaconHeight === pool.beaconHeight && isPinned === (pool.isPinned ?? false);
+    const isOfVersion = (state.v3 === undefined) === (pool.v3 === undefined);
+    return isOfVersion && state.beaconHeight === pool.beaconHeight && isPinned === (pool.isPinned ?? false);
   }
 
   function dropJsonOfOldTokens(tokens: object): void {
@@ -110,7 +113,8 @@ function createStatePools(state: ExchangeState, isPinned: boolean): CachedState 
     },
     select(filter, order) {
       const anyTokenOf = filter.anyTokenOf && [...filter.anyTokenOf].sort();
-      const name = `${order}:${filterFingerprint({ ...filter, anyTokenOf })}`;
+      const poolIds = filter.poolIds && [...filter.poolIds].sort();
+      const name = `${order}:${filterFingerprint({ ...filter, anyTokenOf, poolIds })}`;
       const list = lists.get(name) ?? selectPoolPairs(state, filter, order, at);
       lists.set(name, list);
       return list;

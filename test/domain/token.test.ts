@@ -13,9 +13,9 @@ describe('a token id', () => {
 });
 
 describe('the built-in token list', () => {
-  test('has the native coin and seven bridged tokens, each with its decimals', () => {
+  test('has the native coin, seven bridged and two unified tokens, each with its decimals', () => {
     const said = [...KNOWN_TOKENS.values()].map(({ symbol, decimals }) => `${symbol} ${decimals}`);
-    expect(said).toEqual(['PRV 9', 'BTC 9', 'ETH 9', 'USDT 6', 'USDC 6', 'XMR 9', 'BNB 9', 'DAI 9']);
+    expect(said).toEqual(['PRV 9', 'BTC 9', 'ETH 9', 'USDT 6', 'USDC 6', 'XMR 9', 'BNB 9', 'DAI 9', 'USDT 6', 'ETH 9']);
     expect(KNOWN_TOKENS.get(NATIVE_TOKEN_ID)?.symbol).toBe('PRV');
     expect([...KNOWN_TOKENS].every(([id, token]) => id === token.tokenId && parseTokenId(id) === id)).toBe(true);
   });

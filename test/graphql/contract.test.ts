@@ -26,8 +26,11 @@ describe('the schema', () => {
     expect(findBreakingChanges(contract, schema).map((change) => change.description)).toEqual([]);
     expect(findDangerousChanges(contract, schema).map((change) => change.description)).toEqual([
       // Without an order, lists begin with pools that have liquidity. Whoever names an order gets the same as before.
+      'An optional argument Query.poolPair(version:) was added.',
       'Query.poolPairs(orderBy:) has changed defaultValue from ID_ASC to NON_EMPTY_FIRST.',
       'An optional argument Subscription.prices(afterHeight:) was added.',
+      'An optional field PoolPairFilter.poolIds was added.',
+      'An optional field PoolPairFilter.version was added.',
       'Enum value PoolPairOrder.NON_EMPTY_FIRST was added.',
     ]);
   });

@@ -85,6 +85,19 @@ const CASES: readonly Case[] = [
     values: ['[0.5, 1, 2, 5, 10]', '[3]'],
     query: (value) => `{ poolPairs(first: 3) { nodes { depth(percents: ${value}) { percent upToken1 } } } }`,
   },
+  // Pools of V1 have no orders. Their fields refuse the same arguments.
+  {
+    name: 'PoolPair.book(depth:)',
+    type: 'Int',
+    values: ['100', '-1'],
+    query: (value) => `{ poolPairs(first: 3) { nodes { book(depth: ${value}) { bestBid } } } }`,
+  },
+  {
+    name: 'PoolPair.orders(first:)',
+    type: 'Int',
+    values: ['50', '-1'],
+    query: (value) => `{ poolPairs(first: 3) { nodes { orders(first: ${value}) { id } } } }`,
+  },
   {
     name: 'Pair.depthLadder(levels:)',
     type: 'Int',

@@ -77,7 +77,11 @@ test('pages of other origins may read it', async () => {
 test.each([true, false])('/ready, the metrics and GraphiQL show whether it is the sandbox: %s', async (isSandbox) => {
   const { url, ask } = await open(isSandbox);
   await ask('{ beaconHeight pairs { id } tickers { id } }');
-  expect(await (await fetch(new URL('/ready', url))).json()).toEqual({ status: 'ready', sandbox: isSandbox });
+  expect(await (await fetch(new URL('/ready', url))).json()).toEqual({
+    status: 'ready',
+    exchangeVersion: 'V1',
+    sandbox: isSandbox,
+  });
   const metrics = await (await fetch(new URL('/metrics', url))).text();
   expect(metrics).toMatch(new RegExp(`^pdex_build_info\\{.*sandbox="${isSandbox}"\\} 1$`, 'm'));
   const graphiql = await request(url, { headers: { accept: 'text/html' } });

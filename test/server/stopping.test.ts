@@ -31,7 +31,12 @@ test('a gateway that stops reports it at /ready, answers new requests for a whil
   const ready = await fetch(new URL('/ready', url));
   expect([ready.status, await ready.json()]).toEqual([
     503,
-    { status: 'not ready', reasons: [{ code: 'STOPPING', message: 'the gateway is stopping' }], sandbox: true },
+    {
+      status: 'not ready',
+      reasons: [{ code: 'STOPPING', message: 'the gateway is stopping' }],
+      exchangeVersion: 'V1',
+      sandbox: true,
+    },
   ]);
   const late = await fetch(`${url}?query={beaconHeight}`);
   expect([late.status, late.headers.get('connection')]).toEqual([200, 'close']);

@@ -41,6 +41,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   to: ['2027-01-01T00:00:00+01:00', null, 4],
   time: ['2026-01-01T00:00:00Z', '2025-12-31T23:00:00Z', 'x'],
   hours: [24, null, 0],
+  version: [null, 'V1', 'V3'],
   points: [3, null, 501],
   filter: [null, { tokenId: PRV }, { tokenId: 'x' }, {}],
 };
@@ -108,8 +109,9 @@ function createWriting(schema: GraphQLSchema, choose: (count: number) => number)
     const inner = isLeafType(type) ? '' : selection(type as GraphQLObjectType, depth - 1, wants);
     if (inner === undefined) return '';
     const args = field.args.flatMap((arg) => argument(field, arg));
-    // Fields of one name with other arguments may not stand side by side.
-    const alias = args.length > 0 || choose(4) === 3 ? `a${names++}: ` : '';
+    // Fields of one name with other arguments may not stand side by side, nor those of which only one can be null.
+    const isOther = args.length > 0 || (field.name === 'poolId' && !isNonNullType(field.type));
+    const alias = isOther || choose(4) === 3 ? `a${names++}: ` : '';
     return `${alias}${field.name}${args.length > 0 ? `(${args.join(', ')})` : ''}${directive()}${inner && ` ${inner}`}`;
   }
 
@@ -149,7 +151,7 @@ function createWriting(schema: GraphQLSchema, choose: (count: number) => number)
 
 function literal(value: unknown): string {
   if (typeof value !== 'object' || value === null) {
-    return typeof value === 'string' && /^(ID|NATIVE|ONE)_[A-Z_]+$/.test(value) ? value : JSON.stringify(value);
+    return typeof value === 'string' && /^((ID|NATIVE|ONE)_[A-Z_]+|V[13])$/.test(value) ? value : JSON.stringify(value);
   }
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
   return `{ ${Object.entries(value)

@@ -1,4 +1,4 @@
-import type { DepthLadder, LadderLevel } from '../../domain/depth.ts';
+import type { DepthLadder, LadderLevel } from '../../domain/depth-ladder.ts';
 import { builder } from '../builder.ts';
 
 const LadderLevelRef = builder.objectRef<LadderLevel>('LadderLevel').implement({
@@ -7,9 +7,12 @@ const LadderLevelRef = builder.objectRef<LadderLevel>('LadderLevel').implement({
   fields: (t) => ({
     price: t.exposeFloat('price', { description: 'Price of one base token in target tokens.' }),
     poolQuantity: t.exposeFloat('poolQuantity', {
-      description: 'Quantity that the pool trades between the two prices.',
+      description:
+        'Quantity that the curve of the pool trades between the two prices. In V3, the pool gives only what it holds: from the price at which that ends, it is 0.',
     }),
-    bookQuantity: t.exposeFloat('bookQuantity', { description: 'Quantity of the entries of the order book.' }),
+    bookQuantity: t.exposeFloat('bookQuantity', {
+      description: 'Quantity of the entries of the order book of the pair in V1, and of the orders of the pool in V3.',
+    }),
     quantity: t.exposeFloat('quantity', { description: 'Sum of `poolQuantity` and `bookQuantity`.' }),
     cumulativeQuantity: t.exposeFloat('cumulativeQuantity', {
       description: 'Quantity of this level and of all levels before it.',
@@ -23,7 +26,7 @@ const LadderLevelRef = builder.objectRef<LadderLevel>('LadderLevel').implement({
 
 export const DepthLadderRef = builder.objectRef<DepthLadder>('DepthLadder').implement({
   description:
-    'Pool and order book of a pair as one ladder of price levels. Entries of the book beyond the last level are not part of it.',
+    'Pool and order book of a pair as one ladder of price levels. In V3, the book is that of the pool. Entries of the book beyond the last level are not part of it.',
   fields: (t) => ({
     midPrice: t.exposeFloat('midPrice', {
       description: 'Spot price of the pool, in target tokens per base token. Levels count from it.',

@@ -2,7 +2,7 @@ import { brandWithType } from '@pothos/core';
 import { type BeaconHeight, parseBeaconHeight } from '../../domain/beacon-height.ts';
 import { findBestBlock } from '../../domain/chain.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
-import { parsePoolPairId, poolPairId } from '../../domain/pool-pair.ts';
+import { parsePoolPairId } from '../../domain/pool-pair.ts';
 import { parseTokenId } from '../../domain/token.ts';
 import { BadUserInputError } from '../../errors.ts';
 import type { Loaders } from '../../loaders/loaders.ts';
@@ -40,7 +40,7 @@ function findNode(globalId: string, loaders: Loaders): MaybePromise<object | und
   });
 }
 
-/** Finds the current pool, or the pool at the height after the `@`. The token ids must be in the order of the pool. */
+/** Finds the current pool of either version, or the pool at the height after the `@`. The token ids must be in the order of the pool. */
 function findPoolPair(id: string, { exchange }: Loaders): ReturnType<Finder> {
   const [pools = '', height, ...rest] = id.split('@');
   if (rest.length > 0) return NO_ID;
@@ -48,9 +48,7 @@ function findPoolPair(id: string, { exchange }: Loaders): ReturnType<Finder> {
   const at = height === undefined ? undefined : readHeight(height);
   if (ids === undefined || (height !== undefined && at === undefined)) return NO_ID;
 
-  return andThen(exchange.poolPair(ids.token1Id, ids.token2Id, at), (pool) =>
-    pool !== undefined && poolPairId(pool) === pools ? pool : undefined,
-  );
+  return exchange.named(ids, at);
 }
 
 function readHeight(text: string): BeaconHeight | undefined {

@@ -26,8 +26,9 @@ const TimestampUnitEnum = builder.enumType('TimestampUnit', {
   } as const,
 });
 
-const OrderBookEntryRef = builder.objectRef<OrderBookEntry>('OrderBookEntry').implement({
-  description: 'One price level on one side of an order book.',
+export const OrderBookEntryRef = builder.objectRef<OrderBookEntry>('OrderBookEntry').implement({
+  description:
+    'One price level on one side of an order book. In the book of a pool, the base token is token 2, and the target token is token 1.',
   fields: (t) => ({
     price: t.exposeFloat('price', { description: 'Price of one base token, in target tokens.' }),
     quantity: t.exposeFloat('quantity', { description: 'Quantity at this price, in whole base tokens.' }),
@@ -41,13 +42,13 @@ const OrderBookEntryRef = builder.objectRef<OrderBookEntry>('OrderBookEntry').im
     exactPrice: t.field({
       type: 'Decimal',
       description:
-        'Price as an exact decimal, with the digits that the host wrote: it can have trailing zeros or an exponent, such as 4e-9. A price that `groupBy` has rounded has neither.',
+        'Price as an exact decimal, with the digits that the host wrote: it can have trailing zeros or an exponent, such as 4e-9. A price that `groupBy` has rounded has neither, and a price in the book of a pool has up to 18 significant digits.',
       resolve: exactPrice,
     }),
     exactQuantity: t.field({
       type: 'Decimal',
       description:
-        'Quantity as an exact decimal. If the entry is one of the host, with the digits that the host wrote. If entries were merged, their exact sum, without trailing zeros and exponent.',
+        'Quantity as an exact decimal. If the entry is one of the host, with the digits that the host wrote. If entries were merged, and in the book of a pool, their exact sum, without trailing zeros and exponent.',
       resolve: exactQuantity,
     }),
   }),

@@ -73,7 +73,7 @@ PairRef.implement({
       nullable: true,
       complexity: ({ levels }) => ladder(levels),
       description:
-        "Pool and complete order book of this pair as one ladder of price levels, at `midPrice * (1 ± i * stepPercent / 100)`. The pool is the node's pool of the same two tokens, at the height of this response. Null if there is no such pool or no such book, if a reserve is 0, or if the decimals of a token are unknown. Null with an error if the exchange state or the order book cannot be read.",
+        "Pool and complete order book of this pair as one ladder of price levels, at `midPrice * (1 ± i * stepPercent / 100)`. The pool is the node's pool of the same two tokens, at the height of this response. In V3, the order book is `PoolPair.book`: that of the market-data host shows the same orders, and is not added. Null if there is no such pool or no such book, if a reserve is 0, if the pool refuses every trade, or if the decimals of a token are unknown. Null with an error if the exchange state or the order book cannot be read.",
       args: {
         levels: t.arg.int({
           defaultValue: DEFAULT_STEPS.levels,

@@ -5,7 +5,8 @@ import { DEFAULT_ORDER, type PoolPairPage } from '../../loaders/exchange.ts';
 import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
 import { builder } from '../builder.ts';
 import { objects, pageOfPools, poolsNow } from '../complexity.ts';
-import { atArg } from './pool-pair.ts';
+import { ExchangeVersionEnum } from './exchange-version.ts';
+import { atArg, ofOtherState } from './pool-pair.ts';
 import { PoolPairRef } from './refs.ts';
 import { TokenRef } from './token.ts';
 
@@ -17,7 +18,16 @@ const PoolPairFilterInput = builder.inputType('PoolPairFilter', {
       description:
         'Matches pools with a token that has one of these symbols. Several tokens can have the same symbol. An empty string matches tokens without a symbol. An empty list matches no pool.',
     }),
-    nonEmpty: t.boolean({ description: 'If true, matches only pools in which both reserves are greater than 0.' }),
+    nonEmpty: t.boolean({ description: 'If true, matches only pools in which both pool values are greater than 0.' }),
+    version: t.field({
+      type: ExchangeVersionEnum,
+      description:
+        'Matches pools of this version. By default, of the one that traded at the height: V1 below the start of V3. Pools of V1 are read for whoever asks for them, once for each height.',
+    }),
+    poolIds: t.stringList({
+      description:
+        'Matches pools of V3 with one of these ids. Text in any other format is BAD_USER_INPUT. An empty list matches no pool.',
+    }),
   }),
 });
 
@@ -26,13 +36,13 @@ const PoolPairOrderEnum = builder.enumType('PoolPairOrder', {
   values: {
     NON_EMPTY_FIRST: {
       description:
-        'Pools with liquidity first: those in which both reserves are greater than 0, ascending by their two token ids. The other pools come last, in the same order.',
+        'Pools with liquidity first: those in which both pool values are greater than 0, ascending by their ids. The other pools come last, in the same order.',
     },
-    ID_ASC: { description: 'Ascending by the two token ids of the pool.' },
-    ID_DESC: { description: 'Descending by the two token ids of the pool.' },
+    ID_ASC: { description: 'Ascending by the id of the pool: its two token ids, and in V3 its hash.' },
+    ID_DESC: { description: 'Descending by the id of the pool.' },
     NATIVE_LIQUIDITY_DESC: {
       description:
-        "Descending by the pool's reserve of the native coin. Pools without the native coin come last, in order of their ids.",
+        'Descending by what the pool holds of the native coin. Pools without the native coin come last, in order of their ids.',
     },
   } as const,
 });
@@ -76,7 +86,7 @@ builder.queryField('poolPairs', (t) =>
           size: first ?? last ?? DEFAULT_PAGE_SIZE,
           isMade: filter != null || isSorted(orderBy),
           pools: at == null ? poolsNow(service) : undefined,
-          at,
+          at: ofOtherState(at, filter?.version),
         }),
       description:
         'Pools of the exchange, one page at a time. Without `first` and `last`, a page has 50 entries. A page has at most `service.limits.maxPageSize` entries: a larger one is BAD_USER_INPUT, and so are `first` and `last` together. A cursor contains its height, filter and order: the next page comes from the same height, and a cursor with another filter, order or `at` is BAD_USER_INPUT. Null with an error if the exchange state cannot be read.',

@@ -1,6 +1,5 @@
-import { poolDepths } from '../../domain/depth.ts';
 import { andThen } from '../../domain/maybe-promise.ts';
-import { poolPairId, poolPairKey } from '../../domain/pool-pair.ts';
+import { type ExchangeVersion, isTradable, poolPairId, poolPairKey, poolValues } from '../../domain/pool-pair.ts';
 import { exactPriceOfToken2, priceOfToken1, priceOfToken2, spotPriceOfToken2 } from '../../domain/price.ts';
 import { liquidityUsd } from '../../domain/usd-prices.ts';
 import { DEFAULT_PERCENTS, readPercents } from '../../loaders/depth.ts';
@@ -9,6 +8,7 @@ import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { objects, objectsAt } from '../complexity.ts';
 import { ASSUMED_PAIRS } from '../limits.ts';
 import { PLAIN_TEXT } from '../scalars.ts';
+import { ExchangeVersionEnum } from './exchange-version.ts';
 import { PoolDepthRef } from './pool-depth.ts';
 import { PairRef, PoolPairRef } from './refs.ts';
 import { TokenRef } from './token.ts';
@@ -36,7 +36,7 @@ PoolPairRef.implement({
   // The JSON of pools is cached, see execution/cached-pool.ts.
   extensions: { isCacheable: true },
   description:
-    "A constant-product pool of two tokens in the node's exchange state. The current pool and the pool at an earlier height are different objects with different ids. The id of a pool that was read with `at`, or with a cursor of an earlier height, ends in '@<height>', so client caches store both.",
+    "A constant-product pool of two tokens in the node's exchange state, of either version of the exchange: V1 has one pool of two tokens, V3 any number, each with an id of its own. Prices and swaps are computed with the virtual values. In V1, and in a pool without amplification, they are equal to the pool values, which is what the pool holds. The current pool and the pool at an earlier height are different objects with different ids. The id of a pool that was read with `at`, or with a cursor of an earlier height, ends in '@<height>', so client caches store both.",
   fields: (t) => ({
     id: t.id({
       description: NODE_ID,
@@ -44,13 +44,26 @@ PoolPairRef.implement({
       resolve: (pool) => `PoolPair:${poolPairId(pool)}${pool.isPinned ? `@${pool.beaconHeight}` : ''}`,
     }),
     key: t.string({
-      description: "Key of the pool on the node: 'pdepool-<height>-<id1>-<id2>'.",
+      description: "Key of the pool on the node: 'pdepool-<height>-<id1>-<id2>' in V1, `poolId` in V3.",
       extensions: PLAIN_TEXT,
       resolve: poolPairKey,
     }),
     beaconHeight: t.expose('beaconHeight', {
       type: 'BeaconHeight',
-      description: 'Beacon height of these reserves.',
+      description: 'Beacon height of these values.',
+    }),
+    version: t.field({
+      type: ExchangeVersionEnum,
+      description: 'The version of the exchange that the pool belongs to.',
+      extensions: PLAIN_TEXT,
+      resolve: ({ v3 }) => (v3 === undefined ? 'V1' : 'V3'),
+    }),
+    poolId: t.string({
+      nullable: true,
+      description:
+        'Id of the pool, the same at all heights: both token ids, the smaller one first, and a hash. `Pair.poolId` and the node spell it so. Null in V1.',
+      extensions: PLAIN_TEXT,
+      resolve: ({ v3 }) => v3?.poolId,
     }),
     token1: t.field({
       type: TokenRef,
@@ -62,18 +75,51 @@ PoolPairRef.implement({
       description: 'The token with the larger id, in lexicographic order.',
       resolve: (pool, _args, { loaders }) => loaders.tokens.get(pool.token2Id),
     }),
-    token1PoolValue: t.expose('reserve1', {
+    token1PoolValue: t.field({
       type: 'BigInt',
-      description: 'Reserve of token 1 in the pool, in the smallest unit of the token.',
+      description: 'What the pool holds of token 1, in the smallest unit of the token.',
+      resolve: (pool) => poolValues(pool).value1,
     }),
-    token2PoolValue: t.expose('reserve2', {
+    token2PoolValue: t.field({
       type: 'BigInt',
-      description: 'Reserve of token 2 in the pool, in the smallest unit of the token.',
+      description: 'What the pool holds of token 2, in the smallest unit of the token.',
+      resolve: (pool) => poolValues(pool).value2,
+    }),
+    token1VirtualValue: t.expose('reserve1', {
+      type: 'BigInt',
+      description:
+        'The amount of token 1 that prices and swaps are computed with, in the smallest unit of the token. In V1, and without amplification, it equals `token1PoolValue`. In V3 it can exceed 2^64 - 1.',
+    }),
+    token2VirtualValue: t.expose('reserve2', {
+      type: 'BigInt',
+      description: 'The same as `token1VirtualValue`, of token 2.',
+    }),
+    amplifier: t.int({
+      description:
+        'Ratio of the virtual values to the pool values when the pool was created, in hundredths of a percent. 10000, as in V1, means no amplification.',
+      resolve: ({ v3 }) => v3?.amplifier ?? NO_AMPLIFICATION,
+    }),
+    feeRateBps: t.int({
+      nullable: true,
+      description:
+        'Fee of a trade through the pool, in hundredths of a percent of what is sold. Null in V1, where the trader offers a fee.',
+      resolve: ({ v3 }) => v3?.feeRateBps,
+    }),
+    shareAmount: t.field({
+      type: 'BigInt',
+      nullable: true,
+      description: 'Shares of all liquidity providers together. Null in V1.',
+      resolve: ({ v3 }) => v3?.shareAmount,
+    }),
+    isTradable: t.boolean({
+      description:
+        'False for a pool that refuses every trade, because it does not hold one of its tokens. In V3 such a pool can still have a price.',
+      resolve: isTradable,
     }),
     price: t.float({
       nullable: true,
       description:
-        'Amount of token 1 that buys one whole token 2: `(T1 - x) / 10^d1`, where `x = ceil((T2 * T1) / (T2 + 10^d2))`, T1 and T2 are the reserves, and d1 and d2 are the decimals. Computed in floating point, exactly as the specification defines it. Null if a reserve is 0, or if the decimals of a token are unknown and not set by an argument.',
+        'Amount of token 1 that buys one whole token 2: `(T1 - x) / 10^d1`, where `x = ceil((T2 * T1) / (T2 + 10^d2))`, T1 and T2 are the virtual values, and d1 and d2 are the decimals. Computed in floating point, exactly as the specification defines it. Null if a virtual value is 0, or if the decimals of a token are unknown and not set by an argument.',
       args: decimalsArgs,
       extensions: { refuse: requireDecimals },
       resolve: (pool, args, { loaders }) => poolPrice(priceOfToken2, pool, args, loaders.tokens),
@@ -98,7 +144,7 @@ PoolPairRef.implement({
     spotPrice: t.float({
       nullable: true,
       description:
-        'Ratio of the reserves, in token 1 per token 2: the price of an infinitely small trade. Null in the same cases as `price`.',
+        'Ratio of the virtual values, in token 1 per token 2: the price of an infinitely small trade. Null in the same cases as `price`.',
       args: decimalsArgs,
       extensions: { refuse: requireDecimals },
       resolve: (pool, args, { loaders }) => poolPrice(spotPriceOfToken2, pool, args, loaders.tokens),
@@ -106,7 +152,7 @@ PoolPairRef.implement({
     liquidityUsd: t.float({
       nullable: true,
       description:
-        'Value of both reserves together in US dollars, at the height of the pool: each reserve times the price of its token, as `Token.usdPrice` defines it. It changes with the prices of the tokens, also while the reserves stay the same. 0 if a reserve is 0. Null if no route leads from the tokens to a stable coin, or if the pool would be worth more than 100 times the dollars that the routes of its tokens lead to. Decimals of the two tokens are not needed. Null with an error if the exchange state cannot be read.',
+        'Value of what the pool holds in US dollars, at the height of the pool: each pool value times the price of its token, as `Token.usdPrice` defines it. It changes with the prices of the tokens, also while the pool stays the same. 0 if a pool value is 0. Null if no route leads from the tokens to a stable coin, or if the pool would be worth more than 100 times the dollars that the routes of its tokens lead to. Decimals of the two tokens are not needed. Null with an error if the exchange state cannot be read.',
       resolve: (pool, _args, { loaders }) =>
         andThen(loaders.exchange.usdPrices(pool), (prices) => liquidityUsd(prices, pool)),
     }),
@@ -115,7 +161,7 @@ PoolPairRef.implement({
       nullable: true,
       complexity: ({ percents }) => objects((percents ?? DEFAULT_PERCENTS).length),
       description:
-        'The trades that move the spot price by each of these percentages, up and down, in the order of the argument. Computed in exact integers. Empty if a reserve is 0. Null with an error if a percentage is not valid.',
+        'The trades that move the spot price by each of these percentages, up and down, in the order of the argument. Computed in exact integers. In V3, a trade also fills the orders on its way, and a percentage that no trade can reach with what the pool holds is left out. Empty if a virtual value is 0, or if the pool refuses every trade. Null with an error if a percentage is not valid, or if the orders cannot be read.',
       args: {
         percents: t.arg.floatList({
           defaultValue: DEFAULT_PERCENTS,
@@ -124,7 +170,7 @@ PoolPairRef.implement({
         }),
       },
       extensions: { refuse: readPercents },
-      resolve: (pool, args) => poolDepths(pool, readPercents(args)),
+      resolve: (pool, args, { loaders }) => loaders.poolOrders.depths(pool, readPercents(args)),
     }),
     current: t.field({
       type: PoolPairRef,
@@ -132,7 +178,7 @@ PoolPairRef.implement({
       complexity: objects(1),
       description:
         'The same pool at the height of this response. Use it to compare a pool at an earlier height with the current one. Null if the exchange no longer has this pool. Null with an error if the exchange state cannot be read.',
-      resolve: (pool, _args, { loaders }) => loaders.exchange.poolPair(pool.token1Id, pool.token2Id),
+      resolve: (pool, _args, { loaders }) => loaders.exchange.named(pool),
     }),
     pairs: t.field({
       type: [PairRef],
@@ -145,18 +191,51 @@ PoolPairRef.implement({
   }),
 });
 
+const NO_AMPLIFICATION = 10_000;
+
+/** The argument `version` of a field that reads pools. */
+const versionArg = builder.args((t) => ({
+  version: t.field({
+    type: ExchangeVersionEnum,
+    description:
+      'Version of the exchange. By default, the one that traded at the height: V1 below the start of V3. Pools of V1 are read for whoever asks for them, once for each height.',
+  }),
+}));
+
 builder.queryField('poolPair', (t) =>
+  t.field({
+    type: PoolPairRef,
+    nullable: true,
+    complexity: ({ at, version }) => objectsAt(1, ofOtherState(at, version)),
+    description:
+      'The pool of two tokens, in either order. In V3, of several pools the one with the most liquidity: the greatest product of its pool values, and of equal ones the smallest pool id. Null if the exchange has no such pool at that height. Null with an error if the exchange state cannot be read.',
+    args: {
+      token1Id: t.arg({ type: 'TokenId', required: true, description: 'Id of one of the two tokens.' }),
+      token2Id: t.arg({ type: 'TokenId', required: true, description: 'Id of the other token.' }),
+      ...atArg,
+      ...versionArg,
+    },
+    resolve: (_root, { token1Id, token2Id, at, version }, { loaders }) =>
+      loaders.exchange.poolPair(token1Id, token2Id, at, version),
+  }),
+);
+
+builder.queryField('pool', (t) =>
   t.field({
     type: PoolPairRef,
     nullable: true,
     complexity: ({ at }) => objectsAt(1, at),
     description:
-      'The pool of two tokens, in either order. Null if the exchange has no such pool at that height. Null with an error if the exchange state cannot be read.',
+      'A pool of V3 by its id. Null if the exchange has no such pool at that height. Text in any other format is BAD_USER_INPUT. Null with an error if the exchange state cannot be read.',
     args: {
-      token1Id: t.arg({ type: 'TokenId', required: true, description: 'Id of one of the two tokens.' }),
-      token2Id: t.arg({ type: 'TokenId', required: true, description: 'Id of the other token.' }),
+      poolId: t.arg.string({ required: true, description: 'Id of the pool, as `PoolPair.poolId`.' }),
       ...atArg,
     },
-    resolve: (_root, { token1Id, token2Id, at }, { loaders }) => loaders.exchange.poolPair(token1Id, token2Id, at),
+    resolve: (_root, { poolId, at }, { loaders }) => loaders.exchange.pool(poolId, at),
   }),
 );
+
+/** Something that is set if the state of the head is not the one that is read. */
+export function ofOtherState(at: unknown, version: ExchangeVersion | null | undefined): unknown {
+  return at ?? (version === 'V1' ? version : undefined);
+}

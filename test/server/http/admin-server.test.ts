@@ -97,7 +97,12 @@ describe('with an admin port', () => {
     const ready = await fetch(`${admin}/ready`);
     expect([ready.status, await ready.json()]).toEqual([
       503,
-      { status: 'not ready', reasons: [{ code: 'STOPPING', message: 'the gateway is stopping' }], sandbox: true },
+      {
+        status: 'not ready',
+        reasons: [{ code: 'STOPPING', message: 'the gateway is stopping' }],
+        exchangeVersion: 'V1',
+        sandbox: true,
+      },
     ]);
     expect(ready.headers.get('connection')).toBe('close');
     expect(await (await pending).json()).toEqual({ data: { poolPairs: { totalCount: 54 } } });

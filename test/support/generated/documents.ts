@@ -3,14 +3,25 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
+/** A version of the exchange. Pools of two versions have nothing to do with each other. */
+export type ExchangeVersion =
+  /** Pools of `getpdestate`: one of two tokens. On the main network, they no longer trade. */
+  | 'V1'
+  /** Pools of `pdexv3_getState`: any number of two tokens, amplified, with orders. */
+  | 'V3';
+
 /** Filter for pools. A pool must match every field that is set. */
 export type PoolPairFilter = {
-  /** If true, matches only pools in which both reserves are greater than 0. */
+  /** If true, matches only pools in which both pool values are greater than 0. */
   readonly nonEmpty?: boolean | null | undefined;
+  /** Matches pools of V3 with one of these ids. Text in any other format is BAD_USER_INPUT. An empty list matches no pool. */
+  readonly poolIds?: ReadonlyArray<string> | null | undefined;
   /** Matches pools with a token that has one of these symbols. Several tokens can have the same symbol. An empty string matches tokens without a symbol. An empty list matches no pool. */
   readonly symbols?: ReadonlyArray<string> | null | undefined;
   /** Matches pools that contain this token. */
   readonly tokenId?: string | null | undefined;
+  /** Matches pools of this version. By default, of the one that traded at the height: V1 below the start of V3. Pools of V1 are read for whoever asks for them, once for each height. */
+  readonly version?: ExchangeVersion | null | undefined;
 };
 
 /** Identifies a pool by its two tokens, in either order. */
@@ -23,13 +34,13 @@ export type PoolPairKey = {
 
 /** Order of a list of pools. */
 export type PoolPairOrder =
-  /** Ascending by the two token ids of the pool. */
+  /** Ascending by the id of the pool: its two token ids, and in V3 its hash. */
   | 'ID_ASC'
-  /** Descending by the two token ids of the pool. */
+  /** Descending by the id of the pool. */
   | 'ID_DESC'
-  /** Descending by the pool's reserve of the native coin. Pools without the native coin come last, in order of their ids. */
+  /** Descending by what the pool holds of the native coin. Pools without the native coin come last, in order of their ids. */
   | 'NATIVE_LIQUIDITY_DESC'
-  /** Pools with liquidity first: those in which both reserves are greater than 0, ascending by their two token ids. The other pools come last, in the same order. */
+  /** Pools with liquidity first: those in which both pool values are greater than 0, ascending by their ids. The other pools come last, in the same order. */
   | 'NON_EMPTY_FIRST';
 
 export type PoolPriceQueryVariables = Exact<{

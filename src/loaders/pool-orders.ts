@@ -1,0 +1,101 @@
+import { type PoolDepth, poolDepths } from '../domain/depth.ts';
+import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
+import { bestOrders, type OrderSides, toOrderSides } from '../domain/order-sides.ts';
+import { type BookUnits, type PoolBook, toPoolBook } from '../domain/pool-book.ts';
+import type { PoolOrder } from '../domain/pool-order.ts';
+import type { PoolPair } from '../domain/pool-pair.ts';
+import type { TokenId } from '../domain/token.ts';
+import { BadUserInputError } from '../errors.ts';
+import type { ExchangeLoader } from './exchange.ts';
+import { type Depth, readOrderBookArguments } from './order-book.ts';
+import { readPageSize } from './page-arguments.ts';
+import type { TokenLoader } from './token.ts';
+
+/** An order, and the pool that it belongs to. */
+export type OrderOfPool = { readonly order: PoolOrder; readonly pool: PoolPair };
+
+type OrdersArguments = {
+  readonly sells?: TokenId | null | undefined;
+  readonly first?: number | null | undefined;
+};
+
+type PoolOrderLoaderOptions = {
+  readonly exchange: Pick<ExchangeLoader, 'ordersOf'>;
+  readonly tokens: Pick<TokenLoader, 'decimalsOf'>;
+  readonly options: { readonly maxPageSize: number };
+};
+
+/** The orders of pools for one answer. A pool of V1 has none. */
+export class PoolOrderLoader {
+  readonly #options: PoolOrderLoaderOptions;
+  /** An answer can have many fields of a pool that need its orders sorted, or its complete book. */
+  readonly #sides = new Map<readonly PoolOrder[], OrderSides>();
+  readonly #completeBooks = { 1: new Map<OrderSides, PoolBook>(), 2: new Map<OrderSides, PoolBook>() };
+
+  constructor(options: PoolOrderLoaderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The best orders of a pool, of one side or of both.
+   *
+   * @returns `undefined` in V1
+   * @throws BadUserInputError for a token that the pool does not have, or a number of orders that is not valid, UpstreamError
+   */
+  best(pool: PoolPair, { sells, first }: OrdersArguments): MaybePromise<readonly OrderOfPool[] | undefined> {
+    const size = readPageSize({ first }, this.#options.options.maxPageSize);
+    if (sells != null && sells !== pool.token1Id && sells !== pool.token2Id)
+      throw new BadUserInputError('The token of sells is not one of the two tokens of the pool.');
+    if (pool.v3 === undefined) return undefined;
+
+    return andThen(this.#sidesOf(pool), (sides) => {
+      const oneSide = sells === pool.token1Id ? sides.selling1 : sides.selling2;
+      const orders = sells == null ? bestOrders(sides, size) : oneSide.slice(0, size);
+      return orders.map((order) => ({ order, pool }));
+    });
+  }
+
+  /**
+   * The order book of a pool, token 1 per token 2.
+   *
+   * @returns `undefined` in V1, and while decimals are unknown
+   * @throws BadUserInputError for a negative depth, UpstreamError
+   */
+  book(pool: PoolPair, args: { readonly depth?: Depth }): MaybePromise<PoolBook | undefined> {
+    const { depth } = readOrderBookArguments(args);
+    if (depth === 0) return this.completeBook(pool, 2);
+    const units = this.#unitsOf(pool, 2);
+    return units && andThen(this.#sidesOf(pool), (sides) => toPoolBook(sides, units, Math.ceil(depth / 2)));
+  }
+
+  /** The complete order book of a pool, in prices of one of its tokens; `undefined` in the same cases. @throws UpstreamError */
+  completeBook(pool: PoolPair, base: 1 | 2): MaybePromise<PoolBook | undefined> {
+    const units = this.#unitsOf(pool, base);
+    const known = this.#completeBooks[base];
+    if (units === undefined) return undefined;
+    return andThen(this.#sidesOf(pool), (sides) => {
+      const book = known.get(sides) ?? toPoolBook(sides, units);
+      known.set(sides, book);
+      return book;
+    });
+  }
+
+  /** What it takes to move the price of a pool by each percentage. @throws UpstreamError */
+  depths(pool: PoolPair, percents: readonly number[]): MaybePromise<readonly PoolDepth[]> {
+    return andThen(this.#sidesOf(pool), (sides) => poolDepths(pool, percents, sides));
+  }
+
+  #sidesOf(pool: PoolPair): MaybePromise<OrderSides> {
+    return andThen(this.#options.exchange.ordersOf(pool), (orders) => {
+      const known = this.#sides.get(orders) ?? toOrderSides(orders);
+      this.#sides.set(orders, known);
+      return known;
+    });
+  }
+
+  #unitsOf({ token1Id, token2Id, v3 }: PoolPair, base: 1 | 2): BookUnits | undefined {
+    const { tokens } = this.#options;
+    const [decimals1, decimals2] = [tokens.decimalsOf(token1Id), tokens.decimalsOf(token2Id)];
+    return v3 && decimals1 !== undefined && decimals2 !== undefined ? { base, decimals1, decimals2 } : undefined;
+  }
+}

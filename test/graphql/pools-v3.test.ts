@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'vitest';
+import type { GenesisPool } from '../../src/sandbox/exchange/genesis.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { startGatewayForTest } from '../support/gateway.ts';
+
+const FIELDS = `id key beaconHeight version poolId token1 { tokenId } token2 { tokenId } token1PoolValue token2PoolValue
+  token1VirtualValue token2VirtualValue amplifier feeRateBps shareAmount isTradable price spotPrice`;
+
+/** A pool at a height as clients should get it, without its prices. */
+function expected({ chain }: Sandbox, pool: GenesisPool, height = chain.tip.height) {
+  const state = chain.block(height)?.exchange?.states.get(pool.id) ?? pool.initial;
+  return {
+    id: `PoolPair:${pool.id}${height === chain.tip.height ? '' : `@${height}`}`,
+    key: pool.id,
+    beaconHeight: height,
+    version: 'V3',
+    poolId: pool.id,
+    token1: { tokenId: pool.token0.id },
+    token2: { tokenId: pool.token1.id },
+    token1PoolValue: String(state.real[0]),
+    token2PoolValue: String(state.real[1]),
+    token1VirtualValue: String(state.virtual[0]),
+    token2VirtualValue: String(state.virtual[1]),
+    amplifier: pool.amplifier,
+    shareAmount: String(state.shares),
+    isTradable: state.real[0] > 0n && state.real[1] > 0n,
+  };
+}
+
+async function openV3(exchangeFrom?: number) {
+  const gateway = await startGatewayForTest({ sandbox: { exchange: 'v3', ...(exchangeFrom && { exchangeFrom }) } });
+  await gateway.untilReady();
+  return gateway;
+}
+
+describe('a pool of V3', () => {
+  test('is found by its id, by its node id and in the list, with all amounts exactly, also at earlier heights', async () => {
+    const { ask, sandbox } = await openV3();
+    const { exchangePools, tip } = sandbox.chain;
+    const all = await ask(`{ poolPairs(first: 100, orderBy: ID_ASC) { totalCount nodes { ${FIELDS} } } }`);
+    expect(all.data.poolPairs.totalCount).toBe(exchangePools.length);
+    const beyond64Bits = ({ token2VirtualValue: value }: { token2VirtualValue: string }) => BigInt(value) > 2n ** 64n;
+    expect(all.data.poolPairs.nodes.some(beyond64Bits)).toBe(true);
+    for (const pool of exchangePools) {
+      const listed = all.data.poolPairs.nodes.find(({ poolId }: { poolId: string }) => poolId === pool.id);
+      expect(listed).toMatchObject(expected(sandbox, pool));
+      const earlier = tip.height - 20;
+      const { data } = await ask(
+        `query ($id: String!, $node: ID!, $earlierNode: ID!, $at: BeaconHeight!) { now: pool(poolId: $id) { ${FIELDS} } earlier: pool(poolId: $id, at: $at) { ${FIELDS} current { id } }
+          node(id: $node) { ... on PoolPair { ${FIELDS} } } earlierNode: node(id: $earlierNode) { ... on PoolPair { ${FIELDS} } } }`,
+        { id: pool.id, node: `PoolPair:${pool.id}`, earlierNode: `PoolPair:${pool.id}@${earlier}`, at: earlier },
+      );
+      expect([data.now, data.node]).toEqual([listed, listed]);
+      const { current, ...atEarlier } = data.earlier;
+      expect(current.id).toBe(listed.id);
+      expect(atEarlier).toMatchObject(expected(sandbox, pool, earlier));
+      expect(data.earlierNode).toEqual(atEarlier);
+    }
+  });
+
+  test('of several of two tokens, poolPair is the one with the most liquidity', async () => {
+    const { ask, sandbox } = await openV3();
+    const { exchangePools, tip } = sandbox.chain;
+    const byTokens = Map.groupBy(exchangePools, ({ token0, token1 }) => `${token0.id}-${token1.id}`);
+    const several = [...byTokens.values()].filter((pools) => pools.length > 1);
+    expect(several.length).toBeGreaterThan(0);
+    for (const pools of several) {
+      const liquidity = ({ id, initial }: GenesisPool) => {
+        const { real } = tip.exchange?.states.get(id) ?? initial;
+        return real[0] * real[1];
+      };
+      const best = pools.reduce((a, b) => (liquidity(b) > liquidity(a) ? b : a));
+      const [{ token0, token1 }] = pools as [GenesisPool];
+      const { data } = await ask(
+        'query ($a: TokenId!, $b: TokenId!) { poolPair(token1Id: $a, token2Id: $b) { poolId } }',
+        {
+          a: token1.id,
+          b: token0.id,
+        },
+      );
+      expect(data.poolPair.poolId).toBe(best.id);
+    }
+  });
+
+  test('is filtered by version and ids, and its cursors go on', async () => {
+    const { ask, sandbox } = await openV3();
+    const ids = sandbox.chain.exchangePools.slice(0, 3).map(({ id }) => id);
+    const page = `query ($ids: [String!], $after: String) { poolPairs(first: 2, after: $after, filter: { poolIds: $ids, version: V3 }) { totalCount nodes { poolId } pageInfo { endCursor hasNextPage } } }`;
+    const first = await ask(page, { ids });
+    expect(first.data.poolPairs).toMatchObject({ totalCount: 3, pageInfo: { hasNextPage: true } });
+    const next = await ask(page, { ids, after: first.data.poolPairs.pageInfo.endCursor });
+    const found = [...first.data.poolPairs.nodes, ...next.data.poolPairs.nodes].map(({ poolId }) => poolId);
+    expect(new Set(found)).toEqual(new Set(ids));
+    expect((await ask(page, { ids: [] })).data.poolPairs.totalCount).toBe(0);
+  });
+
+  test('has parameters and a fee', async () => {
+    const { ask, sandbox } = await openV3();
+    const { data } = await ask(
+      'query ($id: String!) { exchangeParams { defaultFeeRateBps nativeFeeDiscountPercent maxOrdersPerNft } pool(poolId: $id) { feeRateBps } }',
+      { id: sandbox.chain.exchangePools[0]?.id },
+    );
+    expect(data.exchangeParams.defaultFeeRateBps).toBeGreaterThan(0);
+    expect(data.pool.feeRateBps).toBeGreaterThan(0);
+  });
+
+  test.each([
+    '',
+    'x',
+    'a'.repeat(64),
+    `${'a'.repeat(64)}-${'b'.repeat(64)}`,
+    `${'A'.repeat(64)}-${'b'.repeat(64)}-${'c'.repeat(64)}`,
+  ])('has no id of another form: %s', async (id) => {
+    const { ask } = await openV3();
+    const code = (answer: { errors?: readonly { extensions: { code: string } }[] }) =>
+      answer.errors?.[0]?.extensions.code;
+    expect(code(await ask('query ($id: String!) { pool(poolId: $id) { id } }', { id }))).toBe('BAD_USER_INPUT');
+    expect(
+      code(await ask('query ($id: String!) { poolPairs(filter: { poolIds: [$id] }) { totalCount } }', { id })),
+    ).toBe('BAD_USER_INPUT');
+  });
+
+  test('that does not exist is null', async () => {
+    const { ask } = await openV3();
+    const id = ['a', 'b', 'c'].map((letter) => letter.repeat(64)).join('-');
+    const { data, errors } = await ask(
+      'query ($id: String!) { pool(poolId: $id) { id } poolPairs(filter: { poolIds: [$id] }) { totalCount } }',
+      { id },
+    );
+    expect([errors, data]).toEqual([undefined, { pool: null, poolPairs: { totalCount: 0 } }]);
+  });
+});
+
+describe('pools of V1 beside those of V3', () => {
+  test('are read once a height if somebody asks for them, else never', async () => {
+    const { ask, sandbox, advance } = await openV3();
+    const [pool] = sandbox.chain.pools;
+    const query =
+      'query ($a: TokenId!, $b: TokenId!) { poolPair(token1Id: $a, token2Id: $b, version: V1) { id version poolId token1PoolValue token1VirtualValue amplifier feeRateBps shareAmount beaconHeight } poolPairs(filter: { version: V1 }) { totalCount } }';
+    const variables = { a: pool?.token1.id, b: pool?.token2.id };
+    await advance(2);
+    expect(sandbox.node.calls('getpdestate')).toBe(0);
+    const [one, two] = await Promise.all([ask(query, variables), ask(query, variables)]);
+    expect(one.errors).toBeUndefined();
+    expect(two.data).toEqual(one.data);
+    const value = String(pool && sandbox.chain.reserves(pool)?.reserve1);
+    expect(one.data).toEqual({
+      poolPair: {
+        id: `PoolPair:${pool?.token1.id}-${pool?.token2.id}`,
+        version: 'V1',
+        poolId: null,
+        token1PoolValue: value,
+        token1VirtualValue: value,
+        amplifier: 10_000,
+        feeRateBps: null,
+        shareAmount: null,
+        beaconHeight: sandbox.chain.tip.height,
+      },
+      poolPairs: { totalCount: sandbox.chain.pools.length },
+    });
+    const node = await ask('query ($id: ID!) { node(id: $id) { id } }', { id: one.data.poolPair.id });
+    expect(node.data.node).toEqual({ id: one.data.poolPair.id });
+    expect(sandbox.node.calls('getpdestate')).toBe(1);
+    await advance();
+    expect(sandbox.node.calls('getpdestate')).toBe(1);
+  });
+
+  test('are the pools of heights below the start of V3', async () => {
+    const height = 2_150_000;
+    const { ask, sandbox } = await openV3(height - 50);
+    expect(sandbox.chain.tip.height).toBe(height);
+    const at = (n: number) =>
+      ask(
+        'query ($at: BeaconHeight!) { exchangeParams(at: $at) { maxOrdersPerNft } poolPairs(first: 1, at: $at) { totalCount nodes { version } } v3: poolPairs(filter: { version: V3 }, at: $at) { totalCount } v1: poolPairs(filter: { version: V1 }, at: $at) { totalCount } }',
+        { at: n },
+      );
+    const [below, from] = [await at(height - 51), await at(height - 50)];
+    const [v1Pools, v3Pools] = [sandbox.chain.pools.length, sandbox.chain.exchangePools.length];
+    expect([below.errors, from.errors]).toEqual([undefined, undefined]);
+    expect(below.data).toEqual({
+      exchangeParams: null,
+      poolPairs: { totalCount: v1Pools, nodes: [{ version: 'V1' }] },
+      v3: { totalCount: 0 },
+      v1: { totalCount: v1Pools },
+    });
+    expect(from.data).toMatchObject({
+      exchangeParams: {},
+      poolPairs: { totalCount: v3Pools, nodes: [{ version: 'V3' }] },
+      v3: { totalCount: v3Pools },
+      v1: { totalCount: v1Pools },
+    });
+  });
+});

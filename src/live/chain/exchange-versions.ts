@@ -12,8 +12,8 @@ export type ExchangeVersions = {
    * @throws UpstreamError if no version is known, and none of them has given an answer
    */
   lookForV3(tips: readonly AskableTip[]): Promise<void>;
-  /** Another gateway of the fleet has read a state of this version. */
-  observe(version: ExchangeVersion): void;
+  /** A state of this version was read, maybe by another gateway of the fleet: its parameters are used if they are newer. */
+  observe(version: ExchangeVersion, params?: ExchangeParams): void;
   /** Whether a height is known to be below the start of V3. */
   isBeforeV3(height: BeaconHeight): boolean;
   /** A node has responded that V3 is not available at this height. */
@@ -97,7 +97,12 @@ export function createExchangeVersions({ fixed, probeMs, onChange }: ExchangeVer
       if (version === undefined) await looking;
       else looking.catch(() => undefined);
     },
-    observe: become,
+    observe(next, read) {
+      become(next);
+      const { beaconHeight: readFor = 0 } = read ?? {};
+      if (read !== undefined && readFor > (params?.value.beaconHeight ?? 0))
+        params = { value: read, readAt: performance.now() };
+    },
     isBeforeV3: (height) => highestBeforeV3 !== undefined && height <= highestBeforeV3,
     noteBeforeV3(height) {
       highestBeforeV3 = Math.max(height, highestBeforeV3 ?? 0);

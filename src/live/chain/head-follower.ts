@@ -130,7 +130,7 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     watcher,
     published(head, previous) {
       if (head.beaconHeight !== previous?.beaconHeight) interval.observe(head.observedAt);
-      versions.observe(versionOf(head.exchange));
+      versions.observe(versionOf(head.exchange), head.exchange.v3?.params);
       poolCounts.isWhole(head.exchange);
       for (const each of [...(head.filledIn ?? []), head]) {
         recent.add(each);

@@ -144,7 +144,7 @@ export function createNode(client: NodeClient, options: NodeOptions): Node {
 
   async function readV3(height: BeaconHeight, signal: AbortSignal, kind: ReadKind): Promise<ExchangeState> {
     const isNewest = kind === 'newBlocks';
-    const readParams = () => client.exchangeParams(height, signal);
+    const readParams = async () => ({ ...(await client.exchangeParams(height, signal)), beaconHeight: height });
     const [pools, params] = await Promise.all([
       isNewest ? client.poolsV3(height, signal) : client.earlierPoolsV3(height, signal),
       isNewest ? versions.params(readParams) : readParams(),

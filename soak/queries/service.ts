@@ -23,6 +23,7 @@ type Data = {
   readonly service: {
     readonly sandbox: boolean;
     readonly exchangeVersion: string | null;
+    readonly head: object | null;
     readonly limits: object;
     readonly marketData: { readonly ageMs: number; readonly stale: boolean } | null;
     readonly upstreams: readonly Status[];
@@ -33,12 +34,14 @@ type Data = {
 export function serviceQuery({ shown, outages }: SoakContext): Operation {
   return {
     kind: 'the service',
-    query: `{ service { sandbox exchangeVersion limits { ${Object.keys(DEFAULT_LIMITS).join(' ')} } marketData { ageMs stale } upstreams { upstream healthy } } }`,
+    query: `{ service { sandbox exchangeVersion head { hash } limits { ${Object.keys(DEFAULT_LIMITS).join(' ')} } marketData { ageMs stale } upstreams { upstream healthy } } }`,
     check(data, { sentAt, answeredAt }) {
       const { service } = data as Data;
-      const { sandbox, exchangeVersion, limits, marketData, upstreams } = service;
+      const { sandbox, exchangeVersion, head, limits, marketData, upstreams } = service;
       if (sandbox) return 'sandbox is true';
-      if (exchangeVersion !== (isV3(shown.chain) ? 'V3' : 'V1')) return `exchangeVersion is ${exchangeVersion}`;
+      const isRightVersion =
+        head === null ? exchangeVersion === null : exchangeVersion === (isV3(shown.chain) ? 'V3' : 'V1');
+      if (!isRightVersion) return `exchangeVersion is ${exchangeVersion}`;
       if (upstreams.map(({ upstream }) => upstream).join() !== 'NODE,MARKET_DATA') return 'other upstreams';
       const limitsMismatch = listMismatch([limits], [DEFAULT_LIMITS], 'limits');
       if (limitsMismatch !== undefined) return limitsMismatch;

@@ -1,4 +1,11 @@
-import type { Book } from './order-book.ts';
+import type { Block } from '../../src/sandbox/chain/block.ts';
+import type { ChainToken } from '../../src/sandbox/chain/tokens.ts';
+import { amountsAt, type TradingPool } from './exchange.ts';
+import { isMatchable } from './pool-swap.ts';
+
+/** What is offered beside the pool, in any order. */
+type Offers = Readonly<Record<'bids' | 'asks', readonly Offer[]>>;
+type Offer = { readonly price: number; readonly quantity: number };
 
 /** The reserves of a pool, in whole tokens. */
 type Reserves = { readonly base: number; readonly target: number };
@@ -19,7 +26,7 @@ type Steps = { readonly levels: number; readonly stepPercent: number };
  */
 export function expectedLevels(
   { base, target }: Reserves,
-  book: Book,
+  book: Offers,
   { levels, stepPercent }: Steps,
   side: 'bids' | 'asks',
 ): readonly ExpectedLevel[] {
@@ -28,8 +35,7 @@ export function expectedLevels(
   return Array.from({ length: levels }, (_, index) => {
     const price = middle * (1 + (sign * (index + 1) * stepPercent) / 100);
     const entries = book[side].filter((entry) => sign * (entry.price - price) <= 0);
-    const sum = (amount: (entry: Book['bids'][number]) => number) =>
-      entries.reduce((total, entry) => total + amount(entry), 0);
+    const sum = (amount: (entry: Offer) => number) => entries.reduce((total, entry) => total + amount(entry), 0);
     return {
       price,
       cumulativeQuantity: sign * (base - Math.sqrt((base * target) / price)) + sum(({ quantity }) => quantity),
@@ -37,4 +43,19 @@ export function expectedLevels(
         sign * (Math.sqrt(base * target * price) - target) + sum((entry) => entry.price * entry.quantity),
     };
   });
+}
+
+/** The orders of a pool of V3 as offers: those that sell the base token are asks. Orders that nobody can match are left out. */
+export function offersOf(pool: TradingPool, block: Block, base: ChainToken): Offers {
+  const side = pool.token1.id === base.id ? 0 : 1;
+  const other = side === 0 ? 1 : 0;
+  const decimals = [pool.token1.decimals, pool.token2.decimals] as const;
+  const offers: Record<'bids' | 'asks', Offer[]> = { bids: [], asks: [] };
+  for (const order of amountsAt(pool, block).orders.filter(isMatchable)) {
+    const { sells, rates, balances } = order;
+    const price = (Number(rates[other]) / Number(rates[side])) * 10 ** (decimals[side] - decimals[other]);
+    const quantity = sells === side ? balances[side] : (balances[other] * rates[side]) / rates[other];
+    offers[sells === side ? 'asks' : 'bids'].push({ price, quantity: Number(quantity) / 10 ** decimals[side] });
+  }
+  return offers;
 }

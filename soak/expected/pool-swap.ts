@@ -48,7 +48,7 @@ export function swappedBy({ virtual, real, orders }: PoolAmounts, sold: Side, am
 }
 
 /** Whether what is left of an order buys at least one unit, and at most 64 bits. */
-function isMatchable({ sells, rates, balances }: Order): boolean {
+export function isMatchable({ sells, rates, balances }: Order): boolean {
   const other = sells === 0 ? 1 : 0;
   const least = (balances[sells] * rates[other]) / rates[sells];
   return least >= 1n && least < LIMIT;

@@ -34,18 +34,19 @@ export function pastHeightsQuery(
   const [byTokens, byId] = ['poolPair(token1Id: $a, token2Id: $b', 'pool(poolId: $poolId'];
   const one = isV3(chain) && random.chance(0.5) ? byId : byTokens;
   const aliases = heights.map((height, index) => `at${index}: ${one}, at: ${height})`);
-  const declared = isV3(chain) ? '$a: TokenId!, $b: TokenId!, $poolId: String!' : '$a: TokenId!, $b: TokenId!';
+  const late = isV3(chain) ? byId : byTokens;
+  const declared = { [byTokens]: '$a: TokenId!, $b: TokenId!', [byId]: '$poolId: String!' };
   const [first = tip - 1] = heights;
 
   return {
     kind: 'earlier heights',
-    query: `query (${declared}) {
+    query: `query (${[...new Set([one, late])].map((each) => declared[each]).join(', ')}) {
       ${aliases.map((alias) => `${alias} { ${POOL_FIELDS} }`).join('\n')}
       all: poolPairs(at: ${first}, first: 100, orderBy: ID_DESC) { nodes { ${POOL_FIELDS} } }
-      late: ${isV3(chain) ? byId : byTokens}, at: ${first}) { pairs { poolPair { ${POOL_FIELDS} } } }
+      late: ${late}, at: ${first}) { pairs { poolPair { ${POOL_FIELDS} } } }
       beaconHeight
     }`,
-    variables: { a: pool.token1.id, b: pool.token2.id, ...(isV3(chain) && { poolId: pool.id }) },
+    variables: { a: pool.token1.id, b: pool.token2.id, poolId: pool.id },
     check(data, times) {
       const { beaconHeight, all, late } = data as Data;
       const poolMismatch = heights.map((height, index) => {

@@ -10,6 +10,9 @@ type Offer = { readonly price: number; readonly quantity: number };
 /** The reserves of a pool, in whole tokens. */
 type Reserves = { readonly base: number; readonly target: number };
 
+/** The same with what the pool holds: an amplified pool gives no more than that. */
+type Pool = Reserves & { readonly held: Reserves };
+
 /** A level of a side: what can be traded up to its price, of pool and book together. */
 export type ExpectedLevel = {
   readonly price: number;
@@ -25,22 +28,25 @@ type Steps = { readonly levels: number; readonly stepPercent: number };
  * reserve of base tokens at a price is the root of the product divided by the price.
  */
 export function expectedLevels(
-  { base, target }: Reserves,
+  { base, target, held }: Pool,
   book: Offers,
   { levels, stepPercent }: Steps,
   side: 'bids' | 'asks',
 ): readonly ExpectedLevel[] {
   const middle = target / base;
   const sign = side === 'asks' ? 1 : -1;
+  // The price at which the pool has given all of its base tokens, or of its target tokens.
+  const product = base * target;
+  const last = side === 'asks' ? product / (base - held.base) ** 2 : (target - held.target) ** 2 / product;
   return Array.from({ length: levels }, (_, index) => {
     const price = middle * (1 + (sign * (index + 1) * stepPercent) / 100);
     const entries = book[side].filter((entry) => sign * (entry.price - price) <= 0);
     const sum = (amount: (entry: Offer) => number) => entries.reduce((total, entry) => total + amount(entry), 0);
+    const reached = sign * (price - last) > 0 ? last : price;
     return {
       price,
-      cumulativeQuantity: sign * (base - Math.sqrt((base * target) / price)) + sum(({ quantity }) => quantity),
-      cumulativeTotal:
-        sign * (Math.sqrt(base * target * price) - target) + sum((entry) => entry.price * entry.quantity),
+      cumulativeQuantity: sign * (base - Math.sqrt(product / reached)) + sum(({ quantity }) => quantity),
+      cumulativeTotal: sign * (Math.sqrt(product * reached) - target) + sum((entry) => entry.price * entry.quantity),
     };
   });
 }

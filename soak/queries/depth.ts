@@ -43,13 +43,15 @@ export function depthQuery({ shown, served }: SoakContext, random: Random): Oper
   function ladderMismatch({ depthLadder, orderBook }: Pair, block: Block): string | undefined {
     const offers = pool === undefined ? orderBook : offersOf(pool, block, market.base);
     if (offers === null) return undefined;
-    const [base, target] = poolAt(block) ?? [0, 0];
-    if (base === 0 || target === 0) return depthLadder === null ? undefined : 'a ladder without a pool';
+    const amounts = poolAt(block);
+    const { base, target } = amounts ?? { base: 0, target: 0 };
+    if (amounts === undefined || base === 0 || target === 0)
+      return depthLadder === null ? undefined : 'a ladder without a pool';
     if (depthLadder === null) return 'no ladder';
     if (!isNear(depthLadder.midPrice, target / base)) return `midPrice is ${depthLadder.midPrice}`;
     for (const side of ['bids', 'asks'] as const) {
       const levels = depthLadder[side];
-      const expected = expectedLevels({ base, target }, offers, steps, side);
+      const expected = expectedLevels(amounts, offers, steps, side);
       if (levels.length !== expected.length) return `${levels.length} ${side} instead of ${expected.length}`;
       for (const [index, level] of levels.entries()) {
         const wrong = levelMismatch(level, expected[index] as ExpectedLevel, levels[index - 1]);
@@ -63,12 +65,12 @@ export function depthQuery({ shown, served }: SoakContext, random: Random): Oper
   function poolAt(block: Block) {
     const pool = expectedPools(chain, block).get(`PoolPair:${id}`);
     if (pool === undefined) return undefined;
-    const wholes = [
-      Number(pool.token1VirtualValue) / 10 ** market.token1.decimals,
-      Number(pool.token2VirtualValue) / 10 ** market.token2.decimals,
-    ];
-    const [base = 0, target = 0] = market.base.id === market.token1.id ? wholes : wholes.reverse();
-    return [base, target] as const;
+    const toWhole = (units1: string, units2: string) => {
+      const [one, two] = [Number(units1) / 10 ** market.token1.decimals, Number(units2) / 10 ** market.token2.decimals];
+      return market.base.id === market.token1.id ? { base: one, target: two } : { base: two, target: one };
+    };
+    const held = toWhole(pool.token1PoolValue, pool.token2PoolValue);
+    return { ...toWhole(pool.token1VirtualValue, pool.token2VirtualValue), held };
   }
 
   return {

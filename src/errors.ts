@@ -25,6 +25,11 @@ export const ERROR_CODES = {
     cause: 'A ticker id names several pools.',
     remedy: 'Choose one of `extensions.poolIds` and send it as `poolId`.',
   },
+  TRADE_REFUSED: {
+    cause: 'A quote for a `route` that the exchange would refuse. `extensions.reason` is the reason.',
+    remedy:
+      'The description of `quote` explains the reasons. Change the amount or the route, or leave out `route` to get the best one.',
+  },
   HEIGHT_NOT_AVAILABLE: {
     cause:
       'A height is in the future, or the node has pruned it, or the gateway has not reached the minimum height of the request.',
@@ -204,6 +209,32 @@ export class AmbiguousTickerError extends GatewayError {
 
   override get extensions() {
     return { poolIds: this.poolIds };
+  }
+}
+
+/** Why the exchange refuses a trade, for people. */
+const REFUSALS = {
+  POOL_TWICE: 'a pool is on the route twice',
+  NO_SUCH_POOL: 'a pool of the route does not exist at this height',
+  ROUTE_DOES_NOT_FIT: 'the pools of the route do not lead from the sold token to the bought one',
+  NO_LIQUIDITY: 'a side of a pool is empty',
+  REAL_RESERVE_TOO_SMALL: 'a pool does not hold as much as the trade would take from it',
+  RESERVE_OUT_OF_RANGE: 'an amount would exceed 2^64 - 1',
+  ONE_SIDE_ZERO: 'a step of the trade would give or take nothing, because the amount for it is too small',
+} as const;
+
+/** The exchange would refuse a trade along a given route. */
+export class TradeRefusedError extends GatewayError {
+  readonly code = 'TRADE_REFUSED';
+  readonly reason: keyof typeof REFUSALS;
+
+  constructor(reason: keyof typeof REFUSALS) {
+    super(`The exchange would refuse this trade: ${REFUSALS[reason]}.`);
+    this.reason = reason;
+  }
+
+  override get extensions() {
+    return { reason: this.reason };
   }
 }
 

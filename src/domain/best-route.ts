@@ -20,11 +20,11 @@ type RouteStep = {
   readonly other: bigint;
 };
 
-/** The longest route for which {@link findBestRoute} is correct. */
+/** The longest route for which {@link findBestRoute} is correct: the longest one of V1. */
 export const MAX_HOPS = 4;
 
 /**
- * Finds the best route between two tokens: of all paths of at most `maxHops` pools on which no token comes twice, the one that
+ * Finds the best route of V1 between two tokens: of all paths of at most `maxHops` pools on which no token comes twice, the one that
  * gives the most, or asks the least. Pools with an empty side take no part.
  *
  * Of equally good routes it is the shortest. Of several such routes, it is the one whose last step uses the pool with the

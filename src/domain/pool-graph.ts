@@ -14,8 +14,8 @@ export type PoolGraph = {
 /**
  * Creates the graph of a directory, whose lists it shares.
  *
- * The exchange has one pool of two tokens, named with the smaller id first. The graph leaves out what a damaged state could
- * contain beside it, because then no two pools connect the same two tokens, and no pool connects a token with itself.
+ * The exchange names the token of a pool with the smaller id first. The graph leaves out what a damaged state could contain beside
+ * it. So no pool connects a token with itself, and in V1 no two pools connect the same two tokens. In V3, several can.
  */
 export function toPoolGraph(directory: PoolDirectory): PoolGraph {
   const { token1Ids, token2Ids, placesOfToken } = directory;

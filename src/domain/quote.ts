@@ -6,6 +6,7 @@ import type { ExchangeState } from './exchange.ts';
 import type { PoolGraph } from './pool-graph.ts';
 import type { PoolPair } from './pool-pair.ts';
 import type { TokenId } from './token.ts';
+import type { TradeFee } from './trade-fee.ts';
 
 /** What is to be traded: the amount that is sold, or the one that is bought, in smallest units and above 0. */
 export type QuoteRequest = {
@@ -34,10 +35,12 @@ export type Quote = Exchanged & {
   readonly beaconHeight: BeaconHeight;
   /** In the order of the trade: at least one. A step sells what the step before bought. */
   readonly route: readonly QuoteStep[];
+  /** What the exchange takes at least, on top of the trade; `undefined` in V1, where the trader offers a fee. */
+  readonly fee?: TradeFee | undefined;
 };
 
 /**
- * The best quote, by {@link findBestRoute}. With `buyAmount`, each step buys what the next one must be sent, so rounding may
+ * The best quote of V1, by {@link findBestRoute}. With `buyAmount`, each step buys what the next one must be sent, so rounding may
  * give a little more on the way.
  *
  * @param graph of the state's directory
@@ -89,6 +92,8 @@ export function quotedPrice({ sellAmount, buyAmount }: Exchanged, sellDecimals: 
 
 /**
  * How much less a route gives than its spot prices would, in percent: `100 * (1 - received / (sent * product of spot prices))`.
+ * Below 0, it gives more: orders of V3 can be better than the curve.
+ *
  * The difference is taken in whole numbers, so that a small impact has all its digits.
  *
  * @param route the steps of a quote, or one of them

@@ -1,5 +1,5 @@
 import { type GraphQLField, getNamedType, getNullableType, isLeafType, isListType } from 'graphql';
-import { poolCount } from '../domain/exchange.ts';
+import { poolCount, versionOf } from '../domain/exchange.ts';
 import type { Market, Pair } from '../domain/market.ts';
 import { DEFAULT_STEPS } from '../loaders/depth.ts';
 import type { PairFilterInput } from '../loaders/market.ts';
@@ -7,7 +7,15 @@ import { DEFAULT_DEPTH, type Depth } from '../loaders/order-book.ts';
 import { DEFAULT_PAGE_SIZE } from '../loaders/page-arguments.ts';
 import { DEFAULT_MAX_HOPS, type QuoteArguments } from '../loaders/quote.ts';
 import type { Service } from './context.ts';
-import { ASSUMED_LIST_SIZE, EARLIER_HEIGHT, HISTORY, ORDER_BOOK, POOLS_PER_OBJECT, VALUE } from './limits.ts';
+import {
+  ASSUMED_LIST_SIZE,
+  EARLIER_HEIGHT,
+  HISTORY,
+  ORDER_BOOK,
+  POOLS_OF_V3_PER_OBJECT,
+  POOLS_PER_OBJECT,
+  VALUE,
+} from './limits.ts';
 
 /** What a field adds to the complexity of an operation, in objects. */
 export type Complexity = {
@@ -115,13 +123,15 @@ export function ladder(levels: number | null | undefined): Complexity {
 /** The number of pools that count if it is not known. */
 const ASSUMED_POOLS = 10_000;
 
-/** The complexity of a quote: the pools of its route, and for each of them the search through all pools. */
+/** The complexity of a quote: the pools of its route, and for each of them the search through all pools unless the route is given. */
 export function complexityOfQuote(
-  { maxHops, at }: Pick<QuoteArguments, 'maxHops' | 'at'>,
+  { maxHops, route, at }: Pick<QuoteArguments, 'maxHops' | 'route' | 'at'>,
   service: Service,
 ): Complexity {
-  const hops = maxHops ?? DEFAULT_MAX_HOPS;
-  const search = hops * Math.ceil((poolsNow(service) ?? ASSUMED_POOLS) / POOLS_PER_OBJECT);
+  const hops = route?.length ?? maxHops ?? DEFAULT_MAX_HOPS;
+  const head = service.sources.head.current();
+  const perObject = head && versionOf(head.exchange) === 'V3' ? POOLS_OF_V3_PER_OBJECT : POOLS_PER_OBJECT;
+  const search = route != null ? hops : hops * Math.ceil((poolsNow(service) ?? ASSUMED_POOLS) / perObject);
   const { field, multiplier } = objectsAt(1, at);
   return { field: field + search, multiplier, entries: hops };
 }

@@ -19,6 +19,9 @@ export const ORDER_BOOK = 50;
 /** Searching this number of pools for one hop of a quote counts as an object. */
 export const POOLS_PER_OBJECT = 250;
 
+/** The same for pools of V3, whose search takes longer. */
+export const POOLS_OF_V3_PER_OBJECT = 50;
+
 /** Number of objects that the pairs of a pool or of a ticker id count as: there are few. */
 export const ASSUMED_PAIRS = 10;
 
@@ -42,7 +45,7 @@ export const LIMITS = {
   maxComplexity: {
     default: 20_000,
     meaning: `Maximum complexity of an operation: roughly the number of objects in the response, where a scalar value counts as 1/${1 / VALUE}.`,
-    details: `A list counts as its page size, or as ${ASSUMED_LIST_SIZE} if it has no page size. If a filter has \`poolIds\` or \`tickerIds\`, only the pairs or tickers with these ids count. The pairs of a pool or of an order book count as ${ASSUMED_PAIRS}, and \`prices\` of all pools as ${MAX_POOLS_COUNTED.toLocaleString('en-US')}. Each \`at\` adds ${EARLIER_HEIGHT}, each order book, depth ladder or divergence adds ${ORDER_BOOK}, and each field of the recorded history adds ${HISTORY}. Candles count as \`last\`, and a sparkline as its points. A quote adds 1 for each hop and each ${POOLS_PER_OBJECT} pools of the exchange. For introspection, \`maxSchemaObjects\` applies instead.`,
+    details: `A list counts as its page size, or as ${ASSUMED_LIST_SIZE} if it has no page size. If a filter has \`poolIds\` or \`tickerIds\`, only the pairs or tickers with these ids count. The pairs of a pool or of an order book count as ${ASSUMED_PAIRS}, and \`prices\` of all pools as ${MAX_POOLS_COUNTED.toLocaleString('en-US')}. Each \`at\` adds ${EARLIER_HEIGHT}, each order book, depth ladder or divergence adds ${ORDER_BOOK}, and each field of the recorded history adds ${HISTORY}. Candles count as \`last\`, and a sparkline as its points. A quote adds 1 for each hop and each ${POOLS_PER_OBJECT} pools of V1 or ${POOLS_OF_V3_PER_OBJECT} pools of V3, and with \`route\` 1 for each of its pools. For introspection, \`maxSchemaObjects\` applies instead.`,
   },
   maxValues: {
     // Ten thousand pools with every field: about 15 MB.

@@ -2,6 +2,7 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { filterFingerprint, formatCursor, parseCursor } from '../domain/cursor.ts';
 import { type ExchangeState, placeOf, poolCount, poolPairAt, versionOf, withoutPools } from '../domain/exchange.ts';
 import type { ExchangeParams } from '../domain/exchange-params.ts';
+import type { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { Instant } from '../domain/instant.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { cutPage, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
@@ -51,6 +52,8 @@ export type PoolsOfState = {
   at(place: number): PoolPair;
   /** The graph of the directory. */
   graph(): PoolGraph;
+  /** The trades through the pools, of a state of V3. */
+  swaps(): ExchangeSwaps;
 };
 
 type ExchangeLoaderOptions = PoolsAtHeightsOptions & {
@@ -136,6 +139,7 @@ export class ExchangeLoader {
       exchange,
       at: at == null ? pools.of(exchange).at : (place) => pin(poolPairAt(exchange, place)),
       graph: () => pools.graphOf(exchange.directory),
+      swaps: () => pools.swapsOf(exchange),
     }));
   }
 

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { filterFingerprint } from '../domain/cursor.ts';
 import { type ExchangeState, findPlace, type PoolDirectory, poolCount, poolPairAt } from '../domain/exchange.ts';
+import { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { Market, Pair, Ticker } from '../domain/market.ts';
 import type { PoolPairList, PoolPairOrder } from '../domain/page.ts';
 import { type PoolGraph, toPoolGraph } from '../domain/pool-graph.ts';
@@ -28,6 +29,8 @@ export type PoolCache = {
   pinned(state: ExchangeState): StatePools;
   /** The graph of the pools of a directory. States that share a directory share it, for as long as they exist. */
   graphOf(directory: PoolDirectory): PoolGraph;
+  /** The trades through the pools of a state of V3. */
+  swapsOf(state: ExchangeState): ExchangeSwaps;
   /** The JSON of the pools of this pool's state; `undefined` if the state was dropped. */
   jsonOf(pool: PoolPair): PoolJsonCache | undefined;
 };
@@ -43,6 +46,7 @@ export function createPoolCache(tokenList?: () => object): PoolCache {
   /** The one that was used last comes first. */
   let others: readonly CachedState[] = [];
   const graphs = new WeakMap<PoolDirectory, PoolGraph>();
+  const swaps = new LRUCache<ExchangeState, ExchangeSwaps>({ max: 1 + MAX_OTHER_STATES });
 
   function get(state: ExchangeState, isPinned: boolean): CachedState {
     if (newest?.state === state && !isPinned) return newest;
@@ -77,6 +81,11 @@ export function createPoolCache(tokenList?: () => object): PoolCache {
       const graph = graphs.get(directory) ?? toPoolGraph(directory);
       graphs.set(directory, graph);
       return graph;
+    },
+    swapsOf(state) {
+      const known = swaps.get(state) ?? new ExchangeSwaps(state);
+      swaps.set(state, known);
+      return known;
     },
     jsonOf(pool) {
       if (tokenList !== undefined) dropJsonOfOldTokens(tokenList());

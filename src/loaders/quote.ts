@@ -1,9 +1,15 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { MAX_HOPS } from '../domain/best-route.ts';
+import { type ExchangeState, versionOf } from '../domain/exchange.ts';
+import { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
+import type { PoolOrder } from '../domain/pool-order.ts';
+import { parsePoolPairId, poolPairId } from '../domain/pool-pair.ts';
 import { bestQuote, type Quote, type QuoteRequest } from '../domain/quote.ts';
+import { bestQuoteV3, quoteAlong } from '../domain/quote-v3.ts';
+import { MAX_HOPS_V3 } from '../domain/route-search.ts';
 import type { TokenId } from '../domain/token.ts';
-import { BadUserInputError } from '../errors.ts';
+import { BadUserInputError, TradeRefusedError } from '../errors.ts';
 import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
 import type { Head } from '../live/chain/head.ts';
 import { requireBetween } from './argument-ranges.ts';
@@ -17,8 +23,13 @@ export type QuoteArguments = {
   readonly sellAmount?: bigint | null | undefined;
   readonly buyAmount?: bigint | null | undefined;
   readonly maxHops?: number | null | undefined;
+  /** Ids of pools of V3: the quote is along exactly these, and `maxHops` does not count. */
+  readonly route?: readonly string[] | null | undefined;
   readonly at?: BeaconHeight | null | undefined;
 };
+
+/** The trade of a quote, with its route if that is not to be searched. */
+type RoutedRequest = QuoteRequest & { readonly route?: readonly string[] | undefined };
 
 type SlippageArguments = { readonly slippagePercent?: number | null | undefined };
 
@@ -30,22 +41,22 @@ export const DEFAULT_SLIPPAGE_PERCENT = 0.5;
 
 /** The quotes of one answer. */
 export class QuoteLoader {
-  readonly #exchange: ExchangeLoader;
+  readonly #exchange: Pick<ExchangeLoader, 'allPools' | 'ordersOf'>;
   readonly #turns = createTurnQueue();
 
-  constructor(exchange: ExchangeLoader) {
+  constructor(exchange: Pick<ExchangeLoader, 'allPools' | 'ordersOf'>) {
     this.#exchange = exchange;
   }
 
   /**
-   * The best quote at the height of the answer, or at an earlier one; `undefined` if there is none.
+   * The best quote at the height of the answer, or at an earlier one; `undefined` if there is none. With `route`, the quote along it.
    *
-   * @throws BadUserInputError, HeightNotAvailableError, UpstreamError
+   * @throws BadUserInputError, TradeRefusedError, HeightNotAvailableError, UpstreamError
    */
   find(args: QuoteArguments): MaybePromise<Quote | undefined> {
     const request = readQuoteArguments(args);
     const pools = this.#exchange.allPools(args.at);
-    return pools instanceof Promise ? this.#inTurn(pools, request) : quoteIn(pools, request);
+    return pools instanceof Promise ? this.#inTurn(pools, request) : this.#quoteIn(pools, request);
   }
 
   /** The same for an update of a subscription. @throws the error that the update has in place of a head */
@@ -55,29 +66,79 @@ export class QuoteLoader {
   }
 
   /** Quotes that wait for the same state get it in the same turn of the event loop, and are computed one in each turn. */
-  async #inTurn(awaited: Promise<PoolsOfState>, request: QuoteRequest): Promise<Quote | undefined> {
+  async #inTurn(awaited: Promise<PoolsOfState>, request: RoutedRequest): Promise<Quote | undefined> {
     const pools = await awaited;
     await this.#turns.wait();
-    return quoteIn(pools, request);
+    return this.#quoteIn(pools, request);
+  }
+
+  #quoteIn(pools: PoolsOfState, request: RoutedRequest): MaybePromise<Quote | undefined> {
+    const { exchange, graph, at } = pools;
+    if (exchange.v3 === undefined) {
+      requireArgumentsOfV1(request);
+      return bestQuote(exchange, graph(), request, at);
+    }
+    return exchange.v3.orders === undefined ? this.#withOrders(pools, request) : quoteInV3(pools, request);
+  }
+
+  /** An old node sends no orders with a state. The route is then found on the curves alone, and the orders of its pools are read. */
+  async #withOrders(pools: PoolsOfState, request: RoutedRequest): Promise<Quote | undefined> {
+    const route = request.route ?? quoteInV3(pools, request)?.route.map(({ pool }) => poolPairId(pool)) ?? [];
+    const orders = new Map<number, readonly PoolOrder[]>();
+    for (const id of new Set(route)) {
+      const place = pools.exchange.directory.ids.indexOf(id);
+      if (place >= 0) orders.set(place, await this.#exchange.ordersOf(pools.at(place)));
+    }
+    const swaps = new ExchangeSwaps(pools.exchange, (place) => orders.get(place) ?? []);
+    const withOrders = { ...pools, swaps: () => swaps };
+    if (request.route !== undefined) return quoteInV3(withOrders, request);
+    const quote = route.length === 0 ? undefined : quoteAlong(withOrders, request, route);
+    return typeof quote === 'string' ? undefined : quote;
   }
 }
 
-function quoteIn({ exchange, graph, at }: PoolsOfState, request: QuoteRequest): Quote | undefined {
-  return bestQuote(exchange, graph(), request, at);
+function quoteInV3(pools: PoolsOfState, request: RoutedRequest): Quote | undefined {
+  const { route } = request;
+  if (route === undefined) return bestQuoteV3(pools, request);
+  const quote = quoteAlong(pools, request, route);
+  if (typeof quote === 'string') throw new TradeRefusedError(quote);
+  return quote;
 }
 
-/** The trade that arguments mean. @throws BadUserInputError */
-export function readQuoteArguments(args: QuoteArguments): QuoteRequest {
+/** Refuses what only V3 has, if it is known that the current state is one of V1. @throws BadUserInputError */
+export function requireArgumentsFor(state: ExchangeState | undefined, args: QuoteArguments): void {
+  if (state !== undefined && versionOf(state) === 'V1') requireArgumentsOfV1(readQuoteArguments(args));
+}
+
+function requireArgumentsOfV1({ route, maxHops }: Pick<RoutedRequest, 'route' | 'maxHops'>): void {
+  if (route !== undefined)
+    throw new BadUserInputError('route is set. Pools of the first version of the exchange have no pool ids.');
+  requireBetween(1, MAX_HOPS, 'maxHops', maxHops);
+}
+
+/** The trade that arguments mean. Which version of the exchange it is for is not known yet. @throws BadUserInputError */
+export function readQuoteArguments(args: QuoteArguments): RoutedRequest {
   const { sellTokenId, buyTokenId, sellAmount, buyAmount } = args;
-  if (sellTokenId === buyTokenId) throw new BadUserInputError('sellTokenId and buyTokenId are the same token.');
+  const route = args.route ?? undefined;
+  if (route !== undefined) requireRoute(route);
+  else if (sellTokenId === buyTokenId) throw new BadUserInputError('sellTokenId and buyTokenId are the same token.');
 
   const maxHops = args.maxHops ?? DEFAULT_MAX_HOPS;
-  requireBetween(1, MAX_HOPS, 'maxHops', maxHops);
-  const route = { sellTokenId, buyTokenId, maxHops };
+  requireBetween(1, MAX_HOPS_V3, 'maxHops', maxHops);
+  const trade = { sellTokenId, buyTokenId, maxHops, ...(route && { route }) };
   if (sellAmount != null && buyAmount != null) throw new BadUserInputError('Set sellAmount or buyAmount, not both.');
-  if (sellAmount != null) return { ...route, sellAmount: aboveZero('sellAmount', sellAmount) };
-  if (buyAmount != null) return { ...route, buyAmount: aboveZero('buyAmount', buyAmount) };
+  if (sellAmount != null) return { ...trade, sellAmount: aboveZero('sellAmount', sellAmount) };
+  if (buyAmount != null) return { ...trade, buyAmount: aboveZero('buyAmount', buyAmount) };
   throw new BadUserInputError('Set sellAmount or buyAmount.');
+}
+
+function requireRoute(route: readonly string[]): void {
+  requireBetween(1, MAX_HOPS_V3, 'The number of pools of route', route.length);
+  const bad = route.find((id) => parsePoolPairId(id)?.v3 === undefined);
+  if (bad !== undefined)
+    throw new BadUserInputError(
+      `route contains ${JSON.stringify(bad.slice(0, 300))}. A pool id is two token ids and a hash, joined by "-".`,
+    );
 }
 
 function aboveZero(name: string, amount: bigint): bigint {

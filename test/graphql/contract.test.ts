@@ -15,10 +15,10 @@ import {
 import { describe, expect, test } from 'vitest';
 import { schema } from '../../src/graphql/schema.ts';
 
-/** What clients are promised: the first version, and what came with history, quotes and depth. */
-const contract = extendSchema(
+/** What clients are promised: the first version, what came with history, quotes and depth, and the exchange of today. */
+const contract = ['contract-market.graphql', 'contract-v3.graphql'].reduce(
+  (promised, name) => extendSchema(promised, parse(readFixture(name))),
   buildSchema(readFixture('contract.graphql')),
-  parse(readFixture('contract-market.graphql')),
 );
 
 describe('the schema', () => {
@@ -28,9 +28,9 @@ describe('the schema', () => {
       // Without an order, lists begin with pools that have liquidity. Whoever names an order gets the same as before.
       'An optional argument Query.poolPair(version:) was added.',
       'Query.poolPairs(orderBy:) has changed defaultValue from ID_ASC to NON_EMPTY_FIRST.',
+      'An optional argument Query.quote(route:) was added.',
       'An optional argument Subscription.prices(afterHeight:) was added.',
-      'An optional field PoolPairFilter.poolIds was added.',
-      'An optional field PoolPairFilter.version was added.',
+      'An optional argument Subscription.quote(route:) was added.',
       'Enum value PoolPairOrder.NON_EMPTY_FIRST was added.',
     ]);
   });

@@ -26,6 +26,7 @@ export const KEYS = {
   LadderLevel: isEmbedded,
   Divergence: isEmbedded,
   Quote: isEmbedded,
+  QuoteFee: isEmbedded,
   QuoteStep: isEmbedded,
   Candle: isEmbedded,
   PriceChange: isEmbedded,

@@ -1,15 +1,17 @@
 import { MAX_HOPS } from '../../domain/best-route.ts';
 import { minimumReceived, priceImpactPercent, type Quote, type QuoteStep, quotedPrice } from '../../domain/quote.ts';
-import { createHeadStream } from '../../loaders/head-streams.ts';
+import { MAX_HOPS_V3 } from '../../domain/route-search.ts';
 import {
   DEFAULT_MAX_HOPS,
   DEFAULT_SLIPPAGE_PERCENT,
   readQuoteArguments,
   readSlippagePercent,
 } from '../../loaders/quote.ts';
+import { createQuoteStream } from '../../loaders/quote-stream.ts';
 import { builder } from '../builder.ts';
 import { complexityOfQuote } from '../complexity.ts';
 import { atArg } from './pool-pair.ts';
+import { QuoteFeeRef } from './quote-fee.ts';
 import { PoolPairRef } from './refs.ts';
 import { TokenRef } from './token.ts';
 
@@ -38,10 +40,10 @@ const QuoteStepRef = builder.objectRef<QuoteStep>('QuoteStep').implement({
     buyAmount: t.expose('buyAmount', {
       type: 'BigInt',
       description:
-        'Amount that the pool gives for `sellAmount`. In a quote for `buyAmount`, the amount that the next step needs: the pool can give a little more, because whole units are rounded.',
+        'Amount that the pool gives for `sellAmount`, in V3 through its curve and its orders together. In a quote of V1 for `buyAmount`, the amount that the next step needs: the pool can give a little more, because whole units are rounded.',
     }),
     priceImpactPercent: t.float({
-      description: 'Price impact in this pool alone, in percent.',
+      description: 'Price impact in this pool alone, in percent. Below 0 if its orders give more than its spot price.',
       resolve: (step) => priceImpactPercent([step]),
     }),
   }),
@@ -49,7 +51,7 @@ const QuoteStepRef = builder.objectRef<QuoteStep>('QuoteStep').implement({
 
 const QuoteRef = builder.objectRef<Quote>('Quote').implement({
   description:
-    "The best way to change one token for another at one beacon height. A quote is an estimate: the reserves can change until the trade. The exchange's trading fee is not part of it: the trader bids the fee separately and pays it in addition.",
+    "A way to change one token for another at one beacon height: the best one, or the one along a given route. A quote is an estimate: the reserves can change until the trade. The exchange's trading fee is not part of the amounts: the trader pays it in addition. In V1 the trader bids it, in V3 `fee` is the least one.",
   fields: (t) => ({
     beaconHeight: t.expose('beaconHeight', {
       type: 'BeaconHeight',
@@ -72,7 +74,8 @@ const QuoteRef = builder.objectRef<Quote>('Quote').implement({
     }),
     buyAmount: t.expose('buyAmount', {
       type: 'BigInt',
-      description: 'Amount that the trader receives. With the argument `buyAmount`, that amount.',
+      description:
+        'Amount that the trader receives. With the argument `buyAmount`, that amount in V1. In V3 it is what the trade really gives, which can be more: the least amount that the exchange accepts can buy more.',
     }),
     minimumReceived: t.field({
       type: 'BigInt',
@@ -101,13 +104,20 @@ const QuoteRef = builder.objectRef<Quote>('Quote').implement({
     }),
     priceImpactPercent: t.float({
       description:
-        'How much less the trader receives than at the spot prices along the route, in percent, including the rounding of whole units: `100 * (1 - buyAmount / (sellAmount * product of the spot prices))`. It is 0 for an infinitely small trade, and near 100 for a trade that nearly empties a pool.',
+        'How much less the trader receives than at the spot prices along the route, in percent, including the rounding of whole units: `100 * (1 - buyAmount / (sellAmount * product of the spot prices))`. It is 0 for an infinitely small trade, and near 100 for a trade that nearly empties a pool. In V3 it can be below 0: orders can be better than the curve, from which the spot price is.',
       resolve: ({ route }) => priceImpactPercent(route),
     }),
     route: t.field({
       type: [QuoteStepRef],
-      description: 'The pools in the order of the trade, at least one. No token is repeated.',
+      description:
+        'The pools in the order of the trade, at least one. No token is repeated, except on a route of the argument `route`.',
       resolve: ({ route }) => route,
+    }),
+    fee: t.field({
+      type: QuoteFeeRef,
+      nullable: true,
+      description: 'The least fee that the exchange accepts, on top of `sellAmount`. Null in V1.',
+      resolve: ({ fee }) => fee,
     }),
   }),
 });
@@ -127,12 +137,18 @@ const quoteArgs = builder.args((t) => ({
   }),
   maxHops: t.int({
     defaultValue: DEFAULT_MAX_HOPS,
-    description: `Maximum number of pools on the route, from 1 to ${MAX_HOPS}.`,
+    description: `Maximum number of pools on the route, from 1 to ${MAX_HOPS_V3}; in V1, to ${MAX_HOPS}. It does not matter with \`route\`.`,
+  }),
+  route: t.stringList({
+    description: `Ids of 1 to ${MAX_HOPS_V3} pools of V3 in the order of the trade, as \`PoolPair.poolId\` has them. The quote is along exactly these pools, and a trade that the exchange would refuse is the error TRADE_REFUSED. The pools must lead from the token that is sold to the one that is bought; these can be the same. Another number, another form of id, and any route in V1 is BAD_USER_INPUT.`,
   }),
 }));
 
+/** How a pool of V3 trades, and what it refuses. */
+const TRADES_OF_V3 = `In V3, a trade goes along the curve of a pool, which gives \`floor(sent * V2 / (V1 + sent))\` with its virtual values, and through its orders where they are better, each at its own rate. The exchange refuses a trade if one of its steps would move only one of the two tokens. So there are gaps: most of them are a few amounts just above one that fills an order. \`buyAmount\` finds the least amount that is accepted and buys at least that much. A route that is searched passes by pools that refuse the trade. With \`route\`, a quote that would be refused is null with the error TRADE_REFUSED. Its \`extensions.reason\` is POOL_TWICE (a pool is named twice), else NO_SUCH_POOL (a pool does not exist at this height), else ROUTE_DOES_NOT_FIT (the pools do not lead from the sold token to the bought one), else the reason of the first pool that refuses: NO_LIQUIDITY (one of its sides is empty), REAL_RESERVE_TOO_SMALL (its curve would give more than it holds, or no amount buys \`buyAmount\`), RESERVE_OUT_OF_RANGE (an amount would exceed 2^64 - 1) or ONE_SIDE_ZERO (the amount is in a gap).`;
+
 /** When a quote is null, and what is refused. */
-const QUOTE_LIMITS = `Null if there is no route, if the best route gives 0, or if it requires more than 2^64 - 1. The same token twice, no amount, both amounts, an amount of 0 and a \`maxHops\` outside 1 to ${MAX_HOPS} are BAD_USER_INPUT.`;
+const QUOTE_LIMITS = `Null if there is no route, if the best route gives 0, or if it requires more than 2^64 - 1. The same token twice (without \`route\`), no amount, both amounts, an amount of 0 and a \`maxHops\` outside 1 to ${MAX_HOPS_V3} (in V1, to ${MAX_HOPS}) are BAD_USER_INPUT.`;
 
 builder.queryField('quote', (t) =>
   t.field({
@@ -140,7 +156,7 @@ builder.queryField('quote', (t) =>
     nullable: true,
     complexity: (args, { service }) => complexityOfQuote(args, service),
     extensions: { refuse: readQuoteArguments },
-    description: `The best way to change one token for another: the route that gives the most for \`sellAmount\`, or requires the least for \`buyAmount\`. A route has at most \`maxHops\` pools and no repeated token. Of equally good routes, the gateway takes the shortest, then the first by the ids of the pools. A pool gives \`R2 - ceil(R1 * R2 / (R1 + sent))\`, in exact integers: R1 is its reserve of the token that is sent, and R2 its reserve of the other token. Empty pools are not used. The exchange's trading fee is not part of the quote: the trader bids it separately. The exchange stores reserves as unsigned 64-bit integers, and the quote does not check that R1 + sent fits. ${QUOTE_LIMITS} Null with an error if the exchange state cannot be read.`,
+    description: `The best way to change one token for another: the route that gives the most for \`sellAmount\`, or requires the least for \`buyAmount\`. A route has at most \`maxHops\` pools and no repeated token. Of equally good routes, the gateway takes the shortest, then the first by the ids of the pools. A pool of V1 gives \`R2 - ceil(R1 * R2 / (R1 + sent))\`, in exact integers: R1 is its reserve of the token that is sent, and R2 its reserve of the other token. Empty pools are not used. The exchange's trading fee is not part of the amounts. The exchange stores reserves as unsigned 64-bit integers, and the quote of V1 does not check that R1 + sent fits. ${TRADES_OF_V3} ${QUOTE_LIMITS} Null with an error if the exchange state cannot be read.`,
     args: { ...quoteArgs, ...atArg },
     resolve: (_root, args, { loaders }) => loaders.quotes.find(args),
   }),
@@ -152,9 +168,9 @@ builder.subscriptionField('quote', (t) =>
     nullable: true,
     complexity: (args, { service }) => complexityOfQuote(args, service),
     extensions: { refuse: readQuoteArguments },
-    description: `Sends the quote of \`Query.quote\` at the current beacon height first, then at each new one. The exchange's trading fee is not part of it. ${QUOTE_LIMITS} A slow subscriber skips heights and receives the newest quote. If no height could be read yet, the first update is an error with null data, and the subscription stays open.`,
+    description: `Sends the quote of \`Query.quote\` at the current beacon height first, then at each new one. The exchange's trading fee is not part of the amounts. In V3, a \`route\` that the exchange would refuse is an update with null data and the error TRADE_REFUSED, and the subscription stays open. ${QUOTE_LIMITS} A slow subscriber skips heights and receives the newest quote. If no height could be read yet, the first update is an error with null data, and the subscription stays open.`,
     args: quoteArgs,
-    subscribe: (_root, _args, { loaders }) => createHeadStream(loaders),
+    subscribe: (_root, args, { loaders }) => createQuoteStream(args, loaders),
     resolve: (head, args, { loaders }) => loaders.quotes.findForUpdate(head, args),
   }),
 );

@@ -1,0 +1,69 @@
+import type { ExchangeState } from './exchange.ts';
+import { ordersMet } from './orders-met.ts';
+import type { PoolOrder } from './pool-order.ts';
+import { PoolSwap, type SwapSide } from './pool-swap.ts';
+import { SwapBound } from './swap-bound.ts';
+
+/** One pool of a route: its place in the directory, and which of its tokens is sold to it: 0 for token 1, 1 for token 2. */
+export type Hop = { readonly place: number; readonly side: number };
+
+/** One direction of a pool: what it needs to be computed, and what has been computed of it. */
+type Direction = { readonly parts: SwapSide; swap?: PoolSwap; bound?: SwapBound };
+
+/**
+ * The trades through the pools of a state of V3.
+ *
+ * What is computed of a pool is computed when a trade first needs it, and used again by later trades. So keep this object as long
+ * as the state is in use: it takes up to a few hundred bytes for each order.
+ */
+export class ExchangeSwaps {
+  readonly #state: ExchangeState;
+  readonly #ordersAt: (place: number) => readonly PoolOrder[];
+  readonly #directions: (Direction | undefined)[] = [];
+  readonly #isTradable: readonly boolean[];
+
+  /** @param ordersAt the orders of a pool in the order of the node's list; by default those of the state, which can have none */
+  constructor(state: ExchangeState, ordersAt = (place: number) => state.v3?.orders?.[place] ?? []) {
+    this.#state = state;
+    this.#ordersAt = ordersAt;
+    const values = state.v3?.values ?? new BigUint64Array();
+    this.#isTradable = state.directory.ids.map((_, place) => values[place * 2] !== 0n && values[place * 2 + 1] !== 0n);
+  }
+
+  /** Whether the pool holds both of its tokens: it refuses every trade otherwise. */
+  isTradable(place: number): boolean {
+    return this.#isTradable[place] ?? false;
+  }
+
+  /** The exact trades through a pool. */
+  swapOf({ place, side }: Hop): PoolSwap {
+    const direction = this.#directionOf(place, side);
+    direction.swap ??= new PoolSwap(direction.parts);
+    return direction.swap;
+  }
+
+  /** The bounds of the trades through a pool that sell its token of that side. */
+  boundOf(place: number, side: number): SwapBound {
+    const direction = this.#directionOf(place, side);
+    direction.bound ??= new SwapBound(direction.parts);
+    return direction.bound;
+  }
+
+  #directionOf(place: number, side: number): Direction {
+    const index = place * 2 + side;
+    const known = this.#directions[index];
+    if (known !== undefined) return known;
+    const { reserves, v3 } = this.#state;
+    const other = place * 2 + 1 - side;
+    const parts = {
+      virtualIn: reserves[index] ?? 0n,
+      virtualOut: reserves[other] ?? 0n,
+      realIn: v3?.values[index] ?? 0n,
+      realOut: v3?.values[other] ?? 0n,
+      orders: ordersMet(this.#ordersAt(place), side === 0 ? 1 : 2),
+    };
+    const created: Direction = { parts };
+    this.#directions[index] = created;
+    return created;
+  }
+}

@@ -1,0 +1,110 @@
+import type { RouteSearch } from './best-route.ts';
+import type { ExchangeSwaps } from './exchange-swaps.ts';
+import { otherSide, type PoolGraph } from './pool-graph.ts';
+import { isBetterBound, noBound, type TradeDirection } from './swap.ts';
+
+/** The best amount of each token after a number of pools, in floating point, by the numbers of the tokens. */
+type Layer = {
+  readonly amounts: Float64Array;
+  /** The pool before, if the token has an amount. */
+  readonly places: Int32Array;
+  readonly reached: number[];
+};
+
+/**
+ * Bounds of the best amounts after 0 to `maxHops` pools. No step enters the start or leaves the end.
+ *
+ * @param isPath whether steps that would repeat a token are left out. The amounts are then those of some paths, and not bounds of all
+ */
+export function findLayers(
+  swaps: ExchangeSwaps,
+  graph: PoolGraph,
+  { direction, start, end, amount, maxHops }: Omit<RouteSearch, 'amount'> & { readonly amount: number },
+  isPath: boolean,
+): readonly Layer[] {
+  const { placesOf, tokensAt } = graph;
+  const none = noBound(direction);
+  const first = createLayer(placesOf.length, none);
+  first.amounts[start] = amount;
+  first.reached.push(start);
+  const layers = [first];
+
+  const isNextToEnd = new Uint8Array(placesOf.length);
+  for (const place of placesOf[end] ?? []) isNextToEnd[tokensAt[place * 2 + otherSide(tokensAt, place, end)] ?? 0] = 1;
+
+  for (let hops = 1; hops <= maxHops; hops++) {
+    const before = layers[hops - 1] ?? first;
+    const layer = createLayer(placesOf.length, none);
+    const { amounts, places, reached } = layer;
+    const step = (token: number, known: number, place: number, side: number, neighbour: number) => {
+      if (known === none || !swaps.isTradable(place)) return;
+      const best = amounts[neighbour] ?? none;
+      const optimum = optimumOf(swaps, direction, place, side, known);
+      if (!isBetterBound(direction, optimum, best)) return;
+      if (isPath && tokensTo(graph, layers, token, hops - 1).includes(neighbour)) return;
+      if (best === none) reached.push(neighbour);
+      amounts[neighbour] = optimum;
+      places[neighbour] = place;
+    };
+
+    layers.push(layer);
+    // The last step comes from the pools of the end, which can be far fewer than those of the tokens before.
+    for (const place of placesOf[end] ?? []) {
+      const side = otherSide(tokensAt, place, end);
+      const token = tokensAt[place * 2 + side] ?? 0;
+      step(token, before.amounts[token] ?? none, place, side, end);
+    }
+    if (hops === maxHops) break;
+    for (const token of before.reached) {
+      if (token === end) continue;
+      const known = before.amounts[token] ?? none;
+      for (const place of placesOf[token] ?? []) {
+        const other = otherSide(tokensAt, place, token);
+        const neighbour = tokensAt[place * 2 + other] ?? 0;
+        if (neighbour === start || neighbour === end) continue;
+        if (hops === maxHops - 1 && isNextToEnd[neighbour] === 0) continue;
+        step(token, known, place, 1 - other, neighbour);
+      }
+    }
+  }
+  return layers;
+}
+
+/** The bound of one step from a token that a pool has on that side: the token is sold when selling, and bought when buying. */
+export function optimumOf(
+  swaps: ExchangeSwaps,
+  direction: TradeDirection,
+  place: number,
+  side: number,
+  known: number,
+): number {
+  return swaps.boundOf(place, direction === 'SELLING' ? side : 1 - side).optimum(direction, known);
+}
+
+/** The pools of the way to a token of a layer, from the start of the search. */
+export function placesTo(graph: PoolGraph, layers: readonly Layer[], token: number, hops: number): number[] {
+  const found: number[] = [];
+  let reached = token;
+  for (let hop = hops; hop > 0; hop--) {
+    const place = layers[hop]?.places[reached] ?? 0;
+    found.unshift(place);
+    reached = graph.tokensAt[place * 2 + otherSide(graph.tokensAt, place, reached)] ?? 0;
+  }
+  return found;
+}
+
+/** The tokens of the way to a token of a layer, from that token. */
+function tokensTo(graph: PoolGraph, layers: readonly Layer[], token: number, hops: number): number[] {
+  const tokens = [token];
+  for (const place of placesTo(graph, layers, token, hops).reverse()) {
+    const last = tokens.at(-1) ?? 0;
+    tokens.push(graph.tokensAt[place * 2 + otherSide(graph.tokensAt, place, last)] ?? 0);
+  }
+  return tokens;
+}
+
+function createLayer(tokens: number, none: number): Layer {
+  const amounts = new Float64Array(tokens);
+  if (none !== 0) amounts.fill(none);
+  return { amounts, places: new Int32Array(tokens), reached: [] };
+}

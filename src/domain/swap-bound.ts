@@ -1,0 +1,119 @@
+import type { SwapSide } from './pool-swap.ts';
+import { noBound, optimisticBound, type TradeDirection } from './swap.ts';
+
+/** More than the relative error of sums of ten thousand doubles. */
+const ERROR = 2 ** -36;
+
+/** More than the error of a difference of two doubles, in parts of the larger one. */
+const ERROR_OF_DIFFERENCE = 2 ** -48;
+
+const ABOVE_MAX_AMOUNT = 2 ** 64;
+
+/** An order, with what a trade has done when it gets there: what it has sold and bought on the curve, and in the orders before. */
+type OrderBound = {
+  readonly rate: number;
+  readonly onCurve: number;
+  readonly boughtOnCurve: number;
+  readonly paid: number;
+  readonly got: number;
+  /** The same in the orders up to this one. */
+  readonly paidAfter: number;
+  readonly gotAfter: number;
+};
+
+/**
+ * Bounds of trades in one direction of a pool of V3, in floating point.
+ *
+ * A trade buys at most what it could buy if it were divided at will between the curve and the orders, without rounding: the best
+ * price first. An order is then worth what its balance costs at its rate. The exchange takes up to one unit less for it, so a trade
+ * that meets `n` orders buys at most what `n` units more could.
+ */
+export class SwapBound {
+  readonly #virtualIn: number;
+  readonly #virtualOut: number;
+  /** What the pool and its orders have. */
+  readonly #available: number;
+  readonly #orders: readonly OrderBound[];
+  /** What a trade has sold, and what it has bought, when it gets to each order. */
+  readonly #soldBefore: number[] = [];
+  readonly #boughtBefore: number[] = [];
+
+  constructor({ virtualIn, virtualOut, realOut, orders }: SwapSide) {
+    this.#virtualIn = Number(virtualIn);
+    this.#virtualOut = Number(virtualOut);
+    const bounds: OrderBound[] = [];
+    let [paid, got, onCurve] = [0, 0, 0];
+    for (const order of orders) {
+      const rate = Number(order.rateOut) / Number(order.rateIn);
+      const balance = Number(order.balanceOut);
+      onCurve = Math.max(onCurve, Math.sqrt((this.#virtualIn * this.#virtualOut) / rate) - this.#virtualIn);
+      const boughtOnCurve = this.#boughtOnCurve(onCurve);
+      const paidAfter = paid + balance / rate;
+      const gotAfter = got + balance;
+      this.#soldBefore.push(paid + onCurve);
+      this.#boughtBefore.push(got + boughtOnCurve);
+      bounds.push({ rate, onCurve, boughtOnCurve, paid, got, paidAfter, gotAfter });
+      paid = paidAfter;
+      got = gotAfter;
+    }
+    this.#orders = bounds;
+    this.#available = (Number(realOut) + got) * (1 + ERROR);
+  }
+
+  /**
+   * A bound that is never worse for the trader than the exact amount, from such a bound of the known one: the most that an amount
+   * buys when selling, the least that must be sold for it when buying.
+   */
+  optimum(direction: TradeDirection, known: number): number {
+    return direction === 'SELLING' ? this.#most(known) : this.#least(known);
+  }
+
+  #most(sold: number): number {
+    const shifted = sold + this.#orders.length;
+    const certain = shifted * (1 + ERROR) + this.#virtualIn * ERROR_OF_DIFFERENCE;
+    const order = this.#orders[lastUpTo(this.#soldBefore, certain)];
+    const bought =
+      order === undefined
+        ? optimisticBound('SELLING', sold, this.#virtualIn, this.#virtualOut)
+        : this.#boughtFrom(order, shifted) * (1 + ERROR) + this.#virtualOut * ERROR_OF_DIFFERENCE;
+    return Math.floor(Math.min(bought, this.#available));
+  }
+
+  #boughtFrom({ rate, onCurve, boughtOnCurve, paid, got, paidAfter, gotAfter }: OrderBound, sold: number): number {
+    if (sold < paidAfter + onCurve) return got + boughtOnCurve + (sold - paid - onCurve) * rate;
+    return gotAfter + this.#boughtOnCurve(sold - paidAfter);
+  }
+
+  #least(bought: number): number {
+    if (bought > this.#available) return noBound('BUYING');
+    const margin = this.#virtualOut * ERROR_OF_DIFFERENCE;
+    const certain = bought * (1 + ERROR) + margin;
+    const order = this.#orders[lastUpTo(this.#boughtBefore, certain)];
+    if (order === undefined) return optimisticBound('BUYING', bought, this.#virtualOut, this.#virtualIn);
+    const exact = this.#soldFrom(order, bought * (1 - ERROR) - margin) * (1 - ERROR);
+    const sold = Math.ceil(exact - this.#virtualIn * ERROR_OF_DIFFERENCE - this.#orders.length);
+    return sold < ABOVE_MAX_AMOUNT ? Math.max(1, sold) : noBound('BUYING');
+  }
+
+  #soldFrom({ rate, onCurve, boughtOnCurve, paid, got, paidAfter, gotAfter }: OrderBound, bought: number): number {
+    if (bought < gotAfter + boughtOnCurve) return paid + onCurve + (bought - got - boughtOnCurve) / rate;
+    const rest = bought - gotAfter;
+    const remaining = this.#virtualOut * (1 + ERROR_OF_DIFFERENCE) - rest;
+    return remaining > 0 ? paidAfter + (rest * this.#virtualIn) / remaining : noBound('BUYING');
+  }
+
+  #boughtOnCurve(sold: number): number {
+    return (sold * this.#virtualOut) / (this.#virtualIn + sold);
+  }
+}
+
+/** The index of the last of ascending values that is not above a value; -1 if all are. */
+function lastUpTo(values: readonly number[], value: number): number {
+  let [low, high] = [0, values.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((values[middle] ?? 0) <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}

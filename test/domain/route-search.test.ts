@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { MAX_AMOUNT } from '../../src/domain/amount.ts';
+import { ExchangeSwaps, type Hop } from '../../src/domain/exchange-swaps.ts';
+import { toPoolGraph } from '../../src/domain/pool-graph.ts';
+import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
+import { findRoute } from '../../src/domain/route-search.ts';
+import type { TradeDirection } from '../../src/domain/swap.ts';
+import { tokenId } from './pools.ts';
+import { A, anyAmountOfV3, anyPoolOfV3, B, C, D, E, stateOfV3 } from './v3-pools.ts';
+import { bestOf, pathsOf, sellSlowly } from './v3-routes.ts';
+
+/** The least amount that buys as much, by trying one after another; `undefined` if it is above `max`. */
+function leastSlowly(swaps: ExchangeSwaps, route: readonly Hop[], wanted: bigint, max: bigint): bigint | undefined {
+  for (let sold = 1n; sold <= max; sold++) {
+    let amount: bigint | string = sold;
+    for (const hop of route) if (typeof amount === 'bigint') amount = swaps.swapOf(hop).sell(amount);
+    if (typeof amount === 'bigint' && amount >= wanted) return sold;
+  }
+  return undefined;
+}
+
+function search(pools: readonly PoolPair[], direction: TradeDirection, amount: bigint, maxHops: number) {
+  const state = stateOfV3(pools);
+  const graph = toPoolGraph(state.directory);
+  const swaps = new ExchangeSwaps(state);
+  const [from, to] = [graph.find(A), graph.find(B)];
+  if (from === undefined || to === undefined) return { swaps, state, found: undefined };
+  const [start, end] = direction === 'SELLING' ? [from, to] : [to, from];
+  const found = findRoute(swaps, graph, { direction, start, end, amount, maxHops });
+  const ids = found?.route.map(({ place }) => state.directory.ids[place] ?? '');
+  return { swaps, state, found: found && { ids, amount: found.amount } };
+}
+
+const F = tokenId('f');
+const PAIRS = [A, B, C, D, E, F].flatMap((one, index, all) =>
+  all.slice(index + 1).map((other) => [one, other] as const),
+);
+/** A path of five pools, so that there is one more often. */
+const CHAIN = [
+  [A, C],
+  [C, D],
+  [D, E],
+  [E, F],
+  [B, F],
+] as const;
+
+/** Up to 14 pools of six tokens, several of the same two. */
+const anyExchange = fc
+  .array(fc.tuple(fc.constantFrom(...PAIRS, ...CHAIN, ...CHAIN), fc.boolean()), { minLength: 1, maxLength: 14 })
+  .chain((pairs) => fc.tuple(...pairs.map(([pair], number) => anyPoolOfV3(pair, number, 5))));
+
+/** The same exchange with so few units that a test can try all amounts. */
+const smallExchange = anyExchange.map((pools) =>
+  pools.map((pool): PoolPair => {
+    const { v3 } = pool;
+    if (v3 === undefined) return pool;
+    const orders = v3.orders?.map((order) => ({
+      ...order,
+      balance1: order.balance1 % 40n,
+      balance2: order.balance2 % 40n,
+    }));
+    const [value1, value2] = [v3.value1 % 90n, v3.value2 % 90n];
+    return { ...pool, reserve1: value1 * 2n, reserve2: value2 * 2n, v3: { ...v3, value1, value2, orders } };
+  }),
+);
+
+const anyMaxHops = fc.integer({ min: 1, max: 5 });
+
+describe('the best route of V3', () => {
+  test('gives the most of all paths, and of equal ones it is the documented one', () => {
+    let [found, longest] = [0, 0];
+    const anyTrade = fc.oneof(fc.tuple(anyExchange, anyAmountOfV3), fc.tuple(smallExchange, fc.bigInt(1n, 200n)));
+    fc.assert(
+      fc.property(anyTrade, anyMaxHops, ([pools, amount], maxHops) => {
+        const paths = pathsOf(pools, A, B, maxHops).map((path) => [path, sellSlowly(path, A, amount)] as const);
+        const best = bestOf('SELLING', paths);
+        if (best !== undefined) found += 1;
+        longest = Math.max(longest, best?.ids.length ?? 0);
+        expect(search(pools, 'SELLING', amount, maxHops).found).toEqual(best);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(found).toBeGreaterThan(300);
+    expect(longest).toBeGreaterThan(3);
+  });
+
+  test('needs the least of all paths for an amount that is bought', () => {
+    let found = 0;
+    const max = 400n;
+    fc.assert(
+      fc.property(smallExchange, fc.bigInt(1n, 60n), anyMaxHops, (pools, wanted, maxHops) => {
+        const { swaps, state, found: route } = search(pools, 'BUYING', wanted, maxHops);
+        const placeOf = (pool: PoolPair) => state.directory.ids.indexOf(poolPairId(pool));
+        const paths = pathsOf(pools, A, B, maxHops).map((path) => {
+          let token = A;
+          const hops = path.map((pool): Hop => {
+            const side = pool.token1Id === token ? 0 : 1;
+            token = side === 0 ? pool.token2Id : pool.token1Id;
+            return { place: placeOf(pool), side };
+          });
+          return [path, leastSlowly(swaps, hops, wanted, max)] as const;
+        });
+        const best = bestOf('BUYING', paths);
+        if (best !== undefined) found += 1;
+        if (route !== undefined && route.amount > max) expect(best).toBeUndefined();
+        else expect(route).toEqual(best);
+      }),
+      { numRuns: 400 },
+    );
+    expect(found).toBeGreaterThan(50);
+  });
+
+  test('for an amount that is bought gives as much, and no route gives as much for one unit less', () => {
+    fc.assert(
+      fc.property(anyExchange, anyAmountOfV3, anyMaxHops, (pools, wanted, maxHops) => {
+        const { found } = search(pools, 'BUYING', wanted, maxHops);
+        const most = (amount: bigint) => search(pools, 'SELLING', amount, maxHops).found?.amount ?? 0n;
+        const amounts = found === undefined ? [MAX_AMOUNT, wanted] : [found.amount - 1n];
+        for (const amount of amounts) if (amount > 0n) expect(most(amount) < wanted).toBe(true);
+        if (found === undefined) return;
+        expect(most(found.amount) >= wanted).toBe(true);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});

@@ -14,7 +14,7 @@ export const PROCESSES = [
   'test/{deploy,examples,fleet}/**/*.test.ts',
   'test/clients/{codegen,docs,java,persisted-documents,relay}.test.ts',
   'test/failure/{proxies,push-over-tls}.test.ts',
-  'test/history/{default-file,killed,postgres-store,sqlite-store,store-killed,stores}.test.ts',
+  'test/history/{default-file,killed,postgres-store,sqlite-store,store-killed,stores,upgrade}.test.ts',
   'test/library/docs.test.ts',
   'test/tracing/start.test.ts',
   'test/package.test.ts',

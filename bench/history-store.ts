@@ -37,7 +37,7 @@ async function open(pools: number): Promise<{ readonly path: string; readonly ex
   );
   const reserves = new BigUint64Array(pools * 2).fill(RESERVE);
   const exchange = { beaconHeight: 1, time: START, directory, reserves };
-  await store.record([{ hash: undefined, time: START, exchange }]);
+  await store.record([{ hash: undefined, time: START, version: 'V1', exchange }]);
   return { path, exchange };
 }
 
@@ -58,7 +58,7 @@ handleCall('fill', async ({ pools, days }: FilledHistory) => {
     `CREATE TEMP TABLE counted AS WITH RECURSIVE counting (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM counting WHERE n < ${hours * BLOCKS_PER_HOUR}) SELECT n FROM counting`,
   );
   db.exec(
-    `INSERT INTO heights SELECT n + 1, NULL, ${START} + n * ${BLOCK_MS} FROM counted WHERE n < ${hours * BLOCKS_PER_HOUR}`,
+    `INSERT INTO heights (height, hash, time) SELECT n + 1, NULL, ${START} + n * ${BLOCK_MS} FROM counted WHERE n < ${hours * BLOCKS_PER_HOUR}`,
   );
   db.exec(`INSERT INTO ranges VALUES (1, ${hours * BLOCKS_PER_HOUR})`);
   db.exec(
@@ -112,7 +112,7 @@ handleCall('record', async ({ changes }: { readonly changes: number }) => {
   const time = START + state.beaconHeight * BLOCK_MS;
   state = { ...state, beaconHeight: state.beaconHeight + 1, time, reserves };
   const startedAt = performance.now();
-  await store?.record([{ hash: undefined, time, exchange: state }]);
+  await store?.record([{ hash: undefined, time, version: 'V1', exchange: state }]);
   return performance.now() - startedAt;
 });
 

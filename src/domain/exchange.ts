@@ -1,7 +1,8 @@
 import type { BeaconHeight } from './beacon-height.ts';
+import { firstIndexWhere } from './binary-search.ts';
 import { type ExchangeParams, feeRateBps } from './exchange-params.ts';
 import type { Instant } from './instant.ts';
-import type { PoolOrder } from './pool-order.ts';
+import { type PoolOrder, sameOrders } from './pool-order.ts';
 import { type ExchangeVersion, type PoolName, type PoolPair, poolPairId } from './pool-pair.ts';
 import type { TokenId } from './token.ts';
 
@@ -35,8 +36,8 @@ export type ExchangeV3 = {
   readonly params: ExchangeParams;
 };
 
-/** The version whose state it is. */
-export function versionOf({ v3 }: Pick<ExchangeState, 'v3'>): ExchangeVersion {
+/** The version of the exchange of a state that a node has, or of a pool. */
+export function versionOf({ v3 }: { readonly v3?: object | undefined }): ExchangeVersion {
   return v3 === undefined ? 'V1' : 'V3';
 }
 
@@ -153,7 +154,24 @@ export function placeOf(directory: PoolDirectory, pool: PoolName): number | unde
 /** The place of the pool with that id; see `poolPairId`. */
 function placeOfId(directory: PoolDirectory, id: string): number | undefined {
   const [token1Id = '', token2Id = ''] = id.split('-');
-  return placesOfTokens(directory, token1Id, token2Id).find((place) => directory.ids[place] === id);
+  return placeAmong(directory, [token1Id, token2Id], id);
+}
+
+/** The place of the pool of two tokens, in either order, with that id; `undefined` also if it is a pool of other tokens. */
+export function findPlaceOfId(directory: PoolDirectory, a: TokenId, b: TokenId, id: string): number | undefined {
+  return placeAmong(directory, inOrder(a, b), id);
+}
+
+/** Anybody can create any number of pools of two tokens: it does not look at each of them. */
+function placeAmong(
+  { places, ids, token1Ids, token2Ids }: PoolDirectory,
+  [token1Id, token2Id]: readonly [TokenId, TokenId],
+  id: string,
+): number | undefined {
+  const first = places.get(token1Id)?.get(token2Id);
+  if (first === undefined || ids[first] === id) return first;
+  const place = first + firstIndexWhere(ids.length - first, (index) => (ids[first + index] ?? '') >= id);
+  return ids[place] === id && token1Ids[place] === token1Id && token2Ids[place] === token2Id ? place : undefined;
 }
 
 /** The places of the pools with that token 1 and that token 2, ascending: at most one in V1. */
@@ -190,7 +208,10 @@ export function findPoolPair(state: ExchangeState, a: TokenId, b: TokenId): Pool
   return place === undefined ? undefined : poolPairAt(state, place);
 }
 
-/** Whether a pool is as in an earlier state, where it may be at another place or missing. */
+/**
+ * Whether a pool has the same amounts and orders as in an earlier state, where it may be at another place or missing. Orders that
+ * the node does not send with a state are not known, and so not the same as orders that it sends.
+ */
 export function isUnchanged(state: ExchangeState, place: number, before: ExchangeState): boolean {
   const { directory, reserves, v3 } = state;
   const placeBefore = directory === before.directory ? place : placeOfId(before.directory, directory.ids[place] ?? '');
@@ -201,6 +222,10 @@ export function isUnchanged(state: ExchangeState, place: number, before: Exchang
   return (
     isSame(reserves, before.reserves) &&
     isSame(v3?.values, before.v3?.values) &&
-    v3?.orders?.[place] === before.v3?.orders?.[placeBefore]
+    haveSameOrders(v3?.orders?.[place], before.v3?.orders?.[placeBefore])
   );
+}
+
+function haveSameOrders(orders: readonly PoolOrder[] | undefined, before: readonly PoolOrder[] | undefined): boolean {
+  return orders === before || (orders !== undefined && before !== undefined && sameOrders(before, orders) === before);
 }

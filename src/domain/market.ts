@@ -1,3 +1,5 @@
+import { type ExchangeState, findPlace, findPlaceOfId, placeOf, versionOf } from './exchange.ts';
+import { type PoolName, parsePoolPairId, poolPairId } from './pool-pair.ts';
 import { percentChange } from './price-change.ts';
 import type { TokenId } from './token.ts';
 
@@ -9,7 +11,7 @@ export type Pair = {
   readonly base: string;
   readonly targetId: TokenId;
   readonly target: string;
-  /** The only unique key. */
+  /** The only unique key, as the host spells it. With V3, it names the pool of the pair; see {@link placeOfPair}. */
   readonly poolId: string;
   /** Set if the pair is in a list by divergence: the prices that were compared. */
   readonly divergence?: Divergence;
@@ -55,6 +57,50 @@ export function tokensKey(a: TokenId, b: TokenId): string {
   return a < b ? `${a}-${b}` : `${b}-${a}`;
 }
 
+/**
+ * The place of the pool of a pair. In V3 it is the pool that the pair's pool id names, and never another one of the same two
+ * tokens. In V1 it is the pool of the two tokens.
+ *
+ * @returns `undefined` if the state has no such pool
+ */
+export function placeOfPair(state: ExchangeState, { baseId, targetId, poolId }: Pair): number | undefined {
+  const { directory } = state;
+  if (versionOf(state) === 'V1') return findPlace(state, baseId, targetId);
+  const place = findPlaceOfId(directory, baseId, targetId, poolId);
+  if (place !== undefined) return place;
+  // Few hosts spell an id in another way than the node, or name a pool of other tokens.
+  const named = poolNameOnChain(poolId);
+  return named && placeOf(directory, named);
+}
+
+/**
+ * The place of the pool whose price is that of a pair: {@link placeOfPair}, but `undefined` for a pool of other tokens than those
+ * of the pair, for example of unified ones. Nobody knows which of its tokens would be the base.
+ */
+export function placeWithPriceOf(state: ExchangeState, pair: Pair): number | undefined {
+  const place = placeOfPair(state, pair);
+  if (place === undefined) return undefined;
+  const { token1Ids, token2Ids } = state.directory;
+  const [token1Id, token2Id] = [token1Ids[place], token2Ids[place]];
+  const isOfPair =
+    (token1Id === pair.baseId && token2Id === pair.targetId) ||
+    (token1Id === pair.targetId && token2Id === pair.baseId);
+  return isOfPair ? place : undefined;
+}
+
+/**
+ * The name of the pool of V3 that the pool id of a pair names: hosts may write it in upper case, or with its two token ids in the
+ * other order. `undefined` for a text that is not a pool id.
+ */
+function poolNameOnChain(poolId: string): PoolName | undefined {
+  const spelled = poolId.toLowerCase();
+  const named = parsePoolPairId(spelled);
+  if (named?.v3 === undefined || named.token1Id < named.token2Id) return named?.v3 && named;
+  const [token1Id, token2Id] = [named.token2Id, named.token1Id];
+  const tokens = `${token1Id}-${token2Id}`;
+  return { token1Id, token2Id, v3: { poolId: tokens + spelled.slice(tokens.length) } };
+}
+
 /** A list of the market-data host, with its indexes. */
 export type Market<P extends Pair> = {
   /** In the host's order. */
@@ -63,6 +109,8 @@ export type Market<P extends Pair> = {
   readonly byTickerId: ReadonlyMap<string, readonly P[]>;
   /** By {@link tokensKey}. */
   readonly byTokens: ReadonlyMap<string, readonly P[]>;
+  /** By the ids of pools of V3, as the node spells them. */
+  readonly byPool: ReadonlyMap<string, readonly P[]>;
   /** The host's symbol of each token; that of a bridged token starts with `p`. */
   readonly symbols: ReadonlyMap<TokenId, string>;
 };
@@ -79,6 +127,7 @@ export function createMarketBuilder<P extends Pair>(): MarketBuilder<P> {
   const byPoolId = new Map<string, P>();
   const byTickerId = new Map<string, P[]>();
   const byTokens = new Map<string, P[]>();
+  const byPool = new Map<string, P[]>();
   const symbols = new Map<TokenId, string>();
 
   return {
@@ -86,10 +135,12 @@ export function createMarketBuilder<P extends Pair>(): MarketBuilder<P> {
       byPoolId.set(row.poolId, row);
       addTo(byTickerId, row.tickerId, row);
       addTo(byTokens, tokensKey(row.baseId, row.targetId), row);
+      const named = poolNameOnChain(row.poolId);
+      if (named !== undefined) addTo(byPool, poolPairId(named), row);
       symbols.set(row.baseId, row.base);
       symbols.set(row.targetId, row.target);
     },
-    build: (rows) => ({ rows, byPoolId, byTickerId, byTokens, symbols }),
+    build: (rows) => ({ rows, byPoolId, byTickerId, byTokens, byPool, symbols }),
   };
 }
 

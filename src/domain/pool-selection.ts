@@ -1,4 +1,4 @@
-import { type ExchangeState, findPlace, isUnchanged, poolCount, poolPairAt } from './exchange.ts';
+import { type ExchangeState, findPlace, findPlaceOfId, isUnchanged, poolCount, poolPairAt } from './exchange.ts';
 import type { PoolPairList, PoolPairOrder } from './page.ts';
 import type { PoolPair } from './pool-pair.ts';
 import { NATIVE_TOKEN_ID, type TokenId } from './token.ts';
@@ -100,30 +100,57 @@ function toList(length: number, at: (index: number) => PoolPair): PoolPairList {
   };
 }
 
+/** Names a pool by its two tokens, in either order, and in V3 by its pool id if several pools have these tokens. */
+export type PoolKey = {
+  readonly token1Id: TokenId;
+  readonly token2Id: TokenId;
+  /** Without it, the pool with the most liquidity is meant. */
+  readonly poolId?: string | null | undefined;
+};
+
+/** The place of a pool; `undefined` if the state has none of these tokens, or none of them with that pool id. */
+export function placeOfKey(state: ExchangeState, { token1Id, token2Id, poolId }: PoolKey): number | undefined {
+  return poolId == null
+    ? findPlace(state, token1Id, token2Id)
+    : findPlaceOfId(state.directory, token1Id, token2Id, poolId);
+}
+
 /** The pools whose prices a subscriber selects: those listed, and those with a listed token; all if neither list is set. */
 export type PriceSelection = {
-  readonly poolPairs?: readonly { readonly token1Id: TokenId; readonly token2Id: TokenId }[] | undefined;
+  readonly poolPairs?: readonly PoolKey[] | undefined;
   readonly tokenIds?: readonly TokenId[] | undefined;
 };
 
-/** The places of the selected pools, each once, ascending. All states with the same directory have the same. */
+/**
+ * The places of the selected pools, each once, ascending. States with the same directory have the same, unless a key names no
+ * pool id: in V3 its pool is the one that has the most liquidity in this state.
+ */
 export function selectPlaces(state: ExchangeState, { poolPairs, tokenIds }: PriceSelection): readonly number[] {
   if (poolPairs === undefined && tokenIds === undefined) {
     return Array.from({ length: poolCount(state) }, (_, place) => place);
   }
   const places = new Set((tokenIds ?? []).flatMap((tokenId) => state.directory.placesOfToken.get(tokenId) ?? []));
-  for (const { token1Id, token2Id } of poolPairs ?? []) {
-    const place = findPlace(state, token1Id, token2Id);
+  for (const key of poolPairs ?? []) {
+    const place = placeOfKey(state, key);
     if (place !== undefined) places.add(place);
   }
   return [...places].sort((a, b) => a - b);
 }
 
-/** Those of the places whose pool is new, or has other reserves than in an earlier state. */
+/**
+ * Those of the places whose pool is new, was not selected in an earlier state, or has other amounts or orders than there.
+ *
+ * @param placesBefore the places that were selected in the earlier state
+ */
 export function changedPlaces(
   state: ExchangeState,
   places: readonly number[],
   before: ExchangeState,
+  placesBefore: readonly number[],
 ): readonly number[] {
-  return places.filter((place) => !isUnchanged(state, place, before));
+  const wasSelected =
+    placesBefore === places ? undefined : new Set(placesBefore.map((place) => before.directory.ids[place]));
+  return places.filter(
+    (place) => wasSelected?.has(state.directory.ids[place]) === false || !isUnchanged(state, place, before),
+  );
 }

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type BeaconHeight, newestFinal } from '../domain/beacon-height.ts';
+import { versionOf } from '../domain/exchange.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
@@ -212,7 +213,7 @@ export function createBackfill(options: BackfillOptions): Backfill {
       if (exchange.time === undefined || !isComplete(exchange)) return undefined;
       // The first height that is too old is recorded too: changes since the beginning of the time need it.
       if (exchange.time < head.time - maxAgeMs) tooOld = Math.max(tooOld, height);
-      return { hash: undefined, time: exchange.time, exchange };
+      return { hash: undefined, time: exchange.time, version: versionOf(exchange), exchange };
     } catch (error) {
       if (error instanceof HeightNotAvailableError) {
         pruned = { height: Math.max(height, pruned?.height ?? 0), until: performance.now() + PRUNED_FOR_MS };

@@ -1,11 +1,15 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
+import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import type { PoolReserves, Reserves } from '../domain/reserves.ts';
 import { amountOf, numberOf, type Row, type Value } from './database.ts';
 import { areEqual, type Rollup } from './rollup.ts';
 
-/** A row of INTERVALS. */
+/** The intervals of one length with the heights of one version. */
+export type Series = { readonly version: ExchangeVersion; readonly interval: CandleInterval };
+
+/** A row of the intervals of a version. */
 export type IntervalRow = {
   readonly opened: number;
   readonly firstHeight: BeaconHeight;
@@ -26,7 +30,7 @@ export function openedAt(time: Instant, interval: CandleInterval): number {
   return openTimeOf(time, interval) / 1000;
 }
 
-/** Reads a row of INTERVALS. */
+/** Reads a row of the intervals of a version. */
 export function toInterval(row: Row): IntervalRow {
   return {
     opened: numberOf(row, 'opened'),

@@ -4,7 +4,7 @@ import type { Database, ReadSql } from './database.ts';
 import { deleteFrom } from './deleting.ts';
 import { createPoolMemory, type PoolMemory } from './pool-states.ts';
 import { prune } from './pruning.ts';
-import { readBlockAt, readBlocks, readCoverage, readReservesAt, readStateAt } from './reading.ts';
+import { heightAtOrAbove, readBlockAt, readBlocks, readCoverage, readReservesAt, readStateAt } from './reading.ts';
 import { readCandles } from './reading-candles.ts';
 import { readWindows } from './reading-windows.ts';
 import { HistoryDatabaseError, type HistoryStore } from './store.ts';
@@ -77,7 +77,8 @@ export function createDatabaseStore(open: (chainName: string) => Promise<Databas
       return leftOut;
     },
     coverage: (gaps) => read((sql) => readCoverage(sql, gaps)),
-    blockAt: (time) => read((sql) => readBlockAt(sql, time)),
+    blockAt: (time, version) => read((sql) => readBlockAt(sql, time, version)),
+    firstBlock: (version) => read((sql) => heightAtOrAbove(sql, 0, version)),
     recentBlocks: (query) => read((sql) => readBlocks(sql, query)),
     stateAt: (height) =>
       read(async (sql, memory) => {

@@ -13,7 +13,7 @@ import type { Coverage, HistoryStore } from './store.ts';
  */
 export type History = Pick<
   HistoryStore,
-  'coverage' | 'blockAt' | 'recentBlocks' | 'stateAt' | 'candles' | 'windows' | 'reservesAt'
+  'coverage' | 'blockAt' | 'firstBlock' | 'recentBlocks' | 'stateAt' | 'candles' | 'windows' | 'reservesAt'
 > & {
   /** Whether older heights are being read from the node now, by this gateway or by another one of its fleet. */
   isBackfilling(): boolean;
@@ -72,7 +72,8 @@ export function createHistory({ store, recorder, backfill, timeoutMs }: HistoryO
 
   return {
     coverage: (gaps) => read(() => store.coverage(gaps)),
-    blockAt: (time) => read(() => store.blockAt(time)),
+    blockAt: (time, version) => read(() => store.blockAt(time, version)),
+    firstBlock: (version) => read(() => store.firstBlock(version)),
     recentBlocks: (query) => read(() => store.recentBlocks(query)),
     stateAt: (height) => read(() => store.stateAt(height)),
     candles: (query) => read(() => store.candles(query)),
@@ -101,6 +102,7 @@ export function historyOff(): History {
   return {
     coverage: refuse,
     blockAt: refuse,
+    firstBlock: refuse,
     recentBlocks: refuse,
     stateAt: refuse,
     candles: refuse,

@@ -1,6 +1,7 @@
 import type { Database, ReadSql, Sql } from './database.ts';
+import { DELETED_BEFORE, originFact } from './reading.ts';
 import { HistoryDatabaseError } from './store.ts';
-import { FACTS, INDEXES, TABLES } from './tables.ts';
+import { FACTS, FIRST_INDEXES, FIRST_TABLES, intervalsOf } from './tables.ts';
 
 /** One step of the version of a database. */
 export type Migration = (sql: Sql) => Promise<void>;
@@ -11,8 +12,19 @@ export type Migration = (sql: Sql) => Promise<void>;
  */
 export const MIGRATIONS: readonly Migration[] = [
   async (sql) => {
-    for (const table of TABLES) await sql.create(table);
-    for (const index of INDEXES) await sql.run(index);
+    for (const table of FIRST_TABLES) await sql.create(table);
+    for (const index of FIRST_INDEXES) await sql.run(index);
+  },
+  // Heights of V3. Those that are recorded are of V1.
+  async (sql) => {
+    await sql.run('ALTER TABLE heights ADD COLUMN version INTEGER NOT NULL DEFAULT 1');
+    await sql.run('CREATE INDEX heights_by_version ON heights (version, height)');
+    await sql.create(intervalsOf('V3'));
+    const deleted = await sql.all('SELECT value FROM facts WHERE name = $1', DELETED_BEFORE);
+    await sql.put(
+      FACTS,
+      deleted.map(() => [originFact('V1'), 'true']),
+    );
   },
 ];
 

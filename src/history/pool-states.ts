@@ -1,15 +1,17 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import type { ExchangeState } from '../domain/exchange.ts';
+import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import type { PoolReserves } from '../domain/reserves.ts';
 import { toReserves } from './candle-rows.ts';
 import { numberOf, type ReadSql, type Sql } from './database.ts';
-import type { RecordedHeight } from './store.ts';
+import type { FinalBlock, RecordedHeight } from './store.ts';
 import { POOL_BASES } from './tables.ts';
+import { versionOfPool } from './versions.ts';
 
-/** The states of all pools after a height, by the numbers of the pools. */
+/** The states of all pools after a height, by the numbers of the pools. Those of the other version do not exist. */
 export type PoolStates = {
-  /** Two for each pool. */
-  readonly reserves: BigUint64Array;
+  readonly version: ExchangeVersion;
+  /** Two for each pool. Those of V3 can exceed 64 bits. */
+  readonly reserves: BigUint64Array | bigint[];
   /** 1 for each pool that exists. */
   readonly exists: Uint8Array;
 };
@@ -28,9 +30,17 @@ export function differs(a: PoolStates, b: PoolStates, pool: number): boolean {
   return a.reserves[pool * 2] !== b.reserves[pool * 2] || a.reserves[pool * 2 + 1] !== b.reserves[pool * 2 + 1];
 }
 
+/** Sets the state of a pool. */
+export function setState(states: PoolStates, pool: number, { reserve1, reserve2 }: PoolReserves): void {
+  states.exists[pool] = 1;
+  states.reserves[pool * 2] = reserve1;
+  states.reserves[pool * 2 + 1] = reserve2;
+}
+
 /** Creates states in which none of `count` pools exists. */
-export function noPoolStates(count: number): PoolStates {
-  return { reserves: new BigUint64Array(count * 2), exists: new Uint8Array(count) };
+export function noPoolStates(version: ExchangeVersion, count: number): PoolStates {
+  const reserves = version === 'V1' ? new BigUint64Array(count * 2) : new Array<bigint>(count * 2).fill(0n);
+  return { version, reserves, exists: new Uint8Array(count) };
 }
 
 /** The pools of a database, and the states that were needed last. It belongs to one connection. */
@@ -41,10 +51,10 @@ export type PoolMemory = {
   refresh(sql: ReadSql): Promise<void>;
   /** The number of each pool that is recorded, of those with these ids. */
   numbersOf(sql: ReadSql, ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** The states after a recorded height. */
-  statesAfter(sql: ReadSql, block: RecordedHeight): Promise<PoolStates>;
+  /** The states after a recorded height of that version. */
+  statesAfter(sql: ReadSql, block: RecordedHeight, version: ExchangeVersion): Promise<PoolStates>;
   /** The states in an exchange. Pools that are not recorded yet are added to the database. */
-  statesOf(sql: Sql, exchange: ExchangeState): Promise<PoolStates>;
+  statesOf(sql: Sql, block: FinalBlock): Promise<PoolStates>;
   /** Keeps the states after a recorded height in memory. */
   keep(block: RecordedHeight, states: PoolStates): void;
   /** Forgets everything, because a transaction was rolled back, or has deleted heights. */
@@ -78,8 +88,9 @@ export function createPoolMemory(): PoolMemory {
   }
 
   function keep(block: RecordedHeight, states: PoolStates): void {
-    kept.delete(keyOf(block));
-    kept.set(keyOf(block), states);
+    const key = keyOf(block, states.version);
+    kept.delete(key);
+    kept.set(key, states);
     for (const oldest of kept.keys()) if (kept.size > KEPT) kept.delete(oldest);
   }
 
@@ -92,27 +103,28 @@ export function createPoolMemory(): PoolMemory {
       if (poolIds.some((id) => !numbers.has(id))) await refresh(sql);
       return new Map(poolIds.flatMap((id) => (numbers.has(id) ? [[id, numbers.get(id) ?? 0] as const] : [])));
     },
-    async statesAfter(sql, block) {
-      const known = kept.get(keyOf(block));
+    async statesAfter(sql, block, version) {
+      const known = kept.get(keyOf(block, version));
       if (known !== undefined) {
         keep(block, known);
         return withRoom(known, ids.length);
       }
-      const states = await readStates(sql, block.beaconHeight);
+      await refresh(sql);
+      const states = noPoolStates(version, ids.length);
+      await readStates(sql, states, ids, block.beaconHeight);
       keep(block, states);
       return states;
     },
-    async statesOf(sql, { directory, reserves }) {
+    async statesOf(sql, { version, exchange: { directory, reserves } }) {
       await refresh(sql);
       const added = directory.ids.filter((id) => !numbers.has(id));
       const rows = added.map((id, index) => [ids.length + index, id, null, null] as const);
       await sql.put(POOL_BASES, rows);
       if (added.length > 0) await refresh(sql);
-      const states = noPoolStates(ids.length);
+      const states = noPoolStates(version, ids.length);
       for (const [place, id] of directory.ids.entries()) {
-        const pool = numbers.get(id) ?? 0;
-        states.exists[pool] = 1;
-        states.reserves.set([reserves[place * 2] ?? 0n, reserves[place * 2 + 1] ?? 0n], pool * 2);
+        const [reserve1 = 0n, reserve2 = 0n] = [reserves[place * 2], reserves[place * 2 + 1]];
+        setState(states, numbers.get(id) ?? 0, { reserve1, reserve2 });
       }
       return states;
     },
@@ -125,29 +137,35 @@ export function createPoolMemory(): PoolMemory {
   };
 }
 
-function keyOf({ beaconHeight, hash, time }: RecordedHeight): string {
-  return `${beaconHeight} ${time} ${hash}`;
+function keyOf({ beaconHeight, hash, time }: RecordedHeight, version: ExchangeVersion): string {
+  return `${version} ${beaconHeight} ${time} ${hash}`;
 }
 
 /** The states with room for pools that were added since. */
 function withRoom(states: PoolStates, count: number): PoolStates {
   if (states.exists.length >= count) return states;
-  const { reserves, exists } = noPoolStates(count);
-  reserves.set(states.reserves);
-  exists.set(states.exists);
-  return { reserves, exists };
+  const roomy = noPoolStates(states.version, count);
+  roomy.exists.set(states.exists);
+  for (const [place, reserve] of states.reserves.entries()) roomy.reserves[place] = reserve;
+  return roomy;
 }
 
-async function readStates(sql: ReadSql, height: BeaconHeight): Promise<PoolStates> {
-  const [row] = await sql.all('SELECT COUNT(*) AS pools FROM pools');
-  const states = noPoolStates(numberOf(row, 'pools'));
-  const wanted = Array.from(states.exists, (_, pool) => [pool, height] as const);
-  for (const [pool, state] of (await statesOfPools(sql, wanted)).entries()) {
-    if (state === undefined) continue;
-    states.exists[pool] = 1;
-    states.reserves.set([state.reserve1, state.reserve2], pool * 2);
+/** Reads the states after a height of their version. */
+async function readStates(
+  sql: ReadSql,
+  states: PoolStates,
+  ids: readonly string[],
+  height: BeaconHeight,
+): Promise<void> {
+  const pools = [...states.exists.keys()].filter((pool) => versionOfPool(ids[pool]) === states.version);
+  const found = await statesOfPools(
+    sql,
+    pools.map((pool) => [pool, height] as const),
+  );
+  for (const [index, pool] of pools.entries()) {
+    const state = found[index];
+    if (state !== undefined) setState(states, pool, state);
   }
-  return states;
 }
 
 /** The state of each pool after a recorded height; `undefined` if it did not exist. */

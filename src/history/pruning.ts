@@ -1,10 +1,21 @@
+import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
-import { minutesOf } from './candle-rows.ts';
-import { type Database, numberOf, type Sql } from './database.ts';
+import type { ExchangeVersion } from '../domain/pool-pair.ts';
+import { minutesOf, type Series } from './candle-rows.ts';
+import { type Database, numberOf, type ReadSql, type Sql, type Value } from './database.ts';
 import { STATE_OF_POOL } from './pool-states.ts';
-import { DELETED_BEFORE, heightAtOrAbove, readDeletedBefore, toRecordedHeight } from './reading.ts';
-import { FACTS, POOL_BASES } from './tables.ts';
+import {
+  DELETED_BEFORE,
+  hasOrigin,
+  heightAtOrAbove,
+  heightAtOrBelow,
+  originFact,
+  readDeletedBefore,
+  toRecordedHeight,
+} from './reading.ts';
+import { FACTS, intervalsOf, POOL_BASES, POOL_ORIGINS } from './tables.ts';
+import { toVersionNumber, VERSIONS, versionOfPool } from './versions.ts';
 
 /** Number of heights and of pools in one transaction, so that reads wait for a moment only. */
 const HEIGHTS_AT_ONCE = 100;
@@ -20,14 +31,15 @@ const SHORT_DAYS = 90;
  * Deletes changes and short candles that are older than their retention, in many small transactions.
  *
  * Whole days are deleted, because each interval is inside one day: its candle is final when the day is deleted. The newest of
- * the deleted heights stays, as the state from which the changes of the next one count.
+ * the deleted heights of each version stays, as the state from which the changes of the next one count.
  */
 export async function prune(database: Database, rawDays: number, now: Instant): Promise<void> {
   const before = startOfDay(now, rawDays);
   if (await database.write((sql) => startDeletion(sql, before)))
     while (await database.write((sql) => deleteHeights(sql, before)));
   const shortBefore = startOfDay(now, Math.max(SHORT_DAYS, rawDays)) / 1000;
-  for (const interval of SHORT) await deleteCandles(database, minutesOf(interval), shortBefore);
+  for (const interval of SHORT)
+    for (const version of VERSIONS) await deleteCandles(database, { version, interval }, shortBefore);
 }
 
 function startOfDay(now: Instant, daysAgo: number): Instant {
@@ -38,27 +50,66 @@ function startOfDay(now: Instant, daysAgo: number): Instant {
 async function startDeletion(sql: Sql, before: Instant): Promise<boolean> {
   const first = await heightAtOrAbove(sql, 0);
   if (first === undefined || first.time >= before) return false;
-  const deletedBefore = await readDeletedBefore(sql);
-  if (deletedBefore === 0) await sql.run('UPDATE pools SET origin1 = base1, origin2 = base2');
-  if (deletedBefore < before) await sql.put(FACTS, [[DELETED_BEFORE, String(before)]]);
+  for (const version of VERSIONS) await keepOrigin(sql, version, before);
+  if ((await readDeletedBefore(sql)) < before) await sql.put(FACTS, [[DELETED_BEFORE, String(before)]]);
   return true;
 }
+
+/** Keeps the states after the lowest height of a version before that height is deleted. */
+async function keepOrigin(sql: Sql, version: ExchangeVersion, before: Instant): Promise<void> {
+  const first = await heightAtOrAbove(sql, 0, version);
+  if (first === undefined || first.time >= before || (await hasOrigin(sql, version))) return;
+  const pools = await readPools(sql, version);
+  const query = 'SELECT base1, base2 FROM pools WHERE pool = $1';
+  const bases = await sql.each(
+    query,
+    pools.map(({ pool }) => [pool]),
+  );
+  const rows = pools.map(({ pool, id }, index): readonly Value[] => {
+    const { base1 = null, base2 = null } = bases[index]?.[0] ?? {};
+    return [pool, id, base1, base2];
+  });
+  await sql.put(POOL_ORIGINS, rows);
+  await sql.put(FACTS, [[originFact(version), 'true']]);
+}
+
+/** The pools of a version, by number. */
+async function readPools(sql: ReadSql, version: ExchangeVersion): Promise<readonly NumberedPool[]> {
+  const rows = await sql.all('SELECT pool, id FROM pools ORDER BY pool');
+  const pools = rows.map((row): NumberedPool => ({ pool: numberOf(row, 'pool'), id: String(row['id']) }));
+  return pools.filter(({ id }) => versionOfPool(id) === version);
+}
+
+type NumberedPool = { readonly pool: number; readonly id: string };
 
 /** Deletes some of the lowest heights. @returns whether there are more */
 async function deleteHeights(sql: Sql, before: Instant): Promise<boolean> {
   const query = 'SELECT height, hash, time FROM heights WHERE time < $1 ORDER BY height LIMIT $2';
   const lowest = (await sql.all(query, before, HEIGHTS_AT_ONCE + 1)).map(toRecordedHeight);
-  const first = lowest.at(-1)?.beaconHeight;
-  if (first === undefined || lowest.length === 1) return false;
+  const first = lowest.at(-1)?.beaconHeight ?? 0;
+  const staying = new Map<ExchangeVersion, BeaconHeight>();
+  for (const version of VERSIONS) {
+    const stays = await heightAtOrBelow(sql, first, version);
+    if (stays !== undefined) staying.set(version, stays.beaconHeight);
+  }
+  await sql.run('DELETE FROM ranges WHERE last < $1', first);
+  await sql.run('UPDATE ranges SET first = $1 WHERE first < $1', first);
+  if (lowest.length === staying.size) return false;
 
-  const pools = await sql.all('SELECT pool, id FROM pools ORDER BY pool');
+  for (const [version, height] of staying) await deleteBelow(sql, version, height);
+  return lowest.length > HEIGHTS_AT_ONCE;
+}
+
+/** Deletes the heights of a version below one of them, whose states become the bases. */
+async function deleteBelow(sql: Sql, version: ExchangeVersion, height: BeaconHeight): Promise<void> {
+  const pools = await readPools(sql, version);
   const changes = await sql.each(
     STATE_OF_POOL,
-    pools.map((_, pool) => [pool, first]),
+    pools.map(({ pool }) => [pool, height]),
   );
-  const changed = pools.flatMap((row, index) => {
+  const changed = pools.flatMap(({ pool, id }, index) => {
     const [change] = changes[index] ?? [];
-    return change ? [{ pool: numberOf(row, 'pool'), id: String(row['id']), change }] : [];
+    return change ? [{ pool, id, change }] : [];
   });
   await sql.put(
     POOL_BASES,
@@ -66,24 +117,23 @@ async function deleteHeights(sql: Sql, before: Instant): Promise<boolean> {
   );
   await sql.runEach(
     'DELETE FROM changes WHERE pool = $1 AND height <= $2',
-    changed.map(({ pool }) => [pool, first]),
+    changed.map(({ pool }) => [pool, height]),
   );
-  await sql.run('DELETE FROM heights WHERE height < $1', first);
-  await sql.run('DELETE FROM ranges WHERE last < $1', first);
-  await sql.run('UPDATE ranges SET first = $1 WHERE first < $1', first);
-  return lowest.length > HEIGHTS_AT_ONCE;
+  await sql.run('DELETE FROM heights WHERE version = $1 AND height < $2', toVersionNumber(version), height);
 }
 
-/** Deletes candles that opened before a time. The newest one of each pool stays, because later ones may follow from it. */
-async function deleteCandles(database: Database, minutes: number, before: number): Promise<void> {
-  const query = 'SELECT opened FROM intervals WHERE minutes = $1 AND opened < $2 ORDER BY opened DESC LIMIT 2';
+/** Deletes candles of a version that opened before a time. The newest one of each pool stays, because later ones may follow from it. */
+async function deleteCandles(database: Database, { version, interval }: Series, before: number): Promise<void> {
+  const minutes = minutesOf(interval);
+  const table = intervalsOf(version).name;
+  const query = `SELECT opened FROM ${table} WHERE minutes = $1 AND opened < $2 ORDER BY opened DESC LIMIT 2`;
   const older = await database.read((sql) => sql.all(query, minutes, before));
   if (older.length < 2) return;
   const first = numberOf(older[0], 'opened');
-  const [{ pools = 0n } = {}] = await database.read((sql) => sql.all('SELECT COUNT(*) AS pools FROM pools'));
-  for (let from = 0; from < Number(pools); from += POOLS_AT_ONCE)
+  const pools = await database.read((sql) => readPools(sql, version));
+  for (let from = 0; from < pools.length; from += POOLS_AT_ONCE)
     await database.write(async (sql) => {
-      const numbers = Array.from({ length: Math.min(POOLS_AT_ONCE, Number(pools) - from) }, (_, index) => from + index);
+      const numbers = pools.slice(from, from + POOLS_AT_ONCE).map(({ pool }) => pool);
       const newest = await sql.each(
         'SELECT opened FROM candles WHERE minutes = $1 AND pool = $2 AND opened <= $3 ORDER BY opened DESC LIMIT 1',
         numbers.map((pool) => [minutes, pool, first]),
@@ -95,8 +145,8 @@ async function deleteCandles(database: Database, minutes: number, before: number
       await sql.runEach('DELETE FROM candles WHERE minutes = $1 AND pool = $2 AND opened < $3', lists);
     });
   await database.write(async (sql) => {
-    await sql.run('DELETE FROM intervals WHERE minutes = $1 AND opened < $2', minutes, first);
+    await sql.run(`DELETE FROM ${table} WHERE minutes = $1 AND opened < $2`, minutes, first);
     // It only shows that the interval after it has no gap before it.
-    await sql.run('UPDATE intervals SET heights = 0 WHERE minutes = $1 AND opened = $2', minutes, first);
+    await sql.run(`UPDATE ${table} SET heights = 0 WHERE minutes = $1 AND opened = $2`, minutes, first);
   });
 }

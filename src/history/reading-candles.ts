@@ -1,13 +1,15 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import type { PoolReserves } from '../domain/reserves.ts';
 import { type IntervalRow, minutesOf, toInterval, toReserves, toRollup } from './candle-rows.ts';
 import { numberOf, type ReadSql, type Row } from './database.ts';
 import type { PoolMemory } from './pool-states.ts';
-import { heightAtOrBelow, INTERVAL_COLUMNS, readDeletedBefore } from './reading.ts';
+import { hasOrigin, heightAtOrBelow, INTERVAL_COLUMNS, readDeletedBefore } from './reading.ts';
 import { readIntervalRollups } from './reading-windows.ts';
 import { type Rollup, rollupOf } from './rollup.ts';
 import type { CandleQuery, Recorded, RecordedHeight, StoredCandle } from './store.ts';
-import { CANDLE_COLUMNS } from './tables.ts';
+import { CANDLE_COLUMNS, intervalsOf } from './tables.ts';
+import { toVersionNumber, versionOfPool } from './versions.ts';
 
 /** An interval of a result; `isCut` if it has heights that do not count. */
 type ReadInterval = IntervalRow & { readonly isCut: boolean; readonly isComplete: boolean };
@@ -18,10 +20,11 @@ export async function readCandles(
   memory: PoolMemory,
   query: CandleQuery,
 ): Promise<Recorded<ReadonlyMap<string, readonly StoredCandle[]>>> {
-  const last = await heightAtOrBelow(sql, Number.MAX_SAFE_INTEGER);
-  const to = await heightAtOrBelow(sql, query.upTo);
+  const version = versionOfPool(query.poolIds[0]);
+  const last = await heightAtOrBelow(sql, Number.MAX_SAFE_INTEGER, version);
+  const to = await heightAtOrBelow(sql, query.upTo, version);
   const pools = [...(await memory.numbersOf(sql, query.poolIds))];
-  const intervals = last === undefined ? [] : await readIntervals(sql, query, to, last);
+  const intervals = last === undefined ? [] : await readIntervals(sql, { ...query, version }, to, last);
   const [first] = intervals;
   if (first === undefined) return { recordedTo: last?.beaconHeight, value: new Map() };
 
@@ -31,9 +34,11 @@ export async function readCandles(
     `SELECT ${CANDLE_COLUMNS} FROM candles WHERE minutes = $1 AND pool = $2 AND opened >= $3 AND opened <= $4 ORDER BY opened`,
     numbers.map((pool) => [minutes, pool, first.opened, intervals.at(-1)?.opened ?? 0]),
   );
-  const carried = await readCarried(sql, minutes, first.opened, numbers);
+  const carried = await readCarried(sql, { minutes, opened: first.opened, version }, numbers);
   const newest = intervals.at(-1) ?? first;
-  const cut = newest.isCut ? await readIntervalRollups(sql, numbers, query.interval, newest) : [];
+  const cut = newest.isCut
+    ? await readIntervalRollups(sql, numbers, { version, interval: query.interval }, newest)
+    : [];
 
   const value = new Map<string, readonly StoredCandle[]>();
   for (const [index, [id]] of pools.entries()) {
@@ -47,15 +52,16 @@ export async function readCandles(
 /** The intervals of a query, oldest first. */
 async function readIntervals(
   sql: ReadSql,
-  { interval, from, to, upTo, last }: CandleQuery,
+  { version, interval, from, to, upTo, last }: CandleQuery & { readonly version: ExchangeVersion },
   newest: RecordedHeight | undefined,
   recordedTo: RecordedHeight,
 ): Promise<readonly ReadInterval[]> {
   const minutes = minutesOf(interval);
+  const table = intervalsOf(version).name;
   // The changes of earlier heights are deleted: their candles cannot be cut.
   const canCut = newest !== undefined && newest.time >= (await readDeletedBefore(sql));
   const rows = await sql.all(
-    `SELECT ${INTERVAL_COLUMNS} FROM intervals WHERE minutes = $1 AND opened >= $2 AND opened < $3 AND heights > 0 AND ${canCut ? 'first_height' : 'last_height'} <= $4 ORDER BY opened DESC LIMIT $5`,
+    `SELECT ${INTERVAL_COLUMNS} FROM ${table} WHERE minutes = $1 AND opened >= $2 AND opened < $3 AND heights > 0 AND ${canCut ? 'first_height' : 'last_height'} <= $4 ORDER BY opened DESC LIMIT $5`,
     ...[minutes, from === undefined ? 0 : Math.ceil(from / 1000), to === undefined ? MAX_OPENED : Math.ceil(to / 1000)],
     ...[upTo, last],
   );
@@ -64,7 +70,7 @@ async function readIntervals(
   if (oldest === undefined) return [];
 
   const neighbour = (condition: string) =>
-    `SELECT ${INTERVAL_COLUMNS} FROM intervals WHERE minutes = $1 AND opened ${condition} LIMIT 1`;
+    `SELECT ${INTERVAL_COLUMNS} FROM ${table} WHERE minutes = $1 AND opened ${condition} LIMIT 1`;
   const before = await sql.all(neighbour('< $2 ORDER BY opened DESC'), minutes, oldest.opened);
   const after = await sql.all(neighbour('> $2 ORDER BY opened'), minutes, found.at(-1)?.opened ?? 0);
   const all = [...before.map(toInterval), ...found, ...after.map(toInterval)];
@@ -72,7 +78,7 @@ async function readIntervals(
   const intervals: ReadInterval[] = [];
   for (const [index, row] of found.entries()) {
     const isCut = row.lastHeight > upTo;
-    const own = isCut ? await cutInterval(sql, row, newest?.beaconHeight ?? row.firstHeight) : row;
+    const own = isCut ? await cutInterval(sql, version, row, newest?.beaconHeight ?? row.firstHeight) : row;
     const isFollowed =
       own.lastHeight === upTo ||
       own.lastHeight === recordedTo.beaconHeight ||
@@ -87,9 +93,15 @@ async function readIntervals(
 const MAX_OPENED = 2 ** 40;
 
 /** An interval up to one of its recorded heights. */
-export async function cutInterval(sql: ReadSql, row: IntervalRow, lastHeight: BeaconHeight): Promise<IntervalRow> {
+export async function cutInterval(
+  sql: ReadSql,
+  version: ExchangeVersion,
+  row: IntervalRow,
+  lastHeight: BeaconHeight,
+): Promise<IntervalRow> {
   const [count] = await sql.all(
-    'SELECT COUNT(*) AS heights FROM heights WHERE height >= $1 AND height <= $2',
+    'SELECT COUNT(*) AS heights FROM heights WHERE version = $1 AND height >= $2 AND height <= $3',
+    toVersionNumber(version),
     row.firstHeight,
     lastHeight,
   );
@@ -99,8 +111,11 @@ export async function cutInterval(sql: ReadSql, row: IntervalRow, lastHeight: Be
 /** The state of each pool before an interval; `undefined` if it did not exist, or if nothing is recorded before. */
 async function readCarried(
   sql: ReadSql,
-  minutes: number,
-  opened: number,
+  {
+    minutes,
+    opened,
+    version,
+  }: { readonly minutes: number; readonly opened: number; readonly version: ExchangeVersion },
   pools: readonly number[],
 ): Promise<readonly (PoolReserves | undefined)[]> {
   const before = await sql.each(
@@ -112,7 +127,7 @@ async function readCarried(
     'SELECT base1, base2, origin1, origin2 FROM pools WHERE pool = $1',
     missing.map((pool) => [pool]),
   );
-  const column = (await readDeletedBefore(sql)) > 0 ? 'origin' : 'base';
+  const column = (await hasOrigin(sql, version)) ? 'origin' : 'base';
   const originOf = new Map(missing.map((pool, index) => [pool, toReserves(origins[index]?.[0], column)]));
   return pools.map((pool, index) => toReserves(before[index]?.[0], 'close') ?? originOf.get(pool));
 }

@@ -1,13 +1,15 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { type CandleInterval, INTERVAL_MS } from '../domain/candle.ts';
+import { INTERVAL_MS } from '../domain/candle.ts';
+import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import type { PoolReserves } from '../domain/reserves.ts';
-import { type IntervalRow, minutesOf, openedAt, toInterval, toReserves, toRollup } from './candle-rows.ts';
+import { type IntervalRow, minutesOf, openedAt, type Series, toInterval, toReserves, toRollup } from './candle-rows.ts';
 import { numberOf, type ReadSql, type Row } from './database.ts';
 import { type PoolMemory, statesOfPools } from './pool-states.ts';
 import { heightAtOrAbove, heightAtOrBelow, INTERVAL_COLUMNS, isRecorded } from './reading.ts';
 import { joinRollups, type Rollup, rollupOf, withTrade } from './rollup.ts';
 import type { PoolWindow, Recorded, WindowQuery } from './store.ts';
-import { CANDLE_COLUMNS } from './tables.ts';
+import { CANDLE_COLUMNS, intervalsOf } from './tables.ts';
+import { versionOfPool } from './versions.ts';
 
 /** See `HistoryStore.windows`. */
 export async function readWindows(
@@ -15,22 +17,24 @@ export async function readWindows(
   memory: PoolMemory,
   { poolIds, fromHeight, toHeight }: WindowQuery,
 ): Promise<Recorded<ReadonlyMap<string, PoolWindow>>> {
-  const last = await heightAtOrBelow(sql, Number.MAX_SAFE_INTEGER);
-  const from = (await heightAtOrBelow(sql, fromHeight)) ?? (await heightAtOrAbove(sql, fromHeight));
-  const to = await heightAtOrBelow(sql, toHeight);
+  const version = versionOfPool(poolIds[0]);
+  const last = await heightAtOrBelow(sql, Number.MAX_SAFE_INTEGER, version);
+  const from = (await heightAtOrBelow(sql, fromHeight, version)) ?? (await heightAtOrAbove(sql, fromHeight, version));
+  const to = await heightAtOrBelow(sql, toHeight, version);
   const recordedTo = last?.beaconHeight;
   if (last === undefined || from === undefined || to === undefined || to.beaconHeight < from.beaconHeight)
     return { recordedTo, value: new Map() };
 
   const pools = [...(await memory.numbersOf(sql, poolIds))];
   const rollups = await readRollups(sql, {
+    version,
     pools: pools.map(([, pool]) => pool),
     fromHeight: from.beaconHeight,
     toHeight: to.beaconHeight,
     hours: { from: openedAt(from.time, 'ONE_HOUR'), to: openedAt(to.time, 'ONE_HOUR') },
   });
   const end = Math.min(toHeight, last.beaconHeight);
-  const isComplete = from.beaconHeight <= fromHeight && (await isRecorded(sql, from.beaconHeight, end));
+  const isComplete = from.beaconHeight <= fromHeight && (await isRecorded(sql, version, from.beaconHeight + 1, end));
   const value = new Map<string, PoolWindow>();
   for (const [index, [id]] of pools.entries()) {
     const rollup = withStart(rollups[index], from.beaconHeight);
@@ -46,12 +50,13 @@ export async function readWindows(
 export async function readIntervalRollups(
   sql: ReadSql,
   pools: readonly number[],
-  interval: CandleInterval,
+  { version, interval }: Series,
   { opened, firstHeight, lastHeight }: IntervalRow,
 ): Promise<readonly (Rollup | undefined)[]> {
-  const before = await heightAtOrBelow(sql, firstHeight - 1);
+  const before = await heightAtOrBelow(sql, firstHeight - 1, version);
   const isLong = INTERVAL_MS[interval] > INTERVAL_MS.ONE_HOUR;
   const rollups = await readRollups(sql, {
+    version,
     pools,
     fromHeight: before?.beaconHeight ?? firstHeight,
     toHeight: lastHeight,
@@ -73,6 +78,7 @@ function withStart(pool: PoolRollup | undefined, height: BeaconHeight): Rollup |
 
 /** The recorded heights above `fromHeight` up to `toHeight`. */
 type HeightSpan = {
+  readonly version: ExchangeVersion;
   readonly pools: readonly number[];
   readonly fromHeight: BeaconHeight;
   readonly toHeight: BeaconHeight;
@@ -130,10 +136,13 @@ async function readRollups(sql: ReadSql, span: HeightSpan): Promise<readonly Poo
 }
 
 /** The hours all of whose recorded heights are in a span, oldest first. */
-async function readHours(sql: ReadSql, { hours, fromHeight, toHeight }: HeightSpan): Promise<readonly IntervalRow[]> {
+async function readHours(
+  sql: ReadSql,
+  { version, hours, fromHeight, toHeight }: HeightSpan,
+): Promise<readonly IntervalRow[]> {
   if (hours === undefined) return [];
   const rows = await sql.all(
-    `SELECT ${INTERVAL_COLUMNS} FROM intervals WHERE minutes = $1 AND opened >= $2 AND opened <= $3 ORDER BY opened`,
+    `SELECT ${INTERVAL_COLUMNS} FROM ${intervalsOf(version).name} WHERE minutes = $1 AND opened >= $2 AND opened <= $3 ORDER BY opened`,
     ...[minutesOf('ONE_HOUR'), hours.from, hours.to],
   );
   return rows.map(toInterval).filter((hour) => hour.firstHeight > fromHeight && hour.lastHeight <= toHeight);

@@ -1,17 +1,24 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import type { CandleInterval } from '../domain/candle.ts';
 import { type ExchangeState, type PoolDirectory, toPoolDirectory } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
+import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import type { Reserves } from '../domain/reserves.ts';
-import { type IntervalRow, minutesOf, toInterval } from './candle-rows.ts';
+import { type IntervalRow, minutesOf, type Series, toInterval } from './candle-rows.ts';
 import { numberOf, type ReadSql, type Row } from './database.ts';
-import { type PoolMemory, statesOfPools } from './pool-states.ts';
+import { noPoolStates, type PoolMemory, statesOfPools } from './pool-states.ts';
 import type { BlockAt, BlocksQuery, Coverage, RecordedHeight, ReservesQuery } from './store.ts';
+import { intervalsOf } from './tables.ts';
+import { toVersionNumber, VERSIONS, versionOfPool } from './versions.ts';
 
 /** The fact before which time no height is recorded: those heights are deleted, and their candles are final. */
 export const DELETED_BEFORE = 'deleted-before';
 
-/** The columns of HEIGHTS. */
+/** The fact that POOLS has the origins of the pools of a version. */
+export function originFact(version: ExchangeVersion): string {
+  return `has-origin-${version}`;
+}
+
+/** The columns of HEIGHTS that show a block. */
 export const HEIGHT_COLUMNS = 'height, hash, time';
 
 /** Reads a row of HEIGHTS. */
@@ -23,16 +30,30 @@ export function toRecordedHeight(row: Row): RecordedHeight {
   };
 }
 
-/** The newest recorded height at or below a height. */
-export async function heightAtOrBelow(sql: ReadSql, height: BeaconHeight): Promise<RecordedHeight | undefined> {
-  const query = `SELECT ${HEIGHT_COLUMNS} FROM heights WHERE height <= $1 ORDER BY height DESC LIMIT 1`;
+/** The newest recorded height at or below a height, of both versions or of one. */
+export async function heightAtOrBelow(
+  sql: ReadSql,
+  height: BeaconHeight,
+  version?: ExchangeVersion,
+): Promise<RecordedHeight | undefined> {
+  const condition = `height <= $1${andOf(version)} ORDER BY height DESC`;
+  const query = `SELECT ${HEIGHT_COLUMNS} FROM heights WHERE ${condition} LIMIT 1`;
   return (await sql.all(query, height)).map(toRecordedHeight)[0];
 }
 
-/** The oldest recorded height at or above a height. */
-export async function heightAtOrAbove(sql: ReadSql, height: BeaconHeight): Promise<RecordedHeight | undefined> {
-  const query = `SELECT ${HEIGHT_COLUMNS} FROM heights WHERE height >= $1 ORDER BY height LIMIT 1`;
+/** The oldest recorded height at or above a height, of both versions or of one. */
+export async function heightAtOrAbove(
+  sql: ReadSql,
+  height: BeaconHeight,
+  version?: ExchangeVersion,
+): Promise<RecordedHeight | undefined> {
+  const query = `SELECT ${HEIGHT_COLUMNS} FROM heights WHERE height >= $1${andOf(version)} ORDER BY height LIMIT 1`;
   return (await sql.all(query, height)).map(toRecordedHeight)[0];
+}
+
+/** The condition that a height is of a version. */
+function andOf(version: ExchangeVersion | undefined): string {
+  return version === undefined ? '' : ` AND version = ${toVersionNumber(version)}`;
 }
 
 /** The time before which heights are deleted; 0 while none is. */
@@ -41,22 +62,28 @@ export async function readDeletedBefore(sql: ReadSql): Promise<Instant> {
   return fact === undefined ? 0 : Number(fact['value']);
 }
 
-/** The columns of INTERVALS that say which of its heights are recorded. */
+/** Whether POOLS has the states of the pools of a version after the lowest height that was ever recorded. */
+export async function hasOrigin(sql: ReadSql, version: ExchangeVersion): Promise<boolean> {
+  return (await sql.all('SELECT value FROM facts WHERE name = $1', originFact(version))).length > 0;
+}
+
+/** The columns of an interval that say which of its heights are recorded. */
 export const INTERVAL_COLUMNS = 'opened, first_height, last_height, heights';
 
-/** The row of INTERVALS of an interval; `undefined` if none of its heights is recorded. */
+/** The row of an interval; `undefined` if none of its heights is recorded. */
 export async function readInterval(
   sql: ReadSql,
-  interval: CandleInterval,
+  { version, interval }: Series,
   opened: number,
 ): Promise<IntervalRow | undefined> {
-  const query = `SELECT ${INTERVAL_COLUMNS} FROM intervals WHERE minutes = $1 AND opened = $2`;
+  const query = `SELECT ${INTERVAL_COLUMNS} FROM ${intervalsOf(version).name} WHERE minutes = $1 AND opened = $2`;
   return (await sql.all(query, minutesOf(interval), opened)).map(toInterval)[0];
 }
 
 /** See `HistoryStore.coverage`. */
 export async function readCoverage(sql: ReadSql, gaps: number): Promise<Coverage | undefined> {
-  const first = await heightAtOrAbove(sql, 0);
+  const [lowest] = await sql.all('SELECT first FROM ranges ORDER BY first LIMIT 1');
+  const first = lowest && (await heightAtOrAbove(sql, numberOf(lowest, 'first')));
   const last = await heightAtOrBelow(sql, Number.MAX_SAFE_INTEGER);
   if (first === undefined || last === undefined) return undefined;
 
@@ -70,10 +97,15 @@ export async function readCoverage(sql: ReadSql, gaps: number): Promise<Coverage
 }
 
 /** See `HistoryStore.blockAt`. */
-export async function readBlockAt(sql: ReadSql, time: Instant): Promise<BlockAt | undefined> {
+export async function readBlockAt(
+  sql: ReadSql,
+  time: Instant,
+  version?: ExchangeVersion,
+): Promise<BlockAt | undefined> {
   const query = `SELECT ${HEIGHT_COLUMNS} FROM heights WHERE time <= $1 ORDER BY time DESC, height DESC LIMIT 1`;
-  const [block] = (await sql.all(query, Math.floor(time))).map(toRecordedHeight);
-  return block && { block, next: await heightAtOrAbove(sql, block.beaconHeight + 1) };
+  const [newest] = (await sql.all(query, Math.floor(time))).map(toRecordedHeight);
+  const block = version && newest ? await heightAtOrBelow(sql, newest.beaconHeight, version) : newest;
+  return block && { block, next: await heightAtOrAbove(sql, block.beaconHeight + 1, version) };
 }
 
 /** See `HistoryStore.recentBlocks`. */
@@ -92,17 +124,24 @@ export async function readStateAt(
   const recorded = await heightAtOrBelow(sql, height);
   if (recorded === undefined) return undefined;
 
-  const states = await memory.statesAfter(sql, recorded);
+  const version = await versionAt(sql, recorded.beaconHeight);
+  const states = await memory.statesAfter(sql, recorded, version);
   await memory.refresh(sql);
   const pools = memory.ids.map((id, pool) => ({ id, pool })).filter(({ pool }) => states.exists[pool] === 1);
   pools.sort((a, b) => (a.id < b.id ? -1 : 1));
   const ids = pools.map(({ id }) => id);
   const directory = toPoolDirectory(ids, similar);
-  const reserves = new BigUint64Array(ids.length * 2);
+  const { reserves } = noPoolStates(version, ids.length);
   for (const [place, { pool }] of pools.entries()) {
-    reserves.set(states.reserves.subarray(pool * 2, pool * 2 + 2), place * 2);
+    reserves[place * 2] = states.reserves[pool * 2] ?? 0n;
+    reserves[place * 2 + 1] = states.reserves[pool * 2 + 1] ?? 0n;
   }
   return { beaconHeight: recorded.beaconHeight, time: recorded.time, directory, reserves };
+}
+
+async function versionAt(sql: ReadSql, height: BeaconHeight): Promise<ExchangeVersion> {
+  const [row] = await sql.all('SELECT version FROM heights WHERE height = $1', height);
+  return VERSIONS.find((version) => toVersionNumber(version) === numberOf(row, 'version')) ?? 'V1';
 }
 
 /** See `HistoryStore.reservesAt`. */
@@ -111,25 +150,37 @@ export async function readReservesAt(
   memory: PoolMemory,
   { poolIds, heights }: ReservesQuery,
 ): Promise<ReadonlyMap<string, readonly (Reserves | undefined)[]>> {
-  const recorded: (BeaconHeight | undefined)[] = [];
-  for (const height of heights) recorded.push((await heightAtOrBelow(sql, height))?.beaconHeight);
-  const pools = [...(await memory.numbersOf(sql, poolIds))];
-  const wanted = pools.flatMap(([, pool]) => recorded.map((height) => [pool, height ?? 0] as const));
-  const states = await statesOfPools(sql, wanted);
   const result = new Map<string, (Reserves | undefined)[]>();
-  for (const [index, [id]] of pools.entries()) {
-    const own = recorded.map((beaconHeight, place) => {
-      const state = states[index * recorded.length + place];
-      return state === undefined || beaconHeight === undefined ? undefined : { ...state, beaconHeight };
-    });
-    result.set(id, own);
+  const all = [...(await memory.numbersOf(sql, poolIds))];
+  for (const [version, pools] of Map.groupBy(all, ([id]) => versionOfPool(id))) {
+    const recorded: (BeaconHeight | undefined)[] = [];
+    for (const height of heights) recorded.push((await heightAtOrBelow(sql, height, version))?.beaconHeight);
+    const wanted = pools.flatMap(([, pool]) => recorded.map((height) => [pool, height ?? 0] as const));
+    const states = await statesOfPools(sql, wanted);
+    for (const [index, [id]] of pools.entries()) {
+      const own = recorded.map((beaconHeight, place) => {
+        const state = states[index * recorded.length + place];
+        return state === undefined || beaconHeight === undefined ? undefined : { ...state, beaconHeight };
+      });
+      result.set(id, own);
+    }
   }
   return result;
 }
 
-/** Whether all heights of a range are recorded. An empty range is. */
-export async function isRecorded(sql: ReadSql, from: BeaconHeight, to: BeaconHeight): Promise<boolean> {
+/** Whether all heights of a range are recorded, with the states of one version. An empty range is. */
+export async function isRecorded(
+  sql: ReadSql,
+  version: ExchangeVersion,
+  from: BeaconHeight,
+  to: BeaconHeight,
+): Promise<boolean> {
   if (from > to) return true;
   const [range] = await sql.all('SELECT last FROM ranges WHERE first <= $1 ORDER BY first DESC LIMIT 1', from);
-  return range !== undefined && numberOf(range, 'last') >= to;
+  if (range === undefined || numberOf(range, 'last') < to) return false;
+  for (const other of VERSIONS) {
+    const found = other === version ? undefined : await heightAtOrAbove(sql, from, other);
+    if (found !== undefined && found.beaconHeight <= to) return false;
+  }
+  return true;
 }

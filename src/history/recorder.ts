@@ -1,4 +1,5 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
@@ -194,12 +195,16 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     prunedAt = now;
   }
 
-  /** Lets a head wait to be recorded, if it is certain that it is one of the chain, with all of its pools. */
-  function enqueue({ beaconHeight, hash, time, exchange }: Head): void {
+  /**
+   * Lets a head wait to be recorded, if it is certain that it is one of the chain, with all of its pools. After the version of the
+   * exchange has changed, the version that traded at the last heights before is not certain: they are left to the backfill.
+   */
+  function enqueue({ beaconHeight, hash, time, exchange }: Head, { exchange: newestExchange }: Head): void {
     if (beaconHeight <= queuedTo || exchange.time === undefined || !pastStates.isComplete(exchange)) return;
+    if (versionOf(exchange) !== versionOf(newestExchange)) return;
     queuedTo = beaconHeight;
     if (queue.length === MAX_WAITING) watcher.dropped(1);
-    queue = [...queue, { hash, time, exchange }].slice(-MAX_WAITING);
+    queue = [...queue, { hash, time, version: versionOf(exchange), exchange }].slice(-MAX_WAITING);
   }
 
   return {
@@ -208,7 +213,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
       isDue = true;
       heads.add(head);
       const final = heads.final();
-      if (final !== undefined) enqueue(final);
+      if (final !== undefined) enqueue(final, head);
       // A skipped or replaced block: what is recorded may be of a branch that was given up.
       if (!heads.isConnected()) doubtBelow = Number.MAX_SAFE_INTEGER;
       if (timer !== undefined) return;

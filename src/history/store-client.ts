@@ -129,9 +129,7 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
   }
 
   const forward =
-    <M extends 'coverage' | 'blockAt' | 'recentBlocks' | 'candles' | 'windows' | 'reservesAt' | 'deleteFrom' | 'prune'>(
-      method: M,
-    ) =>
+    <M extends Exclude<keyof HistoryStore, 'useChain' | 'record' | 'stateAt' | 'close'>>(method: M) =>
     (...values: Parameters<HistoryStore[M]>) =>
       call<Awaited<ReturnType<HistoryStore[M]>>>(method, values) as ReturnType<HistoryStore[M]>;
 
@@ -152,6 +150,7 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
     },
     coverage: forward('coverage'),
     blockAt: forward('blockAt'),
+    firstBlock: forward('firstBlock'),
     recentBlocks: forward('recentBlocks'),
     candles: forward('candles'),
     windows: forward('windows'),

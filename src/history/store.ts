@@ -2,6 +2,7 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { CandleInterval, CandleRange, PoolCandle } from '../domain/candle.ts';
 import type { ExchangeState } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
+import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import type { Reserves } from '../domain/reserves.ts';
 
 /** Where the history is stored. Memory is empty at each start. */
@@ -15,6 +16,9 @@ export type HistoryDatabase =
  *
  * Heights can be recorded in any order: new ones from the tip, and missing ones from the newest to the oldest. Each read
  * answers from one consistent state of the database.
+ *
+ * A height is of one version of the exchange, and says nothing about the pools of the other one. To these pools, it is like a
+ * height that is not recorded.
  */
 export type HistoryStore = {
   /**
@@ -27,7 +31,8 @@ export type HistoryStore = {
   /**
    * Records final heights, each in a transaction of its own. A height that is recorded already is skipped.
    *
-   * The store compares each state with that of the next lower recorded height, and records only the pools that differ.
+   * The store compares each state with that of the next lower recorded height of its version, and records only the pools that
+   * differ.
    *
    * @returns the heights that were left out, because one of two blocks is of a branch that was given up: another block is
    *   recorded at the height, with another time or, if both are known, another hash; or the time is not between those of the
@@ -37,11 +42,17 @@ export type HistoryStore = {
   record(blocks: readonly FinalBlock[]): Promise<readonly BeaconHeight[]>;
   /** What is recorded; `undefined` while nothing is. @param gaps the maximum number of gaps, newest first */
   coverage(gaps: number): Promise<Coverage | undefined>;
-  /** The newest recorded height whose block was made at or before a time, and the next recorded one above it. */
-  blockAt(time: Instant): Promise<BlockAt | undefined>;
+  /**
+   * The newest recorded height whose block was made at or before a time, and the next recorded one above it.
+   *
+   * @param version counts only the heights of that version
+   */
+  blockAt(time: Instant, version?: ExchangeVersion): Promise<BlockAt | undefined>;
+  /** The lowest recorded height of a version. */
+  firstBlock(version: ExchangeVersion): Promise<RecordedHeight | undefined>;
   /** The newest recorded heights that are not above `upTo`, at most `last` of them, ascending. */
   recentBlocks(query: BlocksQuery): Promise<readonly RecordedHeight[]>;
-  /** The whole exchange after the newest recorded height that is not above `height`; `undefined` if there is none. */
+  /** All pools of the exchange after the newest recorded height that is not above `height`; `undefined` if there is none. */
   stateAt(height: BeaconHeight): Promise<ExchangeState | undefined>;
   /** The candles of pools, oldest first. A pool that has no recorded state has none. */
   candles(query: CandleQuery): Promise<Recorded<ReadonlyMap<string, readonly StoredCandle[]>>>;
@@ -68,6 +79,8 @@ export type FinalBlock = {
   /** `undefined` if it is not known for certain: a state that was read when its height was final has no hash. */
   readonly hash: string | undefined;
   readonly time: Instant;
+  /** The version of the exchange. A recorded state does not show it. */
+  readonly version: ExchangeVersion;
   readonly exchange: ExchangeState;
 };
 
@@ -98,12 +111,15 @@ export type BlockAt = { readonly block: RecordedHeight; readonly next: RecordedH
 /** Which recorded heights are read. */
 export type BlocksQuery = { readonly upTo: BeaconHeight; readonly last: number };
 
-/** A result, and the newest height that was recorded when it was read: higher ones are added from memory. */
+/**
+ * A result, and the newest height that was recorded when it was read: higher ones are added from memory. It is one of the version
+ * of the pools.
+ */
 export type Recorded<T> = { readonly recordedTo: BeaconHeight | undefined; readonly value: T };
 
 /** Which candles are read. */
 export type CandleQuery = CandleRange & {
-  /** Ids of pools, as in `PoolDirectory.ids`. */
+  /** Ids of pools of one version, as in `PoolDirectory.ids`. */
   readonly poolIds: readonly string[];
   readonly interval: CandleInterval;
   /** Heights above it do not count. */
@@ -114,12 +130,13 @@ export type CandleQuery = CandleRange & {
  * The candle of one pool, of the recorded heights of its interval. An interval without a recorded height has no candle. An
  * interval without a change has one: all four states are that of the interval before. A change across heights that are not
  * recorded counts at the first recorded height after them. `isComplete` says that all heights from `firstHeight` to
- * `lastHeight` are recorded, and the ones just below and above, if any exist.
+ * `lastHeight` are recorded, and the ones just below and above, if any exist. Only heights of the version of the pool count.
  */
 export type StoredCandle = PoolCandle;
 
 /** The window of heights above `fromHeight` up to `toHeight`. */
 export type WindowQuery = {
+  /** Ids of pools of one version. */
   readonly poolIds: readonly string[];
   readonly fromHeight: BeaconHeight;
   readonly toHeight: BeaconHeight;

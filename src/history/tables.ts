@@ -1,21 +1,28 @@
+import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import type { Table } from './database.ts';
 
-/** Facts about the database: the name of the chain, and before which time everything is deleted or final. */
+/** Facts about the database: the name of the chain, before which time everything is deleted or final, and what has an origin. */
 export const FACTS: Table = { name: 'facts', columns: { name: 'text', value: 'text' }, keyLength: 1 };
 
-/** The recorded heights whose states can be read. `time` is in milliseconds. */
+/**
+ * The recorded heights whose states can be read. `time` is in milliseconds, and `version` is that of the exchange: 1 or 3.
+ *
+ * When heights are deleted, the newest deleted one of each version stays, as the state from which the changes of the next one
+ * count.
+ */
 export const HEIGHTS: Table = {
   name: 'heights',
-  columns: { height: 'integer', hash: 'text', time: 'integer' },
+  columns: { height: 'integer', hash: 'text', time: 'integer', version: 'integer' },
   keyLength: 1,
 };
 
-/** The same heights as ranges without a gap. */
+/** The same heights of both versions as ranges without a gap, from the newest one on that stays after a deletion. */
 export const RANGES: Table = { name: 'ranges', columns: { first: 'integer', last: 'integer' }, keyLength: 1 };
 
 /**
- * The pools, numbered in the order in which they were recorded. `base` is the state after the lowest row of HEIGHTS, null if
- * the pool did not exist yet. `origin` is the state after the lowest height that was ever recorded, once that is deleted.
+ * The pools, numbered in the order in which they were recorded. `base` is the state after the lowest row of HEIGHTS of its
+ * version, null if the pool did not exist yet. `origin` is the state after the lowest height of its version that was ever
+ * recorded, once that is deleted.
  */
 export const POOLS: Table = {
   name: 'pools',
@@ -30,15 +37,22 @@ export const POOL_BASES: Table = {
   keyLength: 1,
 };
 
-/** The reserves of a pool after each height that changed them, above the lowest row of HEIGHTS. */
+/** The columns of POOLS that are written once, when the lowest height is deleted. */
+export const POOL_ORIGINS: Table = {
+  name: 'pools',
+  columns: { pool: 'integer', id: 'text', origin1: 'amount', origin2: 'amount' },
+  keyLength: 1,
+};
+
+/** The reserves of a pool after each height that changed them, above the lowest row of HEIGHTS of its version. */
 export const CHANGES: Table = {
   name: 'changes',
   columns: { pool: 'integer', height: 'integer', reserve1: 'amount', reserve2: 'amount' },
   keyLength: 2,
 };
 
-/** The intervals in which a height was recorded. `minutes` is their length, `opened` a Unix timestamp in seconds. */
-export const INTERVALS: Table = {
+/** The intervals in which a height of V1 was recorded. `minutes` is their length, `opened` a Unix timestamp in seconds. */
+const INTERVALS: Table = {
   name: 'intervals',
   columns: {
     minutes: 'integer',
@@ -49,6 +63,14 @@ export const INTERVALS: Table = {
   },
   keyLength: 2,
 };
+
+/** The same of V3. */
+const V3_INTERVALS: Table = { ...INTERVALS, name: 'v3_intervals' };
+
+/** The intervals in which a height of a version was recorded. */
+export function intervalsOf(version: ExchangeVersion): Table {
+  return version === 'V1' ? INTERVALS : V3_INTERVALS;
+}
 
 /**
  * The candles of pools that changed in an interval. Without a row, the pool stayed as it was before. `appeared` is the height
@@ -81,11 +103,15 @@ export const CANDLES: Table = {
 /** The columns of CANDLES that a candle is made of. */
 export const CANDLE_COLUMNS: string = Object.keys(CANDLES.columns).slice(2).join(', ');
 
-/** All tables. */
-export const TABLES: readonly Table[] = [FACTS, HEIGHTS, RANGES, POOLS, CHANGES, INTERVALS, CANDLES];
+/** The tables of the first version of databases. */
+export const FIRST_TABLES: readonly Table[] = [
+  FACTS,
+  { ...HEIGHTS, columns: { height: 'integer', hash: 'text', time: 'integer' } },
+  ...[RANGES, POOLS, CHANGES, INTERVALS, CANDLES],
+];
 
-/** The indexes, besides those of the keys. */
-export const INDEXES: readonly string[] = [
+/** Their indexes, besides those of the keys. */
+export const FIRST_INDEXES: readonly string[] = [
   'CREATE INDEX heights_by_time ON heights (time, height)',
   'CREATE UNIQUE INDEX pools_by_id ON pools (id)',
 ];

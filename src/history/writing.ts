@@ -1,15 +1,15 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import type { CandleInterval } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
-import { CANDLE_INTERVALS, fromRollup, type IntervalRow, minutesOf, openedAt } from './candle-rows.ts';
+import { CANDLE_INTERVALS, fromRollup, type IntervalRow, minutesOf, openedAt, type Series } from './candle-rows.ts';
 import { numberOf, type Sql, type Value } from './database.ts';
-import { differs, noPoolStates, type PoolMemory, type PoolStates, stateIn } from './pool-states.ts';
+import { differs, noPoolStates, type PoolMemory, type PoolStates, setState, stateIn } from './pool-states.ts';
 import { heightAtOrAbove, heightAtOrBelow, readDeletedBefore, readInterval } from './reading.ts';
 import { readIntervalRollups } from './reading-windows.ts';
 import type { FinalBlock, RecordedHeight } from './store.ts';
-import { CANDLES, CHANGES, HEIGHTS, INTERVALS, POOL_BASES, RANGES } from './tables.ts';
+import { CANDLES, CHANGES, HEIGHTS, intervalsOf, POOL_BASES, RANGES } from './tables.ts';
+import { toVersionNumber } from './versions.ts';
 
-/** The recorded heights next to a height that is not recorded, and the states of all pools after them. */
+/** The recorded heights of a version next to a height that is not recorded, and the states of all pools after them. */
 type Neighbours = {
   readonly lower: (RecordedHeight & { readonly states: PoolStates }) | undefined;
   readonly upper: (RecordedHeight & { readonly states: PoolStates }) | undefined;
@@ -21,39 +21,39 @@ type Neighbours = {
  * @returns `false` if another block is recorded at this height, or if its time is not between those of the recorded heights next
  *   to it: intervals of candles rely on it
  */
-export async function recordHeight(
-  sql: Sql,
-  memory: PoolMemory,
-  { hash, time, exchange }: FinalBlock,
-): Promise<boolean> {
-  const height = exchange.beaconHeight;
+export async function recordHeight(sql: Sql, memory: PoolMemory, block: FinalBlock): Promise<boolean> {
+  const { hash, time, version } = block;
+  const height = block.exchange.beaconHeight;
   const below = await heightAtOrBelow(sql, height);
   if (below?.beaconHeight === height) return isSame(below, hash, time);
   if (time < (await readDeletedBefore(sql))) return true;
 
   const above = await heightAtOrAbove(sql, height);
   if (time < (below?.time ?? time) || time > (above?.time ?? time)) return false;
-  const states = await memory.statesOf(sql, exchange);
+  const states = await memory.statesOf(sql, block);
+  const lower = await heightAtOrBelow(sql, height, version);
+  const upper = await heightAtOrAbove(sql, height, version);
   const neighbours: Neighbours = {
-    lower: below && { ...below, states: await memory.statesAfter(sql, below) },
-    upper: above && { ...above, states: await memory.statesAfter(sql, above) },
+    lower: lower && { ...lower, states: await memory.statesAfter(sql, lower, version) },
+    upper: upper && { ...upper, states: await memory.statesAfter(sql, upper, version) },
   };
   keepVanished(states, neighbours.lower);
 
   const touched = findTouched(states, neighbours);
   await writeChanges(sql, height, states, neighbours, touched);
-  if (below === undefined) await writeBase(sql, memory.ids, states, touched);
-  await sql.put(HEIGHTS, [[height, hash ?? null, time]]);
+  if (lower === undefined) await writeBase(sql, memory.ids, states, touched);
+  await sql.put(HEIGHTS, [[height, hash ?? null, time, toVersionNumber(version)]]);
   await addToRanges(sql, height);
   for (const interval of CANDLE_INTERVALS) {
-    await rebuildCandles(sql, interval, await addToInterval(sql, interval, time, height), touched);
+    const series = { version, interval };
+    await rebuildCandles(sql, series, await addToInterval(sql, series, time, height), touched);
     // The upper height has other changes now.
-    const upperOpened = openedAt(above?.time ?? time, interval);
-    const next = upperOpened === openedAt(time, interval) ? undefined : await readInterval(sql, interval, upperOpened);
-    if (next !== undefined) await rebuildCandles(sql, interval, next, touched);
+    const upperOpened = openedAt(upper?.time ?? time, interval);
+    const next = upperOpened === openedAt(time, interval) ? undefined : await readInterval(sql, series, upperOpened);
+    if (next !== undefined) await rebuildCandles(sql, series, next, touched);
   }
   // Its kept states would miss these pools.
-  if (touched.some((pool) => above && states.exists[pool] === 1 && !neighbours.upper?.states.exists[pool]))
+  if (touched.some((pool) => upper && states.exists[pool] === 1 && !neighbours.upper?.states.exists[pool]))
     memory.clear();
   else memory.keep({ beaconHeight: height, hash, time }, states);
   return true;
@@ -64,19 +64,18 @@ function isSame(recorded: RecordedHeight, hash: string | undefined, time: Instan
   return isSameHash && recorded.time === time;
 }
 
-/** No pool of the exchange vanishes. If a state lacks one, it keeps its reserves. */
+/** No pool of a version of the exchange vanishes. If a state lacks one, it keeps its reserves. */
 function keepVanished(states: PoolStates, lower: Neighbours['lower']): void {
-  for (const [pool, exists] of lower?.states.exists.entries() ?? []) {
-    if (exists !== 1 || states.exists[pool] === 1) continue;
-    states.exists[pool] = 1;
-    states.reserves.set(lower?.states.reserves.subarray(pool * 2, pool * 2 + 2) ?? [], pool * 2);
+  for (const pool of lower?.states.exists.keys() ?? []) {
+    const state = states.exists[pool] === 1 ? undefined : stateIn(lower?.states, pool);
+    if (state !== undefined) setState(states, pool, state);
   }
 }
 
 /** The pools that differ from one of the neighbours. */
 function findTouched(states: PoolStates, { lower, upper }: Neighbours): readonly number[] {
   const recorded = [lower, upper].flatMap((neighbour) => neighbour?.states ?? []);
-  const others = recorded.length > 0 ? recorded : [noPoolStates(states.exists.length)];
+  const others = recorded.length > 0 ? recorded : [noPoolStates(states.version, states.exists.length)];
   const touched: number[] = [];
   for (let pool = 0; pool < states.exists.length; pool++)
     if (others.some((other) => differs(states, other, pool))) touched.push(pool);
@@ -107,7 +106,7 @@ async function writeChanges(
   await sql.runEach('DELETE FROM changes WHERE pool = $1 AND height = $2', gone);
 }
 
-/** Sets the states after the lowest recorded height. */
+/** Sets the states after the lowest recorded height of a version. */
 async function writeBase(
   sql: Sql,
   ids: readonly string[],
@@ -130,18 +129,14 @@ async function addToRanges(sql: Sql, height: BeaconHeight): Promise<void> {
 }
 
 /** Counts a height in its interval. @returns the interval with it */
-async function addToInterval(
-  sql: Sql,
-  interval: CandleInterval,
-  time: Instant,
-  height: BeaconHeight,
-): Promise<IntervalRow> {
+async function addToInterval(sql: Sql, series: Series, time: Instant, height: BeaconHeight): Promise<IntervalRow> {
+  const { version, interval } = series;
   const opened = openedAt(time, interval);
-  const before = await readInterval(sql, interval, opened);
+  const before = await readInterval(sql, series, opened);
   const firstHeight = Math.min(before?.firstHeight ?? height, height);
   const lastHeight = Math.max(before?.lastHeight ?? height, height);
   const heights = (before?.heights ?? 0) + 1;
-  await sql.put(INTERVALS, [[minutesOf(interval), opened, firstHeight, lastHeight, heights]]);
+  await sql.put(intervalsOf(version), [[minutesOf(interval), opened, firstHeight, lastHeight, heights]]);
   return { opened, firstHeight, lastHeight, heights };
 }
 
@@ -151,13 +146,13 @@ async function addToInterval(
  */
 export async function rebuildCandles(
   sql: Sql,
-  interval: CandleInterval,
+  series: Series,
   row: IntervalRow,
   pools: readonly number[],
 ): Promise<void> {
-  const minutes = minutesOf(interval);
+  const minutes = minutesOf(series.interval);
   const { opened } = row;
-  const rollups = await readIntervalRollups(sql, pools, interval, row);
+  const rollups = await readIntervalRollups(sql, pools, series, row);
   const rows: (readonly Value[])[] = [];
   const gone: (readonly number[])[] = [];
   for (const [index, pool] of pools.entries()) {

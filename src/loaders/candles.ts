@@ -13,6 +13,7 @@ import {
 } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
+import type { PoolKey } from '../domain/pool-selection.ts';
 import { priceOfToken1 } from '../domain/price.ts';
 import { BadUserInputError, HistoryUnavailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
@@ -26,6 +27,8 @@ import { createPriceOf, type DecimalsArguments, noPool, type PriceOf, requireDec
  * token that has the price.
  */
 export type PricedCandle = Candle & {
+  /** Of the pool; `undefined` in V1. */
+  readonly poolId: string | undefined;
   readonly priceOf: PriceOf;
   readonly inversePriceOf: PriceOf;
   readonly volume: number | undefined;
@@ -57,7 +60,11 @@ export type CandleLoader = {
   /** The candles up to the height of the pool, oldest first. @throws BadUserInputError for more than a limit */
   candles(pool: PoolPair, args: CandlesArguments): Promise<readonly PricedCandle[]>;
   /** The candle that a subscription sends: a closed one, or the newest one. @throws BadUserInputError if there is no pool */
-  candleAt(pool: PoolPair | undefined, moment: CandleMoment, args: CandlesArguments): Promise<PricedCandle>;
+  candleAt(
+    pool: PoolPair | undefined,
+    moment: CandleMoment,
+    args: CandlesArguments & Pick<PoolKey, 'poolId'>,
+  ): Promise<PricedCandle>;
 };
 
 /** Candles of one pool. */
@@ -82,7 +89,7 @@ export function createCandleLoader({ view, tokens, limits }: HistoryReads): Cand
     const newest = view.timeOf(pool);
     const tip = view.tipFrom(upTo);
     // Before the store is read: what is recorded meanwhile is in both.
-    const heads = view.headsUpTo(upTo);
+    const heads = view.headsOf(pool);
     const poolIds = keys.map((key) => poolPairId(key.pool));
     const { value, recordedTo } = await history.candles({ poolIds, interval, ...range, upTo });
     const later = heads.filter(({ beaconHeight }) => beaconHeight > (recordedTo ?? 0));
@@ -144,14 +151,14 @@ export function createCandleLoader({ view, tokens, limits }: HistoryReads): Cand
     const decimals2 = args.decimals2 ?? tokens.decimalsOf(pool.token2Id);
     return (await load(key)).map((candle) => {
       const volumes = { volume: whole(candle.traded2, decimals2), inverseVolume: whole(candle.traded1, decimals1) };
-      return { ...candle, priceOf, inversePriceOf, ...volumes };
+      return { ...candle, poolId: pool.v3?.poolId, priceOf, inversePriceOf, ...volumes };
     });
   }
 
   return {
     candles,
     async candleAt(pool, { closed }, args) {
-      if (pool === undefined) throw noPool();
+      if (pool === undefined) throw noPool(args);
       const to = closed === undefined ? undefined : closed + INTERVAL_MS[args.interval];
       const [candle] = await candles(pool, { ...args, from: closed, to, last: 1 });
       // A pool that is newer than the closed interval has no candle of it.

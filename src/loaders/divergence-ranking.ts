@@ -1,5 +1,12 @@
-import { findPoolPair } from '../domain/exchange.ts';
-import { type Divergence, type Market, maxPercent, type Pair, type Ticker } from '../domain/market.ts';
+import { poolPairAt } from '../domain/exchange.ts';
+import {
+  type Divergence,
+  type Market,
+  maxPercent,
+  type Pair,
+  placeWithPriceOf,
+  type Ticker,
+} from '../domain/market.ts';
 import { midPrice, type OrderBook } from '../domain/order-book.ts';
 import { basePrice } from '../domain/price.ts';
 import type { TokenList } from '../domain/token.ts';
@@ -148,8 +155,10 @@ async function rankPairs(
   }
   return { head, pairs: ranked.sort((a, b) => b.maxPercent - a.maxPercent) };
 
-  function divergenceOf({ baseId, targetId, poolId, tickerId }: Pair): Divergence | undefined {
-    const pool = findPoolPair(head.exchange, baseId, targetId);
+  function divergenceOf(pair: Pair): Divergence | undefined {
+    const { baseId, poolId, tickerId } = pair;
+    const place = placeWithPriceOf(head.exchange, pair);
+    const pool = place === undefined ? undefined : poolPairAt(head.exchange, place);
     const decimals1 = pool && tokens.get(pool.token1Id)?.decimals;
     const decimals2 = pool && tokens.get(pool.token2Id)?.decimals;
     if (pool === undefined || decimals1 === undefined || decimals2 === undefined) return undefined;

@@ -6,7 +6,7 @@ import { requireAtLeast } from './argument-ranges.ts';
 import type { DivergenceRanking } from './divergence-ranking.ts';
 import type { Loaders } from './loaders.ts';
 import { readPageSize } from './page-arguments.ts';
-import { poolPrice } from './pool-price.ts';
+import { poolWithPriceOf, tokenPrice } from './pool-price.ts';
 
 /** The prices of a pair from its three sources. Those of the market-data host are read when a field needs them. */
 export type PairPrices = {
@@ -36,10 +36,10 @@ export function pricesOf(
     return { ...known, lastPrice: () => known.lastPrice, bookMidPrice: () => known.bookMidPrice };
 
   return andThen(
-    exchange.poolPair(pair.baseId, pair.targetId),
+    poolWithPriceOf(pair, exchange),
     (pool) =>
       pool && {
-        poolPrice: poolPrice((_pool, d1, d2) => basePrice(pool, pair.baseId, d1, d2), pool, {}, tokens),
+        poolPrice: tokenPrice(basePrice, pool, pair.baseId, tokens),
         lastPrice: () => andThen(market.tickers.byPoolId(pair.poolId), (ticker) => ticker?.lastPrice),
         bookMidPrice: () => orderBooks.complete(pair.tickerId).then((book) => book && midPrice(book)),
       },

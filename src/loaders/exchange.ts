@@ -219,7 +219,7 @@ function orderOf({ orderBy, after, before }: PoolPairsArguments): PoolPairOrder 
 }
 
 /** The name of a pool of V3. @throws BadUserInputError for a text of another form */
-function readPoolId(text: string): PoolName {
+export function readPoolId(text: string): PoolName {
   const name = parsePoolPairId(text);
   if (name?.v3 !== undefined) return name;
   throw new BadUserInputError(

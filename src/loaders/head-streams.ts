@@ -1,16 +1,25 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { CandleInterval } from '../domain/candle.ts';
-import { type ExchangeState, findPoolPair, type PoolDirectory } from '../domain/exchange.ts';
+import { type ExchangeState, poolPairAt, versionOf } from '../domain/exchange.ts';
+import { tokensKey } from '../domain/market.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
-import { changedPlaces, type PriceSelection, selectPlaces } from '../domain/pool-selection.ts';
+import {
+  changedPlaces,
+  type PoolKey,
+  type PriceSelection,
+  placeOfKey,
+  selectPlaces,
+} from '../domain/pool-selection.ts';
 import { priceOfToken2 } from '../domain/price.ts';
 import { type CrossedBound, crossedBound } from '../domain/price-change.ts';
-import type { TokenId, TokenList } from '../domain/token.ts';
+import type { TokenList } from '../domain/token.ts';
 import { BadUserInputError, HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import { isFarAhead } from '../live/chain/recent-heads.ts';
 import type { TokenSource } from '../live/tokens.ts';
 import type { CandleMoment } from './closed-intervals.ts';
+import { readPoolId } from './exchange.ts';
+import { reservesIn } from './history-view.ts';
 import type { Loaders } from './loaders.ts';
 import type { PoolCache } from './pool-cache.ts';
 import { noPool } from './pool-price.ts';
@@ -54,6 +63,7 @@ export async function createPriceStream(
     throw new BadUserInputError('poolPairs is empty. List at least one pool, or omit the argument.');
   if (tokenIds?.length === 0)
     throw new BadUserInputError('tokenIds is empty. List at least one token, or omit the argument.');
+  for (const key of poolPairs ?? []) requirePoolId(key);
 
   const after = afterEvent ?? afterHeight ?? undefined;
   const resumed = after === undefined ? undefined : await sources.head.subscribeAfter(after);
@@ -63,6 +73,7 @@ export async function createPriceStream(
   // A browser repeats `Last-Event-ID` for ever, so that height is not an error: the stream starts with the newest prices.
   if (afterEvent === undefined && after !== undefined && newest && isFarAhead(after, newest))
     throw new HeightNotAvailableError(after, newest.beaconHeight);
+  for (const key of poolPairs ?? []) if (key.poolId != null) requirePool(sources, key);
   const selection = { poolPairs: poolPairs ?? undefined, tokenIds: tokenIds ?? undefined };
   const select = createPoolSelector(sources.pools, selection);
   return createSourceStream<Head, PriceUpdate>({
@@ -90,22 +101,27 @@ function haveTokensChanged({ service }: TokenSource, head: Head | undefined): bo
 
 /**
  * Creates the function that selects the pools of one subscription: only those that changed, if an earlier state is passed. It
- * looks for them again only when the state has another directory.
+ * looks for them again only when the state has another directory, or if the liquidity of a height decides.
  */
 function createPoolSelector(pools: PoolCache, selection: PriceSelection) {
-  let found: { readonly directory: PoolDirectory; readonly places: readonly number[] } | undefined;
+  const namesAll = (selection.poolPairs ?? []).every(({ poolId }) => poolId != null);
+  let found: { readonly state: ExchangeState; readonly places: readonly number[] } | undefined;
+
+  function placesIn(state: ExchangeState): readonly number[] {
+    const isSame = state.directory === found?.state.directory && (namesAll || versionOf(state) === 'V1');
+    if (found === undefined || !(isSame || state === found.state))
+      found = { state, places: selectPlaces(state, selection) };
+    return found.places;
+  }
 
   return (state: ExchangeState, before: ExchangeState | undefined): PoolPair[] => {
-    const { directory } = state;
-    if (found?.directory !== directory) found = { directory, places: selectPlaces(state, selection) };
-    const places = before === undefined ? found.places : changedPlaces(state, found.places, before);
+    const placesBefore = before && placesIn(before);
+    const selected = placesIn(state);
+    const places = before && placesBefore ? changedPlaces(state, selected, before, placesBefore) : selected;
     const { at } = pools.of(state);
     return places.map((place) => at(place));
   };
 }
-
-/** The two tokens of a pool, in either order. */
-type PoolTokens = { readonly token1Id: TokenId; readonly token2Id: TokenId };
 
 /** The bounds of `priceCrossed`. */
 export type BoundsArguments = {
@@ -118,9 +134,10 @@ export type PriceCrossing = CrossedBound & { readonly poolPair: PoolPair };
 
 /** Which candle of a pool is sent next. @throws BadUserInputError for a pool that does not exist */
 export async function createCandleStream(
-  { interval, ...pool }: PoolTokens & { readonly interval: CandleInterval },
+  { interval, ...pool }: PoolKey & { readonly interval: CandleInterval },
   { sources, options: { afterEvent } }: Pick<Loaders, 'sources' | 'options'>,
 ): Promise<SourceStream<CandleMoment, CandleMoment>> {
+  requirePoolId(pool);
   const subscribe = await subscribeTo(sources.head);
   requirePool(sources, pool);
   return createSourceStream<CandleMoment, CandleMoment>({
@@ -146,17 +163,20 @@ export async function createCandleStream(
  * @throws BadUserInputError for a pool that does not exist or has tokens with unknown decimals
  */
 export async function createPriceCrossingStream(
-  { above, below, ...pool }: PoolTokens & BoundsArguments,
+  { above, below, ...key }: PoolKey & BoundsArguments,
   { sources, options: { afterEvent } }: Pick<Loaders, 'sources' | 'options'>,
 ): Promise<SourceStream<HeadStep, PriceCrossing>> {
+  requirePoolId(key);
   const bounds = { above: above ?? undefined, below: below ?? undefined };
   // The first head is the one that the client saw last: the next one is compared with it.
   const resumed = afterEvent === undefined ? undefined : await sources.head.subscribeAfter(afterEvent - 1);
   const subscribe = await subscribeTo(sources.head, resumed);
-  const found = requirePool(sources, pool);
-  if (found !== undefined) requireKnownDecimals(sources, found);
-  const crossingOf = ({ previous, head, tokens }: HeadStep) =>
-    crossedBound(priceIn(tokens, previous, pool), priceIn(tokens, head, pool), bounds);
+  if (requirePool(sources, key) !== undefined) requireKnownDecimals(sources, key);
+  // The pool is that of the second head. Its own price before counts, also if another pool had the most liquidity then.
+  const crossingOf = ({ previous, head, tokens }: HeadStep) => {
+    const pool = poolIn(head, key);
+    return pool && crossedBound(priceIn(tokens, previous, pool), priceIn(tokens, head, pool), bounds);
+  };
 
   return createSourceStream<HeadStep, PriceCrossing>({
     subscribe: toSeveral(subscribe, () => {
@@ -164,15 +184,16 @@ export async function createPriceCrossingStream(
       return (head) => {
         const step = previous && sources.headSteps.between(previous, head);
         // While the pool has no price, the last one counts.
-        if (priceIn(sources.tokens.current(), head, pool) !== undefined) previous = head;
+        const pool = poolIn(head, key);
+        if (pool && priceIn(sources.tokens.current(), head, pool) !== undefined) previous = head;
         return step !== undefined && crossingOf(step) !== undefined ? [step] : [];
       };
     }),
     toUpdate(step) {
       const crossed = crossingOf(step);
-      const poolPair = sources.pools.of(step.head.exchange).find(pool.token1Id, pool.token2Id);
-      if (crossed === undefined || poolPair === undefined) throw new Error('The price crossed no bound.');
-      return { ...crossed, poolPair };
+      const place = placeOfKey(step.head.exchange, key);
+      if (crossed === undefined || place === undefined) throw new Error('The price crossed no bound.');
+      return { ...crossed, poolPair: sources.pools.of(step.head.exchange).at(place) };
     },
     headOf: ({ head }) => head,
     heightOf: ({ head }) => head.beaconHeight,
@@ -180,27 +201,40 @@ export async function createPriceCrossingStream(
   });
 }
 
-/** The current pool of two tokens; `undefined` if no height can be read now. @throws BadUserInputError if there is none */
-function requirePool({ head }: Sources, { token1Id, token2Id }: PoolTokens): PoolPair | undefined {
+/** @throws BadUserInputError for a text that is not a pool id, and for that of a pool of other tokens */
+function requirePoolId({ token1Id, token2Id, poolId }: PoolKey): void {
+  if (poolId == null) return;
+  const named = readPoolId(poolId);
+  if (tokensKey(named.token1Id, named.token2Id) !== tokensKey(token1Id, token2Id))
+    throw new BadUserInputError('poolId is the id of a pool of other tokens than token1Id and token2Id.');
+}
+
+/** The current pool of a key; `undefined` if no height can be read now. @throws BadUserInputError if there is none */
+function requirePool({ head }: Sources, key: PoolKey): PoolPair | undefined {
   const current = head.current();
   if (current === undefined) return undefined;
-  const found = findPoolPair(current.exchange, token1Id, token2Id);
-  if (found === undefined) throw noPool();
+  const found = poolIn(current, key);
+  if (found === undefined) throw noPool(key);
   return found;
 }
 
+function poolIn({ exchange }: Head, key: PoolKey): PoolPair | undefined {
+  const place = placeOfKey(exchange, key);
+  return place === undefined ? undefined : poolPairAt(exchange, place);
+}
+
 /** @throws BadUserInputError if the pool has no price because the decimals of a token are unknown */
-function requireKnownDecimals({ tokens }: Sources, { token1Id, token2Id }: PoolTokens): void {
+function requireKnownDecimals({ tokens }: Sources, { token1Id, token2Id }: PoolKey): void {
   const unknown = [token1Id, token2Id].find((tokenId) => tokens.current().get(tokenId)?.decimals === undefined);
   if (unknown === undefined) return;
   throw new BadUserInputError(`The pool has no price, because the decimals of the token ${unknown} are unknown.`);
 }
 
-/** The price of a pool at a head; `undefined` if it has none. */
-function priceIn(tokens: TokenList, { exchange }: Head, { token1Id, token2Id }: PoolTokens): number | undefined {
-  const pool = findPoolPair(exchange, token1Id, token2Id);
-  if (pool === undefined) return undefined;
+/** The price of a pool at a head; `undefined` if it has none, or if the pool does not exist there. */
+function priceIn(tokens: TokenList, head: Head, pool: PoolPair): number | undefined {
+  const reserves = reservesIn(head, pool);
   const decimals1 = tokens.get(pool.token1Id)?.decimals;
   const decimals2 = tokens.get(pool.token2Id)?.decimals;
-  return decimals1 === undefined || decimals2 === undefined ? undefined : priceOfToken2(pool, decimals1, decimals2);
+  if (reserves === undefined || decimals1 === undefined || decimals2 === undefined) return undefined;
+  return priceOfToken2(reserves, decimals1, decimals2);
 }

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
-import { placeOf } from '../domain/exchange.ts';
+import { placeOf, versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { type PoolName, type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import type { Reserves } from '../domain/reserves.ts';
@@ -26,8 +26,11 @@ type HistoryView = {
   timeOf(pool: PoolPair): Instant | undefined;
   /** The height of the answer's head, or this height if it is above. */
   tipFrom(height: BeaconHeight): BeaconHeight;
-  /** The heads in memory up to a height, ascending, all of the branch of the answer's head. */
-  headsUpTo(height: BeaconHeight): readonly Head[];
+  /**
+   * The heads in memory up to the height of a pool, ascending, all of the branch of the answer's head. Heads of the other version
+   * of the exchange do not show the pool, and are left out.
+   */
+  headsOf(pool: PoolPair): readonly Head[];
 };
 
 /** What the loaders of candles, price changes and sparklines of one answer read from. */
@@ -80,20 +83,25 @@ export function createHistoryView({ sources, head, dependencies }: HistoryLoader
       return pinned?.beaconHeight === beaconHeight ? pinned.time : undefined;
     },
     tipFrom: (height) => Math.max(height, head.currentFor(height)?.beaconHeight ?? 0),
-    headsUpTo(height) {
-      const pinned = head.currentFor(height);
-      const inMemory = history.unrecorded().filter(({ beaconHeight }) => beaconHeight <= height);
-      const newest = inMemory.at(-1);
-      if (pinned === undefined || newest === undefined || pinned.beaconHeight > height) return inMemory;
-      if (inMemory.includes(pinned)) return inMemory;
-      const isBelow = ({ beaconHeight, time }: Head) => beaconHeight < pinned.beaconHeight && time <= pinned.time;
-      const below = inMemory.filter(isBelow);
-      const parent = below.at(-1);
-      if (pinned.previousHash !== undefined && parent?.hash === pinned.previousHash) return [...below, pinned];
-      // Another block has replaced the head of the answer: only final heights are on both branches.
-      return [...below.filter(({ beaconHeight }) => isFinal(beaconHeight, pinned.beaconHeight)), pinned];
+    headsOf(pool) {
+      const version = versionOf(pool);
+      return headsUpTo(pool.beaconHeight).filter(({ exchange }) => versionOf(exchange) === version);
     },
   };
+
+  function headsUpTo(height: BeaconHeight): readonly Head[] {
+    const pinned = head.currentFor(height);
+    const inMemory = history.unrecorded().filter(({ beaconHeight }) => beaconHeight <= height);
+    const newest = inMemory.at(-1);
+    if (pinned === undefined || newest === undefined || pinned.beaconHeight > height) return inMemory;
+    if (inMemory.includes(pinned)) return inMemory;
+    const isBelow = ({ beaconHeight, time }: Head) => beaconHeight < pinned.beaconHeight && time <= pinned.time;
+    const below = inMemory.filter(isBelow);
+    const parent = below.at(-1);
+    if (pinned.previousHash !== undefined && parent?.hash === pinned.previousHash) return [...below, pinned];
+    // Another block has replaced the head of the answer: only final heights are on both branches.
+    return [...below.filter(({ beaconHeight }) => isFinal(beaconHeight, pinned.beaconHeight)), pinned];
+  }
 }
 
 /** The newest head at a moment, if it is above a block; `undefined` if none is. */
@@ -118,8 +126,8 @@ export function reservesIn(
 }
 
 /**
- * Creates the function that loads something of pools. Pools that are requested at the same time are read together, each group
- * at once, and each pool of a group once.
+ * Creates the function that loads something of pools. Pools of one version that are requested at the same time are read together,
+ * each group at once, and each pool of a group once.
  *
  * @param groupOf what is read, without the pool itself. It contains the height of the pool.
  * @param read reads the keys of one group. @returns the values in the order of the keys
@@ -132,7 +140,7 @@ export function createPoolBatches<K extends { readonly pool: PoolPair }, V>(
   const loaders = new Map<string, DataLoader<K, V, string>>();
 
   return (key) => {
-    const group = groupOf(key);
+    const group = `${versionOf(key.pool)} ${groupOf(key)}`;
     const loader =
       loaders.get(group) ?? new DataLoader<K, V, string>(read, { cacheKeyFn: ({ pool }) => poolPairId(pool) });
     loaders.set(group, loader);

@@ -1,6 +1,6 @@
 import { type Market, type Pair, type PairFilter, selectPairs, type Ticker, tokensKey } from '../domain/market.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
-import type { TokenId } from '../domain/token.ts';
+import type { PoolPair } from '../domain/pool-pair.ts';
 import { AmbiguousTickerError, BadUserInputError } from '../errors.ts';
 import type { Follower } from '../live/broadcast/follower.ts';
 import type { MarketFollower, MarketSnapshot } from '../live/market/lists.ts';
@@ -69,9 +69,14 @@ class MarketList<P extends Pair> {
     return (await this.all()).byTickerId.get(tickerId) ?? [];
   }
 
-  /** The rows of two tokens, base and target in either order, in the order of the host. @throws UpstreamError */
-  async ofTokens(a: TokenId, b: TokenId): Promise<readonly P[]> {
-    return (await this.all()).byTokens.get(tokensKey(a, b)) ?? [];
+  /**
+   * The rows of a pool, in the order of the host: in V3 those whose pool id names it, in V1 those of its two tokens.
+   *
+   * @throws UpstreamError
+   */
+  async ofPool({ token1Id, token2Id, v3 }: PoolPair): Promise<readonly P[]> {
+    const { byPool, byTokens } = await this.all();
+    return (v3 === undefined ? byTokens.get(tokensKey(token1Id, token2Id)) : byPool.get(v3.poolId)) ?? [];
   }
 
   #depend(): void {

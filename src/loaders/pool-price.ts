@@ -1,7 +1,9 @@
 import { MAX_DECIMALS } from '../domain/amount.ts';
-import type { Pair } from '../domain/market.ts';
+import type { ExchangeState } from '../domain/exchange.ts';
+import { type Pair, placeOfPair, placeWithPriceOf } from '../domain/market.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
+import { type PoolKey, placeOfKey } from '../domain/pool-selection.ts';
 import { priceOfToken1, priceOfToken2 } from '../domain/price.ts';
 import type { Reserves } from '../domain/reserves.ts';
 import type { TokenId } from '../domain/token.ts';
@@ -58,21 +60,64 @@ export function createPriceOfBase(
   return createPriceOf(pool, args, tokens, baseId === pool.token1Id ? priceOfToken1 : priceOfToken2);
 }
 
+/** The pool of a pair at the height of the answer; see {@link placeOfPair}. @throws UpstreamError */
+export function poolOfPair(pair: Pair, exchange: ExchangeLoader): MaybePromise<PoolPair | undefined> {
+  return findPool(exchange, (state) => placeOfPair(state, pair));
+}
+
+/** The same, if its price is that of the pair; see {@link placeWithPriceOf}. @throws UpstreamError */
+export function poolWithPriceOf(pair: Pair, exchange: ExchangeLoader): MaybePromise<PoolPair | undefined> {
+  return findPool(exchange, (state) => placeWithPriceOf(state, pair));
+}
+
+/** The pool of a key at the height of the answer; see {@link placeOfKey}. @throws UpstreamError */
+export function poolOfKey(key: PoolKey, exchange: ExchangeLoader): MaybePromise<PoolPair | undefined> {
+  return findPool(exchange, (state) => placeOfKey(state, key));
+}
+
+function findPool(
+  exchange: ExchangeLoader,
+  placeIn: (state: ExchangeState) => number | undefined,
+): MaybePromise<PoolPair | undefined> {
+  return andThen(exchange.allPools(), ({ exchange: state, at }) => {
+    const place = placeIn(state);
+    return place === undefined ? undefined : at(place);
+  });
+}
+
+/** A formula for the price of one token of a pool. */
+type TokenFormula<Price> = (
+  pool: PoolPair,
+  tokenId: TokenId,
+  decimals1: number,
+  decimals2: number,
+) => Price | undefined;
+
 /**
- * The price of one base token of a pair in target tokens, from the node's pool of the same two tokens at the height of the
- * answer.
+ * The price of one base token of a pair in target tokens, from its pool at the height of the answer.
  *
  * @returns `undefined` if there is no such pool, if the decimals of a token are unknown, or if the formula gives no price
  */
 export function pairPrice<Price>(
-  formula: (pool: PoolPair, baseId: TokenId, decimals1: number, decimals2: number) => Price | undefined,
-  { baseId, targetId }: Pick<Pair, 'baseId' | 'targetId'>,
+  formula: TokenFormula<Price>,
+  pair: Pair,
   { exchange, tokens }: { readonly exchange: ExchangeLoader; readonly tokens: TokenLoader },
 ): MaybePromise<Price | undefined> {
-  return andThen(
-    exchange.poolPair(baseId, targetId),
-    (pool) => pool && poolPrice((_pool, d1, d2) => formula(pool, baseId, d1, d2), pool, {}, tokens),
-  );
+  return andThen(poolWithPriceOf(pair, exchange), (pool) => pool && tokenPrice(formula, pool, pair.baseId, tokens));
+}
+
+/**
+ * The price of one token of a pool in its other token.
+ *
+ * @returns `undefined` if the decimals of a token are unknown, or if the formula gives no price
+ */
+export function tokenPrice<Price>(
+  formula: TokenFormula<Price>,
+  pool: PoolPair,
+  tokenId: TokenId,
+  tokens: TokenLoader,
+): Price | undefined {
+  return poolPrice((_pool, d1, d2) => formula(pool, tokenId, d1, d2), pool, {}, tokens);
 }
 
 /** Checks the arguments of a price. @throws BadUserInputError */
@@ -81,7 +126,8 @@ export function requireDecimals({ decimals1, decimals2 }: DecimalsArguments): vo
   requireBetween(0, MAX_DECIMALS, 'decimals2', decimals2);
 }
 
-/** The error of two tokens that have no pool. */
-export function noPool(): BadUserInputError {
-  return new BadUserInputError('The exchange has no pool of token1Id and token2Id.');
+/** The error of two tokens that have no pool, or none with that pool id. */
+export function noPool({ poolId }: Pick<PoolKey, 'poolId'>): BadUserInputError {
+  const named = poolId == null ? '' : ' with that poolId';
+  return new BadUserInputError(`The exchange has no pool of token1Id and token2Id${named}.`);
 }

@@ -1,4 +1,4 @@
-import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
@@ -62,7 +62,7 @@ export function createPriceChangeLoader({ view, windowStarts, tokens, limits }: 
     const [{ start, pool }] = keys as [PriceChange];
     const toHeight = pool.beaconHeight;
     const version = history.version();
-    const heads = view.headsUpTo(toHeight);
+    const heads = view.headsOf(pool);
     const fromHeight = start.beaconHeight;
     const poolIds = keys.map((key) => poolPairId(key.pool));
     // Whether heights are missing is the same for all pools. A pool that is new has no window in the store.
@@ -90,9 +90,9 @@ export function createPriceChangeLoader({ view, windowStarts, tokens, limits }: 
   }
 
   /** The start of a window, from the heads in memory if one of them is newer at that moment than all that is recorded. */
-  function startOf(end: Instant, lengthMs: number, upTo: BeaconHeight): MaybePromise<WindowStart | undefined> {
-    return andThen(windowStarts.stateAt(end, lengthMs), (start) => {
-      const newer = start?.isNewest ? newerHead(view.headsUpTo(upTo), end - lengthMs, start) : undefined;
+  function startOf(pool: PoolPair, end: Instant, lengthMs: number): MaybePromise<WindowStart | undefined> {
+    return andThen(windowStarts.stateAt(end, lengthMs, versionOf(pool)), (start) => {
+      const newer = start?.isNewest ? newerHead(view.headsOf(pool), end - lengthMs, start) : undefined;
       if (newer === undefined) return start;
       const { beaconHeight, time, exchange } = newer;
       return { beaconHeight, time, exchange, isSettled: true, isNewest: false, isAtStart: true };
@@ -105,7 +105,7 @@ export function createPriceChangeLoader({ view, windowStarts, tokens, limits }: 
       requireWithin(limits.maxHistoryHours, 'hours', hours);
       const end = view.timeOf(pool);
       if (end === undefined) return undefined;
-      return andThen(startOf(end, hours * HOUR_MS, pool.beaconHeight), (start) => {
+      return andThen(startOf(pool, end, hours * HOUR_MS), (start) => {
         if (start === undefined || start.isNewest) view.dependOnVersion();
         else if (!start.isSettled) view.dependOnFills();
         if (start === undefined || start.beaconHeight > pool.beaconHeight) return undefined;

@@ -1,3 +1,4 @@
+import { versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import type { Reserves } from '../domain/reserves.ts';
@@ -47,18 +48,19 @@ export function createSparklineLoader({ view, windowStarts, tokens, limits }: Hi
   /** Reads the reserves of pools of one height at moments before it, without the last one. */
   async function readMoments(keys: readonly MomentsKey[]): Promise<(readonly (Reserves | undefined)[])[]> {
     const [{ pool, points, hours, end }] = keys as [MomentsKey];
-    const version = history.version();
-    const heads = view.headsUpTo(pool.beaconHeight);
+    const recordedVersion = history.version();
+    const version = versionOf(pool);
+    const heads = view.headsOf(pool);
     const blocks = await Promise.all(
       momentsUpTo(end, hours, points)
         .slice(0, -1)
         .map(async (moment) => {
-          const block = await windowStarts.blockAt(moment);
+          const block = await windowStarts.blockAt(moment, version);
           return (block?.isNewest === false ? undefined : newerHead(heads, moment, block)) ?? block;
         }),
     );
     const settled = blocks.every((block) => block !== undefined && (isHead(block) || block.isSettled));
-    if (!settled) view.dependOnVersion(version);
+    if (!settled) view.dependOnVersion(recordedVersion);
     const heights = [...new Set(blocks.flatMap((block) => (block && !isHead(block) ? [block.beaconHeight] : [])))];
     const poolIds = keys.map((key) => poolPairId(key.pool));
     const recorded = heights.length === 0 ? undefined : await history.reservesAt({ poolIds, heights });

@@ -3,6 +3,7 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { ExchangeState } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
+import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import type { History } from '../history/history.ts';
 
 /** A recorded height, as the newest one at some moment. */
@@ -23,17 +24,17 @@ export type WindowStart = BlockAtMoment & {
 };
 
 /**
- * What was recorded at moments in the past. It is read once for all clients and for all pools of the exchange. All throw
- * HistoryUnavailableError.
+ * What was recorded at moments in the past, of one version of the exchange. It is read once for all clients and for all pools of
+ * that version. All throw HistoryUnavailableError.
  */
 export type WindowStarts = {
   /** The newest recorded height at or before a moment; `undefined` if nothing older is recorded. */
-  blockAt(moment: Instant): MaybePromise<BlockAtMoment | undefined>;
+  blockAt(moment: Instant, version: ExchangeVersion): MaybePromise<BlockAtMoment | undefined>;
   /**
    * The exchange at the start of a window of that length: at the newest recorded height at or before it, or at the first
    * recorded one. `undefined` while nothing is recorded.
    */
-  stateAt(end: Instant, lengthMs: number): MaybePromise<WindowStart | undefined>;
+  stateAt(end: Instant, lengthMs: number, version: ExchangeVersion): MaybePromise<WindowStart | undefined>;
   /** The number of reads that have ended. What had to wait before may be in memory after another one. */
   reads(): number;
 };
@@ -49,12 +50,18 @@ type Reading<V> = { readonly value: V; readonly changesWith: 'NOTHING' | 'NEW_HE
 
 /** Creates the window starts of a history; nothing is read yet. */
 export function createWindowStarts(
-  history: Pick<History, 'blockAt' | 'stateAt' | 'coverage' | 'version' | 'fills'>,
+  history: Pick<History, 'blockAt' | 'firstBlock' | 'stateAt' | 'version' | 'fills'>,
 ): WindowStarts {
   let reads = 0;
-  const blockAt = cacheReads(MAX_MOMENTS, readBlockAt);
-  const firstBlock = cacheReads(1, readFirstBlock);
+  const blocks = { V1: createBlocks('V1'), V3: createBlocks('V3') };
   const stateAt = cacheReads(MAX_STATES, readStateAt);
+
+  function createBlocks(version: ExchangeVersion) {
+    return {
+      at: cacheReads(MAX_MOMENTS, (moment: Instant) => readBlockAt(moment, version)),
+      first: cacheReads(1, (_: 0) => readFirstBlock(version)),
+    };
+  }
 
   /** Creates the function that reads each key once for all clients, and again when its value can have changed. */
   function cacheReads<K extends number, V>(
@@ -86,8 +93,8 @@ export function createWindowStarts(
     };
   }
 
-  async function readBlockAt(moment: Instant): Promise<Reading<BlockAtMoment | undefined>> {
-    const found = await history.blockAt(moment);
+  async function readBlockAt(moment: Instant, version: ExchangeVersion): Promise<Reading<BlockAtMoment | undefined>> {
+    const found = await history.blockAt(moment, version);
     if (found === undefined) return { value: undefined, changesWith: 'NEW_HEIGHTS' };
     const { block, next } = found;
     const isNewest = next === undefined;
@@ -96,10 +103,10 @@ export function createWindowStarts(
     return { value: { beaconHeight: block.beaconHeight, time: block.time, isSettled, isNewest }, changesWith };
   }
 
-  async function readFirstBlock(): Promise<Reading<BlockAtMoment | undefined>> {
-    const coverage = await history.coverage(0);
-    if (coverage === undefined) return { value: undefined, changesWith: 'NEW_HEIGHTS' };
-    return { value: { ...coverage.first, isSettled: false, isNewest: false }, changesWith: 'MISSING_HEIGHTS' };
+  async function readFirstBlock(version: ExchangeVersion): Promise<Reading<BlockAtMoment | undefined>> {
+    const first = await history.firstBlock(version);
+    if (first === undefined) return { value: undefined, changesWith: 'NEW_HEIGHTS' };
+    return { value: { ...first, isSettled: false, isNewest: false }, changesWith: 'MISSING_HEIGHTS' };
   }
 
   async function readStateAt(height: BeaconHeight): Promise<Reading<ExchangeState | undefined>> {
@@ -113,10 +120,12 @@ export function createWindowStarts(
 
   return {
     reads: () => reads,
-    blockAt,
-    stateAt: (end, lengthMs) =>
-      andThen(blockAt(end - lengthMs), (block) =>
-        block === undefined ? andThen(firstBlock(0), (first) => first && startOf(first, false)) : startOf(block, true),
+    blockAt: (moment, version) => blocks[version].at(moment),
+    stateAt: (end, lengthMs, version) =>
+      andThen(blocks[version].at(end - lengthMs), (block) =>
+        block === undefined
+          ? andThen(blocks[version].first(0), (first) => first && startOf(first, false))
+          : startOf(block, true),
       ),
   };
 }

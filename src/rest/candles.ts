@@ -5,6 +5,7 @@ import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import { AmbiguousTickerError, NotFoundError } from '../errors.ts';
 import type { PricedCandle } from '../loaders/candles.ts';
 import type { Loaders } from '../loaders/loaders.ts';
+import { poolWithPriceOf } from '../loaders/pool-price.ts';
 import type { Written } from './document.ts';
 
 /** The names of the intervals of candles in the REST API. */
@@ -37,7 +38,7 @@ export type CandlesRequest = {
   readonly last: number;
 };
 
-/** A pair, and the pool of its two tokens on the chain. */
+/** A pair, and its pool on the chain. */
 export type PairWithPool = { readonly pair: Pair; readonly pool: PoolPair };
 
 /** Prices of one base token in target tokens. The names and the unit of `time` are those of chart libraries. */
@@ -107,7 +108,7 @@ function toRow(candle: PricedCandle, isToken1: boolean): CandleRow | undefined {
 }
 
 /**
- * Finds the pair of a ticker id or a pool id. Pairs of the same two tokens have the same pool on the chain, and so the same candles.
+ * Finds the pair of a ticker id or a pool id. Pairs that have the same pool on the chain have the same candles.
  *
  * @throws NotFoundError, AmbiguousTickerError if pairs of different tokens have that ticker id, UpstreamError
  */
@@ -128,7 +129,7 @@ export async function findPair(symbol: string, loaders: Loaders): Promise<PairWi
 export async function withPools(rows: readonly Pair[], { exchange }: Loaders): Promise<readonly PairWithPool[]> {
   const found = new Map<string, PairWithPool>();
   for (const pair of rows) {
-    const pool = await exchange.poolPair(pair.baseId, pair.targetId);
+    const pool = await poolWithPriceOf(pair, exchange);
     if (pool !== undefined && !found.has(poolPairId(pool))) found.set(poolPairId(pool), { pair, pool });
   }
   return [...found.values()];

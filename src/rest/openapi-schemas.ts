@@ -59,11 +59,11 @@ const KNOWN_OF_TICKER = {
   ),
   low: price('Lowest pool price at the recorded heights of the last 24 hours, in target tokens. Only with a history.'),
   pool_price: price(
-    'Price of one base token in target tokens, from the pool of the two tokens on the chain, by the documented formula. The same as `Pair.poolPrice` in GraphQL.',
+    'Price of one base token in target tokens, from the pool of the ticker on the chain, by the documented formula: with the third version of the exchange the pool that `pool_id` names, and with the first one the pool of the two tokens. The same as `Pair.poolPrice` in GraphQL. Only if the chain has that pool.',
   ),
-  liquidity: price('Value of both sides of that pool together, in whole target tokens, with all digits.'),
+  liquidity: price('Value of what that pool holds of both tokens together, in whole target tokens, with all digits.'),
   liquidity_in_usd: price(
-    'Value of both reserves of that pool together, in US dollars. The same as `PoolPair.liquidityUsd` in GraphQL. Tickers of the same two tokens have the same pool: add it once. Only if a route of pools leads to a stable coin.',
+    'Value of what that pool holds of both tokens together, in US dollars. The same as `PoolPair.liquidityUsd` in GraphQL. With the first version of the exchange, tickers of the same two tokens have the same pool: add it once. Only if a route of pools leads to a stable coin.',
   ),
 };
 
@@ -118,7 +118,7 @@ export const SCHEMAS = {
     interval: text('Length of each candle.'),
     candles: rows('Candle', 'Oldest first.'),
   }),
-  Candle: object('Prices and volumes of one interval, from the pool of the two tokens on the chain.', {
+  Candle: object('Prices and volumes of one interval, from the pool of the pair on the chain.', {
     time: integer('When the interval begins, in seconds since 1970-01-01T00:00:00Z.'),
     open: price('Price of one base token in target tokens after the first known height of the interval.'),
     high: price('Highest price.'),

@@ -94,7 +94,7 @@ function candles(maxCandles: number): object {
     tags: ['market'],
     summary: 'Candles of a ticker',
     description:
-      'Prices and volumes of the pool on the chain, from the recorded history: the last `limit` candles of the range, oldest first. Intervals without a known height are left out. Pairs of the same two tokens have the same candles.',
+      'Prices and volumes of the pool on the chain, from the recorded history: the last `limit` candles of the range, oldest first. Intervals without a known height are left out. Pairs of the same pool have the same candles.',
     parameters: [
       query('ticker_id', 'A ticker id, or a pool id if several pools have the ticker id.', { type: 'string' }, true),
       query('interval', 'Length of each candle. Intervals are aligned to UTC.', { enum: Object.keys(INTERVALS) }, true),

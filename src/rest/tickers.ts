@@ -1,6 +1,6 @@
 import { toDecimal } from '../domain/amount.ts';
-import { findPlace, poolPairAt } from '../domain/exchange.ts';
-import type { Ticker } from '../domain/market.ts';
+import { poolPairAt } from '../domain/exchange.ts';
+import { placeWithPriceOf, type Ticker } from '../domain/market.ts';
 import { bestAsk, bestBid, type OrderBook } from '../domain/order-book.ts';
 import { liquidityIn, type PoolPair } from '../domain/pool-pair.ts';
 import { basePrice } from '../domain/price.ts';
@@ -8,7 +8,7 @@ import type { TokenId } from '../domain/token.ts';
 import { liquidityUsd } from '../domain/usd-prices.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { Loaders } from '../loaders/loaders.ts';
-import { poolPrice } from '../loaders/pool-price.ts';
+import { tokenPrice } from '../loaders/pool-price.ts';
 import type { TokenLoader } from '../loaders/token.ts';
 import type { DayRange, DayRanges } from './day-ranges.ts';
 import { type DocumentOptions, listTexts, type Written } from './document.ts';
@@ -46,7 +46,8 @@ export async function writeTickers(loaders: Loaders, options: TickersOptions): P
   const { rows, byTickerId } = await loaders.market.tickers.all();
   const head = headInUse();
   dependencies.dependOn(headInUse, head, sources.head.nextAt);
-  if (head) await dayRanges.refresh(head, () => new Set(rows.flatMap((row) => placeIn(head, row) ?? [])));
+  if (head)
+    await dayRanges.refresh(head, () => new Set(rows.flatMap((row) => placeWithPriceOf(head.exchange, row) ?? [])));
   dependOnBooks(rows.length);
   dependencies.dependOn(dayRanges.version, dayRanges.version(), sources.head.nextAt);
   const prices = head && sources.usdPrices(head.exchange, tokens.list);
@@ -73,7 +74,7 @@ export async function writeTickers(loaders: Loaders, options: TickersOptions): P
   }
 
   function tickerText(ticker: Ticker): string {
-    const place = head && placeIn(head, ticker);
+    const place = head && placeWithPriceOf(head.exchange, ticker);
     if (head === undefined || place === undefined) return writeTicker(ticker, bookOf(ticker), tokens);
     const pool = poolPairAt(head.exchange, place);
     const range = dayRanges.of(head.exchange, place);
@@ -92,11 +93,7 @@ export async function writeTickers(loaders: Loaders, options: TickersOptions): P
   };
 }
 
-function placeIn({ exchange }: Head, { baseId, targetId }: Ticker): number | undefined {
-  return findPlace(exchange, baseId, targetId);
-}
-
-/** The pool of the two tokens of a ticker. The others are `undefined` where they are not known. */
+/** The pool of a ticker. The others are `undefined` where they are not known. */
 type PoolOfTicker = {
   readonly pool: PoolPair;
   readonly range: DayRange | undefined;
@@ -110,8 +107,7 @@ function writeTicker(
   tokens: TokenLoader,
   { pool, range, usd }: Partial<PoolOfTicker> = {},
 ): string {
-  const priceOf = (each: PoolPair) =>
-    poolPrice((_pool, decimals1, decimals2) => basePrice(each, ticker.baseId, decimals1, decimals2), each, {}, tokens);
+  const priceOf = (each: PoolPair) => tokenPrice(basePrice, each, ticker.baseId, tokens);
   // The range may have been read a moment ago: the current price counts too. The highest price of one token is the lowest of
   // the other.
   const prices = pool && range ? [range.highest, range.lowest, pool].map(priceOf) : [];

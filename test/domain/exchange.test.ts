@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { findPoolPair, isUnchanged, poolCount, poolPairAt, toPoolDirectory } from '../../src/domain/exchange.ts';
+import {
+  findPoolPair,
+  isUnchanged,
+  placeOf,
+  poolCount,
+  poolPairAt,
+  toPoolDirectory,
+} from '../../src/domain/exchange.ts';
+import { parsePoolPairId } from '../../src/domain/pool-pair.ts';
 import { NATIVE_TOKEN_ID } from '../../src/domain/token.ts';
 import { exchangeStateOf, poolOf, tokenId } from './pools.ts';
 
@@ -54,6 +62,18 @@ describe('a directory', () => {
         [NATIVE_TOKEN_ID, [2]],
       ]),
     });
+  });
+
+  test('finds each pool by its id, also where pools of both versions have the same tokens', () => {
+    const hashes = ['0', 'f'].map((hash) => hash.repeat(64));
+    const mixed = [`${a}-${b}`, ...hashes.map((hash) => `${a}-${b}-${hash}`), `${a}-${c}-${hashes[0]}`, `${b}-${c}`];
+    expect(mixed.toSorted()).toEqual(mixed);
+    const directory = toPoolDirectory(mixed, toPoolDirectory([`${a}-${b}`, `${b}-${c}`]));
+    const places = mixed.map((id) => placeOf(directory, parsePoolPairId(id) ?? { token1Id: '', token2Id: '' }));
+    expect(places).toEqual([0, 1, 2, 3, 4]);
+    expect(placeOf(directory, { token1Id: a, token2Id: c })).toBeUndefined();
+    expect(directory.placesOfToken.get(b)).toEqual([0, 1, 2, 4]);
+    expect(directory).toEqual(toPoolDirectory(mixed));
   });
 
   test('is the same with or without a similar one', () => {

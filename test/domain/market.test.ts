@@ -1,14 +1,19 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   createMarketBuilder,
   maxPercent,
   type Pair,
   type PairFilter,
+  placeOfPair,
+  placeWithPriceOf,
   selectPairs,
   tokensKey,
 } from '../../src/domain/market.ts';
+import { poolPairId } from '../../src/domain/pool-pair.ts';
 import { percentChange } from '../../src/domain/price-change.ts';
-import { tokenId } from './pools.ts';
+import { exchangeStateOf, poolOf, tokenId } from './pools.ts';
+import { poolOfV3, stateOfV3 } from './v3-pools.ts';
 
 const [prv, btc, usdt] = [tokenId('4'), tokenId('b'), tokenId('c')];
 
@@ -52,6 +57,7 @@ describe('the indexes of a list', () => {
         [`${prv}-${btc}`, [btcPrv]],
         [`${prv}-${usdt}`, [prvUsdt, prvUsdtToo, usdtPrv]],
       ]),
+      byPool: new Map(),
       symbols: new Map([
         [btc, 'pBTC'],
         [prv, 'PRV'],
@@ -63,6 +69,91 @@ describe('the indexes of a list', () => {
   test('have one key for two tokens in either order', () => {
     expect(tokensKey(btc, prv)).toBe(tokensKey(prv, btc));
     expect(tokensKey(btc, prv)).not.toBe(tokensKey(btc, usdt));
+  });
+});
+
+describe('the pool of a pair', () => {
+  const ofTokens = { token1Id: prv, token2Id: usdt };
+  const poolIn = (tokens: readonly [string, string], number: number) => poolOfV3(tokens, [5n, 5n], { number });
+  const pools = [1, 2, 3].map((number) => poolIn([prv, usdt], number));
+  const state = stateOfV3([...pools, poolIn([prv, btc], 1)]);
+  const [first = '', second = ''] = pools.map(poolPairId);
+  const placeOf = (poolId: string, pair = prvUsdt) => placeOfPair(state, { ...pair, poolId });
+  const poolIdAt = (place: number | undefined) => (place === undefined ? undefined : state.directory.ids[place]);
+
+  test('is the one that its pool id names, however the host spells it', () => {
+    const [token1 = '', token2 = '', hash = ''] = second.split('-');
+    for (const spelled of [
+      second,
+      second.toUpperCase(),
+      `${token2}-${token1}-${hash}`,
+      `${token2}-${token1.toUpperCase()}-${hash}`,
+    ])
+      for (const pair of [prvUsdt, usdtPrv])
+        expect([spelled, poolIdAt(placeOf(spelled, pair))]).toEqual([spelled, second]);
+    expect(pools.map((pool) => poolIdAt(placeOf(poolPairId(pool))))).toEqual(pools.map(poolPairId));
+  });
+
+  test('is the one of other tokens that its pool id names, but that one does not have its price', () => {
+    const ofOtherTokens = poolPairId(poolIn([prv, btc], 1));
+    const place = state.directory.ids.indexOf(ofOtherTokens);
+    for (const poolId of [ofOtherTokens, ofOtherTokens.toUpperCase()]) {
+      expect(placeOf(poolId)).toBe(place);
+      expect(placeWithPriceOf(state, { ...prvUsdt, poolId })).toBeUndefined();
+      for (const pair of [btcPrv, { ...btcPrv, baseId: prv, targetId: btc }])
+        expect(placeWithPriceOf(state, { ...pair, poolId })).toBe(place);
+    }
+    expect(placeWithPriceOf(state, { ...prvUsdt, targetId: prv, poolId: first })).toBeUndefined();
+  });
+
+  test.each([
+    ['a pool that does not exist', poolPairId(poolIn([prv, usdt], 4))],
+    ['a pool after all others', `${prv}-${usdt}-${'f'.repeat(64)}`],
+    ['no pool', 'pool-1'],
+    ['nothing', ''],
+    ['a pool of V1', `${prv}-${usdt}`],
+    ['more than a pool', `${first}0`],
+    ['two pools', `${first}-${second}`],
+    ['no hexadecimal number', `${prv}-${usdt}-${'g'.repeat(64)}`],
+  ])('does not exist if its pool id names %s', (_, poolId) => {
+    expect(placeOf(poolId)).toBeUndefined();
+  });
+
+  test('is found among any number of pools of the same two tokens', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.nat(500), { maxLength: 60 }), fc.nat(500), (numbers, wanted) => {
+        const others = [poolIn([prv, btc], 7), poolIn([btc, usdt], 7)];
+        const all = stateOfV3([...others, ...numbers.map((number) => poolIn([prv, usdt], number))]);
+        const poolId = poolPairId(poolIn([prv, usdt], wanted));
+        const place = all.directory.ids.indexOf(poolId);
+        expect(placeOfPair(all, { ...usdtPrv, poolId })).toBe(place === -1 ? undefined : place);
+      }),
+    );
+  });
+
+  test('is that of its two tokens in V1, whatever its pool id', () => {
+    const v1 = exchangeStateOf(1_000, [poolOf(1n, 1n, ofTokens), poolOf(1n, 1n, { token1Id: prv, token2Id: btc })]);
+    for (const poolId of ['pool-1', first, second, ''])
+      for (const pair of [prvUsdt, usdtPrv]) expect(placeOfPair(v1, { ...pair, poolId })).toBe(1);
+    expect(placeOfPair(v1, { ...btcPrv, targetId: usdt })).toBeUndefined();
+  });
+
+  test('has all pairs that name it, as the host spells them, in the order of the host', () => {
+    const builder = createMarketBuilder();
+    const named = [
+      { ...prvUsdt, poolId: second.toUpperCase() },
+      { ...prvUsdt, poolId: first },
+      { ...usdtPrv, poolId: second },
+      { ...btcPrv, poolId: second },
+      { ...prvUsdt, poolId: 'pool-1' },
+    ];
+    for (const row of named) builder.add(row);
+    expect(builder.build(named).byPool).toEqual(
+      new Map([
+        [second, [named[0], named[2], named[3]]],
+        [first, [named[1]]],
+      ]),
+    );
   });
 });
 

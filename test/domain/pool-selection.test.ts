@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ExchangeState, poolPairAt } from '../../src/domain/exchange.ts';
 import type { PoolPairOrder } from '../../src/domain/page.ts';
-import { nativeLiquidity, poolPairId } from '../../src/domain/pool-pair.ts';
+import type { PoolOrder } from '../../src/domain/pool-order.ts';
+import { nativeLiquidity, type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
 import {
   changedPlaces,
   type PoolPairFilter,
@@ -12,6 +13,7 @@ import {
 } from '../../src/domain/pool-selection.ts';
 import { NATIVE_TOKEN_ID } from '../../src/domain/token.ts';
 import { anyPools, exchangeStateOf, poolOf, tokenId } from './pools.ts';
+import { poolOfV3, stateOfV3 } from './v3-pools.ts';
 
 describe('a list of pools', () => {
   const [a, b, c] = [tokenId('a'), tokenId('b'), tokenId('c')];
@@ -120,7 +122,9 @@ describe('the prices of a subscription', () => {
   /** The selected pools of a state; only those that changed, if there is an earlier state. */
   function select(selection: PriceSelection, of: ExchangeState, before?: ExchangeState) {
     const places = selectPlaces(of, selection);
-    return (before === undefined ? places : changedPlaces(of, places, before)).map((place) => poolPairAt(of, place));
+    return (before === undefined ? places : changedPlaces(of, places, before, selectPlaces(before, selection))).map(
+      (place) => poolPairAt(of, place),
+    );
   }
 
   describe('selected pools', () => {
@@ -172,6 +176,53 @@ describe('the prices of a subscription', () => {
       const [before, now] = [exchangeStateOf(1_000, [ab, cd]), exchangeStateOf(1_001, [ab, ac, cd])];
       expect(select({}, now, before)).toEqual([{ ...ac, beaconHeight: 1_001 }]);
       expect(select({}, before, now)).toEqual([]);
+    });
+  });
+
+  describe('of V3', () => {
+    const tokens = { token1Id: a, token2Id: b };
+    const poolIn = (number: number, reserve: bigint) => poolOfV3([a, b], [reserve, reserve], { number });
+    const [small, large, empty] = [poolIn(1, 5n), poolIn(2, 9n), poolIn(3, 0n)];
+    const other = poolOfV3([a, c], [5n, 5n]);
+    const v3 = stateOfV3([small, large, empty, other]);
+    const ids = (pools: readonly PoolPair[]) => pools.map(poolPairId);
+
+    test('are the pools that are named, and the one with the most liquidity without a pool id', () => {
+      const named = (pool: PoolPair) => ({ token1Id: b, token2Id: a, poolId: poolPairId(pool) });
+      expect(ids(select({ poolPairs: [tokens] }, v3))).toEqual([poolPairId(large)]);
+      expect(ids(select({ poolPairs: [{ ...tokens, poolId: null }] }, v3))).toEqual([poolPairId(large)]);
+      expect(ids(select({ poolPairs: [named(empty), named(small)] }, v3))).toEqual(ids([small, empty]));
+      expect(ids(select({ poolPairs: [tokens, named(large)] }, v3))).toEqual([poolPairId(large)]);
+      expect(select({ poolPairs: [named(other)] }, v3)).toEqual([]);
+      expect(select({ poolPairs: [named(small)] }, state)).toEqual([]);
+      expect(ids(select({ tokenIds: [b] }, v3))).toEqual(ids([small, large, empty]));
+    });
+
+    test('have changed if another pool has the most liquidity now, although it is as it was', () => {
+      const before = stateOfV3([poolIn(1, 50n), large, empty, other]);
+      const selection = { poolPairs: [tokens], tokenIds: [c] };
+      expect(ids(select(selection, before))).toEqual(ids([small, other]));
+      expect(ids(select(selection, v3, before))).toEqual([poolPairId(large)]);
+      expect(ids(select(selection, v3, v3))).toEqual([]);
+    });
+
+    test('have all changed at the first height of V3', () => {
+      expect(ids(select({ poolPairs: [tokens] }, v3, state))).toEqual([poolPairId(large)]);
+      expect(ids(select({}, v3, state))).toEqual(ids([small, large, empty, other]));
+    });
+
+    test('have changed with what they hold and with their orders, but not with an equal list of orders', () => {
+      const order: PoolOrder = { id: 'f', sells: 1, rate1: 5n, rate2: 7n, balance1: 5n, balance2: 0n };
+      const stateWith = (orders: readonly PoolOrder[] | undefined, value1 = 5n) =>
+        stateOfV3([{ ...small, v3: small.v3 && { ...small.v3, orders, value1 } }]);
+      const changed = (now: ExchangeState, before: ExchangeState) => select({}, now, before).length > 0;
+      expect(changed(stateWith([order]), stateWith([{ ...order }]))).toBe(false);
+      expect(changed(stateWith([order]), stateWith([]))).toBe(true);
+      expect(changed(stateWith([{ ...order, balance1: 4n }]), stateWith([order]))).toBe(true);
+      expect(changed(stateWith([]), stateWith([], 4n))).toBe(true);
+      expect(changed(stateWith(undefined), stateWith(undefined))).toBe(false);
+      // What is not known may have changed.
+      expect(changed(stateWith(undefined), stateWith([order]))).toBe(true);
     });
   });
 });

@@ -30,7 +30,10 @@ describe('the schema', () => {
       'Query.poolPairs(orderBy:) has changed defaultValue from ID_ASC to NON_EMPTY_FIRST.',
       'An optional argument Query.quote(route:) was added.',
       'An optional argument Subscription.prices(afterHeight:) was added.',
+      'An optional argument Subscription.candles(poolId:) was added.',
+      'An optional argument Subscription.priceCrossed(poolId:) was added.',
       'An optional argument Subscription.quote(route:) was added.',
+      'An optional field PoolPairKey.poolId was added.',
       'Enum value PoolPairOrder.NON_EMPTY_FIRST was added.',
     ]);
   });

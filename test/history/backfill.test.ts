@@ -6,7 +6,8 @@ import { createPoolCounts } from '../../src/live/chain/pool-counts.ts';
 import { exchangeStateOf, poolOf, tokenId } from '../domain/pools.ts';
 import { headOf } from '../live/chain/heads.ts';
 import { createMemoryStore } from './memory-store.ts';
-import { allRecorded, recordForTest } from './recorded.ts';
+import { allRecorded, expectedBlock, recordedBlock, recordForTest } from './recorded.ts';
+import { poolIdOf, v3StateOf } from './v3-states.ts';
 
 const TIP = 1_640_000;
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
@@ -95,6 +96,40 @@ describe('the backfill', () => {
     expect(sandbox.node.calls('getpdestate')).toBeGreaterThanOrEqual(1 + 89 + 6);
   });
 
+  test('reads the version that traded at each height, across the start of V3', async () => {
+    const { sandbox, store } = await recordForTest({
+      sandbox: { exchange: 'v3', startHeight: TIP, exchangeFrom: TIP - 40 },
+      config: { historyBackfillHours: 1 },
+    });
+    await store.until(() => store.order.length === 89);
+    const { recorded, expected } = allRecorded(sandbox, store);
+    expect(recorded).toEqual(expected);
+    const versions = [...store.blocks.values()].map(({ version }) => version);
+    expect(versions.filter((version) => version === 'V3')).toHaveLength(38);
+    expect(versions.filter((version) => version === 'V1')).toHaveLength(51);
+  });
+
+  test('reads V3 in the gaps of heights that a gateway has recorded with V1, and these stay as they are', async () => {
+    const options = { sandbox: { exchange: 'v3', startHeight: TIP } as const };
+    const first = await recordForTest({ ...options, config: { exchangeVersion: 'v1' } });
+    await first.advanceEach(6);
+    await first.untilRecorded(TIP + 3);
+    await first.app.close();
+    const { store } = first;
+    const before = new Map(store.blocks);
+    first.sandbox.advance(8);
+    const second = await recordForTest({ of: first.sandbox, store, config: { historyBackfillHours: 1 } });
+    await second.advanceEach(4);
+    await store.until(() => range(TIP - 30, TIP + 15).every((height) => store.blocks.has(height)));
+    for (const [height, block] of before) expect(store.blocks.get(height)).toBe(block);
+    expect([...before.values()].every(({ version }) => version === 'V1')).toBe(true);
+    const rest = [...store.blocks.values()].filter(({ exchange }) => !before.has(exchange.beaconHeight));
+    expect(rest.every(({ version }) => version === 'V3')).toBe(true);
+    expect(rest.map((block) => recordedBlock(first.sandbox, block))).toEqual(
+      rest.map(({ exchange }) => expectedBlock(first.sandbox, exchange.beaconHeight)),
+    );
+  });
+
   test('goes on after the database, or the node, has failed', async () => {
     const store = createMemoryStore();
     const { sandbox } = await recordForTest({
@@ -163,10 +198,12 @@ describe('the backfill', () => {
   });
 });
 
+type FillOptions = { readonly step?: number; readonly completeHeights?: number; readonly startOfV3?: number };
+
 /** A backfill of the heights below 100, of which one is read at a time. @param poolsOf how many pools a read shows */
 function fillForTest(
   poolsOf: (height: number, read: number) => number,
-  { step = 1, completeHeights = 0 }: { readonly step?: number; readonly completeHeights?: number } = {},
+  { step = 1, completeHeights = 0, startOfV3 = 1_000 }: FillOptions = {},
 ) {
   const store = createMemoryStore();
   const reads = new Map<number, number>();
@@ -183,7 +220,13 @@ function fillForTest(
       async readInBackground(height) {
         const read = (reads.get(height) ?? 0) + 1;
         reads.set(height, read);
-        const pools = Array.from({ length: poolsOf(height, read) }, (_, n) =>
+        const count = poolsOf(height, read);
+        if (height >= startOfV3) {
+          const ids = Array.from({ length: count }, (_, n) => poolIdOf('0', '1', n));
+          const pools = ids.map((id) => ({ id, reserves: [1n, 1n] as const }));
+          return v3StateOf(height, pools, height * 1_000);
+        }
+        const pools = Array.from({ length: count }, (_, n) =>
           poolOf(1n, 1n, { token1Id: tokenId('0'), token2Id: tokenId(String(n + 1)) }),
         );
         return exchangeStateOf(height, pools, height * 1_000);
@@ -210,6 +253,13 @@ test('with a step and a number of complete heights, reads each of these and mult
 });
 
 describe('a state that lists too few pools', () => {
+  test('is one of the same version: V3 starts with fewer pools than V1 has', async () => {
+    const { store, reads, poolsAt } = fillForTest((height) => (height >= 90 ? 2 : 5), { startOfV3: 90 });
+    await store.until(() => store.order.length === 48);
+    expect([poolsAt(90), poolsAt(89), reads.get(90)]).toEqual([2, 5, 1]);
+    expect([store.blocks.get(90)?.version, store.blocks.get(89)?.version]).toEqual(['V3', 'V1']);
+  });
+
   test('is read again if one of the heights just below it lists more', async () => {
     const { store, reads, poolsAt } = fillForTest((height, read) => (height === 95 && read === 1 ? 2 : 5));
     await store.until(() => store.order.length === 48);

@@ -28,7 +28,7 @@ async function compare({ heights, branch, retained = 1 }: Recorded) {
   await store.record(
     heights.map((height, place) => {
       const time = timeOf(height) + (place < first ? 0 : 7_000);
-      return { hash: undefined, time, exchange: exchangeStateOf(height, [], time) };
+      return { hash: undefined, time, version: 'V1' as const, exchange: exchangeStateOf(height, [], time) };
     }),
   );
   let reads = 0;
@@ -69,7 +69,7 @@ test('heights that are not final yet are compared later, unless one of them is e
   const store = createMemoryStore();
   const blocks = [TIP - 4, TIP + 1].map((height) => {
     const time = Math.min(timeOf(height), head.time - 1);
-    return { hash: undefined, time, exchange: exchangeStateOf(height, [], time) };
+    return { hash: undefined, time, version: 'V1' as const, exchange: exchangeStateOf(height, [], time) };
   });
   await store.record(blocks);
   const readFinal = async (height: number) => exchangeStateOf(height, [], timeOf(height));

@@ -92,11 +92,19 @@ export function createMemoryStore(): MemoryStore {
       }
       return { first: at(first), last: at(last), heights: all.length, gaps: gaps.slice(0, max) };
     },
-    async blockAt(time) {
+    async blockAt(time, version) {
       requireWorking();
-      const all = heights().map(at);
+      const all = heights()
+        .filter((height) => version === undefined || blocks.get(height)?.version === version)
+        .map(at);
       const block = all.findLast((each) => each.time <= time);
       return block && { block, next: all.find(({ beaconHeight }) => beaconHeight > block.beaconHeight) };
+    },
+    async firstBlock(version) {
+      requireWorking();
+      return heights()
+        .filter((height) => blocks.get(height)?.version === version)
+        .map(at)[0];
     },
     async recentBlocks({ upTo, last }) {
       requireWorking();

@@ -1,4 +1,5 @@
 import type { CandleInterval } from '../../src/domain/candle.ts';
+import type { ExchangeVersion } from '../../src/domain/pool-pair.ts';
 import type { Reserves } from '../../src/domain/reserves.ts';
 import type { FinalBlock, PoolWindow, StoredCandle } from '../../src/history/store.ts';
 
@@ -18,32 +19,40 @@ type Block = {
   readonly height: number;
   readonly hash: string | undefined;
   readonly time: number;
+  readonly version: ExchangeVersion;
   readonly pools: ReadonlyMap<string, State>;
 };
 type CandleOptions = { readonly from?: number; readonly to?: number; readonly upTo: number; readonly last: number };
 
 /**
  * A history that keeps every state, and computes each answer from all of them. The stores are compared with it. It shares no
- * code with them.
+ * code with them. To the pools of one version, the blocks of the other one are like blocks that are not recorded.
  */
 export function createModel(rawDays: number) {
   const blocks = new Map<number, Block>();
   let deletedBefore = 0;
   let shortDeletedBefore = 0;
 
-  const all = () => [...blocks.values()].sort((a, b) => a.height - b.height);
+  const all = (version?: ExchangeVersion) =>
+    [...blocks.values()]
+      .filter((block) => version === undefined || block.version === version)
+      .sort((a, b) => a.height - b.height);
   /** Of the deleted heights, the newest one stays. */
-  const kept = () => {
-    const older = all().filter((block) => block.time < deletedBefore);
-    return all().filter((block) => block.time >= deletedBefore || block === older.at(-1));
+  const kept = (version?: ExchangeVersion) => {
+    const older = all(version).filter((block) => block.time < deletedBefore);
+    return all(version).filter((block) => block.time >= deletedBefore || block === older.at(-1));
   };
-  const floor = (height: number) => kept().findLast((block) => block.height <= height);
-  const newest = () => all().at(-1)?.height ?? 0;
+  /** The blocks whose states can be read: of the deleted heights, the newest one of each version stays. */
+  const readable = () => all().filter((block) => kept(block.version).includes(block));
+  const floor = (height: number, version?: ExchangeVersion) =>
+    (version === undefined ? readable() : kept(version)).findLast((block) => block.height <= height);
+  const newest = (version: ExchangeVersion) => all(version).at(-1)?.height ?? 0;
+  const has = (version: ExchangeVersion, height: number) => blocks.get(height)?.version === version;
 
   function traded(id: string, heights: readonly Block[]): [bigint, bigint] {
     const sum: [bigint, bigint] = [0n, 0n];
     for (const block of heights) {
-      const before = all()
+      const before = all(block.version)
         .findLast(({ height }) => height < block.height)
         ?.pools.get(id);
       const after = block.pools.get(id);
@@ -75,12 +84,12 @@ export function createModel(rawDays: number) {
   }
 
   return {
-    record({ hash, time, exchange }: FinalBlock): void {
+    record({ hash, time, version, exchange }: FinalBlock): void {
       if (time < deletedBefore || blocks.has(exchange.beaconHeight)) return;
       const pools = exchange.directory.ids.map(
         (id, place) => [id, [exchange.reserves[place * 2] ?? 0n, exchange.reserves[place * 2 + 1] ?? 0n]] as const,
       );
-      blocks.set(exchange.beaconHeight, { height: exchange.beaconHeight, hash, time, pools: new Map(pools) });
+      blocks.set(exchange.beaconHeight, { height: exchange.beaconHeight, hash, time, version, pools: new Map(pools) });
     },
     deleteFrom(height: number): void {
       for (const each of [...blocks.keys()]) if (each >= height) blocks.delete(each);
@@ -100,14 +109,20 @@ export function createModel(rawDays: number) {
       }
       return { first: named(first), last: named(last), heights: kept().length, gaps: missing.slice(0, gaps) };
     },
-    blockAt(time: number) {
-      const block = kept().findLast((other) => other.time <= time);
+    blockAt(time: number, version?: ExchangeVersion) {
+      const counted = readable().filter((block) => version === undefined || block.version === version);
+      const block = counted.findLast((other) => other.time <= time);
       if (block === undefined) return undefined;
-      const next = kept().find(({ height }) => height > block.height);
+      const next = counted.find(({ height }) => height > block.height);
       return { block: named(block), next: next && named(next) };
     },
+    firstBlock(version: ExchangeVersion) {
+      const [first] = kept(version);
+      return first && named(first);
+    },
+    lastHeight: (version: ExchangeVersion) => all(version).at(-1)?.height,
     recentBlocks(upTo: number, last: number) {
-      const counted = kept().filter(({ height }) => height <= upTo);
+      const counted = readable().filter(({ height }) => height <= upTo);
       return counted.slice(Math.max(0, counted.length - last)).map(named);
     },
     stateAt(height: number) {
@@ -117,26 +132,28 @@ export function createModel(rawDays: number) {
     reservesAt(id: string, heights: readonly number[]): (Reserves | undefined)[] | undefined {
       if (!all().some((block) => block.pools.has(id))) return undefined;
       return heights.map((height) => {
-        const block = floor(height);
+        const block = floor(height, versionOf(id));
         const state = block?.pools.get(id);
         return block && state && { beaconHeight: block.height, reserve1: state[0], reserve2: state[1] };
       });
     },
     window(id: string, fromHeight: number, toHeight: number): PoolWindow | undefined {
-      const from = floor(fromHeight) ?? kept()[0];
-      const to = floor(toHeight);
+      const version = versionOf(id);
+      const from = floor(fromHeight, version) ?? kept(version)[0];
+      const to = floor(toHeight, version);
       if (from === undefined || to === undefined) return undefined;
-      const heights = kept().filter(({ height }) => height >= from.height && height <= to.height);
+      const heights = kept(version).filter(({ height }) => height >= from.height && height <= to.height);
       const found = summary(id, heights, heights.slice(1));
-      const end = Math.min(toHeight, newest());
+      const end = Math.min(toHeight, newest(version));
       let isComplete = from.height <= fromHeight;
-      for (let height = from.height; height <= end; height++) isComplete &&= blocks.has(height);
+      for (let height = from.height; height <= end; height++) isComplete &&= has(version, height);
       return found && { ...found, isComplete };
     },
     candles(id: string, interval: CandleInterval, { from = 0, to = 1e15, upTo, last }: CandleOptions): StoredCandle[] {
       const length = MINUTES[interval] * 60_000;
-      const groups = Map.groupBy(all(), ({ time }) => Math.floor(time / length) * length);
-      const canCut = (floor(upTo)?.time ?? -1) >= deletedBefore;
+      const version = versionOf(id);
+      const groups = Map.groupBy(all(version), ({ time }) => Math.floor(time / length) * length);
+      const canCut = (floor(upTo, version)?.time ?? -1) >= deletedBefore;
       const candles: StoredCandle[] = [];
       for (const [openTime, group] of groups) {
         if (openTime < from || openTime >= to) continue;
@@ -148,8 +165,8 @@ export function createModel(rawDays: number) {
         if (found === undefined) continue;
         const isComplete =
           heights.length === lastHeight - firstHeight + 1 &&
-          (firstHeight === 1 || blocks.has(firstHeight - 1)) &&
-          (lastHeight === upTo || lastHeight === newest() || blocks.has(lastHeight + 1));
+          (firstHeight === 1 || has(version, firstHeight - 1)) &&
+          (lastHeight === upTo || lastHeight === newest(version) || has(version, lastHeight + 1));
         candles.push({ openTime, ...found, firstHeight, lastHeight, heights: heights.length, isComplete });
       }
       return candles.slice(-last);
@@ -159,4 +176,9 @@ export function createModel(rawDays: number) {
 
 function named({ height, hash, time }: Block) {
   return { beaconHeight: height, hash, time };
+}
+
+/** V3 has a third part in its pool ids. */
+function versionOf(id: string): ExchangeVersion {
+  return id.split('-').length === 3 ? 'V3' : 'V1';
 }

@@ -1,6 +1,7 @@
 import type { FinalBlock } from '../../src/history/store.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { exchangeStateOf } from '../domain/pools.ts';
+import { v3StateOf } from './v3-states.ts';
 
 /** A height of the sandbox's chain, as the gateway reads it. */
 export type ChainHeight = FinalBlock & { readonly beaconHeight: number; readonly hash: string };
@@ -19,6 +20,22 @@ export function chainHeights({ chain }: Sandbox, from: number, to = chain.tip.he
       reserve2: chain.reserves(pool, beaconHeight)?.reserve2 ?? 0n,
     }));
     const time = block.time * 1_000;
-    return { beaconHeight, hash: block.hash, time, exchange: exchangeStateOf(beaconHeight, pools, time) };
+    const exchange = exchangeStateOf(beaconHeight, pools, time);
+    return { beaconHeight, hash: block.hash, time, version: 'V1', exchange };
+  });
+}
+
+/** The same, with pools of V3 from its start on. */
+export function exchangeHeights(sandbox: Sandbox, from: number, to: number): readonly ChainHeight[] {
+  const { chain } = sandbox;
+  return chainHeights(sandbox, from, to).map((height) => {
+    const { beaconHeight, time } = height;
+    if (beaconHeight < chain.exchangeStart) return height;
+    const states = chain.block(beaconHeight)?.exchange?.states;
+    const pools = chain.exchangePools.map(({ id }) => ({
+      id,
+      reserves: states?.get(id)?.virtual ?? ([0n, 0n] as const),
+    }));
+    return { ...height, version: 'V3', exchange: v3StateOf(beaconHeight, pools, time) };
   });
 }

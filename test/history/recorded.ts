@@ -1,5 +1,6 @@
 import type { ExchangeState } from '../../src/domain/exchange.ts';
 import { poolCount, poolPairAt } from '../../src/domain/exchange.ts';
+import { poolPairId } from '../../src/domain/pool-pair.ts';
 import type { FinalBlock } from '../../src/history/store.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startGatewayForTest, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
@@ -35,13 +36,15 @@ export async function recordForTest({
 export function expectedBlock({ chain }: Sandbox, height: number) {
   const block = chain.block(height);
   if (block === undefined) throw new Error(`the chain has no block ${height}`);
-  const pools = chain
-    .poolsAt(height)
-    .map((pool) => [
-      `${pool.token1.id}-${pool.token2.id}`,
-      chain.reserves(pool, height)?.reserve1,
-      chain.reserves(pool, height)?.reserve2,
-    ]);
+  const pools = block.exchange
+    ? [...block.exchange.states].map(([id, { virtual }]) => [id, ...virtual])
+    : chain
+        .poolsAt(height)
+        .map((pool) => [
+          `${pool.token1.id}-${pool.token2.id}`,
+          chain.reserves(pool, height)?.reserve1,
+          chain.reserves(pool, height)?.reserve2,
+        ]);
   return { height, hash: block.hash, time: block.time * 1_000, pools: pools.sort(byId) };
 }
 
@@ -54,8 +57,8 @@ export function recordedBlock({ chain }: Sandbox, { hash, time, exchange }: Fina
 /** The pools of a state, in order of their ids. */
 export function poolsOf(state: ExchangeState) {
   return Array.from({ length: poolCount(state) }, (_, place) => {
-    const { token1Id, token2Id, reserve1, reserve2 } = poolPairAt(state, place);
-    return [`${token1Id}-${token2Id}`, reserve1, reserve2];
+    const pool = poolPairAt(state, place);
+    return [poolPairId(pool), pool.reserve1, pool.reserve2];
   }).sort(byId);
 }
 

@@ -22,6 +22,18 @@ describe('what is recorded', () => {
     expect(sandbox.node.calls('getpdestate')).toBe(9);
   });
 
+  test('each height with the version that traded at it, from the start of V3 on', async () => {
+    const { sandbox, store, advanceEach, untilRecorded } = await recordForTest({
+      sandbox: { exchange: 'v3', startHeight: TIP, exchangeFrom: TIP + 3 },
+    });
+    await advanceEach(10);
+    for (const height of range(TIP, TIP + 7)) await untilRecorded(height);
+    const { recorded, expected } = allRecorded(sandbox, store);
+    expect(recorded).toEqual(expected);
+    const versions = range(TIP, TIP + 7).map((height) => store.blocks.get(height)?.version);
+    expect(versions).toEqual(['V1', 'V1', 'V1', 'V3', 'V3', 'V3', 'V3', 'V3']);
+  });
+
   test('of a block that was replaced before it was final, its replacement', async () => {
     const { sandbox, store, advanceEach, untilHeight, untilRecorded } = await recordForTest();
     await advanceEach(2);

@@ -1,6 +1,7 @@
 import { isFinal } from '../../src/domain/beacon-height.ts';
 import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../../src/domain/candle.ts';
-import { findPoolPair } from '../../src/domain/exchange.ts';
+import { placeOf, poolPairAt, versionOf } from '../../src/domain/exchange.ts';
+import { type ExchangeVersion, parsePoolPairId } from '../../src/domain/pool-pair.ts';
 import type { Reserves } from '../../src/domain/reserves.ts';
 import type { History } from '../../src/history/history.ts';
 import type {
@@ -13,13 +14,13 @@ import type {
 } from '../../src/history/store.ts';
 import type { Head } from '../../src/live/chain/head.ts';
 
-/** A height of the model. */
+/** A height of the model. It is of the version of its exchange. */
 type Known = Pick<Head, 'beaconHeight' | 'time' | 'exchange'> & { readonly hash?: string | undefined };
 
 /** A store in memory that answers by walking over all its heights, and counts the reads. */
 export type StoreModel = HistoryStore & {
   readonly reads: Record<
-    'coverage' | 'blockAt' | 'recentBlocks' | 'stateAt' | 'candles' | 'windows' | 'reservesAt',
+    'coverage' | 'blockAt' | 'firstBlock' | 'recentBlocks' | 'stateAt' | 'candles' | 'windows' | 'reservesAt',
     number
   >;
   /** The recorded heights, ascending. */
@@ -32,10 +33,16 @@ export type StoreModel = HistoryStore & {
 export function createStoreModel(): StoreModel {
   const recorded = new Map<number, Known>();
   let failure: Error | undefined;
-  const reads = { coverage: 0, blockAt: 0, recentBlocks: 0, stateAt: 0, candles: 0, windows: 0, reservesAt: 0 };
+  const reads = {
+    ...{ coverage: 0, blockAt: 0, firstBlock: 0, recentBlocks: 0 },
+    ...{ stateAt: 0, candles: 0, windows: 0, reservesAt: 0 },
+  };
 
-  const heights = () => [...recorded.values()].sort((a, b) => a.beaconHeight - b.beaconHeight);
-  const recordedTo = () => heights().at(-1)?.beaconHeight;
+  const heights = (version?: ExchangeVersion) =>
+    [...recorded.values()]
+      .filter(({ exchange }) => version === undefined || versionOf(exchange) === version)
+      .sort((a, b) => a.beaconHeight - b.beaconHeight);
+  const recordedTo = (version: ExchangeVersion) => heights(version).at(-1)?.beaconHeight;
   const toRecorded = ({ beaconHeight, hash, time }: Known): RecordedHeight => ({ beaconHeight, hash, time });
 
   function reading<A extends unknown[], T>(name: keyof typeof reads, read: (...args: A) => T) {
@@ -58,7 +65,10 @@ export function createStoreModel(): StoreModel {
     return { open, close, ...extremesOf(states), ...traded };
   }
 
-  const isRecorded = (height: number) => height === 0 || recorded.has(height);
+  function isRecorded(height: number, version: ExchangeVersion): boolean {
+    const known = recorded.get(height);
+    return height === 0 || (known !== undefined && versionOf(known.exchange) === version);
+  }
 
   return {
     reads,
@@ -78,12 +88,13 @@ export function createStoreModel(): StoreModel {
         gaps: gaps.reverse().slice(0, max),
       };
     }),
-    blockAt: reading('blockAt', (time: number): BlockAt | undefined => {
-      const all = heights();
+    blockAt: reading('blockAt', (time: number, version?: ExchangeVersion): BlockAt | undefined => {
+      const all = heights(version);
       const index = all.findLastIndex((head) => head.time <= time);
       const [block, next] = [all[index], all[index + 1]];
       return block && { block: toRecorded(block), next: next && toRecorded(next) };
     }),
+    firstBlock: reading('firstBlock', (version: ExchangeVersion) => heights(version).map(toRecorded)[0]),
     recentBlocks: reading('recentBlocks', ({ upTo, last }: BlocksQuery) => {
       const counted = heights().filter(({ beaconHeight }) => beaconHeight <= upTo);
       return counted.slice(Math.max(0, counted.length - last)).map(toRecorded);
@@ -93,7 +104,8 @@ export function createStoreModel(): StoreModel {
       (height: number) => heights().findLast((head) => head.beaconHeight <= height)?.exchange,
     ),
     candles: reading('candles', ({ poolIds, interval, from = 0, to = Number.POSITIVE_INFINITY, upTo, last }) => {
-      const counted = heights().filter(({ beaconHeight }) => beaconHeight <= upTo);
+      const version = versionOfId(poolIds[0]);
+      const counted = heights(version).filter(({ beaconHeight }) => beaconHeight <= upTo);
       const intervals = Map.groupBy(counted, ({ time }) => openTimeOf(time, interval));
       const value = new Map<string, StoredCandle[]>();
       for (const id of poolIds) {
@@ -106,7 +118,8 @@ export function createStoreModel(): StoreModel {
           if (window === undefined) continue;
           const traded = tradedOver([before, ...heads].map((head) => head && reservesAt(head, id)));
           const isWhole = heads.length === end.beaconHeight - first.beaconHeight + 1;
-          const isFollowed = [upTo, recordedTo()].includes(end.beaconHeight) || isRecorded(end.beaconHeight + 1);
+          const isFollowed =
+            [upTo, recordedTo(version)].includes(end.beaconHeight) || isRecorded(end.beaconHeight + 1, version);
           candles.push({
             openTime,
             ...window,
@@ -114,7 +127,7 @@ export function createStoreModel(): StoreModel {
             firstHeight: first.beaconHeight,
             lastHeight: end.beaconHeight,
             heights: heads.length,
-            isComplete: isWhole && isFollowed && isRecorded(first.beaconHeight - 1),
+            isComplete: isWhole && isFollowed && isRecorded(first.beaconHeight - 1, version),
           });
         }
         // As a store does: only the intervals count that the query selects.
@@ -124,22 +137,25 @@ export function createStoreModel(): StoreModel {
           candles.filter(({ openTime }) => openTimes.includes(openTime)),
         );
       }
-      return { recordedTo: recordedTo(), value };
+      return { recordedTo: recordedTo(version), value };
     }),
     windows: reading('windows', ({ poolIds, fromHeight, toHeight }) => {
-      const heads = heights().filter(({ beaconHeight }) => beaconHeight >= fromHeight && beaconHeight <= toHeight);
-      const end = Math.min(toHeight, recordedTo() ?? 0);
+      const version = versionOfId(poolIds[0]);
+      const all = heights(version);
+      const heads = all.filter(({ beaconHeight }) => beaconHeight >= fromHeight && beaconHeight <= toHeight);
+      const end = Math.min(toHeight, recordedTo(version) ?? 0);
       const isComplete = heads.length === end - fromHeight + 1;
       const value = new Map<string, PoolWindow>();
       for (const id of poolIds) {
         const window = windowOf(heads, id);
         if (window !== undefined) value.set(id, { ...window, isComplete });
       }
-      return { recordedTo: recordedTo(), value };
+      return { recordedTo: recordedTo(version), value };
     }),
     reservesAt: reading('reservesAt', ({ poolIds, heights: wanted }) => {
-      const headAt = (height: number) => heights().findLast(({ beaconHeight }) => beaconHeight <= height);
-      return new Map(poolIds.map((id) => [id, wanted.map((height) => reservesAt(headAt(height), id))] as const));
+      const headAt = (height: number, id: string) =>
+        heights(versionOfId(id)).findLast(({ beaconHeight }) => beaconHeight <= height);
+      return new Map(poolIds.map((id) => [id, wanted.map((height) => reservesAt(headAt(height, id), id))] as const));
     }),
     async useChain() {
       if (failure !== undefined) throw failure;
@@ -192,7 +208,7 @@ export function createHistoryModel(): HistoryModel {
     status: () => ({ state: 'recording', coverage: undefined, waiting: 0, databaseErrors: 0, backfillReads: 0 }),
     async record(...heads) {
       const top = store.heights().at(-1) ?? 0;
-      await store.record(heads);
+      await store.record(heads.map((head) => ({ ...head, version: versionOf(head.exchange) })));
       version += 1;
       if (heads.some(({ beaconHeight }) => beaconHeight < top)) fills += 1;
       if ((store.heights().at(-1) ?? 0) > top) for (const listener of listeners) listener();
@@ -204,10 +220,15 @@ export function createHistoryModel(): HistoryModel {
   };
 }
 
+function versionOfId(id = ''): ExchangeVersion {
+  return parsePoolPairId(id)?.v3 === undefined ? 'V1' : 'V3';
+}
+
 /** The reserves of a pool at a head. */
 export function reservesAt(head: Known | undefined, id: string): Reserves | undefined {
-  const [a = '', b = ''] = id.split('-');
-  const pool = head && findPoolPair(head.exchange, a, b);
+  const name = parsePoolPairId(id);
+  const place = head && name && placeOf(head.exchange.directory, name);
+  const pool = place === undefined ? undefined : poolPairAt((head as Known).exchange, place);
   return pool && { beaconHeight: pool.beaconHeight, reserve1: pool.reserve1, reserve2: pool.reserve2 };
 }
 

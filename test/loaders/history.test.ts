@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type CandleInterval, INTERVAL_MS } from '../../src/domain/candle.ts';
-import { poolPairAt } from '../../src/domain/exchange.ts';
+import { poolPairAt, versionOf } from '../../src/domain/exchange.ts';
 import { type PoolPair, pin, poolPairId } from '../../src/domain/pool-pair.ts';
 import { priceOfToken2 } from '../../src/domain/price.ts';
 import type { Reserves } from '../../src/domain/reserves.ts';
@@ -22,6 +22,7 @@ import {
   reservesAt,
   tradedOver,
 } from '../history/store-model.ts';
+import { poolIdOf, v3StateOf } from '../history/v3-states.ts';
 import { headOf } from '../live/chain/heads.ts';
 
 const HOUR = 3_600_000;
@@ -36,21 +37,40 @@ const PAIRS = [
   ['b', 'c'],
 ] as const;
 
-type Height = { readonly time: number; readonly reserves: readonly (readonly [bigint, bigint] | undefined)[] };
+/** The pools of V3: two of them have the same tokens. */
+const V3_IDS = [poolIdOf('a', 'b', 2), poolIdOf('a', 'b', 1), poolIdOf('b', 'c', 3)] as const;
+
+/** By how much the amounts of V3 are larger, so that many exceed 64 bits. */
+const LARGER = 2n ** 30n;
+
+type Height = {
+  readonly time: number;
+  readonly reserves: readonly (readonly [bigint, bigint] | undefined)[];
+  readonly isV3?: boolean;
+};
 
 /** A head of a random chain. Each names the hash of the block below it. */
-function chainHead(height: number, { time, reserves }: Height, branch = ''): Head {
+function chainHead(height: number, { time, reserves, isV3 = false }: Height, branch = ''): Head {
   const pools = reserves.flatMap((pair, index) => {
     const [a, b] = PAIRS[index] ?? ['a', 'b'];
     return pair === undefined ? [] : [poolOf(...pair, { token1Id: tokenId(a), token2Id: tokenId(b) })];
+  });
+  const poolsOfV3 = reserves.flatMap((pair, index) => {
+    const id = V3_IDS[index] ?? '';
+    return pair === undefined ? [] : [{ id, reserves: [pair[0] * LARGER, pair[1] * LARGER] as const }];
   });
   const previousHash = `block ${height - 1}`;
   return {
     ...headOf(height, `block ${height}${branch}`),
     time,
     previousHash,
-    exchange: exchangeStateOf(height, pools, time),
+    exchange: isV3 ? v3StateOf(height, poolsOfV3, time) : exchangeStateOf(height, pools, time),
   };
+}
+
+/** Those of the heights that show a pool: the heights of its version. */
+function ofVersion(heads: readonly Head[], pool: PoolPair): readonly Head[] {
+  return heads.filter(({ exchange }) => versionOf(exchange) === versionOf(pool));
 }
 
 /** The history loader of one answer about a head. */
@@ -97,12 +117,17 @@ const anyChain = fc
       }),
       { minLength: 5, maxLength: 40 },
     ),
+    isV3: fc.oneof(
+      fc.boolean().map((each) => () => each),
+      fc.nat(20).map((first) => (index: number) => index >= first),
+      fc.array(fc.boolean(), { minLength: 40, maxLength: 40 }).map((drawn) => (index: number) => drawn[index] ?? false),
+    ),
     births: fc.tuple(fc.constant(0), fc.integer({ min: 0, max: 12 }), fc.integer({ min: 0, max: 12 })),
     first: fc.constantFrom(1, 1_000),
     unrecorded: fc.integer({ min: 3, max: 6 }),
     at: fc.integer({ min: 0, max: 39 }),
   })
-  .map(({ steps, births, first, unrecorded, at }) => {
+  .map(({ steps, isV3, births, first, unrecorded, at }) => {
     let time = Date.UTC(2026, 0, 1, 22);
     let reserves: Height['reserves'] = [undefined, undefined, undefined];
     const heads = steps.map(({ seconds, sides }, index) => {
@@ -110,7 +135,7 @@ const anyChain = fc
       reserves = reserves.map((before, pool) =>
         index < (births[pool] ?? 0) ? undefined : (sides[pool] ?? before ?? [5n, 7n]),
       );
-      return chainHead(first + index, { time, reserves });
+      return chainHead(first + index, { time, reserves, isV3: isV3(index) });
     });
     const tip = heads.at(-1) as Head;
     const isRecent = (head: Head) => head.beaconHeight > tip.beaconHeight - unrecorded;
@@ -151,18 +176,17 @@ describe('candles', () => {
           const [from, to] = [timeAt(range.from), timeAt(range.to)];
           for (const shown of [chain.tip, chain.at]) {
             const { loader } = loaderAt(history, chain.tip);
-            const known = [...chain.recorded, ...chain.recent].filter(
-              (head) => head.beaconHeight <= shown.beaconHeight,
-            );
+            const all = [...chain.recorded, ...chain.recent].filter((head) => head.beaconHeight <= shown.beaconHeight);
             for (const pool of poolsOf(shown)) {
+              const known = ofVersion(all, pool);
               const asked = shown === chain.tip ? pool : pin(pool);
               const found = await loader.candles(asked, { interval, last, from, to });
               const isKnown = known.at(-1)?.beaconHeight === shown.beaconHeight;
-              const all =
+              const candles =
                 known.length === 0
                   ? []
                   : expectedCandles(known, poolPairId(pool), interval, chain.tip.beaconHeight, shown);
-              const expected = all
+              const expected = candles
                 .filter(
                   ({ openTime }) => (from === undefined || openTime >= from) && (to === undefined || openTime < to),
                 )
@@ -189,11 +213,12 @@ describe('change', () => {
         const history = await historyOf(chain);
         for (const shown of [chain.tip, chain.at]) {
           const { loader } = loaderAt(history, chain.tip);
-          const known = [...chain.recorded, ...chain.recent].filter((head) => head.beaconHeight <= shown.beaconHeight);
+          const heads = [...chain.recorded, ...chain.recent].filter((head) => head.beaconHeight <= shown.beaconHeight);
           const start = shown.time - hours * HOUR;
-          const [firstRecorded] = chain.recorded;
-          const from = firstRecorded && (known.findLast(({ time }) => time <= start) ?? firstRecorded);
           for (const pool of poolsOf(shown)) {
+            const known = ofVersion(heads, pool);
+            const [firstRecorded] = ofVersion(chain.recorded, pool);
+            const from = firstRecorded && (known.findLast(({ time }) => time <= start) ?? firstRecorded);
             const id = poolPairId(pool);
             const change = await loader.change(shown === chain.tip ? pool : pin(pool), { hours });
             if (from === undefined || from.beaconHeight > shown.beaconHeight) {
@@ -328,10 +353,9 @@ describe('sparkline', () => {
           const history = await historyOf(chain);
           for (const shown of [chain.tip, chain.at]) {
             const { loader } = loaderAt(history, chain.tip);
-            const known = [...chain.recorded, ...chain.recent].filter(
-              (head) => head.beaconHeight <= shown.beaconHeight,
-            );
+            const all = [...chain.recorded, ...chain.recent].filter((head) => head.beaconHeight <= shown.beaconHeight);
             for (const pool of poolsOf(shown)) {
+              const known = ofVersion(all, pool);
               const args = { decimals1: 3, decimals2: 3, hours, points };
               const found = await loader.sparkline(shown === chain.tip ? pool : pin(pool), args);
               const expected = Array.from({ length: points }, (_, index) => {

@@ -1,8 +1,10 @@
 import { andThen } from '../../domain/maybe-promise.ts';
 import { DEFAULT_CANDLES, type PricedCandle, requireCandleArguments } from '../../loaders/candles.ts';
 import { createCandleStream } from '../../loaders/head-streams.ts';
+import { poolOfKey } from '../../loaders/pool-price.ts';
 import { builder } from '../builder.ts';
 import { recordedObjects } from '../complexity.ts';
+import { poolKeyArgs } from './pool-key.ts';
 import { decimalsArgs } from './pool-pair.ts';
 import { PoolPairRef } from './refs.ts';
 
@@ -28,6 +30,10 @@ const CandleRef = builder.objectRef<PricedCandle>('Candle').implement({
     const price = (description: string, resolve: (candle: PricedCandle) => number | undefined) =>
       t.float({ nullable: true, description: `${description} ${NO_PRICE}`, resolve });
     return {
+      poolId: t.exposeString('poolId', {
+        nullable: true,
+        description: '`PoolPair.poolId` of the pool. Null in V1.',
+      }),
       openTime: t.expose('openTime', {
         type: 'DateTime',
         description: 'When the interval begins. A block made at this time belongs to it.',
@@ -136,17 +142,14 @@ builder.subscriptionField('candles', (t) =>
     complexity: recordedObjects(1),
     extensions: { refuse: requireCandleArguments },
     description:
-      'Sends the current candle of a pool first, then again at each new beacon height. When an interval has ended and its last height becomes final, its candle is sent once more with `isClosed: true`, before the current candle. A slow subscriber skips heights, but no closed candle of the last 64 intervals. A pool that does not exist is BAD_USER_INPUT. While the recorded history cannot be read, each update is HISTORY_UNAVAILABLE with null data, and the subscription stays open.',
+      'Sends the current candle of a pool first, then again at each new beacon height. When an interval has ended and its last height becomes final, its candle is sent once more with `isClosed: true`, before the current candle. A slow subscriber skips heights, but no closed candle of the last 64 intervals. All candles of an update are of one pool, which `poolId` names. A pool that does not exist is BAD_USER_INPUT. While the recorded history cannot be read, each update is HISTORY_UNAVAILABLE with null data, and the subscription stays open.',
     args: {
-      token1Id: t.arg({ type: 'TokenId', required: true, description: 'Id of one of the two tokens.' }),
-      token2Id: t.arg({ type: 'TokenId', required: true, description: 'Id of the other token.' }),
+      ...poolKeyArgs,
       ...intervalArg,
       ...decimalsArgs,
     },
     subscribe: (_root, args, { loaders }) => createCandleStream(args, loaders),
     resolve: (moment, args, { loaders }) =>
-      andThen(loaders.exchange.poolPair(args.token1Id, args.token2Id), (pool) =>
-        loaders.history.candleAt(pool, moment, args),
-      ),
+      andThen(poolOfKey(args, loaders.exchange), (pool) => loaders.history.candleAt(pool, moment, args)),
   }),
 );

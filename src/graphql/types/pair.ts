@@ -2,7 +2,7 @@ import { basePrice, exactBasePrice } from '../../domain/price.ts';
 import { DEFAULT_STEPS, ladderOf, readSteps } from '../../loaders/depth.ts';
 import { pricesOf } from '../../loaders/divergence.ts';
 import { readOrderBookArguments } from '../../loaders/order-book.ts';
-import { pairPrice } from '../../loaders/pool-price.ts';
+import { pairPrice, poolOfPair } from '../../loaders/pool-price.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { DIVERGENCE, ladder, orderBook, POOL_PRICE, selectedPairs } from '../complexity.ts';
 import { DepthLadderRef } from './depth-ladder.ts';
@@ -65,7 +65,7 @@ PairRef.implement({
       nullable: true,
       complexity: DIVERGENCE,
       description:
-        "How far the node's pool of the same two tokens, the last trade and the order book are apart. Null if there is no such pool. Null with an error if the exchange state cannot be read.",
+        'How far the price of `poolPair`, the last trade and the order book are apart. Null if `poolPair` is null, or if it is a pool of other tokens than `baseId` and `targetId`. Null with an error if the exchange state cannot be read.',
       resolve: (pair, _args, { loaders }) => pricesOf(pair, loaders),
     }),
     depthLadder: t.field({
@@ -73,7 +73,7 @@ PairRef.implement({
       nullable: true,
       complexity: ({ levels }) => ladder(levels),
       description:
-        "Pool and complete order book of this pair as one ladder of price levels, at `midPrice * (1 ± i * stepPercent / 100)`. The pool is the node's pool of the same two tokens, at the height of this response. In V3, the order book is `PoolPair.book`: that of the market-data host shows the same orders, and is not added. Null if there is no such pool or no such book, if a reserve is 0, if the pool refuses every trade, or if the decimals of a token are unknown. Null with an error if the exchange state or the order book cannot be read.",
+        'Pool and complete order book of this pair as one ladder of price levels, at `midPrice * (1 ± i * stepPercent / 100)`. The pool is `poolPair`. In V3, the order book is `PoolPair.book`: that of the market-data host shows the same orders, and is not added. Null if `poolPair` is null, if it is a pool of other tokens than `baseId` and `targetId`, if there is no such book, if a reserve is 0, if the pool refuses every trade, or if the decimals of a token are unknown. Null with an error if the exchange state or the order book cannot be read.',
       args: {
         levels: t.arg.int({
           defaultValue: DEFAULT_STEPS.levels,
@@ -133,14 +133,14 @@ for (const ref of [PairRef, TickerRef]) {
       type: PoolPairRef,
       nullable: true,
       description:
-        "The node's pool of the same two tokens, at the height of this response. Null if the node has no such pool. Null with an error if the exchange state cannot be read.",
-      resolve: ({ baseId, targetId }, _args, { loaders }) => loaders.exchange.poolPair(baseId, targetId),
+        "The node's pool of this pair, at the height of this response. With V3, it is the pool that `poolId` names, never another pool of the same two tokens. The host may write the id in upper case, or with the two token ids in the other order. With V1, it is the pool of the two tokens. Null if the node has no such pool. If the host names a pool of other tokens than `baseId` and `targetId`, fields that compare prices with it are null. Null with an error if the exchange state cannot be read.",
+      resolve: (pair, _args, { loaders }) => poolOfPair(pair, loaders.exchange),
     }),
     poolPrice: t.float({
       nullable: true,
       complexity: POOL_PRICE,
       description:
-        "Price of one whole base token in target tokens, from the node's pool of the same two tokens at the height of this response. The formula is that of `PoolPair.price`, and the trader buys the base token. Directly comparable with `Ticker.lastPrice` and with the prices of the order book. Null if there is no such pool, if one of its reserves is 0, or if the decimals of a token are unknown. Null with an error if the exchange state cannot be read.",
+        'Price of one whole base token in target tokens, from `poolPair` at the height of this response. The formula is that of `PoolPair.price`, and the trader buys the base token. Directly comparable with `Ticker.lastPrice` and with the prices of the order book. Null if `poolPair` is null, if it is a pool of other tokens than `baseId` and `targetId`, if one of its reserves is 0, or if the decimals of a token are unknown. Null with an error if the exchange state cannot be read.',
       resolve: (pair, _args, { loaders }) => pairPrice(basePrice, pair, loaders),
     }),
   }));

@@ -185,8 +185,8 @@ PoolPairRef.implement({
       nullable: true,
       complexity: objects(ASSUMED_PAIRS),
       description:
-        'Market-data pairs of the same two tokens, in the order of the market-data host. Their pools can have different reserves from this one. Null with an error if pairs cannot be read.',
-      resolve: (pool, _args, { loaders }) => loaders.market.pairs.ofTokens(pool.token1Id, pool.token2Id),
+        'Market-data pairs of this pool, in the order of the market-data host. Of a pool of V3: those whose `poolId` names it. Of a pool of V1: those of the same two tokens, whose own pools can have different reserves. Null with an error if pairs cannot be read.',
+      resolve: (pool, _args, { loaders }) => loaders.market.pairs.ofPool(pool),
     }),
   }),
 });

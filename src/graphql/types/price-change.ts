@@ -1,5 +1,6 @@
 import { andThen } from '../../domain/maybe-promise.ts';
 import { absoluteChange, percentChange } from '../../domain/price-change.ts';
+import { poolWithPriceOf } from '../../loaders/pool-price.ts';
 import { DEFAULT_HOURS, type PriceChange, requireChangeArguments } from '../../loaders/price-changes.ts';
 import { DEFAULT_POINTS, requireSparklineArguments } from '../../loaders/sparklines.ts';
 import { builder } from '../builder.ts';
@@ -119,12 +120,12 @@ builder.objectFields(PairRef, (t) => ({
     complexity: recordedObjects(1),
     extensions: { refuse: requireChangeArguments },
     description:
-      "How `poolPrice` changed in the last hours: `PoolPair.change` of the node's pool of the same two tokens, in target tokens per base token. Null if there is no such pool, or while nothing is recorded. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the exchange state cannot be read.",
+      'How `poolPrice` changed in the last hours: `PoolPair.change` of `poolPair`, in target tokens per base token. Null if `poolPair` is null or of other tokens than the pair, or while nothing is recorded. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the exchange state cannot be read.',
     args: windowArgs,
-    resolve: ({ baseId, targetId }, args, { loaders }) =>
+    resolve: (pair, args, { loaders }) =>
       andThen(
-        loaders.exchange.poolPair(baseId, targetId),
-        (pool) => pool && loaders.history.change(pool, args, baseId),
+        poolWithPriceOf(pair, loaders.exchange),
+        (pool) => pool && loaders.history.change(pool, args, pair.baseId),
       ),
   }),
   sparkline: t.field({
@@ -133,12 +134,12 @@ builder.objectFields(PairRef, (t) => ({
     complexity: ({ points }) => recordedValues(points ?? DEFAULT_POINTS),
     extensions: { refuse: requireSparklineArguments, isAwaited: true },
     description:
-      "`poolPrice` at evenly spaced moments, oldest first: `PoolPair.sparkline` of the node's pool of the same two tokens, in target tokens per base token. Null if there is no such pool. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the exchange state cannot be read.",
+      '`poolPrice` at evenly spaced moments, oldest first: `PoolPair.sparkline` of `poolPair`, in target tokens per base token. Null if `poolPair` is null or of other tokens than the pair. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the exchange state cannot be read.',
     args: sparklineArgs,
-    resolve: ({ baseId, targetId }, args, { loaders }) =>
+    resolve: (pair, args, { loaders }) =>
       andThen(
-        loaders.exchange.poolPair(baseId, targetId),
-        (pool) => pool && loaders.history.sparkline(pool, args, baseId),
+        poolWithPriceOf(pair, loaders.exchange),
+        (pool) => pool && loaders.history.sparkline(pool, args, pair.baseId),
       ),
   }),
 }));

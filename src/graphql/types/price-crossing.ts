@@ -2,6 +2,7 @@ import { BadUserInputError } from '../../errors.ts';
 import { requireAtLeast } from '../../loaders/argument-ranges.ts';
 import { type BoundsArguments, createPriceCrossingStream, type PriceCrossing } from '../../loaders/head-streams.ts';
 import { builder } from '../builder.ts';
+import { poolKeyArgs } from './pool-key.ts';
 import { PoolPairRef } from './refs.ts';
 
 const PriceCrossingRef = builder.objectRef<PriceCrossing>('PriceCrossing').implement({
@@ -14,7 +15,7 @@ const PriceCrossingRef = builder.objectRef<PriceCrossing>('PriceCrossing').imple
     price: t.exposeFloat('price', { description: '`PoolPair.price` at this height.' }),
     previousPrice: t.exposeFloat('previousPrice', {
       description:
-        '`PoolPair.price` at the previous height. If this subscriber skipped heights, at the last height that was compared for it.',
+        '`PoolPair.price` of the same pool at the previous height. If this subscriber skipped heights, at the last height that was compared for it.',
     }),
     poolPair: t.expose('poolPair', { type: PoolPairRef, description: 'The pool at this height.' }),
   }),
@@ -32,10 +33,9 @@ builder.subscriptionField('priceCrossed', (t) =>
     type: PriceCrossingRef,
     extensions: { refuse: requireBounds },
     description:
-      'Sends an update each time `price` of a pool rises above `above` or falls below `below`. Each height is compared with the one before, so nothing is sent at the start. At least one bound is needed. A price that equals a bound has not crossed it. A slow subscriber skips heights: the newest price is compared with the last one that was compared for this subscriber. A pool that does not exist, or whose tokens have unknown decimals, is BAD_USER_INPUT. If no height could be read yet, the first update is an error with null data, and the subscription stays open.',
+      'Sends an update each time `price` of a pool rises above `above` or falls below `below`. Each height is compared with the one before, so nothing is sent at the start, and nothing at the height at which a pool is new. At least one bound is needed. A price that equals a bound has not crossed it. A slow subscriber skips heights: the newest price is compared with the last one that was compared for this subscriber. Both prices are of one pool: if another pool gets the most liquidity, its own price at the height before counts. A pool that does not exist, or whose tokens have unknown decimals, is BAD_USER_INPUT. If no height could be read yet, the first update is an error with null data, and the subscription stays open.',
     args: {
-      token1Id: t.arg({ type: 'TokenId', required: true, description: 'Id of one of the two tokens.' }),
-      token2Id: t.arg({ type: 'TokenId', required: true, description: 'Id of the other token.' }),
+      ...poolKeyArgs,
       above: t.arg.float({
         description: 'The price above which an update is sent, in token 1 of the pool per token 2.',
       }),

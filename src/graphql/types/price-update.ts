@@ -5,6 +5,7 @@ import { builder } from '../builder.ts';
 import { type Complexity, listOf, objects, objectsOf, poolsNow } from '../complexity.ts';
 import type { Service } from '../context.ts';
 import { MAX_POOLS_COUNTED } from '../limits.ts';
+import { PoolPairKeyInput } from './pool-key.ts';
 import { PoolPairRef } from './refs.ts';
 
 /** Number of objects that the pools of one token count as at most. */
@@ -30,14 +31,6 @@ function complexityOfPrices({ poolPairs, tokenIds }: PricesArguments, service: S
 function missedHeights(height: BeaconHeight, previousHeight: BeaconHeight | undefined): number {
   return previousHeight === undefined ? 0 : Math.max(0, height - previousHeight - 1);
 }
-
-const PoolPairKeyInput = builder.inputType('PoolPairKey', {
-  description: 'Identifies a pool by its two tokens, in either order.',
-  fields: (t) => ({
-    token1Id: t.field({ type: 'TokenId', required: true, description: 'Id of one of the two tokens.' }),
-    token2Id: t.field({ type: 'TokenId', required: true, description: 'Id of the other token.' }),
-  }),
-});
 
 const PriceUpdateRef = builder.objectRef<PriceUpdate>('PriceUpdate').implement({
   description: 'Pools with their prices at one beacon height.',
@@ -71,7 +64,7 @@ const PriceUpdateRef = builder.objectRef<PriceUpdate>('PriceUpdate').implement({
     poolPairs: t.expose('poolPairs', {
       type: [PoolPairRef],
       complexity: objects(1),
-      description: 'The selected pools, each once, ascending by their two token ids.',
+      description: 'The selected pools, each once, ascending by their ids.',
     }),
   }),
 });
@@ -81,14 +74,17 @@ builder.subscriptionField('prices', (t) =>
     type: PriceUpdateRef,
     complexity: (args, { service }) => complexityOfPrices(args, service),
     description:
-      'Sends the current prices first, then the prices at each new beacon height. `poolPairs` selects pools by their tokens, `tokenIds` selects all pools of a token, and both together select the union. Without both, all pools are selected. An empty list is BAD_USER_INPUT. A slow subscriber skips heights and receives the newest. After a lost connection, `afterHeight` resumes the subscription. If no height could be read yet, the first update is an error with null data, and the subscription stays open.',
+      'Sends the current prices first, then the prices at each new beacon height. `poolPairs` selects pools by their tokens or pool ids, `tokenIds` selects all pools of a token, and both together select the union. Without both, all pools are selected. An empty list is BAD_USER_INPUT. A slow subscriber skips heights and receives the newest. After a lost connection, `afterHeight` resumes the subscription. If no height could be read yet, the first update is an error with null data, and the subscription stays open.',
     args: {
-      poolPairs: t.arg({ type: [PoolPairKeyInput], description: 'Selects pools by their two tokens.' }),
+      poolPairs: t.arg({
+        type: [PoolPairKeyInput],
+        description: 'Selects pools by their two tokens, or by their pool id.',
+      }),
       tokenIds: t.arg({ type: ['TokenId'], description: 'Selects all pools that contain one of these tokens.' }),
       onlyChanged: t.arg.boolean({
         defaultValue: false,
         description:
-          'If true, every update after the first contains only the pools whose reserves changed. If none changed, the update has an empty list.',
+          'If true, every update after the first contains only the pools whose values, virtual values or open orders changed, and the pools that the update before did not select. Prices do not depend on orders, but quotes, depth and books do. If none changed, the update has an empty list.',
       }),
       afterHeight: t.arg({
         type: 'BeaconHeight',

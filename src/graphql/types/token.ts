@@ -2,7 +2,7 @@ import { andThen } from '../../domain/maybe-promise.ts';
 import { basePrice } from '../../domain/price.ts';
 import { NATIVE_TOKEN_ID, type Token } from '../../domain/token.ts';
 import { usdPrice } from '../../domain/usd-prices.ts';
-import { pairPrice } from '../../loaders/pool-price.ts';
+import { tokenPrice } from '../../loaders/pool-price.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { listOf, POOL_PRICE } from '../complexity.ts';
 
@@ -30,9 +30,12 @@ export const TokenRef = builder.objectRef<Token>('Token').implement({
       nullable: true,
       complexity: POOL_PRICE,
       description:
-        'Amount of the native coin (PRV) that buys one whole token, from the pool of both at the height of this response. The formula is that of `PoolPair.price`. Null for the native coin itself, if there is no such pool, if a reserve is 0, or if the decimals of a token are unknown. Null with an error if the exchange state cannot be read.',
+        'Amount of the native coin (PRV) that buys one whole token, from the pool of both at the height of this response. Of several pools of V3, it is the one with the most liquidity. The formula is that of `PoolPair.price`. Null for the native coin itself, if there is no such pool, if a reserve is 0, or if the decimals of a token are unknown. Null with an error if the exchange state cannot be read.',
       resolve: ({ tokenId }, _args, { loaders }) =>
-        pairPrice(basePrice, { baseId: tokenId, targetId: NATIVE_TOKEN_ID }, loaders),
+        andThen(
+          loaders.exchange.poolPair(tokenId, NATIVE_TOKEN_ID),
+          (pool) => pool && tokenPrice(basePrice, pool, tokenId, loaders.tokens),
+        ),
     }),
     usdPrice: t.float({
       nullable: true,

@@ -24,8 +24,10 @@ export type PoolPairFilter = {
   readonly version?: ExchangeVersion | null | undefined;
 };
 
-/** Identifies a pool by its two tokens, in either order. */
+/** Identifies a pool by its two tokens, in either order, and with V3 also by its pool id. */
 export type PoolPairKey = {
+  /** Id of the pool, as `PoolPair.poolId`, if several pools have these tokens. It must be a pool of the two tokens that the exchange has; anything else is BAD_USER_INPUT. Without it, the pool is that of `Query.poolPair`, with V3 the one with the most liquidity. That is decided again at each height. */
+  readonly poolId?: string | null | undefined;
   /** Id of one of the two tokens. */
   readonly token1Id: string;
   /** Id of the other token. */

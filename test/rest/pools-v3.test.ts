@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { createStoreModel } from '../history/store-model.ts';
+import { openRest } from '../support/rest.ts';
+
+const V3 = { sandbox: { exchange: 'v3' } } as const;
+const FIELDS = 'poolId poolPrice change { high low } poolPair { liquidityUsd isTradable }';
+
+/** A row of `/tickers`, as it was written: a double would round `liquidity`. */
+const liquidityIn = (text: string, poolId: string) =>
+  new RegExp(`"pool_id":"${poolId}"[^}]*"liquidity":([0-9.]+)`).exec(text)?.[1];
+
+type Row = Readonly<Record<string, unknown>>;
+
+test('tickers have the price, the liquidity and the range of the pool that they name', async () => {
+  const { read, get, ask, advance, sandbox } = await openRest({
+    ...V3,
+    store: createStoreModel(),
+    config: { historyBackfillHours: 0 },
+  });
+  for (let made = 0; made < 12; made++) await advance();
+  // Ranges are read in the background.
+  await expect
+    .poll(async () => {
+      await advance();
+      const { tickers } = await read('tickers');
+      return tickers.filter(({ high, low }: Row) => Number(high) > Number(low)).length;
+    })
+    .toBeGreaterThan(10);
+
+  const { data } = await ask(`{ beaconHeight pairs { ${FIELDS} } }`);
+  const response = await get('tickers');
+  expect(response.headers.get('x-pdex-height')).toBe(String(data.beaconHeight));
+  const text = await response.text();
+  const { tickers }: { tickers: Row[] } = JSON.parse(text);
+  expect(tickers).toHaveLength(sandbox.chain.markets.length);
+  const pairs = new Map<unknown, { poolPrice: number; change: Row; poolPair: Row }>(
+    data.pairs.map((pair: Row) => [pair['poolId'], pair]),
+  );
+  for (const ticker of tickers) {
+    const pair = pairs.get(ticker['pool_id']);
+    expect(ticker).toMatchObject({
+      pool_price: pair?.poolPrice,
+      liquidity_in_usd: pair?.poolPair['liquidityUsd'],
+    });
+    if ('high' in ticker) expect(Number(ticker['high'])).toBeGreaterThanOrEqual(Number(ticker['low']));
+  }
+  const ofUsdt = tickers.filter(({ ticker_id }) => ticker_id === 'PRV_pUSDT');
+  for (const field of ['pool_price', 'liquidity', 'liquidity_in_usd', 'high', 'low'])
+    expect([field, new Set(ofUsdt.map((ticker) => ticker[field])).size]).toEqual([field, 3]);
+
+  // Liquidity is what the pool holds, and not the amounts that prices are computed with.
+  for (const { pool_id: poolId, target_id: targetId } of ofUsdt) {
+    const pool = sandbox.chain.exchangePools.find(({ id }) => id === poolId);
+    const side = pool?.token0.id === targetId ? 0 : 1;
+    const real = sandbox.chain.tip.exchange?.states.get(String(poolId))?.real[side] ?? 0n;
+    const decimals = (side === 0 ? pool?.token0 : pool?.token1)?.decimals ?? 0;
+    const digits = String(2n * real).padStart(decimals + 1, '0');
+    const expected = `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`.replace(/\.?0+$/, '');
+    expect(liquidityIn(text, String(poolId))).toBe(expected);
+  }
+});
+
+test('a ticker of a pool that the node does not have has none of these fields', async () => {
+  let missing = '';
+  const { read, untilReady } = await openRest({
+    ...V3,
+    before({ chain, node }) {
+      const ids = chain.exchangePools.map(({ id }) => id).sort();
+      const named = chain.markets.filter(({ tickerId }) => tickerId === 'PRV_pUSDT').map(({ poolId }) => poolId);
+      missing = named.sort()[0] ?? '';
+      node.faults.set({ kind: 'missing-pools', pools: ids.indexOf(missing) + 1 });
+    },
+  });
+  await untilReady();
+  const { tickers } = await read('tickers');
+  const ofUsdt = tickers.filter(({ ticker_id }: Row) => ticker_id === 'PRV_pUSDT');
+  expect(ofUsdt).toHaveLength(3);
+  for (const ticker of ofUsdt)
+    for (const field of ['pool_price', 'liquidity', 'liquidity_in_usd'])
+      expect([ticker.pool_id, field in ticker]).toEqual([ticker.pool_id, ticker.pool_id !== missing]);
+});
+
+test('candles and symbols of several pools of two tokens are named by their pool ids', async () => {
+  const { read, get, ask, sandbox } = await openRest({
+    ...V3,
+    store: createStoreModel(),
+    config: { historyBackfillHours: 0 },
+  });
+  const poolIds = sandbox.chain.markets.filter(({ tickerId }) => tickerId === 'PRV_pUSDT').map(({ poolId }) => poolId);
+  const closes = new Set<number>();
+  for (const poolId of poolIds) {
+    const { candles, pool_id } = await read(`candles?ticker_id=${poolId}&interval=1m&limit=1`);
+    const { data } = await ask('query ($id: String!) { pair(poolId: $id) { poolPrice } }', { id: poolId });
+    expect([pool_id, candles[0].close]).toEqual([poolId, data.pair.poolPrice]);
+    closes.add(candles[0].close);
+    expect(await read(`/udf/symbols?symbol=${poolId}`)).toMatchObject({ name: 'PRV_pUSDT', ticker: poolId });
+  }
+  expect(closes.size).toBe(3);
+  const found = await read('/udf/search?query=PRV_pUSDT&limit=30&type=&exchange=');
+  expect(found.map(({ ticker }: Row) => ticker)).toEqual(poolIds);
+
+  const ambiguous = await get('candles?ticker_id=PRV_pUSDT&interval=1m');
+  expect(ambiguous.status).toBe(400);
+  const { code, message } = await ambiguous.json();
+  expect([code, message.startsWith('3 pools have the ticker id "PRV_pUSDT".')]).toEqual(['AMBIGUOUS_TICKER', true]);
+});

@@ -34,10 +34,6 @@ const QUERY = `subscription ($onlyChanged: Boolean!, $poolPairs: [PoolPairKey!],
 export function createPricesSubscription(context: SoakContext, random: Random): CheckedSubscription {
   const { chain } = context.shown;
   const pools = tradingPools(chain);
-  // A key of V3 without a pool id names the most liquid pool of its tokens, which can be another one with each block.
-  const keys = pools.filter(
-    ({ id }) => !isV3(chain) || pools.filter((other) => other.id.startsWith(tokensOf(id))).length === 1,
-  );
   const tokens = pools.flatMap(({ token1, token2 }) => [token1, token2]);
   const onlyChanged = random.chance(0.5);
   return subscribe(
@@ -45,15 +41,10 @@ export function createPricesSubscription(context: SoakContext, random: Random): 
     pick<Selection>(random, [
       { onlyChanged },
       { onlyChanged, tokens: [pick(random, tokens).id] },
-      { onlyChanged, pools: [pick(random, keys).id, pick(random, keys).id] },
-      { onlyChanged, pools: [pick(random, keys).id], tokens: [pick(random, tokens).id] },
+      { onlyChanged, pools: [pick(random, pools).id, pick(random, pools).id] },
+      { onlyChanged, pools: [pick(random, pools).id], tokens: [pick(random, tokens).id] },
     ]),
   );
-}
-
-/** The part of the id of a pool that names its two tokens. */
-function tokensOf(id: string): string {
-  return id.split('-').slice(0, 2).join('-');
 }
 
 /** A subscription to all prices with every field: the largest updates. */
@@ -141,7 +132,10 @@ function subscribe(context: SoakContext, selection: Selection, after?: number): 
     after,
     variables: {
       onlyChanged,
-      poolPairs: pools?.map((id) => ({ token1Id: id.split('-')[1], token2Id: id.split('-')[0] })),
+      poolPairs: pools?.map((id) => {
+        const [token1Id, token2Id] = id.split('-');
+        return { token1Id: token2Id, token2Id: token1Id, ...(isV3(shown.chain) && { poolId: id }) };
+      }),
       tokenIds: tokens,
     },
     check(data) {

@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { GraphqlResponse } from '../../soak/judge.ts';
 import { chartQuery } from '../../soak/queries/chart.ts';
+import { depthQuery } from '../../soak/queries/depth.ts';
 import { headQuery, poolQuery } from '../../soak/queries/heads.ts';
+import { tickerQuery } from '../../soak/queries/market.ts';
 import { nodesQuery } from '../../soak/queries/nodes.ts';
+import { pastHeightsQuery } from '../../soak/queries/past-heights.ts';
 import { poolOrdersQuery } from '../../soak/queries/pool-orders.ts';
+import { quoteQuery } from '../../soak/queries/quote.ts';
 import { serviceQuery } from '../../soak/queries/service.ts';
 import { createPricesSubscription } from '../../soak/subscriptions/prices.ts';
 import { createRandom } from '../../src/sandbox/chain/random.ts';
@@ -21,6 +25,11 @@ const V3: TestGatewayOptions = {
   }),
 };
 
+const QUERIES = [
+  ...[headQuery, poolQuery, nodesQuery, poolOrdersQuery, serviceQuery, pastHeightsQuery, pastHeightsQuery],
+  ...[tickerQuery, depthQuery, quoteQuery, quoteQuery],
+];
+
 describe('where V3 trades, the soak test finds', () => {
   test('nothing in correct responses', async () => {
     const { context, mismatchOf, untilHeight } = await startContext(V3);
@@ -28,8 +37,7 @@ describe('where V3 trades, the soak test finds', () => {
     for (let block = 0; block < 3; block++) {
       context.shown.advance();
       await untilHeight(context.shown.chain.tip.height);
-      for (const query of [headQuery, poolQuery, poolQuery, nodesQuery, poolOrdersQuery, serviceQuery])
-        expect(await mismatchOf(query(context, random))).toBeUndefined();
+      for (const query of QUERIES) expect(await mismatchOf(query(context, random))).toBeUndefined();
       expect(await mismatchOf(chartQuery(context, random, { page: 0, step: 1 }))).toBeUndefined();
     }
   });
@@ -47,6 +55,27 @@ describe('where V3 trades, the soak test finds', () => {
       expect(mismatch).toContain('poolPairs[0] is');
     },
   );
+
+  test('a quote that is one unit too good, and one that sells a unit too much', async () => {
+    const { context, mismatchOf, untilHeight } = await startContext(V3);
+    await untilHeight(context.shown.chain.tip.height);
+    const random = createRandom('quote');
+    let found = 0;
+    for (let n = 0; n < 20; n++) {
+      let isFalse = false;
+      const query = quoteQuery(context, random);
+      const name = query.query.includes('buyAmount: $amount') ? 'sellAmount' : 'buyAmount';
+      const mismatch = await mismatchOf(query, ({ data }) => {
+        const { now } = data as { now: Record<typeof name, string> | null };
+        isFalse = now !== null;
+        if (now) now[name] = String(BigInt(now[name]) + 1n);
+      });
+      if (!isFalse) expect(mismatch).toBeUndefined();
+      if (name === 'buyAmount') expect(mismatch === undefined).toBe(!isFalse);
+      if (mismatch !== undefined) found += 1;
+    }
+    expect(found).toBeGreaterThan(5);
+  });
 
   test('an order that is missing, and orders in another order', async () => {
     const { context, mismatchOf, untilHeight } = await startContext(V3);

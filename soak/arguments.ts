@@ -8,6 +8,8 @@ export type Arguments = {
   readonly load: number;
   /** The number of gateways. Several are a fleet on Redis. */
   readonly replicas: number;
+  /** The version of the exchange that the sandbox plays. */
+  readonly exchange: 'v1' | 'v3';
   /** The file for the result, as Markdown. */
   readonly report: string | undefined;
 };
@@ -19,6 +21,7 @@ export const USAGE = `Usage: npm run soak -- [flags]
   --seed <number>     seed of the chain, the faults and the requests (by default random; it is printed)
   --load <number>     load as a multiple of the default (1)
   --replicas <number> number of gateways, which are a fleet on Redis if there are several (1)
+  --exchange <name>   version of the exchange that trades: v1 or v3 (v1)
   --report <file>     file for the result, as Markdown
   --help              prints this text
 `;
@@ -32,6 +35,7 @@ export function readArguments(args: readonly string[]): Arguments | undefined {
       seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
       load: { type: 'string', default: '1' },
       replicas: { type: 'string', default: '1' },
+      exchange: { type: 'string', default: 'v1' },
       report: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
@@ -43,8 +47,14 @@ export function readArguments(args: readonly string[]): Arguments | undefined {
     seed: positive('--seed', values.seed),
     load: positive('--load', values.load),
     replicas: Math.ceil(positive('--replicas', values.replicas)),
+    exchange: exchangeOf(values.exchange),
     report: values.report,
   };
+}
+
+function exchangeOf(text: string): Arguments['exchange'] {
+  if (text === 'v1' || text === 'v3') return text;
+  throw new Error(`--exchange must be v1 or v3: ${text}`);
 }
 
 function positive(flag: string, text: string): number {

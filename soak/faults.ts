@@ -15,6 +15,8 @@ export type SoakNodeFault = (NodeFault & FaultTarget<NodeCall>) | 'stopped';
 export type SoakMarketDataFault = (MarketDataFault & FaultTarget<MarketDataCall>) | 'stopped';
 
 const NODE_CALLS: readonly NodeCall[] = ['getblockchaininfo', 'getbeaconbeststatedetail', 'getpdestate'];
+/** The same where the third version of the exchange trades: `getpdestate` is not called there. */
+const NODE_CALLS_OF_V3: readonly NodeCall[] = ['getblockchaininfo', 'getbeaconbeststatedetail', 'pdexv3_getState'];
 const MARKET_DATA_CALLS: readonly MarketDataCall[] = ['pairs', 'tickers', 'orderbook'];
 
 /** Faults of any host. Wrong shapes depend on the call and are listed below. */
@@ -33,14 +35,24 @@ const HTTP_FAULTS: readonly ((random: Random) => HttpFault)[] = [
 ];
 
 /** Wrong shapes that cannot be valid responses. The gateway could not detect a wrong number of the right type. */
-const NODE_SHAPES: readonly (NodeFault & FaultTarget<NodeCall>)[] = [
+type Shapes = readonly (NodeFault & FaultTarget<NodeCall>)[];
+const TIP_SHAPES: Shapes = [
   { kind: 'shape', on: 'getblockchaininfo', path: ['Result', 'BestBlocks'], value: undefined },
   { kind: 'shape', on: 'getblockchaininfo', path: ['Result', 'BestBlocks', '-1', 'Height'], value: 'high' },
   { kind: 'shape', on: 'getblockchaininfo', path: ['Result', 'BestBlocks', '*', 'Hash'], value: 7 },
   { kind: 'shape', on: 'getbeaconbeststatedetail', path: ['Result', 'BeaconHeight'], value: null },
+];
+const V1_SHAPES: Shapes = [
   { kind: 'shape', on: 'getpdestate', path: ['Result', 'PDEPoolPairs'], value: [] },
   { kind: 'shape', on: 'getpdestate', path: ['Result', 'PDEPoolPairs', '*', 'Token1PoolValue'], value: -1 },
   { kind: 'shape', on: 'getpdestate', path: ['Result'], value: null },
+];
+const V3_STATE = ['Result', 'PoolPairs', '*', 'State'];
+const V3_SHAPES: Shapes = [
+  { kind: 'shape', on: 'pdexv3_getState', path: ['Result', 'PoolPairs'], value: [] },
+  { kind: 'shape', on: 'pdexv3_getState', path: [...V3_STATE, 'Token0RealAmount'], value: -1 },
+  { kind: 'shape', on: 'pdexv3_getState', path: [...V3_STATE, 'Token1VirtualAmount'], value: null },
+  { kind: 'shape', on: 'pdexv3_getState', path: ['Result'], value: null },
 ];
 const MARKET_DATA_SHAPES: readonly (MarketDataFault & FaultTarget<MarketDataCall>)[] = [
   { kind: 'shape', on: 'pairs', path: ['pairs'], value: 'none' },
@@ -51,7 +63,6 @@ const MARKET_DATA_SHAPES: readonly (MarketDataFault & FaultTarget<MarketDataCall
 
 const NODE_FAULTS: readonly ((random: Random) => SoakNodeFault)[] = [
   ...HTTP_FAULTS,
-  (random) => pick(random, NODE_SHAPES),
   (random) => ({ kind: 'lag', blocks: 1 + random.below(8) }),
   (random) => ({ kind: 'syncing', blocks: 20 + random.below(400) }),
   () => ({ kind: 'state-missing' }),
@@ -74,9 +85,13 @@ type FaultDeck = {
   marketData(): SoakMarketDataFault;
 };
 
-/** Creates the decks of a run. */
-export function createFaultDeck(random: Random): FaultDeck {
-  const nodes = createDeck(random, NODE_FAULTS);
+/** Creates the decks of a run. @param isV3 whether the third version of the exchange trades */
+export function createFaultDeck(random: Random, isV3: boolean): FaultDeck {
+  const shapes = [...TIP_SHAPES, ...(isV3 ? V3_SHAPES : V1_SHAPES)];
+  const nodes = createDeck<(random: Random) => SoakNodeFault>(random, [
+    ...NODE_FAULTS,
+    (random) => pick(random, shapes),
+  ]);
   const marketData = createDeck(random, MARKET_DATA_FAULTS);
   const withTarget = <Fault, Call>(fault: Fault, calls: readonly Call[]) =>
     fault === 'stopped' || (fault as { on?: Call }).on !== undefined || random.chance(0.5)
@@ -84,7 +99,7 @@ export function createFaultDeck(random: Random): FaultDeck {
       : { ...fault, on: pick(random, calls) };
 
   return {
-    node: () => withTarget(nodes()(random), NODE_CALLS),
+    node: () => withTarget(nodes()(random), isV3 ? NODE_CALLS_OF_V3 : NODE_CALLS),
     fatal: () =>
       pick<SoakNodeFault>(random, ['stopped', { kind: 'hang' }, { kind: 'status', status: 503 }, { kind: 'reset' }]),
     marketData: () => withTarget(marketData()(random), MARKET_DATA_CALLS),

@@ -150,7 +150,8 @@ function parseLine(text: string): (LogLine & { readonly graphql?: string }) | un
 
 function writeTokens({ chain }: Sandbox, folder: string): string {
   const path = join(folder, 'tokens.json');
-  const named = chain.tokens.filter(({ symbol }) => symbol !== undefined);
+  const ofPools = chain.exchangePools.flatMap(({ token0, token1 }) => [token0, token1]);
+  const named = [...new Set([...chain.tokens, ...ofPools])].filter(({ symbol }) => symbol !== undefined);
   writeFileSync(path, JSON.stringify(named.map(({ id, symbol, decimals }) => ({ id, symbol, decimals }))));
   return path;
 }

@@ -1,6 +1,7 @@
 import type { Random } from '../src/sandbox/chain/random.ts';
 import type { Sandbox } from '../src/sandbox/sandbox.ts';
 import { pause } from './context.ts';
+import { isV3 } from './expected/exchange.ts';
 import { createFaultDeck, type SoakMarketDataFault, type SoakNodeFault } from './faults.ts';
 import { BLOCKS_UNTIL_FINAL, type HostName, type Outages } from './outages.ts';
 import type { ShownBlocks } from './shown-blocks.ts';
@@ -25,7 +26,7 @@ export async function injectFaults(
   random: Random,
   signal: AbortSignal,
 ): Promise<void> {
-  const deck = createFaultDeck(random);
+  const deck = createFaultDeck(random, isV3(sandbox.chain));
   const urls = [...sandbox.nodeUrls.keys()];
   const hosts: readonly HostName[] = [...urls, 'market data'];
   const failing = new Set<HostName>();

@@ -21,7 +21,7 @@ function readArgumentsOrExit(): Arguments | undefined {
 }
 
 async function soak(args: Arguments): Promise<void> {
-  const { minutes, seed, load, replicas, report } = args;
+  const { minutes, seed, load, replicas, exchange, report } = args;
   const print = (text: string) => void process.stdout.write(`${text}\n`);
   const interrupted = new AbortController();
   let interruptedAt = 0;
@@ -35,7 +35,9 @@ async function soak(args: Arguments): Promise<void> {
     print('skipped: a fleet needs redis-server, which is not installed');
     process.exit(0);
   }
-  print(`running for ${minutes} minutes with seed ${seed} and load ${load}; Ctrl-C ends it early`);
+  print(
+    `running for ${minutes} minutes with seed ${seed}, load ${load} and exchange ${exchange}; Ctrl-C ends it early`,
+  );
 
   const { markdown, passed } = replicas > 1 ? await soakFleet() : await soakOne();
   print(markdown);

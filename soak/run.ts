@@ -80,12 +80,13 @@ const WATCH_MS = 500;
 
 /** Runs a gateway with faults and clients for the given time or until the signal aborts. Then it checks that it recovers. */
 export async function run(
-  { seed, minutes, load }: Arguments,
+  { seed, minutes, load, exchange }: Arguments,
   interrupted: AbortSignal,
   print: (text: string) => void,
 ): Promise<Result> {
   await using sandbox = await createSandbox({
     seed,
+    exchange,
     nodes: NODES - 1 + BALANCED_NODES,
     balanced: { nodes: BALANCED_NODES, order: 'random' },
   });

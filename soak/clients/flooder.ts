@@ -37,7 +37,7 @@ function unknownOrderBookQuery(random: Random): Operation {
   };
 }
 
-const RESUMED = 50;
+const RESUMED = 30;
 const HEIGHTS_BACK = 30;
 
 /** Resumes very many subscriptions at once, each after very many missed heights. */

@@ -6,6 +6,7 @@ import { historyQuery } from '../queries/history.ts';
 import { tickerQuery, tickersQuery } from '../queries/market.ts';
 import { nodesQuery } from '../queries/nodes.ts';
 import { pastHeightsQuery, unavailableHeightQuery } from '../queries/past-heights.ts';
+import { poolOrdersQuery } from '../queries/pool-orders.ts';
 import { quoteQuery } from '../queries/quote.ts';
 import { serviceQuery } from '../queries/service.ts';
 
@@ -19,6 +20,7 @@ const QUERIES = [
     tickerQuery,
     tickersQuery,
     nodesQuery,
+    poolOrdersQuery,
     unavailableHeightQuery,
     serviceQuery,
   ],

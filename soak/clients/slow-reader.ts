@@ -3,7 +3,7 @@ import { createAllPricesSubscription } from '../subscriptions/prices.ts';
 import { openWebSocket } from '../websocket-client.ts';
 
 /** Number of subscriptions with the largest updates. Together they fill the socket buffer. */
-const SUBSCRIPTIONS = 40;
+const SUBSCRIPTIONS = 30;
 
 /** Subscribes, stops reading for a while and continues. Heights may be skipped, but every update must be right. */
 export const readSlowly: Client = async (context, name, random) => {

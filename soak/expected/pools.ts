@@ -1,12 +1,12 @@
 import type { Block } from '../../src/sandbox/chain/block.ts';
 import type { Chain } from '../../src/sandbox/chain/chain.ts';
-import type { ChainPool } from '../../src/sandbox/chain/pools.ts';
 import type { ChainToken } from '../../src/sandbox/chain/tokens.ts';
+import { amountsAt, feeRateAt, poolOfTokens, type TradingPool, tradingPools } from './exchange.ts';
 import { NO_QUOTES, quotesOf } from './price-formula.ts';
 
 /** The fields of a pool that are requested, in the order of the response. */
 export const POOL_FIELDS =
-  'id key beaconHeight token1PoolValue token2PoolValue price exactPrice inversePrice spotPrice token1 { tokenId symbol decimals } token2 { tokenId symbol decimals }';
+  'id key version poolId beaconHeight token1PoolValue token2PoolValue token1VirtualValue token2VirtualValue amplifier feeRateBps shareAmount isTradable price exactPrice inversePrice spotPrice token1 { tokenId symbol decimals } token2 { tokenId symbol decimals }';
 
 /** An expected pool. */
 export type PoolResult = {
@@ -14,6 +14,8 @@ export type PoolResult = {
   readonly beaconHeight: number;
   readonly token1PoolValue: string;
   readonly token2PoolValue: string;
+  readonly token1VirtualValue: string;
+  readonly token2VirtualValue: string;
 };
 
 const cache = new WeakMap<Block, ReadonlyMap<string, PoolResult>>();
@@ -23,10 +25,20 @@ export function expectedPools(chain: Chain, block: Block): ReadonlyMap<string, P
   const known = cache.get(block);
   if (known) return known;
 
-  const pools = chain.poolsAt(block.height).toSorted((one, other) => (one.id < other.id ? -1 : 1));
-  const expected = new Map(pools.map((pool) => [`PoolPair:${pool.id}`, poolAt(pool, block)]));
+  const pools = tradingPools(chain, block.height);
+  const expected = new Map(pools.map((pool) => [`PoolPair:${pool.id}`, poolAt(chain, pool, block)]));
   cache.set(block, expected);
   return expected;
+}
+
+/** The expected pool of two tokens at a block; `null` if there is none. */
+export function expectedPoolOf(
+  chain: Chain,
+  block: Block,
+  tokens: Pick<TradingPool, 'token1' | 'token2'>,
+): PoolResult | null {
+  const pool = poolOfTokens(chain, block, tokens);
+  return (pool && expectedPools(chain, block).get(`PoolPair:${pool.id}`)) ?? null;
 }
 
 /** The pool with the id that it has with the argument `at`. */
@@ -39,23 +51,34 @@ export function expectedToken({ id, symbol, decimals }: ChainToken) {
   return symbol === undefined ? { tokenId: id, symbol: null, decimals: null } : { tokenId: id, symbol, decimals };
 }
 
-function poolAt(pool: ChainPool, { height, reserves }: Block): PoolResult {
-  const [reserve1 = 0n, reserve2 = 0n] = reserves.subarray(pool.index * 2, pool.index * 2 + 2);
+function poolAt(chain: Chain, pool: TradingPool, block: Block): PoolResult {
+  const { height } = block;
+  const { real, virtual, shares } = amountsAt(pool, block);
   const token1 = expectedToken(pool.token1);
   const token2 = expectedToken(pool.token2);
+  const [reserve1, reserve2] = virtual;
   const quotes =
     token1.decimals === null || token2.decimals === null
       ? NO_QUOTES
       : quotesOf({ reserve1, reserve2, decimals1: token1.decimals, decimals2: token2.decimals });
+  const ofVersion =
+    pool.v3 === undefined
+      ? { version: 'V1', poolId: null, key: `pdepool-${height}-${pool.id}`, amplifier: 10_000, feeRateBps: null }
+      : { version: 'V3', poolId: pool.id, key: pool.id, ...pool.v3, feeRateBps: feeRateAt(chain, pool, height) };
 
-  return {
+  const result = {
     id: `PoolPair:${pool.id}`,
-    key: `pdepool-${height}-${pool.id}`,
+    ...ofVersion,
     beaconHeight: height,
-    token1PoolValue: String(reserve1),
-    token2PoolValue: String(reserve2),
+    token1PoolValue: String(real[0]),
+    token2PoolValue: String(real[1]),
+    token1VirtualValue: String(reserve1),
+    token2VirtualValue: String(reserve2),
+    shareAmount: shares === undefined ? null : String(shares),
+    isTradable: real[0] > 0n && real[1] > 0n,
     ...quotes,
     token1,
     token2,
-  } as PoolResult;
+  };
+  return result;
 }

@@ -51,11 +51,11 @@ const CLIENTS: readonly (readonly [count: number, kind: string, client: Client])
 
 /** Runs a fleet with faults and clients for the given time or until the signal aborts. Then it checks that it recovers. */
 export async function runFleet(
-  { seed, minutes, load, replicas }: Arguments,
+  { seed, minutes, load, replicas, exchange }: Arguments,
   interrupted: AbortSignal,
   print: (text: string) => void,
 ): Promise<FleetResult> {
-  await using sandbox = await createSandbox({ seed, nodes: NODES });
+  await using sandbox = await createSandbox({ seed, exchange, nodes: NODES });
   const outages = createOutages(NODES);
   const stopWatching = watchEventLoop(outages, NODES);
   const judge = createJudge(outages, (finding) => print(`WRONG: ${finding}`));

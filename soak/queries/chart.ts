@@ -1,5 +1,6 @@
 import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pick, type SoakContext } from '../context.ts';
+import { isV3, tradingPools } from '../expected/exchange.ts';
 import { listMismatch } from '../expected/market.ts';
 import { expectedPools, POOL_FIELDS, type PoolResult, pinned } from '../expected/pools.ts';
 import type { Operation } from '../judge.ts';
@@ -13,16 +14,20 @@ type Part = { readonly page: number; readonly step: number };
 /** One pool at many earlier heights: a part of a chart. */
 export function chartQuery({ shown, served }: SoakContext, random: Random, { page, step }: Part): Operation {
   const { chain } = shown;
-  const selected = pick(random, chain.pools);
+  const selected = pick(random, tradingPools(chain));
   const newest = served.highest() - 1 - page * POINTS * step;
   const heights = Array.from({ length: POINTS }, (_, point) => newest - point * step).filter(
     (height) => height >= chain.oldestHeight,
   );
-  const points = heights.map((at) => `h${at}: poolPair(token1Id: $a, token2Id: $b, at: ${at}) { ${POOL_FIELDS} }`);
+  const fields = `{ ...P }`;
+  const [declared, point] = isV3(chain)
+    ? ['$poolId: String!', 'pool(poolId: $poolId']
+    : ['$a: TokenId!, $b: TokenId!', 'poolPair(token1Id: $a, token2Id: $b'];
+  const points = heights.map((at) => `h${at}: ${point}, at: ${at}) ${fields}`);
   return {
     kind: 'a part of a chart',
-    query: `query ($a: TokenId!, $b: TokenId!) { __typename ${points.join('\n')} }`,
-    variables: { a: selected.token1.id, b: selected.token2.id },
+    query: `query (${declared}) { __typename ${points.join('\n')} } fragment P on PoolPair { ${POOL_FIELDS} }`,
+    variables: isV3(chain) ? { poolId: selected.id } : { a: selected.token1.id, b: selected.token2.id },
     // So many requests at once may wait in the queue for longer than the timeout.
     mayFailWith: ['UPSTREAM_TIMEOUT', 'UPSTREAM_BUSY'],
     check(data) {

@@ -1,6 +1,8 @@
+import type { Block } from '../../src/sandbox/chain/block.ts';
 import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pick, type SoakContext } from '../context.ts';
-import { type ExpectedLevel, expectedLevels } from '../expected/ladder.ts';
+import { idOfMarket, isV3, tradingPools } from '../expected/exchange.ts';
+import { type ExpectedLevel, expectedLevels, offersOf } from '../expected/ladder.ts';
 import { listMismatch, marketsWithBook } from '../expected/market.ts';
 import { BOOK_FIELDS, type Book, expectedBook } from '../expected/order-book.ts';
 import { expectedPools } from '../expected/pools.ts';
@@ -34,15 +36,22 @@ export function depthQuery({ shown, served }: SoakContext, random: Random): Oper
   const market = pick(random, marketsWithBook(chain));
   const steps = { levels: 1 + random.below(20), stepPercent: pick(random, [0.1, 0.5, 2]) };
 
-  function ladderMismatch({ depthLadder, orderBook }: Pair, pool: ReturnType<typeof poolAt>): string | undefined {
-    if (orderBook === null) return undefined;
-    const [base, target] = pool ?? [0, 0];
-    if (base === 0 || target === 0) return depthLadder === null ? undefined : 'a ladder without a pool';
+  const id = idOfMarket(chain, market);
+  const pool = isV3(chain) ? tradingPools(chain).find((each) => each.id === id) : undefined;
+
+  /** In V3, the ladder has the orders of the pool, and not those of the host. */
+  function ladderMismatch({ depthLadder, orderBook }: Pair, block: Block): string | undefined {
+    const offers = pool === undefined ? orderBook : offersOf(pool, block, market.base);
+    if (offers === null) return undefined;
+    const amounts = poolAt(block);
+    const { base, target } = amounts ?? { base: 0, target: 0 };
+    if (amounts === undefined || base === 0 || target === 0)
+      return depthLadder === null ? undefined : 'a ladder without a pool';
     if (depthLadder === null) return 'no ladder';
     if (!isNear(depthLadder.midPrice, target / base)) return `midPrice is ${depthLadder.midPrice}`;
     for (const side of ['bids', 'asks'] as const) {
       const levels = depthLadder[side];
-      const expected = expectedLevels({ base, target }, orderBook, steps, side);
+      const expected = expectedLevels(amounts, offers, steps, side);
       if (levels.length !== expected.length) return `${levels.length} ${side} instead of ${expected.length}`;
       for (const [index, level] of levels.entries()) {
         const wrong = levelMismatch(level, expected[index] as ExpectedLevel, levels[index - 1]);
@@ -53,15 +62,15 @@ export function depthQuery({ shown, served }: SoakContext, random: Random): Oper
   }
 
   /** The reserves of base and target in whole tokens at a block; `undefined` without a pool or without decimals. */
-  function poolAt(block: Parameters<typeof expectedPools>[1]) {
-    const pool = expectedPools(chain, block).get(`PoolPair:${market.token1.id}-${market.token2.id}`);
+  function poolAt(block: Block) {
+    const pool = expectedPools(chain, block).get(`PoolPair:${id}`);
     if (pool === undefined) return undefined;
-    const wholes = [
-      Number(pool.token1PoolValue) / 10 ** market.token1.decimals,
-      Number(pool.token2PoolValue) / 10 ** market.token2.decimals,
-    ];
-    const [base = 0, target = 0] = market.base.id === market.token1.id ? wholes : wholes.reverse();
-    return [base, target] as const;
+    const toWhole = (units1: string, units2: string) => {
+      const [one, two] = [Number(units1) / 10 ** market.token1.decimals, Number(units2) / 10 ** market.token2.decimals];
+      return market.base.id === market.token1.id ? { base: one, target: two } : { base: two, target: one };
+    };
+    const held = toWhole(pool.token1PoolValue, pool.token2PoolValue);
+    return { ...toWhole(pool.token1VirtualValue, pool.token2VirtualValue), held };
   }
 
   return {
@@ -89,9 +98,7 @@ export function depthQuery({ shown, served }: SoakContext, random: Random): Oper
           shown.since(times.sentAt - BOOK_MS),
         );
       return (
-        wrongBook ??
-        divergenceMismatch(pair) ??
-        served.mismatch(height, times, (block) => ladderMismatch(pair, poolAt(block)))
+        wrongBook ?? divergenceMismatch(pair) ?? served.mismatch(height, times, (block) => ladderMismatch(pair, block))
       );
     },
   };

@@ -1,9 +1,11 @@
 import type { Block } from '../../src/sandbox/chain/block.ts';
+import type { Chain } from '../../src/sandbox/chain/chain.ts';
 import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pick, type SoakContext } from '../context.ts';
 import { BEST_BLOCK_FIELDS, expectedBestBlocks } from '../expected/chain-info.ts';
+import { isV3, type TradingPool, tradingPools } from '../expected/exchange.ts';
 import { listMismatch } from '../expected/market.ts';
-import { expectedPools, POOL_FIELDS } from '../expected/pools.ts';
+import { expectedPoolOf, expectedPools, POOL_FIELDS } from '../expected/pools.ts';
 import type { Operation } from '../judge.ts';
 
 type Data = {
@@ -13,30 +15,41 @@ type Data = {
   readonly bestBlock?: object;
   readonly poolPairs?: { readonly nodes: readonly unknown[] };
   readonly poolPair?: object | null;
+  readonly pool?: object | null;
 };
 
 const CHAIN = { chainName: 'sandbox', activeShards: 8 } as const;
 
+/** Compares the pool of two tokens, and the pool of an id, with those of a block. */
+function poolMismatch(chain: Chain, of: TradingPool, { poolPair, pool }: Data, block: Block): string | undefined {
+  const byId = () => expectedPools(chain, block).get(`PoolPair:${of.id}`) ?? null;
+  return (
+    (poolPair === undefined ? undefined : listMismatch([poolPair], [expectedPoolOf(chain, block, of)], 'poolPair')) ??
+    (pool === undefined ? undefined : listMismatch([pool], [byId()], 'pool'))
+  );
+}
+
 /** Everything about the newest block in one response: all fields must be of the same block. */
 export function headQuery({ shown, served }: SoakContext, random: Random): Operation {
   const { chain } = shown;
-  const pool = pick(random, chain.pools);
+  const pool = pick(random, tradingPools(chain));
   const chainId = random.below(9) - 1;
   return {
     kind: 'a whole head',
-    query: `query ($a: TokenId!, $b: TokenId!, $chainId: Int!) {
+    query: `query ($a: TokenId!, $b: TokenId!, $poolId: String!, $byId: Boolean!, $chainId: Int!) {
       beaconHeight
       poolPairs(first: 100, orderBy: ID_ASC) { totalCount nodes { ${POOL_FIELDS} } }
       chainInfo { chainName activeShards bestBlocks { ${BEST_BLOCK_FIELDS} } }
       bestBlock(chainId: $chainId) { ${BEST_BLOCK_FIELDS} }
       poolPair(token1Id: $a, token2Id: $b) { ${POOL_FIELDS} }
+      pool(poolId: $poolId) @include(if: $byId) { ${POOL_FIELDS} }
       service { head { hash time } }
     }`,
-    variables: { a: pool.token2.id, b: pool.token1.id, chainId },
+    variables: { a: pool.token2.id, b: pool.token1.id, poolId: pool.id, byId: isV3(chain), chainId },
     check(data: Data, times) {
       const height = data.beaconHeight;
       if (height === undefined) return undefined;
-      const { service, chainInfo, bestBlock, poolPairs, poolPair } = data;
+      const { service, chainInfo, bestBlock, poolPairs } = data;
 
       function ofChain(block: Block): string | undefined {
         const blocks = expectedBestBlocks(chain, block);
@@ -50,11 +63,10 @@ export function headQuery({ shown, served }: SoakContext, random: Random): Opera
       function ofPools(block: Block): string | undefined {
         const pools = expectedPools(chain, block);
         const all = { totalCount: pools.size, nodes: [...pools.values()] };
-        const one = pools.get(`PoolPair:${pool.id}`) ?? null;
         return (
           (poolPairs && listMismatch(poolPairs.nodes, all.nodes, 'poolPairs')) ??
           (poolPairs && listMismatch([poolPairs], [all], 'poolPairs')) ??
-          (poolPair === undefined ? undefined : listMismatch([poolPair], [one], 'poolPair'))
+          poolMismatch(chain, pool, data, block)
         );
       }
       return served.mismatch(height, times, (block) => ofChain(block) ?? ofPools(block));
@@ -65,16 +77,23 @@ export function headQuery({ shown, served }: SoakContext, random: Random): Opera
 /** One pool and the height: the smallest query. */
 export function poolQuery({ shown, served }: SoakContext, random: Random): Operation {
   const { chain } = shown;
-  const pool = pick(random, chain.pools);
+  const pool = pick(random, tradingPools(chain));
+  const byId = isV3(chain) && random.chance(0.5);
   return {
     kind: 'one pool',
-    query: `query ($a: TokenId!, $b: TokenId!) { beaconHeight poolPair(token1Id: $a, token2Id: $b) { ${POOL_FIELDS} } }`,
-    variables: { a: pool.token1.id, b: pool.token2.id },
-    check({ beaconHeight: height, poolPair }: Data, times) {
-      if (height === undefined || poolPair === undefined) return undefined;
-      return served.mismatch(height, times, (block) =>
-        listMismatch([poolPair], [expectedPools(chain, block).get(`PoolPair:${pool.id}`) ?? null], 'poolPair'),
-      );
+    ...(byId
+      ? {
+          query: `query ($poolId: String!) { beaconHeight pool(poolId: $poolId) { ${POOL_FIELDS} } }`,
+          variables: { poolId: pool.id },
+        }
+      : {
+          query: `query ($a: TokenId!, $b: TokenId!) { beaconHeight poolPair(token1Id: $a, token2Id: $b) { ${POOL_FIELDS} } }`,
+          variables: { a: pool.token1.id, b: pool.token2.id },
+        }),
+    check(data: Data, times) {
+      const { beaconHeight: height } = data;
+      if (height === undefined) return undefined;
+      return served.mismatch(height, times, (block) => poolMismatch(chain, pool, data, block));
     },
   };
 }

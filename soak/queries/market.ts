@@ -1,5 +1,6 @@
 import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pick, type SoakContext } from '../context.ts';
+import { idOfMarket } from '../expected/exchange.ts';
 import { expectedPairs, listMismatch, marketsWithBook, PAIR_FIELDS, TICKER_FIELDS } from '../expected/market.ts';
 import { BOOK_FIELDS, type Book, expectedBook } from '../expected/order-book.ts';
 import { expectedPools, POOL_FIELDS, type PoolResult } from '../expected/pools.ts';
@@ -56,7 +57,7 @@ export function tickerQuery({ shown, served }: SoakContext, random: Random): Ope
         pair?: { readonly poolPair: PoolResult | null };
       };
       const markets = served.markets(times.sentAt);
-      const id = `PoolPair:${market.token1.id}-${market.token2.id}`;
+      const id = `PoolPair:${idOfMarket(chain, market)}`;
       return (
         (ticker &&
           tickersMismatch(

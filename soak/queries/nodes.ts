@@ -1,5 +1,6 @@
 import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pick, type SoakContext } from '../context.ts';
+import { tradingPools } from '../expected/exchange.ts';
 import { listMismatch } from '../expected/market.ts';
 import { expectedPools, expectedToken, POOL_FIELDS, type PoolResult, pinned } from '../expected/pools.ts';
 import type { Operation } from '../judge.ts';
@@ -7,7 +8,7 @@ import type { Operation } from '../judge.ts';
 /** Objects by their ids, as a client's cache refetches them: a token, a current pool and a pool at an earlier height. */
 export function nodesQuery({ shown, served }: SoakContext, random: Random): Operation {
   const { chain } = shown;
-  const pool = pick(random, chain.pools);
+  const pool = pick(random, tradingPools(chain));
   const height = served.highest() - 5 - random.below(1_000);
   const id = `PoolPair:${pool.id}`;
   return {

@@ -1,7 +1,8 @@
 import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pick, type SoakContext } from '../context.ts';
+import { isV3, tradingPools } from '../expected/exchange.ts';
 import { listMismatch } from '../expected/market.ts';
-import { expectedPools, POOL_FIELDS, type PoolResult, pinned } from '../expected/pools.ts';
+import { expectedPoolOf, expectedPools, POOL_FIELDS, type PoolResult, pinned } from '../expected/pools.ts';
 import type { Operation } from '../judge.ts';
 
 /** Number of heights that all nodes of a run retain. */
@@ -29,26 +30,31 @@ export function pastHeightsQuery(
   const heights = Array.from({ length: 1 + random.below(4) }, () =>
     Math.max(chain.oldestHeight, tip - 1 - random.below(reach - 1)),
   );
-  const pool = pick(random, chain.pools);
-  const aliases = heights.map((height, index) => `at${index}: poolPair(token1Id: $a, token2Id: $b, at: ${height})`);
+  const pool = pick(random, tradingPools(chain));
+  const [byTokens, byId] = ['poolPair(token1Id: $a, token2Id: $b', 'pool(poolId: $poolId'];
+  const one = isV3(chain) && random.chance(0.5) ? byId : byTokens;
+  const aliases = heights.map((height, index) => `at${index}: ${one}, at: ${height})`);
+  const late = isV3(chain) ? byId : byTokens;
+  const declared = { [byTokens]: '$a: TokenId!, $b: TokenId!', [byId]: '$poolId: String!' };
   const [first = tip - 1] = heights;
 
   return {
     kind: 'earlier heights',
-    query: `query ($a: TokenId!, $b: TokenId!) {
+    query: `query (${[...new Set([one, late])].map((each) => declared[each]).join(', ')}) {
       ${aliases.map((alias) => `${alias} { ${POOL_FIELDS} }`).join('\n')}
       all: poolPairs(at: ${first}, first: 100, orderBy: ID_DESC) { nodes { ${POOL_FIELDS} } }
-      late: poolPair(token1Id: $a, token2Id: $b, at: ${first}) { pairs { poolPair { ${POOL_FIELDS} } } }
+      late: ${late}, at: ${first}) { pairs { poolPair { ${POOL_FIELDS} } } }
       beaconHeight
     }`,
-    variables: { a: pool.token1.id, b: pool.token2.id },
+    variables: { a: pool.token1.id, b: pool.token2.id, poolId: pool.id },
     check(data, times) {
       const { beaconHeight, all, late } = data as Data;
       const poolMismatch = heights.map((height, index) => {
         const pastPool = data[`at${index}`] as PoolResult | null | undefined;
         if (pastPool === undefined) return undefined;
         return served.mismatchAt(height, (block) => {
-          const expected = expectedPools(chain, block).get(`PoolPair:${pool.id}`);
+          const named = expectedPools(chain, block).get(`PoolPair:${pool.id}`);
+          const expected = one === byId ? named : expectedPoolOf(chain, block, pool);
           return listMismatch([pastPool], [expected ? pinned(expected) : null], `at ${height}`);
         });
       });

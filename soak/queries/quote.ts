@@ -1,7 +1,9 @@
 import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pick, type SoakContext } from '../context.ts';
+import { isV3, tradingPools } from '../expected/exchange.ts';
 import { listMismatch } from '../expected/market.ts';
 import { expectedAmounts, type Trade } from '../expected/quote.ts';
+import { mostBought } from '../expected/quote-v3.ts';
 import type { Operation } from '../judge.ts';
 
 type QuoteResult = { readonly beaconHeight: number; readonly sellAmount: string; readonly buyAmount: string };
@@ -17,7 +19,7 @@ const REACH = 60;
 /** The quote of a trade at the current height and at an earlier one. */
 export function quoteQuery({ shown, served }: SoakContext, random: Random): Operation {
   const { chain } = shown;
-  const tokens = chain.pools.flatMap(({ token1, token2 }) => [token1.id, token2.id]);
+  const tokens = tradingPools(chain).flatMap(({ token1, token2 }) => [token1.id, token2.id]);
   const sell = pick(random, tokens);
   const others = tokens.filter((token) => token !== sell);
   const trade: Trade = {
@@ -31,6 +33,7 @@ export function quoteQuery({ shown, served }: SoakContext, random: Random): Oper
   const args = `sellTokenId: $sell, buyTokenId: $buy, ${trade.isSelling ? 'sellAmount' : 'buyAmount'}: $amount, maxHops: $maxHops`;
   const mismatch =
     (name: string, height: number, quote: QuoteResult | null) => (block: Parameters<typeof expectedAmounts>[1]) => {
+      if (isV3(chain)) return v3Mismatch(name, quote, (amount) => mostBought(chain, block, trade, amount), trade);
       const amounts = expectedAmounts(chain, block, trade);
       const expected = amounts && {
         beaconHeight: height,
@@ -54,4 +57,23 @@ export function quoteQuery({ shown, served }: SoakContext, random: Random): Oper
       return served.mismatch(height, times, mismatch('the quote', height, now));
     },
   };
+}
+
+/** Compares a quote of V3 with the most that selling can give. A trade that is refused along all routes has none. */
+function v3Mismatch(
+  name: string,
+  quote: QuoteResult | null,
+  mostBought: (amount: bigint) => bigint | undefined,
+  { amount, isSelling }: Trade,
+): string | undefined {
+  if (isSelling) {
+    const most = mostBought(amount);
+    const buyAmount = quote === null ? undefined : BigInt(quote.buyAmount);
+    return buyAmount === most ? undefined : `${name} buys ${buyAmount} instead of ${most}`;
+  }
+  if (quote === null) return undefined;
+  const sellAmount = BigInt(quote.sellAmount);
+  const [most, less] = [mostBought(sellAmount) ?? 0n, sellAmount > 1n ? (mostBought(sellAmount - 1n) ?? 0n) : 0n];
+  if (most < amount) return `${name} sells ${sellAmount}, which buys ${most} and not ${amount}`;
+  return less >= amount ? `${name} sells ${sellAmount}, though one unit less buys ${less} of ${amount}` : undefined;
 }

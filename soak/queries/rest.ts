@@ -3,6 +3,7 @@ import type { Chain } from '../../src/sandbox/chain/chain.ts';
 import type { ChainMarket } from '../../src/sandbox/chain/markets.ts';
 import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pick, type SoakContext } from '../context.ts';
+import { idOfMarket } from '../expected/exchange.ts';
 import { marketsWithBook } from '../expected/market.ts';
 import { type Book, expectedBook } from '../expected/order-book.ts';
 import { expectedPools } from '../expected/pools.ts';
@@ -68,9 +69,9 @@ function expectedPrices(chain: Chain, block: Block): readonly (number | null)[] 
     string,
     { price?: number | null; inversePrice?: number | null }
   >;
-  return chain.markets.map(({ base, token1, token2 }) => {
-    const pool = pools.get(`PoolPair:${token1.id}-${token2.id}`);
-    return (base.id === token2.id ? pool?.price : pool?.inversePrice) ?? null;
+  return chain.markets.map((market) => {
+    const pool = pools.get(`PoolPair:${idOfMarket(chain, market)}`);
+    return (market.base.id === market.token2.id ? pool?.price : pool?.inversePrice) ?? null;
   });
 }
 

@@ -1,4 +1,5 @@
 import type { SoakContext } from '../context.ts';
+import { isV3 } from '../expected/exchange.ts';
 import { listMismatch } from '../expected/market.ts';
 import type { Operation } from '../judge.ts';
 
@@ -21,6 +22,8 @@ type Status = { readonly upstream: 'NODE' | 'MARKET_DATA'; readonly healthy: boo
 type Data = {
   readonly service: {
     readonly sandbox: boolean;
+    readonly exchangeVersion: string | null;
+    readonly head: object | null;
     readonly limits: object;
     readonly marketData: { readonly ageMs: number; readonly stale: boolean } | null;
     readonly upstreams: readonly Status[];
@@ -28,14 +31,17 @@ type Data = {
 };
 
 /** The `service` field: its upstreams must be unhealthy while they are down, and healthy while they have no fault. */
-export function serviceQuery({ outages }: SoakContext): Operation {
+export function serviceQuery({ shown, outages }: SoakContext): Operation {
   return {
     kind: 'the service',
-    query: `{ service { sandbox limits { ${Object.keys(DEFAULT_LIMITS).join(' ')} } marketData { ageMs stale } upstreams { upstream healthy } } }`,
+    query: `{ service { sandbox exchangeVersion head { hash } limits { ${Object.keys(DEFAULT_LIMITS).join(' ')} } marketData { ageMs stale } upstreams { upstream healthy } } }`,
     check(data, { sentAt, answeredAt }) {
       const { service } = data as Data;
-      const { sandbox, limits, marketData, upstreams } = service;
+      const { sandbox, exchangeVersion, head, limits, marketData, upstreams } = service;
       if (sandbox) return 'sandbox is true';
+      const isRightVersion =
+        head === null ? exchangeVersion === null : exchangeVersion === (isV3(shown.chain) ? 'V3' : 'V1');
+      if (!isRightVersion) return `exchangeVersion is ${exchangeVersion}`;
       if (upstreams.map(({ upstream }) => upstream).join() !== 'NODE,MARKET_DATA') return 'other upstreams';
       const limitsMismatch = listMismatch([limits], [DEFAULT_LIMITS], 'limits');
       if (limitsMismatch !== undefined) return limitsMismatch;

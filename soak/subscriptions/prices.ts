@@ -2,9 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Block } from '../../src/sandbox/chain/block.ts';
 import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pick, type SoakContext } from '../context.ts';
+import { isV3, tradingPools } from '../expected/exchange.ts';
 import { listMismatch } from '../expected/market.ts';
 import { expectedPools, POOL_FIELDS, type PoolResult } from '../expected/pools.ts';
 import { DEFAULT_LIMITS } from '../queries/service.ts';
+import { createOrderChanges } from './order-changes.ts';
 import { type CheckedSubscription, createHeights } from './subscription.ts';
 
 type Update = {
@@ -30,7 +32,9 @@ const QUERY = `subscription ($onlyChanged: Boolean!, $poolPairs: [PoolPairKey!],
 
 /** A subscription to the prices of all or some pools. */
 export function createPricesSubscription(context: SoakContext, random: Random): CheckedSubscription {
-  const { pools, tokens } = context.shown.chain;
+  const { chain } = context.shown;
+  const pools = tradingPools(chain);
+  const tokens = pools.flatMap(({ token1, token2 }) => [token1, token2]);
   const onlyChanged = random.chance(0.5);
   return subscribe(
     context,
@@ -60,9 +64,11 @@ function subscribe(context: SoakContext, selection: Selection, after?: number): 
   function isSelected(id: string): boolean {
     if (pools === undefined && tokens === undefined) return true;
     const named = id.replace('PoolPair:', '');
-    return (pools?.includes(named) ?? false) || named.split('-').some((token) => tokens?.includes(token));
+    const [token1 = '', token2 = ''] = named.split('-');
+    return (pools?.includes(named) ?? false) || [token1, token2].some((token) => tokens?.includes(token));
   }
-  const reservesOf = (pool: PoolResult) => `${pool.token1PoolValue}/${pool.token2PoolValue}`;
+  const reservesOf = (pool: PoolResult) =>
+    [pool.token1PoolValue, pool.token2PoolValue, pool.token1VirtualValue, pool.token2VirtualValue].join('/');
 
   /** Compares the height of an update with the previous update. */
   function stepMismatch(update: Update): string | undefined {
@@ -100,13 +106,21 @@ function subscribe(context: SoakContext, selection: Selection, after?: number): 
   }
 
   function mismatch(update: Update): string | undefined {
+    const orders = createOrderChanges(shown, last?.beaconHeight, update.beaconHeight);
     const isOfTime = (block: Block) => new Date(block.time * 1_000).toISOString() === update.blockTime;
     const ofChain = (block: Block) => (isOfTime(block) ? undefined : `blockTime ${update.blockTime}`);
     return served.mismatchAt(update.beaconHeight, (block) => {
       const selected = [...expectedPools(shown.chain, block).values()].filter(({ id }) => isSelected(id));
       // A gateway that has just started has read the tokens after the heads that it got from the fleet: all pools are sent then.
       const isWhole = isFirst || !onlyChanged || (replicas > 1 && update.poolPairs.length === selected.length);
-      const expected = selected.filter((pool) => isWhole || reserves.get(pool.id) !== reservesOf(pool));
+      const sent = new Set(update.poolPairs.map(({ id }) => id));
+      const expected = selected.filter(
+        (pool) =>
+          isWhole ||
+          reserves.get(pool.id) !== reservesOf(pool) ||
+          orders.changed(pool.id, block) === 'certainly' ||
+          (sent.has(pool.id) && orders.changed(pool.id, block) === 'maybe'),
+      );
       return ofChain(block) ?? listMismatch(update.poolPairs, expected, 'poolPairs');
     });
   }
@@ -118,7 +132,10 @@ function subscribe(context: SoakContext, selection: Selection, after?: number): 
     after,
     variables: {
       onlyChanged,
-      poolPairs: pools?.map((id) => ({ token1Id: id.split('-')[1], token2Id: id.split('-')[0] })),
+      poolPairs: pools?.map((id) => {
+        const [token1Id, token2Id] = id.split('-');
+        return { token1Id: token2Id, token2Id: token1Id, ...(isV3(shown.chain) && { poolId: id }) };
+      }),
       tokenIds: tokens,
     },
     check(data) {

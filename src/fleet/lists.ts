@@ -32,6 +32,7 @@ export function createListPolls<P extends Pair>(
 
   return createPolls<MarketSnapshot<P>>(context, {
     name,
+    keyPrefix: name,
     keep: 1,
     codec: {
       rankOf: ({ read }) => clock.toRedis(read.endedAt),

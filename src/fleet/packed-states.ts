@@ -6,6 +6,12 @@ import type { Redis } from './redis.ts';
 /** A state as it is in Redis: its directory is stored once for many states, under its hash. */
 export type PackedState = Omit<ExchangeState, 'directory'> & { readonly directory: string };
 
+/**
+ * The format of states in Redis. It is a part of the keys of all values that contain one: a gateway of a version with another
+ * format neither reads such a value nor overwrites it.
+ */
+export const STATE_FORMAT = 2;
+
 /** Packs the states of the exchange for Redis. */
 export type PackedStates = {
   /** @throws Error if Redis cannot be used */

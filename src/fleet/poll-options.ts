@@ -32,6 +32,8 @@ export type PollContext = {
 /** How one source is polled. */
 export type PollOptions<T> = {
   readonly name: 'head' | 'pairs' | 'tickers';
+  /** What its keys begin with: the name, and the format of the values if it can differ between versions of the gateway. */
+  readonly keyPrefix: string;
   /** How many values Redis keeps. */
   readonly keep: number;
   readonly codec: PollCodec<T>;

@@ -4,8 +4,9 @@ import type { FleetPoll, PollRequest } from '../live/fleet-port.ts';
 import { holding, LOCK_MS } from './lock.ts';
 import type { PollContext, PollOptions } from './poll-options.ts';
 import { LOOK, PUBLISH } from './poll-scripts.ts';
+import { readValues } from './poll-values.ts';
 import { listOf, RedisUnavailableError } from './redis.ts';
-import { fromBytes, toBytes } from './serialized.ts';
+import { toBytes } from './serialized.ts';
 
 /** Values are forgotten when no replica has polled for this time. */
 const TTL_MS = 3_600_000;
@@ -39,9 +40,9 @@ export function createPolls<T>(
   { redis, clock, isMember, replicas, watcher }: PollContext,
   options: PollOptions<T>,
 ): FleetPoll<T> {
-  const { name, keep, codec } = options;
+  const { name, keyPrefix, keep, codec } = options;
   const replica = randomUUID();
-  const keyOf = (part: string) => redis.fleetKey(`${name}:${part}`);
+  const keyOf = (part: string) => redis.fleetKey(`${keyPrefix}:${part}`);
   const [slot, versionKey, polledKey, valuesKey] = [keyOf('slot'), keyOf('version'), keyOf('polled'), keyOf('values')];
   let version = '';
   let isStarted = false;
@@ -85,14 +86,12 @@ export function createPolls<T>(
 
   /** The values from a rank on, and whether there are any that can be read. @throws Error if Redis cannot be used */
   async function receive(previous: T | undefined): Promise<{ newer: T | undefined; isEmpty: boolean }> {
-    const from = previous === undefined ? '-inf' : String(codec.rankOf(previous));
-    const all = await redis.command(valuesKey, 'ZRANGEBYSCORE', valuesKey, from, '+inf');
-    const reply = listOf(all).filter(Buffer.isBuffer);
-    const packed = reply.map(fromBytes).filter((each) => each !== undefined);
-    for (const bytes of reply) watcher.moved(name, 'in', bytes.length);
-    if (packed.length < reply.length) watcher.damaged(name);
+    const from = previous && codec.rankOf(previous);
+    const onBytes = (bytes: number) => watcher.moved(name, 'in', bytes);
+    const { values, isDamaged } = await readValues(redis, valuesKey, from, onBytes);
+    if (isDamaged) watcher.damaged(name);
     try {
-      return { newer: await codec.unpack(packed, previous), isEmpty: packed.length === 0 };
+      return { newer: await codec.unpack(values, previous), isEmpty: values.length === 0 };
     } catch (error) {
       if (error instanceof RedisUnavailableError) throw error;
       // Of another version of the gateway.

@@ -3,7 +3,7 @@ import type { Instant } from '../domain/instant.ts';
 import type { RawOrderBook } from '../domain/order-book.ts';
 import type { FinalHeight } from '../live/chain/past-states.ts';
 import type { Observed, ReadOnce } from '../live/fleet-port.ts';
-import type { PackedState, PackedStates } from './packed-states.ts';
+import { type PackedState, type PackedStates, STATE_FORMAT } from './packed-states.ts';
 import { createReadOnce } from './read-once.ts';
 import type { Redis } from './redis.ts';
 import type { FleetWatcher } from './watcher.ts';
@@ -34,7 +34,7 @@ export function createStateReads(
   return async ({ chainName, height, isV1, isComplete }, read) => {
     /** What was read last, also a state that is not for the fleet because it lost pools. */
     let own: ExchangeState | undefined;
-    const { value } = await readOnce(`${chainName}-${height}${isV1 ? '-v1' : ''}`, async () => {
+    const { value } = await readOnce(`${STATE_FORMAT}-${chainName}-${height}${isV1 ? '-v1' : ''}`, async () => {
       own = await read();
       return isComplete(own) ? own : undefined;
     });

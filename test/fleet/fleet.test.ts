@@ -162,7 +162,7 @@ describe.skipIf(!hasRedis)('a fleet', () => {
       await expect.poll(() => fleetAt(replica)).toEqual({ replicas: 2, connected: true });
     await expect
       .poll(async () => JSON.parse(await get(fleet.second, '/ready')))
-      .toEqual({ status: 'ready', replicas: 2, sandbox: true });
+      .toEqual({ status: 'ready', replicas: 2, sandbox: true, exchangeVersion: 'V1' });
     const metrics = expect.poll(() => get(fleet.second, '/metrics'));
     await metrics.toContain('pdex_fleet_replicas 2');
     await metrics.toContain('pdex_fleet_connected 1');

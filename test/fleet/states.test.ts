@@ -52,7 +52,7 @@ describe.skipIf(!hasRedis && process.env['CI'] === undefined)('final states of a
   const replicas = async (count: number) =>
     Promise.all(Array.from({ length: count }, async () => replicaOf(await connectPatiently(server))));
 
-  const valueKey = (height: number) => `test:state:{main-${height}}`;
+  const valueKey = (height: number) => `test:state:{2-main-${height}}`;
   const isStored = (height: number) => server.cli('exists', valueKey(height)) === '1';
 
   /** Reads a state, and waits until Redis has it. A replica that was paused has lost the lock, and reads it again. */

@@ -44,7 +44,10 @@ export function createExchangeReader({ client, versions, budgetOf }: ExchangeRea
   async function readNewV3(height: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
     const [pools, params] = await Promise.all([
       client.poolsV3(height, signal),
-      versions.params(height, () => client.exchangeParams(height, signal)),
+      versions.params(height, async () => ({
+        ...(await client.exchangeParams(height, signal)),
+        beaconHeight: height,
+      })),
     ]);
     return { ...pools, v3: { ...pools.v3, params } };
   }

@@ -13,7 +13,7 @@ export type ExchangeVersions = {
    * @throws UpstreamError if no version is known, and none of them has given an answer
    */
   lookForV3(tips: readonly AskableTip[]): Promise<void>;
-  /** This or another gateway of the fleet has read a state. */
+  /** This or another gateway of the fleet has read a state. Its parameters are used if they are newer. */
   observe(state: ExchangeState): void;
   /**
    * The version whose state is the one of a height. It is V1 at each height until V3 was seen. Then it is `undefined` between the
@@ -113,6 +113,9 @@ export function createExchangeVersions({ fixed, probeMs, onChange }: ExchangeVer
       const next = versionOf(state);
       become(next);
       if (next === 'V3') lowestOfV3 = Math.min(state.beaconHeight, lowestOfV3);
+      const received = state.v3?.params;
+      if (received?.beaconHeight !== undefined && received.beaconHeight > (params?.height ?? 0))
+        params = { value: received, height: received.beaconHeight, readAt: performance.now() };
     },
     versionAt(height) {
       if (version !== 'V3' || height <= highestBeforeV3) return 'V1';

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ExchangeState, toPoolDirectory } from '../../src/domain/exchange.ts';
+import { createPackedStates } from '../../src/fleet/packed-states.ts';
+import { createStateReads } from '../../src/fleet/reads.ts';
+import { createPoolDirectories } from '../../src/upstream/node/state-builder.ts';
+import { tokenId } from '../domain/pools.ts';
+import { dataOf } from '../support/events.ts';
+import { type Replica, startFleet, startReplica, type TestFleet } from '../support/fleet.ts';
+import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+import { connectPatiently, keptOutcomes } from './connected.ts';
+
+const POOL = `${tokenId('a')}-${tokenId('b')}-${tokenId('c')}`;
+
+/** A state with one pool, whose virtual amounts are above 2^64. */
+const STATE: ExchangeState = {
+  beaconHeight: 97,
+  time: 97 * 40_000,
+  directory: toPoolDirectory([POOL]),
+  reserves: [2n ** 80n + 1n, 2n ** 127n],
+  v3: {
+    values: BigUint64Array.of(2n ** 64n - 1n, 2n ** 53n + 1n),
+    amplifiers: [200_000],
+    shareAmounts: BigUint64Array.of(2n ** 63n + 1n),
+    orders: [
+      [{ id: 'e'.repeat(64), sells: 2, rate1: 2n ** 64n - 1n, rate2: 1n, balance1: 0n, balance2: 2n ** 63n + 1n }],
+    ],
+    params: {
+      beaconHeight: 96,
+      defaultFeeRateBps: 25,
+      feeRatesBps: new Map([[POOL, 7]]),
+      nativeFeeDiscountPercent: 50,
+      maxOrdersPerNft: 10,
+      minNativeReserve: 2n ** 63n + 1n,
+    },
+  },
+};
+
+describe.skipIf(!hasRedis && process.env['CI'] === undefined)('a fleet where V3 trades', () => {
+  let redis: RedisServer;
+  let fleets = 0;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.close());
+
+  const start = (replicas: number) =>
+    startFleet(redis, { prefix: `v3-${++fleets}`, replicas, sandbox: { exchange: 'v3' } });
+
+  const total = ({ sandbox: { node } }: TestFleet) =>
+    (['getblockchaininfo', 'getbeaconbeststatedetail', 'getpdestate', 'pdexv3_getState'] as const).map((call) =>
+      node.calls(call),
+    );
+
+  /** Calls of new blocks, without those that poll the tip: these depend on the time. */
+  const reads = (fleet: TestFleet) => total(fleet).slice(1);
+
+  /** On a busy machine, Redis may not reply in time: then a replica reads for itself. */
+  const timesAlone = ({ all }: TestFleet) =>
+    all.flatMap(({ lines }) => lines.filter(({ msg }) => msg.includes('alone'))).length;
+
+  test('has its past states in Redis exactly, and those of V1 of the same heights beside them', async () => {
+    const replicas = await Promise.all(
+      [1, 2].map(async () => {
+        const connection = await connectPatiently(redis);
+        const packedStates = createPackedStates(connection, createPoolDirectories().of);
+        const watcher = keptOutcomes();
+        const read = createStateReads({ redis: connection, packedStates, maxWaitMs: 60_000, watcher });
+        const of = { chainName: 'v3', height: 97, isComplete: () => true };
+        return (isV1: boolean, state?: ExchangeState) =>
+          read({ ...of, isV1 }, async () => state ?? Promise.reject(new Error('it was read again')));
+      }),
+    );
+    const [first, second] = replicas;
+    const { v3: _, ...ofV1 } = { ...STATE, reserves: BigUint64Array.of(1n, 2n) };
+    const isStored = (id: string) => redis.cli('exists', `test:state:{2-v3-${id}}`) === '1';
+    await first?.(false, STATE);
+    await first?.(true, ofV1);
+    await until(() => isStored('97') && isStored('97-v1'));
+    expect(await second?.(false)).toEqual(STATE);
+    expect(await second?.(true)).toEqual(ofV1);
+  });
+
+  test('reads each block, and the parameters, once for four replicas', async () => {
+    const fleet = await start(4);
+    let before: readonly number[];
+    let alone: number;
+    const BLOCKS = 12;
+    do {
+      await fleet.settled();
+      alone = timesAlone(fleet);
+      before = reads(fleet);
+      for (let block = 0; block < BLOCKS; block++) await fleet.advance();
+    } while (timesAlone(fleet) !== alone);
+    const [tips = 0, ofV1, ofV3] = reads(fleet).map((calls, n) => calls - (before[n] ?? 0));
+    expect(tips).toBeLessThanOrEqual(1.1 * BLOCKS);
+    expect([ofV1, ofV3]).toEqual([0, BLOCKS]);
+  });
+
+  test('sends the same pools as changed at each replica, and not all of them', async () => {
+    const fleet = await start(3);
+    const ONLY_CHANGED =
+      'subscription { prices(onlyChanged: true) { beaconHeight poolPairs { key token1PoolValue } } }';
+    const streams = fleet.all.map((replica) => dataOf(replica.subscribe(ONLY_CHANGED)));
+    const next = () => Promise.all(streams.map(async (stream) => (await stream.next()).value.prices));
+    await next();
+    const { chain } = fleet.sandbox;
+    for (let blocks = 0; blocks < 8; blocks++) {
+      const before = chain.tip;
+      fleet.sandbox.advance();
+      const after = chain.tip;
+      const changed = chain.exchangePools
+        .map(({ id }) => id)
+        .filter((id) => JSON.stringify(stateOf(before, id)) !== JSON.stringify(stateOf(after, id)))
+        .sort();
+      expect(changed.length).toBeLessThan(chain.exchangePools.length);
+      for (const { beaconHeight, poolPairs } of await next()) {
+        expect(beaconHeight).toBe(after.height);
+        expect(poolPairs.map(({ key }: { key: string }) => key)).toEqual(changed);
+      }
+    }
+    await Promise.all(streams.map((stream) => stream.return(undefined)));
+  });
+
+  test('tells a replica that cannot reach a node which version trades', async () => {
+    const { sandbox } = await start(2);
+    const prefix = `v3-${fleets}`;
+    const apart = await startReplica(redis, {
+      prefix,
+      of: sandbox,
+      configOf: () => ({ fullnodeUrls: [new URL('http://127.0.0.1:1')] }),
+    });
+    await apart.untilReady();
+    const { data } = await apart.ask('{ service { exchangeVersion } poolPairs { totalCount } }');
+    expect(data).toEqual({
+      service: { exchangeVersion: 'V3' },
+      poolPairs: { totalCount: sandbox.chain.exchangePools.length },
+    });
+  });
+
+  test('does not go back to V1 when a replica publishes its pools', async () => {
+    const fleet = await start(2);
+    const prefix = `v3-${fleets}`;
+    await startReplica(redis, { prefix, of: fleet.sandbox, config: { exchangeVersion: 'v1' } });
+    const poolsOf = async (replica: Replica) => (await replica.ask('{ poolPairs { totalCount } }')).data.poolPairs;
+    for (let blocks = 0; blocks < 6; blocks++) {
+      await fleet.advance();
+      for (const replica of fleet.all)
+        expect(await poolsOf(replica)).toEqual({ totalCount: fleet.sandbox.chain.exchangePools.length });
+    }
+  });
+});
+
+type SandboxBlock = TestFleet['sandbox']['chain']['tip'];
+
+/** What makes a pool another one for a subscriber, as text. */
+function stateOf({ exchange }: SandboxBlock, id: string): unknown {
+  const state = exchange?.states.get(id);
+  if (state === undefined) return undefined;
+  const { real, virtual, orders } = state;
+  return [real.map(String), virtual.map(String), orders.map((order) => [order.id, order.balances.map(String)])];
+}

@@ -13,6 +13,11 @@ const PRV = '4'.padStart(64, '0');
 const ETH = 'ffd8d42dc40a8d166ea4848baf8b5f6e912ad79875f4373070b59392b1756c8f';
 const XMR = 'c01e7dc1d1aba995c19b257412340b057f8ad1482ccb6a9bb0adce61afbf05d4';
 
+/** USDT and ETH of all networks, as the exchange of the third version holds them, and their largest pool. */
+const UNIFIED_USDT = '076a4423fa20922526bd50b0d7b0dc1c593ce16e15ba141ede5fb5a28aa3f229';
+const UNIFIED_ETH = '3ee31eba6376fc16cadb52c8765f20b6ebff92c0b1c5ab5fc78c8c25703bb19e';
+const USDT_ETH_POOL = `${UNIFIED_USDT}-${UNIFIED_ETH}-d3976e67fbefe50eb3f4ec9f2266b734a49f3c97effa825117db84ac08f60b6d`;
+
 /**
  * The tabs that GraphiQL opens with, in their order. A window of 1280 pixels shows six with short titles: an example that a
  * newcomer does not need belongs to `docs/queries.md`.
@@ -126,6 +131,56 @@ query Swap(
 }
 `,
     variables: { sell: PRV, buy: ETH, amount: '1000000000000' },
+  },
+  {
+    query: `# The third version of the exchange (V3): which
+# version trades, a pool by its id with its open
+# orders, and a quote with the least fee. While V1
+# trades, there is no such pool, and fee is null.
+query V3(
+  $poolId: String!
+  $sell: TokenId!
+  $buy: TokenId!
+  $amount: BigInt!
+) {
+  service { exchangeVersion }
+  pool(poolId: $poolId) {
+    beaconHeight
+    token1 { symbol }
+    token2 { symbol }
+    price
+    amplifier
+    feeRateBps
+    isTradable
+    token1PoolValue
+    token1VirtualValue
+    token2PoolValue
+    token2VirtualValue
+    orders(first: 4) {
+      sellToken { symbol }
+      sellAmount
+      price
+      isMatchable
+    }
+    book(depth: 4) {
+      bids { price quantity }
+      asks { price quantity }
+      isCrossed
+    }
+  }
+  quote(
+    sellTokenId: $sell
+    buyTokenId: $buy
+    sellAmount: $amount
+    maxHops: 4
+  ) {
+    buyAmount
+    fee { rateBps inSellToken inNativeToken }
+    route { buyAmount poolPair { poolId } }
+  }
+}
+`,
+    variables: { poolId: USDT_ETH_POOL, sell: UNIFIED_USDT, buy: UNIFIED_ETH, amount: '100000000' },
   },
   {
     query: `# The past: the pool 90 blocks ago, the height of

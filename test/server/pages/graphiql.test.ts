@@ -109,6 +109,26 @@ test.each(TABS)('the tab $name has a description, fits 50 columns, and works', a
   expect(answer?.data).toBeTruthy();
 });
 
+test('the tab V3 shows a pool with its orders and a quote with its fee, and null where V1 trades', async () => {
+  const tab = TABS.find(({ name }) => name === 'V3');
+  const read = async (exchange: 'v1' | 'v3') => {
+    const { ask, untilReady } = await startGatewayForTest({ sandbox: { exchange } });
+    await untilReady();
+    const { data, errors } = await ask(tab?.query ?? '', tab?.variables);
+    expect(errors).toBeUndefined();
+    return data;
+  };
+  const v3 = await read('v3');
+  expect(v3.service.exchangeVersion).toBe('V3');
+  expect(v3.pool.orders).toHaveLength(4);
+  expect(v3.pool.book.bids).not.toEqual([]);
+  expect(v3.quote.fee).toMatchObject({ rateBps: expect.any(Number), inSellToken: expect.stringMatching(/^[1-9]/) });
+  expect(v3.quote.route.every(({ poolPair }: { poolPair: { poolId: string } }) => poolPair.poolId)).toBe(true);
+
+  const v1 = await read('v1');
+  expect([v1.service.exchangeVersion, v1.pool, v1.quote?.fee ?? null]).toEqual(['V1', null, null]);
+});
+
 // Without Chromium these tests are skipped. CI installs it, and fails if it is missing.
 test.runIf(process.env['CI'])('CI has a browser', () => expect(hasBrowser).toBe(true));
 

@@ -21,6 +21,7 @@ export const KEYS = {
   OrderBookQuality: isEmbedded,
   // Each head has an id of its own. As objects of the cache, they would be there until the page is closed.
   Head: isEmbedded,
+  PoolBook: isEmbedded,
   PoolDepth: isEmbedded,
   DepthLadder: isEmbedded,
   LadderLevel: isEmbedded,
@@ -32,6 +33,7 @@ export const KEYS = {
   PriceChange: isEmbedded,
   PriceCrossing: isEmbedded,
   HeightRange: isEmbedded,
+  ExchangeParams: isEmbedded,
 } satisfies CacheExchangeOpts['keys'];
 
 /**

@@ -11,6 +11,8 @@ export type GatewayError = {
   readonly upstream?: 'NODE' | 'MARKET_DATA' | undefined;
   /** How long to wait, for `RATE_LIMITED`. */
   readonly retryAfterMs?: number | undefined;
+  /** Why the exchange would refuse a trade, for `TRADE_REFUSED`. */
+  readonly reason?: string | undefined;
 };
 
 /** An error in a response, as the specification of GraphQL defines it. */
@@ -34,13 +36,14 @@ export function readErrors(error: CombinedError | undefined): readonly GatewayEr
 /** The errors of a response. */
 export function readResponseErrors(errors: readonly ResponseError[] = []): readonly GatewayError[] {
   return errors.map(({ message, path, extensions = {} }) => {
-    const { code, upstream, retryAfterMs } = extensions;
+    const { code, upstream, retryAfterMs, reason } = extensions;
     return {
       code: typeof code === 'string' ? code : 'INTERNAL_SERVER_ERROR',
       message,
       path: path ?? [],
       upstream: upstream === 'NODE' || upstream === 'MARKET_DATA' ? upstream : undefined,
       retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : undefined,
+      ...(typeof reason === 'string' && { reason }),
     };
   });
 }

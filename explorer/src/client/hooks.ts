@@ -12,6 +12,20 @@ export type SentQuery = {
   readonly variables: AnyVariables;
 };
 
+/** A query with its variables. Two of them can have the same data and different variables. */
+export type Request<Data> = {
+  readonly document: TypedDocumentNode<Data, AnyVariables>;
+  readonly variables: AnyVariables;
+};
+
+/** Puts a query and its variables together. */
+export function requestOf<Data, Variables extends AnyVariables>(
+  document: TypedDocumentNode<Data, Variables>,
+  variables: Variables,
+): Request<Data> {
+  return { document: document as TypedDocumentNode<Data, AnyVariables>, variables };
+}
+
 /** The answer to a query, as a panel shows it. */
 export type Answer<Data> = {
   /** What the cache has: it changes with each update of a subscription that brings one of its objects. */

@@ -38,7 +38,11 @@ export function useLatest<Data, Variables extends AnyVariables>(
     pause,
     onUpdate: (data) => setUpdate({ key, data, errors: [] }),
     onError: (errors) =>
-      setUpdate((before) => ({ key: before?.data === undefined ? key : before.key, data: before?.data, errors })),
+      setUpdate((before) => {
+        // What the exchange would refuse has no older value that could stand for it.
+        if (errors.some(({ code }) => code === 'TRADE_REFUSED')) return { key, data: undefined, errors };
+        return { key: before?.data === undefined ? key : before.key, data: before?.data, errors };
+      }),
   });
   const isOfNow = update?.key === key;
   return {

@@ -11,8 +11,25 @@ export type ErrorText = {
 
 const UPSTREAM_NAMES = { NODE: 'node', MARKET_DATA: 'market-data host' } as const;
 
+/** Why the exchange refuses a trade, by `extensions.reason`. */
+const REFUSALS: ReadonlyMap<string, string> = new Map([
+  ['NO_LIQUIDITY', 'One side of a pool on the route is empty, so the pool refuses every trade.'],
+  [
+    'REAL_RESERVE_TOO_SMALL',
+    'A pool on the route would have to give more than it really holds. A smaller amount may be accepted.',
+  ],
+  ['RESERVE_OUT_OF_RANGE', 'An amount would become larger than the exchange can count. Try a smaller one.'],
+  [
+    'ONE_SIDE_ZERO',
+    'A step of the trade would move only one of the two tokens. This happens just above an amount that fills an order: a little less or a little more is accepted.',
+  ],
+  ['POOL_TWICE', 'The route leads through one pool twice.'],
+  ['ROUTE_DOES_NOT_FIT', 'The pools of the route do not lead from the token that is paid to the one that is received.'],
+  ['NO_SUCH_POOL', 'The exchange has no such pool at this height.'],
+]);
+
 /** What an error means for the person who looks at the page. */
-export function explainError({ code, message, upstream, retryAfterMs }: GatewayError): ErrorText {
+export function explainError({ code, message, upstream, retryAfterMs, reason }: GatewayError): ErrorText {
   const name = upstream === undefined ? 'upstream' : UPSTREAM_NAMES[upstream];
   const later = { retries: true };
   switch (code) {
@@ -65,6 +82,12 @@ export function explainError({ code, message, upstream, retryAfterMs }: GatewayE
       return { title: 'This height is not available', text: message, retries: false };
     case 'AMBIGUOUS_TICKER':
       return { title: 'Several markets have this name', text: message, retries: false };
+    case 'TRADE_REFUSED':
+      return {
+        title: 'The exchange would refuse this trade',
+        text: (reason && REFUSALS.get(reason)) ?? message,
+        retries: false,
+      };
     case 'BAD_USER_INPUT':
       return { title: 'The input is not valid', text: message, retries: false };
     case 'QUERY_TOO_COMPLEX':

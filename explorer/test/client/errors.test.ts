@@ -5,6 +5,11 @@ import { isRetryable, readErrors } from '../../src/client/errors.ts';
 import { errorsAt } from '../../src/parts/answered.tsx';
 import { explainError } from '../../src/parts/error-text.ts';
 
+const TRADE_REFUSALS = [
+  ...['NO_LIQUIDITY', 'REAL_RESERVE_TOO_SMALL', 'RESERVE_OUT_OF_RANGE', 'ONE_SIDE_ZERO'],
+  ...['POOL_TWICE', 'ROUTE_DOES_NOT_FIT', 'NO_SUCH_POOL'],
+];
+
 const ofCode = (code: string, more: object = {}) => ({ code, message: 'A message.', path: [], ...more });
 
 test('the errors of a result have their codes, paths, upstreams and waits', () => {
@@ -45,6 +50,16 @@ test('a request that something in front of the gateway refuses says so', () => {
   expect(explainError(ofCode('ORIGIN_NOT_ALLOWED'))).toEqual({
     ...{ title: 'The gateway refuses this page', text: 'A message.', retries: false },
   });
+});
+
+test('a trade that the exchange would refuse says why in plain words, and is not tried again', () => {
+  const extensions = { code: 'TRADE_REFUSED', reason: 'ONE_SIDE_ZERO' };
+  const [error] = readErrors(new CombinedError({ graphQLErrors: [{ message: 'A message.', extensions }] }));
+  expect(error).toEqual(ofCode('TRADE_REFUSED', { reason: 'ONE_SIDE_ZERO' }));
+  const texts = TRADE_REFUSALS.map((reason) => explainError(ofCode('TRADE_REFUSED', { reason })));
+  expect(texts.filter(({ text, retries }) => text === 'A message.' || retries)).toEqual([]);
+  expect(new Set(texts.map(({ text }) => text)).size).toBe(TRADE_REFUSALS.length);
+  expect(explainError(ofCode('TRADE_REFUSED', { reason: 'LATER' })).text).toBe('A message.');
 });
 
 test('what passes by itself is tried again', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { notesOfBook } from '../../src/pages/market/book/book-notes.ts';
+import { notesOfBook, notesOfChainBook } from '../../src/pages/market/book/book-notes.ts';
+import { bookOfPool } from '../../src/pages/market/book/chain-book.ts';
 import { groupingsOf, parseGrouping, powerOfTen } from '../../src/pages/market/book/grouping.ts';
 import { isGapBefore, mergeCandles, toChartCandle, withEmptyIntervals } from '../../src/pages/market/candles/candle.ts';
 import { DEFAULT_INTERVAL, INTERVALS, intervalOf } from '../../src/pages/market/candles/intervals.ts';
@@ -8,6 +9,7 @@ import { percentsOf, RANGES, rangeOf } from '../../src/pages/market/depth/ranges
 import { meaningOfDivergence } from '../../src/pages/market/divergence-text.ts';
 import { isCoarsePrice, spotPriceOfBase, unitOfAmount, usdOf, volumeUsd } from '../../src/pages/market/market.ts';
 import { parsePoolId, poolPath } from '../../src/pages/market/pool-id.ts';
+import { termsOfPool } from '../../src/pages/market/pool-terms.ts';
 import { symbolsOfTicker } from '../../src/pages/market/ticker-symbols.ts';
 
 const A = 'a'.repeat(64);
@@ -27,6 +29,56 @@ describe('the id of a pool in the URL', () => {
       expect(parsePoolId(text)).toBeUndefined();
     },
   );
+});
+
+test('the path of a pool of V3 has its pool id', () => {
+  expect(poolPath(B, A, `${A}-${B}-1`)).toBe(`/pool/${A}-${B}-1`);
+});
+
+test('pools are told apart by fee and amplification', () => {
+  const terms = (amplifier: number, feeRateBps: number | null) => termsOfPool({ amplifier, feeRateBps });
+  expect([terms(10_000, 25), terms(22_000, 100), terms(500_000, 1), terms(10_000, null)]).toEqual([
+    'fee 0.25%',
+    'fee 1% · 2.2×',
+    'fee 0.01% · 50×',
+    '',
+  ]);
+});
+
+describe('the orders of a pool as a book', () => {
+  const entry = (price: number, quantity: number, sum: number, total: number) => ({
+    price,
+    exactPrice: String(price),
+    quantity,
+    exactQuantity: String(quantity),
+    cumulativeQuantity: sum,
+    cumulativeTotal: total,
+  });
+  const bids = [entry(4, 2, 2, 8), entry(2, 1, 3, 10)];
+  const asks = [entry(5, 3, 3, 15)];
+  const book = { bids, asks, bestBid: 4, bestAsk: 5, isCrossed: false };
+
+  test('are as they are if the base is token 2', () => {
+    expect(bookOfPool(book, false)).toEqual({ bids, asks, midPrice: 4.5, spread: 1, isPartial: false });
+  });
+
+  test('change sides, prices and quantities if the base is token 1, and the best ones stay first', () => {
+    const inverse = bookOfPool(book, true);
+    expect(inverse.asks).toEqual([
+      { price: 0.25, quantity: 8, cumulativeQuantity: 8, cumulativeTotal: 2 },
+      { price: 0.5, quantity: 2, cumulativeQuantity: 10, cumulativeTotal: 3 },
+    ]);
+    expect(inverse.bids).toEqual([{ price: 0.2, quantity: 15, cumulativeQuantity: 15, cumulativeTotal: 3 }]);
+    expect([inverse.midPrice, inverse.spread]).toEqual([0.225, expect.closeTo(0.05)]);
+    expect(bookOfPool({ ...book, bestBid: null }, true)).toMatchObject({ midPrice: null, spread: null });
+  });
+
+  test('say when they are crossed, and that they never trade with each other', () => {
+    expect(notesOfChainBook({ isCrossed: true })).toEqual([
+      { text: expect.stringMatching(/^Crossed: .* until a trade comes\.$/), isWarning: true },
+    ]);
+    expect(notesOfChainBook({ isCrossed: false })).toEqual([{ text: expect.any(String), isWarning: false }]);
+  });
 });
 
 test('a ticker id has two symbols, without the prefix of bridged tokens', () => {

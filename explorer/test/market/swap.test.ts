@@ -54,23 +54,28 @@ describe('the form in the URL', () => {
   const read = (text: string) => readSwapState(new URLSearchParams(text));
 
   test('has defaults, also for what is wrong', () => {
-    const defaults = { side: 'buy', exact: 'pay', amount: '', slippagePercent: 0.5 };
+    const defaults = { side: 'buy', exact: 'pay', amount: '', slippagePercent: 0.5, path: '3' };
     expect(read('')).toEqual(defaults);
-    expect(read('side=up&slippage=99')).toEqual(defaults);
+    expect(read('side=up&slippage=99&route=6')).toEqual(defaults);
     expect(read(`pay=${'9'.repeat(99)}`).amount).toHaveLength(60);
   });
 
-  test.each(['', 'pay=1%2C000.5', 'side=sell&pay=2', 'side=sell&receive=3&slippage=1', 'receive='])(
-    '%j is read and written the same, and other parameters stay',
-    (text) => {
-      const state = read(text);
-      const written = writeSwapState(new URLSearchParams('interval=1h&pay=7&receive=8&side=sell'), state);
-      expect(written.get('interval')).toBe('1h');
-      expect(readSwapState(written)).toEqual(state);
-      written.delete('interval');
-      expect(written.toString()).toBe(text);
-    },
-  );
+  test.each([
+    '',
+    'pay=1%2C000.5',
+    'side=sell&pay=2',
+    'side=sell&receive=3&slippage=1',
+    'receive=',
+    'pay=1&route=pool',
+    'route=5',
+  ])('%j is read and written the same, and other parameters stay', (text) => {
+    const state = read(text);
+    const written = writeSwapState(new URLSearchParams('interval=1h&pay=7&receive=8&side=sell'), state);
+    expect(written.get('interval')).toBe('1h');
+    expect(readSwapState(written)).toEqual(state);
+    written.delete('interval');
+    expect(written.toString()).toBe(text);
+  });
 });
 
 test('the impact on the price has a level, and a warning unless it is low', () => {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { MarketData } from '../../src/pages/markets/market-list.ts';
 import { searchRows, sortRows } from '../../src/pages/markets/market-order.ts';
 import { rowsOf } from '../../src/pages/markets/market-rows.ts';
@@ -20,6 +20,9 @@ const pool = (
   price: number | null,
   liquidityUsd: number | null = null,
 ) => ({
+  poolId: null as string | null,
+  amplifier: 10_000,
+  feeRateBps: null as number | null,
   token1: { tokenId: a },
   token2: { tokenId: b },
   token1PoolValue: reserves[0],
@@ -192,4 +195,44 @@ test('a live price in US dollars has the price of the target token at the same h
   // Older than the list, or read while prices were shown in PRV.
   expect(liveTargetUsd(row, details(6, { usdPrice: 3 }))).toBe(2);
   expect(liveTargetUsd(row, details(8, {}))).toBe(2);
+});
+
+describe('pools of V3', () => {
+  const of = (hash: string, price: number, changes: object = {}) => ({
+    ...pool(PRV, BTC, ['50000000000000', '5000000000'], price),
+    poolId: `${PRV}-${BTC}-${hash}`,
+    feeRateBps: 25,
+    ...changes,
+  });
+  const v3 = {
+    ...data,
+    pools: [of('1', 10_000), of('3', 9_000, { amplifier: 22_000, feeRateBps: 30 }), of('2', 9_900)],
+    totalPools: 3,
+  };
+
+  test('are the pools of their own pairs: a market has its own price, and pools of the same tokens show what differs', () => {
+    const { markets, pools } = rowsOf(v3);
+    const btc = markets.filter(({ base, target }) => base.symbol === 'BTC' && target.symbol === 'PRV');
+    expect(btc.map(({ pair, price, terms }) => [pair?.poolId, price, terms])).toEqual([
+      [`${PRV}-${BTC}-1`, 10_000, 'fee 0.25%'],
+      [`${PRV}-${BTC}-2`, 9_900, 'fee 0.25%'],
+    ]);
+    // Another pool of its tokens is not the pool of a pair.
+    expect(rowsOf({ ...v3, pools: v3.pools.slice(1) }).markets[0]).toMatchObject({ nodeId: undefined, price: 9_990 });
+    expect(markets.find(({ target }) => target.symbol === 'ETH')).toMatchObject({
+      nodeId: undefined,
+      terms: undefined,
+    });
+    expect(pools.map(({ path, nodeId, price, terms }) => [path, nodeId, price, terms])).toEqual([
+      [`/market/pBTC_PRV?pool=${PRV}-${BTC}-1`, `PoolPair:${PRV}-${BTC}-1`, 10_000, 'fee 0.25%'],
+      [`/pool/${PRV}-${BTC}-3`, `PoolPair:${PRV}-${BTC}-3`, 9_000, 'fee 0.3% · 2.2×'],
+      [`/market/pBTC_PRV?pool=${PRV}-${BTC}-2`, `PoolPair:${PRV}-${BTC}-2`, 9_900, 'fee 0.25%'],
+    ]);
+  });
+
+  test('are found by their ids, and the largest one with the native coin gives a token its value', () => {
+    const { pools } = rowsOf(v3);
+    expect(searchRows(pools, `${PRV}-${BTC}-3`).map(({ key }) => key)).toEqual([`${PRV}-${BTC}-3`]);
+    expect(new Set(pools.map(({ liquidity }) => liquidity))).toEqual(new Set([100_000]));
+  });
 });

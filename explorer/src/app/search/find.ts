@@ -52,12 +52,12 @@ export function find(search: string, { rows, unit, tokens, blocks, newest }: Sea
 
 /** A market, or a pool without one. */
 export function foundMarket(row: MarketRow, unit: Unit): Found {
-  const { path, base, target, pair, targetUsd, volume } = row;
+  const { path, base, target, pair, nodePoolId, terms, targetUsd, volume } = row;
   const isUsd = unit === 'USD';
   const price = isUsd ? usdPriceOf(row.price, targetUsd) : row.price;
   const name = `${nameOfToken(base)}/${nameOfToken(target)}`;
   const notes = [
-    pair?.isAmbiguous && `pool ${shortPoolId(pair.poolId)}`,
+    (pair?.isAmbiguous || terms) && `pool ${shortPoolId(pair?.poolId ?? nodePoolId ?? '')}`,
     price !== null && (isUsd ? formatUsdPrice(price) : formatPrice(price)),
     volume !== null && `24 h volume ${isUsd ? formatUsd(volume) : `${formatCompact(volume)} PRV`}`,
   ];

@@ -1,6 +1,6 @@
 import { Link } from 'react-router';
 import { formatInteger, formatPercent, formatPrice } from '../../format/numbers.ts';
-import { nameOfToken } from '../../format/prices.ts';
+import { nameOfToken, shortPoolId } from '../../format/prices.ts';
 import tableStyles from '../../parts/table.module.css';
 import { marketPath } from '../market/market-view.tsx';
 import { poolPath } from '../market/pool-id.ts';
@@ -39,13 +39,18 @@ export function ChangedPoolsTable({ pools, total, compared }: ChangedPoolsTableP
               </tr>
             </thead>
             <tbody translate="no">
-              {pools.map(({ key, base, target, market, price, percent }) => (
+              {pools.map(({ key, poolId, base, target, market, price, percent }) => (
                 <tr key={key}>
                   <th scope="row">
                     <Link
-                      to={market ? marketPath(market.tickerId, market.poolId) : poolPath(base.tokenId, target.tokenId)}
+                      to={
+                        market
+                          ? marketPath(market.tickerId, market.poolId)
+                          : poolPath(base.tokenId, target.tokenId, poolId)
+                      }
+                      title={poolId ?? undefined}
                     >
-                      {`${nameOfToken(base)}/${nameOfToken(target)}`}
+                      {`${nameOfToken(base)}/${nameOfToken(target)}${poolId === null ? '' : ` (${shortPoolId(poolId)})`}`}
                     </Link>
                   </th>
                   <td className={tableStyles.number}>{formatPrice(price)}</td>

@@ -6,6 +6,8 @@ type Token = PoolAtHeightFragment['token1'];
 /** A pool whose reserves a block has changed. Its name, direction and page are those of its market if it has one. */
 export type ChangedPool = {
   readonly key: string;
+  /** Null in V1. */
+  readonly poolId: string | null;
   readonly base: Token;
   readonly target: Token;
   /** The market of the pool; undefined for a pool alone. */
@@ -18,11 +20,15 @@ export type ChangedPool = {
 
 /** The pools that a block has changed, the largest change of a price first. A pool that is on one list only is left out. */
 export function changedPools({ pools, poolsBefore, pairs }: BlockQuery): readonly ChangedPool[] {
-  const before = new Map(poolsBefore?.nodes.map((pool) => [keyOf(pool.token1.tokenId, pool.token2.tokenId), pool]));
-  // The first pair of a pool is its market.
-  const markets = new Map(pairs?.toReversed().map((pair) => [keyOf(pair.baseId, pair.targetId), pair]));
+  const before = new Map(poolsBefore?.nodes.map((pool) => [keyOfPool(pool), pool]));
+  // The first pair of a pool is its market. In V3, each pair has a pool of its own.
+  const markets = new Map(
+    pairs
+      ?.toReversed()
+      .flatMap((pair) => [[keyOf(pair.baseId, pair.targetId), pair] as const, [pair.poolId, pair] as const]),
+  );
   const changed = (pools?.nodes ?? []).flatMap((pool): ChangedPool[] => {
-    const key = keyOf(pool.token1.tokenId, pool.token2.tokenId);
+    const key = keyOfPool(pool);
     const old = before.get(key);
     if (old === undefined) return [];
     if (old.token1PoolValue === pool.token1PoolValue && old.token2PoolValue === pool.token2PoolValue) return [];
@@ -30,9 +36,16 @@ export function changedPools({ pools, poolsBefore, pairs }: BlockQuery): readonl
     const isInverse = market?.baseId === pool.token1.tokenId;
     const [base, target] = isInverse ? [pool.token1, pool.token2] : [pool.token2, pool.token1];
     const [from, price] = [priceOfBase(old, base.tokenId), priceOfBase(pool, base.tokenId)];
-    return [{ key, base, target, market, price, percent: from && price !== null ? 100 * (price / from - 1) : null }];
+    const { poolId } = pool;
+    return [
+      { key, poolId, base, target, market, price, percent: from && price !== null ? 100 * (price / from - 1) : null },
+    ];
   });
   return changed.sort((a, b) => Math.abs(b.percent ?? 0) - Math.abs(a.percent ?? 0));
+}
+
+function keyOfPool({ poolId, token1, token2 }: PoolAtHeightFragment): string {
+  return poolId ?? keyOf(token1.tokenId, token2.tokenId);
 }
 
 function keyOf(a: string, b: string): string {

@@ -14,6 +14,7 @@ import { MarketsOfTickerDocument, type MarketsOfTickerQuery } from './choose-mar
 import { nameOfMarket, unitOfPrice, usdOf } from './market.ts';
 import styles from './market-view.module.css';
 import { marketPath } from './market-view.tsx';
+import { termsOfPool } from './pool-terms.ts';
 
 /** Shown for a ticker id that several pools have: symbols are not unique. Pairs that share a pool are one market. */
 export function ChooseMarket({ tickerId }: { readonly tickerId: string }) {
@@ -59,6 +60,7 @@ function Choices({ tickerId, pairs }: ChoicesProps) {
         const notes = [
           `pool ${shortPoolId(poolId)}`,
           poolPair === null && 'no pool on the node',
+          poolPair?.poolId != null && termsOfPool(poolPair),
           others.length > 0 && `${others.length + 1} pairs trade in it`,
         ];
         return (

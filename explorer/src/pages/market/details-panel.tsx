@@ -8,7 +8,7 @@ import styles from './details.module.css';
 import { MarketDivergenceDocument } from './divergence.generated.ts';
 import figureStyles from './figures.module.css';
 import { Figure, tradedInPool } from './figures-panel.tsx';
-import { type Market, type MarketFigures, unitOfPrice } from './market.ts';
+import { isOfV3, type Market, type MarketFigures, unitOfPrice } from './market.ts';
 
 type DetailsPanelProps = { readonly market: Market; readonly figures: MarketFigures };
 
@@ -37,7 +37,7 @@ export function DetailsPanel({ market, figures }: DetailsPanelProps) {
       <dl className={`${figureStyles.list} ${styles.list}`}>
         <Figure
           name="Spot price"
-          meaning={`The ratio of the reserves: the price of a tiny trade. The price above is that of one whole ${base}, which moves the pool.`}
+          meaning={`The ratio of the ${isOfV3(market) ? 'virtual amounts' : 'reserves'}: the price of a tiny trade. The price above is that of one whole ${base}, which moves the pool.`}
         >
           {formatPrice(spotPrice)}
         </Figure>

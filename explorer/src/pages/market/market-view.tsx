@@ -19,6 +19,7 @@ import { DivergencePanel } from './divergence-panel.tsx';
 import { FiguresPanel } from './figures-panel.tsx';
 import { type Market, type MarketFigures, nameOfMarket, tokenIdsOf, usdOf } from './market.ts';
 import styles from './market-view.module.css';
+import { PoolPanel } from './pool-panel.tsx';
 import { SwapPanel } from './swap/swap-panel.tsx';
 
 type MarketViewProps = {
@@ -28,15 +29,17 @@ type MarketViewProps = {
   readonly poolErrors: readonly GatewayError[];
 };
 
-/** Everything about a market, or about a pool alone, which has no order book. */
+/** Everything about a market, or about a pool alone, which has no order book in V1. */
 export function MarketView({ market, figures, query, poolErrors }: MarketViewProps) {
-  const { pair, pairs, base, target } = market;
+  const { pair, pairs, pool, base, target } = market;
   const { token1Id, token2Id } = tokenIdsOf(market);
   const name = nameOfMarket(market);
   const price = figures.price ?? figures.lastPrice;
   const usdPrice = usdOf([price, target]);
   const shownPrice = useUnit() === 'USD' && usdPrice !== null ? formatUsdPrice(usdPrice) : formatPrice(price);
-  const id = pair?.poolId ?? `${token1Id}-${token2Id}`;
+  const poolId = pool?.poolId ?? undefined;
+  const id = pair?.poolId ?? poolId ?? `${token1Id}-${token2Id}`;
+  const hasBook = pair !== undefined || poolId !== undefined;
   return (
     <Page
       title={name}
@@ -75,16 +78,21 @@ export function MarketView({ market, figures, query, poolErrors }: MarketViewPro
     >
       <FiguresPanel market={market} figures={figures} query={query} poolErrors={poolErrors} />
       {/* Another market has panels of its own. */}
-      <div key={id} className={pair === undefined ? `${styles.grid} ${styles.alone}` : styles.grid}>
+      <div key={id} className={hasBook ? styles.grid : `${styles.grid} ${styles.alone}`}>
         <div className={styles.candles}>
           <CandlesPanel market={market} poolErrors={poolErrors} />
         </div>
+        {pool && poolId !== undefined && (
+          <div className={styles.pool}>
+            <PoolPanel market={market} pool={pool} poolId={poolId} />
+          </div>
+        )}
         <div className={styles.details}>
           <DetailsPanel market={market} figures={figures} />
         </div>
-        {pair && (
+        {hasBook && (
           <div className={styles.book}>
-            <BookPanel market={market} tickerId={pair.tickerId} />
+            <BookPanel market={market} tickerId={pair?.tickerId} />
           </div>
         )}
         <div className={styles.swap}>

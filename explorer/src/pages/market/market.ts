@@ -114,6 +114,32 @@ export function isEmptyPool({ token1PoolValue, token2PoolValue }: MarketPoolFrag
   return token1PoolValue === '0' || token2PoolValue === '0';
 }
 
+/** Whether the pool of a market is one of V3: one of several of the same two tokens, with a fee, orders and virtual amounts. */
+export function isOfV3({ pool }: Pick<Market, 'pool'>): boolean {
+  return pool?.version === 'V3';
+}
+
+/** The virtual amounts of a market, with which prices and swaps are computed; undefined without a pool. */
+export function virtualAmountsOf({
+  pool,
+  isInverse,
+}: Market): { readonly base: string; readonly target: string } | undefined {
+  if (pool === undefined) return undefined;
+  const { token1VirtualValue, token2VirtualValue } = pool;
+  return isInverse
+    ? { base: token1VirtualValue, target: token2VirtualValue }
+    : { base: token2VirtualValue, target: token1VirtualValue };
+}
+
+/** What names the pool of a market in a subscription: its two tokens and, in V3, its pool id. */
+export function poolKeyOf(market: Market): PoolKey {
+  const poolId = market.pool?.poolId;
+  return poolId == null ? tokenIdsOf(market) : { ...tokenIdsOf(market), poolId };
+}
+
+/** A pool by its tokens and, in V3, its pool id. */
+export type PoolKey = { readonly token1Id: string; readonly token2Id: string; readonly poolId?: string };
+
 /** The two tokens of a market in the order of the pool. */
 export function tokenIdsOf({ base, target, isInverse }: Market): {
   readonly token1Id: string;

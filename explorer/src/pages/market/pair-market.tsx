@@ -1,12 +1,13 @@
-import { useMemo } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { useFollow, useGatewayQuery } from '../../client/hooks.ts';
 import { useLastKnown } from '../../client/last-known.ts';
 import { useIsVisible } from '../../client/visibility.ts';
 import { errorsAt } from '../../parts/answered.tsx';
 import { ChooseMarket } from './choose-market.tsx';
 import { MarketDocument, MarketLastTradeDocument, MarketPricesDocument } from './market.generated.ts';
-import { figuresOfPair, marketOfPair, tokenIdsOf } from './market.ts';
+import { figuresOfPair, marketOfPair, poolKeyOf } from './market.ts';
 import { MarketSkeleton, MarketView } from './market-view.tsx';
+import { PoolMarket } from './pool-market.tsx';
 import { UnknownMarket, UnreadableMarket } from './unknown-market.tsx';
 
 type PairMarketProps = { readonly tickerId: string | null; readonly poolId: string | null };
@@ -23,7 +24,7 @@ export function PairMarket({ tickerId, poolId }: PairMarketProps) {
   const figures = useMemo(() => pair && figuresOfPair(pair), [pair]);
   const isVisible = useIsVisible();
 
-  const pool = market === undefined ? NO_POOL : tokenIdsOf(market);
+  const pool = market === undefined ? NO_POOL : poolKeyOf(market);
   // The title of a tab in the background has the price, too.
   useFollow(MarketPricesDocument, { pool }, { pause: market?.pool === undefined });
   useFollow(MarketLastTradeDocument, { poolId: pair?.poolId ?? '' }, { pause: pair === undefined || !isVisible });
@@ -37,9 +38,19 @@ export function PairMarket({ tickerId, poolId }: PairMarketProps) {
   if (tickerId !== null && errors.some(({ code }) => code === 'AMBIGUOUS_TICKER')) {
     return <ChooseMarket tickerId={tickerId} />;
   }
-  if (errors.length > 0)
-    return <UnreadableMarket name={name} tickerId={tickerId} errors={errors} retry={answer.retry} />;
-  return <UnknownMarket name={name} />;
+  const otherwise =
+    errors.length > 0 ? (
+      <UnreadableMarket name={name} tickerId={tickerId} errors={errors} retry={answer.retry} />
+    ) : (
+      <UnknownMarket name={name} />
+    );
+  // The node has pools that the host does not list, and those that it lists also while the host cannot be read.
+  return tickerId === null && poolId !== null ? <PoolById poolId={poolId} otherwise={otherwise} /> : otherwise;
+}
+
+function PoolById({ poolId, otherwise }: { readonly poolId: string; readonly otherwise: ReactNode }) {
+  const name = useMemo(() => ({ kind: 'pair', poolId }) as const, [poolId]);
+  return <PoolMarket name={name} otherwise={otherwise} />;
 }
 
 const NO_POOL = { token1Id: '', token2Id: '' };

@@ -6,8 +6,8 @@ export type PoolName =
   | { readonly kind: 'pair'; readonly poolId: string };
 
 /**
- * Reads the id of a pool: both token ids, as the node names pools, or a pool id of the market-data host, which has a hash
- * behind them.
+ * Reads the id of a pool: both token ids, as the node names pools of V1, or a pool id with a hash behind them, as the
+ * market-data host and the node name pools of V3.
  */
 export function parsePoolId(text: string): PoolName | undefined {
   const match = TOKEN_IDS.exec(text);
@@ -19,7 +19,7 @@ export function parsePoolId(text: string): PoolName | undefined {
   return { kind: 'tokens', token1Id, token2Id };
 }
 
-/** The path of the page of a pool. */
-export function poolPath(token1Id: string, token2Id: string): string {
-  return `/pool/${[token1Id, token2Id].sort().join('-')}`;
+/** The path of the page of a pool: by its pool id in V3, by its two tokens in V1. */
+export function poolPath(token1Id: string, token2Id: string, poolId: string | null = null): string {
+  return `/pool/${poolId ?? [token1Id, token2Id].sort().join('-')}`;
 }

@@ -2,13 +2,14 @@ import { Link } from 'react-router';
 import { Page } from '../../app/page.tsx';
 import type { GatewayError } from '../../client/errors.ts';
 import { useGatewayQuery } from '../../client/hooks.ts';
-import { nameOfToken } from '../../format/prices.ts';
+import { nameOfToken, shortPoolId } from '../../format/prices.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { PoolsOfSymbolsDocument } from './choose-market.generated.ts';
 import styles from './market-view.module.css';
 import { poolPath } from './pool-id.ts';
+import { termsOfPool } from './pool-terms.ts';
 import { symbolsOfTicker } from './ticker-symbols.ts';
 
 /** Shown for a ticker id that no market has. */
@@ -44,7 +45,10 @@ export function UnknownPool() {
       <Panel title="There is no such pool">
         <EmptyState title="No pool has this id">
           <p>
-            <span>A pool id is the ids of its two tokens. The link may be cut off, or the pool is gone.</span>{' '}
+            <span>
+              A pool id is the ids of its two tokens, and in V3 a hash behind them. The link may be cut off, or the pool
+              is gone.
+            </span>{' '}
             <Link to="/">See all markets</Link>
           </p>
         </EmptyState>
@@ -86,10 +90,10 @@ function PoolsInstead({ tickerId }: { readonly tickerId: string }) {
   if (pools === undefined || pools.length === 0) return null;
   return (
     <EmptyState title="The pool can be shown without it">
-      {pools.map(({ id, token1, token2 }) => (
+      {pools.map(({ id, token1, token2, poolId, ...terms }) => (
         <p key={id} className={styles.id}>
-          <Link to={poolPath(token1.tokenId, token2.tokenId)}>
-            {`Pool ${nameOfToken(token2)}/${nameOfToken(token1)}`}
+          <Link to={poolPath(token1.tokenId, token2.tokenId, poolId)} title={poolId ?? undefined}>
+            {`Pool ${nameOfToken(token2)}/${nameOfToken(token1)}${poolId === null ? '' : ` ${shortPoolId(poolId)}, ${termsOfPool(terms)}`}`}
           </Link>
         </p>
       ))}

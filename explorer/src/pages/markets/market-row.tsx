@@ -32,7 +32,7 @@ export const MarketTableRow = memo(function MarketTableRow({
   hasDay,
   unit,
 }: MarketTableRowProps) {
-  const { base, target, pair, poolIds, nodeId, path, volume, liquidity } = row;
+  const { base, target, pair, poolIds, nodeId, nodePoolId, terms, path, volume, liquidity } = row;
   const price = livePrice(row, details);
   const isUsd = unit === 'USD';
   const targetUsd = liveTargetUsd(row, details);
@@ -41,7 +41,7 @@ export const MarketTableRow = memo(function MarketTableRow({
   const [baseName, targetName] = [nameOfToken(base), nameOfToken(target)];
   const whyNoUsd = isUsd && targetUsd === null ? `${NO_USD_PRICE}, ${targetName}` : undefined;
   const notes = [
-    pair?.isAmbiguous && `pool ${shortPoolId(pair.poolId)}`,
+    (pair?.isAmbiguous || terms) && `pool ${shortPoolId(pair?.poolId ?? nodePoolId ?? '')}`,
     poolIds.length > 1 && `${poolIds.length} pairs`,
   ].filter(Boolean);
   return (
@@ -49,7 +49,7 @@ export const MarketTableRow = memo(function MarketTableRow({
       <th scope="row">
         <span className={styles.market}>
           <FavouriteButton name={`${baseName}/${targetName}`} poolIds={poolIds} />
-          <Link to={path} className={styles.name ?? ''}>
+          <Link to={path} className={`${styles.name}${terms === undefined ? '' : ` ${styles.twoLines}`}`}>
             <TokenBadge token={base} />
             <span className={styles.slash}>/</span>
             <span className={styles.target} title={target.tokenId}>
@@ -57,7 +57,8 @@ export const MarketTableRow = memo(function MarketTableRow({
             </span>
             {notes.length > 0 && (
               <span className={styles.pool} title={poolIds.join('\n')}>
-                {notes.join(' · ')}
+                <span>{notes.join(' · ')}</span>
+                {terms !== undefined && <span className={styles.terms}>{` · ${terms}`}</span>}
               </span>
             )}
           </Link>

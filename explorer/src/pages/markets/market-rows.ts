@@ -1,6 +1,7 @@
 import type { Unit } from '../../app/unit.ts';
 import { nameOfToken, priceOfBase } from '../../format/prices.ts';
 import { namesOfSymbol } from '../../format/token-names.ts';
+import { termsOfPool } from '../market/pool-terms.ts';
 import type { MarketData } from './market-list.ts';
 import type { ListedPoolFragment } from './markets.generated.ts';
 
@@ -23,6 +24,10 @@ export type MarketRow = {
   readonly poolIds: readonly string[];
   /** The id of the node's pool, if there is one. */
   readonly nodeId: string | undefined;
+  /** The pool id of a pool of V3, of which any number have the same two tokens; undefined in V1. */
+  readonly nodePoolId: string | undefined;
+  /** What distinguishes its pool from others of the same two tokens: its fee and amplification. Undefined if there are no others. */
+  readonly terms: string | undefined;
   readonly height: number;
   /** Target tokens per base token: of the pool, or else of the last trade. */
   readonly price: number | null;
@@ -51,9 +56,8 @@ const NATIVE_ID = '4'.padStart(64, '0');
  */
 export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData, unit: Unit = 'PRV'): MarketRows {
   const tokensById = new Map(tokens.map((token) => [token.tokenId, token]));
-  const poolsByTokens = new Map(
-    (pools ?? []).map((pool) => [tokensKey(pool.token1.tokenId, pool.token2.tokenId), pool]),
-  );
+  const poolsByKey = new Map((pools ?? []).map((pool) => [keyOfPool(pool), pool]));
+  const poolsByTokens = Map.groupBy(pools ?? [], tokensOfPool);
   const tickersByPoolId = new Map((tickers ?? []).map((ticker) => [ticker.poolId, ticker]));
   const usdOf = (tokenId: string) => tokensById.get(tokenId)?.usdPrice ?? null;
   const nativePrices = nativePricesOf(pools ?? []);
@@ -78,7 +82,14 @@ export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData
     return null;
   };
 
-  const poolOf = ({ baseId, targetId }: ListedPair) => poolsByTokens.get(tokensKey(baseId, targetId));
+  // In V3, each pair has a pool of its own. In V1, it is the pool of the two tokens.
+  const poolOf = ({ poolId, baseId, targetId }: ListedPair) =>
+    poolsByKey.get(poolId) ?? poolsByKey.get(tokensKey(baseId, targetId));
+  const ofPool = (pool: ListedPoolFragment | undefined) => ({
+    nodeId: pool && `PoolPair:${keyOfPool(pool)}`,
+    nodePoolId: pool?.poolId ?? undefined,
+    terms: pool && (poolsByTokens.get(tokensOfPool(pool))?.length ?? 0) > 1 ? termsOfPool(pool) : undefined,
+  });
   const groups = [...Map.groupBy(pairs ?? [], (pair) => poolOf(pair) ?? pair).values()] as [
     ListedPair,
     ...ListedPair[],
@@ -104,7 +115,7 @@ export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData
       target,
       pair: { poolId, tickerId, isAmbiguous: groupsByTicker.get(tickerId)?.length !== 1 },
       poolIds: group.map(({ poolId }) => poolId),
-      nodeId: pool && `PoolPair:${tokensKey(baseId, targetId)}`,
+      ...ofPool(pool),
       height,
       price: priceOfBase(pool, baseId) ?? tickersByPoolId.get(poolId)?.lastPrice ?? null,
       targetUsd: usdOf(targetId),
@@ -121,7 +132,7 @@ export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData
   const rowsOfPools = (pools ?? []).map((pool): MarketRow => {
     const market = marketsByPool.get(pool);
     if (market !== undefined) return market;
-    const key = tokensKey(pool.token1.tokenId, pool.token2.tokenId);
+    const key = keyOfPool(pool);
     const [base, target] = [tokenOf(pool.token2.tokenId), tokenOf(pool.token1.tokenId)];
     return {
       key,
@@ -130,7 +141,7 @@ export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData
       target,
       pair: undefined,
       poolIds: [key],
-      nodeId: `PoolPair:${key}`,
+      ...ofPool(pool),
       height,
       price: pool.price,
       targetUsd: usdOf(target.tokenId),
@@ -161,14 +172,23 @@ function tokensKey(a: string, b: string): string {
   return a < b ? `${a}-${b}` : `${b}-${a}`;
 }
 
-/** What one whole token costs in native coins, of each token that has a pool with the native coin. */
+function tokensOfPool({ token1, token2 }: ListedPoolFragment): string {
+  return tokensKey(token1.tokenId, token2.tokenId);
+}
+
+/** Its pool id in V3, its two tokens in V1. */
+function keyOfPool(pool: ListedPoolFragment): string {
+  return pool.poolId ?? tokensOfPool(pool);
+}
+
+/** What one whole token costs in native coins, of each token that has a pool with the native coin: in the largest one. */
 function nativePricesOf(pools: readonly ListedPoolFragment[]): ReadonlyMap<string, number> {
   const prices = new Map([[NATIVE_ID, 1]]);
   for (const pool of pools) {
     const other =
       pool.token1.tokenId === NATIVE_ID ? pool.token2 : pool.token2.tokenId === NATIVE_ID ? pool.token1 : undefined;
     const price = other && priceOfBase(pool, other.tokenId);
-    if (other && price != null) prices.set(other.tokenId, price);
+    if (other && price != null && !prices.has(other.tokenId)) prices.set(other.tokenId, price);
   }
   return prices;
 }

@@ -73,14 +73,17 @@ const NOTHING = { seen: undefined, details: new Map<string, RowDetails>() };
 
 type Wanted = {
   readonly ids: readonly string[];
-  readonly pools: readonly { readonly token1Id: string; readonly token2Id: string }[];
+  readonly pools: readonly { readonly token1Id: string; readonly token2Id: string; readonly poolId?: string }[];
 };
 
 function wantedOf(rows: readonly MarketRow[]): Wanted {
   const pools = new Map(
-    rows.flatMap(({ nodeId, base, target }) =>
-      nodeId === undefined ? [] : [[nodeId, { token1Id: base.tokenId, token2Id: target.tokenId }] as const],
-    ),
+    rows.flatMap(({ nodeId, nodePoolId, base, target }) => {
+      const tokens = { token1Id: base.tokenId, token2Id: target.tokenId };
+      return nodeId === undefined
+        ? []
+        : [[nodeId, nodePoolId === undefined ? tokens : { ...tokens, poolId: nodePoolId }] as const];
+    }),
   );
   return {
     ids: rows.flatMap(({ pair, nodeId }) => (pair === undefined ? (nodeId ?? []) : `Pair:${pair.poolId}`)),
@@ -107,8 +110,8 @@ function merge(known: Details, { nodes }: RowsInViewQuery): Details {
       const { poolId, poolPair, ticker, change, sparkline } = node;
       add(poolId, { pool: poolPair, lastPrice: ticker?.lastPrice ?? null, day: change, sparkline });
     } else if (isPool(node)) {
-      const { token1, token2, change, sparkline } = node;
-      add(`${token1.tokenId}-${token2.tokenId}`, { pool: node, lastPrice: null, day: change, sparkline });
+      const { id, change, sparkline } = node;
+      add(id.replace('PoolPair:', ''), { pool: node, lastPrice: null, day: change, sparkline });
     }
   }
   return merged;

@@ -3,6 +3,19 @@ import type { BookSubscription } from './book.generated.ts';
 /** A remark on an order book, in plain words. */
 export type BookNote = { readonly text: string; readonly isWarning: boolean };
 
+/** What a reader should know of the orders of a pool: the exchange never matches them with each other. */
+export function notesOfChainBook({ isCrossed }: { readonly isCrossed: boolean }): BookNote[] {
+  const rule = 'The exchange never matches orders with each other';
+  return isCrossed
+    ? [
+        {
+          text: `Crossed: the best bid is above the best ask. ${rule}, so it can stay like this until a trade comes.`,
+          isWarning: true,
+        },
+      ]
+    : [{ text: `Open orders of this pool on the chain. ${rule}: a trade meets them and the pool.`, isWarning: false }];
+}
+
 /** What a reader should know of how the host sent the book, the most important first. */
 export function notesOfBook({ quality, pairs }: Pick<BookSubscription['orderBook'], 'quality' | 'pairs'>): BookNote[] {
   const notes: BookNote[] = [];

@@ -1,14 +1,12 @@
 import { formatInColumn, formatPercent, formatPrice, formatQuantity } from '../../../format/numbers.ts';
 import { nameOfToken } from '../../../format/prices.ts';
 import { type Market, nameOfMarket } from '../market.ts';
-import type { BookEntryFragment, BookSubscription } from './book.generated.ts';
 import styles from './book.module.css';
-
-type Book = BookSubscription['orderBook'];
+import type { ShownBook, ShownEntry } from './chain-book.ts';
 
 type BookTableProps = {
   readonly market: Market;
-  readonly book: Book;
+  readonly book: ShownBook;
   /** Whether it is a book of another grouping, while the new one is on its way. */
   readonly isOutdated: boolean;
 };
@@ -58,7 +56,7 @@ export function BookTable({ market, book, isOutdated }: BookTableProps) {
 
 type EntryProps = {
   /** Undefined for a place that no order takes. */
-  readonly entry: BookEntryFragment | undefined;
+  readonly entry: ShownEntry | undefined;
   /** The largest sum. */
   readonly most: number;
   readonly side: string | undefined;
@@ -89,9 +87,9 @@ function Entry({ entry, most, side }: EntryProps) {
   );
 }
 
-function spreadText({ spread, midPrice, quality }: Book): string {
+function spreadText({ spread, midPrice, isPartial }: ShownBook): string {
   if (spread === null || midPrice === null)
-    return quality.entriesDropped > 0 ? 'One side has no order that can be read' : 'One side is empty';
+    return isPartial ? 'One side has no order that can be read' : 'One side is empty';
   const percent = midPrice === 0 ? '' : ` (${formatPercent((100 * spread) / midPrice, { sign: false })})`;
   return `Spread ${formatQuantity(spread)}${percent}`;
 }

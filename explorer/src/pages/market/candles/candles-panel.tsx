@@ -150,7 +150,7 @@ function CandlesState({ market, poolErrors, candles: { candles, answer }, childr
     const errors = errorsAt(answer.errors, ['poolPair', 'candles']);
     if (errors.length > 0) return <ErrorState errors={errors} retry={answer.retry} />;
     if (answer.isLoading) return <Skeleton height={24} />;
-    if (isEmptyPool(pool)) {
+    if (pool.price === null && isEmptyPool(pool)) {
       return (
         <EmptyState title="The pool is empty">
           <p>One of its sides has no tokens, so it has no price.</p>

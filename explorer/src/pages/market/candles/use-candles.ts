@@ -1,12 +1,14 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useClient } from 'urql';
 import { readErrors } from '../../../client/errors.ts';
-import { type Answer, useFollow, useGatewayQuery } from '../../../client/hooks.ts';
-import { type Market, tokenIdsOf } from '../market.ts';
+import { type Answer, requestOf, useFollow, useGatewayQuery } from '../../../client/hooks.ts';
+import { type Market, poolKeyOf } from '../market.ts';
 import { type ChartCandle, isGapBefore, mergeCandles, toChartCandle } from './candle.ts';
 import {
   type CandleFieldsFragment,
   CandlesDocument,
+  CandlesOfPoolDocument,
+  type CandlesOfPoolQueryVariables,
   type CandlesQuery,
   LiveCandleDocument,
 } from './candles.generated.ts';
@@ -31,13 +33,26 @@ type Older = { readonly key: string; readonly candles: readonly ChartCandle[]; r
 /** Loads the newest candles, follows the one under way, and loads older ones on demand. */
 export function useCandles(market: Market, { interval }: Interval, pause: boolean): Candles {
   const client = useClient();
-  const { token1Id, token2Id } = tokenIdsOf(market);
+  const { token1Id, token2Id, poolId } = poolKeyOf(market);
   const { isInverse } = market;
   const baseDecimals = market.base.decimals;
-  const key = `${token1Id}-${token2Id} ${interval}`;
+  const key = `${poolId ?? `${token1Id}-${token2Id}`} ${interval}`;
   const variables = useMemo(
-    () => ({ token1Id, token2Id, interval, isInverse }),
-    [token1Id, token2Id, interval, isInverse],
+    () => ({ token1Id, token2Id, ...(poolId !== undefined && { poolId }), interval, isInverse }),
+    [token1Id, token2Id, poolId, interval, isInverse],
+  );
+  const requestUpTo = useCallback(
+    (to: string | null) =>
+      poolId === undefined
+        ? requestOf(CandlesDocument, { token1Id, token2Id, interval, isInverse, last: PAGE, to })
+        : requestOf<CandlesQuery, CandlesOfPoolQueryVariables>(CandlesOfPoolDocument, {
+            poolId,
+            interval,
+            isInverse,
+            last: PAGE,
+            to,
+          }),
+    [token1Id, token2Id, poolId, interval, isInverse],
   );
   const convert = useCallback(
     (list: readonly CandleFieldsFragment[] | null | undefined) =>
@@ -45,13 +60,8 @@ export function useCandles(market: Market, { interval }: Interval, pause: boolea
     [isInverse, baseDecimals],
   );
 
-  const answer = useGatewayQuery(
-    CandlesDocument,
-    useMemo(() => ({ ...variables, last: PAGE, to: null }), [variables]),
-    {
-      pause,
-    },
-  );
+  const newest = useMemo(() => requestUpTo(null), [requestUpTo]);
+  const answer = useGatewayQuery(newest.document, newest.variables, { pause });
   const loaded = useMemo(() => convert(answer.data?.poolPair?.candles), [answer.data, convert]);
 
   const [pushed, setPushed] = useState<{ readonly key: string; readonly candles: readonly ChartCandle[] }>();
@@ -91,9 +101,8 @@ export function useCandles(market: Market, { interval }: Interval, pause: boolea
     if (oldest === undefined || isAtStart || underWay.current === key) return;
     underWay.current = key;
     setLoadingKey(key);
-    const to = new Date(oldest.openTime).toISOString();
-    const sent = { ...variables, last: PAGE, to };
-    const result = await client.query(CandlesDocument, sent, { requestPolicy: 'network-only' }).toPromise();
+    const sent = requestUpTo(new Date(oldest.openTime).toISOString());
+    const result = await client.query(sent.document, sent.variables, { requestPolicy: 'network-only' }).toPromise();
     if (underWay.current === key) underWay.current = undefined;
     if (!isMounted.current) return;
     setLoadingKey((current) => (current === key ? undefined : current));

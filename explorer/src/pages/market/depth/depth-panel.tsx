@@ -12,7 +12,7 @@ import { Freshness } from '../../../parts/freshness.tsx';
 import { Panel } from '../../../parts/panel.tsx';
 import { Skeleton } from '../../../parts/skeleton.tsx';
 import { Tabs } from '../../../parts/tabs.tsx';
-import { type Market, unitOfPrice } from '../market.ts';
+import { isOfV3, type Market, unitOfPrice } from '../market.ts';
 import styles from './depth.module.css';
 import type { DepthCurve } from './depth-curve.ts';
 import type { PointedDepth } from './depth-drawing.ts';
@@ -55,8 +55,12 @@ export function DepthPanel({ market, poolErrors }: DepthPanelProps) {
             }
           />
           <div className={styles.key}>
-            {depth.hasBook && <span className={styles.total}>Pool and order book</span>}
-            <span className={styles.pool}>Pool alone</span>
+            {depth.hasBook && (
+              <span className={styles.total}>{isOfV3(market) ? 'Pool and its orders' : 'Pool and order book'}</span>
+            )}
+            <span className={styles.pool}>
+              {isOfV3(market) && !depth.hasBook ? 'Pool and its orders' : 'Pool alone'}
+            </span>
           </div>
         </div>
         {curve === undefined ? (
@@ -113,5 +117,6 @@ function reasonOf({ pool, base, target }: Market, depth: Depth, poolErrors: read
   if (depth.errors.length > 0) return <ErrorState errors={depth.errors} retry={depth.retry} />;
   if (depth.isLoading) return <Skeleton height={16} />;
   const isUnknown = base.decimals === null || target.decimals === null;
-  return <EmptyState title={isUnknown ? 'The decimals of a token are not known' : 'The pool is empty'} />;
+  if (isUnknown) return <EmptyState title="The decimals of a token are not known" />;
+  return <EmptyState title={pool.price === null ? 'The pool is empty' : 'A side of the pool is empty'} />;
 }

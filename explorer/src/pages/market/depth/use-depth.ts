@@ -1,9 +1,15 @@
 import { useMemo } from 'react';
 import type { GatewayError } from '../../../client/errors.ts';
-import { type SentQuery, useGatewayQuery } from '../../../client/hooks.ts';
+import { requestOf, type SentQuery, useGatewayQuery } from '../../../client/hooks.ts';
 import { errorsAt } from '../../../parts/answered.tsx';
-import { type Market, tokenIdsOf } from '../market.ts';
-import { MarketDepthDocument, PoolDepthDocument } from './depth.generated.ts';
+import { type Market, poolKeyOf } from '../market.ts';
+import {
+  DepthOfPoolIdDocument,
+  type DepthOfPoolIdQueryVariables,
+  MarketDepthDocument,
+  PoolDepthDocument,
+  type PoolDepthQuery,
+} from './depth.generated.ts';
 import { curveOfLadder, curveOfPool, type DepthCurve } from './depth-curve.ts';
 import { percentsOf, type Range } from './ranges.ts';
 
@@ -32,12 +38,17 @@ export function useDepth(market: Market, range: Range, pause: boolean): Depth {
   const ladder = ofMarket.data?.pair?.depthLadder;
   const needsPool = pair === undefined || (!ofMarket.isLoading && ladder == null);
 
-  const { token1Id, token2Id } = tokenIdsOf(market);
-  const ofPool = useGatewayQuery(
-    PoolDepthDocument,
-    useMemo(() => ({ token1Id, token2Id, percents: percentsOf(range) }), [token1Id, token2Id, range]),
-    { refresh: 'each-height', pause: pause || !hasPool || !needsPool },
-  );
+  const { token1Id, token2Id, poolId } = poolKeyOf(market);
+  const request = useMemo(() => {
+    const percents = percentsOf(range);
+    return poolId === undefined
+      ? requestOf(PoolDepthDocument, { token1Id, token2Id, percents })
+      : requestOf<PoolDepthQuery, DepthOfPoolIdQueryVariables>(DepthOfPoolIdDocument, { poolId, percents });
+  }, [token1Id, token2Id, poolId, range]);
+  const ofPool = useGatewayQuery(request.document, request.variables, {
+    refresh: 'each-height',
+    pause: pause || !hasPool || !needsPool,
+  });
   const poolDepth = ofPool.data?.poolPair;
 
   const curve = useMemo(() => {

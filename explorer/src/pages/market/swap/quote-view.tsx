@@ -1,9 +1,10 @@
 import { Link } from 'react-router';
 import { formatExactAmount } from '../../../format/amounts.ts';
 import { formatInteger, formatPercent, formatPrice } from '../../../format/numbers.ts';
-import { nameOfToken } from '../../../format/prices.ts';
+import { nameOfToken, shortPoolId } from '../../../format/prices.ts';
 import { amountWithUnit, type Market, type MarketToken, unitOfAmount, unitOfPrice } from '../market.ts';
 import { poolPath } from '../pool-id.ts';
+import { formatFeeRate } from '../pool-terms.ts';
 import { IMPACT_WARNINGS, impactLevel } from './price-impact.ts';
 import type { SwapQuoteSubscription } from './swap.generated.ts';
 import styles from './swap.module.css';
@@ -14,6 +15,7 @@ export type Quote = NonNullable<SwapQuoteSubscription['quote']>;
 type QuoteViewProps = {
   readonly market: Market;
   readonly quote: Quote;
+  readonly pays: MarketToken;
   readonly receives: MarketToken;
   readonly isBuying: boolean;
   readonly slippagePercent: number;
@@ -27,6 +29,7 @@ type QuoteViewProps = {
 export function QuoteView({
   market,
   quote,
+  pays,
   receives,
   isBuying,
   slippagePercent,
@@ -44,17 +47,19 @@ export function QuoteView({
         </dd>
         <dt>Price impact</dt>
         <dd className={styles.impact} data-level={level}>
-          {`${formatPercent(quote.priceImpactPercent, { sign: false })} (${level})`}
+          {`${formatPercent(quote.priceImpactPercent, { sign: false })} (${quote.priceImpactPercent <= -0.005 ? 'orders are better than the pool' : level})`}
         </dd>
         <dt>Received at least</dt>
         <dd translate="no" title={`with ${slippagePercent}% slippage`}>
           {`${formatExactAmount(quote.minimumReceived, receives.decimals)} ${unitOfAmount(receives)}`}
         </dd>
         <dt>Trading fee</dt>
-        <dd>not included</dd>
+        {quote.fee === null ? <dd>not included</dd> : <Fee fee={quote.fee} pays={pays} />}
         <dt>Quoted at</dt>
         <dd>{`height ${formatInteger(quote.beaconHeight)}`}</dd>
-        <dt className={styles.wide}>Route</dt>
+        <dt className={styles.wide}>
+          {quote.route.length > 1 && quote.fee !== null ? `Route through ${quote.route.length} pools` : 'Route'}
+        </dt>
         <dd className={styles.wide}>
           <Route route={quote.route} />
         </dd>
@@ -74,16 +79,37 @@ function Route({ route }: { readonly route: Quote['route'] }) {
         <li key={poolPair.id}>
           <span translate="no">{`${amountWithUnit(sellAmount, sellToken)} → ${amountWithUnit(buyAmount, buyToken)}`}</span>
           <span className={styles.step}>
-            <Link to={poolPath(sellToken.tokenId, buyToken.tokenId)}>
-              {`Pool ${nameOfToken(sellToken)}/${nameOfToken(buyToken)}`}
+            <Link
+              to={poolPath(sellToken.tokenId, buyToken.tokenId, poolPair.poolId)}
+              title={poolPair.poolId ?? undefined}
+            >
+              {`Pool ${nameOfToken(sellToken)}/${nameOfToken(buyToken)}${poolPair.poolId === null ? '' : ` ${shortPoolId(poolPair.poolId)}`}`}
             </Link>{' '}
-            <span>{`impact ${formatPercent(priceImpactPercent, { sign: false })}`}</span>
+            <span>
+              {`${poolPair.feeRateBps === null ? '' : `fee ${formatFeeRate(poolPair.feeRateBps)}, `}impact ${formatPercent(priceImpactPercent, { sign: false })}`}
+            </span>
           </span>
         </li>
       ))}
     </ol>
   );
 }
+
+type FeeProps = { readonly fee: NonNullable<Quote['fee']>; readonly pays: MarketToken };
+
+/** The least fee, on top of what is paid: in the token that is paid, or in the native coin. */
+function Fee({ fee: { rateBps, inSellToken, inNativeToken }, pays }: FeeProps) {
+  const isNative = pays.tokenId === NATIVE_COIN.tokenId;
+  return (
+    <dd translate="no" className={styles.fee}>
+      <span>{`${amountWithUnit(inSellToken, pays)} (${formatFeeRate(rateBps)})`}</span>
+      {!isNative && inNativeToken !== null && <span>{`or ${amountWithUnit(inNativeToken, NATIVE_COIN)}`}</span>}
+    </dd>
+  );
+}
+
+/** The native coin of the chain, in which a fee is lower. */
+const NATIVE_COIN: MarketToken = { id: '', tokenId: '4'.padStart(64, '0'), symbol: 'PRV', decimals: 9, usdPrice: null };
 
 /** The price of a quote counts tokens that are paid for one that is received. */
 function priceInTarget(price: string | null, isBuying: boolean): number | null {

@@ -10,19 +10,20 @@ import { ErrorState } from '../../../parts/error-state.tsx';
 import { Freshness } from '../../../parts/freshness.tsx';
 import { Panel } from '../../../parts/panel.tsx';
 import { Skeleton } from '../../../parts/skeleton.tsx';
-import type { Market, MarketToken } from '../market.ts';
+import { isOfV3, type Market, type MarketToken } from '../market.ts';
 import { readAmount, type TypedAmount } from './amount.ts';
 import { AmountField } from './amount-field.tsx';
 import { QuoteView } from './quote-view.tsx';
 import { staleQuoteReason } from './stale-quote.ts';
 import { SwapQuoteDocument, type SwapQuoteSubscription } from './swap.generated.ts';
 import styles from './swap.module.css';
-import { SLIPPAGES, type SwapState } from './swap-state.ts';
+import { SLIPPAGES, SWAP_PATHS, type SwapPath, type SwapState } from './swap-state.ts';
 import { useSwapForm } from './use-swap-form.ts';
 
 /** Calculates a swap of the two tokens of a market, again at each height. It sends nothing. */
 export function SwapPanel({ market }: { readonly market: Market }) {
   const form = useSwapForm();
+  const isV3 = isOfV3(market);
   const { shown, committed } = form;
   const element = useRef<HTMLDivElement>(null);
   const isWatched = useIsWatched(element);
@@ -75,6 +76,7 @@ export function SwapPanel({ market }: { readonly market: Market }) {
           ↑↓
         </Button>
         {field('receive', 'You receive', received)}
+        {isV3 && <PathChoice value={shown.path} onChange={(path) => form.change({ path })} />}
         <Slippage value={shown.slippagePercent} onChange={(slippagePercent) => form.change({ slippagePercent })} />
         {quote == null ? (
           <NoQuote typed={typed} latest={latest} isOutdated={isOutdated} />
@@ -82,6 +84,7 @@ export function SwapPanel({ market }: { readonly market: Market }) {
           <QuoteView
             market={market}
             quote={quote}
+            pays={paid}
             receives={received}
             isBuying={shown.side === 'buy'}
             slippagePercent={committed.slippagePercent}
@@ -90,8 +93,9 @@ export function SwapPanel({ market }: { readonly market: Market }) {
           />
         )}
         <p className={styles.small}>
-          This form only calculates: it sends nothing to the chain. The exchange&apos;s trading fee is not part of the
-          quote. A trader bids it separately, and pays it in addition.
+          {isV3
+            ? 'This form only calculates: it sends nothing to the chain. The fee is the least that the exchange accepts, and is paid in addition. Who pays more is first in a block.'
+            : "This form only calculates: it sends nothing to the chain. The exchange's trading fee is not part of the quote. A trader bids it separately, and pays it in addition."}
         </p>
       </div>
     </Panel>
@@ -111,9 +115,16 @@ function useQuote(market: Market, state: SwapState, pause: boolean): Latest<Swap
       sellAmount: state.exact === 'pay' ? units : null,
       buyAmount: state.exact === 'receive' ? units : null,
       slippagePercent: state.slippagePercent,
+      ...pathVariables(market, state.path),
     },
     { pause: pause || units === null },
   );
+}
+
+/** Nothing in V1, where the gateway takes its usual number of pools. */
+function pathVariables({ pool }: Market, path: SwapPath): { readonly maxHops?: number; readonly route?: string[] } {
+  if (pool?.poolId == null) return {};
+  return path === 'pool' ? { route: [pool.poolId] } : { maxHops: Number(path) };
 }
 
 /** What is paid, and what is received. */
@@ -136,12 +147,38 @@ function NoQuote({ typed, latest, isOutdated }: NoQuoteProps): ReactNode {
   if (typed.kind === 'empty')
     return <p className={styles.small}>Enter one of the two amounts to see what the other one would be.</p>;
   if (typed.kind === 'invalid') return null;
+  const refusal = latest.errors.filter(({ code }) => code === 'TRADE_REFUSED');
+  if (refusal.length > 0 && !isOutdated) return <ErrorState errors={refusal} />;
   if (isOutdated || (latest.isLoading && latest.errors.length === 0)) return <Skeleton lines={6} />;
   if (latest.errors.length > 0) return <ErrorState errors={latest.errors} />;
   return (
     <EmptyState title="There is no route for this amount">
       <p>The amount is too small or too large for the pools, or no pools lead from one token to the other.</p>
     </EmptyState>
+  );
+}
+
+type PathChoiceProps = { readonly value: SwapPath; readonly onChange: (path: SwapPath) => void };
+
+/** Chooses through how many pools a trade may lead. */
+function PathChoice({ value, onChange }: PathChoiceProps) {
+  const id = useId();
+  return (
+    <div className={styles.options}>
+      <label htmlFor={id}>Route</label>
+      <select
+        id={id}
+        className={styles.select}
+        value={value}
+        onChange={({ target }) => onChange(SWAP_PATHS.find((path) => path === target.value) ?? value)}
+      >
+        {SWAP_PATHS.map((path) => (
+          <option key={path} value={path}>
+            {path === 'pool' ? 'This pool alone' : path === '1' ? 'Best single pool' : `Best of up to ${path} pools`}
+          </option>
+        ))}
+      </select>
+    </div>
   );
 }
 

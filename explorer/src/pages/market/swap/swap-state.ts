@@ -7,12 +7,21 @@ export type SwapState = {
   /** That amount, as it was typed. */
   readonly amount: string;
   readonly slippagePercent: number;
+  /** In V3: through how many pools the best route may lead, or this pool alone. */
+  readonly path: SwapPath;
 };
 
 /** The slippage that the form offers, in percent. */
 export const SLIPPAGES = [0.1, 0.5, 1, 3] as const;
 
 const DEFAULT_SLIPPAGE = 0.5;
+
+/** The routes that the form offers in V3: the best one with at most so many pools, or the pool of the page alone. */
+export const SWAP_PATHS = ['5', '4', '3', '2', '1', 'pool'] as const;
+export type SwapPath = (typeof SWAP_PATHS)[number];
+
+/** As many as the gateway uses by itself. */
+const DEFAULT_PATH: SwapPath = '3';
 
 /** Longer texts are no amounts. */
 const MAX_AMOUNT_LENGTH = 60;
@@ -26,16 +35,18 @@ export function readSwapState(parameters: URLSearchParams): SwapState {
     exact: receive === null ? 'pay' : 'receive',
     amount: (receive ?? parameters.get('pay') ?? '').slice(0, MAX_AMOUNT_LENGTH),
     slippagePercent: SLIPPAGES.find((each) => each === slippage) ?? DEFAULT_SLIPPAGE,
+    path: SWAP_PATHS.find((each) => each === parameters.get('route')) ?? DEFAULT_PATH,
   };
 }
 
 /** Writes the form into a URL. Defaults are left out. */
 export function writeSwapState(parameters: URLSearchParams, state: SwapState): URLSearchParams {
   const next = new URLSearchParams(parameters);
-  for (const name of ['side', 'pay', 'receive', 'slippage']) next.delete(name);
+  for (const name of ['side', 'pay', 'receive', 'slippage', 'route']) next.delete(name);
   if (state.side !== 'buy') next.set('side', state.side);
   if (state.amount !== '' || state.exact === 'receive') next.set(state.exact, state.amount);
   if (state.slippagePercent !== DEFAULT_SLIPPAGE) next.set('slippage', String(state.slippagePercent));
+  if (state.path !== DEFAULT_PATH) next.set('route', state.path);
   return next;
 }
 
@@ -45,6 +56,7 @@ export function isSameState(one: SwapState, other: SwapState): boolean {
     one.side === other.side &&
     one.exact === other.exact &&
     one.amount === other.amount &&
-    one.slippagePercent === other.slippagePercent
+    one.slippagePercent === other.slippagePercent &&
+    one.path === other.path
   );
 }

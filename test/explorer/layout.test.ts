@@ -4,7 +4,7 @@ import { chainHeights } from '../history/of-chain.ts';
 import { createStoreModel } from '../history/store-model.ts';
 import { advanceOnPage, describeInBrowser, holdAnswers, screenshot } from '../support/explorer.ts';
 import type { TestGatewayOptions } from '../support/gateway.ts';
-import { readLayoutShift, recordShifts } from '../support/layout-shifts.ts';
+import { answerAfterFrames, readLayoutShift, recordShifts } from '../support/layout-shifts.ts';
 
 /** A gateway whose history has the last day of its sandbox. */
 function recorded(): TestGatewayOptions {
@@ -41,16 +41,6 @@ const WIDTHS = {
   phone: { viewport: { width: 390, height: 844 }, context: { isMobile: true, hasTouch: true } },
   desktop: { viewport: { width: 1440, height: 900 }, context: {} },
 } as const;
-
-/** Sends each query when the page has been drawn: as over a network, where everything comes later than the first frame. */
-async function answerAfterFrames(page: Page): Promise<void> {
-  const drawn = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-  await page.route('**/graphql', async (route) => {
-    // The document may be another one by now.
-    await page.evaluate(drawn).catch(() => {});
-    await route.continue().catch(() => {});
-  });
-}
 
 /** What moves less than this is not seen as a jump; above 0.1, a page "needs improvement" (https://web.dev/cls). */
 const MAX_LAYOUT_SHIFT = 0.05;

@@ -48,3 +48,13 @@ export async function readLayoutShift(
   }
   return { cls, shifts };
 }
+
+/** Sends each query when the page has been drawn: as over a network, where everything comes later than the first frame. */
+export async function answerAfterFrames(page: Page): Promise<void> {
+  const drawn = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  await page.route('**/graphql', async (route) => {
+    // The document may be another one by now.
+    await page.evaluate(drawn).catch(() => {});
+    await route.continue().catch(() => {});
+  });
+}

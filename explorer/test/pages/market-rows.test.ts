@@ -219,6 +219,8 @@ describe('pools of V3', () => {
     ]);
     // Another pool of its tokens is not the pool of a pair.
     expect(rowsOf({ ...v3, pools: v3.pools.slice(1) }).markets[0]).toMatchObject({ nodeId: undefined, price: 9_990 });
+    const other = pair(`${PRV}-${BTC}-1`, ETH, PRV, ['pETH', 'PRV']);
+    expect(rowsOf({ ...v3, pairs: [other] }).markets[0]).toMatchObject({ nodeId: undefined, liquidity: null });
     expect(markets.find(({ target }) => target.symbol === 'ETH')).toMatchObject({
       nodeId: undefined,
       terms: undefined,

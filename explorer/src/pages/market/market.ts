@@ -34,12 +34,18 @@ export type MarketFigures = {
 export function marketOfPair(pair: NonNullable<MarketQuery['pair']>): Market {
   const base = { ...pair.baseToken, symbol: pair.baseToken.symbol ?? pair.base };
   const target = { ...pair.targetToken, symbol: pair.targetToken.symbol ?? pair.target };
+  // The pool that a host names in V3 can be one of other tokens.
+  const { poolPair } = pair;
+  const tokenIds = [base.tokenId, target.tokenId];
+  const isOfTokens =
+    poolPair != null && [poolPair.token1, poolPair.token2].every(({ tokenId }) => tokenIds.includes(tokenId));
+  const pool = isOfTokens ? poolPair : undefined;
   return {
     base,
     target,
     pair: { tickerId: pair.tickerId, poolId: pair.poolId },
-    pool: pair.poolPair ?? undefined,
-    pairs: pair.poolPair?.pairs ?? [],
+    pool,
+    pairs: pool?.pairs ?? [],
     isInverse: base.tokenId < target.tokenId,
   };
 }

@@ -41,7 +41,7 @@ export function PoolMarket({ name, otherwise }: PoolMarketProps) {
   if (pair !== undefined) return <Navigate to={marketPath(pair.tickerId, pair.poolId, currentParameters())} replace />;
   if (pool !== undefined && market !== undefined && figures !== undefined) {
     // Two tokens are a name for now: another pool of them can become the most liquid one.
-    if (name.kind === 'tokens' && pool.poolId !== null) {
+    if (name.kind === 'tokens' && pool.poolId != null) {
       return <Navigate to={{ pathname: poolPath('', '', pool.poolId), search: String(currentParameters()) }} replace />;
     }
     return <MarketView market={market} figures={figures} query={answer.query} poolErrors={[]} />;

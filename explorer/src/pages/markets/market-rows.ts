@@ -82,9 +82,12 @@ export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData
     return null;
   };
 
-  // In V3, each pair has a pool of its own. In V1, it is the pool of the two tokens.
-  const poolOf = ({ poolId, baseId, targetId }: ListedPair) =>
-    poolsByKey.get(poolId) ?? poolsByKey.get(tokensKey(baseId, targetId));
+  // In V3, each pair has a pool of its own, unless the host names one of other tokens. In V1, it is the pool of the two tokens.
+  const poolOf = ({ poolId, baseId, targetId }: ListedPair) => {
+    const tokens = tokensKey(baseId, targetId);
+    const pool = poolsByKey.get(poolId);
+    return pool !== undefined && tokensOfPool(pool) === tokens ? pool : poolsByKey.get(tokens);
+  };
   const ofPool = (pool: ListedPoolFragment | undefined) => ({
     nodeId: pool && `PoolPair:${keyOfPool(pool)}`,
     nodePoolId: pool?.poolId ?? undefined,

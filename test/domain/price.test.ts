@@ -31,6 +31,17 @@ describe('the price of one whole token', () => {
     });
   });
 
+  test('of an amplified pool of V3 follows from its virtual amounts', () => {
+    const [amplified, held] = [
+      poolOf(4_071_787_471_604_935n, 1_092_784_219_315n),
+      poolOf(1_857_546_123_456_789n, 494_907_434_130n),
+    ];
+    const { spot = 0, ...prices } = quotes(amplified, 9, 6);
+    expect(prices).toEqual({ price: 3.726063822, inverse: 0.268379, exact: '3.726063822' });
+    expect(1 / spot).toBeCloseTo(0.2683794836876072, 15);
+    expect(quotes(held, 9, 6)).toMatchObject({ price: 3.753312724, inverse: 0.26643 });
+  });
+
   test.each([
     ['a pool of the two smallest amounts', 1n, 1n, 0, 0, 0, '0'],
     ['a pool that the price nearly empties', 2n ** 64n - 1n, 1n, 0, 0, 2 ** 63, '9223372036854775807'],

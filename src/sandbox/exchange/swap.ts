@@ -34,7 +34,6 @@ export type Swap = {
 /** Swaps an amount of one token through the curve and the orders of a pool. The whole amount is swapped, or nothing. */
 export function swap(pool: PoolState, sold: Side, amount: bigint): Swap | Refusal {
   const out = otherSide(sold);
-  if (pool.real[0] === 0n || pool.real[1] === 0n) return 'NO_LIQUIDITY';
   let virtual = pool.virtual;
   let pairChange: Amounts = [0n, 0n];
   let orders = pool.orders;
@@ -54,6 +53,8 @@ export function swap(pool: PoolState, sold: Side, amount: bigint): Swap | Refusa
   }
 
   while (rest > 0n) {
+    // Also a pool that was emptied on the way refuses the rest.
+    if (changed(pool.real, pairChange).includes(0n)) return 'NO_LIQUIDITY';
     const order = nextOrder(orders, sold);
     const reach = order === undefined ? rest : reachOf(virtual, order, sold);
     if (order === undefined || reach >= rest) {
@@ -63,7 +64,8 @@ export function swap(pool: PoolState, sold: Side, amount: bigint): Swap | Refusa
     // What buys nothing on the curve is left for the order.
     if (reach > 0n) swapOnCurve(reach);
 
-    const { paid, got } = matched(order, sold, rest);
+    const { paid, got, wanted } = matched(order, sold, rest);
+    if (wanted > MAX_UINT64) return 'RESERVE_OUT_OF_RANGE';
     if (paid === 0n || got === 0n) return 'ONE_SIDE_ZERO';
     const change = ofSides(sold, paid, -got);
     const balances = changed(order.balances, change);
@@ -76,7 +78,7 @@ export function swap(pool: PoolState, sold: Side, amount: bigint): Swap | Refusa
 
   const real = changed(pool.real, pairChange);
   if (real[out] < 0n) return 'REAL_RESERVE_TOO_SMALL';
-  if (real[sold] > MAX_UINT64) return 'RESERVE_OUT_OF_RANGE';
+  if (real[sold] > MAX_UINT64 || bought > MAX_UINT64) return 'RESERVE_OUT_OF_RANGE';
   return { after: { ...pool, real, virtual, orders }, bought, pairChange, orderChanges };
 }
 
@@ -90,9 +92,10 @@ function reachOf(virtual: Amounts, { rates }: Order, sold: Side): bigint {
   return squareRoot(product) - virtual[sold];
 }
 
-function matched({ rates, balances }: Order, sold: Side, rest: bigint): { paid: bigint; got: bigint } {
+/** What an order receives and gives, and what it would have to give for all of the rest. */
+function matched({ rates, balances }: Order, sold: Side, rest: bigint) {
   const out = otherSide(sold);
-  const got = (rest * rates[out]) / rates[sold];
-  if (got <= balances[out]) return { paid: rest, got };
-  return { paid: (balances[out] * rates[sold]) / rates[out], got: balances[out] };
+  const wanted = (rest * rates[out]) / rates[sold];
+  if (wanted <= balances[out]) return { paid: rest, got: wanted, wanted };
+  return { paid: (balances[out] * rates[sold]) / rates[out], got: balances[out], wanted };
 }

@@ -105,12 +105,13 @@ describe('Graphcache', () => {
     expect(await isUpdated).toMatchObject({ data: { prices: { poolPairs: { length: 54 } } } });
     unsubscribe();
     const names = objectTypes.map(({ name }) => name).filter((name) => !isRead(name));
-    // The pools of the first version have no orders.
-    const withOrders = ['PoolBook', 'PoolOrder'];
+    // The first version of the exchange has no parameters and no orders.
     expect(names).toEqual([
+      'ExchangeParams',
       'Fleet',
       'HeightRange',
-      ...withOrders,
+      'PoolBook',
+      'PoolOrder',
       'PriceCrossing',
       'PriceUpdate',
       'Query',

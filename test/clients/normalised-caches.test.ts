@@ -105,7 +105,7 @@ describe('Graphcache', () => {
     expect(await isUpdated).toMatchObject({ data: { prices: { poolPairs: { length: 54 } } } });
     unsubscribe();
     const names = objectTypes.map(({ name }) => name).filter((name) => !isRead(name));
-    // The first version of the exchange has no parameters and no orders.
+    // The first version of the exchange has no parameters, orders and fees.
     expect(names).toEqual([
       'ExchangeParams',
       'Fleet',
@@ -115,6 +115,7 @@ describe('Graphcache', () => {
       'PriceCrossing',
       'PriceUpdate',
       'Query',
+      'QuoteFee',
       'Subscription',
     ]);
     expect(warnings).toEqual([]);

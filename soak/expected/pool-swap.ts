@@ -11,7 +11,6 @@ const LIMIT = 2n ** 64n;
  */
 export function swappedBy({ virtual, real, orders }: PoolAmounts, sold: Side, amount: bigint): bigint | undefined {
   const bought = sold === 0 ? 1 : 0;
-  if (real[0] === 0n || real[1] === 0n) return undefined;
   let [curveIn, curveOut, holdsIn, holdsOut] = [virtual[sold], virtual[bought], real[sold], real[bought]];
   let [rest, total] = [amount, 0n];
 
@@ -24,17 +23,22 @@ export function swappedBy({ virtual, real, orders }: PoolAmounts, sold: Side, am
     rest -= paid;
     total += got;
   }
-  const isPossible = () => holdsOut >= 0n && holdsIn < LIMIT;
+  const isPossible = () => holdsOut >= 0n && holdsIn < LIMIT && total < LIMIT;
+  // Also a pool that was emptied on the way refuses the rest.
+  const isEmpty = () => holdsIn === 0n || holdsOut === 0n;
 
   // Sellers of token 1 are met from the end of the list, and sellers of token 0 from its start.
   const met = orders.filter((order) => order.sells === bought && isMatchable(order));
   for (const { rates, balances } of sold === 0 ? met.toReversed() : met) {
+    if (isEmpty()) return undefined;
     const [rateIn, rateOut, balance] = [rates[sold], rates[bought], balances[bought]];
     // What moves the curve to the price of the order.
     const reach = rootOf((curveIn * curveOut * rateIn) / rateOut) - curveIn;
     if (reach >= rest) break;
     if (reach > 0n && onCurve(reach) > 0n) move(reach, onCurve(reach));
     const wanted = (rest * rateOut) / rateIn;
+    // The node computes this in 64 bits, also if the order has less left.
+    if (wanted >= LIMIT) return undefined;
     const [paid, got] = wanted > balance ? [(balance * rateIn) / rateOut, balance] : [rest, wanted];
     if (got === 0n || paid === 0n || balances[sold] + paid >= LIMIT) return undefined;
     rest -= paid;
@@ -42,7 +46,7 @@ export function swappedBy({ virtual, real, orders }: PoolAmounts, sold: Side, am
     if (rest === 0n) return isPossible() ? total : undefined;
   }
   const last = onCurve(rest);
-  if (last === 0n) return undefined;
+  if (isEmpty() || last === 0n) return undefined;
   move(rest, last);
   return isPossible() ? total : undefined;
 }

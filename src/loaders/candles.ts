@@ -125,8 +125,9 @@ export function createCandleLoader({ view, tokens, limits }: HistoryReads): Cand
     }
     const newestHead = heads.at(-1)?.beaconHeight ?? 0;
     if (rest.length === 0 || recordedTo === undefined || newestHead <= recordedTo) return recorded;
-    // The heights of its interval are the same for all pools. A new pool has no candle of it.
-    const anyPool = heads[0]?.exchange.directory.ids[0] ?? '';
+    // The heights of its interval are the same for all pools. A new pool has no candle of it, so it must be one that is recorded.
+    const inMemory = heads.findLast(({ beaconHeight }) => beaconHeight <= recordedTo)?.exchange;
+    const anyPool = (inMemory ?? (await history.stateAt(recordedTo)))?.directory.ids[0] ?? '';
 
     const [reserves, ofAnyPool] = await Promise.all([
       history.reservesAt({ poolIds: rest, heights: [recordedTo] }),

@@ -82,7 +82,8 @@ function createCounts<Count>(
   const metric = { name, get: async () => ({ name, help, type, aggregator: 'sum', values: samples() }) };
   registry.registerMetric(metric as unknown as Metric);
   return (...values) => {
-    const key = values.join();
+    // A text of one label has its hash already.
+    const key = values.length === 1 ? String(values[0]) : values.join();
     const known = counts.get(key);
     if (known !== undefined) return known;
     const count = create(Object.fromEntries(labelNames.map((label, place) => [label, values[place] ?? ''])));

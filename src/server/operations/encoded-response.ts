@@ -1,14 +1,14 @@
 import type { GraphQLError } from 'graphql';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import { toBytes } from '../../graphql/execution/json-text.ts';
+import { type JsonText, toBytes } from '../../graphql/execution/json-text.ts';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import { summarizeErrors } from './log-details.ts';
 import type { Executed } from './prepared-operation.ts';
 
 /** The response to a query, for every transport. */
 export class EncodedResponse {
-  /** The JSON of the result as bytes, one piece after another. */
-  readonly body: readonly Buffer[];
+  /** The JSON of the result: bytes, one piece after another, or a short text, which Node sends together with the headers. */
+  readonly body: readonly [string] | readonly Buffer[];
   /** The length of the body. */
   readonly bytes: number;
   /** Points that the operation costs, which an equal request takes from the rate limit of its client. */
@@ -35,8 +35,8 @@ export class EncodedResponse {
     values: number,
     json = result.toJson(),
   ) {
-    this.body = typeof json === 'string' ? [Buffer.from(json)] : toBytes(json);
-    this.bytes = this.body.reduce((sum, { length }) => sum + length, 0);
+    this.body = toBody(json);
+    this.bytes = this.body.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
     this.points = points;
     this.values = values;
     this.dependencies = result.errors === undefined ? dependencies : undefined;
@@ -51,6 +51,14 @@ export class EncodedResponse {
   get accessDetails() {
     return { errors: summarizeErrors(this.errors, this.isExecuted), height: this.height, cost: this.points };
   }
+}
+
+/** Maximum length of a text that is sent as it is. Encoding a longer one each time takes longer than a second buffer to write. */
+const MAX_TEXT_LENGTH = 8_192;
+
+function toBody(json: JsonText): EncodedResponse['body'] {
+  if (typeof json !== 'string') return toBytes(json);
+  return json.length <= MAX_TEXT_LENGTH ? [json] : [Buffer.from(json)];
 }
 
 /** Encodes a result. One that cannot be encoded becomes an internal error. */

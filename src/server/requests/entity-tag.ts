@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 export const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 /** The entity tag of a representation with that media type, which may be in pieces. */
-export function createEtag(type: string, body: Buffer | readonly Buffer[]): string {
+export function createEtag(type: string, body: Buffer | readonly (string | Buffer)[]): string {
   const hash = createHash('sha256').update(type);
   for (const piece of [body].flat()) hash.update(piece);
   return `"${hash.digest('base64url').slice(0, 22)}"`;

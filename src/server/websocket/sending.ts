@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { toBytes } from '../../graphql/execution/json-text.ts';
 import type { Subscribe, Subscriber, Subscription } from '../../live/broadcast/broadcast.ts';
 import type { EncodedResponse } from '../operations/encoded-response.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
@@ -17,11 +18,9 @@ export function sendResult({ socket, wire, id }: Receiver, { body }: EncodedResp
 }
 
 /** A `next` message of graphql-ws with the JSON of a result. */
-export function nextMessage(id: string, json: readonly Buffer[]): Buffer {
-  return Buffer.concat([Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`), ...json, CLOSING_BRACE]);
+export function nextMessage(id: string, json: readonly (string | Buffer)[]): Buffer {
+  return Buffer.concat(toBytes([`{"id":${JSON.stringify(id)},"type":"next","payload":`, ...json, '}']));
 }
-
-const CLOSING_BRACE = Buffer.from('}');
 
 /** A message of bytes is sent as text. */
 const TEXT = { binary: false };

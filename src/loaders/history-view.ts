@@ -14,14 +14,18 @@ import type { TokenLoader } from './token.ts';
 import type { WindowStarts } from './window-starts.ts';
 
 /** The recorded history with the heads in memory, as one answer sees them, and what of them can change the answer. */
-type HistoryView = {
+export type HistoryView = {
   readonly history: History;
   /** Notes that the answer may be different after something else has been recorded. */
   dependOnVersion(version?: number): void;
   /** Notes that the answer may be different after a missing height has been recorded. */
   dependOnFills(): void;
-  /** Whether one of both was noted. */
+  /** Whether `dependOnVersion` was called. */
   canChange(): boolean;
+  /** The number of missing heights that were recorded before `dependOnFills` was called; `undefined` if it was not. */
+  fills(): number | undefined;
+  /** Whether a text that depends on that number can be part of the answer, which then depends on it too. */
+  canIncludeFills(fills: number): boolean;
   /** When the block of a pool was made; `undefined` if the node does not report it. */
   timeOf(pool: PoolPair): Instant | undefined;
   /** The height of the answer's head, or this height if it is above. */
@@ -59,10 +63,16 @@ export type HistoryLoaderOptions = Pick<HistoryReads, 'tokens' | 'limits'> & {
 export function createHistoryView({ sources, head, dependencies }: HistoryLoaderOptions): HistoryView {
   const { history, head: follower } = sources;
   let dependsOnVersion = false;
-  let dependsOnFills = false;
+  let fills: number | undefined;
 
   // A height is recorded with each new one. Older ones can come at any time.
   const expectedUntil = () => (history.isBackfilling() ? undefined : follower.nextAt());
+
+  function dependOnFills(): void {
+    if (fills !== undefined) return;
+    fills = history.fills();
+    dependencies.dependOn(history.fills, fills, expectedUntil);
+  }
 
   return {
     history,
@@ -71,12 +81,13 @@ export function createHistoryView({ sources, head, dependencies }: HistoryLoader
       dependsOnVersion = true;
       dependencies.dependOn(history.version, version, expectedUntil);
     },
-    dependOnFills() {
-      if (dependsOnFills) return;
-      dependsOnFills = true;
-      dependencies.dependOn(history.fills, history.fills(), expectedUntil);
+    dependOnFills,
+    canChange: () => dependsOnVersion,
+    fills: () => fills,
+    canIncludeFills(number) {
+      dependOnFills();
+      return fills === number;
     },
-    canChange: () => dependsOnVersion || dependsOnFills,
     timeOf({ time, beaconHeight }) {
       if (time !== undefined) return time;
       const pinned = head.currentFor(beaconHeight);

@@ -2,7 +2,7 @@ import { ancestors } from '../history/followed-heads.ts';
 import type { Coverage, RecordedHeight } from '../history/store.ts';
 import { requireAtLeast, requireWithin } from './argument-ranges.ts';
 import { type CandleLoader, createCandleLoader } from './candles.ts';
-import { createHistoryView, type HistoryLoaderOptions } from './history-view.ts';
+import { createHistoryView, type HistoryLoaderOptions, type HistoryView } from './history-view.ts';
 import { createPriceChangeLoader, type PriceChangeLoader } from './price-changes.ts';
 import { createSparklineLoader, type SparklineLoader } from './sparklines.ts';
 
@@ -28,9 +28,7 @@ export type HistoryLoader = CandleLoader &
      */
     blocks(last: number | null | undefined): Promise<readonly BeaconBlock[]>;
     isBackfilling(): boolean;
-    /** Whether the values that were read can change when something else has been recorded. */
-    canChange(): boolean;
-  };
+  } & Pick<HistoryView, 'canChange' | 'fills' | 'canIncludeFills'>;
 
 /** A block of the beacon chain: its height, hash and time. */
 export type BeaconBlock = RecordedHeight;
@@ -79,6 +77,8 @@ export function createHistoryLoader(options: HistoryLoaderOptions): HistoryLoade
       return [...recorded, ...inMemory].slice(Math.max(0, recorded.length + inMemory.length - last));
     },
     canChange: view.canChange,
+    fills: view.fills,
+    canIncludeFills: view.canIncludeFills,
     isBackfilling() {
       const isBackfilling = history.isBackfilling();
       dependencies.dependOn(history.isBackfilling, isBackfilling, follower.nextAt);

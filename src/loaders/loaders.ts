@@ -91,7 +91,7 @@ export class Loaders {
     return this.#history;
   }
 
-  /** Whether a text that was written with these loaders can be part of other answers: not if it expires, or while heights are missing. */
+  /** Whether a text that was written with these loaders can be part of other answers: not if it expires, or changes with each height. */
   isTextCacheable(): boolean {
     return this.dependencies.expiresAt() === Number.POSITIVE_INFINITY && !this.#history?.canChange();
   }
@@ -101,13 +101,14 @@ export class Loaders {
     const { dependencies, head, market } = this;
     if (dependencies.areImmutable()) return undefined;
     const [pairs, tickers] = [market.pairs.current(), market.tickers.current()];
-    return { head: head.isUsed() ? head.current() : undefined, pairs, tickers };
+    return { head: head.isUsed() ? head.current() : undefined, pairs, tickers, fills: this.#history?.fills() };
   }
 
   /** Whether a text can be part of this answer, which then depends on the same as the text. */
-  canInclude({ head, pairs, tickers }: JsonValidity): boolean {
+  canInclude({ head, pairs, tickers, fills }: JsonValidity): boolean {
     const { market } = this;
     const hasSameHead = head === undefined || this.head.current() === head;
-    return hasSameHead && market.pairs.current() === pairs && market.tickers.current() === tickers;
+    const hasSameFills = fills === undefined || this.history.canIncludeFills(fills);
+    return hasSameHead && hasSameFills && market.pairs.current() === pairs && market.tickers.current() === tickers;
   }
 }

@@ -145,6 +145,8 @@ export type JsonValidity = {
   readonly head: Head | undefined;
   readonly pairs: Market<Pair> | undefined;
   readonly tickers: Market<Ticker> | undefined;
+  /** How many missing heights of the history were recorded; `undefined` if the text depends on no missing height. */
+  readonly fills: number | undefined;
 };
 
 /** JSON texts of the pools of one state, by the shapes of the selections that write them. */

@@ -38,6 +38,7 @@ async function openGateway(options?: TestGatewayOptions) {
         const { token1Id, token2Id } = pool as { token1Id: string; token2Id: string };
         const text = [token1Id, token2Id].map((id) => `${loaders.tokens.get(id).symbol}`).join();
         written.push(text);
+        if (what === 'depends on missing heights') loaders.history.canIncludeFills(loaders.sources.history.fills());
         if (what === 'is long') return `"${'x'.repeat(9_000)}"`;
         return what === 'fails' ? undefined : text;
       }),
@@ -130,6 +131,23 @@ describe('an answer with cached JSON of a pool', () => {
     expect(renamed).not.toBe(written[0]);
     // This answer has read the earlier pairs, so newer JSON must not be part of it.
     expect(write(pool, late)).toBeUndefined();
+  });
+
+  test('depends on missing heights if the JSON does, and has other JSON when one was recorded', async () => {
+    const { service, written, newestPool, write } = await openGateway();
+    let fills = 0;
+    Object.assign(service.sources.history, { fills: () => fills });
+    const pool = await newestPool();
+    const [one, other] = [createContext(service), createContext(service)];
+    for (const context of [one, other]) expect(write(pool, context, 'depends on missing heights')).toBe(written[0]);
+    expect(written.length).toBe(1);
+    expect([one, other].map(({ loaders }) => loaders.dependencies.areCurrent(service.now()))).toEqual([true, true]);
+
+    fills = 1;
+    expect([one, other].map(({ loaders }) => loaders.dependencies.areCurrent(service.now()))).toEqual([false, false]);
+    expect(write(pool, createContext(service), 'depends on missing heights')).toBe(written[1]);
+    // This answer depends on what was recorded before.
+    expect(write(pool, one)).toBeUndefined();
   });
 
   test('has the JSON of all its pools from the same market data', async () => {

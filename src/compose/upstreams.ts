@@ -131,7 +131,7 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
     served: recent.all,
     readOnce: together?.states,
   });
-  const poolOrders = createPoolOrders({ nodes, bulkhead });
+  const poolOrders = createPoolOrders({ nodes, bulkhead, served: recent.all });
   const headListeners: ((head: Head) => void)[] = [];
   const head = createHeadFollower({
     nodes,

@@ -1,14 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { type ExchangeState, versionOf } from '../domain/exchange.ts';
+import { type ExchangeState, placeOfId, versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
+import { sameOrders } from '../domain/pool-order.ts';
 import { isSettledWithin } from '../live/broadcast/wait-at-most.ts';
 import { type Head, isAhead } from '../live/chain/head.ts';
 import type { Nodes } from '../live/chain/nodes.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
 import type { FleetPoll } from '../live/fleet-port.ts';
 import type { FleetChain } from './fleet-chain.ts';
-import { withOrdersOf } from './order-lists.ts';
 import { type PackedState, type PackedStates, STATE_FORMAT } from './packed-states.ts';
 import type { PollCodec, PollContext } from './poll-options.ts';
 import { createPolls } from './polls.ts';
@@ -151,4 +151,18 @@ function inLine(filledIn: readonly Head[], head: Head, previous: Head): Head {
 /** Whether a head has pools that no longer trade, as a replica publishes it that does not know yet that V3 has started. */
 function isOfV1After(head: Head, below: Head): boolean {
   return versionOf(head.exchange) === 'V1' && versionOf(below.exchange) === 'V3';
+}
+
+/**
+ * A state with the lists of orders of an earlier state wherever they are equal. A pool with another list counts as changed, so
+ * this is called with each state that came from Redis, or was read after other replicas had read the ones before it.
+ */
+export function withOrdersOf(state: ExchangeState, before: ExchangeState | undefined): ExchangeState {
+  const { directory, v3 } = state;
+  const known = before?.v3?.orders;
+  if (v3?.orders === undefined || before === undefined || known === undefined) return state;
+  const placeBefore = (place: number) =>
+    directory === before.directory ? place : (placeOfId(before.directory, directory.ids[place] ?? '') ?? -1);
+  const orders = v3.orders.map((list, place) => sameOrders(known[placeBefore(place)], list));
+  return { ...state, v3: { ...v3, orders } };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type ExchangeState, isUnchanged, toPoolDirectory } from '../../src/domain/exchange.ts';
 import type { PoolOrder } from '../../src/domain/pool-order.ts';
-import { withOrdersOf } from '../../src/fleet/order-lists.ts';
+import { withOrdersOf } from '../../src/fleet/heads.ts';
 import { tokenId } from '../domain/pools.ts';
 
 const poolId = (end: string) => `${tokenId('a')}-${tokenId('b')}-${tokenId(end)}`;

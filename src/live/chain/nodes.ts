@@ -1,12 +1,11 @@
 import { type BeaconHeight, isFinal } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
-import { UpstreamBadShapeError } from '../../errors.ts';
+import { UpstreamBadShapeError, UpstreamTimeoutError } from '../../errors.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
 import { isInFuture, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
 import { isSettledWithin } from '../broadcast/wait-at-most.ts';
 import type { ExchangeVersions } from './exchange-versions.ts';
 import { type Head, lineOf } from './head.ts';
-import { type Attempt, hedge } from './hedge.ts';
 import { createNode, type Node, type NodeStatus, type NodeWatcher } from './node.ts';
 import type { ShownBlock } from './node-record.ts';
 
@@ -126,5 +125,49 @@ async function orMostSignificantError<T>(result: Promise<T>): Promise<T> {
     throw (
       failures.find(({ retryable }) => retryable) ?? failures[0] ?? error.errors.find(isInFuture) ?? error.errors[0]
     );
+  }
+}
+
+/** One attempt to read something. The signal aborts it when its result is no longer needed. */
+export type Attempt<T> = (signal: AbortSignal) => Promise<T>;
+
+/** When the next attempt begins, and when all end. */
+export type HedgeOptions = {
+  /** How long the attempts under way are waited for before the next one begins too. */
+  readonly delayMs: number;
+  /** For all attempts together. */
+  readonly timeoutMs: number;
+};
+
+/**
+ * Hedged requests: makes one attempt after another, and returns the first success. The next attempt begins when those under
+ * way have failed, or after the delay, without aborting the others. So an attempt that hangs costs one delay, and one that is
+ * only slow is not lost.
+ *
+ * @param next creates the next attempt; `undefined` if there is none now
+ * @throws the errors of all attempts, in order, as an AggregateError
+ */
+export async function hedge<T>(
+  next: () => Promise<Attempt<T> | undefined>,
+  { delayMs, timeoutMs }: HedgeOptions,
+): Promise<T> {
+  const end = new AbortController();
+  const deadline = setTimeout(() => end.abort(new UpstreamTimeoutError('NODE', timeoutMs, {})), timeoutMs);
+  const attempts: Promise<T>[] = [];
+  try {
+    for (;;) {
+      const attempt = await next();
+      if (attempt !== undefined) attempts.push(attempt(end.signal));
+      const result = Promise.any(attempts);
+      if (!(await isSettledWithin(delayMs, result))) continue;
+      try {
+        return await result;
+      } catch (error) {
+        if (attempt === undefined) throw error;
+      }
+    }
+  } finally {
+    clearTimeout(deadline);
+    end.abort(new Error('another attempt was faster'));
   }
 }

@@ -1,8 +1,6 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { type ExchangeState, placeOfId, versionOf } from '../domain/exchange.ts';
+import { type ExchangeState, versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
-import { sameOrders } from '../domain/pool-order.ts';
 import { isSettledWithin } from '../live/broadcast/wait-at-most.ts';
 import { type Head, isAhead } from '../live/chain/head.ts';
 import type { Nodes } from '../live/chain/nodes.ts';
@@ -69,9 +67,7 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
       const below = newer.at(-1) ?? previous;
       if (one === undefined || (below !== undefined && (!isAhead(one, below) || isOfV1After(one, below)))) continue;
       const { shownBy, ...head } = one;
-      const exchange = withOrdersOf(head.exchange, below?.exchange);
-      newer.push({ ...head, exchange, previousHeight: below?.beaconHeight });
-      await turn();
+      newer.push({ ...head, previousHeight: below?.beaconHeight });
       if (head.hash !== '') shownBy?.receiveTip(head.chainInfo.beacon);
     }
     const newest = newer.pop();
@@ -124,8 +120,8 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
           const head = await request.read(previous);
           if (head !== previous) onLag(0);
           if (previous === undefined || head === previous) return head;
-          const isNext = head.beaconHeight <= previous.beaconHeight + 1;
-          return isNext ? inLine([], head, previous) : inLine(await fillIn(head, previous), head, previous);
+          const filledIn = await fillIn(head, previous);
+          return filledIn.length === 0 ? head : { ...head, filledIn };
         },
       }),
   };
@@ -137,32 +133,7 @@ function toFilledIn(exchange: ExchangeState, time: Instant, above: Head): Head {
   return { ...above, beaconHeight, previousHeight: undefined, hash: '', previousHash: undefined, time, exchange };
 }
 
-/** A head, and those that were filled in before it, each with the lists of orders of the one below it. */
-function inLine(filledIn: readonly Head[], head: Head, previous: Head): Head {
-  let below = previous;
-  const all = [...filledIn, head].map((each) => {
-    below = { ...each, exchange: withOrdersOf(each.exchange, below.exchange) };
-    return below;
-  });
-  const newest = all.pop() ?? head;
-  return filledIn.length === 0 ? newest : { ...newest, filledIn: all };
-}
-
 /** Whether a head has pools that no longer trade, as a replica publishes it that does not know yet that V3 has started. */
 function isOfV1After(head: Head, below: Head): boolean {
   return versionOf(head.exchange) === 'V1' && versionOf(below.exchange) === 'V3';
-}
-
-/**
- * A state with the lists of orders of an earlier state wherever they are equal. A pool with another list counts as changed, so
- * this is called with each state that came from Redis, or was read after other replicas had read the ones before it.
- */
-export function withOrdersOf(state: ExchangeState, before: ExchangeState | undefined): ExchangeState {
-  const { directory, v3 } = state;
-  const known = before?.v3?.orders;
-  if (v3?.orders === undefined || before === undefined || known === undefined) return state;
-  const placeBefore = (place: number) =>
-    directory === before.directory ? place : (placeOfId(before.directory, directory.ids[place] ?? '') ?? -1);
-  const orders = v3.orders.map((list, place) => sameOrders(known[placeBefore(place)], list));
-  return { ...state, v3: { ...v3, orders } };
 }

@@ -152,7 +152,7 @@ export function placeOf(directory: PoolDirectory, pool: PoolName): number | unde
 }
 
 /** The place of the pool with that id; see `poolPairId`. */
-export function placeOfId(directory: PoolDirectory, id: string): number | undefined {
+function placeOfId(directory: PoolDirectory, id: string): number | undefined {
   const [token1Id = '', token2Id = ''] = id.split('-');
   return placeAmong(directory, [token1Id, token2Id], id);
 }

@@ -113,13 +113,12 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     return { ...block, source: node, observedAt, traceparent };
   }
 
-  function readTogether(fleetPoll: FleetPoll<Head>, previous: Head | undefined): Promise<Head | undefined> {
-    const [idleMs, pushed] = [schedule.usualMs(), schedule.awaited()];
-    return fleetPoll.poll({ previous, remembered: recent.all(), remember: recent.fill, idleMs, pushed, read });
-  }
-
   const follower = createFollower<Head>({
-    read: fleetPoll === undefined ? read : (previous) => readTogether(fleetPoll, previous),
+    async read(previous) {
+      if (fleetPoll === undefined) return read(previous);
+      const [idleMs, pushed] = [schedule.usualMs(), schedule.awaited()];
+      return fleetPoll.poll({ previous, remembered: recent.all(), remember: recent.fill, idleMs, pushed, read });
+    },
     intervalMs(isFailing) {
       const intervalMs = schedule.intervalMs(isFailing);
       return fleetPoll?.intervalMs(intervalMs) ?? intervalMs;

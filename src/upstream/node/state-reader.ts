@@ -48,7 +48,7 @@ function collectPools(beaconHeight: BeaconHeight, directories: PoolDirectories):
       if (ownIds === undefined && previousIds[count] !== id) ownIds = previousIds.slice(0, count);
       isInOrder &&= ownIds === undefined || count === 0 || (ownIds[count - 1] ?? '') < id;
       ownIds?.push(id);
-      if (count * 2 === reserves.length) reserves = resize(reserves, count * 4);
+      if (count * 2 === reserves.length) reserves = resized(reserves, count * 4);
       reserves[count * 2] = reserve1;
       reserves[count * 2 + 1] = reserve2;
       count += 1;
@@ -56,11 +56,13 @@ function collectPools(beaconHeight: BeaconHeight, directories: PoolDirectories):
     end(time) {
       const ids = ownIds ?? (count === previousIds.length ? previousIds : previousIds.slice(0, count));
       if (isInOrder)
-        return { beaconHeight, time, directory: directories.of(ids), reserves: resize(reserves, count * 2) };
+        return { beaconHeight, time, directory: directories.of(ids), reserves: resized(reserves, count * 2) };
 
-      const indexes = sortedIndexes(ids);
-      const directory = directories.of(indexes.map((index) => ids[index] ?? ''));
-      return { beaconHeight, time, directory, reserves: pick(reserves, indexes) };
+      // The last of each id, in order of ids.
+      const sorted = [...new Map(ids.map((id, index) => [id, index]))].sort(([a], [b]) => (a < b ? -1 : 1));
+      const directory = directories.of(sorted.map(([id]) => id));
+      const both = sorted.flatMap(([, index]) => [...reserves.subarray(index * 2, index * 2 + 2)]);
+      return { beaconHeight, time, directory, reserves: BigUint64Array.from(both) };
     },
   };
 }
@@ -78,19 +80,6 @@ function readPool(key: string, value: unknown, beaconHeight: BeaconHeight) {
   return { id, reserve1, reserve2 };
 }
 
-/** The index of the last of each id, in order of ids. */
-function sortedIndexes(ids: readonly string[]): number[] {
-  const indexes = new Map(ids.map((id, index) => [id, index]));
-  return [...indexes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, index]) => index);
-}
-
-function pick(reserves: BigUint64Array, indexes: readonly number[]): BigUint64Array<ArrayBuffer> {
-  return BigUint64Array.from(indexes.flatMap((index) => [...reserves.subarray(index * 2, index * 2 + 2)]));
-}
-
-function resize(reserves: BigUint64Array<ArrayBuffer>, length: number): BigUint64Array<ArrayBuffer> {
-  if (reserves.length === length) return reserves;
-  const copy = new BigUint64Array(length);
-  copy.set(reserves.subarray(0, length));
-  return copy;
+function resized({ buffer }: BigUint64Array<ArrayBuffer>, length: number): BigUint64Array<ArrayBuffer> {
+  return new BigUint64Array(buffer.transfer(length * BigUint64Array.BYTES_PER_ELEMENT));
 }

@@ -22,13 +22,17 @@ export function isAhead(block: Block, than: Block): boolean {
 /**
  * A head and the blocks below it from which it descends, down to a height, as far as they were served: each names the hash of the
  * one below it.
+ *
+ * @param served in ascending order
  */
 export function lineOf(head: Head, height: BeaconHeight, served: readonly Head[]): readonly Head[] {
-  const line: Head[] = [];
-  for (let block: Head | undefined = head; block !== undefined && block.beaconHeight >= height; ) {
-    line.push(block);
-    const { beaconHeight, previousHash }: Head = block;
-    block = served.find((below) => below.hash === previousHash && below.beaconHeight < beaconHeight);
+  const line = [head];
+  let lowest = head;
+  for (const below of served.toReversed()) {
+    if (below.beaconHeight < height) break;
+    if (below.beaconHeight >= lowest.beaconHeight || below.hash !== lowest.previousHash) continue;
+    line.push(below);
+    lowest = below;
   }
   return line;
 }

@@ -34,7 +34,7 @@ export type Nodes = {
    * the head or a block from which it descends; or for a final height, a block under which it is final, and which the node of the
    * head has shown too. The node of the head is always among them. Those that respond come first.
    *
-   * @param served the newest heads that were served
+   * @param served the newest heads that were served, in ascending order
    */
   ofChain(head: Head, height: BeaconHeight, served: readonly Head[]): readonly Node[];
   status(): readonly NodeStatus[];

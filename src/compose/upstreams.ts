@@ -41,7 +41,7 @@ import { createMarketDataClient } from '../upstream/market-data/client.ts';
 import { type BlockPush, createBlockPush } from '../upstream/node/block-push.ts';
 import { createNodeClient } from '../upstream/node/client.ts';
 import { createPoolsV3Reader } from '../upstream/node/exchange-v3.ts';
-import { createPoolDirectories } from '../upstream/node/state-builder.ts';
+import { createPoolDirectories } from '../upstream/node/pools-reader.ts';
 import { createStateReader } from '../upstream/node/state-reader.ts';
 import { createSpacing } from '../upstream/spacing.ts';
 import { createTokenService } from '../upstream/token-service.ts';
@@ -131,7 +131,7 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
     served: recent.all,
     readOnce: together?.states,
   });
-  const poolOrders = createPoolOrders({ nodes, bulkhead });
+  const poolOrders = createPoolOrders({ nodes, bulkhead, served: recent.all });
   const headListeners: ((head: Head) => void)[] = [];
   const head = createHeadFollower({
     nodes,

@@ -12,10 +12,9 @@ import { createHeadPolls } from './heads.ts';
 import { createListPolls } from './lists.ts';
 import { createMembers, type Members } from './members.ts';
 import { createPackedStates } from './packed-states.ts';
-import type { PollContext } from './poll-options.ts';
+import { createRedisClock, type PollContext } from './poll-options.ts';
 import { createOrderBookReads, createStateReads } from './reads.ts';
 import type { Redis } from './redis.ts';
-import { createRedisClock } from './redis-clock.ts';
 import type { FleetWatcher } from './watcher.ts';
 
 /**

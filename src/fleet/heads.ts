@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type ExchangeState, versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
@@ -8,7 +7,6 @@ import type { Nodes } from '../live/chain/nodes.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
 import type { FleetPoll } from '../live/fleet-port.ts';
 import type { FleetChain } from './fleet-chain.ts';
-import { withOrdersOf } from './order-lists.ts';
 import { type PackedState, type PackedStates, STATE_FORMAT } from './packed-states.ts';
 import type { PollCodec, PollContext } from './poll-options.ts';
 import { createPolls } from './polls.ts';
@@ -69,9 +67,7 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
       const below = newer.at(-1) ?? previous;
       if (one === undefined || (below !== undefined && (!isAhead(one, below) || isOfV1After(one, below)))) continue;
       const { shownBy, ...head } = one;
-      const exchange = withOrdersOf(head.exchange, below?.exchange);
-      newer.push({ ...head, exchange, previousHeight: below?.beaconHeight });
-      await turn();
+      newer.push({ ...head, previousHeight: below?.beaconHeight });
       if (head.hash !== '') shownBy?.receiveTip(head.chainInfo.beacon);
     }
     const newest = newer.pop();
@@ -124,8 +120,8 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
           const head = await request.read(previous);
           if (head !== previous) onLag(0);
           if (previous === undefined || head === previous) return head;
-          const isNext = head.beaconHeight <= previous.beaconHeight + 1;
-          return isNext ? inLine([], head, previous) : inLine(await fillIn(head, previous), head, previous);
+          const filledIn = await fillIn(head, previous);
+          return filledIn.length === 0 ? head : { ...head, filledIn };
         },
       }),
   };
@@ -135,17 +131,6 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
 function toFilledIn(exchange: ExchangeState, time: Instant, above: Head): Head {
   const { beaconHeight } = exchange;
   return { ...above, beaconHeight, previousHeight: undefined, hash: '', previousHash: undefined, time, exchange };
-}
-
-/** A head, and those that were filled in before it, each with the lists of orders of the one below it. */
-function inLine(filledIn: readonly Head[], head: Head, previous: Head): Head {
-  let below = previous;
-  const all = [...filledIn, head].map((each) => {
-    below = { ...each, exchange: withOrdersOf(each.exchange, below.exchange) };
-    return below;
-  });
-  const newest = all.pop() ?? head;
-  return filledIn.length === 0 ? newest : { ...newest, filledIn: all };
 }
 
 /** Whether a head has pools that no longer trade, as a replica publishes it that does not know yet that V3 has started. */

@@ -1,5 +1,13 @@
 import { createScript } from './redis.ts';
 
+/** The text of a key; empty if it has none. */
+const TEXT_OF = `
+local function textOf(key)
+  local value = redis.pcall('GET', key)
+  return type(value) == 'string' and value or ''
+end
+`;
+
 /**
  * Looks for a newer value, and takes the slot in which one replica reads the upstream, if the newest is known.
  *
@@ -7,11 +15,7 @@ import { createScript } from './redis.ts';
  * wants to read ('1'), whether something was pushed ('1'), after how many ms the slot is free, and for how long what was pushed
  * is left to this replica. Replies with the time of Redis in ms, 1 if the slot was taken, the version, and when any replica polled.
  */
-export const LOOK = createScript(`
-local function textOf(key)
-  local value = redis.pcall('GET', key)
-  return type(value) == 'string' and value or ''
-end
+export const LOOK = createScript(`${TEXT_OF}
 local time = redis.call('TIME')
 local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
 local version, isTaken = textOf(KEYS[2]), 0
@@ -33,11 +37,7 @@ return { now, isTaken, version, textOf(KEYS[3]) }
  * how many ms nobody reads, how many values stay, after how many ms all is forgotten, the channel, the message, the time of the poll, then
  * the rank and the bytes of each value. Replies with 1, or with 0 if another replica has published.
  */
-export const PUBLISH = createScript(`
-local function textOf(key)
-  local value = redis.pcall('GET', key)
-  return type(value) == 'string' and value or ''
-end
+export const PUBLISH = createScript(`${TEXT_OF}
 local slot = textOf(KEYS[1])
 if textOf(KEYS[2]) ~= ARGV[2] then
   if slot == ARGV[1] then redis.call('UNLINK', KEYS[1]) end

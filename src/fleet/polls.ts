@@ -4,9 +4,8 @@ import type { FleetPoll, PollRequest } from '../live/fleet-port.ts';
 import { holding, LOCK_MS } from './lock.ts';
 import type { PollContext, PollOptions } from './poll-options.ts';
 import { LOOK, PUBLISH } from './poll-scripts.ts';
-import { readValues } from './poll-values.ts';
 import { listOf, RedisUnavailableError } from './redis.ts';
-import { toBytes } from './serialized.ts';
+import { readValues, toBytes } from './values.ts';
 
 /** Values are forgotten when no replica has polled for this time. */
 const TTL_MS = 3_600_000;

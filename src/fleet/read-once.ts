@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { holding, LOCK_MS, release } from './lock.ts';
 import { createScript, listOf, type Redis } from './redis.ts';
-import { fromBytes, toBytes } from './serialized.ts';
+import { fromBytes, toBytes } from './values.ts';
 import type { FleetWatcher } from './watcher.ts';
 
 /** A value, and how long ago its upstream sent it. */

@@ -13,7 +13,7 @@ export type Rows<T> = { readonly rows: readonly T[]; readonly dropped: number };
 export type ReportUnreadable = (problem: string, example: unknown) => void;
 
 /** How a response with a list is read. */
-type RowsOptions<T> = {
+export type RowsOptions<T> = {
   /** The name of the list in the document. */
   readonly name: string;
   /** Decodes one row, or throws ShapeError. It reports parts of a row that it leaves out. */

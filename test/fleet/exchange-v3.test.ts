@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ExchangeState, toPoolDirectory } from '../../src/domain/exchange.ts';
 import { createPackedStates } from '../../src/fleet/packed-states.ts';
 import { createStateReads } from '../../src/fleet/reads.ts';
-import { createPoolDirectories } from '../../src/upstream/node/state-builder.ts';
+import { createPoolDirectories } from '../../src/upstream/node/pools-reader.ts';
 import { tokenId } from '../domain/pools.ts';
 import { dataOf } from '../support/events.ts';
 import { type Replica, startFleet, startReplica, type TestFleet } from '../support/fleet.ts';

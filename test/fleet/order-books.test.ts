@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { RawOrderBook } from '../../src/domain/order-book.ts';
 import { createOrderBookReads } from '../../src/fleet/reads.ts';
 import type { Redis } from '../../src/fleet/redis.ts';
-import { toBytes } from '../../src/fleet/serialized.ts';
+import { toBytes } from '../../src/fleet/values.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { connectPatiently, keptOutcomes } from './connected.ts';

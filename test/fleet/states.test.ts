@@ -4,7 +4,7 @@ import type { ExchangeState } from '../../src/domain/exchange.ts';
 import { createPackedStates } from '../../src/fleet/packed-states.ts';
 import { createStateReads } from '../../src/fleet/reads.ts';
 import type { Redis } from '../../src/fleet/redis.ts';
-import { createPoolDirectories } from '../../src/upstream/node/state-builder.ts';
+import { createPoolDirectories } from '../../src/upstream/node/pools-reader.ts';
 import { exchangeStateOf, MAX_RESERVE, poolOf, tokenId } from '../domain/pools.ts';
 import { hasRedis, linkRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';

@@ -13,7 +13,7 @@ import { createHttpClient, type HttpClient, type HttpClientOptions } from '../..
 import { createMarketDataClient, type MarketDataClient } from '../../src/upstream/market-data/client.ts';
 import { createNodeClient, type NodeClient } from '../../src/upstream/node/client.ts';
 import { createPoolsV3Reader } from '../../src/upstream/node/exchange-v3.ts';
-import { createPoolDirectories } from '../../src/upstream/node/state-builder.ts';
+import { createPoolDirectories } from '../../src/upstream/node/pools-reader.ts';
 import { createStateReader } from '../../src/upstream/node/state-reader.ts';
 import { createSpacing } from '../../src/upstream/spacing.ts';
 

@@ -84,9 +84,11 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
       const previous = latest.current();
       const value = await (span === undefined ? read(previous) : span.run(() => read(previous)));
       if (stopped || value === undefined) return;
-      succeed();
+      if (failure !== undefined) watcher.recovered();
+      failure = undefined;
       if (value === previous) return;
-      publish(value);
+      published?.(value, previous);
+      latest.publish(value);
       span?.published(trace?.describe?.(value, previous) ?? {});
     } catch (error) {
       if (stopped || !fail(error)) return;
@@ -96,16 +98,6 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
       isReading = false;
       if (!stopped) timer = setTimeout(readAgain, intervalMs(isFailing()));
     }
-  }
-
-  function publish(value: T): void {
-    published?.(value, latest.current());
-    latest.publish(value);
-  }
-
-  function succeed(): void {
-    if (failure !== undefined) watcher.recovered();
-    failure = undefined;
   }
 
   /** @returns whether the error is of another kind than the last one */

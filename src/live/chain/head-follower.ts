@@ -9,11 +9,10 @@ import { createBlockInterval } from './block-interval.ts';
 import type { ExchangeVersions } from './exchange-versions.ts';
 import { type Head, isSameBlock } from './head.ts';
 import { createHeadProblems, type Problem, type TipWatcher } from './head-problems.ts';
-import type { Attempt } from './hedge.ts';
 import type { Node } from './node.ts';
 import { candidates, headToKeep, pollTips } from './node-choice.ts';
 import { isWell } from './node-record.ts';
-import type { Nodes, NodeTip } from './nodes.ts';
+import type { Attempt, Nodes, NodeTip } from './nodes.ts';
 import { createPollSchedule, type PushInput } from './poll-schedule.ts';
 import type { PoolCounts } from './pool-counts.ts';
 import { headsAfter, type RecentHeads } from './recent-heads.ts';
@@ -114,13 +113,12 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     return { ...block, source: node, observedAt, traceparent };
   }
 
-  function readTogether(fleetPoll: FleetPoll<Head>, previous: Head | undefined): Promise<Head | undefined> {
-    const [idleMs, pushed] = [schedule.usualMs(), schedule.awaited()];
-    return fleetPoll.poll({ previous, remembered: recent.all(), remember: recent.fill, idleMs, pushed, read });
-  }
-
   const follower = createFollower<Head>({
-    read: fleetPoll === undefined ? read : (previous) => readTogether(fleetPoll, previous),
+    async read(previous) {
+      if (fleetPoll === undefined) return read(previous);
+      const [idleMs, pushed] = [schedule.usualMs(), schedule.awaited()];
+      return fleetPoll.poll({ previous, remembered: recent.all(), remember: recent.fill, idleMs, pushed, read });
+    },
     intervalMs(isFailing) {
       const intervalMs = schedule.intervalMs(isFailing);
       return fleetPoll?.intervalMs(intervalMs) ?? intervalMs;

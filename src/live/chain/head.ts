@@ -1,4 +1,4 @@
-import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import { type BeaconHeight, isFinal } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
 import type { Instant } from '../../domain/instant.ts';
@@ -20,16 +20,26 @@ export function isAhead(block: Block, than: Block): boolean {
 }
 
 /**
- * The block of a height from which a head descends, if it was served: each head in between names the hash of the one below it.
- * `undefined` if that is not known.
+ * A head and the blocks below it from which it descends, down to a height, as far as they were served: each names the hash of the
+ * one below it.
+ *
+ * @param served in ascending order
  */
-export function ancestorOf(head: Head, height: BeaconHeight, served: readonly Head[]): Head | undefined {
-  let block: Head | undefined = head;
-  while (block !== undefined && block.beaconHeight > height) {
-    const { previousHash }: Head = block;
-    block = previousHash === undefined ? undefined : served.find(({ hash }) => hash === previousHash);
+export function lineOf(head: Head, height: BeaconHeight, served: readonly Head[]): readonly Head[] {
+  const line = [head];
+  let lowest = head;
+  for (const below of served.toReversed()) {
+    if (below.beaconHeight < height) break;
+    if (below.beaconHeight >= lowest.beaconHeight || below.hash !== lowest.previousHash) continue;
+    line.push(below);
+    lowest = below;
   }
-  return block;
+  return line;
+}
+
+/** What names a state: its height if it is final, else also the head under which it can be replaced. */
+export function nameOfState(height: BeaconHeight, { beaconHeight, hash }: Head): string {
+  return isFinal(height, beaconHeight) ? `${height}` : `${height} under ${beaconHeight} ${hash}`;
 }
 
 /** The newest beacon height as it was read from one node. It is published at once and never changes. */

@@ -1,10 +1,11 @@
+import { type BeaconHeight, isFinal } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
-import { UpstreamBadShapeError } from '../../errors.ts';
+import { UpstreamBadShapeError, UpstreamTimeoutError } from '../../errors.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
 import { isInFuture, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
 import { isSettledWithin } from '../broadcast/wait-at-most.ts';
 import type { ExchangeVersions } from './exchange-versions.ts';
-import { type Attempt, hedge } from './hedge.ts';
+import { type Head, lineOf } from './head.ts';
 import { createNode, type Node, type NodeStatus, type NodeWatcher } from './node.ts';
 import type { ShownBlock } from './node-record.ts';
 
@@ -29,10 +30,13 @@ export type Nodes = {
    */
   firstSuccess<T>(next: () => Promise<Attempt<T> | undefined>, calls?: number): Promise<T>;
   /**
-   * The nodes that are on the same chain as one of them: they have shown, as their tip, one of the accepted blocks that this
-   * node has shown too. The node itself is always among them. Those that respond come first.
+   * The nodes that have the chain of a head up to a height, which may still be replaced above it. They have shown, as their tip,
+   * the head or a block from which it descends; or for a final height, a block under which it is final, and which the node of the
+   * head has shown too. The node of the head is always among them. Those that respond come first.
+   *
+   * @param served the newest heads that were served, in ascending order
    */
-  sharingBlock(node: Node, isAccepted: (block: ShownBlock) => boolean): readonly Node[];
+  ofChain(head: Head, height: BeaconHeight, served: readonly Head[]): readonly Node[];
   status(): readonly NodeStatus[];
 };
 
@@ -93,20 +97,19 @@ export function createNodes(options: NodesOptions): Nodes {
     all,
     poll,
     firstSuccess,
-    sharingBlock(node, isAccepted) {
-      const accepted = new Set(blocksOf(node, isAccepted).map(({ hash }) => hash));
+    ofChain(head, height, served) {
+      const { source } = head;
+      const isAbove = (block: ShownBlock) => isFinal(height, head.beaconHeight) && isFinal(height, block.height);
+      const blocks = [...lineOf(head, height, served), ...source.record().blocks.filter(isAbove)];
+      const hashes = new Set(blocks.map(({ hash }) => hash));
       const sharing = all.filter(
-        (each) => each === node || blocksOf(each, isAccepted).some(({ hash }) => accepted.has(hash)),
+        (node) => node === source || node.record().blocks.some(({ hash }) => hashes.has(hash)),
       );
-      const rank = (each: Node) => 2 * Number(each.isResponding()) + Number(each === node);
+      const rank = (node: Node) => 2 * Number(node.isResponding()) + Number(node === source);
       return sharing.toSorted((a, b) => rank(b) - rank(a));
     },
     status: () => all.map((node) => node.status()),
   };
-}
-
-function blocksOf(node: Node, isAccepted: (block: ShownBlock) => boolean): readonly ShownBlock[] {
-  return node.record().blocks.filter(isAccepted);
 }
 
 /**
@@ -122,5 +125,49 @@ async function orMostSignificantError<T>(result: Promise<T>): Promise<T> {
     throw (
       failures.find(({ retryable }) => retryable) ?? failures[0] ?? error.errors.find(isInFuture) ?? error.errors[0]
     );
+  }
+}
+
+/** One attempt to read something. The signal aborts it when its result is no longer needed. */
+export type Attempt<T> = (signal: AbortSignal) => Promise<T>;
+
+/** When the next attempt begins, and when all end. */
+export type HedgeOptions = {
+  /** How long the attempts under way are waited for before the next one begins too. */
+  readonly delayMs: number;
+  /** For all attempts together. */
+  readonly timeoutMs: number;
+};
+
+/**
+ * Hedged requests: makes one attempt after another, and returns the first success. The next attempt begins when those under
+ * way have failed, or after the delay, without aborting the others. So an attempt that hangs costs one delay, and one that is
+ * only slow is not lost.
+ *
+ * @param next creates the next attempt; `undefined` if there is none now
+ * @throws the errors of all attempts, in order, as an AggregateError
+ */
+export async function hedge<T>(
+  next: () => Promise<Attempt<T> | undefined>,
+  { delayMs, timeoutMs }: HedgeOptions,
+): Promise<T> {
+  const end = new AbortController();
+  const deadline = setTimeout(() => end.abort(new UpstreamTimeoutError('NODE', timeoutMs, {})), timeoutMs);
+  const attempts: Promise<T>[] = [];
+  try {
+    for (;;) {
+      const attempt = await next();
+      if (attempt !== undefined) attempts.push(attempt(end.signal));
+      const result = Promise.any(attempts);
+      if (!(await isSettledWithin(delayMs, result))) continue;
+      try {
+        return await result;
+      } catch (error) {
+        if (attempt === undefined) throw error;
+      }
+    }
+  } finally {
+    clearTimeout(deadline);
+    end.abort(new Error('another attempt was faster'));
   }
 }

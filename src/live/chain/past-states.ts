@@ -7,12 +7,11 @@ import type { Requester } from '../../upstream/fair-queue.ts';
 import { blockNotFound, statePruned, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
 import { type ReadOnce, readAlone } from '../fleet-port.ts';
 import type { ExchangeVersions } from './exchange-versions.ts';
-import { ancestorOf, type Head } from './head.ts';
+import { type Head, lineOf, nameOfState } from './head.ts';
 import type { Node } from './node.ts';
 import type { Nodes } from './nodes.ts';
 import type { PoolCounts } from './pool-counts.ts';
 import type { Standing } from './retained-heights.ts';
-import { nameOfState, nodesOfChain } from './state-sources.ts';
 
 /** Reads the exchange as it was at a height below a head. All requests for one state share one read. */
 export type PastStates = {
@@ -55,7 +54,7 @@ export type FinalHeight = {
 };
 
 type PastStatesOptions = {
-  readonly nodes: Pick<Nodes, 'all' | 'firstSuccess' | 'sharingBlock'>;
+  readonly nodes: Pick<Nodes, 'all' | 'firstSuccess' | 'ofChain'>;
   readonly versions: Pick<ExchangeVersions, 'versionAt'>;
   readonly bulkhead: Bulkhead;
   readonly poolCounts: PoolCounts;
@@ -88,9 +87,8 @@ const BACKGROUND: Requester = { client: Symbol('background') };
  * Final states never change and stay in an LRU cache. The few blocks below the tip can still be replaced together with it,
  * so their states are used only under the head under which they were read.
  *
- * A state is read from the head's own node, or from one that has shown a block which this one has shown too: the head's, or
- * for a final state any block under which it is final. Only when all of these have pruned a height it counts as pruned.
- * Nodes that have not shown such a block are called last, because they may have come to it since the last poll: their tip
+ * A state is read from a node that has the chain of the head; see `Nodes.ofChain`. Only when all of these have pruned a height
+ * it counts as pruned. Nodes that have not shown a block of this chain are called last, because they may have come to it since the last poll: their tip
  * is polled again first. A node that is paused is called after the others.
  */
 export function createPastStates(options: PastStatesOptions): PastStates {
@@ -108,7 +106,7 @@ export function createPastStates(options: PastStatesOptions): PastStates {
   }
 
   function standings(height: BeaconHeight, head: Head): readonly Standing[] {
-    return nodesOfChain(nodes, height, head).map((node) => node.standing(height));
+    return nodes.ofChain(head, height, served()).map((node) => node.standing(height));
   }
 
   async function read(height: BeaconHeight, head: Head, requester: Requester, isV1?: boolean): Promise<ExchangeState> {
@@ -145,11 +143,13 @@ export function createPastStates(options: PastStatesOptions): PastStates {
   function queueRead(height: BeaconHeight, head: Head, readFor: ReadState, asV1?: boolean): QueuedState {
     const { beaconHeight, chainInfo } = head;
     const isV1 = isOfV1(height, asV1);
-    const sharesChain = (node: Node) => nodesOfChain(nodes, height, head).includes(node);
+    const nodesOfChain = () => nodes.ofChain(head, height, served());
+    const sharesChain = (node: Node) => nodesOfChain().includes(node);
 
     async function readFrom(node: Node, signal: AbortSignal): Promise<ExchangeState> {
       if (!sharesChain(node)) await node.pollTip().catch(() => {});
-      const past = { height, isV1, headBlock: chainInfo.beacon, block: ancestorOf(head, height, served()) };
+      const block = lineOf(head, height, served()).find(({ beaconHeight }) => beaconHeight === height);
+      const past = { height, isV1, headBlock: chainInfo.beacon, block };
       if (sharesChain(node)) return node.readPastState(past, signal);
       // A node of another chain has nothing to say about whether the height is pruned.
       const details = { host: node.name };
@@ -159,7 +159,7 @@ export function createPastStates(options: PastStatesOptions): PastStates {
     /** All nodes, in the order in which they are called. */
     function inOrder(): readonly Node[] {
       const rank = (node: Node) => STANDINGS.indexOf(node.standing(height));
-      const sharing = nodesOfChain(nodes, height, head);
+      const sharing = nodesOfChain();
       const first = isFinal(height, beaconHeight) ? sharing.toSorted((a, b) => rank(a) - rank(b)) : sharing;
       const all = [...new Set([...first, ...nodes.all.filter((node) => node.isResponding())])];
       return all.toSorted((a, b) => Number(a.isPaused('pastStates')) - Number(b.isPaused('pastStates')));

@@ -5,9 +5,8 @@ import { HeightNotAvailableError } from '../../errors.ts';
 import type { Bulkhead, QueuedCall } from '../../upstream/bulkhead.ts';
 import type { Requester } from '../../upstream/fair-queue.ts';
 import { whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
-import type { Head } from './head.ts';
+import { type Head, nameOfState } from './head.ts';
 import type { Nodes } from './nodes.ts';
-import { nameOfState, nodesOfChain } from './state-sources.ts';
 
 /** Reads the orders of pools of V3 whose state has none, because it is that of an old node. */
 export type PoolOrders = {
@@ -23,8 +22,10 @@ export type PoolOrders = {
 };
 
 type PoolOrdersOptions = {
-  readonly nodes: Pick<Nodes, 'firstSuccess' | 'sharingBlock'>;
+  readonly nodes: Pick<Nodes, 'firstSuccess' | 'ofChain'>;
   readonly bulkhead: Bulkhead;
+  /** The newest heads that were served. */
+  readonly served: () => readonly Head[];
 };
 
 /** The books that clients look at. A large one has thousands of orders. */
@@ -34,11 +35,11 @@ const MAX_BOOKS = 64;
 const CALLS_FOR_A_BOOK = 2;
 
 /** Creates the reader, with no orders read yet. Those of a height that can be replaced are used only under the same head. */
-export function createPoolOrders({ nodes, bulkhead }: PoolOrdersOptions): PoolOrders {
+export function createPoolOrders({ nodes, bulkhead, served }: PoolOrdersOptions): PoolOrders {
   const books = new LRUCache<string, QueuedCall<readonly PoolOrder[]>>({ max: MAX_BOOKS });
 
   async function readFromAny(pool: PoolPair, head: Head): Promise<readonly PoolOrder[]> {
-    const all = nodesOfChain(nodes, pool.beaconHeight, head);
+    const all = nodes.ofChain(head, pool.beaconHeight, served());
     const rank = (node: (typeof all)[number]) => Number(node.isPaused('pastStates'));
     const left = all.toSorted((a, b) => rank(a) - rank(b)).values();
     try {

@@ -99,13 +99,12 @@ function followList<P extends Pair>(
     return { market, observedAt, nextAt: observedAt + pollMs, dropped, read: { beganAt, endedAt } };
   }
 
-  function readTogether(fleetPoll: FleetPoll<MarketSnapshot<P>>, previous: MarketSnapshot<P> | undefined) {
-    const remembered = previous === undefined ? [] : [previous];
-    return fleetPoll.poll({ previous, remembered, idleMs: pollMs, read: readList });
-  }
-
   const follower = createFollower<MarketSnapshot<P>>({
-    read: fleetPoll === undefined ? readList : (previous) => readTogether(fleetPoll, previous),
+    async read(previous) {
+      if (fleetPoll === undefined) return readList(previous);
+      const remembered = previous === undefined ? [] : [previous];
+      return fleetPoll.poll({ previous, remembered, idleMs: pollMs, read: readList });
+    },
     intervalMs: () => fleetPoll?.intervalMs(pollMs) ?? pollMs,
     upstream: 'MARKET_DATA',
     timeoutMs,

@@ -1,13 +1,12 @@
 import type { Pair, Ticker } from '../../domain/market.ts';
 import type { RawOrderBook } from '../../domain/order-book.ts';
 import { UpstreamBadShapeError, UpstreamBadStatusError } from '../../errors.ts';
-import type { ResponseReader } from '../body.ts';
 import type { Circuit } from '../circuit.ts';
 import type { HealthRecord } from '../health.ts';
 import type { HttpClient } from '../http.ts';
 import { createDocumentReader, parseObject } from '../json.ts';
-import type { ReportUnreadable, Rows } from '../rows.ts';
-import { createPairsReader, createTickersReader, parseOrderBook, readOrderBook } from './decode.ts';
+import { createRowsReader, type ReportUnreadable, type Rows, type RowsOptions } from '../rows.ts';
+import { parseOrderBook, readOrderBook, readPair, readTicker } from './decode.ts';
 
 /** The three requests of a market-data host. Each throws an UpstreamError if it fails. */
 export type MarketDataClient = {
@@ -31,6 +30,8 @@ type MarketDataClientOptions = {
   readonly report?: ((list: Endpoint, ...problem: Parameters<ReportUnreadable>) => void) | undefined;
 };
 
+type ListOptions<T> = Pick<RowsOptions<T>, 'read' | 'previous'> & { readonly name: 'pairs' | 'tickers' };
+
 /** An order book is parsed as a whole. */
 const MAX_BOOK_BYTES = 32 * 2 ** 20;
 
@@ -44,15 +45,17 @@ export function createMarketDataClient(options: MarketDataClientOptions): Market
       options.report?.(list, ...problem);
 
   /** A list of which no row can be read is no empty list. */
-  async function list<T>(name: 'pairs' | 'tickers', reader: ResponseReader<Rows<T>>): Promise<Rows<T>> {
-    const read = await http.request({ name, url: address(name) }, reader);
-    if (read.rows.length > 0 || read.dropped === 0) return read;
-    throw new UpstreamBadShapeError('MARKET_DATA', `no row of ${name} can be read`, { dropped: read.dropped });
+  async function list<T extends object>(options: ListOptions<T>): Promise<Rows<T>> {
+    const { name } = options;
+    const reader = createRowsReader({ ...options, report: reportOf(name) });
+    const { rows, dropped } = await http.request({ name, url: address(name) }, reader);
+    if (rows.length > 0 || dropped === 0) return { rows, dropped };
+    throw new UpstreamBadShapeError('MARKET_DATA', `no row of ${name} can be read`, { dropped });
   }
 
   /** A request of the followers of the market. */
-  function readList<T>(name: 'pairs' | 'tickers', reader: ResponseReader<Rows<T>>): Promise<Rows<T>> {
-    return circuit.run(() => health.watch(name, list(name, reader)));
+  function readList<T extends object>(options: ListOptions<T>): Promise<Rows<T>> {
+    return circuit.run(() => health.watch(options.name, list(options)));
   }
 
   async function orderBook(tickerId: string): Promise<RawOrderBook | undefined> {
@@ -68,8 +71,8 @@ export function createMarketDataClient(options: MarketDataClientOptions): Market
   }
 
   return {
-    pairs: (previous) => readList('pairs', createPairsReader(previous, reportOf('pairs'))),
-    tickers: (previous) => readList('tickers', createTickersReader(previous, reportOf('tickers'))),
+    pairs: (previous) => readList({ name: 'pairs', read: readPair, previous }),
+    tickers: (previous) => readList({ name: 'tickers', read: readTicker, previous }),
     orderBook: (tickerId) => circuit.pass(() => health.watch('orderbook', orderBook(tickerId))),
   };
 }

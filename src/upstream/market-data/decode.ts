@@ -2,27 +2,9 @@ import { parseExactDecimal } from '../../domain/exact-decimal.ts';
 import { isMilliseconds, TIMESTAMPS_END } from '../../domain/instant.ts';
 import type { Pair, Ticker } from '../../domain/market.ts';
 import type { Offer, RawOrderBook } from '../../domain/order-book.ts';
-import type { ResponseReader } from '../body.ts';
 import { NumberText, parseJsonWithTexts } from '../json.ts';
-import { createRowsReader, type ReportUnreadable, type Rows } from '../rows.ts';
+import type { ReportUnreadable } from '../rows.ts';
 import { readArray, readObject, readString, readTokenId, ShapeError, type WireObject } from '../wire.ts';
-
-/**
- * Creates the reader of a response of `/pairs`.
- *
- * @param previous the rows of the response before
- */
-export function createPairsReader(previous?: readonly Pair[], report?: ReportUnreadable): ResponseReader<Rows<Pair>> {
-  return createRowsReader({ name: 'pairs', read: readPair, previous, report });
-}
-
-/** Creates the reader of a response of `/tickers`, with arguments as for pairs. */
-export function createTickersReader(
-  previous?: readonly Ticker[],
-  report?: ReportUnreadable,
-): ResponseReader<Rows<Ticker>> {
-  return createRowsReader({ name: 'tickers', read: readTicker, previous, report });
-}
 
 /** Decodes one row of `/pairs`. @throws ShapeError */
 export function readPair(value: unknown): Pair {

@@ -102,8 +102,8 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     return circuit.run(() => spacing.run(() => health.watch(call.method, send(call)), turn));
   }
 
-  function stateAt(height: BeaconHeight, isNewest: boolean, signal: AbortSignal | undefined): Call<ExchangeState> {
-    const reader = (resultOf: ResultOf) => stateReader.read(height, resultOf, isNewest);
+  function stateAt(height: BeaconHeight, signal: AbortSignal | undefined): Call<ExchangeState> {
+    const reader = (resultOf: ResultOf) => stateReader(height, resultOf);
     return { method: 'getpdestate', params: [{ BeaconHeight: height }], reader, signal };
   }
 
@@ -173,8 +173,8 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     chainInfo: (signal) => follow({ method: 'getblockchaininfo', reader: createChainInfoReader, signal }),
     beaconTip: (signal) =>
       follow({ method: 'getbeaconbeststatedetail', params: [''], reader: createBeaconTipReader, signal }),
-    exchangeState: (height, signal) => follow(stateAt(height, true, signal)),
-    earlierState: (height, signal) => passClient(stateAt(height, false, signal)),
+    exchangeState: (height, signal) => follow(stateAt(height, signal)),
+    earlierState: (height, signal) => passClient(stateAt(height, signal)),
     poolsV3: (height, signal) => readPoolsV3(height, true, signal),
     earlierPoolsV3: (height, signal) => readPoolsV3(height, false, signal),
     exchangeParams: (height, signal) => passV3(callV3(height, { key: 'Params' }, createParamsReader, signal), false),

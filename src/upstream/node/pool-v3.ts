@@ -11,7 +11,7 @@ import {
 } from '../wire.ts';
 
 /** A pool of V3 as it is in a response of `pdexv3_getState`, with the names of the domain. */
-export type PoolRow = {
+type PoolRow = {
   readonly poolId: string;
   readonly real1: bigint;
   readonly real2: bigint;

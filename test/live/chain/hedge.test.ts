@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { UpstreamTimeoutError } from '../../../src/errors.ts';
-import { type Attempt, type HedgeOptions, hedge } from '../../../src/live/chain/hedge.ts';
+import { type Attempt, type HedgeOptions, hedge } from '../../../src/live/chain/nodes.ts';
 
 const PATIENT = { delayMs: 10_000, timeoutMs: 20_000 };
 

@@ -228,6 +228,44 @@ describe('the newest blocks are replaced while one of them is read', () => {
   });
 });
 
+describe('the node of the head cannot read a state', () => {
+  /** Reads a height under heads 98 to 100 of a node that fails. The other one shows a block. */
+  async function readWith(shown: ReturnType<typeof chainInfoOf>, height: number) {
+    const broken = { ...nodeOf(), earlierState: () => Promise.reject(stateUnreadable()) };
+    const other = { ...nodeOf(), chainInfo: async () => shown };
+    const nodes = nodesOf([{ ...broken, chainInfo: async () => chainInfoOf(100) }, other]);
+    await nodes.poll();
+    const [source] = nodes.all;
+    const heads = [98, 99, 100].map((n) => ({ ...headOf(n, undefined, source), previousHash: `block ${n - 1}` }));
+    const [head = headOf(100)] = heads.slice(-1);
+    const options = { versions: onlyV1(), bulkhead: roomyBulkhead('NODE'), poolCounts: uncounted() };
+    const states = createPastStates({ nodes, ...options, served: () => heads });
+    return states.read(height, head, SOMEONE);
+  }
+
+  test.each([
+    [98, 99],
+    [99, 99],
+    [96, 99],
+    [95, 98],
+  ])('one that has shown a block from which the head descends is read: height %i, its tip %i', async (height, tip) => {
+    expect(await readWith(chainInfoOf(tip), height)).toEqual(exchangeOf(height));
+  });
+
+  test.each([
+    ['a block of another branch', chainInfoOf(99, 'another block'), 98],
+    ['a block below that height', chainInfoOf(98), 99],
+  ])('one that has only shown %s is not', async (_, shown, height) => {
+    expect(await failureOf(readWith(shown, height))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
+  });
+});
+
+test('a block that names itself as the one below it has no ancestors', async () => {
+  const head = { ...headOf(100), previousHash: 'block 100' };
+  const { states, node } = statesOf(nodeOf(), UNWATCHED, [head]);
+  expect(await states.read(99, { ...head, source: node ?? head.source }, SOMEONE)).toEqual(exchangeOf(99));
+});
+
 test('more heights than are kept are each read once, however many requests there are at the same time', async () => {
   const reading = Promise.withResolvers<void>();
   const node = nodeOf();

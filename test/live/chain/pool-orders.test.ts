@@ -47,7 +47,7 @@ function nodeOf(tip = chainInfoOf(100), ...answers: Answer[]): NodeClient & { re
 async function ordersOf(clients: readonly [NodeClient, ...NodeClient[]], bulkhead = roomyBulkhead('NODE')) {
   const nodes = nodesOf(clients);
   await nodes.poll();
-  const { read } = createPoolOrders({ nodes, bulkhead });
+  const { read } = createPoolOrders({ nodes, bulkhead, served: () => [] });
   const headAt = (height: number, hash?: string) => headOf(height, hash, nodes.all[0]);
   return { read, headAt };
 }

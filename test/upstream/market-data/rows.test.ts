@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseJson } from '../../../src/upstream/json.ts';
-import { createPairsReader, createTickersReader } from '../../../src/upstream/market-data/decode.ts';
 import type { Rows } from '../../../src/upstream/rows.ts';
 import { anySizes, anySpaces, outcomeOf, outcomeOfChunks, spaceOut } from '../chunks.ts';
 import { readFixture } from '../fixture.ts';
 import { anyMutations, mutateAll, print } from '../mutations.ts';
-import { readPairs, readTickers } from './whole-list.ts';
+import { createPairsReader, createTickersReader, readPairs, readTickers } from './whole-list.ts';
 
 const FIXTURE = readFixture('market-data/tickers').trim();
 const RECORDED = parseJson(FIXTURE) as { readonly tickers: readonly object[] };

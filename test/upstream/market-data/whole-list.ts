@@ -1,7 +1,17 @@
 import type { Pair, Ticker } from '../../../src/domain/market.ts';
 import { readPair, readTicker } from '../../../src/upstream/market-data/decode.ts';
-import type { Rows } from '../../../src/upstream/rows.ts';
+import { createRowsReader, type Rows } from '../../../src/upstream/rows.ts';
 import { readArray, readObject, ShapeError } from '../../../src/upstream/wire.ts';
+
+/** A reader of pairs, while they arrive. */
+export function createPairsReader() {
+  return createRowsReader({ name: 'pairs', read: readPair });
+}
+
+/** The same for tickers. */
+export function createTickersReader(previous?: readonly Ticker[]) {
+  return createRowsReader({ name: 'tickers', read: readTicker, previous });
+}
 
 /** Reads the pairs out of a response that was parsed as a whole: one that is read while it arrives must give the same. */
 export function readPairs(document: unknown): Rows<Pair> {

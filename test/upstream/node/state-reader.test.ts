@@ -4,13 +4,12 @@ import type { ResponseReader } from '../../../src/upstream/body.ts';
 import { parseJson } from '../../../src/upstream/json.ts';
 import { createFilteredReader } from '../../../src/upstream/json-filter.ts';
 import { readResult } from '../../../src/upstream/node/envelope.ts';
-import { createStateReader } from '../../../src/upstream/node/state-reader.ts';
 import { readInteger, type WireObject } from '../../../src/upstream/wire.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 import { anySizes, anySpaces, outcomeOfChunks as outcomeInChunks, outcomeOf, spaceOut } from '../chunks.ts';
 import { readFixture } from '../fixture.ts';
 import { anyMutations, mutateAll, print } from '../mutations.ts';
-import { readState, readWholeState, stateResponse } from './states.ts';
+import { newStateReader, readState, readWholeState, stateResponse } from './states.ts';
 
 const HEIGHT = 835_380;
 const FIXTURE = readFixture('node/getpdestate').trim();
@@ -41,7 +40,7 @@ const IN_ORDER = (() => {
 
 /** A reader that has read the recorded response and this one before. */
 function readerAfterRecorded(before = print(IN_ORDER) ?? ''): ResponseReader<unknown> {
-  const states = createStateReader();
+  const states = newStateReader();
   for (const text of [FIXTURE, before]) readState(text, HEIGHT, states);
   return stateResponse(HEIGHT, states);
 }

@@ -4,7 +4,8 @@ import { toInstant } from '../../../src/domain/instant.ts';
 import { type PoolPair, poolPairKey } from '../../../src/domain/pool-pair.ts';
 import type { ResponseReader } from '../../../src/upstream/body.ts';
 import { readResult } from '../../../src/upstream/node/envelope.ts';
-import { createStateReader } from '../../../src/upstream/node/state-reader.ts';
+import { createPoolDirectories } from '../../../src/upstream/node/pools-reader.ts';
+import { createStateReader, type StateReader } from '../../../src/upstream/node/state-reader.ts';
 import { readObject, readTokenId, readUint64, ShapeError, type WireObject } from '../../../src/upstream/wire.ts';
 import { exchangeStateOf } from '../../domain/pools.ts';
 
@@ -30,13 +31,18 @@ export function readWholeState(result: WireObject, beaconHeight: BeaconHeight): 
   return exchangeStateOf(beaconHeight, pools, Number.isSafeInteger(time) ? toInstant(Number(time)) : undefined);
 }
 
+/** What reads states, and has read none yet. */
+export function newStateReader(): StateReader {
+  return createStateReader(createPoolDirectories());
+}
+
 /** A reader of the response to request 1, as the first that is read or after others. */
-export function stateResponse(height: BeaconHeight, states = createStateReader()): ResponseReader<ExchangeState> {
-  return states.read(height, (document) => readResult(document, 1), true);
+export function stateResponse(height: BeaconHeight, states = newStateReader()): ResponseReader<ExchangeState> {
+  return states(height, (document) => readResult(document, 1));
 }
 
 /** Reads the text of a response to request 1. */
-export function readState(text: string, height: BeaconHeight, states = createStateReader()): ExchangeState {
+export function readState(text: string, height: BeaconHeight, states = newStateReader()): ExchangeState {
   const reader = stateResponse(height, states);
   reader.write(Buffer.from(text));
   return reader.end();

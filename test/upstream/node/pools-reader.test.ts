@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { poolCount } from '../../../src/domain/exchange.ts';
-import type { PoolPair } from '../../../src/domain/pool-pair.ts';
-import { createPoolDirectories, createStateBuilder } from '../../../src/upstream/node/state-builder.ts';
+import { type PoolPair, poolPairKey } from '../../../src/domain/pool-pair.ts';
 import { anyPools, exchangeStateOf, poolOf, tokenId } from '../../domain/pools.ts';
+import { newStateReader, readState } from './states.ts';
 
 const [a, b, c, d] = [tokenId('a'), tokenId('b'), tokenId('c'), tokenId('d')];
 const ab = poolOf(1n, 1n, { token1Id: a, token2Id: b });
@@ -12,11 +12,14 @@ const cd = poolOf(3n, 3n, { token1Id: c, token2Id: d });
 
 /** States of one height after another, as they are read from one node. */
 function statesOf(...heights: readonly (readonly PoolPair[])[]) {
-  const directories = createPoolDirectories();
+  const states = newStateReader();
   return heights.map((pools, n) => {
-    const builder = createStateBuilder(1_000 + n, directories);
-    for (const pool of pools) builder.add(pool);
-    return builder.build(undefined);
+    const beaconHeight = 1_000 + n;
+    const members = pools.map(
+      (pool) =>
+        `"${poolPairKey({ ...pool, beaconHeight })}":{"Token1IDStr":"${pool.token1Id}","Token1PoolValue":${pool.reserve1},"Token2IDStr":"${pool.token2Id}","Token2PoolValue":${pool.reserve2}}`,
+    );
+    return readState(`{"Id":1,"Result":{"PDEPoolPairs":{${members}}},"Error":null}`, beaconHeight, states);
   });
 }
 

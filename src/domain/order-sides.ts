@@ -2,7 +2,7 @@ import { MAX_AMOUNT } from './amount.ts';
 import type { PoolOrder } from './pool-order.ts';
 
 /** The rates and balances of an order, by what it sells and what it buys. */
-type OrderTerms = {
+export type OrderTerms = {
   readonly sellRate: bigint;
   readonly buyRate: bigint;
   /** What is left to sell. */
@@ -24,6 +24,21 @@ export function isMatchable(order: PoolOrder): boolean {
   if (sellRate === 0n) return false;
   const worth = (left * buyRate) / sellRate;
   return worth >= 1n && worth <= MAX_AMOUNT;
+}
+
+/** The terms of those orders that a trade can meet. */
+export function matchableTerms(orders: readonly PoolOrder[]): OrderTerms[] {
+  return orders.filter(isMatchable).map(termsOf);
+}
+
+/**
+ * The orders that a seller of a token meets, best first.
+ *
+ * @param orders in the order of the node's list, which has those that a seller of token 1 meets from the worst one on
+ */
+export function ordersMet(orders: readonly PoolOrder[], sells: 1 | 2): OrderTerms[] {
+  const met = matchableTerms(orders.filter((order) => order.sells !== sells));
+  return sells === 1 ? met.reverse() : met;
 }
 
 /** The open orders of a pool that sell each of its tokens, as trades meet them: best rate first, then the smaller id. */

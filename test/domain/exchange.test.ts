@@ -45,16 +45,6 @@ describe('a directory', () => {
       ids,
       token1Ids: [a, a, c],
       token2Ids: [b, c, NATIVE_TOKEN_ID],
-      places: new Map([
-        [
-          a,
-          new Map([
-            [b, 0],
-            [c, 1],
-          ]),
-        ],
-        [c, new Map([[NATIVE_TOKEN_ID, 2]])],
-      ]),
       placesOfToken: new Map([
         [a, [0, 1]],
         [b, [0]],

@@ -1,5 +1,5 @@
 import { toExactDecimal } from './exact-decimal.ts';
-import { matchableTerms, type OrderSides, toOrderSides } from './order-sides.ts';
+import { matchableTerms, type OrderSides, toOrderSides } from './pool-order.ts';
 import { isNonEmpty, isTradable, type PoolPair, poolValues } from './pool-pair.ts';
 import { PoolSwap, type SwapSide } from './pool-swap.ts';
 import { squareRootUp } from './square-root.ts';

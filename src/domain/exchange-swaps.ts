@@ -1,6 +1,5 @@
 import type { ExchangeState } from './exchange.ts';
-import { ordersMet } from './order-sides.ts';
-import type { PoolOrder } from './pool-order.ts';
+import { ordersMet, type PoolOrder } from './pool-order.ts';
 import { PoolSwap, type SwapSide } from './pool-swap.ts';
 import { SwapBound } from './swap-bound.ts';
 

@@ -144,7 +144,7 @@ export function placeOf(directory: PoolDirectory, pool: PoolName): number | unde
 }
 
 /** The place of the pool with that id; see `poolPairId`. */
-function placeOfId(directory: PoolDirectory, id: string): number | undefined {
+export function placeOfId(directory: PoolDirectory, id: string): number | undefined {
   const place = firstPlaceFrom(directory, id);
   return directory.ids[place] === id ? place : undefined;
 }
@@ -180,12 +180,6 @@ type TokenPair = readonly [TokenId, TokenId];
 
 function inOrder(a: TokenId, b: TokenId): TokenPair {
   return a < b ? [a, b] : [b, a];
-}
-
-/** The pool of two tokens, in either order; see {@link findPlace}. */
-export function findPoolPair(state: ExchangeState, a: TokenId, b: TokenId): PoolPair | undefined {
-  const place = findPlace(state, a, b);
-  return place === undefined ? undefined : poolPairAt(state, place);
 }
 
 /**

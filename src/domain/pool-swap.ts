@@ -1,6 +1,6 @@
 import { MAX_AMOUNT } from './amount.ts';
 import { firstIndexWhere } from './binary-search.ts';
-import type { OrderTerms } from './order-sides.ts';
+import type { OrderTerms } from './pool-order.ts';
 import { squareRoot } from './square-root.ts';
 import { divideUp } from './swap.ts';
 

@@ -1,7 +1,7 @@
-import { type ExchangeState, placeOf } from './exchange.ts';
+import { type ExchangeState, placeOfId } from './exchange.ts';
 import type { ExchangeSwaps, Hop } from './exchange-swaps.ts';
 import type { PoolGraph } from './pool-graph.ts';
-import { type PoolPair, parsePoolPairId } from './pool-pair.ts';
+import type { PoolPair } from './pool-pair.ts';
 import type { SwapRefusal } from './pool-swap.ts';
 import { type Quote, type QuoteRequest, type QuoteStep, toRouteSearch } from './quote.ts';
 import { findRoute } from './route-search.ts';
@@ -43,8 +43,7 @@ export function quoteAlong(pools: PoolsOfV3, request: QuoteRequest, route: reado
   if (new Set(route).size < route.length) return 'POOL_TWICE';
   const places: number[] = [];
   for (const id of route) {
-    const name = parsePoolPairId(id);
-    const place = name && placeOf(directory, name);
+    const place = placeOfId(directory, id);
     if (place === undefined) return 'NO_SUCH_POOL';
     places.push(place);
   }

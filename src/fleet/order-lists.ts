@@ -1,4 +1,4 @@
-import { type ExchangeState, placeOf } from '../domain/exchange.ts';
+import { type ExchangeState, placeOfId } from '../domain/exchange.ts';
 import { sameOrders } from '../domain/pool-order.ts';
 
 /**
@@ -10,15 +10,8 @@ export function withOrdersOf(state: ExchangeState, before: ExchangeState | undef
   const orders = v3?.orders;
   const known = before?.v3?.orders;
   if (v3 === undefined || orders === undefined || before === undefined || known === undefined) return state;
-  const placeBefore = (place: number) => {
-    if (directory === before.directory) return place;
-    const [token1Id, token2Id, poolId] = [directory.token1Ids[place], directory.token2Ids[place], directory.ids[place]];
-    return placeOf(before.directory, {
-      token1Id: token1Id ?? '',
-      token2Id: token2Id ?? '',
-      v3: { poolId: poolId ?? '' },
-    });
-  };
+  const placeBefore = (place: number) =>
+    directory === before.directory ? place : placeOfId(before.directory, directory.ids[place] ?? '');
   const same = orders.map((list, place) => sameOrders(known[placeBefore(place) ?? -1], list));
   return { ...state, v3: { ...v3, orders: same } };
 }

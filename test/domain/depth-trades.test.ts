@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { poolDepths } from '../../src/domain/depth.ts';
-import { matchableTerms, toOrderSides } from '../../src/domain/order-sides.ts';
-import type { PoolOrder } from '../../src/domain/pool-order.ts';
+import { matchableTerms, type PoolOrder, toOrderSides } from '../../src/domain/pool-order.ts';
 import { PoolSwap } from '../../src/domain/pool-swap.ts';
 import {
   orderOf,

@@ -1,11 +1,10 @@
 import { type ExchangeState, placeOfId } from './exchange.ts';
-import type { ExchangeSwaps, Hop } from './exchange-swaps.ts';
+import { type ExchangeSwaps, type Hop, leastAlong, sellAlong } from './exchange-swaps.ts';
 import type { PoolGraph } from './pool-graph.ts';
 import type { PoolPair } from './pool-pair.ts';
 import type { SwapRefusal } from './pool-swap.ts';
 import { type Quote, type QuoteRequest, type QuoteStep, toRouteSearch } from './quote.ts';
 import { findRoute } from './route-search.ts';
-import { leastAlong, sellAlong } from './swap-route.ts';
 import { tradeFee } from './trade-fee.ts';
 
 /** Why the exchange refuses a trade along a route. */

@@ -1,10 +1,9 @@
 import { MAX_AMOUNT } from './amount.ts';
-import type { ExchangeSwaps, Hop } from './exchange-swaps.ts';
+import { type ExchangeSwaps, type Hop, leastAlong, sellAlong } from './exchange-swaps.ts';
 import { otherSide, type PoolGraph } from './pool-graph.ts';
 import type { PoolSwap } from './pool-swap.ts';
 import { findLayers, placesTo, type RouteSearch, type StepBound } from './route-bounds.ts';
 import { isBetterAmount, isBetterBound, noBound, type TradeDirection } from './swap.ts';
-import { leastAlong, sellAlong } from './swap-route.ts';
 
 /** The longest route that the third version of the exchange accepts. */
 export const MAX_HOPS_V3 = 5;

@@ -1,14 +1,7 @@
 import type { ExchangeState } from './exchange.ts';
 import { otherSide, type PoolGraph, toDoubles } from './pool-graph.ts';
-import {
-  isBetterAmount,
-  isBetterBound,
-  noBound,
-  optimisticBound,
-  otherAmount,
-  pessimisticBound,
-  type TradeDirection,
-} from './swap.ts';
+import { findLayers, type RouteSearch, type StepBound } from './route-bounds.ts';
+import { isBetterAmount, noBound, optimisticBound, otherAmount } from './swap.ts';
 
 /** One pool of a route, with the two amounts; the steps are in the order of the search. */
 type RouteStep = {
@@ -36,8 +29,8 @@ export const MAX_HOPS = 4;
  * going through one pool and back at once, because no two pools connect the same tokens. That always loses: a pool gives back
  * less than it was sent. So a shorter walk is at least as good, and it is preferred.
  *
- * First, all amounts are estimated in floating point, as two bounds. Only steps whose bounds allow them to be part of the best
- * route are computed exactly: usually those of the best route.
+ * First, all amounts are estimated in floating point, as bounds. Of the steps to a token, the one with the best bound is computed
+ * exactly, and then only those whose bounds allow them to be better: usually none.
  *
  * @returns `undefined` if there is no route, or none that gives anything
  */
@@ -46,7 +39,13 @@ export function findBestRoute(state: ExchangeState, graph: PoolGraph, search: Ro
   const { placesOf, tokensAt } = graph;
   const none = noBound(direction);
   const reserves = toDoubles(state.reserves);
-  const bounds = findBounds(graph, search, reserves);
+  const boundOf: StepBound = (place, side, known) => {
+    const reserveOfKnown = reserves[place * 2 + side] ?? 0;
+    const reserveOfOther = reserves[place * 2 + 1 - side] ?? 0;
+    const isEmpty = reserveOfKnown === 0 || reserveOfOther === 0;
+    return isEmpty ? none : optimisticBound(direction, known, reserveOfKnown, reserveOfOther);
+  };
+  const layers = findLayers(graph, { ...search, amount: Number(amount) }, boundOf, false);
   const solutions = new Map<number, Solution | undefined>();
 
   /** The best route to a token with exactly that number of pools. */
@@ -58,26 +57,33 @@ export function findBestRoute(state: ExchangeState, graph: PoolGraph, search: Ro
   }
 
   function findSolution(token: number, hops: number): Solution | undefined {
-    const before = bounds[hops - 1]?.optimistic;
-    const worst = bounds[hops]?.pessimistic[token] ?? none;
-    let best: Solution | undefined;
+    const before = layers[hops - 1]?.amounts;
+    let best = extend(token, hops, layers[hops]?.places[token] ?? 0);
     for (const place of placesOf[token] ?? []) {
       const side = otherSide(tokensAt, place, token);
       const neighbour = tokensAt[place * 2 + side] ?? 0;
       const known = before?.[neighbour] ?? none;
       if (known === none || neighbour === end) continue;
-      const reserveOfOther = reserves[place * 2 + 1 - side] ?? 0;
-      const optimum = optimisticBound(direction, known, reserves[place * 2 + side] ?? 0, reserveOfOther);
-      if (optimum === none || isBetterBound(direction, worst, optimum)) continue;
-      // Places are ascending, and the first of equal solutions counts.
-      if (best !== undefined && !isBetterAmount(direction, optimum, best.amount)) continue;
-      best = better(best, extend(solve(neighbour, hops - 1), place, side));
+      const optimum = boundOf(place, side, known);
+      if (optimum === none || (best !== undefined && !isBetter(optimum, place, best))) continue;
+      const found = extend(token, hops, place);
+      if (found !== undefined && (best === undefined || isBetter(found.amount, place, best))) best = found;
     }
     return best;
   }
 
-  /** Adds a pool to a solution for the token that it has on that side. */
-  function extend(before: Solution | undefined, place: number, side: number): Solution | undefined {
+  /** Of equal amounts, the one of the pool with the smallest id is better. */
+  function isBetter(amount: bigint | number, place: number, than: Solution): boolean {
+    return (
+      isBetterAmount(direction, amount, than.amount) ||
+      (place < than.place && !isBetterAmount(direction, than.amount, amount))
+    );
+  }
+
+  /** The best route to a token with that number of pools whose last one is the pool at that place. */
+  function extend(token: number, hops: number, place: number): Solution | undefined {
+    const side = otherSide(tokensAt, place, token);
+    const before = solve(tokensAt[place * 2 + side] ?? 0, hops - 1);
     if (before === undefined) return undefined;
     const reserveOfKnown = state.reserves[place * 2 + side] ?? 0n;
     const reserveOfOther = state.reserves[place * 2 + 1 - side] ?? 0n;
@@ -85,17 +91,13 @@ export function findBestRoute(state: ExchangeState, graph: PoolGraph, search: Ro
     return other === undefined ? undefined : { amount: other, place, before };
   }
 
-  /** The better of two solutions, the first one if they are equal. */
-  function better(first: Solution | undefined, second: Solution | undefined): Solution | undefined {
-    if (first === undefined || second === undefined) return first ?? second;
-    return isBetterAmount(direction, second.amount, first.amount) ? second : first;
-  }
-
   let best: Solution | undefined;
   for (let hops = 1; hops <= maxHops; hops++) {
-    const optimum = bounds[hops]?.optimistic[end] ?? none;
-    if (optimum === none) continue;
-    if (best === undefined || isBetterAmount(direction, optimum, best.amount)) best = better(best, solve(end, hops));
+    const optimum = layers[hops]?.amounts[end] ?? none;
+    if (optimum === none || (best !== undefined && !isBetterAmount(direction, optimum, best.amount))) continue;
+    const found = solve(end, hops);
+    if (found !== undefined && (best === undefined || isBetterAmount(direction, found.amount, best.amount)))
+      best = found;
   }
   return best && toSteps(best);
 }
@@ -110,91 +112,4 @@ type Solution = {
 function toSteps({ amount, place, before }: Solution): RouteStep[] {
   if (before === undefined) return [];
   return [...toSteps(before), { place, known: before.amount, other: amount }];
-}
-
-/** A search for the best route between two tokens, from one of its ends. */
-export type RouteSearch = {
-  readonly direction: TradeDirection;
-  /** The number of the token whose amount is known: the one that is sold when selling, else the one that is bought. */
-  readonly start: number;
-  /** The number of the other token. */
-  readonly end: number;
-  /** The known amount, above 0. */
-  readonly amount: bigint;
-  /** Maximum number of pools. */
-  readonly maxHops: number;
-};
-
-/** The bounds of the best amount of each token after a number of pools, by the numbers of the tokens. */
-type Bounds = {
-  readonly optimistic: Float64Array;
-  readonly pessimistic: Float64Array;
-  /** The tokens that can have an amount. */
-  readonly reached: number[];
-};
-
-/**
- * Bounds of the best amounts after 0 to `maxHops` pools, for the tokens from which the end can still be reached. No step enters
- * the start or leaves the end.
- */
-function findBounds(graph: PoolGraph, search: RouteSearch, reserves: Float64Array): readonly Bounds[] {
-  const { direction, start, end, amount, maxHops } = search;
-  const { placesOf, tokensAt } = graph;
-  const none = noBound(direction);
-  const first = createBounds(placesOf.length, none);
-  first.reached.push(start);
-  first.optimistic[start] = Number(amount);
-  first.pessimistic[start] = Number(amount);
-  const layers = [first];
-
-  /** Adds to a layer what a token of the layer before gives in one pool. @param side the side of the pool that is this token */
-  function step(before: Bounds, layer: Bounds, token: number, neighbour: number, place: number, side: number): void {
-    const reserveOfKnown = reserves[place * 2 + side] ?? 0;
-    const reserveOfOther = reserves[place * 2 + 1 - side] ?? 0;
-    if (reserveOfKnown === 0 || reserveOfOther === 0) return;
-    const { optimistic, pessimistic, reached } = layer;
-    const optimum = optimisticBound(direction, before.optimistic[token] ?? none, reserveOfKnown, reserveOfOther);
-    if (optimum === none) return;
-    const known = optimistic[neighbour] ?? none;
-    if (known === none) reached.push(neighbour);
-    if (isBetterBound(direction, optimum, known)) optimistic[neighbour] = optimum;
-    const worst = pessimisticBound(direction, before.pessimistic[token] ?? none, reserveOfKnown, reserveOfOther);
-    if (isBetterBound(direction, worst, pessimistic[neighbour] ?? none)) pessimistic[neighbour] = worst;
-  }
-
-  const isNextToEnd = new Uint8Array(placesOf.length);
-  for (const place of placesOf[end] ?? []) isNextToEnd[tokensAt[place * 2 + otherSide(tokensAt, place, end)] ?? 0] = 1;
-
-  for (let hops = 1; hops <= maxHops; hops++) {
-    const before = layers[hops - 1] ?? first;
-    const layer = createBounds(placesOf.length, none);
-    layers.push(layer);
-    // The last step comes from the pools of the end, which can be far fewer than those of the tokens before.
-    for (const place of placesOf[end] ?? []) {
-      const side = otherSide(tokensAt, place, end);
-      const token = tokensAt[place * 2 + side] ?? 0;
-      if (before.optimistic[token] !== none) step(before, layer, token, end, place, side);
-    }
-    if (hops === maxHops) break;
-    for (const token of before.reached) {
-      if (token === end) continue;
-      for (const place of placesOf[token] ?? []) {
-        const side = otherSide(tokensAt, place, token);
-        const neighbour = tokensAt[place * 2 + side] ?? 0;
-        if (neighbour === start || neighbour === end) continue;
-        if (hops === maxHops - 1 && isNextToEnd[neighbour] === 0) continue;
-        step(before, layer, token, neighbour, place, 1 - side);
-      }
-    }
-  }
-  return layers;
-}
-
-function createBounds(tokens: number, none: number): Bounds {
-  const [optimistic, pessimistic] = [new Float64Array(tokens), new Float64Array(tokens)];
-  if (none !== 0) {
-    optimistic.fill(none);
-    pessimistic.fill(none);
-  }
-  return { optimistic, pessimistic, reached: [] };
 }

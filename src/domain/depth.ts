@@ -1,7 +1,7 @@
-import { type DepthTrade, smallestTrades } from './depth-trades.ts';
 import { toExactDecimal } from './exact-decimal.ts';
-import type { OrderSides } from './order-sides.ts';
+import { matchableTerms, type OrderSides, toOrderSides } from './pool-order.ts';
 import { isNonEmpty, isTradable, type PoolPair, poolValues } from './pool-pair.ts';
+import { PoolSwap, type SwapSide } from './pool-swap.ts';
 import { squareRootUp } from './square-root.ts';
 import { amountReceived, divideUp } from './swap.ts';
 
@@ -23,8 +23,8 @@ export type PoolDepth = {
  * the token that is paid. The payment is the smallest whole number that reaches it, in integers of any size. The amount
  * received is that of the exchange's formula.
  *
- * In V3, a trade also goes through the orders on its way: see {@link smallestTrades}. A percentage that no trade reaches, up or
- * down, is left out.
+ * In V3, a trade also goes through the orders on its way: see {@link PoolSwap}. A percentage that no trade reaches, up or down, is
+ * left out.
  *
  * @param percents each above 0 and below 100; their shortest decimal texts count, so 0.1 is exactly a thousandth
  * @param orders those of a pool of V3, which has none in V1
@@ -33,13 +33,31 @@ export type PoolDepth = {
 export function poolDepths(
   pool: PoolPair,
   percents: readonly number[],
-  orders: OrderSides = NO_ORDERS,
+  orders: OrderSides = toOrderSides([]),
 ): readonly PoolDepth[] {
   if (!isNonEmpty(pool) || !isTradable(pool)) return [];
-  const targets = percents.map((percent) => toTargets(pool, percent));
-  const [tradesUp, tradesDown] = pool.v3 ? throughOrders(pool, orders, targets) : alongCurve(pool);
-  return targets.flatMap(({ percent, up, down }) => {
-    const [tradeUp, tradeDown] = [tradesUp(up), tradesDown(down)];
+  const { reserve1, reserve2, v3 } = pool;
+  const { value1, value2 } = poolValues(pool);
+  const tradesTo = v3 === undefined ? alongCurve : throughOrders;
+  const up = tradesTo({
+    virtualIn: reserve1,
+    virtualOut: reserve2,
+    realIn: value1,
+    realOut: value2,
+    orders: matchableTerms(orders.selling2),
+  });
+  const down = tradesTo({
+    virtualIn: reserve2,
+    virtualOut: reserve1,
+    realIn: value2,
+    realOut: value1,
+    orders: matchableTerms(orders.selling1),
+  });
+  return percents.flatMap((percent) => {
+    const { units, scale } = toExactDecimal(percent);
+    const whole = 100n * 10n ** BigInt(scale);
+    const tradeUp = up(rootTimes(reserve1, whole + units, whole));
+    const tradeDown = down(rootTimes(reserve2, whole, whole - units));
     if (tradeUp === undefined || tradeDown === undefined) return [];
     return {
       percent,
@@ -51,50 +69,26 @@ export function poolDepths(
   });
 }
 
-const NO_ORDERS: OrderSides = { selling1: [], selling2: [] };
-
-/** The reserves of the tokens that are paid, after a price has moved by some percent: of token 1 up, of token 2 down. */
-type Targets = { readonly percent: number; readonly up: bigint; readonly down: bigint };
-
-function toTargets({ reserve1, reserve2 }: PoolPair, percent: number): Targets {
-  const { units, scale } = toExactDecimal(percent);
-  const whole = 100n * 10n ** BigInt(scale);
-  return {
-    percent,
-    up: rootTimes(reserve1, whole + units, whole),
-    down: rootTimes(reserve2, whole, whole - units),
-  };
-}
-
 /** A reserve times the square root of a fraction, rounded up. */
 function rootTimes(reserve: bigint, numerator: bigint, denominator: bigint): bigint {
   return squareRootUp(divideUp(reserve * reserve * numerator, denominator));
 }
 
-/** The trades that reach a reserve of the token that is paid: up, and down. */
-type TradesTo = readonly [
-  up: (target: bigint) => DepthTrade | undefined,
-  down: (target: bigint) => DepthTrade | undefined,
-];
+/** The smallest trade that reaches a reserve of the token that is paid; `undefined` if the exchange refuses all of them. */
+type TradesTo = (target: bigint) => { readonly paid: bigint; readonly received: bigint } | undefined;
 
-function alongCurve({ reserve1, reserve2 }: PoolPair): TradesTo {
-  const trade = (reserveIn: bigint, reserveOut: bigint, target: bigint) => {
-    const paid = target - reserveIn;
-    return { paid, received: amountReceived(reserveIn, reserveOut, paid) };
+function alongCurve({ virtualIn, virtualOut }: SwapSide): TradesTo {
+  return (target) => {
+    const paid = target - virtualIn;
+    return { paid, received: amountReceived(virtualIn, virtualOut, paid) };
   };
-  return [(target) => trade(reserve1, reserve2, target), (target) => trade(reserve2, reserve1, target)];
 }
 
-function throughOrders(pool: PoolPair, { selling1, selling2 }: OrderSides, targets: readonly Targets[]): TradesTo {
-  const { reserve1, reserve2 } = pool;
-  const { value1, value2 } = poolValues(pool);
-  const up = smallestTrades(
-    { reserveIn: reserve1, reserveOut: reserve2, valueIn: value1, valueOut: value2, orders: selling2 },
-    targets.map((target) => target.up),
-  );
-  const down = smallestTrades(
-    { reserveIn: reserve2, reserveOut: reserve1, valueIn: value2, valueOut: value1, orders: selling1 },
-    targets.map((target) => target.down),
-  );
-  return [(target) => up.get(target), (target) => down.get(target)];
+function throughOrders(side: SwapSide): TradesTo {
+  const swap = new PoolSwap(side);
+  return (target) => {
+    const paid = swap.leastTo(target);
+    const received = paid && swap.sell(paid);
+    return paid !== undefined && typeof received === 'bigint' ? { paid, received } : undefined;
+  };
 }

@@ -50,8 +50,6 @@ export type PoolDirectory = {
   readonly ids: readonly string[];
   readonly token1Ids: readonly TokenId[];
   readonly token2Ids: readonly TokenId[];
-  /** The first place of the pools of two tokens, by their token 1 and then by their token 2. The others of V3 follow it. */
-  readonly places: ReadonlyMap<TokenId, ReadonlyMap<TokenId, number>>;
   /** The places of the pools that contain a token on either side, ascending. */
   readonly placesOfToken: ReadonlyMap<TokenId, readonly number[]>;
 };
@@ -76,19 +74,13 @@ export function toPoolDirectory(ids: readonly string[], similar?: PoolDirectory)
   const ownIds: string[] = [];
   const token1Ids: TokenId[] = [];
   const token2Ids: TokenId[] = [];
-  const places = new Map<TokenId, Map<TokenId, number>>();
-  for (const [place, id] of ids.entries()) {
-    const [token1 = '', token2 = ''] = id.split('-');
-    const token1Id = sameString(token1);
-    const token2Id = sameString(token2);
+  for (const id of ids) {
+    const [token1Id = '', token2Id = ''] = id.split('-');
     ownIds.push(similar?.ids[placeOfId(similar, id) ?? -1] ?? id);
-    token1Ids.push(token1Id);
-    token2Ids.push(token2Id);
-    const placesByToken2 = places.get(token1Id) ?? new Map<TokenId, number>();
-    if (!placesByToken2.has(token2Id)) placesByToken2.set(token2Id, place);
-    places.set(token1Id, placesByToken2);
+    token1Ids.push(sameString(token1Id));
+    token2Ids.push(sameString(token2Id));
   }
-  return { ids: ownIds, token1Ids, token2Ids, places, placesOfToken: indexByToken(token1Ids, token2Ids) };
+  return { ids: ownIds, token1Ids, token2Ids, placesOfToken: indexByToken(token1Ids, token2Ids) };
 }
 
 /** Whether a directory has exactly the pools with these ids, in ascending order. */
@@ -152,60 +144,42 @@ export function placeOf(directory: PoolDirectory, pool: PoolName): number | unde
 }
 
 /** The place of the pool with that id; see `poolPairId`. */
-function placeOfId(directory: PoolDirectory, id: string): number | undefined {
-  const [token1Id = '', token2Id = ''] = id.split('-');
-  return placeAmong(directory, [token1Id, token2Id], id);
+export function placeOfId(directory: PoolDirectory, id: string): number | undefined {
+  const place = firstPlaceFrom(directory, id);
+  return directory.ids[place] === id ? place : undefined;
+}
+
+/** The first place whose id is not before a text. Anybody can create any number of pools: it does not look at each of them. */
+function firstPlaceFrom({ ids }: PoolDirectory, text: string): number {
+  return firstIndexWhere(ids.length, (place) => (ids[place] ?? '') >= text);
 }
 
 /** The place of the pool of two tokens, in either order, with that id; `undefined` also if it is a pool of other tokens. */
 export function findPlaceOfId(directory: PoolDirectory, a: TokenId, b: TokenId, id: string): number | undefined {
-  return placeAmong(directory, inOrder(a, b), id);
+  const place = placeOfId(directory, id);
+  return place !== undefined && isOf(directory, place, inOrder(a, b)) ? place : undefined;
 }
 
-/** Anybody can create any number of pools of two tokens: it does not look at each of them. */
-function placeAmong(
-  { places, ids, token1Ids, token2Ids }: PoolDirectory,
-  [token1Id, token2Id]: readonly [TokenId, TokenId],
-  id: string,
-): number | undefined {
-  const first = places.get(token1Id)?.get(token2Id);
-  if (first === undefined || ids[first] === id) return first;
-  const place = first + firstIndexWhere(ids.length - first, (index) => (ids[first + index] ?? '') >= id);
-  return ids[place] === id && token1Ids[place] === token1Id && token2Ids[place] === token2Id ? place : undefined;
-}
-
-/** The places of the pools with that token 1 and that token 2, ascending: at most one in V1. */
-function placesOfTokens(
-  { places, token1Ids, token2Ids }: PoolDirectory,
-  token1Id: TokenId,
-  token2Id: TokenId,
-): number[] {
-  const found: number[] = [];
-  const first = places.get(token1Id)?.get(token2Id);
-  if (first === undefined) return found;
-  for (let place = first; token1Ids[place] === token1Id && token2Ids[place] === token2Id; place++) found.push(place);
-  return found;
+function isOf({ token1Ids, token2Ids }: PoolDirectory, place: number, [token1Id, token2Id]: TokenPair): boolean {
+  return token1Ids[place] === token1Id && token2Ids[place] === token2Id;
 }
 
 /** The place of the pool of two tokens, in either order. Of several, it is the one with the most liquidity; of equal ones, the first. */
-export function findPlace(state: ExchangeState, a: TokenId, b: TokenId): number | undefined {
-  const { directory, v3 } = state;
-  const found = placesOfTokens(directory, ...inOrder(a, b));
-  const values = v3?.values;
-  const [first] = found;
-  if (first === undefined || values === undefined) return first;
-  const liquidity = (place: number) => (values[place * 2] ?? 0n) * (values[place * 2 + 1] ?? 0n);
-  return found.reduce((best, place) => (liquidity(place) > liquidity(best) ? place : best), first);
+export function findPlace({ directory, v3 }: ExchangeState, a: TokenId, b: TokenId): number | undefined {
+  const tokens = inOrder(a, b);
+  const liquidity = (place: number) => (v3?.values[place * 2] ?? 0n) * (v3?.values[place * 2 + 1] ?? 0n);
+  let best: number | undefined;
+  // The ids of the pools begin with those of the tokens.
+  for (let place = firstPlaceFrom(directory, tokens.join('-')); isOf(directory, place, tokens); place++)
+    if (best === undefined || liquidity(place) > liquidity(best)) best = place;
+  return best;
 }
 
-function inOrder(a: TokenId, b: TokenId): [TokenId, TokenId] {
+/** Token 1 and token 2 of a pool. */
+type TokenPair = readonly [TokenId, TokenId];
+
+function inOrder(a: TokenId, b: TokenId): TokenPair {
   return a < b ? [a, b] : [b, a];
-}
-
-/** The pool of two tokens, in either order; see {@link findPlace}. */
-export function findPoolPair(state: ExchangeState, a: TokenId, b: TokenId): PoolPair | undefined {
-  const place = findPlace(state, a, b);
-  return place === undefined ? undefined : poolPairAt(state, place);
 }
 
 /**

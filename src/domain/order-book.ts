@@ -161,7 +161,7 @@ function toSide(offers: readonly Offer[], direction: Direction): OrderBookEntry[
 /** The same key for equal prices, whichever way the host wrote them. Few are not the decimal of their double. */
 function priceKey(offer: Offer): number | string {
   if (offer.priceText === undefined) return offer.price;
-  const exact = priceOf(offer);
+  const exact = exactPriceOf(offer);
   return compareExact(exact, toExactDecimal(offer.price)) === 0 ? offer.price : formatExactDecimal(exact);
 }
 
@@ -188,7 +188,7 @@ function groupSide(
 ): OrderBookEntry[] {
   const groups: { readonly price: ExactDecimal; readonly members: Offer[] }[] = [];
   for (const entry of entries) {
-    const price = roundToMultiple(priceOf(entry), step, direction);
+    const price = roundToMultiple(exactPriceOf(entry), step, direction);
     const last = groups.at(-1);
     if (last !== undefined && compareExact(last.price, price) === 0) last.members.push(entry);
     else if (groups.length === maxEntries) break;
@@ -201,7 +201,7 @@ function groupSide(
 function mergeGroup(price: ExactDecimal, members: readonly Offer[]): Offer {
   const [first, ...others] = members;
   if (first === undefined) throw new Error('a group has an entry');
-  if (others.length === 0 && compareExact(priceOf(first), price) === 0) return first;
+  if (others.length === 0 && compareExact(exactPriceOf(first), price) === 0) return first;
 
   const number = Number(formatExactDecimal(price));
   const rounded = { ...first, price: number, priceText: textOf(number, price) };
@@ -222,10 +222,11 @@ function textOf(number: number, exact: ExactDecimal): string | undefined {
 
 /** Different decimals can be the same double. If their doubles differ, the decimals differ in the same direction. */
 function comparePrices(a: Offer, b: Offer): number {
-  return a.price - b.price || compareExact(priceOf(a), priceOf(b));
+  return a.price - b.price || compareExact(exactPriceOf(a), exactPriceOf(b));
 }
 
-function priceOf(offer: Offer): ExactDecimal {
+/** The price of an entry as an exact number. */
+export function exactPriceOf(offer: Offer): ExactDecimal {
   return parseExactDecimal(exactPrice(offer)) ?? toExactDecimal(offer.price);
 }
 

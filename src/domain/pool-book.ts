@@ -1,8 +1,7 @@
 import { toShortestDecimal, toSignificantDecimal } from './amount.ts';
-import { compareExact, parseExactDecimal, toExactDecimal } from './exact-decimal.ts';
-import { accumulate, exactPrice, type Offer, type OrderBookEntry, type Sides } from './order-book.ts';
-import { isMatchable, type OrderSides, termsOf } from './order-sides.ts';
-import type { PoolOrder } from './pool-order.ts';
+import { compareExact } from './exact-decimal.ts';
+import { accumulate, exactPriceOf, type Offer, type OrderBookEntry, type Sides } from './order-book.ts';
+import { isMatchable, type OrderSides, type PoolOrder, termsOf } from './pool-order.ts';
 
 /** The open orders of a pool as an order book: bids by descending price and asks by ascending price, each price once. */
 export type PoolBook = { readonly bids: readonly OrderBookEntry[]; readonly asks: readonly OrderBookEntry[] };
@@ -79,8 +78,4 @@ function quantityOf(order: PoolOrder, base: 1 | 2): bigint {
 
 function toOffer(priceText: string, quantityText: string): Offer {
   return { price: Number(priceText), quantity: Number(quantityText), priceText, quantityText };
-}
-
-function exactPriceOf(offer: Offer) {
-  return parseExactDecimal(exactPrice(offer)) ?? toExactDecimal(offer.price);
 }

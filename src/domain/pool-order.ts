@@ -1,3 +1,5 @@
+import { MAX_AMOUNT } from './amount.ts';
+
 /** An open order of a pool of V3. Its rates never change; its balances do. All amounts are in smallest units. */
 export type PoolOrder = {
   /** The hash of the transaction that placed it. */
@@ -34,4 +36,71 @@ function areEqual(a: PoolOrder, b: PoolOrder | undefined): boolean {
     a.rate2 === b.rate2 &&
     a.sells === b.sells
   );
+}
+
+/** The rates and balances of an order, by what it sells and what it buys. */
+export type OrderTerms = {
+  readonly sellRate: bigint;
+  readonly buyRate: bigint;
+  /** What is left to sell. */
+  readonly left: bigint;
+  /** What has been bought and not been withdrawn yet. */
+  readonly bought: bigint;
+};
+
+/** The rates and balances of an order, by what it sells and what it buys. */
+export function termsOf({ sells, rate1, rate2, balance1, balance2 }: PoolOrder): OrderTerms {
+  return sells === 1
+    ? { sellRate: rate1, buyRate: rate2, left: balance1, bought: balance2 }
+    : { sellRate: rate2, buyRate: rate1, left: balance2, bought: balance1 };
+}
+
+/** Whether a trade can meet an order: what it gets for all that is left, rounded down, is an amount above 0. */
+export function isMatchable(order: PoolOrder): boolean {
+  const { sellRate, buyRate, left } = termsOf(order);
+  if (sellRate === 0n) return false;
+  const worth = (left * buyRate) / sellRate;
+  return worth >= 1n && worth <= MAX_AMOUNT;
+}
+
+/** The terms of those orders that a trade can meet. */
+export function matchableTerms(orders: readonly PoolOrder[]): OrderTerms[] {
+  return orders.filter(isMatchable).map(termsOf);
+}
+
+/**
+ * The orders that a seller of a token meets, best first.
+ *
+ * @param orders in the order of the node's list, which has those that a seller of token 1 meets from the worst one on
+ */
+export function ordersMet(orders: readonly PoolOrder[], sells: 1 | 2): OrderTerms[] {
+  const met = matchableTerms(orders.filter((order) => order.sells !== sells));
+  return sells === 1 ? met.reverse() : met;
+}
+
+/** The open orders of a pool that sell each of its tokens, as trades meet them: best rate first, then the smaller id. */
+export type OrderSides = { readonly selling1: readonly PoolOrder[]; readonly selling2: readonly PoolOrder[] };
+
+/** The sides of a pool, from its orders in any order. Those of the node are sorted already, and need one comparison each. */
+export function toOrderSides(orders: readonly PoolOrder[]): OrderSides {
+  const selling = (token: 1 | 2) => orders.filter(({ sells }) => sells === token).sort(compareForTrades);
+  return { selling1: selling(1), selling2: selling(2) };
+}
+
+/** Of two orders that sell the same token, a trade first meets the one that asks for less of the other token. */
+function compareForTrades(a: PoolOrder, b: PoolOrder): number {
+  const [termsA, termsB] = [termsOf(a), termsOf(b)];
+  const difference = termsA.buyRate * termsB.sellRate - termsB.buyRate * termsA.sellRate;
+  if (difference !== 0n) return difference < 0n ? -1 : 1;
+  return a.id < b.id ? -1 : Number(a.id > b.id);
+}
+
+/**
+ * The best orders of both sides: first those that sell token 1, then those that sell token 2. If they are more than `count`, each
+ * side has half of it, and what the other side has too few of.
+ */
+export function bestOrders({ selling1, selling2 }: OrderSides, count: number): readonly PoolOrder[] {
+  const count1 = Math.max(Math.ceil(count / 2), count - selling2.length);
+  const of1 = selling1.slice(0, count1);
+  return [...of1, ...selling2.slice(0, count - of1.length)];
 }

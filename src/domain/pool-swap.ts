@@ -1,5 +1,6 @@
 import { MAX_AMOUNT } from './amount.ts';
-import type { OrderMet } from './orders-met.ts';
+import { firstIndexWhere } from './binary-search.ts';
+import type { OrderTerms } from './pool-order.ts';
 import { squareRoot } from './square-root.ts';
 import { divideUp } from './swap.ts';
 
@@ -9,7 +10,7 @@ export type SwapRefusal = 'NO_LIQUIDITY' | 'REAL_RESERVE_TOO_SMALL' | 'RESERVE_O
 /** One direction of a pool of V3, in the view of a trader: `In` is the token that is sold to the pool, `Out` the one that is bought. */
 export type SwapSide = Amounts & {
   /** The orders that a trade can meet, best first. */
-  readonly orders: readonly OrderMet[];
+  readonly orders: readonly OrderTerms[];
 };
 
 type Amounts = {
@@ -32,7 +33,7 @@ type Rung = Amounts & {
   /** What `reach` buys. If it is 0, the curve is skipped by trades that go on to the order. */
   readonly boughtOnCurve: bigint;
   /** `undefined` if no order follows, or if no trade gets as far as the order. */
-  readonly order: OrderMet | undefined;
+  readonly order: OrderTerms | undefined;
   /** What a trade has sold when it gets to the order. */
   readonly orderStart: bigint;
   /** The largest amount whose trade ends at this rung or at an earlier one; `undefined` without a limit. */
@@ -53,7 +54,7 @@ type Rung = Amounts & {
  * tokens. So there are gaps, most of them just above the amount that fills an order.
  */
 export class PoolSwap {
-  readonly #orders: readonly OrderMet[];
+  readonly #orders: readonly OrderTerms[];
   readonly #rungs: Rung[] = [];
   /** Where the next rung begins; `undefined` if there is no other. */
   #next: (Amounts & { readonly sold: bigint; readonly bought: bigint }) | undefined;
@@ -84,12 +85,26 @@ export class PoolSwap {
     const buysEnough = ({ boughtAtEnd }: Rung) => boughtAtEnd === undefined || boughtAtEnd >= wanted;
     let index = this.#find((rung) => buysEnough(rung) && (rung.end === undefined || rung.end >= from));
     for (let rung = this.#rungAt(index); rung !== undefined; rung = this.#rungAt(++index)) {
-      const start = (this.#rungs[index - 1]?.end ?? 0n) + 1n;
+      const start = this.#startOf(index);
       if (start > MAX_AMOUNT) return undefined;
       const least = this.#leastAt(rung, wanted, start > from ? start : from);
       if (least !== undefined) return least;
     }
     return undefined;
+  }
+
+  /**
+   * The least amount that the exchange accepts and that moves the curve to at least `target` of the token that is sold; `undefined` if
+   * there is none up to 2^64 - 1.
+   *
+   * @param target above the virtual amount
+   */
+  leastTo(target: bigint): bigint | undefined {
+    const getsThere = ({ virtualIn, reach, boughtOnCurve }: Rung) =>
+      reach === undefined || virtualIn + (boughtOnCurve > 0n ? reach : 0n) >= target;
+    const index = this.#find(getsThere);
+    const rung = this.#rungAt(index);
+    return rung && this.least(1n, larger(this.#startOf(index), rung.sold + target - rung.virtualIn));
   }
 
   #leastAt(rung: Rung, wanted: bigint, from: bigint): bigint | undefined {
@@ -104,8 +119,8 @@ export class PoolSwap {
     }
     if (order === undefined) return undefined;
     const fromOrder = larger(wanted - bought - boughtOnCurve, 1n);
-    if (fromOrder > order.balanceOut) return undefined;
-    const least = larger(from, orderStart + divideUp(fromOrder * order.rateIn, order.rateOut));
+    if (fromOrder > order.left) return undefined;
+    const least = larger(from, orderStart + divideUp(fromOrder * order.buyRate, order.sellRate));
     const amount = reach === undefined ? least : larger(least, sold + reach + 1n);
     return (end === undefined || amount <= end) && isAccepted(amount) ? amount : undefined;
   }
@@ -116,14 +131,12 @@ export class PoolSwap {
     for (let last = rungs.at(-1); last === undefined || !hasProperty(last); last = rungs.at(-1)) {
       if (!this.#extend()) return rungs.length;
     }
-    let [low, high] = [0, rungs.length - 1];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const rung = rungs[middle];
-      if (rung === undefined || hasProperty(rung)) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+    return firstIndexWhere(rungs.length, (index) => hasProperty(rungs[index] as Rung));
+  }
+
+  /** The smallest amount whose trade ends at a rung or at a later one. */
+  #startOf(index: number): bigint {
+    return (this.#rungs[index - 1]?.end ?? 0n) + 1n;
   }
 
   #rungAt(index: number): Rung | undefined {
@@ -148,8 +161,8 @@ export class PoolSwap {
       this.#add({ ...start, reach: undefined, boughtOnCurve: 0n, order, orderStart: sold, end: undefined, limit });
       return true;
     }
-    const { rateIn, rateOut, balanceIn, balanceOut } = order;
-    const reach = squareRoot((virtualIn * virtualOut * rateIn) / rateOut) - virtualIn;
+    const { sellRate, buyRate, left } = order;
+    const reach = squareRoot((virtualIn * virtualOut * buyRate) / sellRate) - virtualIn;
     const boughtOnCurve = reach > 0n ? this.#boughtOnCurve(start, reach) : 0n;
     const usedOnCurve = boughtOnCurve > 0n ? reach : 0n;
     const refused = usedOnCurve > 0n ? this.#refusalOnCurve(start, reach, boughtOnCurve) : undefined;
@@ -161,14 +174,14 @@ export class PoolSwap {
     }
 
     const orderStart = sold + usedOnCurve;
-    const mostPaid = ((balanceOut + 1n) * rateIn - 1n) / rateOut;
+    const mostPaid = ((left + 1n) * buyRate - 1n) / sellRate;
     const end = larger(orderStart + mostPaid, sold + reach);
-    const boughtAtEnd = bought + boughtOnCurve + balanceOut;
+    const boughtAtEnd = bought + boughtOnCurve + left;
     this.#add({ ...start, reach, boughtOnCurve, order, orderStart, end, limit, boughtAtEnd });
-    const paid = (balanceOut * rateIn) / rateOut;
-    this.#limit = smaller(limit, orderStart + ((MAX_AMOUNT + 1n) * rateIn - 1n) / rateOut);
+    const paid = (left * buyRate) / sellRate;
+    this.#limit = smaller(limit, orderStart + ((MAX_AMOUNT + 1n) * buyRate - 1n) / sellRate);
     this.#beyond = 'RESERVE_OUT_OF_RANGE';
-    if (balanceIn + paid > MAX_AMOUNT || boughtAtEnd > MAX_AMOUNT) return true;
+    if (order.bought + paid > MAX_AMOUNT || boughtAtEnd > MAX_AMOUNT) return true;
     this.#next = {
       sold: orderStart + paid,
       bought: boughtAtEnd,
@@ -194,10 +207,10 @@ export class PoolSwap {
       return this.#refusalOnCurve(rung, rest, got) ?? bought + got;
     }
     const paid = amount - orderStart;
-    const got = (paid * order.rateOut) / order.rateIn;
+    const got = (paid * order.sellRate) / order.buyRate;
     if (got === 0n) return 'ONE_SIDE_ZERO';
     const total = bought + boughtOnCurve + got;
-    return order.balanceIn + paid > MAX_AMOUNT || total > MAX_AMOUNT ? 'RESERVE_OUT_OF_RANGE' : total;
+    return order.bought + paid > MAX_AMOUNT || total > MAX_AMOUNT ? 'RESERVE_OUT_OF_RANGE' : total;
   }
 
   #boughtOnCurve({ virtualIn, virtualOut }: Amounts, paid: bigint): bigint {

@@ -30,11 +30,6 @@ export function exactPriceOfToken2(pool: PoolPair, decimals1: number, decimals2:
   return exactPrice(pool.reserve1, pool.reserve2, decimals1, decimals2);
 }
 
-/** {@link priceOfToken1} in exact integer arithmetic, written with all the decimals of token 2. */
-function exactPriceOfToken1(pool: PoolPair, decimals1: number, decimals2: number): string | undefined {
-  return exactPrice(pool.reserve2, pool.reserve1, decimals2, decimals1);
-}
-
 /**
  * What one whole base token costs in target tokens, by the documented formula: {@link priceOfToken2} where the base is
  * token 2 of the pool, else {@link priceOfToken1}.
@@ -50,7 +45,8 @@ export function exactBasePrice(
   decimals1: number,
   decimals2: number,
 ): string | undefined {
-  return (pool.token2Id === baseId ? exactPriceOfToken2 : exactPriceOfToken1)(pool, decimals1, decimals2);
+  if (pool.token2Id === baseId) return exactPriceOfToken2(pool, decimals1, decimals2);
+  return exactPrice(pool.reserve2, pool.reserve1, decimals2, decimals1);
 }
 
 /** Token 1 per token 2 by the ratio of the reserves: the price of an infinitely small trade. */

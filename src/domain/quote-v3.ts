@@ -1,12 +1,10 @@
-import type { RouteSearch } from './best-route.ts';
-import { type ExchangeState, placeOf } from './exchange.ts';
-import type { ExchangeSwaps, Hop } from './exchange-swaps.ts';
+import { type ExchangeState, placeOfId } from './exchange.ts';
+import { type ExchangeSwaps, type Hop, leastAlong, sellAlong } from './exchange-swaps.ts';
 import type { PoolGraph } from './pool-graph.ts';
-import { type PoolPair, parsePoolPairId } from './pool-pair.ts';
+import type { PoolPair } from './pool-pair.ts';
 import type { SwapRefusal } from './pool-swap.ts';
-import type { Quote, QuoteRequest, QuoteStep } from './quote.ts';
+import { type Quote, type QuoteRequest, type QuoteStep, toRouteSearch } from './quote.ts';
 import { findRoute } from './route-search.ts';
-import { leastAlong, sellAlong } from './swap-route.ts';
 import { tradeFee } from './trade-fee.ts';
 
 /** Why the exchange refuses a trade along a route. */
@@ -26,16 +24,9 @@ type PoolsOfV3 = {
  * @returns `undefined` if no route works: pools that refuse the trade are passed by
  */
 export function bestQuoteV3(pools: PoolsOfV3, request: QuoteRequest): Quote | undefined {
-  const { sellTokenId, buyTokenId, maxHops, sellAmount, buyAmount } = request;
   const graph = pools.graph();
-  const [sold, bought] = [graph.find(sellTokenId), graph.find(buyTokenId)];
-  if (sold === undefined || bought === undefined) return undefined;
-
-  const search: RouteSearch =
-    sellAmount === undefined
-      ? { direction: 'BUYING', start: bought, end: sold, amount: buyAmount, maxHops }
-      : { direction: 'SELLING', start: sold, end: bought, amount: sellAmount, maxHops };
-  const found = findRoute(pools.swaps(), graph, search);
+  const search = toRouteSearch(graph, request);
+  const found = search && findRoute(pools.swaps(), graph, search);
   const quote = found && quoteOf(pools, request, found.route);
   return typeof quote === 'string' ? undefined : quote;
 }
@@ -51,8 +42,7 @@ export function quoteAlong(pools: PoolsOfV3, request: QuoteRequest, route: reado
   if (new Set(route).size < route.length) return 'POOL_TWICE';
   const places: number[] = [];
   for (const id of route) {
-    const name = parsePoolPairId(id);
-    const place = name && placeOf(directory, name);
+    const place = placeOfId(directory, id);
     if (place === undefined) return 'NO_SUCH_POOL';
     places.push(place);
   }

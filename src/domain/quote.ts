@@ -1,10 +1,11 @@
 import { toSignificantDecimal } from './amount.ts';
 import type { BeaconHeight } from './beacon-height.ts';
-import { findBestRoute, type RouteSearch } from './best-route.ts';
+import { findBestRoute } from './best-route.ts';
 import { toExactDecimal } from './exact-decimal.ts';
 import type { ExchangeState } from './exchange.ts';
 import type { PoolGraph } from './pool-graph.ts';
 import type { PoolPair } from './pool-pair.ts';
+import type { RouteSearch } from './route-bounds.ts';
 import type { TokenId } from './token.ts';
 import type { TradeFee } from './trade-fee.ts';
 
@@ -53,15 +54,9 @@ export function bestQuote(
   request: QuoteRequest,
   poolAt: (place: number) => PoolPair,
 ): Quote | undefined {
-  const { sellTokenId, buyTokenId, maxHops, sellAmount, buyAmount } = request;
-  const [sold, bought] = [graph.find(sellTokenId), graph.find(buyTokenId)];
-  if (sold === undefined || bought === undefined) return undefined;
-
-  const search: RouteSearch =
-    sellAmount === undefined
-      ? { direction: 'BUYING', start: bought, end: sold, amount: buyAmount, maxHops }
-      : { direction: 'SELLING', start: sold, end: bought, amount: sellAmount, maxHops };
-  const steps = findBestRoute(state, graph, search);
+  const { sellTokenId, buyTokenId, sellAmount } = request;
+  const search = toRouteSearch(graph, request);
+  const steps = search && findBestRoute(state, graph, search);
   if (steps === undefined) return undefined;
 
   const amounts =
@@ -83,6 +78,16 @@ export function bestQuote(
     buyAmount: route.at(-1)?.buyAmount ?? 0n,
     route,
   };
+}
+
+/** The search that a request needs; `undefined` if no pool has one of the tokens. */
+export function toRouteSearch(graph: PoolGraph, request: QuoteRequest): RouteSearch | undefined {
+  const { maxHops, sellAmount, buyAmount } = request;
+  const [sold, bought] = [graph.find(request.sellTokenId), graph.find(request.buyTokenId)];
+  if (sold === undefined || bought === undefined) return undefined;
+  return sellAmount === undefined
+    ? { direction: 'BUYING', start: bought, end: sold, amount: buyAmount, maxHops }
+    : { direction: 'SELLING', start: sold, end: bought, amount: sellAmount, maxHops };
 }
 
 /** Whole sell tokens for one whole buy token, to 18 significant digits, without zeros at the end. */

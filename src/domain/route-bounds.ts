@@ -1,12 +1,29 @@
-import type { RouteSearch } from './best-route.ts';
-import type { ExchangeSwaps } from './exchange-swaps.ts';
 import { otherSide, type PoolGraph } from './pool-graph.ts';
 import { isBetterBound, noBound, type TradeDirection } from './swap.ts';
+
+/** A search for the best route between two tokens, from one of its ends. */
+export type RouteSearch = {
+  readonly direction: TradeDirection;
+  /** The number of the token whose amount is known: the one that is sold when selling, else the one that is bought. */
+  readonly start: number;
+  /** The number of the other token. */
+  readonly end: number;
+  /** The known amount, above 0. */
+  readonly amount: bigint;
+  /** Maximum number of pools. */
+  readonly maxHops: number;
+};
+
+/**
+ * The bound of one step from an amount of the token that a pool has on that side: never worse for the trader than the exact other
+ * amount. {@link noBound} for a pool that refuses every trade.
+ */
+export type StepBound = (place: number, side: number, known: number) => number;
 
 /** The best amount of each token after a number of pools, in floating point, by the numbers of the tokens. */
 type Layer = {
   readonly amounts: Float64Array;
-  /** The pool before, if the token has an amount. */
+  /** The pool that gives it, if the token has an amount. */
   readonly places: Int32Array;
   readonly reached: number[];
 };
@@ -17,9 +34,9 @@ type Layer = {
  * @param isPath whether steps that would repeat a token are left out. The amounts are then those of some paths, and not bounds of all
  */
 export function findLayers(
-  swaps: ExchangeSwaps,
   graph: PoolGraph,
   { direction, start, end, amount, maxHops }: Omit<RouteSearch, 'amount'> & { readonly amount: number },
+  boundOf: StepBound,
   isPath: boolean,
 ): readonly Layer[] {
   const { placesOf, tokensAt } = graph;
@@ -37,9 +54,9 @@ export function findLayers(
     const layer = createLayer(placesOf.length, none);
     const { amounts, places, reached } = layer;
     const step = (token: number, known: number, place: number, side: number, neighbour: number) => {
-      if (known === none || !swaps.isTradable(place)) return;
+      if (known === none) return;
       const best = amounts[neighbour] ?? none;
-      const optimum = optimumOf(swaps, direction, place, side, known);
+      const optimum = boundOf(place, side, known);
       if (!isBetterBound(direction, optimum, best)) return;
       if (isPath && tokensTo(graph, layers, token, hops - 1).includes(neighbour)) return;
       if (best === none) reached.push(neighbour);
@@ -68,17 +85,6 @@ export function findLayers(
     }
   }
   return layers;
-}
-
-/** The bound of one step from a token that a pool has on that side: the token is sold when selling, and bought when buying. */
-export function optimumOf(
-  swaps: ExchangeSwaps,
-  direction: TradeDirection,
-  place: number,
-  side: number,
-  known: number,
-): number {
-  return swaps.boundOf(place, direction === 'SELLING' ? side : 1 - side).optimum(direction, known);
 }
 
 /** The pools of the way to a token of a layer, from the start of the search. */

@@ -1,11 +1,9 @@
 import { MAX_AMOUNT } from './amount.ts';
-import type { RouteSearch } from './best-route.ts';
-import type { ExchangeSwaps, Hop } from './exchange-swaps.ts';
+import { type ExchangeSwaps, type Hop, leastAlong, sellAlong } from './exchange-swaps.ts';
 import { otherSide, type PoolGraph } from './pool-graph.ts';
 import type { PoolSwap } from './pool-swap.ts';
-import { findLayers, optimumOf, placesTo } from './route-bounds.ts';
+import { findLayers, placesTo, type RouteSearch, type StepBound } from './route-bounds.ts';
 import { isBetterAmount, isBetterBound, noBound, type TradeDirection } from './swap.ts';
-import { leastAlong, sellAlong } from './swap-route.ts';
 
 /** The longest route that the third version of the exchange accepts. */
 export const MAX_HOPS_V3 = 5;
@@ -38,6 +36,7 @@ export function findRoute(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteS
   const { direction, start, end, amount, maxHops } = search;
   const { placesOf, tokensAt } = graph;
   const isSelling = direction === 'SELLING';
+  const boundOf = boundsOf(swaps, direction);
   let best: Steps | undefined;
   let trades = 0;
   /** The amounts from which a better route than the best known one can be reached, and those for one that is as good. */
@@ -73,7 +72,7 @@ export function findRoute(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteS
       if (visited.has(neighbour) || (left === 0 && neighbour !== end) || !swaps.isTradable(place)) continue;
       const through = [...places, place];
       const leftThen = neighbour === end ? 0 : left;
-      if (!isEnough(neighbour, optimumOf(swaps, direction, place, side, Number(known)), through, leftThen)) continue;
+      if (!isEnough(neighbour, boundOf(place, side, Number(known)), through, leftThen)) continue;
 
       trades += 1;
       const pool = swaps.swapOf({ place, side: isSelling ? side : 1 - side });
@@ -103,6 +102,15 @@ type Steps = { readonly places: readonly number[]; readonly amount: bigint };
 /** Below this amount, one unit more is more in floating point too, also after the errors of bounds. */
 const EXACT_ENOUGH = 2n ** 30n;
 
+/** The bounds of the pools: the token of a step is sold when selling, and bought when buying. */
+function boundsOf(swaps: ExchangeSwaps, direction: TradeDirection): StepBound {
+  const isSelling = direction === 'SELLING';
+  return (place, side, known) =>
+    swaps.isTradable(place)
+      ? swaps.boundOf(place, isSelling ? side : 1 - side).optimum(direction, known)
+      : noBound(direction);
+}
+
 /** For each number of pools left and each token, the amount from which a route with that result can be reached at best. */
 function continuations(
   swaps: ExchangeSwaps,
@@ -113,7 +121,7 @@ function continuations(
   const back: TradeDirection = direction === 'SELLING' ? 'BUYING' : 'SELLING';
   const search = { direction: back, start: end, end: start, amount: Number(result), maxHops };
   const best: Float64Array[] = [];
-  for (const { amounts } of findLayers(swaps, graph, search, false)) {
+  for (const { amounts } of findLayers(graph, search, boundsOf(swaps, back), false)) {
     const before = best.at(-1);
     best.push(amounts.map((each, token) => betterOf(back, each, before?.[token] ?? noBound(back))));
   }
@@ -123,7 +131,7 @@ function continuations(
 /** Routes that are likely to be the best of their length. */
 function likelyRoutes(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteSearch): Steps[] {
   const { direction, end, amount, maxHops } = search;
-  const layers = findLayers(swaps, graph, { ...search, amount: Number(amount) }, true);
+  const layers = findLayers(graph, { ...search, amount: Number(amount) }, boundsOf(swaps, direction), true);
   const found: Steps[] = [];
   for (let hops = 1; hops <= maxHops; hops++) {
     if (layers[hops]?.amounts[end] === noBound(direction)) continue;

@@ -1,3 +1,4 @@
+import { firstIndexWhere } from './binary-search.ts';
 import type { SwapSide } from './pool-swap.ts';
 import { noBound, optimisticBound, type TradeDirection } from './swap.ts';
 
@@ -44,8 +45,8 @@ export class SwapBound {
     const bounds: OrderBound[] = [];
     let [paid, got, onCurve] = [0, 0, 0];
     for (const order of orders) {
-      const rate = Number(order.rateOut) / Number(order.rateIn);
-      const balance = Number(order.balanceOut);
+      const rate = Number(order.sellRate) / Number(order.buyRate);
+      const balance = Number(order.left);
       onCurve = Math.max(onCurve, Math.sqrt((this.#virtualIn * this.#virtualOut) / rate) - this.#virtualIn);
       const boughtOnCurve = this.#boughtOnCurve(onCurve);
       const paidAfter = paid + balance / rate;
@@ -109,11 +110,5 @@ export class SwapBound {
 
 /** The index of the last of ascending values that is not above a value; -1 if all are. */
 function lastUpTo(values: readonly number[], value: number): number {
-  let [low, high] = [0, values.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((values[middle] ?? 0) <= value) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
+  return firstIndexWhere(values.length, (index) => (values[index] ?? 0) > value) - 1;
 }

@@ -54,7 +54,7 @@ export function otherAmount(
 }
 
 /** Whether the first of two other amounts is better for the trader. */
-export function isBetterAmount(direction: TradeDirection, amount: bigint | number, than: bigint): boolean {
+export function isBetterAmount(direction: TradeDirection, amount: bigint | number, than: bigint | number): boolean {
   return direction === 'SELLING' ? amount > than : amount < than;
 }
 
@@ -92,27 +92,10 @@ export function optimisticBound(
   const product = reserveOfOther * known;
   if (direction === 'SELLING') return Math.floor((product / (reserveOfKnown + known)) * (1 + ERROR));
 
-  const remaining = reserveOfKnown - known + errorOfDifference(reserveOfKnown);
+  // The error of this difference can be larger than the difference.
+  const error = reserveOfKnown < EXACT_BELOW ? 0 : reserveOfKnown * ERROR;
+  const remaining = reserveOfKnown - known + error;
   if (remaining <= 0) return Number.POSITIVE_INFINITY;
   const required = Math.ceil((product / remaining) * (1 - ERROR));
   return required < ABOVE_MAX_AMOUNT ? required : Number.POSITIVE_INFINITY;
-}
-
-/** A bound that is never better for the trader than the exact other amount, from such a bound of the known amount. */
-export function pessimisticBound(
-  direction: TradeDirection,
-  known: number,
-  reserveOfKnown: number,
-  reserveOfOther: number,
-): number {
-  const product = reserveOfOther * known;
-  if (direction === 'SELLING') return Math.floor((product / (reserveOfKnown + known)) * (1 - ERROR));
-
-  const remaining = reserveOfKnown - known - errorOfDifference(reserveOfKnown);
-  return remaining <= 0 ? Number.POSITIVE_INFINITY : Math.ceil((product / remaining) * (1 + ERROR));
-}
-
-/** The error of a reserve minus an amount that is not larger, in doubles. It can be larger than their difference. */
-function errorOfDifference(reserve: number): number {
-  return reserve < EXACT_BELOW ? 0 : reserve * ERROR;
 }

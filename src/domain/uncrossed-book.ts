@@ -1,5 +1,5 @@
 import { addExact, compareExact, type ExactDecimal, formatExactDecimal, parseExactDecimal } from './exact-decimal.ts';
-import { exactPrice, exactQuantity, type Offer, type Sides } from './order-book.ts';
+import { exactPriceOf, exactQuantity, type Offer, type Sides } from './order-book.ts';
 
 /**
  * What is left of a book when the orders that cross are matched with each other: the highest bid with the lowest ask, until the
@@ -9,7 +9,7 @@ import { exactPrice, exactQuantity, type Offer, type Sides } from './order-book.
 export function uncross({ bids, asks }: Sides): Sides {
   const bid = createQueue(bids);
   const ask = createQueue(asks);
-  while (bid.price() !== undefined && ask.price() !== undefined && doCross(bid, ask)) {
+  while (doCross(bid.price(), ask.price())) {
     const order = compareExact(bid.left(), ask.left());
     const matched = order < 0 ? bid.left() : ask.left();
     bid.take(matched);
@@ -18,10 +18,8 @@ export function uncross({ bids, asks }: Sides): Sides {
   return { bids: bid.rest(), asks: ask.rest() };
 }
 
-type Queue = ReturnType<typeof createQueue>;
-
-function doCross(bid: Queue, ask: Queue): boolean {
-  return compareExact(bid.price() ?? ZERO, ask.price() ?? ZERO) >= 0;
+function doCross(bid: ExactDecimal | undefined, ask: ExactDecimal | undefined): boolean {
+  return bid !== undefined && ask !== undefined && compareExact(bid, ask) >= 0;
 }
 
 /** One side from its best order on, of which a part may be matched already. */
@@ -32,7 +30,7 @@ function createQueue(offers: readonly Offer[]) {
   return {
     price: () => {
       const offer = offers[index];
-      return offer && (parseExactDecimal(exactPrice(offer)) ?? ZERO);
+      return offer && exactPriceOf(offer);
     },
     left: () => left,
     take(quantity: ExactDecimal) {

@@ -1,8 +1,7 @@
 import { type PoolDepth, poolDepths } from '../domain/depth.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
-import { bestOrders, type OrderSides, toOrderSides } from '../domain/order-sides.ts';
 import { type BookUnits, type PoolBook, toPoolBook } from '../domain/pool-book.ts';
-import type { PoolOrder } from '../domain/pool-order.ts';
+import { bestOrders, type OrderSides, type PoolOrder, toOrderSides } from '../domain/pool-order.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { depthLadder, type LadderLevel, wholeReserves } from '../../src/domain/depth-ladder.ts';
 import { type Offer, type OrderBook, toOrderBook } from '../../src/domain/order-book.ts';
-import { toOrderSides } from '../../src/domain/order-sides.ts';
 import { toPoolBook } from '../../src/domain/pool-book.ts';
+import { toOrderSides } from '../../src/domain/pool-order.ts';
 import { anyOrders, poolWithOrders } from './pool-orders.ts';
 import { poolOf, tokenId } from './pools.ts';
 

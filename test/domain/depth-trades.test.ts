@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { poolDepths } from '../../src/domain/depth.ts';
-import { smallestTrades, type TradedPool } from '../../src/domain/depth-trades.ts';
-import { toOrderSides } from '../../src/domain/order-sides.ts';
-import type { PoolOrder } from '../../src/domain/pool-order.ts';
+import { matchableTerms, type PoolOrder, toOrderSides } from '../../src/domain/pool-order.ts';
+import { PoolSwap } from '../../src/domain/pool-swap.ts';
 import {
   orderOf,
   poolWithOrders,
@@ -14,6 +13,32 @@ import {
   type VectorPool,
 } from './pool-orders.ts';
 import { MAX_RESERVE, poolOf } from './pools.ts';
+
+/** A pool as a trade meets it that pays one of its tokens (`In`) and receives the other one (`Out`). */
+type TradedPool = {
+  readonly reserveIn: bigint;
+  readonly reserveOut: bigint;
+  readonly valueIn: bigint;
+  readonly valueOut: bigint;
+  readonly orders: readonly PoolOrder[];
+};
+
+/** The smallest trades after which the reserve of the token that is paid is at least each of these targets, as far as there are any. */
+function smallestTrades({ reserveIn, reserveOut, valueIn, valueOut, orders }: TradedPool, targets: readonly bigint[]) {
+  const swap = new PoolSwap({
+    virtualIn: reserveIn,
+    virtualOut: reserveOut,
+    realIn: valueIn,
+    realOut: valueOut,
+    orders: matchableTerms(orders),
+  });
+  return new Map(
+    targets.flatMap((target) => {
+      const paid = swap.leastTo(target);
+      return paid === undefined ? [] : [[target, { paid, received: swap.sell(paid) }]];
+    }),
+  );
+}
 
 /** A pool whose orders sell token 2, as a trade that pays token 1 meets it. */
 function tradedPool(
@@ -287,9 +312,8 @@ describe('the depth of a pool with orders', () => {
   test('takes the orders on both sides of the sample', () => {
     const pool = samples.get('1633');
     if (pool === undefined) throw new Error('the sample has the pool');
-    const sides = toOrderSides(pool.v3?.orders ?? []);
     const percents = [0.5, 5];
-    const withOrders = poolDepths(pool, percents, sides);
+    const withOrders = poolDepths(pool, percents, toOrderSides(pool.v3?.orders ?? []));
     const [near, far] = poolDepths(pool, percents);
     // An order of 1,000 PRV is better than the curve.
     expect(withOrders[0]).toEqual({

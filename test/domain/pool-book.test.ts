@@ -3,9 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { toDecimal, toSignificantDecimal } from '../../src/domain/amount.ts';
 import { addExact, compareExact, formatExactDecimal, parseExactDecimal } from '../../src/domain/exact-decimal.ts';
 import { exactPrice, exactQuantity } from '../../src/domain/order-book.ts';
-import { toOrderSides } from '../../src/domain/order-sides.ts';
 import { isCrossed, orderPrice, type PoolBook, toPoolBook } from '../../src/domain/pool-book.ts';
-import type { PoolOrder } from '../../src/domain/pool-order.ts';
+import { type PoolOrder, toOrderSides } from '../../src/domain/pool-order.ts';
 import { anyOrders, orderOf, readSamplePools } from './pool-orders.ts';
 import { anyDecimals, MAX_RESERVE } from './pools.ts';
 

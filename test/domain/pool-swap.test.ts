@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MAX_AMOUNT } from '../../src/domain/amount.ts';
-import { ordersMet } from '../../src/domain/orders-met.ts';
+import { ordersMet } from '../../src/domain/pool-order.ts';
 import type { PoolPair } from '../../src/domain/pool-pair.ts';
 import { PoolSwap } from '../../src/domain/pool-swap.ts';
 import { A, anyAmountOfV3, anyPoolOfV3, B } from './v3-pools.ts';

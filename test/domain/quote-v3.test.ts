@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { poolPairAt } from '../../src/domain/exchange.ts';
 import type { ExchangeParams } from '../../src/domain/exchange-params.ts';
 import { ExchangeSwaps } from '../../src/domain/exchange-swaps.ts';
-import { ordersMet } from '../../src/domain/orders-met.ts';
 import { toPoolGraph } from '../../src/domain/pool-graph.ts';
+import { ordersMet } from '../../src/domain/pool-order.ts';
 import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
 import { priceImpactPercent, type QuoteRequest } from '../../src/domain/quote.ts';
 import { bestQuoteV3, quoteAlong } from '../../src/domain/quote-v3.ts';
@@ -184,8 +184,8 @@ describe("the node's own numbers: the orders that a trade meets", () => {
       const id = sells === 1 ? expected.nextForSellerOfToken0 : expected.nextForSellerOfToken1;
       const order = orders.find((each) => each.id === id);
       const [met] = ordersMet(orders, sells);
-      expect(met?.rateIn).toBe(sells === 1 ? order?.rate1 : order?.rate2);
-      expect(met?.balanceOut).toBe(sells === 1 ? order?.balance2 : order?.balance1);
+      expect(met?.buyRate).toBe(sells === 1 ? order?.rate1 : order?.rate2);
+      expect(met?.left).toBe(sells === 1 ? order?.balance2 : order?.balance1);
     }
   });
 

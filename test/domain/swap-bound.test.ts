@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ordersMet } from '../../src/domain/orders-met.ts';
+import { ordersMet } from '../../src/domain/pool-order.ts';
 import type { PoolPair } from '../../src/domain/pool-pair.ts';
 import { PoolSwap, type SwapSide } from '../../src/domain/pool-swap.ts';
 import { SwapBound } from '../../src/domain/swap-bound.ts';

@@ -1,5 +1,5 @@
-import { isMatchable, termsOf } from '../../domain/order-sides.ts';
 import { orderPrice } from '../../domain/pool-book.ts';
+import { isMatchable, termsOf } from '../../domain/pool-order.ts';
 import type { OrderOfPool } from '../../loaders/pool-orders.ts';
 import { poolPrice } from '../../loaders/pool-price.ts';
 import { builder } from '../builder.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { findPoolPair, poolCount } from '../../../src/domain/exchange.ts';
+import { findPlace, poolCount, poolPairAt } from '../../../src/domain/exchange.ts';
 import type { NodeFault } from '../../../src/sandbox/faults.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts';
 import { nodeAt } from '../connect.ts';
@@ -57,7 +57,7 @@ describe('requests to the node', () => {
     const state = await client.exchangeState(TIP - 3);
     for (const pool of sandbox.chain.poolsAt(TIP - 3)) {
       const [token1Id, token2Id] = [pool.token1.id, pool.token2.id];
-      expect(findPoolPair(state, token1Id, token2Id)).toEqual({
+      expect(poolPairAt(state, findPlace(state, token1Id, token2Id) ?? -1)).toEqual({
         beaconHeight: TIP - 3,
         time: state.time,
         token1Id,

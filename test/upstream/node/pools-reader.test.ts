@@ -40,10 +40,6 @@ describe('states share a directory', () => {
       ids: [`${a}-${b}`, `${c}-${d}`],
       token1Ids: [a, c],
       token2Ids: [b, d],
-      places: new Map([
-        [a, new Map([[b, 0]])],
-        [c, new Map([[d, 1]])],
-      ]),
       placesOfToken: new Map([
         [a, [0]],
         [b, [0]],

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bestOrders, isMatchable, toOrderSides } from '../../src/domain/order-sides.ts';
-import type { PoolOrder } from '../../src/domain/pool-order.ts';
+import { bestOrders, isMatchable, type PoolOrder, toOrderSides } from '../../src/domain/pool-order.ts';
 import { anyOrders, orderOf, readSamplePools, readVectors, toOrder, type VectorPool } from './pool-orders.ts';
 import { MAX_RESERVE } from './pools.ts';
 

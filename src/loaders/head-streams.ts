@@ -25,7 +25,7 @@ import type { PoolCache } from './pool-cache.ts';
 import { noPool } from './pool-price.ts';
 import { createSourceStream, type SourceStream } from './source-stream.ts';
 import type { Sources } from './sources.ts';
-import { type HeadStep, subscribeTo, toSeveral, withFilledIn } from './stream-operators.ts';
+import { subscribeTo, toSeveral, withFilledIn } from './stream-operators.ts';
 
 /** The current head first, then each new one. */
 export async function createHeadStream({ sources }: Pick<Loaders, 'sources'>): Promise<SourceStream<Head, Head>> {
@@ -132,6 +132,14 @@ export type BoundsArguments = {
 /** A price that crossed a bound, and its pool. */
 export type PriceCrossing = CrossedBound & { readonly poolPair: PoolPair };
 
+/** Two heads of which a subscriber received the second one next. */
+type HeadStep = {
+  readonly previous: Head;
+  readonly head: Head;
+  /** The tokens with which both are compared, also after a token has changed. */
+  readonly tokens: TokenList;
+};
+
 /** Which candle of a pool is sent next. @throws BadUserInputError for a pool that does not exist */
 export async function createCandleStream(
   { interval, ...pool }: PoolKey & { readonly interval: CandleInterval },
@@ -150,6 +158,7 @@ export async function createCandleStream(
       };
     }),
     toUpdate: (moment) => moment,
+    isSame: (a, b) => a.head === b.head && a.closed === b.closed,
     headOf: ({ head }) => head,
     // A client that resumes after a closed candle gets the other ones that were closed at the same height.
     heightOf: ({ head, closed }) => (closed === undefined ? head.beaconHeight : undefined),
@@ -182,10 +191,11 @@ export async function createPriceCrossingStream(
     subscribe: toSeveral(subscribe, () => {
       let previous: Head | undefined;
       return (head) => {
-        const step = previous && sources.headSteps.between(previous, head);
+        const tokens = sources.tokens.current();
+        const step = previous && { previous, head, tokens };
         // While the pool has no price, the last one counts.
         const pool = poolIn(head, key);
-        if (pool && priceIn(sources.tokens.current(), head, pool) !== undefined) previous = head;
+        if (pool && priceIn(tokens, head, pool) !== undefined) previous = head;
         return step !== undefined && crossingOf(step) !== undefined ? [step] : [];
       };
     }),
@@ -195,6 +205,7 @@ export async function createPriceCrossingStream(
       if (crossed === undefined || place === undefined) throw new Error('The price crossed no bound.');
       return { ...crossed, poolPair: sources.pools.of(step.head.exchange).at(place) };
     },
+    isSame: (a, b) => a.head === b.head && a.previous === b.previous && a.tokens === b.tokens,
     headOf: ({ head }) => head,
     heightOf: ({ head }) => head.beaconHeight,
     resumesAfter: afterEvent,

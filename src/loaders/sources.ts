@@ -11,7 +11,6 @@ import type { BlockPush } from '../upstream/node/block-push.ts';
 import type { ClosedIntervals } from './closed-intervals.ts';
 import type { DivergenceRankings } from './divergence-ranking.ts';
 import type { PoolCache, UsdPricesOf } from './pool-cache.ts';
-import type { HeadSteps } from './stream-operators.ts';
 import type { WindowStarts } from './window-starts.ts';
 
 /** What is read once for all clients. Loaders read from it. */
@@ -41,6 +40,4 @@ export type Sources = {
   readonly windowStarts: WindowStarts;
   /** Which candles are closed. */
   readonly closedIntervals: ClosedIntervals;
-  /** Steps between heads, for subscribers that compare them. */
-  readonly headSteps: HeadSteps;
 };

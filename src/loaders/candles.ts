@@ -14,13 +14,12 @@ import {
 import type { Instant } from '../domain/instant.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import type { PoolKey } from '../domain/pool-selection.ts';
-import { priceOfToken1 } from '../domain/price.ts';
 import { BadUserInputError, HistoryUnavailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import { requireAtLeast, requireWithin } from './argument-ranges.ts';
 import type { CandleMoment } from './closed-intervals.ts';
 import { createPoolBatches, type HistoryReads, reservesIn } from './history-view.ts';
-import { createPriceOf, type DecimalsArguments, noPool, type PriceOf, requireDecimals } from './pool-price.ts';
+import { createPriceOfBase, type DecimalsArguments, noPool, type PriceOf, requireDecimals } from './pool-price.ts';
 
 /**
  * A candle, and how its prices are computed: of token 2 in token 1, and of token 1 in token 2. The volumes are whole tokens of the
@@ -146,8 +145,8 @@ export function createCandleLoader({ view, tokens, limits }: HistoryReads): Cand
     const last = args.last ?? DEFAULT_CANDLES;
     requireWithin(limits.maxCandles, 'last', last);
     const key = { pool, interval, from: from ?? undefined, to: to ?? undefined, last };
-    const priceOf = createPriceOf(pool, args, tokens);
-    const inversePriceOf = createPriceOf(pool, args, tokens, priceOfToken1);
+    const priceOf = createPriceOfBase(pool, args, tokens, pool.token2Id);
+    const inversePriceOf = createPriceOfBase(pool, args, tokens, pool.token1Id);
     const decimals1 = args.decimals1 ?? tokens.decimalsOf(pool.token1Id);
     const decimals2 = args.decimals2 ?? tokens.decimalsOf(pool.token2Id);
     return (await load(key)).map((candle) => {

@@ -8,7 +8,7 @@ import {
   type Ticker,
 } from '../domain/market.ts';
 import { midPrice, type OrderBook } from '../domain/order-book.ts';
-import { basePrice } from '../domain/price.ts';
+import { basePrice, tokenPrice } from '../domain/price.ts';
 import type { TokenList } from '../domain/token.ts';
 import { createBroadcast, onEach, type Subscribe, type Subscription } from '../live/broadcast/broadcast.ts';
 import { createTurnLimit } from '../live/broadcast/turn-limit.ts';
@@ -149,22 +149,18 @@ async function rankPairs(
   for (const pair of pairs.rows) {
     await wait();
     const divergence = divergenceOf(pair);
-    const percent = divergence && maxPercent(divergence);
-    if (divergence !== undefined && percent !== undefined)
-      ranked.push({ pair: { ...pair, divergence }, maxPercent: percent });
+    const percent = maxPercent(divergence);
+    if (percent !== undefined) ranked.push({ pair: { ...pair, divergence }, maxPercent: percent });
   }
   return { head, pairs: ranked.sort((a, b) => b.maxPercent - a.maxPercent) };
 
-  function divergenceOf(pair: Pair): Divergence | undefined {
+  function divergenceOf(pair: Pair): Divergence {
     const { baseId, poolId, tickerId } = pair;
     const place = placeWithPriceOf(head.exchange, pair);
     const pool = place === undefined ? undefined : poolPairAt(head.exchange, place);
-    const decimals1 = pool && tokens.get(pool.token1Id)?.decimals;
-    const decimals2 = pool && tokens.get(pool.token2Id)?.decimals;
-    if (pool === undefined || decimals1 === undefined || decimals2 === undefined) return undefined;
     const book = books.get(tickerId);
     return {
-      poolPrice: basePrice(pool, baseId, decimals1, decimals2),
+      poolPrice: pool && tokenPrice(basePrice, pool, baseId, tokens),
       lastPrice: tickers.byPoolId.get(poolId)?.lastPrice,
       bookMidPrice: book && midPrice(book),
     };

@@ -22,7 +22,7 @@ import { readPoolId } from './exchange.ts';
 import { reservesIn } from './history-view.ts';
 import type { Loaders } from './loaders.ts';
 import type { PoolCache } from './pool-cache.ts';
-import { noPool } from './pool-price.ts';
+import { noPool, poolPrice } from './pool-price.ts';
 import { createSourceStream, type SourceStream } from './source-stream.ts';
 import type { Sources } from './sources.ts';
 import { subscribeTo, toSeveral, withFilledIn } from './stream-operators.ts';
@@ -244,8 +244,5 @@ function requireKnownDecimals({ tokens }: Sources, { token1Id, token2Id }: PoolK
 /** The price of a pool at a head; `undefined` if it has none, or if the pool does not exist there. */
 function priceIn(tokens: TokenList, head: Head, pool: PoolPair): number | undefined {
   const reserves = reservesIn(head, pool);
-  const decimals1 = tokens.get(pool.token1Id)?.decimals;
-  const decimals2 = tokens.get(pool.token2Id)?.decimals;
-  if (reserves === undefined || decimals1 === undefined || decimals2 === undefined) return undefined;
-  return priceOfToken2(reserves, decimals1, decimals2);
+  return reserves && poolPrice((_pool, d1, d2) => priceOfToken2(reserves, d1, d2), pool, {}, tokens);
 }

@@ -1,7 +1,7 @@
 import { andThen } from '../../domain/maybe-promise.ts';
+import { placeOfKey } from '../../domain/pool-selection.ts';
 import { DEFAULT_CANDLES, type PricedCandle, requireCandleArguments } from '../../loaders/candles.ts';
 import { createCandleStream } from '../../loaders/head-streams.ts';
-import { poolOfKey } from '../../loaders/pool-price.ts';
 import { builder } from '../builder.ts';
 import { recordedObjects } from '../complexity.ts';
 import { poolKeyArgs } from './pool-key.ts';
@@ -150,6 +150,9 @@ builder.subscriptionField('candles', (t) =>
     },
     subscribe: (_root, args, { loaders }) => createCandleStream(args, loaders),
     resolve: (moment, args, { loaders }) =>
-      andThen(poolOfKey(args, loaders.exchange), (pool) => loaders.history.candleAt(pool, moment, args)),
+      andThen(
+        loaders.exchange.find((exchange) => placeOfKey(exchange, args)),
+        (pool) => loaders.history.candleAt(pool, moment, args),
+      ),
   }),
 );

@@ -1,8 +1,9 @@
+import { placeOfPair } from '../../domain/market.ts';
 import { basePrice, exactBasePrice } from '../../domain/price.ts';
 import { DEFAULT_STEPS, ladderOf, readSteps } from '../../loaders/depth.ts';
 import { pricesOf } from '../../loaders/divergence.ts';
 import { readOrderBookArguments } from '../../loaders/order-book.ts';
-import { pairPrice, poolOfPair } from '../../loaders/pool-price.ts';
+import { pairPrice } from '../../loaders/pool-price.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { DIVERGENCE, ladder, orderBook, POOL_PRICE, selectedPairs } from '../complexity.ts';
 import { DepthLadderRef } from './depth-ladder.ts';
@@ -134,7 +135,7 @@ for (const ref of [PairRef, TickerRef]) {
       nullable: true,
       description:
         "The node's pool of this pair, at the height of this response. With V3, it is the pool that `poolId` names, never another pool of the same two tokens. The host may write the id in upper case, or with the two token ids in the other order. With V1, it is the pool of the two tokens. Null if the node has no such pool. If the host names a pool of other tokens than `baseId` and `targetId`, fields that compare prices with it are null. Null with an error if the exchange state cannot be read.",
-      resolve: (pair, _args, { loaders }) => poolOfPair(pair, loaders.exchange),
+      resolve: (pair, _args, { loaders }) => loaders.exchange.find((exchange) => placeOfPair(exchange, pair)),
     }),
     poolPrice: t.float({
       nullable: true,

@@ -45,7 +45,12 @@ export const PoolOrderRef = builder.objectRef<OrderOfPool>('PoolOrder').implemen
       description:
         'Token 1 of the pool for one token 2, both in whole tokens, as the order was placed, with up to 18 significant digits. It never changes. Null if the decimals of a token are unknown.',
       resolve: ({ order, pool }, _args, { loaders }) =>
-        poolPrice((_pool, decimals1, decimals2) => orderPrice(order, decimals1, decimals2), pool, {}, loaders.tokens),
+        poolPrice(
+          (_pool, decimals1, decimals2) => orderPrice(order, decimals1, decimals2),
+          pool,
+          {},
+          loaders.tokens.list,
+        ),
     }),
     isMatchable: t.boolean({
       description:

@@ -122,7 +122,7 @@ PoolPairRef.implement({
         'Amount of token 1 that buys one whole token 2: `(T1 - x) / 10^d1`, where `x = ceil((T2 * T1) / (T2 + 10^d2))`, T1 and T2 are the virtual values, and d1 and d2 are the decimals. Computed in floating point, exactly as the specification defines it. Null if a virtual value is 0, or if the decimals of a token are unknown and not set by an argument.',
       args: decimalsArgs,
       extensions: { refuse: requireDecimals },
-      resolve: (pool, args, { loaders }) => poolPrice(priceOfToken2, pool, args, loaders.tokens),
+      resolve: (pool, args, { loaders }) => poolPrice(priceOfToken2, pool, args, loaders.tokens.list),
     }),
     exactPrice: t.field({
       type: 'Decimal',
@@ -131,7 +131,7 @@ PoolPairRef.implement({
         'Same as `price`, but in exact integer arithmetic, with all decimals of token 1. Null in the same cases as `price`.',
       args: decimalsArgs,
       extensions: { refuse: requireDecimals },
-      resolve: (pool, args, { loaders }) => poolPrice(exactPriceOfToken2, pool, args, loaders.tokens),
+      resolve: (pool, args, { loaders }) => poolPrice(exactPriceOfToken2, pool, args, loaders.tokens.list),
     }),
     inversePrice: t.float({
       nullable: true,
@@ -139,7 +139,7 @@ PoolPairRef.implement({
         'Amount of token 2 that buys one whole token 1: the formula of `price` with the two tokens swapped. Null in the same cases as `price`.',
       args: decimalsArgs,
       extensions: { refuse: requireDecimals },
-      resolve: (pool, args, { loaders }) => poolPrice(priceOfToken1, pool, args, loaders.tokens),
+      resolve: (pool, args, { loaders }) => poolPrice(priceOfToken1, pool, args, loaders.tokens.list),
     }),
     spotPrice: t.float({
       nullable: true,
@@ -147,7 +147,7 @@ PoolPairRef.implement({
         'Ratio of the virtual values, in token 1 per token 2: the price of an infinitely small trade. Null in the same cases as `price`.',
       args: decimalsArgs,
       extensions: { refuse: requireDecimals },
-      resolve: (pool, args, { loaders }) => poolPrice(spotPriceOfToken2, pool, args, loaders.tokens),
+      resolve: (pool, args, { loaders }) => poolPrice(spotPriceOfToken2, pool, args, loaders.tokens.list),
     }),
     liquidityUsd: t.float({
       nullable: true,

@@ -1,8 +1,7 @@
 import { andThen } from '../../domain/maybe-promise.ts';
-import { basePrice } from '../../domain/price.ts';
+import { basePrice, tokenPrice } from '../../domain/price.ts';
 import { NATIVE_TOKEN_ID, type Token } from '../../domain/token.ts';
 import { usdPrice } from '../../domain/usd-prices.ts';
-import { tokenPrice } from '../../loaders/pool-price.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { listOf, POOL_PRICE } from '../complexity.ts';
 
@@ -34,7 +33,7 @@ export const TokenRef = builder.objectRef<Token>('Token').implement({
       resolve: ({ tokenId }, _args, { loaders }) =>
         andThen(
           loaders.exchange.poolPair(tokenId, NATIVE_TOKEN_ID),
-          (pool) => pool && tokenPrice(basePrice, pool, tokenId, loaders.tokens),
+          (pool) => pool && tokenPrice(basePrice, pool, tokenId, loaders.tokens.list),
         ),
     }),
     usdPrice: t.float({

@@ -4,8 +4,8 @@ import { DEFAULT_CANDLES, type PricedCandle, requireCandleArguments } from '../.
 import { createCandleStream } from '../../loaders/head-streams.ts';
 import { builder } from '../builder.ts';
 import { recordedObjects } from '../complexity.ts';
-import { poolKeyArgs } from './pool-key.ts';
 import { decimalsArgs } from './pool-pair.ts';
+import { poolKeyArgs } from './prices.ts';
 import { PoolPairRef } from './refs.ts';
 
 const CandleIntervalEnum = builder.enumType('CandleInterval', {

@@ -5,8 +5,7 @@ import { DEFAULT_ORDER, type PoolPairPage } from '../../loaders/exchange.ts';
 import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
 import { builder } from '../builder.ts';
 import { objects, pageOfPools, poolsNow } from '../complexity.ts';
-import { ExchangeVersionEnum } from './exchange-version.ts';
-import { atArg, ofOtherState } from './pool-pair.ts';
+import { atArg, ExchangeVersionEnum, ofOtherState } from './exchange.ts';
 import { PoolPairRef } from './refs.ts';
 import { TokenRef } from './token.ts';
 

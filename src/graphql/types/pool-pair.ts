@@ -1,15 +1,13 @@
 import { andThen } from '../../domain/maybe-promise.ts';
-import { type ExchangeVersion, isTradable, poolPairId, poolPairKey, poolValues } from '../../domain/pool-pair.ts';
+import { isTradable, poolPairId, poolPairKey, poolValues } from '../../domain/pool-pair.ts';
 import { exactPriceOfToken2, priceOfToken1, priceOfToken2, spotPriceOfToken2 } from '../../domain/price.ts';
 import { liquidityUsd } from '../../domain/usd-prices.ts';
-import { DEFAULT_PERCENTS, readPercents } from '../../loaders/depth.ts';
 import { poolPrice, requireDecimals } from '../../loaders/pool-price.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { objects, objectsAt } from '../complexity.ts';
 import { ASSUMED_PAIRS } from '../limits.ts';
 import { PLAIN_TEXT } from '../scalars.ts';
-import { ExchangeVersionEnum } from './exchange-version.ts';
-import { PoolDepthRef } from './pool-depth.ts';
+import { atArg, ofOtherState, versionArg } from './exchange.ts';
 import { PairRef, PoolPairRef } from './refs.ts';
 import { TokenRef } from './token.ts';
 
@@ -20,14 +18,6 @@ export const decimalsArgs = builder.args((t) => ({
   }),
   decimals2: t.int({
     description: 'Decimals of token 2, from 0 to 30. Used instead of the decimals from the token list.',
-  }),
-}));
-
-/** The argument `at` of a field that can read an earlier height. */
-export const atArg = builder.args((t) => ({
-  at: t.field({
-    type: 'BeaconHeight',
-    description: 'Beacon height to read instead of the current one. A future or pruned height is HEIGHT_NOT_AVAILABLE.',
   }),
 }));
 
@@ -156,22 +146,6 @@ PoolPairRef.implement({
       resolve: (pool, _args, { loaders }) =>
         andThen(loaders.exchange.usdPrices(pool), (prices) => liquidityUsd(prices, pool)),
     }),
-    depth: t.field({
-      type: [PoolDepthRef],
-      nullable: true,
-      complexity: ({ percents }) => objects((percents ?? DEFAULT_PERCENTS).length),
-      description:
-        'The trades that move the spot price by each of these percentages, up and down, in the order of the argument. Computed in exact integers. In V3, a trade also fills the orders on its way, and a percentage that no trade can reach with what the pool holds is left out. Empty if a virtual value is 0, or if the pool refuses every trade. Null with an error if a percentage is not valid, or if the orders cannot be read.',
-      args: {
-        percents: t.arg.floatList({
-          defaultValue: DEFAULT_PERCENTS,
-          description:
-            'Percentages, each above 0 and below 100, at most 100 of them. Any other percentage is BAD_USER_INPUT.',
-        }),
-      },
-      extensions: { refuse: readPercents },
-      resolve: (pool, args, { loaders }) => loaders.poolOrders.depths(pool, readPercents(args)),
-    }),
     current: t.field({
       type: PoolPairRef,
       nullable: true,
@@ -195,15 +169,6 @@ const NO_AMPLIFICATION = 10_000;
 
 /** The largest `Int` of GraphQL. Whoever creates a pool chooses its amplifier, of up to 64 bits. */
 const MAX_INT = 2 ** 31 - 1;
-
-/** The argument `version` of a field that reads pools. */
-const versionArg = builder.args((t) => ({
-  version: t.field({
-    type: ExchangeVersionEnum,
-    description:
-      'Version of the exchange. By default, the one that traded at the height: V1 below the start of V3. Pools of V1 are read for whoever asks for them, once for each height.',
-  }),
-}));
 
 builder.queryField('poolPair', (t) =>
   t.field({
@@ -237,8 +202,3 @@ builder.queryField('pool', (t) =>
     resolve: (_root, { poolId, at }, { loaders }) => loaders.exchange.pool(poolId, at),
   }),
 );
-
-/** Something that is set if the state of the head is not the one that is read. */
-export function ofOtherState(at: unknown, version: ExchangeVersion | null | undefined): unknown {
-  return at ?? (version === 'V1' ? version : undefined);
-}

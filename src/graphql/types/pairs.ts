@@ -9,7 +9,7 @@ import { DIVERGENCE, orderBook, POOL_PRICE, selectedPairs } from '../complexity.
 import { DivergenceRef } from './divergence.ts';
 import { OrderBookRef, orderBookArgs } from './order-book.ts';
 import { PairRef, PoolPairRef, TickerRef } from './refs.ts';
-import { TokenRef } from './token.ts';
+import { tokenField } from './token.ts';
 
 /** The arguments that name one pair or ticker. */
 const pairIdArgs = builder.args((t) => ({
@@ -85,20 +85,12 @@ for (const ref of [PairRef, TickerRef]) {
       type: 'TokenId',
       description: 'Id of the base token, which is the token that has the price.',
     }),
-    baseToken: t.field({
-      type: TokenRef,
-      description: 'The base token.',
-      resolve: ({ baseId }, _args, { loaders }) => loaders.tokens.get(baseId),
-    }),
+    baseToken: t.field(tokenField('The base token.', ({ baseId }) => baseId)),
     targetId: t.expose('targetId', {
       type: 'TokenId',
       description: 'Id of the target token, which is the token that prices are quoted in.',
     }),
-    targetToken: t.field({
-      type: TokenRef,
-      description: 'The target token.',
-      resolve: ({ targetId }, _args, { loaders }) => loaders.tokens.get(targetId),
-    }),
+    targetToken: t.field(tokenField('The target token.', ({ targetId }) => targetId)),
     orderBook: t.field({
       type: OrderBookRef,
       nullable: true,

@@ -10,7 +10,7 @@ import { objects, poolBook } from '../complexity.ts';
 import { PLAIN_TEXT } from '../scalars.ts';
 import { OrderBookEntryRef } from './order-book.ts';
 import { PoolPairRef } from './refs.ts';
-import { TokenRef } from './token.ts';
+import { tokenField } from './token.ts';
 
 const PoolOrderRef = builder.objectRef<OrderOfPool>('PoolOrder').implement({
   description:
@@ -22,18 +22,16 @@ const PoolOrderRef = builder.objectRef<OrderOfPool>('PoolOrder').implement({
       extensions: PLAIN_TEXT,
       resolve: ({ order }) => order.id,
     }),
-    sellToken: t.field({
-      type: TokenRef,
-      description: 'The token that the order sells.',
-      resolve: ({ order, pool }, _args, { loaders }) =>
-        loaders.tokens.get(order.sells === 1 ? pool.token1Id : pool.token2Id),
-    }),
-    buyToken: t.field({
-      type: TokenRef,
-      description: 'The token that the order buys.',
-      resolve: ({ order, pool }, _args, { loaders }) =>
-        loaders.tokens.get(order.sells === 1 ? pool.token2Id : pool.token1Id),
-    }),
+    sellToken: t.field(
+      tokenField('The token that the order sells.', ({ order, pool }) =>
+        order.sells === 1 ? pool.token1Id : pool.token2Id,
+      ),
+    ),
+    buyToken: t.field(
+      tokenField('The token that the order buys.', ({ order, pool }) =>
+        order.sells === 1 ? pool.token2Id : pool.token1Id,
+      ),
+    ),
     sellAmount: t.field({
       type: 'BigInt',
       description:

@@ -7,9 +7,9 @@ import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { objects, objectsAt } from '../complexity.ts';
 import { ASSUMED_PAIRS } from '../limits.ts';
 import { PLAIN_TEXT } from '../scalars.ts';
-import { atArg, ofOtherState, versionArg } from './exchange.ts';
+import { atArg, ExchangeVersionEnum, ofOtherState, versionArg } from './exchange.ts';
 import { PairRef, PoolPairRef } from './refs.ts';
-import { TokenRef } from './token.ts';
+import { tokenField } from './token.ts';
 
 /** The decimals of a field that computes prices. */
 export const decimalsArgs = builder.args((t) => ({
@@ -55,16 +55,8 @@ PoolPairRef.implement({
       extensions: PLAIN_TEXT,
       resolve: ({ v3 }) => v3?.poolId,
     }),
-    token1: t.field({
-      type: TokenRef,
-      description: 'The token with the smaller id, in lexicographic order.',
-      resolve: (pool, _args, { loaders }) => loaders.tokens.get(pool.token1Id),
-    }),
-    token2: t.field({
-      type: TokenRef,
-      description: 'The token with the larger id, in lexicographic order.',
-      resolve: (pool, _args, { loaders }) => loaders.tokens.get(pool.token2Id),
-    }),
+    token1: t.field(tokenField('The token with the smaller id, in lexicographic order.', (pool) => pool.token1Id)),
+    token2: t.field(tokenField('The token with the larger id, in lexicographic order.', (pool) => pool.token2Id)),
     token1PoolValue: t.field({
       type: 'BigInt',
       description: 'What the pool holds of token 1, in the smallest unit of the token.',

@@ -13,7 +13,7 @@ import { builder } from '../builder.ts';
 import { complexityOfQuote } from '../complexity.ts';
 import { atArg } from './exchange.ts';
 import { PoolPairRef } from './refs.ts';
-import { TokenRef } from './token.ts';
+import { tokenField } from './token.ts';
 
 const QuoteFeeRef = builder.objectRef<TradeFee>('QuoteFee').implement({
   description:
@@ -44,16 +44,8 @@ const QuoteStepRef = builder.objectRef<QuoteStep>('QuoteStep').implement({
       description: 'The pool, at the height of the quote and before the trade.',
       resolve: ({ pool }) => pool,
     }),
-    sellToken: t.field({
-      type: TokenRef,
-      description: 'The token that is sent to the pool.',
-      resolve: ({ sellTokenId }, _args, { loaders }) => loaders.tokens.get(sellTokenId),
-    }),
-    buyToken: t.field({
-      type: TokenRef,
-      description: 'The token that the pool gives.',
-      resolve: ({ buyTokenId }, _args, { loaders }) => loaders.tokens.get(buyTokenId),
-    }),
+    sellToken: t.field(tokenField('The token that is sent to the pool.', ({ sellTokenId }) => sellTokenId)),
+    buyToken: t.field(tokenField('The token that the pool gives.', ({ buyTokenId }) => buyTokenId)),
     sellAmount: t.expose('sellAmount', {
       type: 'BigInt',
       description: 'Amount that is sent to the pool: `buyAmount` of the step before.',
@@ -78,16 +70,8 @@ const QuoteRef = builder.objectRef<Quote>('Quote').implement({
       type: 'BeaconHeight',
       description: 'Beacon height of the reserves from which the quote was computed.',
     }),
-    sellToken: t.field({
-      type: TokenRef,
-      description: 'The token that the trader sends.',
-      resolve: ({ sellTokenId }, _args, { loaders }) => loaders.tokens.get(sellTokenId),
-    }),
-    buyToken: t.field({
-      type: TokenRef,
-      description: 'The token that the trader receives.',
-      resolve: ({ buyTokenId }, _args, { loaders }) => loaders.tokens.get(buyTokenId),
-    }),
+    sellToken: t.field(tokenField('The token that the trader sends.', ({ sellTokenId }) => sellTokenId)),
+    buyToken: t.field(tokenField('The token that the trader receives.', ({ buyTokenId }) => buyTokenId)),
     sellAmount: t.expose('sellAmount', {
       type: 'BigInt',
       description:

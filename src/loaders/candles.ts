@@ -54,26 +54,14 @@ export function requireCandleArguments(args: CandlesArguments): void {
   requireAtLeast(1, 'last', last);
 }
 
-/** The candles of the pools of one answer. Both throw HistoryUnavailableError. */
-export type CandleLoader = {
-  /** The candles up to the height of the pool, oldest first. @throws BadUserInputError for more than a limit */
-  candles(pool: PoolPair, args: CandlesArguments): Promise<readonly PricedCandle[]>;
-  /** The candle that a subscription sends: a closed one, or the newest one. @throws BadUserInputError if there is no pool */
-  candleAt(
-    pool: PoolPair | undefined,
-    moment: CandleMoment,
-    args: CandlesArguments & Pick<PoolKey, 'poolId'>,
-  ): Promise<PricedCandle>;
-};
-
 /** Candles of one pool. */
 type CandlesKey = CandleRange & { readonly interval: CandleInterval; readonly pool: PoolPair };
 
 /** The newest recorded height, and the heads in memory. */
 type Recorded = { readonly recordedTo: BeaconHeight | undefined; readonly heads: readonly Head[] };
 
-/** Creates the candle loader of one answer. */
-export function createCandleLoader({ view, tokens, limits }: HistoryReads): CandleLoader {
+/** Creates the loader of the candles of the pools of one answer. Its methods throw HistoryUnavailableError. */
+export function createCandleLoader({ view, tokens, limits }: HistoryReads) {
   const { history } = view;
   const load = createPoolBatches(
     ({ pool, interval, from, to, last }: CandlesKey) => `${pool.beaconHeight} ${interval} ${from} ${to} ${last}`,
@@ -140,6 +128,7 @@ export function createCandleLoader({ view, tokens, limits }: HistoryReads): Cand
     return recorded;
   }
 
+  /** The candles up to the height of the pool, oldest first. @throws BadUserInputError for more than a limit */
   async function candles(pool: PoolPair, args: CandlesArguments): Promise<readonly PricedCandle[]> {
     const { interval, from, to } = args;
     const last = args.last ?? DEFAULT_CANDLES;
@@ -157,7 +146,12 @@ export function createCandleLoader({ view, tokens, limits }: HistoryReads): Cand
 
   return {
     candles,
-    async candleAt(pool, { closed }, args) {
+    /** The candle that a subscription sends: a closed one, or the newest one. @throws BadUserInputError if there is no pool */
+    async candleAt(
+      pool: PoolPair | undefined,
+      { closed }: CandleMoment,
+      args: CandlesArguments & Pick<PoolKey, 'poolId'>,
+    ): Promise<PricedCandle> {
       if (pool === undefined) throw noPool(args);
       const to = closed === undefined ? undefined : closed + INTERVAL_MS[args.interval];
       const [candle] = await candles(pool, { ...args, from: closed, to, last: 1 });

@@ -20,15 +20,13 @@ import type { TokenSource } from '../live/tokens.ts';
 import type { CandleMoment } from './closed-intervals.ts';
 import { readPoolId } from './exchange.ts';
 import { reservesIn } from './history-view.ts';
-import type { Loaders } from './loaders.ts';
 import type { PoolCache } from './pool-cache.ts';
 import { noPool, poolPrice } from './pool-price.ts';
-import { createSourceStream, type SourceStream } from './source-stream.ts';
-import type { Sources } from './sources.ts';
-import { subscribeTo, toSeveral, withFilledIn } from './stream-operators.ts';
+import { createSourceStream, type SourceStream, subscribeTo, toSeveral, withFilledIn } from './source-stream.ts';
+import type { LoaderInputs, Sources } from './sources.ts';
 
 /** The current head first, then each new one. */
-export async function createHeadStream({ sources }: Pick<Loaders, 'sources'>): Promise<SourceStream<Head, Head>> {
+export async function createHeadStream({ sources }: Pick<LoaderInputs, 'sources'>): Promise<SourceStream<Head, Head>> {
   const subscribe = await subscribeTo(sources.head);
   return createSourceStream<Head, Head>({ subscribe, toUpdate: (head) => head, headOf: (head) => head });
 }
@@ -57,7 +55,7 @@ export type PricesArguments = {
  */
 export async function createPriceStream(
   { poolPairs, tokenIds, onlyChanged, afterHeight }: PricesArguments,
-  { sources, options: { afterEvent } }: Pick<Loaders, 'sources' | 'options'>,
+  { sources, options: { afterEvent } }: LoaderInputs,
 ): Promise<SourceStream<Head, PriceUpdate>> {
   if (poolPairs?.length === 0)
     throw new BadUserInputError('poolPairs is empty. List at least one pool, or omit the argument.');
@@ -143,7 +141,7 @@ type HeadStep = {
 /** Which candle of a pool is sent next. @throws BadUserInputError for a pool that does not exist */
 export async function createCandleStream(
   { interval, ...pool }: PoolKey & { readonly interval: CandleInterval },
-  { sources, options: { afterEvent } }: Pick<Loaders, 'sources' | 'options'>,
+  { sources, options: { afterEvent } }: LoaderInputs,
 ): Promise<SourceStream<CandleMoment, CandleMoment>> {
   requirePoolId(pool);
   const subscribe = await subscribeTo(sources.head);
@@ -173,7 +171,7 @@ export async function createCandleStream(
  */
 export async function createPriceCrossingStream(
   { above, below, ...key }: PoolKey & BoundsArguments,
-  { sources, options: { afterEvent } }: Pick<Loaders, 'sources' | 'options'>,
+  { sources, options: { afterEvent } }: LoaderInputs,
 ): Promise<SourceStream<HeadStep, PriceCrossing>> {
   requirePoolId(key);
   const bounds = { above: above ?? undefined, below: below ?? undefined };

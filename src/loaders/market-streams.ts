@@ -4,11 +4,17 @@ import type { MarketSnapshot } from '../live/market/lists.ts';
 import { noTicker, type OrderBookSnapshot } from '../live/market/order-books.ts';
 import { createDivergenceSelector, type DivergenceArguments } from './divergence.ts';
 import type { DivergenceRanking } from './divergence-ranking.ts';
-import type { Loaders } from './loaders.ts';
 import { type PairFilterInput, toFilter } from './market.ts';
 import { type CutOrderBook, cutBook, type OrderBookArguments, readOrderBookArguments } from './order-book.ts';
-import { createSourceStream, type SourceStream } from './source-stream.ts';
-import { startAtHead, startWithError, subscribeTo, valueOrError } from './stream-operators.ts';
+import {
+  createSourceStream,
+  type SourceStream,
+  startAtHead,
+  startWithError,
+  subscribeTo,
+  valueOrError,
+} from './source-stream.ts';
+import type { LoaderInputs } from './sources.ts';
 
 // The source streams of subscriptions: the current value, then each change. If its upstream cannot be read, a stream starts
 // with the error and stays open. All throw UpstreamNotConfiguredError.
@@ -16,7 +22,7 @@ import { startAtHead, startWithError, subscribeTo, valueOrError } from './stream
 /** The tickers that match a filter, each time that a ticker has changed. */
 export async function createTickerStream(
   filter: PairFilterInput | null | undefined,
-  { sources }: Pick<Loaders, 'sources'>,
+  { sources }: Pick<LoaderInputs, 'sources'>,
 ): Promise<SourceStream<MarketSnapshot<Ticker>, readonly Ticker[]>> {
   return createSourceStream<MarketSnapshot<Ticker>, readonly Ticker[]>({
     subscribe: await subscribeTo(sources.market.tickers),
@@ -32,7 +38,7 @@ export async function createTickerStream(
  */
 export async function createDivergenceStream(
   args: DivergenceArguments,
-  { sources, options }: Pick<Loaders, 'sources' | 'options'>,
+  { sources, options }: LoaderInputs,
 ): Promise<SourceStream<DivergenceRanking, readonly Pair[]>> {
   const toUpdate = createDivergenceSelector(args, options.maxPageSize);
   const { head, market, divergences } = sources;
@@ -51,7 +57,7 @@ export async function createDivergenceStream(
 export async function createOrderBookStream(
   tickerId: string,
   args: OrderBookArguments,
-  { sources, options }: Pick<Loaders, 'sources' | 'options'>,
+  { sources, options }: LoaderInputs,
 ): Promise<SourceStream<OrderBookSnapshot, CutOrderBook>> {
   const cut = readOrderBookArguments(args);
   const first = await valueOrError(sources.orderBooks.read(tickerId, options.requester));

@@ -3,12 +3,12 @@ import { minimumReceived, priceImpactPercent, type Quote, type QuoteStep, quoted
 import { MAX_HOPS_V3 } from '../../domain/route-search.ts';
 import type { TradeFee } from '../../domain/trade-fee.ts';
 import {
+  createQuoteStream,
   DEFAULT_MAX_HOPS,
   DEFAULT_SLIPPAGE_PERCENT,
   readQuoteArguments,
   readSlippagePercent,
 } from '../../loaders/quote.ts';
-import { createQuoteStream } from '../../loaders/quote-stream.ts';
 import { builder } from '../builder.ts';
 import { complexityOfQuote } from '../complexity.ts';
 import { atArg } from './exchange.ts';

@@ -58,7 +58,7 @@ type RankingSources = {
 /** Creates the rankings; none is computed yet. */
 export function createDivergenceRankings(sources: RankingSources): DivergenceRankings {
   const { head, market, orderBooks } = sources;
-  let known: KnownRanking | undefined;
+  let known: { readonly inputs: AllInputs; readonly ranking: Promise<DivergenceRanking> } | undefined;
   let latest = createBroadcast<DivergenceRanking>();
   let skippedBefore = 0;
   /** What is followed for the subscribers. */
@@ -67,10 +67,8 @@ export function createDivergenceRankings(sources: RankingSources): DivergenceRan
   let isOutdated = false;
 
   function rank(inputs: RankingInputs): Promise<DivergenceRanking> {
-    const tokens = sources.tokens.current();
-    if (known === undefined || known.tokens !== tokens || !areSame(known.inputs, inputs)) {
-      known = { inputs, tokens, ranking: rankPairs(inputs, tokens) };
-    }
+    const all = { ...inputs, tokens: sources.tokens.current() };
+    if (known === undefined || !areSame(known.inputs, all)) known = { inputs: all, ranking: rankPairs(all) };
     return known.ranking;
   }
 
@@ -129,20 +127,12 @@ export function createDivergenceRankings(sources: RankingSources): DivergenceRan
   };
 }
 
-/** A ranking, and what it was computed from. */
-type KnownRanking = {
-  readonly inputs: RankingInputs;
-  readonly tokens: TokenList;
-  readonly ranking: Promise<DivergenceRanking>;
-};
+type AllInputs = RankingInputs & { readonly tokens: TokenList };
 
 /** Pairs that are compared in one turn of the event loop: about a millisecond of work. */
 const PAIRS_PER_TURN = 500;
 
-async function rankPairs(
-  { head, pairs, tickers, books }: RankingInputs,
-  tokens: TokenList,
-): Promise<DivergenceRanking> {
+async function rankPairs({ head, pairs, tickers, books, tokens }: AllInputs): Promise<DivergenceRanking> {
   const { wait } = createTurnLimit(PAIRS_PER_TURN);
   const ranked: RankedPair[] = [];
 
@@ -167,6 +157,6 @@ async function rankPairs(
   }
 }
 
-function areSame(a: RankingInputs, b: RankingInputs): boolean {
-  return a.head === b.head && a.pairs === b.pairs && a.tickers === b.tickers && a.books === b.books;
+function areSame(a: AllInputs, b: AllInputs): boolean {
+  return (['head', 'pairs', 'tickers', 'books', 'tokens'] as const).every((name) => a[name] === b[name]);
 }

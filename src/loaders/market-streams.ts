@@ -9,9 +9,9 @@ import { type CutOrderBook, cutBook, type OrderBookArguments, readOrderBookArgum
 import {
   createSourceStream,
   type SourceStream,
-  startAtHead,
   startWithError,
   subscribeTo,
+  toSeveral,
   valueOrError,
 } from './source-stream.ts';
 import type { LoaderInputs } from './sources.ts';
@@ -43,8 +43,13 @@ export async function createDivergenceStream(
   const toUpdate = createDivergenceSelector(args, options.maxPageSize);
   const { head, market, divergences } = sources;
   const first = await valueOrError(Promise.all([head.get(), market.pairs.get(), market.tickers.get()]));
-  // The newest ranking can be of the previous head, while that of the current one is computed.
-  const subscribe = startAtHead(divergences.subscribe, head.current());
+  // The newest ranking can be of the previous head, while that of the current one is computed. The height of a subscription must not
+  // be below that of an earlier answer.
+  const height = head.current()?.beaconHeight ?? 0;
+  const subscribe = toSeveral(
+    divergences.subscribe,
+    () => (ranking: DivergenceRanking) => (ranking.head.beaconHeight < height ? [] : [ranking]),
+  );
   return createSourceStream<DivergenceRanking, readonly Pair[]>({
     subscribe: first instanceof UpstreamError ? startWithError(first, subscribe) : subscribe,
     toUpdate,

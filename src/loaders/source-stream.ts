@@ -87,21 +87,6 @@ export async function valueOrError<T>(value: Promise<T>): Promise<T | UpstreamEr
   }
 }
 
-/** The values from those of a head on: the height of a subscription must not be below that of an earlier answer. */
-export function startAtHead<V extends { readonly head: Head }>(
-  subscribe: Subscribe<V>,
-  first: Head | undefined,
-): Subscribe<V> {
-  return (subscriber) => {
-    const values = subscribe({
-      onNext: (value) =>
-        value.head.beaconHeight < (first?.beaconHeight ?? 0) ? values.request() : subscriber.onNext(value),
-      onError: (reason) => subscriber.onError(reason),
-    });
-    return values;
-  };
-}
-
 /**
  * The values of a source that cannot be read when a client subscribes: first the error, once, then each good value.
  *
@@ -115,10 +100,7 @@ export function startWithError<V>(
   return (subscriber) => {
     let isReported = false;
     // At once, because an order book is only read while it has subscribers.
-    const values = subscribe({
-      onNext: (value) => (value === expired ? values.request() : subscriber.onNext(value)),
-      onError: (reason) => subscriber.onError(reason),
-    });
+    const values = toSeveral<V, V>(subscribe, () => (value) => (value === expired ? [] : [value]))(subscriber);
     return {
       request() {
         if (isReported) return values.request();
@@ -131,32 +113,32 @@ export function startWithError<V>(
 }
 
 /**
- * Several values for each head, or none. They are sent one for each request. A subscriber that is slow skips heads, and
- * `toValues` is called with the newest one next.
+ * Several values for each value of a source, such as a head, or none. They are sent one for each request. A subscriber that is slow
+ * skips heads, and `toValues` is called with the newest one next.
  *
  * @param start creates the function of one subscriber, which can remember what it was called with
  */
-export function toSeveral<V>(
-  subscribe: Subscribe<Head | UpstreamError>,
-  start: () => (head: Head) => readonly V[],
+export function toSeveral<T, V>(
+  subscribe: Subscribe<T | UpstreamError>,
+  start: () => (value: T) => readonly V[],
 ): Subscribe<V | UpstreamError> {
   return (subscriber) => {
     const toValues = start();
     let waiting: V[] = [];
-    const heads = subscribe({
-      onNext(head) {
-        if (head instanceof GatewayError) return subscriber.onNext(head);
-        waiting = [...toValues(head)];
+    const values = subscribe({
+      onNext(value) {
+        if (value instanceof GatewayError) return subscriber.onNext(value);
+        waiting = [...toValues(value)];
         request();
       },
       onError: (reason) => subscriber.onError(reason),
     });
     function request(): void {
       const value = waiting.shift();
-      if (value === undefined) heads.request();
+      if (value === undefined) values.request();
       else subscriber.onNext(value);
     }
-    return { request, cancel: () => heads.cancel() };
+    return { request, cancel: () => values.cancel() };
   };
 }
 

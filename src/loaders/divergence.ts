@@ -6,7 +6,7 @@ import { requireAtLeast } from './argument-ranges.ts';
 import type { DivergenceRanking } from './divergence-ranking.ts';
 import type { Loaders } from './loaders.ts';
 import { readPageSize } from './page-arguments.ts';
-import { poolWithPriceOf } from './pool-price.ts';
+import { withPoolOf } from './pool-price.ts';
 
 /** The prices of a pair from its three sources. Those of the market-data host are read when a field needs them. */
 export type PairPrices = {
@@ -35,15 +35,11 @@ export function pricesOf(
   if (known !== undefined)
     return { ...known, lastPrice: () => known.lastPrice, bookMidPrice: () => known.bookMidPrice };
 
-  return andThen(
-    poolWithPriceOf(pair, exchange),
-    (pool) =>
-      pool && {
-        poolPrice: tokenPrice(basePrice, pool, pair.baseId, tokens.list),
-        lastPrice: () => andThen(market.tickers.byPoolId(pair.poolId), (ticker) => ticker?.lastPrice),
-        bookMidPrice: () => orderBooks.complete(pair.tickerId).then((book) => book && midPrice(book)),
-      },
-  );
+  return withPoolOf(pair, exchange, (pool) => ({
+    poolPrice: tokenPrice(basePrice, pool, pair.baseId, tokens.list),
+    lastPrice: () => andThen(market.tickers.byPoolId(pair.poolId), (ticker) => ticker?.lastPrice),
+    bookMidPrice: () => orderBooks.complete(pair.tickerId).then((book) => book && midPrice(book)),
+  }));
 }
 
 /**

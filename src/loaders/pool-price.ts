@@ -50,9 +50,21 @@ export function createPriceOfBase(
   return (reserves) => reserves && poolPrice((_pool, d1, d2) => formula(reserves, d1, d2), pool, args, tokens.list);
 }
 
-/** The pool of a pair at the height of the answer, if its price is that of the pair; see {@link placeWithPriceOf}. @throws UpstreamError */
-export function poolWithPriceOf(pair: Pair, exchange: ExchangeLoader): MaybePromise<PoolPair | undefined> {
-  return exchange.find((state) => placeWithPriceOf(state, pair));
+/**
+ * Reads something of the pool of a pair at the height of the answer.
+ *
+ * @returns `undefined` if there is no pool whose price is that of the pair; see {@link placeWithPriceOf}
+ * @throws UpstreamError
+ */
+export function withPoolOf<T>(
+  pair: Pair,
+  exchange: ExchangeLoader,
+  read: (pool: PoolPair) => MaybePromise<T>,
+): MaybePromise<T | undefined> {
+  return andThen(
+    exchange.find((state) => placeWithPriceOf(state, pair)),
+    (pool) => pool && read(pool),
+  );
 }
 
 /**
@@ -65,10 +77,7 @@ export function pairPrice<Price>(
   pair: Pair,
   { exchange, tokens }: { readonly exchange: ExchangeLoader; readonly tokens: TokenLoader },
 ): MaybePromise<Price | undefined> {
-  return andThen(
-    poolWithPriceOf(pair, exchange),
-    (pool) => pool && tokenPrice(formula, pool, pair.baseId, tokens.list),
-  );
+  return withPoolOf(pair, exchange, (pool) => tokenPrice(formula, pool, pair.baseId, tokens.list));
 }
 
 /** Checks the arguments of a price. @throws BadUserInputError */

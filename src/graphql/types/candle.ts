@@ -2,11 +2,10 @@ import { andThen } from '../../domain/maybe-promise.ts';
 import { placeOfKey } from '../../domain/pool-selection.ts';
 import { DEFAULT_CANDLES, type PricedCandle, requireCandleArguments } from '../../loaders/candles.ts';
 import { createCandleStream } from '../../loaders/head-streams.ts';
-import { builder } from '../builder.ts';
+import { builder, PoolPairRef } from '../builder.ts';
 import { recordedObjects } from '../complexity.ts';
 import { decimalsArgs } from './pool-pair.ts';
 import { poolKeyArgs } from './prices.ts';
-import { PoolPairRef } from './refs.ts';
 
 const CandleIntervalEnum = builder.enumType('CandleInterval', {
   description: 'Length of the time that a candle covers. Intervals are aligned to UTC.',

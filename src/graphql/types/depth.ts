@@ -1,9 +1,8 @@
 import type { PoolDepth } from '../../domain/depth.ts';
 import type { DepthLadder, LadderLevel } from '../../domain/depth-ladder.ts';
 import { DEFAULT_PERCENTS, DEFAULT_STEPS, ladderOf, readPercents, readSteps } from '../../loaders/depth.ts';
-import { builder } from '../builder.ts';
+import { builder, PairRef, PoolPairRef } from '../builder.ts';
 import { ladder, objects } from '../complexity.ts';
-import { PairRef, PoolPairRef } from './refs.ts';
 
 const PoolDepthRef = builder.objectRef<PoolDepth>('PoolDepth').implement({
   description:

@@ -4,11 +4,10 @@ import { pricesOf } from '../../loaders/divergence.ts';
 import { createTickerStream } from '../../loaders/market-streams.ts';
 import { readOrderBookArguments } from '../../loaders/order-book.ts';
 import { pairPrice } from '../../loaders/pool-price.ts';
-import { builder, NODE_ID, NodeRef } from '../builder.ts';
+import { builder, NODE_ID, NodeRef, PairRef, PoolPairRef, TickerRef } from '../builder.ts';
 import { DIVERGENCE, orderBook, POOL_PRICE, selectedPairs } from '../complexity.ts';
 import { DivergenceRef } from './divergence.ts';
 import { OrderBookRef, orderBookArgs } from './order-book.ts';
-import { PairRef, PoolPairRef, TickerRef } from './refs.ts';
 import { tokenField } from './token.ts';
 
 /** The arguments that name one pair or ticker. */

@@ -5,11 +5,10 @@ import { DEFAULT_DEPTH, readOrderBookArguments } from '../../loaders/order-book.
 import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
 import type { OrderOfPool } from '../../loaders/pool-orders.ts';
 import { poolPrice } from '../../loaders/pool-price.ts';
-import { builder } from '../builder.ts';
+import { builder, PoolPairRef } from '../builder.ts';
 import { objects, poolBook } from '../complexity.ts';
 import { PLAIN_TEXT } from '../scalars.ts';
 import { OrderBookEntryRef } from './order-book.ts';
-import { PoolPairRef } from './refs.ts';
 import { tokenField } from './token.ts';
 
 const PoolOrderRef = builder.objectRef<OrderOfPool>('PoolOrder').implement({

@@ -3,12 +3,11 @@ import { isTradable, poolPairId, poolPairKey, poolValues } from '../../domain/po
 import { exactPriceOfToken2, priceOfToken1, priceOfToken2, spotPriceOfToken2 } from '../../domain/price.ts';
 import { liquidityUsd } from '../../domain/usd-prices.ts';
 import { poolPrice, requireDecimals } from '../../loaders/pool-price.ts';
-import { builder, NODE_ID, NodeRef } from '../builder.ts';
+import { builder, NODE_ID, NodeRef, PairRef, PoolPairRef } from '../builder.ts';
 import { objects, objectsAt } from '../complexity.ts';
 import { ASSUMED_PAIRS } from '../limits.ts';
 import { PLAIN_TEXT } from '../scalars.ts';
 import { atArg, ExchangeVersionEnum, ofOtherState, versionArg } from './exchange.ts';
-import { PairRef, PoolPairRef } from './refs.ts';
 import { tokenField } from './token.ts';
 
 /** The decimals of a field that computes prices. */

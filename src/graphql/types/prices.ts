@@ -10,11 +10,10 @@ import {
   type PricesArguments,
   type PriceUpdate,
 } from '../../loaders/head-streams.ts';
-import { builder } from '../builder.ts';
+import { builder, PoolPairRef } from '../builder.ts';
 import { type Complexity, listOf, objects, objectsOf, poolsNow } from '../complexity.ts';
 import type { Service } from '../context.ts';
 import { MAX_POOLS_COUNTED } from '../limits.ts';
-import { PoolPairRef } from './refs.ts';
 
 const TOKEN_1 = 'Id of one of the two tokens.';
 const TOKEN_2 = 'Id of the other token.';

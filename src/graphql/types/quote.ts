@@ -9,10 +9,9 @@ import {
   readQuoteArguments,
   readSlippagePercent,
 } from '../../loaders/quote.ts';
-import { builder } from '../builder.ts';
+import { builder, PoolPairRef } from '../builder.ts';
 import { complexityOfQuote } from '../complexity.ts';
 import { atArg } from './exchange.ts';
-import { PoolPairRef } from './refs.ts';
 import { tokenField } from './token.ts';
 
 const QuoteFeeRef = builder.objectRef<TradeFee>('QuoteFee').implement({

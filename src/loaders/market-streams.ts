@@ -26,7 +26,7 @@ export async function createTickerStream(
 ): Promise<SourceStream<MarketSnapshot<Ticker>, readonly Ticker[]>> {
   return createSourceStream<MarketSnapshot<Ticker>, readonly Ticker[]>({
     subscribe: await subscribeTo(sources.market.tickers),
-    isChange: ({ market }, previous) => market !== previous?.market,
+    isSame: (a, b) => a.market === b.market,
     toUpdate: ({ market }) => selectPairs(market.rows, toFilter(filter)),
   });
 }

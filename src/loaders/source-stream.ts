@@ -12,10 +12,8 @@ import type { Head } from '../live/chain/head.ts';
  */
 export type SourceStream<V = unknown, U = unknown> = AsyncIterable<U> & {
   readonly subscribe: Subscribe<V | GatewayError>;
-  /** Whether a subscriber that received `previous` last gets an update for a value. */
-  isChange(value: V | GatewayError, previous: V | undefined): boolean;
   toUpdate(value: V | GatewayError, previous: V | undefined): U;
-  /** Whether two values are the same, although they can be two objects. */
+  /** Whether two values are the same, although they can be two objects. A subscriber gets no update for the second one. */
   isSame(a: V | GatewayError, b: V | GatewayError): boolean;
   /** Whether an update depends on the value before it. If not, all subscribers share the update. */
   readonly dependsOnPrevious: boolean;
@@ -34,10 +32,9 @@ export function isSourceStream(stream: object): stream is SourceStream {
   return 'toUpdate' in stream;
 }
 
-/** What differs between source streams. By default, each value is a change, and all subscribers share its update. */
+/** What differs between source streams. By default, each object is another value, and all subscribers share its update. */
 type SourceStreamOptions<V, U> = Pick<SourceStream<V, U>, 'subscribe'> & {
   toUpdate(value: V, previous: V | undefined): U;
-  isChange?(value: V, previous: V | undefined): boolean;
   isSame?(a: V, b: V): boolean;
   headOf?(value: V): Head;
   heightOf?(value: V): BeaconHeight | undefined;
@@ -48,11 +45,10 @@ type SourceStreamOptions<V, U> = Pick<SourceStream<V, U>, 'subscribe'> & {
 
 /** Creates a source stream. */
 export function createSourceStream<V, U>(options: SourceStreamOptions<V, U>): SourceStream<V, U> {
-  const { subscribe, toUpdate, isChange, isSame = Object.is, headOf, heightOf, resumesAfter } = options;
+  const { subscribe, toUpdate, isSame = Object.is, headOf, heightOf, resumesAfter } = options;
   const { dependsOnPrevious = false, skipsEqualUpdates = false } = options;
   return {
     subscribe,
-    isChange: (value, previous) => value instanceof GatewayError || (isChange?.(value, previous) ?? true),
     // An error in place of a value is reported by the executor.
     toUpdate: (value, previous) => (value instanceof GatewayError ? (value as U) : toUpdate(value, previous)),
     isSame: (a, b) => (a instanceof GatewayError || b instanceof GatewayError ? a === b : isSame(a, b)),

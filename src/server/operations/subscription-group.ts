@@ -20,7 +20,7 @@ export type ExecutedUpdate = { readonly update: EncodedUpdate; areCurrent(now: I
 type SubscriptionGroupOptions = {
   readonly stream: Pick<
     SourceStream,
-    'subscribe' | 'isChange' | 'isSame' | 'dependsOnPrevious' | 'skipsEqualUpdates' | 'resumesAfter'
+    'subscribe' | 'isSame' | 'dependsOnPrevious' | 'skipsEqualUpdates' | 'resumesAfter'
   >;
   /** Executes the update of a value for members that received `previous` before it. */
   execute(value: unknown, previous: unknown): Promise<ExecutedUpdate>;
@@ -150,7 +150,7 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions): Subs
 
   // One function for all members, which finds its member in `this`: there can be thousands.
   function onNext(this: Member, value: unknown): void {
-    if (!stream.isChange(value, this.previous)) {
+    if (this.previous !== undefined && stream.isSame(value, this.previous)) {
       this.source?.request();
       return;
     }

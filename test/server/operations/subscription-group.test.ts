@@ -22,7 +22,6 @@ function createGroup({
   const group = createSubscriptionGroup({
     stream: {
       subscribe: latest.subscribe,
-      isChange: () => true,
       isSame,
       dependsOnPrevious,
       skipsEqualUpdates,

@@ -10,7 +10,6 @@ import { createClosedIntervals } from '../loaders/closed-intervals.ts';
 import { createDivergenceRankings } from '../loaders/divergence-ranking.ts';
 import { createPoolCache, createUsdPrices } from '../loaders/pool-cache.ts';
 import type { Sources } from '../loaders/sources.ts';
-import { createHeadSteps } from '../loaders/stream-operators.ts';
 import { createTokenCount } from '../loaders/token.ts';
 import { createWindowStarts } from '../loaders/window-starts.ts';
 import type { Log } from '../logging/log.ts';
@@ -164,7 +163,6 @@ export function createApp({
     divergences: createDivergenceRankings(followed),
     windowStarts: createWindowStarts(recording.sources.history),
     closedIntervals: createClosedIntervals(nodes.sources.head, recording.sources.history),
-    headSteps: createHeadSteps(followed.tokens),
     tokenCount: createTokenCount(followed),
   };
   const service: Service = {

@@ -2,7 +2,7 @@ import { MAX_DECIMALS, toDecimal } from './amount.ts';
 import { isNonEmpty, type PoolPair } from './pool-pair.ts';
 import type { Reserves } from './reserves.ts';
 import { amountReceived } from './swap.ts';
-import type { TokenId } from './token.ts';
+import type { TokenId, TokenList } from './token.ts';
 
 const POWERS_OF_10 = Array.from({ length: MAX_DECIMALS + 1 }, (_, exponent) => Number(`1e${exponent}`));
 
@@ -47,6 +47,26 @@ export function exactBasePrice(
 ): string | undefined {
   if (pool.token2Id === baseId) return exactPriceOfToken2(pool, decimals1, decimals2);
   return exactPrice(pool.reserve2, pool.reserve1, decimals2, decimals1);
+}
+
+/** A formula for the price of one token of a pool in its other token. */
+export type TokenFormula<Price> = (
+  pool: PoolPair,
+  tokenId: TokenId,
+  decimals1: number,
+  decimals2: number,
+) => Price | undefined;
+
+/** The price of one token of a pool; `undefined` if the decimals of a token are unknown, or if the formula gives no price. */
+export function tokenPrice<Price>(
+  formula: TokenFormula<Price>,
+  pool: PoolPair,
+  tokenId: TokenId,
+  tokens: TokenList,
+): Price | undefined {
+  const decimals1 = tokens.get(pool.token1Id)?.decimals;
+  const decimals2 = tokens.get(pool.token2Id)?.decimals;
+  return decimals1 === undefined || decimals2 === undefined ? undefined : formula(pool, tokenId, decimals1, decimals2);
 }
 
 /** Token 1 per token 2 by the ratio of the reserves: the price of an infinitely small trade. */

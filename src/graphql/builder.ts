@@ -3,6 +3,8 @@ import ComplexityPlugin from '@pothos/plugin-complexity';
 import RelayPlugin from '@pothos/plugin-relay';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { Instant } from '../domain/instant.ts';
+import type { Pair, Ticker } from '../domain/market.ts';
+import type { PoolPair } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token.ts';
 import { estimateField, objects } from './complexity.ts';
 import type { Context } from './context.ts';
@@ -77,3 +79,8 @@ builder.subscriptionType({
  * for each object, which takes most of the time and memory of a long list.
  */
 export const NodeRef = builder.nodeInterfaceRef();
+
+// The types whose fields return each other. Their fields are declared in types/.
+export const PairRef = builder.objectRef<Pair>('Pair');
+export const PoolPairRef = builder.objectRef<PoolPair>('PoolPair');
+export const TickerRef = builder.objectRef<Ticker>('Ticker');

@@ -14,13 +14,12 @@ import {
 import type { Instant } from '../domain/instant.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import type { PoolKey } from '../domain/pool-selection.ts';
-import { priceOfToken1 } from '../domain/price.ts';
 import { BadUserInputError, HistoryUnavailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import { requireAtLeast, requireWithin } from './argument-ranges.ts';
 import type { CandleMoment } from './closed-intervals.ts';
 import { createPoolBatches, type HistoryReads, reservesIn } from './history-view.ts';
-import { createPriceOf, type DecimalsArguments, noPool, type PriceOf, requireDecimals } from './pool-price.ts';
+import { createPriceOfBase, type DecimalsArguments, noPool, type PriceOf, requireDecimals } from './pool-price.ts';
 
 /**
  * A candle, and how its prices are computed: of token 2 in token 1, and of token 1 in token 2. The volumes are whole tokens of the
@@ -55,26 +54,14 @@ export function requireCandleArguments(args: CandlesArguments): void {
   requireAtLeast(1, 'last', last);
 }
 
-/** The candles of the pools of one answer. Both throw HistoryUnavailableError. */
-export type CandleLoader = {
-  /** The candles up to the height of the pool, oldest first. @throws BadUserInputError for more than a limit */
-  candles(pool: PoolPair, args: CandlesArguments): Promise<readonly PricedCandle[]>;
-  /** The candle that a subscription sends: a closed one, or the newest one. @throws BadUserInputError if there is no pool */
-  candleAt(
-    pool: PoolPair | undefined,
-    moment: CandleMoment,
-    args: CandlesArguments & Pick<PoolKey, 'poolId'>,
-  ): Promise<PricedCandle>;
-};
-
 /** Candles of one pool. */
 type CandlesKey = CandleRange & { readonly interval: CandleInterval; readonly pool: PoolPair };
 
 /** The newest recorded height, and the heads in memory. */
 type Recorded = { readonly recordedTo: BeaconHeight | undefined; readonly heads: readonly Head[] };
 
-/** Creates the candle loader of one answer. */
-export function createCandleLoader({ view, tokens, limits }: HistoryReads): CandleLoader {
+/** Creates the loader of the candles of the pools of one answer. Its methods throw HistoryUnavailableError. */
+export function createCandleLoader({ view, tokens, limits }: HistoryReads) {
   const { history } = view;
   const load = createPoolBatches(
     ({ pool, interval, from, to, last }: CandlesKey) => `${pool.beaconHeight} ${interval} ${from} ${to} ${last}`,
@@ -141,13 +128,14 @@ export function createCandleLoader({ view, tokens, limits }: HistoryReads): Cand
     return recorded;
   }
 
+  /** The candles up to the height of the pool, oldest first. @throws BadUserInputError for more than a limit */
   async function candles(pool: PoolPair, args: CandlesArguments): Promise<readonly PricedCandle[]> {
     const { interval, from, to } = args;
     const last = args.last ?? DEFAULT_CANDLES;
     requireWithin(limits.maxCandles, 'last', last);
     const key = { pool, interval, from: from ?? undefined, to: to ?? undefined, last };
-    const priceOf = createPriceOf(pool, args, tokens);
-    const inversePriceOf = createPriceOf(pool, args, tokens, priceOfToken1);
+    const priceOf = createPriceOfBase(pool, args, tokens, pool.token2Id);
+    const inversePriceOf = createPriceOfBase(pool, args, tokens, pool.token1Id);
     const decimals1 = args.decimals1 ?? tokens.decimalsOf(pool.token1Id);
     const decimals2 = args.decimals2 ?? tokens.decimalsOf(pool.token2Id);
     return (await load(key)).map((candle) => {
@@ -158,7 +146,12 @@ export function createCandleLoader({ view, tokens, limits }: HistoryReads): Cand
 
   return {
     candles,
-    async candleAt(pool, { closed }, args) {
+    /** The candle that a subscription sends: a closed one, or the newest one. @throws BadUserInputError if there is no pool */
+    async candleAt(
+      pool: PoolPair | undefined,
+      { closed }: CandleMoment,
+      args: CandlesArguments & Pick<PoolKey, 'poolId'>,
+    ): Promise<PricedCandle> {
       if (pool === undefined) throw noPool(args);
       const to = closed === undefined ? undefined : closed + INTERVAL_MS[args.interval];
       const [candle] = await candles(pool, { ...args, from: closed, to, last: 1 });

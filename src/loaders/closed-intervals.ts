@@ -8,7 +8,7 @@ import type { Head } from '../live/chain/head.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
 import { isFarAhead } from '../live/chain/recent-heads.ts';
 
-/** One candle of a subscription to candles. All subscribers that receive it at a head share the object. */
+/** One candle of a subscription to candles. */
 export type CandleMoment = {
   /** The head that is current. */
   readonly head: Head;
@@ -33,7 +33,6 @@ export function createClosedIntervals(
   follower: Pick<HeadFollower, 'current' | 'subscribe'>,
   history: Pick<History, 'unrecorded'>,
 ): ClosedIntervals {
-  const moments = new WeakMap<Head, Map<Instant | undefined, CandleMoment>>();
   /** The heights that were seen last, ascending. */
   const seen: Pick<Head, 'beaconHeight' | 'time'>[] = [];
   let isFollowing = false;
@@ -65,14 +64,6 @@ export function createClosedIntervals(
     return [...new Set(openTimes)].filter((openTime) => openTime !== notClosed).slice(-MAX_CLOSED);
   }
 
-  function momentOf(head: Head, closed: Instant | undefined): CandleMoment {
-    const ofHead = moments.get(head) ?? new Map<Instant | undefined, CandleMoment>();
-    moments.set(head, ofHead);
-    const moment = ofHead.get(closed) ?? { head, closed };
-    ofHead.set(closed, moment);
-    return moment;
-  }
-
   return {
     momentsAt(head, interval, after) {
       follow();
@@ -80,7 +71,7 @@ export function createClosedIntervals(
       if (head === follower.current()) see(head);
       const received = after === undefined || isFarAhead(after, head) ? head.beaconHeight : after;
       const closed = closedBetween(received, head.beaconHeight, interval);
-      return [...closed.map((openTime) => momentOf(head, openTime)), momentOf(head, undefined)];
+      return [...closed, undefined].map((openTime) => ({ head, closed: openTime }));
     },
   };
 }

@@ -8,7 +8,7 @@ import type { Instant } from '../domain/instant.ts';
  */
 export class Dependencies {
   readonly #sources: Source[] = [];
-  #tokens: Source | undefined;
+  #hasTokens = false;
   #expiresAt: Instant = Number.POSITIVE_INFINITY;
   #hasFinalHeight = false;
 
@@ -27,7 +27,8 @@ export class Dependencies {
    * @param expectedUntil when the list is read again
    */
   dependOnTokens<T>(read: () => T, value: T, expectedUntil: () => Instant | undefined): void {
-    this.#tokens = { read, value, expectedUntil };
+    this.#hasTokens = true;
+    this.dependOn(read, value, expectedUntil);
   }
 
   /** Notes that the answer contains data of a final height. */
@@ -48,7 +49,7 @@ export class Dependencies {
 
   /** Whether the answer is valid at that moment. */
   areCurrent(now: Instant): boolean {
-    return now < this.#expiresAt && this.#sources.every(isSame) && (this.#tokens === undefined || isSame(this.#tokens));
+    return now < this.#expiresAt && this.#sources.every(({ read, value }) => read() === value);
   }
 
   /** When the answer expires even if no source changes; `Infinity` for never. */
@@ -58,8 +59,7 @@ export class Dependencies {
 
   /** Until when the answer is expected to be valid: an estimate. `-Infinity` if a source gives no estimate. */
   expectedUntil(): Instant {
-    const sources = this.#tokens === undefined ? this.#sources : [...this.#sources, this.#tokens];
-    return sources.reduce(
+    return this.#sources.reduce(
       (end, source) => Math.min(end, source.expectedUntil() ?? Number.NEGATIVE_INFINITY),
       this.#expiresAt,
     );
@@ -67,7 +67,7 @@ export class Dependencies {
 
   /** Whether the answer stays valid for as long as the gateway runs or, if it depends on the token list, until that changes. */
   areImmutable(): boolean {
-    return this.#sources.length === 0 && this.#expiresAt === Number.POSITIVE_INFINITY;
+    return this.#sources.length === Number(this.#hasTokens) && this.#expiresAt === Number.POSITIVE_INFINITY;
   }
 
   /**
@@ -75,7 +75,7 @@ export class Dependencies {
    * introspection, change with a release.
    */
   areOfFinalHeights(): boolean {
-    return this.areImmutable() && this.#hasFinalHeight && this.#tokens === undefined;
+    return this.areImmutable() && this.#hasFinalHeight && !this.#hasTokens;
   }
 }
 
@@ -85,7 +85,3 @@ type Source = {
   readonly value: unknown;
   readonly expectedUntil: () => Instant | undefined;
 };
-
-function isSame({ read, value }: Source): boolean {
-  return read() === value;
-}

@@ -8,7 +8,7 @@ import {
   type Ticker,
 } from '../domain/market.ts';
 import { midPrice, type OrderBook } from '../domain/order-book.ts';
-import { basePrice } from '../domain/price.ts';
+import { basePrice, tokenPrice } from '../domain/price.ts';
 import type { TokenList } from '../domain/token.ts';
 import { createBroadcast, onEach, type Subscribe, type Subscription } from '../live/broadcast/broadcast.ts';
 import { createTurnLimit } from '../live/broadcast/turn-limit.ts';
@@ -58,7 +58,7 @@ type RankingSources = {
 /** Creates the rankings; none is computed yet. */
 export function createDivergenceRankings(sources: RankingSources): DivergenceRankings {
   const { head, market, orderBooks } = sources;
-  let known: KnownRanking | undefined;
+  let known: { readonly inputs: AllInputs; readonly ranking: Promise<DivergenceRanking> } | undefined;
   let latest = createBroadcast<DivergenceRanking>();
   let skippedBefore = 0;
   /** What is followed for the subscribers. */
@@ -67,10 +67,8 @@ export function createDivergenceRankings(sources: RankingSources): DivergenceRan
   let isOutdated = false;
 
   function rank(inputs: RankingInputs): Promise<DivergenceRanking> {
-    const tokens = sources.tokens.current();
-    if (known === undefined || known.tokens !== tokens || !areSame(known.inputs, inputs)) {
-      known = { inputs, tokens, ranking: rankPairs(inputs, tokens) };
-    }
+    const all = { ...inputs, tokens: sources.tokens.current() };
+    if (known === undefined || !areSame(known.inputs, all)) known = { inputs: all, ranking: rankPairs(all) };
     return known.ranking;
   }
 
@@ -129,48 +127,36 @@ export function createDivergenceRankings(sources: RankingSources): DivergenceRan
   };
 }
 
-/** A ranking, and what it was computed from. */
-type KnownRanking = {
-  readonly inputs: RankingInputs;
-  readonly tokens: TokenList;
-  readonly ranking: Promise<DivergenceRanking>;
-};
+type AllInputs = RankingInputs & { readonly tokens: TokenList };
 
 /** Pairs that are compared in one turn of the event loop: about a millisecond of work. */
 const PAIRS_PER_TURN = 500;
 
-async function rankPairs(
-  { head, pairs, tickers, books }: RankingInputs,
-  tokens: TokenList,
-): Promise<DivergenceRanking> {
+async function rankPairs({ head, pairs, tickers, books, tokens }: AllInputs): Promise<DivergenceRanking> {
   const { wait } = createTurnLimit(PAIRS_PER_TURN);
   const ranked: RankedPair[] = [];
 
   for (const pair of pairs.rows) {
     await wait();
     const divergence = divergenceOf(pair);
-    const percent = divergence && maxPercent(divergence);
-    if (divergence !== undefined && percent !== undefined)
-      ranked.push({ pair: { ...pair, divergence }, maxPercent: percent });
+    const percent = maxPercent(divergence);
+    if (percent !== undefined) ranked.push({ pair: { ...pair, divergence }, maxPercent: percent });
   }
   return { head, pairs: ranked.sort((a, b) => b.maxPercent - a.maxPercent) };
 
-  function divergenceOf(pair: Pair): Divergence | undefined {
+  function divergenceOf(pair: Pair): Divergence {
     const { baseId, poolId, tickerId } = pair;
     const place = placeWithPriceOf(head.exchange, pair);
     const pool = place === undefined ? undefined : poolPairAt(head.exchange, place);
-    const decimals1 = pool && tokens.get(pool.token1Id)?.decimals;
-    const decimals2 = pool && tokens.get(pool.token2Id)?.decimals;
-    if (pool === undefined || decimals1 === undefined || decimals2 === undefined) return undefined;
     const book = books.get(tickerId);
     return {
-      poolPrice: basePrice(pool, baseId, decimals1, decimals2),
+      poolPrice: pool && tokenPrice(basePrice, pool, baseId, tokens),
       lastPrice: tickers.byPoolId.get(poolId)?.lastPrice,
       bookMidPrice: book && midPrice(book),
     };
   }
 }
 
-function areSame(a: RankingInputs, b: RankingInputs): boolean {
-  return a.head === b.head && a.pairs === b.pairs && a.tickers === b.tickers && a.books === b.books;
+function areSame(a: AllInputs, b: AllInputs): boolean {
+  return (['head', 'pairs', 'tickers', 'books', 'tokens'] as const).every((name) => a[name] === b[name]);
 }

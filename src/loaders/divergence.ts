@@ -1,12 +1,12 @@
 import { maxPercent, type Pair } from '../domain/market.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { midPrice } from '../domain/order-book.ts';
-import { basePrice } from '../domain/price.ts';
+import { basePrice, tokenPrice } from '../domain/price.ts';
 import { requireAtLeast } from './argument-ranges.ts';
 import type { DivergenceRanking } from './divergence-ranking.ts';
 import type { Loaders } from './loaders.ts';
 import { readPageSize } from './page-arguments.ts';
-import { poolWithPriceOf, tokenPrice } from './pool-price.ts';
+import { withPoolOf } from './pool-price.ts';
 
 /** The prices of a pair from its three sources. Those of the market-data host are read when a field needs them. */
 export type PairPrices = {
@@ -35,15 +35,11 @@ export function pricesOf(
   if (known !== undefined)
     return { ...known, lastPrice: () => known.lastPrice, bookMidPrice: () => known.bookMidPrice };
 
-  return andThen(
-    poolWithPriceOf(pair, exchange),
-    (pool) =>
-      pool && {
-        poolPrice: tokenPrice(basePrice, pool, pair.baseId, tokens),
-        lastPrice: () => andThen(market.tickers.byPoolId(pair.poolId), (ticker) => ticker?.lastPrice),
-        bookMidPrice: () => orderBooks.complete(pair.tickerId).then((book) => book && midPrice(book)),
-      },
-  );
+  return withPoolOf(pair, exchange, (pool) => ({
+    poolPrice: tokenPrice(basePrice, pool, pair.baseId, tokens.list),
+    lastPrice: () => andThen(market.tickers.byPoolId(pair.poolId), (ticker) => ticker?.lastPrice),
+    bookMidPrice: () => orderBooks.complete(pair.tickerId).then((book) => book && midPrice(book)),
+  }));
 }
 
 /**

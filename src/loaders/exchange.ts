@@ -1,6 +1,14 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { filterFingerprint, formatCursor, parseCursor } from '../domain/cursor.ts';
-import { type ExchangeState, placeOf, poolCount, poolPairAt, versionOf, withoutPools } from '../domain/exchange.ts';
+import {
+  type ExchangeState,
+  findPlace,
+  placeOf,
+  poolCount,
+  poolPairAt,
+  versionOf,
+  withoutPools,
+} from '../domain/exchange.ts';
 import type { ExchangeParams } from '../domain/exchange-params.ts';
 import type { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { Instant } from '../domain/instant.ts';
@@ -87,20 +95,29 @@ export class ExchangeLoader {
     at?: BeaconHeight | null,
     version?: ExchangeVersion | null,
   ): MaybePromise<PoolPair | undefined> {
-    return andThen(this.#state(at, version), (exchange) => this.#poolsOf(exchange, at).find(a, b));
+    return this.find((exchange) => findPlace(exchange, a, b), at, version);
   }
 
   /** The pool with a name, of the version that the name is of; else as `poolPair`. */
   named(name: PoolName, at?: BeaconHeight | null): MaybePromise<PoolPair | undefined> {
-    return andThen(this.#state(at, name.v3 === undefined ? 'V1' : 'V3'), (exchange) => {
-      const place = placeOf(exchange.directory, name);
-      return place === undefined ? undefined : this.#poolsOf(exchange, at).at(place);
-    });
+    return this.find(({ directory }) => placeOf(directory, name), at, name.v3 === undefined ? 'V1' : 'V3');
   }
 
   /** The pool of V3 with an id; else as `poolPair`. @throws BadUserInputError for a text of another form */
   pool(poolId: string, at?: BeaconHeight | null): MaybePromise<PoolPair | undefined> {
     return this.named(readPoolId(poolId), at);
+  }
+
+  /** The pool at the place that a function finds; else as `poolPair`. */
+  find(
+    placeIn: (exchange: ExchangeState) => number | undefined,
+    at?: BeaconHeight | null,
+    version?: ExchangeVersion | null,
+  ): MaybePromise<PoolPair | undefined> {
+    return andThen(this.#state(at, version), (exchange) => {
+      const place = placeIn(exchange);
+      return place === undefined ? undefined : this.#poolsOf(exchange, at).at(place);
+    });
   }
 
   /** The parameters of V3 at a height; `undefined` for V1. @throws HeightNotAvailableError, UpstreamError */

@@ -20,15 +20,13 @@ import type { TokenSource } from '../live/tokens.ts';
 import type { CandleMoment } from './closed-intervals.ts';
 import { readPoolId } from './exchange.ts';
 import { reservesIn } from './history-view.ts';
-import type { Loaders } from './loaders.ts';
 import type { PoolCache } from './pool-cache.ts';
-import { noPool } from './pool-price.ts';
-import { createSourceStream, type SourceStream } from './source-stream.ts';
-import type { Sources } from './sources.ts';
-import { type HeadStep, subscribeTo, toSeveral, withFilledIn } from './stream-operators.ts';
+import { noPool, poolPrice } from './pool-price.ts';
+import { createSourceStream, type SourceStream, subscribeTo, toSeveral, withFilledIn } from './source-stream.ts';
+import type { LoaderInputs, Sources } from './sources.ts';
 
 /** The current head first, then each new one. */
-export async function createHeadStream({ sources }: Pick<Loaders, 'sources'>): Promise<SourceStream<Head, Head>> {
+export async function createHeadStream({ sources }: Pick<LoaderInputs, 'sources'>): Promise<SourceStream<Head, Head>> {
   const subscribe = await subscribeTo(sources.head);
   return createSourceStream<Head, Head>({ subscribe, toUpdate: (head) => head, headOf: (head) => head });
 }
@@ -57,7 +55,7 @@ export type PricesArguments = {
  */
 export async function createPriceStream(
   { poolPairs, tokenIds, onlyChanged, afterHeight }: PricesArguments,
-  { sources, options: { afterEvent } }: Pick<Loaders, 'sources' | 'options'>,
+  { sources, options: { afterEvent } }: LoaderInputs,
 ): Promise<SourceStream<Head, PriceUpdate>> {
   if (poolPairs?.length === 0)
     throw new BadUserInputError('poolPairs is empty. List at least one pool, or omit the argument.');
@@ -132,10 +130,18 @@ export type BoundsArguments = {
 /** A price that crossed a bound, and its pool. */
 export type PriceCrossing = CrossedBound & { readonly poolPair: PoolPair };
 
+/** Two heads of which a subscriber received the second one next. */
+type HeadStep = {
+  readonly previous: Head;
+  readonly head: Head;
+  /** The tokens with which both are compared, also after a token has changed. */
+  readonly tokens: TokenList;
+};
+
 /** Which candle of a pool is sent next. @throws BadUserInputError for a pool that does not exist */
 export async function createCandleStream(
   { interval, ...pool }: PoolKey & { readonly interval: CandleInterval },
-  { sources, options: { afterEvent } }: Pick<Loaders, 'sources' | 'options'>,
+  { sources, options: { afterEvent } }: LoaderInputs,
 ): Promise<SourceStream<CandleMoment, CandleMoment>> {
   requirePoolId(pool);
   const subscribe = await subscribeTo(sources.head);
@@ -150,6 +156,7 @@ export async function createCandleStream(
       };
     }),
     toUpdate: (moment) => moment,
+    isSame: (a, b) => a.head === b.head && a.closed === b.closed,
     headOf: ({ head }) => head,
     // A client that resumes after a closed candle gets the other ones that were closed at the same height.
     heightOf: ({ head, closed }) => (closed === undefined ? head.beaconHeight : undefined),
@@ -164,7 +171,7 @@ export async function createCandleStream(
  */
 export async function createPriceCrossingStream(
   { above, below, ...key }: PoolKey & BoundsArguments,
-  { sources, options: { afterEvent } }: Pick<Loaders, 'sources' | 'options'>,
+  { sources, options: { afterEvent } }: LoaderInputs,
 ): Promise<SourceStream<HeadStep, PriceCrossing>> {
   requirePoolId(key);
   const bounds = { above: above ?? undefined, below: below ?? undefined };
@@ -182,10 +189,11 @@ export async function createPriceCrossingStream(
     subscribe: toSeveral(subscribe, () => {
       let previous: Head | undefined;
       return (head) => {
-        const step = previous && sources.headSteps.between(previous, head);
+        const tokens = sources.tokens.current();
+        const step = previous && { previous, head, tokens };
         // While the pool has no price, the last one counts.
         const pool = poolIn(head, key);
-        if (pool && priceIn(sources.tokens.current(), head, pool) !== undefined) previous = head;
+        if (pool && priceIn(tokens, head, pool) !== undefined) previous = head;
         return step !== undefined && crossingOf(step) !== undefined ? [step] : [];
       };
     }),
@@ -195,6 +203,7 @@ export async function createPriceCrossingStream(
       if (crossed === undefined || place === undefined) throw new Error('The price crossed no bound.');
       return { ...crossed, poolPair: sources.pools.of(step.head.exchange).at(place) };
     },
+    isSame: (a, b) => a.head === b.head && a.previous === b.previous && a.tokens === b.tokens,
     headOf: ({ head }) => head,
     heightOf: ({ head }) => head.beaconHeight,
     resumesAfter: afterEvent,
@@ -233,8 +242,5 @@ function requireKnownDecimals({ tokens }: Sources, { token1Id, token2Id }: PoolK
 /** The price of a pool at a head; `undefined` if it has none, or if the pool does not exist there. */
 function priceIn(tokens: TokenList, head: Head, pool: PoolPair): number | undefined {
   const reserves = reservesIn(head, pool);
-  const decimals1 = tokens.get(pool.token1Id)?.decimals;
-  const decimals2 = tokens.get(pool.token2Id)?.decimals;
-  if (reserves === undefined || decimals1 === undefined || decimals2 === undefined) return undefined;
-  return priceOfToken2(reserves, decimals1, decimals2);
+  return reserves && poolPrice((_pool, d1, d2) => priceOfToken2(reserves, d1, d2), pool, {}, tokens);
 }

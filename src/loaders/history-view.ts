@@ -4,52 +4,20 @@ import { placeOf, versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { type PoolName, type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import type { Reserves } from '../domain/reserves.ts';
-import type { History } from '../history/history.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { HeadPin } from './head-pin.ts';
-import type { Sources } from './sources.ts';
+import type { LoaderInputs, Sources } from './sources.ts';
 import type { TokenLoader } from './token.ts';
 import type { WindowStarts } from './window-starts.ts';
 
-/** The recorded history with the heads in memory, as one answer sees them, and what of them can change the answer. */
-export type HistoryView = {
-  readonly history: History;
-  /** Notes that the answer may be different after something else has been recorded. */
-  dependOnVersion(version?: number): void;
-  /** Notes that the answer may be different after a missing height has been recorded. */
-  dependOnFills(): void;
-  /** Whether `dependOnVersion` was called. */
-  canChange(): boolean;
-  /** The number of missing heights that were recorded before `dependOnFills` was called; `undefined` if it was not. */
-  fills(): number | undefined;
-  /** Whether a text that depends on that number can be part of the answer, which then depends on it too. */
-  canIncludeFills(fills: number): boolean;
-  /** When the block of a pool was made; `undefined` if the node does not report it. */
-  timeOf(pool: PoolPair): Instant | undefined;
-  /** The height of the answer's head, or this height if it is above. */
-  tipFrom(height: BeaconHeight): BeaconHeight;
-  /**
-   * The heads in memory up to the height of a pool, ascending, all of the branch of the answer's head. Heads of the other version
-   * of the exchange do not show the pool, and are left out.
-   */
-  headsOf(pool: PoolPair): readonly Head[];
-};
-
 /** What the loaders of candles, price changes and sparklines of one answer read from. */
 export type HistoryReads = {
-  readonly view: HistoryView;
+  readonly view: ReturnType<typeof createHistoryView>;
   readonly windowStarts: WindowStarts;
   readonly tokens: TokenLoader;
-  readonly limits: HistoryLimits;
-};
-
-/** The limits of what one field reads of the history. */
-export type HistoryLimits = {
-  readonly maxCandles: number;
-  readonly maxHistoryHours: number;
-  readonly maxPageSize: number;
+  readonly limits: Pick<LoaderInputs['options'], 'maxCandles' | 'maxHistoryHours' | 'maxPageSize'>;
 };
 
 /** What the history loader of one answer reads from, and where it notes what the answer depends on. */
@@ -59,8 +27,8 @@ export type HistoryLoaderOptions = Pick<HistoryReads, 'tokens' | 'limits'> & {
   readonly dependencies: Dependencies;
 };
 
-/** Creates the view of one answer. */
-export function createHistoryView({ sources, head, dependencies }: HistoryLoaderOptions): HistoryView {
+/** Creates the view that one answer has of the recorded history and of the heads in memory. It notes what of them can change the answer. */
+export function createHistoryView({ sources, head, dependencies }: HistoryLoaderOptions) {
   const { history, head: follower } = sources;
   let dependsOnVersion = false;
   let fills: number | undefined;
@@ -76,25 +44,36 @@ export function createHistoryView({ sources, head, dependencies }: HistoryLoader
 
   return {
     history,
+    /** Notes that the answer may be different after something else has been recorded. */
     dependOnVersion(version = history.version()) {
       if (dependsOnVersion) return;
       dependsOnVersion = true;
       dependencies.dependOn(history.version, version, expectedUntil);
     },
+    /** Notes that the answer may be different after a missing height has been recorded. */
     dependOnFills,
+    /** Whether `dependOnVersion` was called. */
     canChange: () => dependsOnVersion,
+    /** The number of missing heights that were recorded before `dependOnFills` was called; `undefined` if it was not. */
     fills: () => fills,
-    canIncludeFills(number) {
+    /** Whether a text that depends on that number can be part of the answer, which then depends on it too. */
+    canIncludeFills(number: number): boolean {
       dependOnFills();
       return fills === number;
     },
-    timeOf({ time, beaconHeight }) {
+    /** When the block of a pool was made; `undefined` if the node does not report it. */
+    timeOf({ time, beaconHeight }: PoolPair): Instant | undefined {
       if (time !== undefined) return time;
       const pinned = head.currentFor(beaconHeight);
       return pinned?.beaconHeight === beaconHeight ? pinned.time : undefined;
     },
-    tipFrom: (height) => Math.max(height, head.currentFor(height)?.beaconHeight ?? 0),
-    headsOf(pool) {
+    /** The height of the answer's head, or this height if it is above. */
+    tipFrom: (height: BeaconHeight): BeaconHeight => Math.max(height, head.currentFor(height)?.beaconHeight ?? 0),
+    /**
+     * The heads in memory up to the height of a pool, ascending, all of the branch of the answer's head. Heads of the other version
+     * of the exchange do not show the pool, and are left out.
+     */
+    headsOf(pool: PoolPair): readonly Head[] {
       const version = versionOf(pool);
       return headsUpTo(pool.beaconHeight).filter(({ exchange }) => versionOf(exchange) === version);
     },

@@ -1,28 +1,15 @@
-import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { Head } from '../live/chain/head.ts';
-import type { Requester } from '../upstream/fair-queue.ts';
 import { Dependencies } from './dependencies.ts';
 import { ExchangeLoader } from './exchange.ts';
 import { HeadPin } from './head-pin.ts';
 import { createHistoryLoader, type HistoryLoader } from './history.ts';
-import type { HistoryLimits } from './history-view.ts';
-import { createMarketLoader, type MarketLoader } from './market.ts';
+import { MarketList, type MarketLoader } from './market.ts';
 import { createOrderBookLoader, type OrderBookLoader } from './order-book.ts';
 import type { JsonValidity } from './pool-cache.ts';
 import { PoolOrderLoader } from './pool-orders.ts';
 import { QuoteLoader } from './quote.ts';
-import type { Sources } from './sources.ts';
+import type { LoaderInputs, Sources } from './sources.ts';
 import { TokenLoader } from './token.ts';
-
-/** The limits of what loaders return, whose requests they are, and after which event streams resume. */
-type LoaderOptions = HistoryLimits & {
-  readonly requester: Requester;
-  /**
-   * The height in the header `Last-Event-ID`. It takes precedence over `afterHeight`, which an event source repeats each time
-   * that it reconnects.
-   */
-  readonly afterEvent: BeaconHeight | undefined;
-};
 
 /**
  * Everything that one answer reads. An answer describes one beacon height: that of the parameter `head`, or of the head that
@@ -37,7 +24,7 @@ export class Loaders {
   readonly head: HeadPin;
   /** For the functions of this folder. A resolver that read from it could mix heights. */
   readonly sources: Sources;
-  readonly options: LoaderOptions;
+  readonly options: LoaderInputs['options'];
   #market: MarketLoader | undefined;
   #tokens: TokenLoader | undefined;
   #exchange: ExchangeLoader | undefined;
@@ -46,14 +33,18 @@ export class Loaders {
   #quotes: QuoteLoader | undefined;
   #history: HistoryLoader | undefined;
 
-  constructor(sources: Sources, options: LoaderOptions, head?: Head) {
+  constructor(sources: Sources, options: LoaderInputs['options'], head?: Head) {
     this.sources = sources;
     this.options = options;
     this.head = new HeadPin(sources.head, this.dependencies, head);
   }
 
   get market(): MarketLoader {
-    this.#market ??= createMarketLoader(this.sources.market, this.dependencies);
+    const { pairs, tickers } = this.sources.market;
+    this.#market ??= {
+      pairs: new MarketList(pairs, this.dependencies),
+      tickers: new MarketList(tickers, this.dependencies),
+    };
     return this.#market;
   }
 

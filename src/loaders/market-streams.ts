@@ -4,11 +4,17 @@ import type { MarketSnapshot } from '../live/market/lists.ts';
 import { noTicker, type OrderBookSnapshot } from '../live/market/order-books.ts';
 import { createDivergenceSelector, type DivergenceArguments } from './divergence.ts';
 import type { DivergenceRanking } from './divergence-ranking.ts';
-import type { Loaders } from './loaders.ts';
 import { type PairFilterInput, toFilter } from './market.ts';
 import { type CutOrderBook, cutBook, type OrderBookArguments, readOrderBookArguments } from './order-book.ts';
-import { createSourceStream, type SourceStream } from './source-stream.ts';
-import { startAtHead, startWithError, subscribeTo, valueOrError } from './stream-operators.ts';
+import {
+  createSourceStream,
+  type SourceStream,
+  startWithError,
+  subscribeTo,
+  toSeveral,
+  valueOrError,
+} from './source-stream.ts';
+import type { LoaderInputs } from './sources.ts';
 
 // The source streams of subscriptions: the current value, then each change. If its upstream cannot be read, a stream starts
 // with the error and stays open. All throw UpstreamNotConfiguredError.
@@ -16,11 +22,11 @@ import { startAtHead, startWithError, subscribeTo, valueOrError } from './stream
 /** The tickers that match a filter, each time that a ticker has changed. */
 export async function createTickerStream(
   filter: PairFilterInput | null | undefined,
-  { sources }: Pick<Loaders, 'sources'>,
+  { sources }: Pick<LoaderInputs, 'sources'>,
 ): Promise<SourceStream<MarketSnapshot<Ticker>, readonly Ticker[]>> {
   return createSourceStream<MarketSnapshot<Ticker>, readonly Ticker[]>({
     subscribe: await subscribeTo(sources.market.tickers),
-    isChange: ({ market }, previous) => market !== previous?.market,
+    isSame: (a, b) => a.market === b.market,
     toUpdate: ({ market }) => selectPairs(market.rows, toFilter(filter)),
   });
 }
@@ -32,13 +38,18 @@ export async function createTickerStream(
  */
 export async function createDivergenceStream(
   args: DivergenceArguments,
-  { sources, options }: Pick<Loaders, 'sources' | 'options'>,
+  { sources, options }: LoaderInputs,
 ): Promise<SourceStream<DivergenceRanking, readonly Pair[]>> {
   const toUpdate = createDivergenceSelector(args, options.maxPageSize);
   const { head, market, divergences } = sources;
   const first = await valueOrError(Promise.all([head.get(), market.pairs.get(), market.tickers.get()]));
-  // The newest ranking can be of the previous head, while that of the current one is computed.
-  const subscribe = startAtHead(divergences.subscribe, head.current());
+  // The newest ranking can be of the previous head, while that of the current one is computed. The height of a subscription must not
+  // be below that of an earlier answer.
+  const height = head.current()?.beaconHeight ?? 0;
+  const subscribe = toSeveral(
+    divergences.subscribe,
+    () => (ranking: DivergenceRanking) => (ranking.head.beaconHeight < height ? [] : [ranking]),
+  );
   return createSourceStream<DivergenceRanking, readonly Pair[]>({
     subscribe: first instanceof UpstreamError ? startWithError(first, subscribe) : subscribe,
     toUpdate,
@@ -51,7 +62,7 @@ export async function createDivergenceStream(
 export async function createOrderBookStream(
   tickerId: string,
   args: OrderBookArguments,
-  { sources, options }: Pick<Loaders, 'sources' | 'options'>,
+  { sources, options }: LoaderInputs,
 ): Promise<SourceStream<OrderBookSnapshot, CutOrderBook>> {
   const cut = readOrderBookArguments(args);
   const first = await valueOrError(sources.orderBooks.read(tickerId, options.requester));

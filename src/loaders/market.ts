@@ -3,7 +3,7 @@ import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import { AmbiguousTickerError, BadUserInputError } from '../errors.ts';
 import type { Follower } from '../live/broadcast/follower.ts';
-import type { MarketFollower, MarketSnapshot } from '../live/market/lists.ts';
+import type { MarketSnapshot } from '../live/market/lists.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** The pairs and tickers of one answer. */
@@ -14,16 +14,8 @@ type PairIds = { readonly tickerId?: string | null | undefined; readonly poolId?
 /** The argument `filter` of a list of pairs or tickers. */
 export type PairFilterInput = { readonly [K in keyof PairFilter]?: PairFilter[K] | null | undefined };
 
-/** Creates the market loader of one answer. Each list stays as it was when a field first used it. */
-export function createMarketLoader(follower: MarketFollower, dependencies: Dependencies): MarketLoader {
-  return {
-    pairs: new MarketList(follower.pairs, dependencies),
-    tickers: new MarketList(follower.tickers, dependencies),
-  };
-}
-
-/** The pairs or the tickers of the market-data host. They stay the same for one answer. */
-class MarketList<P extends Pair> {
+/** The pairs or the tickers of the market-data host. For one answer, they stay as they were when a field first used them. */
+export class MarketList<P extends Pair> {
   readonly #follower: Follower<MarketSnapshot<P>>;
   readonly #dependencies: Dependencies;
   #market: Market<P> | undefined;

@@ -6,18 +6,6 @@ import type { OrderBookSnapshot, OrderBooks } from '../live/market/order-books.t
 import type { Requester } from '../upstream/fair-queue.ts';
 import type { Dependencies } from './dependencies.ts';
 
-/** The order books of one answer. */
-export type OrderBookLoader = {
-  /**
-   * The best entries of a book; `undefined` for a ticker that does not exist.
-   *
-   * @throws BadUserInputError for a negative depth or a grouping that is not valid, UpstreamError
-   */
-  get(tickerId: string, args: OrderBookArguments): Promise<CutOrderBook | undefined>;
-  /** The complete book; `undefined` for a ticker that does not exist. @throws UpstreamError */
-  complete(tickerId: string): Promise<OrderBook | undefined>;
-};
-
 /** An order book, and the entries of it that a client gets. */
 export type CutOrderBook = OrderBookSnapshot & {
   /** The ticker id that was requested. */
@@ -39,12 +27,11 @@ type OrderBookCut = { readonly depth: number; readonly groupBy: ExactDecimal | u
 /** The depth if the argument is not set. */
 export const DEFAULT_DEPTH = 100;
 
+/** The order books of one answer. */
+export type OrderBookLoader = ReturnType<typeof createOrderBookLoader>;
+
 /** Creates the order-book loader of one answer. All fields with the same ticker id show the same snapshot, at any depth. */
-export function createOrderBookLoader(
-  orderBooks: OrderBooks,
-  dependencies: Dependencies,
-  requester: Requester,
-): OrderBookLoader {
+export function createOrderBookLoader(orderBooks: OrderBooks, dependencies: Dependencies, requester: Requester) {
   const books = new DataLoader<string, OrderBookSnapshot | undefined>((tickerIds) =>
     Promise.all(tickerIds.map((tickerId) => orderBooks.read(tickerId, requester).catch((error: Error) => error))),
   );
@@ -58,12 +45,18 @@ export function createOrderBookLoader(
   }
 
   return {
-    async get(tickerId, args) {
+    /**
+     * The best entries of a book; `undefined` for a ticker that does not exist.
+     *
+     * @throws BadUserInputError for a negative depth or a grouping that is not valid, UpstreamError
+     */
+    async get(tickerId: string, args: OrderBookArguments): Promise<CutOrderBook | undefined> {
       const cut = readOrderBookArguments(args);
       const snapshot = await load(tickerId);
       return snapshot && cutBook(snapshot, tickerId, cut);
     },
-    complete: async (tickerId) => (await load(tickerId))?.book,
+    /** The complete book; `undefined` for a ticker that does not exist. @throws UpstreamError */
+    complete: async (tickerId: string): Promise<OrderBook | undefined> => (await load(tickerId))?.book,
   };
 }
 

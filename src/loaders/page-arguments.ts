@@ -45,8 +45,12 @@ function agreeOnHeight(named: readonly (BeaconHeight | null | undefined)[]): Bea
 }
 
 /** The size of a page. @throws BadUserInputError for a negative size, and above the maximum */
-export function readPageSize({ first, last }: Pick<PageArguments, 'first' | 'last'>, maxPageSize: number): number {
-  const size = first ?? last ?? Math.min(DEFAULT_PAGE_SIZE, maxPageSize);
+export function readPageSize(
+  { first, last }: Pick<PageArguments, 'first' | 'last'>,
+  maxPageSize: number,
+  defaultSize = DEFAULT_PAGE_SIZE,
+): number {
+  const size = first ?? last ?? Math.min(defaultSize, maxPageSize);
   const name = first == null ? 'last' : 'first';
   requireAtLeast(0, name, size);
   requireWithin(maxPageSize, name, size);

@@ -8,6 +8,7 @@ import { BadUserInputError } from '../errors.ts';
 import type { ExchangeLoader } from './exchange.ts';
 import { type Depth, readOrderBookArguments } from './order-book.ts';
 import { readPageSize } from './page-arguments.ts';
+import { poolPrice } from './pool-price.ts';
 import type { TokenLoader } from './token.ts';
 
 /** An order, and the pool that it belongs to. */
@@ -20,7 +21,7 @@ type OrdersArguments = {
 
 type PoolOrderLoaderOptions = {
   readonly exchange: Pick<ExchangeLoader, 'ordersOf'>;
-  readonly tokens: Pick<TokenLoader, 'decimalsOf'>;
+  readonly tokens: Pick<TokenLoader, 'list'>;
   readonly options: { readonly maxPageSize: number };
 };
 
@@ -92,9 +93,8 @@ export class PoolOrderLoader {
     });
   }
 
-  #unitsOf({ token1Id, token2Id, v3 }: PoolPair, base: 1 | 2): BookUnits | undefined {
-    const { tokens } = this.#options;
-    const [decimals1, decimals2] = [tokens.decimalsOf(token1Id), tokens.decimalsOf(token2Id)];
-    return v3 && decimals1 !== undefined && decimals2 !== undefined ? { base, decimals1, decimals2 } : undefined;
+  #unitsOf(pool: PoolPair, base: 1 | 2): BookUnits | undefined {
+    const toUnits = (_pool: PoolPair, decimals1: number, decimals2: number) => ({ base, decimals1, decimals2 });
+    return pool.v3 && poolPrice(toUnits, pool, {}, this.#options.tokens.list);
   }
 }

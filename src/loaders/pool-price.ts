@@ -1,12 +1,11 @@
 import { MAX_DECIMALS } from '../domain/amount.ts';
-import type { ExchangeState } from '../domain/exchange.ts';
-import { type Pair, placeOfPair, placeWithPriceOf } from '../domain/market.ts';
+import { type Pair, placeWithPriceOf } from '../domain/market.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
-import { type PoolKey, placeOfKey } from '../domain/pool-selection.ts';
-import { priceOfToken1, priceOfToken2 } from '../domain/price.ts';
+import type { PoolKey } from '../domain/pool-selection.ts';
+import { priceOfToken1, priceOfToken2, type TokenFormula, tokenPrice } from '../domain/price.ts';
 import type { Reserves } from '../domain/reserves.ts';
-import type { TokenId } from '../domain/token.ts';
+import type { TokenId, TokenList } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
 import { requireBetween } from './argument-ranges.ts';
 import type { ExchangeLoader } from './exchange.ts';
@@ -27,10 +26,10 @@ export function poolPrice<Price>(
   formula: (pool: PoolPair, decimals1: number, decimals2: number) => Price | undefined,
   pool: PoolPair,
   { decimals1, decimals2 }: DecimalsArguments,
-  tokens: TokenLoader,
+  tokens: TokenList,
 ): Price | undefined {
-  const d1 = decimals1 ?? tokens.decimalsOf(pool.token1Id);
-  const d2 = decimals2 ?? tokens.decimalsOf(pool.token2Id);
+  const d1 = decimals1 ?? tokens.get(pool.token1Id)?.decimals;
+  const d2 = decimals2 ?? tokens.get(pool.token2Id)?.decimals;
   return d1 === undefined || d2 === undefined ? undefined : formula(pool, d1, d2);
 }
 
@@ -38,60 +37,35 @@ export function poolPrice<Price>(
 export type PriceOf = (reserves: Reserves | undefined) => number | undefined;
 
 /**
- * Creates the function that computes the prices of a pool: by default of token 2 in token 1. They are all `undefined` if the
- * decimals of a token are unknown.
+ * Creates the function that computes the prices of one token of a pool in the other. They are all `undefined` if the decimals of a
+ * token are unknown.
  */
-export function createPriceOf(
-  pool: PoolPair,
-  args: DecimalsArguments,
-  tokens: TokenLoader,
-  formula: typeof priceOfToken2 = priceOfToken2,
-): PriceOf {
-  return (reserves) => reserves && poolPrice((_pool, d1, d2) => formula(reserves, d1, d2), pool, args, tokens);
-}
-
-/** Creates the function that computes the prices of one token of a pool in the other. */
 export function createPriceOfBase(
   pool: PoolPair,
   args: DecimalsArguments,
   tokens: TokenLoader,
   baseId: TokenId,
 ): PriceOf {
-  return createPriceOf(pool, args, tokens, baseId === pool.token1Id ? priceOfToken1 : priceOfToken2);
+  const formula = baseId === pool.token1Id ? priceOfToken1 : priceOfToken2;
+  return (reserves) => reserves && poolPrice((_pool, d1, d2) => formula(reserves, d1, d2), pool, args, tokens.list);
 }
 
-/** The pool of a pair at the height of the answer; see {@link placeOfPair}. @throws UpstreamError */
-export function poolOfPair(pair: Pair, exchange: ExchangeLoader): MaybePromise<PoolPair | undefined> {
-  return findPool(exchange, (state) => placeOfPair(state, pair));
-}
-
-/** The same, if its price is that of the pair; see {@link placeWithPriceOf}. @throws UpstreamError */
-export function poolWithPriceOf(pair: Pair, exchange: ExchangeLoader): MaybePromise<PoolPair | undefined> {
-  return findPool(exchange, (state) => placeWithPriceOf(state, pair));
-}
-
-/** The pool of a key at the height of the answer; see {@link placeOfKey}. @throws UpstreamError */
-export function poolOfKey(key: PoolKey, exchange: ExchangeLoader): MaybePromise<PoolPair | undefined> {
-  return findPool(exchange, (state) => placeOfKey(state, key));
-}
-
-function findPool(
+/**
+ * Reads something of the pool of a pair at the height of the answer.
+ *
+ * @returns `undefined` if there is no pool whose price is that of the pair; see {@link placeWithPriceOf}
+ * @throws UpstreamError
+ */
+export function withPoolOf<T>(
+  pair: Pair,
   exchange: ExchangeLoader,
-  placeIn: (state: ExchangeState) => number | undefined,
-): MaybePromise<PoolPair | undefined> {
-  return andThen(exchange.allPools(), ({ exchange: state, at }) => {
-    const place = placeIn(state);
-    return place === undefined ? undefined : at(place);
-  });
+  read: (pool: PoolPair) => MaybePromise<T>,
+): MaybePromise<T | undefined> {
+  return andThen(
+    exchange.find((state) => placeWithPriceOf(state, pair)),
+    (pool) => pool && read(pool),
+  );
 }
-
-/** A formula for the price of one token of a pool. */
-type TokenFormula<Price> = (
-  pool: PoolPair,
-  tokenId: TokenId,
-  decimals1: number,
-  decimals2: number,
-) => Price | undefined;
 
 /**
  * The price of one base token of a pair in target tokens, from its pool at the height of the answer.
@@ -103,21 +77,7 @@ export function pairPrice<Price>(
   pair: Pair,
   { exchange, tokens }: { readonly exchange: ExchangeLoader; readonly tokens: TokenLoader },
 ): MaybePromise<Price | undefined> {
-  return andThen(poolWithPriceOf(pair, exchange), (pool) => pool && tokenPrice(formula, pool, pair.baseId, tokens));
-}
-
-/**
- * The price of one token of a pool in its other token.
- *
- * @returns `undefined` if the decimals of a token are unknown, or if the formula gives no price
- */
-export function tokenPrice<Price>(
-  formula: TokenFormula<Price>,
-  pool: PoolPair,
-  tokenId: TokenId,
-  tokens: TokenLoader,
-): Price | undefined {
-  return poolPrice((_pool, d1, d2) => formula(pool, tokenId, d1, d2), pool, {}, tokens);
+  return withPoolOf(pair, exchange, (pool) => tokenPrice(formula, pool, pair.baseId, tokens.list));
 }
 
 /** Checks the arguments of a price. @throws BadUserInputError */

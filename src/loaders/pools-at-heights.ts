@@ -20,27 +20,15 @@ export type PoolsAtHeightsOptions = {
 };
 
 /** What one operation reads at the heights that it names. */
-export type PoolsAtHeights = {
-  /** The exchange at a height, of the version that traded there. Rejects with HeightNotAvailableError or UpstreamError. */
-  readonly states: DataLoader<BeaconHeight, ExchangeState>;
-  /** The exchange of the first version at a height, also where the third one trades. Rejects as `states` does. */
-  readonly v1States: DataLoader<BeaconHeight, ExchangeState>;
-  /** What tokens are worth at a height. Rejects as `states` does. */
-  readonly usdPrices: DataLoader<BeaconHeight, UsdPrices>;
-};
+export type PoolsAtHeights = ReturnType<typeof createPoolsAtHeights>;
 
 /**
  * Creates the loaders of one operation, which read each height once.
  *
  * The heights of a batch are read together: if the nodes have pruned them, a few calls show it for all.
+ * All reject with HeightNotAvailableError or UpstreamError.
  */
-export function createPoolsAtHeights({
-  head,
-  dependencies,
-  tokens,
-  sources,
-  options,
-}: PoolsAtHeightsOptions): PoolsAtHeights {
+export function createPoolsAtHeights({ head, dependencies, tokens, sources, options }: PoolsAtHeightsOptions) {
   const { pastStates } = sources;
   const turns = createTurnQueue();
 
@@ -61,7 +49,9 @@ export function createPoolsAtHeights({
     });
   }
 
+  /** The exchange at a height, of the version that traded there. */
   const states = new DataLoader<BeaconHeight, ExchangeState>((heights) => readStates(heights, false));
+  /** The exchange of the first version at a height, also where the third one trades. */
   const v1States = new DataLoader<BeaconHeight, ExchangeState>((heights) => readStates(heights, true));
 
   /** Computes those of one height in each turn of the event loop. */
@@ -75,5 +65,8 @@ export function createPoolsAtHeights({
     );
   }
 
-  return { states, v1States, usdPrices: new DataLoader(readUsdPrices, { batchScheduleFn: queueMicrotask }) };
+  /** What tokens are worth at a height. */
+  const usdPrices = new DataLoader(readUsdPrices, { batchScheduleFn: queueMicrotask });
+
+  return { states, v1States, usdPrices };
 }

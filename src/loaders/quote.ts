@@ -1,6 +1,6 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { MAX_HOPS } from '../domain/best-route.ts';
-import { type ExchangeState, versionOf } from '../domain/exchange.ts';
+import { versionOf } from '../domain/exchange.ts';
 import { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { PoolOrder } from '../domain/pool-order.ts';
@@ -14,6 +14,9 @@ import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
 import type { Head } from '../live/chain/head.ts';
 import { requireBetween } from './argument-ranges.ts';
 import type { ExchangeLoader, PoolsOfState } from './exchange.ts';
+import { createHeadStream } from './head-streams.ts';
+import type { SourceStream } from './source-stream.ts';
+import type { LoaderInputs } from './sources.ts';
 
 /** The arguments of a quote. */
 export type QuoteArguments = {
@@ -105,9 +108,14 @@ function quoteInV3(pools: PoolsOfState, request: RoutedRequest): Quote | undefin
   return quote;
 }
 
-/** Refuses what only V3 has, if it is known that the current state is one of V1. @throws BadUserInputError */
-export function requireArgumentsFor(state: ExchangeState | undefined, args: QuoteArguments): void {
-  if (state !== undefined && versionOf(state) === 'V1') requireArgumentsOfV1(readQuoteArguments(args));
+/** The heads at which a quote is computed: the current one first. @throws BadUserInputError for arguments that only V3 has, in V1 */
+export async function createQuoteStream(
+  args: QuoteArguments,
+  loaders: Pick<LoaderInputs, 'sources'>,
+): Promise<SourceStream<Head, Head>> {
+  const current = loaders.sources.head.current();
+  if (current !== undefined && versionOf(current.exchange) === 'V1') requireArgumentsOfV1(readQuoteArguments(args));
+  return createHeadStream(loaders);
 }
 
 function requireArgumentsOfV1({ route, maxHops }: Pick<RoutedRequest, 'route' | 'maxHops'>): void {

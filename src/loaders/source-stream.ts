@@ -1,6 +1,7 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError, UpstreamError, UpstreamNotConfiguredError } from '../errors.ts';
 import type { Subscribe } from '../live/broadcast/broadcast.ts';
+import type { Follower } from '../live/broadcast/follower.ts';
 import type { Head } from '../live/chain/head.ts';
 
 /**
@@ -11,9 +12,9 @@ import type { Head } from '../live/chain/head.ts';
  */
 export type SourceStream<V = unknown, U = unknown> = AsyncIterable<U> & {
   readonly subscribe: Subscribe<V | GatewayError>;
-  /** Whether a subscriber that received `previous` last gets an update for a value. */
-  isChange(value: V | GatewayError, previous: V | undefined): boolean;
   toUpdate(value: V | GatewayError, previous: V | undefined): U;
+  /** Whether two values are the same, although they can be two objects. A subscriber gets no update for the second one. */
+  isSame(a: V | GatewayError, b: V | GatewayError): boolean;
   /** Whether an update depends on the value before it. If not, all subscribers share the update. */
   readonly dependsOnPrevious: boolean;
   /** Whether an update with the same JSON as the one before it is left out. */
@@ -31,10 +32,10 @@ export function isSourceStream(stream: object): stream is SourceStream {
   return 'toUpdate' in stream;
 }
 
-/** What differs between source streams. By default, each value is a change, and all subscribers share its update. */
+/** What differs between source streams. By default, each object is another value, and all subscribers share its update. */
 type SourceStreamOptions<V, U> = Pick<SourceStream<V, U>, 'subscribe'> & {
   toUpdate(value: V, previous: V | undefined): U;
-  isChange?(value: V, previous: V | undefined): boolean;
+  isSame?(a: V, b: V): boolean;
   headOf?(value: V): Head;
   heightOf?(value: V): BeaconHeight | undefined;
   readonly dependsOnPrevious?: boolean;
@@ -44,13 +45,13 @@ type SourceStreamOptions<V, U> = Pick<SourceStream<V, U>, 'subscribe'> & {
 
 /** Creates a source stream. */
 export function createSourceStream<V, U>(options: SourceStreamOptions<V, U>): SourceStream<V, U> {
-  const { subscribe, toUpdate, isChange, headOf, heightOf, resumesAfter } = options;
+  const { subscribe, toUpdate, isSame = Object.is, headOf, heightOf, resumesAfter } = options;
   const { dependsOnPrevious = false, skipsEqualUpdates = false } = options;
   return {
     subscribe,
-    isChange: (value, previous) => value instanceof GatewayError || (isChange?.(value, previous) ?? true),
     // An error in place of a value is reported by the executor.
     toUpdate: (value, previous) => (value instanceof GatewayError ? (value as U) : toUpdate(value, previous)),
+    isSame: (a, b) => (a instanceof GatewayError || b instanceof GatewayError ? a === b : isSame(a, b)),
     dependsOnPrevious,
     skipsEqualUpdates,
     headOf: (value) => (value instanceof GatewayError ? undefined : headOf?.(value)),
@@ -61,4 +62,93 @@ export function createSourceStream<V, U>(options: SourceStreamOptions<V, U>): So
       throw new Error('A source stream cannot be iterated.');
     },
   };
+}
+
+/** The values of a followed source, with an error first if it has no current value. */
+export async function subscribeTo<T>(
+  source: Follower<T>,
+  subscribe: Subscribe<T> = source.subscribe,
+): Promise<Subscribe<T | UpstreamError>> {
+  const value = await valueOrError(source.get());
+  return value instanceof UpstreamError ? startWithError(value, subscribe, source.newest()) : subscribe;
+}
+
+/** Waits for a value. @returns the error of an upstream that cannot be read now @throws for one that is not configured */
+export async function valueOrError<T>(value: Promise<T>): Promise<T | UpstreamError> {
+  try {
+    return await value;
+  } catch (error) {
+    if (error instanceof UpstreamError && !(error instanceof UpstreamNotConfiguredError)) return error;
+    throw error;
+  }
+}
+
+/**
+ * The values of a source that cannot be read when a client subscribes: first the error, once, then each good value.
+ *
+ * @param expired the last good value, which is too old to be sent
+ */
+export function startWithError<V>(
+  error: UpstreamError,
+  subscribe: Subscribe<V>,
+  expired?: V,
+): Subscribe<V | UpstreamError> {
+  return (subscriber) => {
+    let isReported = false;
+    // At once, because an order book is only read while it has subscribers.
+    const values = toSeveral<V, V>(subscribe, () => (value) => (value === expired ? [] : [value]))(subscriber);
+    return {
+      request() {
+        if (isReported) return values.request();
+        isReported = true;
+        subscriber.onNext(error);
+      },
+      cancel: () => values.cancel(),
+    };
+  };
+}
+
+/**
+ * Several values for each value of a source, such as a head, or none. They are sent one for each request. A subscriber that is slow
+ * skips heads, and `toValues` is called with the newest one next.
+ *
+ * @param start creates the function of one subscriber, which can remember what it was called with
+ */
+export function toSeveral<T, V>(
+  subscribe: Subscribe<T | UpstreamError>,
+  start: () => (value: T) => readonly V[],
+): Subscribe<V | UpstreamError> {
+  return (subscriber) => {
+    const toValues = start();
+    let waiting: V[] = [];
+    const values = subscribe({
+      onNext(value) {
+        if (value instanceof GatewayError) return subscriber.onNext(value);
+        waiting = [...toValues(value)];
+        request();
+      },
+      onError: (reason) => subscriber.onError(reason),
+    });
+    function request(): void {
+      const value = waiting.shift();
+      if (value === undefined) values.request();
+      else subscriber.onNext(value);
+    }
+    return { request, cancel: () => values.cancel() };
+  };
+}
+
+/** The heads, each after its `filledIn`. A subscriber that has received a higher one gets none of these. */
+export function withFilledIn(
+  heads: Subscribe<Head | UpstreamError>,
+  after: BeaconHeight | undefined,
+): Subscribe<Head | UpstreamError> {
+  return toSeveral(heads, () => {
+    let received = after;
+    return (head) => {
+      const before = received ?? head.beaconHeight;
+      received = head.beaconHeight;
+      return [...(head.filledIn ?? []).filter(({ beaconHeight }) => beaconHeight > before), head];
+    };
+  });
 }

@@ -1,3 +1,4 @@
+import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { BlockTimes } from '../history/block-times.ts';
 import type { History } from '../history/history.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
@@ -7,11 +8,11 @@ import type { PoolOrders } from '../live/chain/pool-orders.ts';
 import type { MarketFollower } from '../live/market/lists.ts';
 import type { OrderBooks } from '../live/market/order-books.ts';
 import type { TokenSource } from '../live/tokens.ts';
+import type { Requester } from '../upstream/fair-queue.ts';
 import type { BlockPush } from '../upstream/node/block-push.ts';
 import type { ClosedIntervals } from './closed-intervals.ts';
 import type { DivergenceRankings } from './divergence-ranking.ts';
 import type { PoolCache, UsdPricesOf } from './pool-cache.ts';
-import type { HeadSteps } from './stream-operators.ts';
 import type { WindowStarts } from './window-starts.ts';
 
 /** What is read once for all clients. Loaders read from it. */
@@ -41,6 +42,20 @@ export type Sources = {
   readonly windowStarts: WindowStarts;
   /** Which candles are closed. */
   readonly closedIntervals: ClosedIntervals;
-  /** Steps between heads, for subscribers that compare them. */
-  readonly headSteps: HeadSteps;
+};
+
+/** What the loaders of one answer, and the source streams of subscriptions, are created with. */
+export type LoaderInputs = { readonly sources: Sources; readonly options: LoaderOptions };
+
+/** The limits of what loaders return, whose requests they are, and after which event streams resume. */
+type LoaderOptions = {
+  readonly maxCandles: number;
+  readonly maxHistoryHours: number;
+  readonly maxPageSize: number;
+  readonly requester: Requester;
+  /**
+   * The height in the header `Last-Event-ID`. It takes precedence over `afterHeight`, which an event source repeats each time
+   * that it reconnects.
+   */
+  readonly afterEvent: BeaconHeight | undefined;
 };

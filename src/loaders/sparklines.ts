@@ -24,21 +24,11 @@ export function requireSparklineArguments(args: SparklineArguments): void {
   requireBetween(MIN_POINTS, MAX_POINTS, 'points', args.points);
 }
 
-/** The small charts of the pools of one answer. */
-export type SparklineLoader = {
-  /**
-   * The prices of a token of the pool, by default of token 2, at moments up to the height of the pool, oldest first.
-   *
-   * @throws BadUserInputError for more than a limit, HistoryUnavailableError
-   */
-  sparkline(pool: PoolPair, args: SparklineArguments, baseId?: TokenId): Promise<readonly (number | undefined)[]>;
-};
-
 /** The reserves of one pool at moments up to its height. */
 type MomentsKey = { readonly pool: PoolPair; readonly points: number; readonly hours: number; readonly end: Instant };
 
-/** Creates the loader of one answer. */
-export function createSparklineLoader({ view, windowStarts, tokens, limits }: HistoryReads): SparklineLoader {
+/** Creates the loader of the small charts of the pools of one answer. */
+export function createSparklineLoader({ view, windowStarts, tokens, limits }: HistoryReads) {
   const { history } = view;
   const loadMoments = createPoolBatches(
     ({ pool, points, hours }: MomentsKey) => `${pool.beaconHeight} ${points} ${hours}`,
@@ -74,7 +64,16 @@ export function createSparklineLoader({ view, windowStarts, tokens, limits }: Hi
   }
 
   return {
-    async sparkline(pool, args, baseId = pool.token2Id) {
+    /**
+     * The prices of a token of the pool, by default of token 2, at moments up to the height of the pool, oldest first.
+     *
+     * @throws BadUserInputError for more than a limit, HistoryUnavailableError
+     */
+    async sparkline(
+      pool: PoolPair,
+      args: SparklineArguments,
+      baseId: TokenId = pool.token2Id,
+    ): Promise<readonly (number | undefined)[]> {
       const hours = args.hours ?? DEFAULT_HOURS;
       const points = args.points ?? DEFAULT_POINTS;
       requireWithin(limits.maxHistoryHours, 'hours', hours);

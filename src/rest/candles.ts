@@ -5,7 +5,7 @@ import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import { AmbiguousTickerError, NotFoundError } from '../errors.ts';
 import type { PricedCandle } from '../loaders/candles.ts';
 import type { Loaders } from '../loaders/loaders.ts';
-import { poolWithPriceOf } from '../loaders/pool-price.ts';
+import { withPoolOf } from '../loaders/pool-price.ts';
 import type { Written } from './document.ts';
 
 /** The names of the intervals of candles in the REST API. */
@@ -129,7 +129,7 @@ export async function findPair(symbol: string, loaders: Loaders): Promise<PairWi
 export async function withPools(rows: readonly Pair[], { exchange }: Loaders): Promise<readonly PairWithPool[]> {
   const found = new Map<string, PairWithPool>();
   for (const pair of rows) {
-    const pool = await poolWithPriceOf(pair, exchange);
+    const pool = await withPoolOf(pair, exchange, (each) => each);
     if (pool !== undefined && !found.has(poolPairId(pool))) found.set(poolPairId(pool), { pair, pool });
   }
   return [...found.values()];

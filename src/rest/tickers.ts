@@ -3,12 +3,11 @@ import { poolPairAt } from '../domain/exchange.ts';
 import { placeWithPriceOf, type Ticker } from '../domain/market.ts';
 import { bestAsk, bestBid, type OrderBook } from '../domain/order-book.ts';
 import { liquidityIn, type PoolPair } from '../domain/pool-pair.ts';
-import { basePrice } from '../domain/price.ts';
+import { basePrice, tokenPrice } from '../domain/price.ts';
 import type { TokenId } from '../domain/token.ts';
 import { liquidityUsd } from '../domain/usd-prices.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { Loaders } from '../loaders/loaders.ts';
-import { tokenPrice } from '../loaders/pool-price.ts';
 import type { TokenLoader } from '../loaders/token.ts';
 import type { DayRange, DayRanges } from './day-ranges.ts';
 import { type DocumentOptions, listTexts, type Written } from './document.ts';
@@ -107,7 +106,7 @@ function writeTicker(
   tokens: TokenLoader,
   { pool, range, usd }: Partial<PoolOfTicker> = {},
 ): string {
-  const priceOf = (each: PoolPair) => tokenPrice(basePrice, each, ticker.baseId, tokens);
+  const priceOf = (each: PoolPair) => tokenPrice(basePrice, each, ticker.baseId, tokens.list);
   // The range may have been read a moment ago: the current price counts too. The highest price of one token is the lowest of
   // the other.
   const prices = pool && range ? [range.highest, range.lowest, pool].map(priceOf) : [];

@@ -21,7 +21,6 @@ function createChain(unrecorded: readonly Head[] = []) {
       closed
         .momentsAt(head, 'ONE_MINUTE', after)
         .map((moment) => (moment.closed === undefined ? 'live' : moment.closed / MINUTE)),
-    momentsAt: closed.momentsAt,
   };
 }
 
@@ -77,14 +76,5 @@ describe('the intervals that are closed', () => {
     const { publish, minutesAt } = createChain([headAt(1), headAt(2), headAt(3), headAt(4)]);
     expect(minutesAt(publish(4), undefined)).toEqual(['live']);
     expect(minutesAt(publish(5), 4)).toEqual([0, 'live']);
-  });
-
-  test('are the same objects for all subscribers at a head, so that they share an update', () => {
-    const { publish, momentsAt } = createChain();
-    for (let height = 1; height <= 5; height++) momentsAt(publish(height), 'ONE_MINUTE', undefined);
-    const head = publish(6);
-    const [one, two] = [momentsAt(head, 'ONE_MINUTE', 5), momentsAt(head, 'ONE_MINUTE', 4)];
-    expect(two.slice(-2)).toEqual(one);
-    expect(two.slice(-2).map((moment, index) => moment === one[index])).toEqual([true, true]);
   });
 });

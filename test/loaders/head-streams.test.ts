@@ -9,7 +9,6 @@ import type { Loaders } from '../../src/loaders/loaders.ts';
 import { createPoolCache } from '../../src/loaders/pool-cache.ts';
 import type { SourceStream } from '../../src/loaders/source-stream.ts';
 import type { Sources } from '../../src/loaders/sources.ts';
-import { createHeadSteps } from '../../src/loaders/stream-operators.ts';
 import { exchangeStateOf, poolOf, tokenId } from '../domain/pools.ts';
 import { poolOfV3, stateOfV3 } from '../domain/v3-pools.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
@@ -27,7 +26,7 @@ test.each([
     let list = service.sources.tokens.current();
     const tokens = { ...service.sources.tokens, current: () => list };
     const loaders = {
-      sources: { ...service.sources, tokens, headSteps: createHeadSteps(tokens) },
+      sources: { ...service.sources, tokens },
       options: createContext(service).loaders.options,
     };
     const { data } = await gateway.ask(`{ poolPair(token1Id: "${PRV}", token2Id: "${BTC}") { price } }`);
@@ -88,7 +87,6 @@ describe('two tokens of which another pool gets the most liquidity', () => {
     const sources = {
       head,
       tokens,
-      headSteps: createHeadSteps(tokens),
       pools: createPoolCache(),
     } as unknown as Sources;
     const publish = (pools: readonly PoolPair[] | undefined, index: number) =>

@@ -5,6 +5,7 @@ import { poolPairAt, versionOf } from '../../src/domain/exchange.ts';
 import { type PoolPair, pin, poolPairId } from '../../src/domain/pool-pair.ts';
 import { priceOfToken2 } from '../../src/domain/price.ts';
 import type { Reserves } from '../../src/domain/reserves.ts';
+import { toTokenList } from '../../src/domain/token.ts';
 import { HistoryUnavailableError } from '../../src/errors.ts';
 import type { Head } from '../../src/live/chain/head.ts';
 import { Dependencies } from '../../src/loaders/dependencies.ts';
@@ -28,7 +29,8 @@ import { headOf } from '../live/chain/heads.ts';
 const HOUR = 3_600_000;
 const INTERVALS = Object.keys(INTERVAL_MS) as CandleInterval[];
 const LIMITS = { maxCandles: 1_000, maxHistoryHours: 1_000, maxPageSize: 500 };
-const TOKENS = { decimalsOf: (id: string) => (id === tokenId('c') ? undefined : 2) } as TokenLoader;
+const LIST = toTokenList(['a', 'b', 'd'].map((name) => ({ tokenId: tokenId(name), symbol: undefined, decimals: 2 })));
+const TOKENS = { list: LIST, decimalsOf: (id: string) => LIST.get(id)?.decimals } as TokenLoader;
 
 /** The tokens of the pools: the third one has unknown decimals. */
 const PAIRS = [

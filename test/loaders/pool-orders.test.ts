@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { PoolOrder } from '../../src/domain/pool-order.ts';
 import type { PoolPair } from '../../src/domain/pool-pair.ts';
+import { toTokenList } from '../../src/domain/token.ts';
 import { BadUserInputError } from '../../src/errors.ts';
 import { PoolOrderLoader } from '../../src/loaders/pool-orders.ts';
 import { readSamplePools } from '../domain/pool-orders.ts';
@@ -15,7 +16,11 @@ const { token1Id: prv, token2Id: btc } = pool;
 function loaderOf(decimals: Record<string, number> = { [prv]: 9, [btc]: 6 }, read?: () => Promise<PoolOrder[]>) {
   return new PoolOrderLoader({
     exchange: { ordersOf: ({ v3 }) => read?.() ?? v3?.orders ?? [] },
-    tokens: { decimalsOf: (token) => decimals[token] },
+    tokens: {
+      list: toTokenList(
+        Object.keys(decimals).map((tokenId) => ({ tokenId, symbol: undefined, decimals: decimals[tokenId] })),
+      ),
+    },
     options: { maxPageSize: 6 },
   });
 }

@@ -1,12 +1,11 @@
 import { andThen } from '../../domain/maybe-promise.ts';
+import { placeOfKey } from '../../domain/pool-selection.ts';
 import { DEFAULT_CANDLES, type PricedCandle, requireCandleArguments } from '../../loaders/candles.ts';
 import { createCandleStream } from '../../loaders/head-streams.ts';
-import { poolOfKey } from '../../loaders/pool-price.ts';
-import { builder } from '../builder.ts';
+import { builder, PoolPairRef } from '../builder.ts';
 import { recordedObjects } from '../complexity.ts';
-import { poolKeyArgs } from './pool-key.ts';
 import { decimalsArgs } from './pool-pair.ts';
-import { PoolPairRef } from './refs.ts';
+import { poolKeyArgs } from './prices.ts';
 
 const CandleIntervalEnum = builder.enumType('CandleInterval', {
   description: 'Length of the time that a candle covers. Intervals are aligned to UTC.',
@@ -150,6 +149,9 @@ builder.subscriptionField('candles', (t) =>
     },
     subscribe: (_root, args, { loaders }) => createCandleStream(args, loaders),
     resolve: (moment, args, { loaders }) =>
-      andThen(poolOfKey(args, loaders.exchange), (pool) => loaders.history.candleAt(pool, moment, args)),
+      andThen(
+        loaders.exchange.find((exchange) => placeOfKey(exchange, args)),
+        (pool) => loaders.history.candleAt(pool, moment, args),
+      ),
   }),
 );

@@ -3,9 +3,8 @@ import { percentChange } from '../../domain/price-change.ts';
 import { DEFAULT_MIN_PERCENT, divergentPairs, maxPercentOf, type PairPrices } from '../../loaders/divergence.ts';
 import { createDivergenceStream } from '../../loaders/market-streams.ts';
 import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
-import { builder } from '../builder.ts';
+import { builder, PairRef } from '../builder.ts';
 import { complexityOfDivergentPairs } from '../complexity.ts';
-import { PairRef } from './refs.ts';
 
 export const DivergenceRef = builder.objectRef<PairPrices>('Divergence').implement({
   description:

@@ -10,10 +10,9 @@ import {
 } from '../../domain/order-book.ts';
 import { createOrderBookStream } from '../../loaders/market-streams.ts';
 import { type CutOrderBook, DEFAULT_DEPTH, readOrderBookArguments } from '../../loaders/order-book.ts';
-import { builder } from '../builder.ts';
+import { builder, PairRef } from '../builder.ts';
 import { objects, orderBook } from '../complexity.ts';
 import { ASSUMED_PAIRS } from '../limits.ts';
-import { PairRef } from './refs.ts';
 
 const TimestampUnitEnum = builder.enumType('TimestampUnit', {
   description: 'Unit of a timestamp.',

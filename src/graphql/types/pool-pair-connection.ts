@@ -3,11 +3,9 @@ import type { PoolPairOrder } from '../../domain/page.ts';
 import type { PoolPair } from '../../domain/pool-pair.ts';
 import { DEFAULT_ORDER, type PoolPairPage } from '../../loaders/exchange.ts';
 import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
-import { builder } from '../builder.ts';
+import { builder, PoolPairRef } from '../builder.ts';
 import { objects, pageOfPools, poolsNow } from '../complexity.ts';
-import { ExchangeVersionEnum } from './exchange-version.ts';
-import { atArg, ofOtherState } from './pool-pair.ts';
-import { PoolPairRef } from './refs.ts';
+import { atArg, ExchangeVersionEnum, ofOtherState } from './exchange.ts';
 import { TokenRef } from './token.ts';
 
 const PoolPairFilterInput = builder.inputType('PoolPairFilter', {

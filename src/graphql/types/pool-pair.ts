@@ -1,17 +1,14 @@
 import { andThen } from '../../domain/maybe-promise.ts';
-import { type ExchangeVersion, isTradable, poolPairId, poolPairKey, poolValues } from '../../domain/pool-pair.ts';
+import { isTradable, poolPairId, poolPairKey, poolValues } from '../../domain/pool-pair.ts';
 import { exactPriceOfToken2, priceOfToken1, priceOfToken2, spotPriceOfToken2 } from '../../domain/price.ts';
 import { liquidityUsd } from '../../domain/usd-prices.ts';
-import { DEFAULT_PERCENTS, readPercents } from '../../loaders/depth.ts';
 import { poolPrice, requireDecimals } from '../../loaders/pool-price.ts';
-import { builder, NODE_ID, NodeRef } from '../builder.ts';
+import { builder, NODE_ID, NodeRef, PairRef, PoolPairRef } from '../builder.ts';
 import { objects, objectsAt } from '../complexity.ts';
 import { ASSUMED_PAIRS } from '../limits.ts';
 import { PLAIN_TEXT } from '../scalars.ts';
-import { ExchangeVersionEnum } from './exchange-version.ts';
-import { PoolDepthRef } from './pool-depth.ts';
-import { PairRef, PoolPairRef } from './refs.ts';
-import { TokenRef } from './token.ts';
+import { atArg, ExchangeVersionEnum, ofOtherState, versionArg } from './exchange.ts';
+import { tokenField } from './token.ts';
 
 /** The decimals of a field that computes prices. */
 export const decimalsArgs = builder.args((t) => ({
@@ -20,14 +17,6 @@ export const decimalsArgs = builder.args((t) => ({
   }),
   decimals2: t.int({
     description: 'Decimals of token 2, from 0 to 30. Used instead of the decimals from the token list.',
-  }),
-}));
-
-/** The argument `at` of a field that can read an earlier height. */
-export const atArg = builder.args((t) => ({
-  at: t.field({
-    type: 'BeaconHeight',
-    description: 'Beacon height to read instead of the current one. A future or pruned height is HEIGHT_NOT_AVAILABLE.',
   }),
 }));
 
@@ -65,16 +54,8 @@ PoolPairRef.implement({
       extensions: PLAIN_TEXT,
       resolve: ({ v3 }) => v3?.poolId,
     }),
-    token1: t.field({
-      type: TokenRef,
-      description: 'The token with the smaller id, in lexicographic order.',
-      resolve: (pool, _args, { loaders }) => loaders.tokens.get(pool.token1Id),
-    }),
-    token2: t.field({
-      type: TokenRef,
-      description: 'The token with the larger id, in lexicographic order.',
-      resolve: (pool, _args, { loaders }) => loaders.tokens.get(pool.token2Id),
-    }),
+    token1: t.field(tokenField('The token with the smaller id, in lexicographic order.', (pool) => pool.token1Id)),
+    token2: t.field(tokenField('The token with the larger id, in lexicographic order.', (pool) => pool.token2Id)),
     token1PoolValue: t.field({
       type: 'BigInt',
       description: 'What the pool holds of token 1, in the smallest unit of the token.',
@@ -122,7 +103,7 @@ PoolPairRef.implement({
         'Amount of token 1 that buys one whole token 2: `(T1 - x) / 10^d1`, where `x = ceil((T2 * T1) / (T2 + 10^d2))`, T1 and T2 are the virtual values, and d1 and d2 are the decimals. Computed in floating point, exactly as the specification defines it. Null if a virtual value is 0, or if the decimals of a token are unknown and not set by an argument.',
       args: decimalsArgs,
       extensions: { refuse: requireDecimals },
-      resolve: (pool, args, { loaders }) => poolPrice(priceOfToken2, pool, args, loaders.tokens),
+      resolve: (pool, args, { loaders }) => poolPrice(priceOfToken2, pool, args, loaders.tokens.list),
     }),
     exactPrice: t.field({
       type: 'Decimal',
@@ -131,7 +112,7 @@ PoolPairRef.implement({
         'Same as `price`, but in exact integer arithmetic, with all decimals of token 1. Null in the same cases as `price`.',
       args: decimalsArgs,
       extensions: { refuse: requireDecimals },
-      resolve: (pool, args, { loaders }) => poolPrice(exactPriceOfToken2, pool, args, loaders.tokens),
+      resolve: (pool, args, { loaders }) => poolPrice(exactPriceOfToken2, pool, args, loaders.tokens.list),
     }),
     inversePrice: t.float({
       nullable: true,
@@ -139,7 +120,7 @@ PoolPairRef.implement({
         'Amount of token 2 that buys one whole token 1: the formula of `price` with the two tokens swapped. Null in the same cases as `price`.',
       args: decimalsArgs,
       extensions: { refuse: requireDecimals },
-      resolve: (pool, args, { loaders }) => poolPrice(priceOfToken1, pool, args, loaders.tokens),
+      resolve: (pool, args, { loaders }) => poolPrice(priceOfToken1, pool, args, loaders.tokens.list),
     }),
     spotPrice: t.float({
       nullable: true,
@@ -147,7 +128,7 @@ PoolPairRef.implement({
         'Ratio of the virtual values, in token 1 per token 2: the price of an infinitely small trade. Null in the same cases as `price`.',
       args: decimalsArgs,
       extensions: { refuse: requireDecimals },
-      resolve: (pool, args, { loaders }) => poolPrice(spotPriceOfToken2, pool, args, loaders.tokens),
+      resolve: (pool, args, { loaders }) => poolPrice(spotPriceOfToken2, pool, args, loaders.tokens.list),
     }),
     liquidityUsd: t.float({
       nullable: true,
@@ -155,22 +136,6 @@ PoolPairRef.implement({
         'Value of what the pool holds in US dollars, at the height of the pool: each pool value times the price of its token, as `Token.usdPrice` defines it. It changes with the prices of the tokens, also while the pool stays the same. 0 if a pool value is 0. Null if no route leads from the tokens to a stable coin, or if the pool would be worth more than 100 times the dollars that the routes of its tokens lead to. Decimals of the two tokens are not needed. Null with an error if the exchange state cannot be read.',
       resolve: (pool, _args, { loaders }) =>
         andThen(loaders.exchange.usdPrices(pool), (prices) => liquidityUsd(prices, pool)),
-    }),
-    depth: t.field({
-      type: [PoolDepthRef],
-      nullable: true,
-      complexity: ({ percents }) => objects((percents ?? DEFAULT_PERCENTS).length),
-      description:
-        'The trades that move the spot price by each of these percentages, up and down, in the order of the argument. Computed in exact integers. In V3, a trade also fills the orders on its way, and a percentage that no trade can reach with what the pool holds is left out. Empty if a virtual value is 0, or if the pool refuses every trade. Null with an error if a percentage is not valid, or if the orders cannot be read.',
-      args: {
-        percents: t.arg.floatList({
-          defaultValue: DEFAULT_PERCENTS,
-          description:
-            'Percentages, each above 0 and below 100, at most 100 of them. Any other percentage is BAD_USER_INPUT.',
-        }),
-      },
-      extensions: { refuse: readPercents },
-      resolve: (pool, args, { loaders }) => loaders.poolOrders.depths(pool, readPercents(args)),
     }),
     current: t.field({
       type: PoolPairRef,
@@ -195,15 +160,6 @@ const NO_AMPLIFICATION = 10_000;
 
 /** The largest `Int` of GraphQL. Whoever creates a pool chooses its amplifier, of up to 64 bits. */
 const MAX_INT = 2 ** 31 - 1;
-
-/** The argument `version` of a field that reads pools. */
-const versionArg = builder.args((t) => ({
-  version: t.field({
-    type: ExchangeVersionEnum,
-    description:
-      'Version of the exchange. By default, the one that traded at the height: V1 below the start of V3. Pools of V1 are read for whoever asks for them, once for each height.',
-  }),
-}));
 
 builder.queryField('poolPair', (t) =>
   t.field({
@@ -237,8 +193,3 @@ builder.queryField('pool', (t) =>
     resolve: (_root, { poolId, at }, { loaders }) => loaders.exchange.pool(poolId, at),
   }),
 );
-
-/** Something that is set if the state of the head is not the one that is read. */
-export function ofOtherState(at: unknown, version: ExchangeVersion | null | undefined): unknown {
-  return at ?? (version === 'V1' ? version : undefined);
-}

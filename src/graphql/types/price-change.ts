@@ -1,12 +1,10 @@
-import { andThen } from '../../domain/maybe-promise.ts';
 import { absoluteChange, percentChange } from '../../domain/price-change.ts';
-import { poolWithPriceOf } from '../../loaders/pool-price.ts';
+import { withPoolOf } from '../../loaders/pool-price.ts';
 import { DEFAULT_HOURS, type PriceChange, requireChangeArguments } from '../../loaders/price-changes.ts';
 import { DEFAULT_POINTS, requireSparklineArguments } from '../../loaders/sparklines.ts';
-import { builder } from '../builder.ts';
+import { builder, PairRef, PoolPairRef } from '../builder.ts';
 import { recordedObjects, recordedValues } from '../complexity.ts';
 import { decimalsArgs } from './pool-pair.ts';
-import { PairRef, PoolPairRef } from './refs.ts';
 
 const UNKNOWN_DECIMALS = 'or if the decimals of a token are unknown and not set by an argument';
 
@@ -123,10 +121,7 @@ builder.objectFields(PairRef, (t) => ({
       'How `poolPrice` changed in the last hours: `PoolPair.change` of `poolPair`, in target tokens per base token. Null if `poolPair` is null or of other tokens than the pair, or while nothing is recorded. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the exchange state cannot be read.',
     args: windowArgs,
     resolve: (pair, args, { loaders }) =>
-      andThen(
-        poolWithPriceOf(pair, loaders.exchange),
-        (pool) => pool && loaders.history.change(pool, args, pair.baseId),
-      ),
+      withPoolOf(pair, loaders.exchange, (pool) => loaders.history.change(pool, args, pair.baseId)),
   }),
   sparkline: t.field({
     type: ['Float'],
@@ -137,9 +132,6 @@ builder.objectFields(PairRef, (t) => ({
       '`poolPrice` at evenly spaced moments, oldest first: `PoolPair.sparkline` of `poolPair`, in target tokens per base token. Null if `poolPair` is null or of other tokens than the pair. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the exchange state cannot be read.',
     args: sparklineArgs,
     resolve: (pair, args, { loaders }) =>
-      andThen(
-        poolWithPriceOf(pair, loaders.exchange),
-        (pool) => pool && loaders.history.sparkline(pool, args, pair.baseId),
-      ),
+      withPoolOf(pair, loaders.exchange, (pool) => loaders.history.sparkline(pool, args, pair.baseId)),
   }),
 }));

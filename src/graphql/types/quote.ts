@@ -1,19 +1,39 @@
 import { MAX_HOPS } from '../../domain/best-route.ts';
 import { minimumReceived, priceImpactPercent, type Quote, type QuoteStep, quotedPrice } from '../../domain/quote.ts';
 import { MAX_HOPS_V3 } from '../../domain/route-search.ts';
+import type { TradeFee } from '../../domain/trade-fee.ts';
 import {
+  createQuoteStream,
   DEFAULT_MAX_HOPS,
   DEFAULT_SLIPPAGE_PERCENT,
   readQuoteArguments,
   readSlippagePercent,
 } from '../../loaders/quote.ts';
-import { createQuoteStream } from '../../loaders/quote-stream.ts';
-import { builder } from '../builder.ts';
+import { builder, PoolPairRef } from '../builder.ts';
 import { complexityOfQuote } from '../complexity.ts';
-import { atArg } from './pool-pair.ts';
-import { QuoteFeeRef } from './quote-fee.ts';
-import { PoolPairRef } from './refs.ts';
-import { TokenRef } from './token.ts';
+import { atArg } from './exchange.ts';
+import { tokenField } from './token.ts';
+
+const QuoteFeeRef = builder.objectRef<TradeFee>('QuoteFee').implement({
+  description:
+    'The least fee that the exchange accepts for a trade, on top of `sellAmount`. It is paid in the token that is sold or in the native coin, PRV. The trades of a block are executed by fee: whoever pays more for the amount comes first.',
+  fields: (t) => ({
+    rateBps: t.exposeInt('rateBps', {
+      description: "Sum of the fee rates of the route's pools, in hundredths of a percent of `sellAmount`.",
+    }),
+    inSellToken: t.expose('inSellToken', {
+      type: 'BigInt',
+      description:
+        'The fee if it is paid in the token that is sold, in smallest units, rounded up. For a trade that sells the native coin, the discount for the native coin is taken off. Along several pools, the exchange also swaps the parts of the later pools: a part that buys nothing refunds the trade.',
+    }),
+    inNativeToken: t.expose('inNativeToken', {
+      type: 'BigInt',
+      nullable: true,
+      description:
+        'The fee if it is paid in the native coin, in its smallest unit, rounded up: with the discount of the exchange, at the price of the most liquid pool of the two tokens that holds enough of the coin. Null if there is no such pool. The exchange then accepts no fee in the native coin.',
+    }),
+  }),
+});
 
 const QuoteStepRef = builder.objectRef<QuoteStep>('QuoteStep').implement({
   description: 'One pool of a route, with the amount that the trader sends to it and the amount that it gives.',
@@ -23,16 +43,8 @@ const QuoteStepRef = builder.objectRef<QuoteStep>('QuoteStep').implement({
       description: 'The pool, at the height of the quote and before the trade.',
       resolve: ({ pool }) => pool,
     }),
-    sellToken: t.field({
-      type: TokenRef,
-      description: 'The token that is sent to the pool.',
-      resolve: ({ sellTokenId }, _args, { loaders }) => loaders.tokens.get(sellTokenId),
-    }),
-    buyToken: t.field({
-      type: TokenRef,
-      description: 'The token that the pool gives.',
-      resolve: ({ buyTokenId }, _args, { loaders }) => loaders.tokens.get(buyTokenId),
-    }),
+    sellToken: t.field(tokenField('The token that is sent to the pool.', ({ sellTokenId }) => sellTokenId)),
+    buyToken: t.field(tokenField('The token that the pool gives.', ({ buyTokenId }) => buyTokenId)),
     sellAmount: t.expose('sellAmount', {
       type: 'BigInt',
       description: 'Amount that is sent to the pool: `buyAmount` of the step before.',
@@ -57,16 +69,8 @@ const QuoteRef = builder.objectRef<Quote>('Quote').implement({
       type: 'BeaconHeight',
       description: 'Beacon height of the reserves from which the quote was computed.',
     }),
-    sellToken: t.field({
-      type: TokenRef,
-      description: 'The token that the trader sends.',
-      resolve: ({ sellTokenId }, _args, { loaders }) => loaders.tokens.get(sellTokenId),
-    }),
-    buyToken: t.field({
-      type: TokenRef,
-      description: 'The token that the trader receives.',
-      resolve: ({ buyTokenId }, _args, { loaders }) => loaders.tokens.get(buyTokenId),
-    }),
+    sellToken: t.field(tokenField('The token that the trader sends.', ({ sellTokenId }) => sellTokenId)),
+    buyToken: t.field(tokenField('The token that the trader receives.', ({ buyTokenId }) => buyTokenId)),
     sellAmount: t.expose('sellAmount', {
       type: 'BigInt',
       description:

@@ -5,7 +5,7 @@ import { builder } from '../builder.ts';
 import { objects } from '../complexity.ts';
 import type { Service } from '../context.ts';
 import { ADDRESS_LIMITS, type AddressLimits, LIMITS, type LimitMeaning, type Limits, mapLimits } from '../limits.ts';
-import { ExchangeVersionEnum } from './exchange-version.ts';
+import { ExchangeVersionEnum } from './exchange.ts';
 import { HeadRef } from './head.ts';
 
 const UpstreamEnum = builder.enumType('Upstream', {

@@ -1,10 +1,10 @@
 import { andThen } from '../../domain/maybe-promise.ts';
-import { basePrice } from '../../domain/price.ts';
-import { NATIVE_TOKEN_ID, type Token } from '../../domain/token.ts';
+import { basePrice, tokenPrice } from '../../domain/price.ts';
+import { NATIVE_TOKEN_ID, type Token, type TokenId } from '../../domain/token.ts';
 import { usdPrice } from '../../domain/usd-prices.ts';
-import { tokenPrice } from '../../loaders/pool-price.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
 import { listOf, POOL_PRICE } from '../complexity.ts';
+import type { Context } from '../context.ts';
 
 /** Number of objects that all tokens count as at most. */
 const MAX_TOKENS_COUNTED = 1_000;
@@ -34,7 +34,7 @@ export const TokenRef = builder.objectRef<Token>('Token').implement({
       resolve: ({ tokenId }, _args, { loaders }) =>
         andThen(
           loaders.exchange.poolPair(tokenId, NATIVE_TOKEN_ID),
-          (pool) => pool && tokenPrice(basePrice, pool, tokenId, loaders.tokens),
+          (pool) => pool && tokenPrice(basePrice, pool, tokenId, loaders.tokens.list),
         ),
     }),
     usdPrice: t.float({
@@ -53,6 +53,12 @@ export const TokenRef = builder.objectRef<Token>('Token').implement({
     }),
   }),
 });
+
+/** A field that returns a token of its object. */
+export function tokenField<Parent>(description: string, idOf: (parent: Parent) => TokenId) {
+  const resolve = (parent: Parent, _args: object, { loaders }: Context) => loaders.tokens.get(idOf(parent));
+  return { type: TokenRef, description, resolve };
+}
 
 builder.queryFields((t) => ({
   token: t.field({

@@ -20,7 +20,7 @@ export type ExecutedUpdate = { readonly update: EncodedUpdate; areCurrent(now: I
 type SubscriptionGroupOptions = {
   readonly stream: Pick<
     SourceStream,
-    'subscribe' | 'isChange' | 'dependsOnPrevious' | 'skipsEqualUpdates' | 'resumesAfter'
+    'subscribe' | 'isSame' | 'dependsOnPrevious' | 'skipsEqualUpdates' | 'resumesAfter'
   >;
   /** Executes the update of a value for members that received `previous` before it. */
   execute(value: unknown, previous: unknown): Promise<ExecutedUpdate>;
@@ -82,13 +82,17 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions): Subs
   /** The newest update with its text, if equal updates are skipped. */
   let newest: { readonly text: string; readonly update: EncodedUpdate } | undefined;
 
+  function isOf(execution: Execution, value: unknown, previous: unknown): boolean {
+    return stream.isSame(execution.value, value) && execution.previous === previous;
+  }
+
   function isUsable({ executed }: Execution, isFirst: boolean): boolean {
     if (executed === undefined || executed.areCurrent(now())) return true;
     return !isFirst && performance.now() - executed.at < SAME_MOMENT_MS;
   }
 
   function isWorthCaching(each: Execution, newest: Execution): boolean {
-    return each.value === newest.value || (isResumed && newest.startedAt - each.startedAt < CACHED_MS);
+    return stream.isSame(each.value, newest.value) || (isResumed && newest.startedAt - each.startedAt < CACHED_MS);
   }
 
   function start(value: unknown, previous: unknown): Execution {
@@ -146,7 +150,7 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions): Subs
 
   // One function for all members, which finds its member in `this`: there can be thousands.
   function onNext(this: Member, value: unknown): void {
-    if (!stream.isChange(value, this.previous)) {
+    if (this.previous !== undefined && stream.isSame(value, this.previous)) {
       this.source?.request();
       return;
     }
@@ -191,8 +195,4 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions): Subs
       return member;
     },
   };
-}
-
-function isOf(execution: Execution, value: unknown, previous: unknown): boolean {
-  return execution.value === value && execution.previous === previous;
 }

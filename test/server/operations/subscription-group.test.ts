@@ -11,6 +11,7 @@ const END = { done: true, value: undefined };
 function createGroup({
   dependsOnPrevious = true,
   skipsEqualUpdates = false,
+  isSame = Object.is as (a: unknown, b: unknown) => boolean,
   areCurrent = (): boolean => true,
   textOf = (value: unknown, previous: unknown): string => JSON.stringify({ value, previous: previous ?? null }),
 } = {}) {
@@ -21,7 +22,7 @@ function createGroup({
   const group = createSubscriptionGroup({
     stream: {
       subscribe: latest.subscribe,
-      isChange: () => true,
+      isSame,
       dependsOnPrevious,
       skipsEqualUpdates,
       resumesAfter: undefined,
@@ -113,6 +114,19 @@ describe('one update is executed', () => {
     answer();
     expect(await textsOf(second, late.next())).toEqual(Array(2).fill('{"data":{"half":2}}'));
     expect(handedOver()).toBe(4);
+  });
+
+  test('for all members whose values are the same, also if they are not equal to each other', async () => {
+    const isSame = (a: unknown, b: unknown) => Math.floor(Number(a)) === Math.floor(Number(b));
+    const { latest, group, asked, answer } = createGroup({ dependsOnPrevious: false, isSame });
+    const [early, late] = [toAsyncValues(group.join), toAsyncValues(group.join)];
+    latest.publish(1.1);
+    const first = early.next();
+    latest.publish(1.2);
+    const second = late.next();
+    await untilAsked(asked, 1);
+    expect(answer()).toEqual([[1.1, undefined]]);
+    expect((await first).value).toBe((await second).value);
   });
 
   test('for all members if it does not depend on the previous value', async () => {

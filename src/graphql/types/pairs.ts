@@ -1,18 +1,17 @@
+import { placeOfPair } from '../../domain/market.ts';
 import { basePrice, exactBasePrice } from '../../domain/price.ts';
-import { DEFAULT_STEPS, ladderOf, readSteps } from '../../loaders/depth.ts';
 import { pricesOf } from '../../loaders/divergence.ts';
+import { createTickerStream } from '../../loaders/market-streams.ts';
 import { readOrderBookArguments } from '../../loaders/order-book.ts';
-import { pairPrice, poolOfPair } from '../../loaders/pool-price.ts';
-import { builder, NODE_ID, NodeRef } from '../builder.ts';
-import { DIVERGENCE, ladder, orderBook, POOL_PRICE, selectedPairs } from '../complexity.ts';
-import { DepthLadderRef } from './depth-ladder.ts';
+import { pairPrice } from '../../loaders/pool-price.ts';
+import { builder, NODE_ID, NodeRef, PairRef, PoolPairRef, TickerRef } from '../builder.ts';
+import { DIVERGENCE, orderBook, POOL_PRICE, selectedPairs } from '../complexity.ts';
 import { DivergenceRef } from './divergence.ts';
 import { OrderBookRef, orderBookArgs } from './order-book.ts';
-import { PairRef, PoolPairRef, TickerRef } from './refs.ts';
-import { TokenRef } from './token.ts';
+import { tokenField } from './token.ts';
 
 /** The arguments that name one pair or ticker. */
-export const pairIdArgs = builder.args((t) => ({
+const pairIdArgs = builder.args((t) => ({
   tickerId: t.string({
     description: 'Ticker id, `<base symbol>_<target symbol>`. Several pools can have the same ticker id.',
   }),
@@ -32,7 +31,7 @@ const PairFilterInput = builder.inputType('PairFilter', {
 });
 
 /** The argument `filter` of a list of pairs or tickers. */
-export const pairFilterArg = builder.args((t) => ({
+const pairFilterArg = builder.args((t) => ({
   filter: t.field({ type: PairFilterInput, description: 'Filter. Without it, the list is complete.' }),
 }));
 
@@ -68,26 +67,6 @@ PairRef.implement({
         'How far the price of `poolPair`, the last trade and the order book are apart. Null if `poolPair` is null, or if it is a pool of other tokens than `baseId` and `targetId`. Null with an error if the exchange state cannot be read.',
       resolve: (pair, _args, { loaders }) => pricesOf(pair, loaders),
     }),
-    depthLadder: t.field({
-      type: DepthLadderRef,
-      nullable: true,
-      complexity: ({ levels }) => ladder(levels),
-      description:
-        'Pool and complete order book of this pair as one ladder of price levels, at `midPrice * (1 ± i * stepPercent / 100)`. The pool is `poolPair`. In V3, the order book is `PoolPair.book`: that of the market-data host shows the same orders, and is not added. Null if `poolPair` is null, if it is a pool of other tokens than `baseId` and `targetId`, if there is no such book, if a reserve is 0, if the pool refuses every trade, or if the decimals of a token are unknown. Null with an error if the exchange state or the order book cannot be read.',
-      args: {
-        levels: t.arg.int({
-          defaultValue: DEFAULT_STEPS.levels,
-          description: 'Number of levels on each side, from 1 to 200. Any other number is BAD_USER_INPUT.',
-        }),
-        stepPercent: t.arg.float({
-          defaultValue: DEFAULT_STEPS.stepPercent,
-          description:
-            'Distance between two levels, in percent of `midPrice`. It must be above 0, and `levels * stepPercent` below 100. Otherwise it is BAD_USER_INPUT.',
-        }),
-      },
-      extensions: { refuse: readSteps },
-      resolve: (pair, args, { loaders }) => ladderOf(pair, args, loaders),
-    }),
   }),
 });
 
@@ -105,20 +84,12 @@ for (const ref of [PairRef, TickerRef]) {
       type: 'TokenId',
       description: 'Id of the base token, which is the token that has the price.',
     }),
-    baseToken: t.field({
-      type: TokenRef,
-      description: 'The base token.',
-      resolve: ({ baseId }, _args, { loaders }) => loaders.tokens.get(baseId),
-    }),
+    baseToken: t.field(tokenField('The base token.', ({ baseId }) => baseId)),
     targetId: t.expose('targetId', {
       type: 'TokenId',
       description: 'Id of the target token, which is the token that prices are quoted in.',
     }),
-    targetToken: t.field({
-      type: TokenRef,
-      description: 'The target token.',
-      resolve: ({ targetId }, _args, { loaders }) => loaders.tokens.get(targetId),
-    }),
+    targetToken: t.field(tokenField('The target token.', ({ targetId }) => targetId)),
     orderBook: t.field({
       type: OrderBookRef,
       nullable: true,
@@ -134,7 +105,7 @@ for (const ref of [PairRef, TickerRef]) {
       nullable: true,
       description:
         "The node's pool of this pair, at the height of this response. With V3, it is the pool that `poolId` names, never another pool of the same two tokens. The host may write the id in upper case, or with the two token ids in the other order. With V1, it is the pool of the two tokens. Null if the node has no such pool. If the host names a pool of other tokens than `baseId` and `targetId`, fields that compare prices with it are null. Null with an error if the exchange state cannot be read.",
-      resolve: (pair, _args, { loaders }) => poolOfPair(pair, loaders.exchange),
+      resolve: (pair, _args, { loaders }) => loaders.exchange.find((exchange) => placeOfPair(exchange, pair)),
     }),
     poolPrice: t.float({
       nullable: true,
@@ -165,3 +136,66 @@ builder.queryFields((t) => ({
     resolve: (_root, ids, { loaders }) => loaders.market.pairs.find(ids),
   }),
 }));
+
+// The fields that tickers share with pairs are in pair.ts.
+TickerRef.implement({
+  interfaces: [NodeRef],
+  description:
+    'Last price and 24-hour volumes of a pair, as the market-data host sends them. The host does not guarantee that they are consistent with each other.',
+  fields: (t) => ({
+    id: t.id({ description: NODE_ID, resolve: (ticker) => `Ticker:${ticker.poolId}` }),
+    baseCurrency: t.exposeString('base', { description: 'Symbol of the base token in the market data.' }),
+    targetCurrency: t.exposeString('target', { description: 'Symbol of the target token in the market data.' }),
+    lastPrice: t.exposeFloat('lastPrice', {
+      nullable: true,
+      description: 'Price of one base token in target tokens in the last trade. Null if the host sends none.',
+    }),
+    baseVolume: t.exposeFloat('baseVolume', {
+      nullable: true,
+      description: 'Traded volume of the last 24 hours, in whole base tokens. Null if the host sends none.',
+    }),
+    targetVolume: t.exposeFloat('targetVolume', {
+      nullable: true,
+      description: 'Traded volume of the last 24 hours, in whole target tokens. Null if the host sends none.',
+    }),
+    pair: t.field({
+      type: PairRef,
+      nullable: true,
+      description:
+        'The pair of this ticker. Null if the host has no pair for the pool. Null with an error if pairs cannot be read.',
+      resolve: (ticker, _args, { loaders }) => loaders.market.pairs.byPoolId(ticker.poolId),
+    }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  tickers: t.field({
+    type: [TickerRef],
+    complexity: ({ filter }, { service }) => selectedPairs(filter, service.sources.market.tickers.current()?.market),
+    nullable: true,
+    description:
+      'All tickers that match the filter, in the order of the market-data host. Null with an error if tickers cannot be read.',
+    args: pairFilterArg,
+    resolve: (_root, { filter }, { loaders }) => loaders.market.tickers.select(filter),
+  }),
+  ticker: t.field({
+    type: TickerRef,
+    nullable: true,
+    description:
+      'One ticker, by `tickerId`, `poolId` or both. Without either, the request is BAD_USER_INPUT. A `tickerId` of several pools without a `poolId` is AMBIGUOUS_TICKER. Null if there is no such ticker. Null with an error if tickers cannot be read.',
+    args: pairIdArgs,
+    resolve: (_root, ids, { loaders }) => loaders.market.tickers.find(ids),
+  }),
+}));
+
+builder.subscriptionField('tickers', (t) =>
+  t.field({
+    type: [TickerRef],
+    complexity: ({ filter }, { service }) => selectedPairs(filter, service.sources.market.tickers.current()?.market),
+    description:
+      'Sends the current tickers first, then the list each time a ticker changes. A slow subscriber skips changes and receives the newest list. If tickers could not be read yet, the first update is an error with null data, and the subscription stays open.',
+    args: pairFilterArg,
+    subscribe: (_root, { filter }, { loaders }) => createTickerStream(filter, loaders),
+    resolve: (tickers) => tickers,
+  }),
+);

@@ -1,12 +1,40 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { NATIVE_TOKEN_ID } from '../../domain/token.ts';
-import { createPriceStream, type PricesArguments, type PriceUpdate } from '../../loaders/head-streams.ts';
-import { builder } from '../builder.ts';
+import { BadUserInputError } from '../../errors.ts';
+import { requireAtLeast } from '../../loaders/argument-ranges.ts';
+import {
+  type BoundsArguments,
+  createPriceCrossingStream,
+  createPriceStream,
+  type PriceCrossing,
+  type PricesArguments,
+  type PriceUpdate,
+} from '../../loaders/head-streams.ts';
+import { builder, PoolPairRef } from '../builder.ts';
 import { type Complexity, listOf, objects, objectsOf, poolsNow } from '../complexity.ts';
 import type { Service } from '../context.ts';
 import { MAX_POOLS_COUNTED } from '../limits.ts';
-import { PoolPairKeyInput } from './pool-key.ts';
-import { PoolPairRef } from './refs.ts';
+
+const TOKEN_1 = 'Id of one of the two tokens.';
+const TOKEN_2 = 'Id of the other token.';
+const POOL_ID =
+  'Id of the pool, as `PoolPair.poolId`, if several pools have these tokens. It must be a pool of the two tokens that the exchange has; anything else is BAD_USER_INPUT. Without it, the pool is that of `Query.poolPair`, with V3 the one with the most liquidity. That is decided again at each height.';
+
+const PoolPairKeyInput = builder.inputType('PoolPairKey', {
+  description: 'Identifies a pool by its two tokens, in either order, and with V3 also by its pool id.',
+  fields: (t) => ({
+    token1Id: t.field({ type: 'TokenId', required: true, description: TOKEN_1 }),
+    token2Id: t.field({ type: 'TokenId', required: true, description: TOKEN_2 }),
+    poolId: t.string({ description: POOL_ID }),
+  }),
+});
+
+/** The arguments that name the pool of a subscription. */
+export const poolKeyArgs = builder.args((t) => ({
+  token1Id: t.field({ type: 'TokenId', required: true, description: TOKEN_1 }),
+  token2Id: t.field({ type: 'TokenId', required: true, description: TOKEN_2 }),
+  poolId: t.string({ description: POOL_ID }),
+}));
 
 /** Number of objects that the pools of one token count as at most. */
 const MAX_POOLS_OF_A_TOKEN_COUNTED = 100;
@@ -94,5 +122,48 @@ builder.subscriptionField('prices', (t) =>
     },
     subscribe: (_root, args, { loaders }) => createPriceStream(args, loaders),
     resolve: (update) => update,
+  }),
+);
+
+const PriceCrossingRef = builder.objectRef<PriceCrossing>('PriceCrossing').implement({
+  description: 'The price of a pool crossed a bound.',
+  fields: (t) => ({
+    bound: t.exposeFloat('bound', { description: 'The bound, as the subscription set it.' }),
+    isAbove: t.exposeBoolean('isAbove', {
+      description: 'True if the price rose above the bound `above`, false if it fell below the bound `below`.',
+    }),
+    price: t.exposeFloat('price', { description: '`PoolPair.price` at this height.' }),
+    previousPrice: t.exposeFloat('previousPrice', {
+      description:
+        '`PoolPair.price` of the same pool at the previous height. If this subscriber skipped heights, at the last height that was compared for it.',
+    }),
+    poolPair: t.expose('poolPair', { type: PoolPairRef, description: 'The pool at this height.' }),
+  }),
+});
+
+/** @throws BadUserInputError if no bound is set, or if no price can cross one */
+function requireBounds({ above, below }: BoundsArguments): void {
+  if (above == null && below == null) throw new BadUserInputError('Set above or below, or both.');
+  requireAtLeast(0, 'above', above);
+  requireAtLeast(0, 'below', below);
+}
+
+builder.subscriptionField('priceCrossed', (t) =>
+  t.field({
+    type: PriceCrossingRef,
+    extensions: { refuse: requireBounds },
+    description:
+      'Sends an update each time `price` of a pool rises above `above` or falls below `below`. Each height is compared with the one before, so nothing is sent at the start, and nothing at the height at which a pool is new. At least one bound is needed. A price that equals a bound has not crossed it. A slow subscriber skips heights: the newest price is compared with the last one that was compared for this subscriber. Both prices are of one pool: if another pool gets the most liquidity, its own price at the height before counts. A pool that does not exist, or whose tokens have unknown decimals, is BAD_USER_INPUT. If no height could be read yet, the first update is an error with null data, and the subscription stays open.',
+    args: {
+      ...poolKeyArgs,
+      above: t.arg.float({
+        description: 'The price above which an update is sent, in token 1 of the pool per token 2.',
+      }),
+      below: t.arg.float({
+        description: 'The price below which an update is sent, in token 1 of the pool per token 2.',
+      }),
+    },
+    subscribe: (_root, args, { loaders }) => createPriceCrossingStream(args, loaders),
+    resolve: (crossing) => crossing,
   }),
 );

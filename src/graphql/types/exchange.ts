@@ -1,0 +1,69 @@
+import type { ExchangeParams } from '../../domain/exchange-params.ts';
+import type { ExchangeVersion } from '../../domain/pool-pair.ts';
+import { builder } from '../builder.ts';
+import { objectsAt } from '../complexity.ts';
+
+/** A version of the exchange. */
+export const ExchangeVersionEnum = builder.enumType('ExchangeVersion', {
+  description: 'A version of the exchange. Pools of two versions have nothing to do with each other.',
+  values: {
+    V1: {
+      value: 'V1' satisfies ExchangeVersion,
+      description: 'Pools of `getpdestate`: one of two tokens. On the main network, they no longer trade.',
+    },
+    V3: {
+      value: 'V3' satisfies ExchangeVersion,
+      description: 'Pools of `pdexv3_getState`: any number of two tokens, amplified, with orders.',
+    },
+  } as const,
+});
+
+/** The argument `at` of a field that can read an earlier height. */
+export const atArg = builder.args((t) => ({
+  at: t.field({
+    type: 'BeaconHeight',
+    description: 'Beacon height to read instead of the current one. A future or pruned height is HEIGHT_NOT_AVAILABLE.',
+  }),
+}));
+
+/** The argument `version` of a field that reads pools. */
+export const versionArg = builder.args((t) => ({
+  version: t.field({
+    type: ExchangeVersionEnum,
+    description:
+      'Version of the exchange. By default, the one that traded at the height: V1 below the start of V3. Pools of V1 are read for whoever asks for them, once for each height.',
+  }),
+}));
+
+/** Something that is set if the state of the head is not the one that is read. */
+export function ofOtherState(at: unknown, version: ExchangeVersion | null | undefined): unknown {
+  return at ?? (version === 'V1' ? version : undefined);
+}
+
+const ExchangeParamsRef = builder.objectRef<ExchangeParams>('ExchangeParams').implement({
+  description: 'Parameters of the exchange, which the chain can change.',
+  fields: (t) => ({
+    defaultFeeRateBps: t.exposeInt('defaultFeeRateBps', {
+      description:
+        'Fee of a trade through a pool without a rate of its own, in hundredths of a percent. `PoolPair.feeRateBps` is the rate of a pool.',
+    }),
+    nativeFeeDiscountPercent: t.exposeInt('nativeFeeDiscountPercent', {
+      description: 'By how many percent a fee that is paid in the native coin is lower.',
+    }),
+    maxOrdersPerNft: t.exposeInt('maxOrdersPerNft', {
+      description: 'Number of open orders that one NFT can have in a pool. An NFT stands for the owner of orders.',
+    }),
+  }),
+});
+
+builder.queryField('exchangeParams', (t) =>
+  t.field({
+    type: ExchangeParamsRef,
+    nullable: true,
+    complexity: ({ at }) => objectsAt(1, at),
+    description:
+      'The parameters that the exchange of this response was computed with. The gateway reads them again once in EXCHANGE_PROBE_MS, a minute by default. Null in V1 and below the start of V3. Null with an error if the exchange state cannot be read.',
+    args: atArg,
+    resolve: (_root, { at }, { loaders }) => loaders.exchange.params(at),
+  }),
+);

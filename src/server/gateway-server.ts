@@ -4,7 +4,6 @@ import { createErrorMask } from '../graphql/errors.ts';
 import type { Log } from '../logging/log.ts';
 import { createRestApi } from '../rest/rest-api.ts';
 import { type AccessLogMode, createAccessLog } from './access-log.ts';
-import { createBuckets } from './clients/buckets.ts';
 import { createClientAddresses } from './clients/client-address.ts';
 import { createConnectionLimits } from './clients/connection-limits.ts';
 import { LOOPBACK_ORIGINS } from './clients/origins.ts';
@@ -110,7 +109,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   const accessLog = createAccessLog({ mode: options.accessLog, log, clients });
   const { rate, maxConnectionsPerAddress: max } = limits;
   const connections = max === undefined ? undefined : createConnectionLimits(max, clients, metrics);
-  const rates = rate && createRateLimits({ rate, buckets: createBuckets(rate, now), clients, metrics, log, now });
+  const rates = rate && createRateLimits({ rate, clients, metrics, log, now });
 
   const operations = createOperations({ ...options, maskError });
   const { minimumHeights, takeTurn, persisted } = operations;

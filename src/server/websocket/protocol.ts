@@ -4,7 +4,6 @@ import type { RawData, Server, WebSocket } from 'ws';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ClientIdentity } from '../clients/client-address.ts';
 import { type ClientSocket, Connection } from './client-socket.ts';
-import { createKeepAlive } from './keep-alive.ts';
 import { parseMessage } from './message.ts';
 
 /** What graphql-ws passes on with each operation of a connection. */
@@ -28,6 +27,9 @@ export type ProtocolOptions = ServerOptions<Record<string, unknown> | undefined,
   readonly internal: (error: unknown) => void;
 };
 
+/** In how many parts the websockets are pinged, so that thousands of pings are not sent at once. */
+const PARTS = 16;
+
 /**
  * Runs the protocol graphql-transport-ws on every websocket of a server.
  *
@@ -37,15 +39,21 @@ export type ProtocolOptions = ServerOptions<Record<string, unknown> | undefined,
 export function runProtocol(server: Server<typeof ClientSocket>, options: ProtocolOptions): void {
   const { keepAliveMs, internal } = options;
   const protocol = makeServer(options);
-  const keepAlive = createKeepAlive(keepAliveMs);
+  let part = 0;
+  // One timer for all websockets: a timer for each would take as much memory as a subscription.
+  const timer = setInterval(() => {
+    part = (part + 1) % PARTS;
+    for (const socket of server.clients) if (socket.part === part) socket.pingOrTerminate();
+  }, keepAliveMs / PARTS).unref();
+  server.on('close', () => clearInterval(timer));
   server.options.handleProtocols = handleProtocols;
 
   server.on('connection', (socket: ClientSocket, caller: ClientIdentity) => {
     const connection = new Connection(socket);
     socket.connection = connection;
     // After an error, `ws` closes the websocket itself, with the right code: 1009 for a message that is too large.
-    socket.on('error', ignore).on('message', onMessageOf).on('close', onCloseOf);
-    keepAlive.add(socket);
+    socket.on('error', ignore).on('message', onMessageOf).on('pong', onPongOf).on('close', onCloseOf);
+    socket.part = part;
     connection.onClosed = protocol.opened(connection, { socket, caller, minHeight: undefined, open: [] });
   });
 
@@ -60,9 +68,12 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
     connection?.onText?.(parseMessage(message as Buffer)).catch((error) => fail(this, error));
   }
 
+  function onPongOf(this: WebSocket): void {
+    (this as ClientSocket).isUnanswered = false;
+  }
+
   // The only listener of `close`: with two, Node would keep them in an array.
   function onCloseOf(this: WebSocket, code: number, reason: Buffer): void {
-    keepAlive.remove(this);
     (this as ClientSocket).connection?.onClosed?.(code, String(reason)).catch(internal);
   }
 

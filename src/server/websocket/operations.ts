@@ -73,13 +73,11 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     const receivedAt = performance.now();
     const span = tracing?.startOperation('websocket', requestId, caller.headers, receivedAt);
     const operation = { connection, caller, requestId, id, payload, receivedAt, key, account, span };
-    log.received(operation);
 
     const hasTooMany = Object.keys(connection.subscriptions).length > maxSubscriptionsPerConnection;
     const responding = hasTooMany ? [TOO_MANY_OPERATIONS] : respondAtMinimum(operation);
     const outcome = responding instanceof Promise ? await socket.track(responding) : responding;
     if (Array.isArray(outcome)) {
-      log.rejected(operation);
       span?.end({ codes: codesOf(outcome) });
       return outcome;
     }

@@ -13,10 +13,6 @@ let printed: ServedFile | undefined;
 
 /** Responds with the schema, or with 304 if the client already has it. */
 export function handleSchema(request: IncomingMessage, response: ServerResponse): void {
-  printed ??= print();
+  printed ??= createFile(MEDIA_TYPE, { identity: Buffer.from(`${printSchema(schema)}\n`) });
   sendFile(request, response, printed);
-}
-
-function print(): ServedFile {
-  return createFile(MEDIA_TYPE, new Map([['identity', Buffer.from(`${printSchema(schema)}\n`)]]));
 }

@@ -16,8 +16,7 @@ import type { QueryRequest } from '../operations/query-responses.ts';
 import { tooManyAtOnce } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
 import type { LoggedOperation, WebSocketLog } from './log.ts';
-import { keyOfPayload } from './message.ts';
-import type { ProtocolContext, ProtocolOptions } from './protocol.ts';
+import { keyOfPayload, type ProtocolContext, type ProtocolOptions } from './protocol.ts';
 import { type Receiver, sendResult, untilWritten } from './sending.ts';
 
 /** An operation on a websocket. */

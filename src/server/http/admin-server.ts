@@ -5,8 +5,8 @@ import { createHttpServer, listenOn } from './server.ts';
 
 /** The server of the admin port: health, readiness and metrics, without any limit of client addresses. */
 type AdminServer = {
-  /** @returns its origin. @throws Error if the port is not available */
-  listen(port: number, host: string): Promise<string>;
+  /** @throws Error if the port is not available */
+  listen(port: number, host: string): Promise<void>;
   /** Its origin, while it listens. */
   origin(): string | undefined;
   /** Closes the port and all its connections. */
@@ -30,7 +30,6 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
   return {
     async listen(port, host) {
       origin = await listenOn(server, port, host);
-      return origin;
     },
     origin: () => origin,
     async close() {

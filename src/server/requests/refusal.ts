@@ -6,7 +6,7 @@ import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { JsonType } from './media-types.ts';
 
 /** The extension `http` of an error, as in Yoga: what the error means for the HTTP response. */
-type HttpExtension = {
+export type HttpExtension = {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether the status is for clients that accept `application/graphql-response+json` only. */

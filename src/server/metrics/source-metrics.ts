@@ -24,10 +24,7 @@ export function registerSourceMetrics(service: Service, metrics: MetricFactory):
   gaugeOf(
     'pdex_head_block_age_seconds',
     'Age of the newest block, in seconds. 0 if the time of the block is in the future.',
-    () => {
-      const age = secondsSince(head.current()?.time);
-      return age === undefined ? undefined : Math.max(0, age);
-    },
+    () => Math.max(0, secondsSince(head.current()?.time) ?? 0),
   );
   gaugeOf(
     'pdex_head_stale',

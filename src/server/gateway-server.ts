@@ -14,7 +14,7 @@ import { createOpenResponses } from './http/open-responses.ts';
 import { createResponseWriter } from './http/response-writer.ts';
 import { createRestRoutes } from './http/rest.ts';
 import { createRoutes, isGraphqlPath } from './http/routes.ts';
-import { createAdminServer, createHttpServer, listenOn } from './http/server.ts';
+import { closeServer, createAdminServer, createHttpServer, listenOn, originOf } from './http/server.ts';
 import { handleWithoutUpgrade, isWebSocketUpgrade } from './http/upgrade.ts';
 import type { Account } from './operations/account.ts';
 import type { AccessDetails } from './operations/log-details.ts';
@@ -194,21 +194,21 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     },
     async listen(port, host) {
       // An orchestrator that waits for /ready can request it before the first client comes.
-      if (adminPort !== undefined) await admin?.listen(adminPort, adminHost ?? host);
+      if (admin && adminPort !== undefined) await listenOn(admin, adminPort, adminHost ?? host);
       try {
         return `${await listenOn(server, port, host)}${GRAPHQL_PATH}`;
       } catch (error) {
-        await admin?.close();
+        if (admin) await closeServer(admin);
         throw error;
       }
     },
-    adminUrl: () => admin?.origin(),
+    adminUrl: () => (admin?.listening ? originOf(admin) : undefined),
     close() {
       minimumHeights.stop();
       stopping ??= stopServer({ ...options, server, responses, webSockets }).finally(() => {
         isClosed = true;
         stopAborting();
-        return admin?.close();
+        return admin && closeServer(admin);
       });
       return stopping;
     },

@@ -42,45 +42,30 @@ export function createHttpServer({ handle, responses, connections, metrics, ...o
   return server;
 }
 
-/** The server of the admin port: health, readiness and metrics, without any limit of client addresses. */
-type AdminServer = {
-  /** @throws Error if the port is not available */
-  listen(port: number, host: string): Promise<void>;
-  /** Its origin, while it listens. */
-  origin(): string | undefined;
-  /** Closes the port and all its connections. */
-  close(): Promise<void>;
-};
-
+/** What the server of the admin port needs. */
 type AdminServerOptions = AdminPagesOptions & {
   /** How long a client may keep the gateway waiting. */
   readonly keepAliveMs: number;
 };
 
-/** Creates the server. It has the timeouts of the server for clients. */
-export function createAdminServer(options: AdminServerOptions): AdminServer {
+/**
+ * Creates the server of the admin port: health, readiness and metrics, without any limit of client addresses. It has the timeouts
+ * of the server for clients.
+ */
+export function createAdminServer(options: AdminServerOptions): Server {
   const { metrics, accessLog, isStopping, keepAliveMs } = options;
   const responses = createOpenResponses(metrics, accessLog.onResponse);
   const handle = createRoutes({ ...options, hasAdminPages: true, responses, isLast: isStopping });
   const server = createHttpServer({ handle, responses, connections: undefined, metrics, keepAliveMs });
-  let origin: string | undefined;
-  const stopAborting = responses.abortStalled(keepAliveMs);
+  return server.on('close', responses.abortStalled(keepAliveMs));
+}
 
-  return {
-    async listen(port, host) {
-      origin = await listenOn(server, port, host);
-    },
-    origin: () => origin,
-    async close() {
-      stopAborting();
-      if (!server.listening) return;
-      origin = undefined;
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+/** Closes a server and all its connections. */
+export async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
 }
 
 /**
@@ -164,8 +149,13 @@ export async function listenOn(server: Server, port: number, host: string): Prom
       code,
     });
   }
-  const { address, port: taken } = server.address() as AddressInfo;
-  return `http://${bracketed(address)}:${taken}`;
+  return originOf(server);
+}
+
+/** The origin of a server that listens. */
+export function originOf(server: Server): string {
+  const { address, port } = server.address() as AddressInfo;
+  return `http://${bracketed(address)}:${port}`;
 }
 
 /** An address as in a URL. */

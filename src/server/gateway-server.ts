@@ -4,19 +4,17 @@ import { createErrorMask } from '../graphql/errors.ts';
 import type { Log } from '../logging/log.ts';
 import { createRestApi } from '../rest/rest-api.ts';
 import { type AccessLogMode, createAccessLog } from './access-log.ts';
-import { createBuckets } from './clients/buckets.ts';
 import { createClientAddresses } from './clients/client-address.ts';
 import { createConnectionLimits } from './clients/connection-limits.ts';
 import { LOOPBACK_ORIGINS } from './clients/origins.ts';
 import { createRateLimits } from './clients/rate-limits.ts';
-import { createAdminServer } from './http/admin-server.ts';
 import { createGraphqlEndpoint } from './http/graphql-endpoint.ts';
 import { createGraphqlHandler } from './http/graphql-handler.ts';
 import { createOpenResponses } from './http/open-responses.ts';
 import { createResponseWriter } from './http/response-writer.ts';
 import { createRestRoutes } from './http/rest.ts';
 import { createRoutes, isGraphqlPath } from './http/routes.ts';
-import { createHttpServer, listenOn } from './http/server.ts';
+import { closeServer, createAdminServer, createHttpServer, listenOn, originOf } from './http/server.ts';
 import { handleWithoutUpgrade, isWebSocketUpgrade } from './http/upgrade.ts';
 import type { Account } from './operations/account.ts';
 import type { AccessDetails } from './operations/log-details.ts';
@@ -110,7 +108,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   const accessLog = createAccessLog({ mode: options.accessLog, log, clients });
   const { rate, maxConnectionsPerAddress: max } = limits;
   const connections = max === undefined ? undefined : createConnectionLimits(max, clients, metrics);
-  const rates = rate && createRateLimits({ rate, buckets: createBuckets(rate, now), clients, metrics, log, now });
+  const rates = rate && createRateLimits({ rate, clients, metrics, log, now });
 
   const operations = createOperations({ ...options, maskError });
   const { minimumHeights, takeTurn, persisted } = operations;
@@ -196,21 +194,21 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     },
     async listen(port, host) {
       // An orchestrator that waits for /ready can request it before the first client comes.
-      if (adminPort !== undefined) await admin?.listen(adminPort, adminHost ?? host);
+      if (admin && adminPort !== undefined) await listenOn(admin, adminPort, adminHost ?? host);
       try {
         return `${await listenOn(server, port, host)}${GRAPHQL_PATH}`;
       } catch (error) {
-        await admin?.close();
+        if (admin) await closeServer(admin);
         throw error;
       }
     },
-    adminUrl: () => admin?.origin(),
+    adminUrl: () => (admin?.listening ? originOf(admin) : undefined),
     close() {
       minimumHeights.stop();
       stopping ??= stopServer({ ...options, server, responses, webSockets }).finally(() => {
         isClosed = true;
         stopAborting();
-        return admin?.close();
+        return admin && closeServer(admin);
       });
       return stopping;
     },

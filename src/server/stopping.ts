@@ -19,35 +19,30 @@ type StopOptions = {
  * Stops the server gracefully. During the stop window it still accepts requests, with `connection: close` in each response, and
  * closes websockets with 1001 and event streams one by one, so that clients do not reconnect all at once. Then it closes the
  * port, and waits for requests in progress. Without connections it stops at once.
+ *
+ * A server that does not listen has no connections of its own: another server closes them, after their requests have been
+ * answered.
  */
 export async function stopServer(options: StopOptions): Promise<void> {
   const { server, responses, webSockets, stopWindowMs, stopTimeoutMs } = options;
-  if (!server.listening) return closeStreams(options);
-
-  const closed = once(server, 'close');
-  const isUnused = (await promisify(server.getConnections.bind(server))()) === 0;
+  const isListening = server.listening;
+  const closed = isListening && once(server, 'close');
+  const isUnused = isListening
+    ? (await promisify(server.getConnections.bind(server))()) === 0
+    : webSockets.isUnused() && responses.isUnused();
   const windowMs = isUnused ? 0 : stopWindowMs;
   const unused = responses.unusedConnections();
   const closing = Promise.all([webSockets.close(windowMs, stopTimeoutMs), responses.abortStreams(windowMs)]);
   await sleep(windowMs);
 
   const timeout = sleep(stopTimeoutMs, undefined, { ref: false });
-  await Promise.race([untilNoneIsPending(server), timeout]);
+  if (isListening) await Promise.race([untilNoneIsPending(server), timeout]);
   server.close();
   for (const socket of unused) if (socket.bytesRead === 0) socket.destroy();
   await Promise.race([Promise.all([closed, closing, responses.abortStreams(0), responses.untilAnswered()]), timeout]);
   server.closeAllConnections();
   webSockets.terminate();
   await Promise.all([closed, responses.abortStreams(0)]);
-}
-
-/** Stops without a server: another server closes the connections itself, after their requests have been answered. */
-async function closeStreams({ responses, webSockets, stopWindowMs, stopTimeoutMs }: StopOptions): Promise<void> {
-  const isUnused = webSockets.isUnused() && responses.isUnused();
-  const windowMs = isUnused ? 0 : stopWindowMs;
-  await Promise.all([webSockets.close(windowMs, stopTimeoutMs), responses.abortStreams(windowMs)]);
-  await Promise.race([responses.untilAnswered(), sleep(stopTimeoutMs, undefined, { ref: false })]);
-  await responses.abortStreams(0);
 }
 
 /** Maximum time that new connections keep the port open. */

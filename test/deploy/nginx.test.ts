@@ -26,17 +26,15 @@ function configAt(listen: string, gateways: readonly string[], text = config): s
 }
 
 /** A file of the explorer, which is not compressed. */
-function fileOf(type: string, text: string) {
-  return { type, etags: undefined, bodies: new Map([['identity', Buffer.from(text)] as const]) };
-}
+const FILE = { type: 'text/javascript', etags: undefined, bodies: { identity: Buffer.from('0') } };
 
 /** Files of the explorer whose paths are well known, or in the page. */
 const PUBLIC_FILES = readdirSync(join(import.meta.dirname, '../../explorer/public')).map((name) => `/${name}`);
 
 /** An explorer of a few files. */
 const EXPLORER: ExplorerFiles = {
-  page: { ...fileOf('text/html', 'the page'), etags: new Map() },
-  assets: new Map(['/assets/a-12345678.js', ...PUBLIC_FILES].map((path) => [path, fileOf('text/javascript', '0')])),
+  page: 'the page',
+  assets: new Map(['/assets/a-12345678.js', ...PUBLIC_FILES].map((path) => [path, FILE])),
 };
 
 /** Two gateways with nginx in front, each with a sandbox of its own. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GraphQLError } from 'graphql';
-import type { ErrorCode } from '../../errors.ts';
+import type { GraphQLError } from 'graphql';
 import { HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
+import { errorOf } from '../requests/refusal.ts';
 import { REQUEST_ID_HEADER } from '../requests/request-id.ts';
 
 /** The origins of pages on this computer, on any port. With simulated data, they are allowed too. */
@@ -82,10 +82,10 @@ export function parseOrigin(text: string): string | undefined {
 /** The error of a request from a page whose origin is not allowed. */
 export function originNotAllowed({ headers: { origin } }: Pick<IncomingMessage, 'headers'>): GraphQLError {
   const page = origin === undefined ? 'Pages from another origin' : `Pages from ${quote(origin)}`;
-  const code: ErrorCode = 'ORIGIN_NOT_ALLOWED';
-  return new GraphQLError(
+  return errorOf(
+    'ORIGIN_NOT_ALLOWED',
     `${page} are not allowed to send operations to this gateway. To allow them, add the origin to CORS_ORIGINS. A proxy in front of the gateway must forward the Host header.`,
-    { extensions: { code, http: { status: 403 } } },
+    { status: 403 },
   );
 }
 

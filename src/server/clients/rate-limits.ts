@@ -1,10 +1,17 @@
 import type { GraphQLError } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import type { Instant } from '../../domain/instant.ts';
-import { msUntilAvailable, type RateLimit } from '../../domain/token-bucket.ts';
+import {
+  drain,
+  fullBucket,
+  msUntilAvailable,
+  type RateLimit,
+  refill,
+  type TokenBucket,
+} from '../../domain/token-bucket.ts';
 import type { Log } from '../../logging/log.ts';
 import type { Metrics, OperationTransport } from '../metrics/metrics.ts';
 import { overRate } from '../requests/refusal.ts';
-import type { Buckets } from './buckets.ts';
 import type { ClientAddresses, ClientIdentity } from './client-address.ts';
 
 /** A token bucket of points for each client. */
@@ -33,44 +40,55 @@ export type RateLimits = {
 
 type RateLimitsOptions = {
   readonly rate: RateLimit;
-  readonly buckets: Buckets;
   readonly clients: ClientAddresses;
   readonly metrics: Metrics;
   readonly log: Log;
   readonly now: () => Instant;
 };
 
+/**
+ * Maximum number of buckets. One more removes the least recently used, whose client then has a full bucket again. An attacker
+ * gains nothing: to remove a bucket he needs this many addresses, each with a full bucket of its own.
+ */
+const MAX_CLIENTS = 100_000;
+
 /** Minimum time between two log lines about refusals: otherwise a hostile client could fill the log. */
 const LOG_INTERVAL_MS = 60_000;
 
-/** Creates the rate limits. */
-export function createRateLimits({ rate, buckets, clients, metrics, log, now }: RateLimitsOptions): RateLimits {
+/** Creates the rate limits of one gateway. Each gateway of a fleet counts for itself. Each client has a full bucket at first. */
+export function createRateLimits({ rate, clients, metrics, log, now }: RateLimitsOptions): RateLimits {
+  const buckets = new LRUCache<string, TokenBucket>({ max: MAX_CLIENTS });
   const logRefusal = createRefusalLog(log, now);
   const policy = `"default";q=${rate.burst};w=${Math.ceil(rate.burst / rate.pointsPerSecond)}`;
+
+  /** The points that a client can spend now. */
+  function bucketOf(client: string): TokenBucket {
+    const bucket = refill(buckets.get(client) ?? fullBucket(rate, now()), rate, now());
+    buckets.set(client, bucket);
+    return bucket;
+  }
 
   return {
     charge(request, transport, points, paid = 0) {
       const client = clients.of(request);
-      const bucket = buckets.of(client);
-      const level = bucket.level();
-      if (msUntilAvailable(level, rate, points, paid) === 0) {
-        bucket.take(points - paid);
+      const bucket = bucketOf(client);
+      if (msUntilAvailable(bucket, rate, points, paid) === 0) {
+        buckets.set(client, drain(bucket, points - paid));
         return undefined;
       }
       metrics.recordRateLimited(transport);
       logRefusal(client);
       // The paid points are not returned: they paid for the work of measuring the cost.
-      return overRate(msUntilAvailable(level, rate, points));
+      return overRate(msUntilAvailable(bucket, rate, points));
     },
     debit(request, points) {
-      const bucket = buckets.of(clients.of(request));
-      bucket.level();
-      bucket.take(points);
+      const client = clients.of(request);
+      buckets.set(client, drain(bucketOf(client), points));
     },
     headersFor(request, retryAfter) {
-      const level = buckets.of(clients.of(request)).level();
-      const remaining = Math.max(0, Math.floor(level.thousandths / 1_000));
-      const seconds = retryAfter ?? Math.ceil(msUntilAvailable(level, rate, rate.burst) / 1_000);
+      const bucket = bucketOf(clients.of(request));
+      const remaining = Math.max(0, Math.floor(bucket.thousandths / 1_000));
+      const seconds = retryAfter ?? Math.ceil(msUntilAvailable(bucket, rate, rate.burst) / 1_000);
       return ['ratelimit-policy', policy, 'ratelimit', `"default";r=${remaining};t=${seconds}`];
     },
   };

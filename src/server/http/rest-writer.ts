@@ -7,6 +7,7 @@ import { type AccessDetails, codesOf } from '../operations/log-details.ts';
 import { hasEtag } from '../requests/entity-tag.ts';
 import { HEIGHT_HEADER, MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
 import type { HttpExchange } from '../requests/http-exchange.ts';
+import type { HttpExtension } from '../requests/refusal.ts';
 import { REQUEST_ID_HEADER } from '../requests/request-id.ts';
 import type { ResponseWriterOptions } from './response-writer.ts';
 
@@ -58,16 +59,24 @@ export function createRestWriter(options: RestWriterOptions): RestWriter {
   const { rates, responses, metrics, now, isSandbox, isLast } = options;
   const retrySeconds = String(Math.ceil(options.marketPollMs / 1_000));
 
-  function send(exchange: HttpExchange, document: RestDocument, access: AccessDetails): void {
-    const { dependencies, height } = document;
-    const at = now();
-    const seconds = Math.max(0, Math.floor((dependencies.expectedUntil() - at) / 1_000));
-    const headers = ['cache-control', `max-age=${seconds}`];
-    const since = document.staleSince();
-    if (since !== undefined) headers.push('age', String(Math.max(0, Math.floor((at - since) / 1_000))));
-    headers.push('vary', document.contentType === undefined ? MIN_HEIGHT_HEADER : `${MIN_HEIGHT_HEADER}, accept`);
-    if (height !== undefined) headers.push(HEIGHT_HEADER, String(height));
-    write(exchange, document, headers, access);
+  /** Sends a response with the headers that all have. Node sends no body in the response to a HEAD. */
+  function end(
+    exchange: HttpExchange,
+    status: number,
+    headers: readonly string[],
+    access?: AccessDetails,
+    body?: Buffer | string,
+    retryAfter?: string,
+  ): void {
+    const { request, response, id } = exchange;
+    const all = [REQUEST_ID_HEADER, id, ...CORS, ...headers];
+    if (isSandbox) all.push(...SANDBOX_HEADER);
+    if (rates !== undefined) all.push(...rates.headersFor(request, retryAfter));
+    if (retryAfter !== undefined) all.push('retry-after', retryAfter);
+    if (isLast(request)) all.push('connection', 'close');
+    if (body !== undefined) all.push('content-length', String(Buffer.byteLength(body)));
+    response.writeHead(status, all).end(body);
+    responses.trackWritten(exchange, access);
   }
 
   function write(
@@ -77,80 +86,53 @@ export function createRestWriter(options: RestWriterOptions): RestWriter {
     access?: AccessDetails,
   ): void {
     const { body, etag, contentType = 'application/json' } = document;
-    const { request, response } = exchange;
-    if (response.destroyed) {
-      responses.track(exchange, access);
-      return;
-    }
-    const all = [...commonHeaders(exchange), ...headers, 'etag', etag];
-    if (hasEtag(request, etag)) end(exchange, 304, all, access);
-    else end(exchange, 200, [...all, ...contentHeaders(contentType, body)], access, body);
-  }
-
-  /** Sends a response. Node sends no body in the response to a HEAD. */
-  function end(
-    exchange: HttpExchange,
-    status: number,
-    headers: string[],
-    access: AccessDetails | undefined,
-    body?: Buffer | string,
-  ): void {
-    exchange.response.writeHead(status, headers).end(body);
-    responses.trackWritten(exchange, access);
-  }
-
-  function fail(exchange: HttpExchange, error: GraphQLError, isRetryable: boolean): void {
-    const { request, response } = exchange;
-    const { code } = error.extensions as { readonly code: ErrorCode };
-    const status = STATUSES[code] ?? NOT_AVAILABLE;
-    // The log already has the errors of upstreams.
-    const access = { errors: { codes: codesOf([error]), isNotable: status !== NOT_AVAILABLE } };
-    metrics.recordErrors([error]);
-    if (response.headersSent || response.destroyed) {
-      response.destroy();
-      responses.track(exchange, access);
-      return;
-    }
-    const retryAfter = status === NOT_AVAILABLE ? (isRetryable ? retrySeconds : undefined) : retryAfterOf(error);
-    const headers = [...commonHeaders(exchange, retryAfter), 'cache-control', 'no-store'];
-    if (retryAfter !== undefined) headers.push('retry-after', retryAfter);
-    if (status === 405) headers.push('allow', METHODS);
-    const { message } = error;
-    // A chart shows the error of the datafeed's own shape.
-    const shown = request.url?.startsWith(UDF_PREFIX) ? { s: 'error', errmsg: message, code } : { code, message };
-    const body = Buffer.from(`${JSON.stringify(shown)}\n`);
-    end(exchange, status, [...headers, ...contentHeaders('application/json', body)], access, body);
-  }
-
-  function retryAfterOf({ extensions: { http } }: GraphQLError): string | undefined {
-    return (http as { readonly headers?: Readonly<Record<string, string>> } | undefined)?.headers?.['retry-after'];
-  }
-
-  function commonHeaders({ request, id }: HttpExchange, retryAfter?: string): string[] {
-    const all = isSandbox ? [REQUEST_ID_HEADER, id, ...SANDBOX_HEADER, ...CORS] : [REQUEST_ID_HEADER, id, ...CORS];
-    if (rates !== undefined) all.push(...rates.headersFor(request, retryAfter));
-    if (isLast(request)) all.push('connection', 'close');
-    return all;
+    const all = [...headers, 'etag', etag];
+    if (exchange.response.destroyed) responses.track(exchange, access);
+    else if (hasEtag(exchange.request, etag)) end(exchange, 304, all, access);
+    else end(exchange, 200, [...all, 'content-type', contentType], access, body);
   }
 
   return {
-    send,
-    fail,
-    sendTime(exchange, time) {
-      const body = String(Math.floor(time / 1_000));
-      const headers = ['cache-control', 'no-store', ...contentHeaders('text/plain', body)];
-      end(exchange, 200, [...commonHeaders(exchange), ...headers], undefined, body);
+    send(exchange, document, access) {
+      const { dependencies, height } = document;
+      const at = now();
+      const seconds = Math.max(0, Math.floor((dependencies.expectedUntil() - at) / 1_000));
+      const headers = ['cache-control', `max-age=${seconds}`];
+      const since = document.staleSince();
+      if (since !== undefined) headers.push('age', String(Math.max(0, Math.floor((at - since) / 1_000))));
+      headers.push('vary', document.contentType === undefined ? MIN_HEIGHT_HEADER : `${MIN_HEIGHT_HEADER}, accept`);
+      if (height !== undefined) headers.push(HEIGHT_HEADER, String(height));
+      write(exchange, document, headers, access);
     },
     sendFixed: (exchange, document) => write(exchange, document, ['cache-control', 'no-cache']),
+    sendTime(exchange, time) {
+      const headers = ['cache-control', 'no-store', 'content-type', 'text/plain'];
+      end(exchange, 200, headers, undefined, String(Math.floor(time / 1_000)));
+    },
     sendMethods(exchange) {
       const preflight = ['access-control-allow-methods', METHODS, 'access-control-allow-headers', '*'];
-      const headers = ['allow', METHODS, ...preflight, 'access-control-max-age', '86400'];
-      end(exchange, 204, [...commonHeaders(exchange), ...headers], undefined);
+      end(exchange, 204, ['allow', METHODS, ...preflight, 'access-control-max-age', '86400']);
+    },
+    fail(exchange, error, isRetryable) {
+      const { request, response } = exchange;
+      const { code, http } = error.extensions as { readonly code: ErrorCode; readonly http?: HttpExtension };
+      const status = STATUSES[code] ?? NOT_AVAILABLE;
+      // The log already has the errors of upstreams.
+      const access = { errors: { codes: codesOf([error]), isNotable: status !== NOT_AVAILABLE } };
+      metrics.recordErrors([error]);
+      if (response.headersSent || response.destroyed) {
+        response.destroy();
+        responses.track(exchange, access);
+        return;
+      }
+      const ofUpstream = isRetryable ? retrySeconds : undefined;
+      const retryAfter = status === NOT_AVAILABLE ? ofUpstream : http?.headers?.['retry-after'];
+      const headers = ['cache-control', 'no-store', 'content-type', 'application/json'];
+      if (status === 405) headers.push('allow', METHODS);
+      const { message } = error;
+      // A chart shows the error of the datafeed's own shape.
+      const shown = request.url?.startsWith(UDF_PREFIX) ? { s: 'error', errmsg: message, code } : { code, message };
+      end(exchange, status, headers, access, `${JSON.stringify(shown)}\n`, retryAfter);
     },
   };
-}
-
-/** @param body ASCII characters, if it is a string */
-function contentHeaders(contentType: string, body: Buffer | string): readonly string[] {
-  return ['content-type', contentType, 'content-length', String(body.length)];
 }

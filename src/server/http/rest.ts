@@ -23,7 +23,6 @@ import type { HttpExchange } from '../requests/http-exchange.ts';
 import { hasInvalidUtf8, searchOf } from '../requests/parameters.ts';
 import type { EndpointOptions } from '../transport-options.ts';
 import { createRestWriter, type RestWriterOptions } from './rest-writer.ts';
-import { createWriteBatch } from './write-batch.ts';
 
 /** Handles the requests to one path. `endpoint` is its name in the metrics. */
 export type Route = { readonly endpoint: string; handle(exchange: HttpExchange): void };
@@ -63,7 +62,6 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
   const { api, partner, version, maxCandles, minimumHeights, clients, rates, connections } = options;
   const { requestIds, maskError, isSandbox, now } = options;
   const writer = createRestWriter(options);
-  const batch = createWriteBatch();
   const paths = restPaths(partner);
   let openApi: FixedDocument | undefined;
   const udfConfig = fixedDocument(JSON.stringify(UDF_CONFIG));
@@ -124,14 +122,7 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
   function sendPaid({ exchange, account }: RestRequest, document: RestDocument, from: ResponseSource): void {
     const points = Math.max(account.paid, 1, listOf(document.rows).field);
     pay(account, points);
-    const access = { from, height: document.height, cost: points };
-    batch(() => {
-      try {
-        writer.send(exchange, document, access);
-      } catch (error) {
-        failing(exchange)(error);
-      }
-    });
+    writer.send(exchange, document, { from, height: document.height, cost: points });
   }
 
   /** An order book is charged before it is read, because that can cause a call to the market-data host. */
@@ -158,9 +149,7 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
   }
 
   function sendOpenApi(exchange: HttpExchange): void {
-    if (openApi === undefined) {
-      openApi = fixedDocument(`${JSON.stringify(createOpenApi({ paths, version, isSandbox, maxCandles }), null, 2)}\n`);
-    }
+    openApi ??= fixedDocument(`${JSON.stringify(createOpenApi({ paths, version, isSandbox, maxCandles }), null, 2)}\n`);
     writer.sendFixed(exchange, openApi);
   }
 

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { printSchema } from 'graphql';
 import type { Service } from '../../graphql/context.ts';
+import { schema } from '../../graphql/schema.ts';
 import type { AccessLog } from '../access-log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { readinessProblems } from '../metrics/readiness.ts';
-import type { BuiltExplorer } from '../pages/explorer-files.ts';
-import { createExplorer } from '../pages/explorer-page.ts';
-import type { Respond } from '../pages/file-response.ts';
+import { type BuiltExplorer, createExplorer } from '../pages/explorer-files.ts';
+import { createFile, type Respond, type ServedFile, sendFile } from '../pages/file-response.ts';
 import { handleGraphiql, handleNoGraphiql, isNavigation } from '../pages/graphiql.ts';
 import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, STOPPING } from '../pages/health.ts';
-import { createIndex, INDEX_PATH } from '../pages/index-page.ts';
-import { handleSchema, SCHEMA_PATH } from '../pages/schema-file.ts';
+import { createIndex, INDEX_PATH, SCHEMA_PATH } from '../pages/index-page.ts';
 import { SANDBOX_HEADER } from '../requests/headers.ts';
 import { REQUEST_ID_HEADER, type RequestIds } from '../requests/request-id.ts';
 import { GRAPHQL_PATH, isRead, normalizeTarget } from '../requests/target.ts';
@@ -186,4 +186,12 @@ async function handleMetrics(metrics: Metrics, response: ServerResponse): Promis
   const text = await metrics.text();
   response.writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' });
   response.end(text);
+}
+
+let printedSchema: ServedFile | undefined;
+
+/** Responds with the schema as plain text, which browsers display: schemas have no registered media type. */
+function handleSchema(request: IncomingMessage, response: ServerResponse): void {
+  printedSchema ??= createFile(PLAIN_TEXT['content-type'], { identity: Buffer.from(`${printSchema(schema)}\n`) });
+  sendFile(request, response, printedSchema);
 }

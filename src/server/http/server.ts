@@ -1,10 +1,19 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  maxHeaderSize,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { ConnectionLimits } from '../clients/connection-limits.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { OpenResponses } from './open-responses.ts';
-import { createUnreadableHandler } from './unreadable-request.ts';
+import { badRequest, toHttpText } from '../requests/refusal.ts';
+import { createOpenResponses, type OpenResponses } from './open-responses.ts';
+import { type AdminPagesOptions, createRoutes } from './routes.ts';
 
 /** What the HTTP server needs. */
 type HttpServerOptions = {
@@ -33,6 +42,32 @@ export function createHttpServer({ handle, responses, connections, metrics, ...o
   return server;
 }
 
+/** What the server of the admin port needs. */
+type AdminServerOptions = AdminPagesOptions & {
+  /** How long a client may keep the gateway waiting. */
+  readonly keepAliveMs: number;
+};
+
+/**
+ * Creates the server of the admin port: health, readiness and metrics, without any limit of client addresses. It has the timeouts
+ * of the server for clients.
+ */
+export function createAdminServer(options: AdminServerOptions): Server {
+  const { metrics, accessLog, isStopping, keepAliveMs } = options;
+  const responses = createOpenResponses(metrics, accessLog.onResponse);
+  const handle = createRoutes({ ...options, hasAdminPages: true, responses, isLast: isStopping });
+  const server = createHttpServer({ handle, responses, connections: undefined, metrics, keepAliveMs });
+  return server.on('close', responses.abortStalled(keepAliveMs));
+}
+
+/** Closes a server and all its connections. */
+export async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}
+
 /**
  * Longer than the 60 s after which usual load balancers close their idle connections. Otherwise a load balancer sometimes sends
  * a request at the moment at which the gateway closes the connection.
@@ -54,6 +89,49 @@ function timeoutsOf(keepAliveMs: number): ServerOptions {
   };
 }
 
+/** A connection, with the response that Node writes to it. */
+type Connection = Duplex & { readonly bytesRead?: number; readonly _httpMessage?: ServerResponse | null };
+
+/** How long a client that still sends may read the error: a connection that is closed while bytes arrive loses it. */
+const LINGER_MS = 1_000;
+
+/**
+ * Creates the listener of `clientError`: it responds to what Node cannot read with the status that Node would send, and with an
+ * error that says why.
+ */
+function createUnreadableHandler(metrics: Pick<Metrics, 'recordErrors'>) {
+  return ({ code = '' }: NodeJS.ErrnoException, connection: Duplex): void => {
+    const socket = connection as Connection;
+    // The rest of a request that was refused.
+    if (socket.writableEnded) return;
+    if (!socket.writable || socket._httpMessage?.headersSent) {
+      socket.destroy();
+      return;
+    }
+    const error = ERRORS.get(code) ?? NOT_HTTP;
+    // Browsers open connections in advance, and may never use them.
+    if (socket.bytesRead !== 0) metrics.recordErrors([error]);
+    socket.end(toHttpText(error));
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once('close', () => clearTimeout(timer));
+  };
+}
+
+const NOT_HTTP = badRequest(400, 'The request is not valid HTTP.');
+
+/** By the codes of Node. */
+const ERRORS: ReadonlyMap<string, typeof NOT_HTTP> = new Map([
+  [
+    'HPE_HEADER_OVERFLOW',
+    badRequest(
+      431,
+      `The URL and the headers of a request have more than ${maxHeaderSize} bytes. Send a long query as the body of a POST.`,
+    ),
+  ],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', badRequest(413, 'The chunk extensions of the body are too long.')],
+  ['ERR_HTTP_REQUEST_TIMEOUT', badRequest(408, 'The request was not complete in time.')],
+]);
+
 /**
  * Starts to listen. With port 0, the system chooses a free port.
  *
@@ -71,8 +149,13 @@ export async function listenOn(server: Server, port: number, host: string): Prom
       code,
     });
   }
-  const { address, port: taken } = server.address() as AddressInfo;
-  return `http://${bracketed(address)}:${taken}`;
+  return originOf(server);
+}
+
+/** The origin of a server that listens. */
+export function originOf(server: Server): string {
+  const { address, port } = server.address() as AddressInfo;
+  return `http://${bracketed(address)}:${port}`;
 }
 
 /** An address as in a URL. */

@@ -1,11 +1,11 @@
 import type { GraphQLError } from 'graphql';
 import { CloseCode } from 'graphql-ws';
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type AnyUpstream, ERROR_CODES, type Upstream } from '../../errors.ts';
 import type { Service } from '../../graphql/context.ts';
 import type { UpstreamCall } from '../../upstream/health.ts';
-import { createCounters, createHistograms } from './counters.ts';
 import { createFleetWatcher } from './fleet-metrics.ts';
+import { createMetricFactory } from './metric-factory.ts';
 import { registerSourceMetrics } from './source-metrics.ts';
 
 /** The metrics that Prometheus reads. Every label has a limited set of values. */
@@ -54,12 +54,8 @@ function sharedProcessMetrics(): Registry {
 /** Creates the metrics of one gateway, including those of the process. */
 export function createMetrics(version: string, isSandbox = false) {
   const registry = Registry.merge([sharedProcessMetrics()]);
-  const registers = [registry];
-
-  const counter = (name: string, help: string, ...labelNames: string[]) =>
-    new Counter({ name, help, labelNames, registers });
-  const gauge = (name: string, help: string, ...labelNames: string[]) =>
-    new Gauge({ name, help, labelNames, registers });
+  const factory = createMetricFactory(registry);
+  const { counter, gauge, histogram } = factory;
 
   gauge(
     'pdex_build_info',
@@ -68,41 +64,36 @@ export function createMetrics(version: string, isSandbox = false) {
     'node',
     'sandbox',
   ).set({ version, node: process.version, sandbox: String(isSandbox) }, 1);
-  const fastCounters = (name: string, help: string, ...labelNames: string[]) =>
-    createCounters({ name, help, labelNames }, registry);
-  const fastHistograms = (name: string, help: string, buckets: number[], ...labelNames: string[]) =>
-    createHistograms({ name, help, buckets, labelNames }, registry);
-
-  const requests = fastCounters(
+  const requests = counter(
     'pdex_http_requests_total',
     'HTTP requests with a response, by endpoint and status.',
     'endpoint',
     'status',
   );
-  const requestSeconds = fastHistograms(
+  const requestSeconds = histogram(
     'pdex_http_request_duration_seconds',
     'Time from the request headers to the end of the response, in seconds, by endpoint. Event streams are not included.',
     RESPONSE_SECONDS,
     'endpoint',
   );
-  const responses = fastCounters(
+  const responses = counter(
     'pdex_query_responses_total',
     'Responses to plain queries over HTTP and to queries over websockets, by origin: cached (from the response cache), coalesced (one execution for several concurrent requests) or executed.',
     'from',
   );
-  const operations = fastCounters(
+  const operations = counter(
     'pdex_operations_total',
     'Operations, by type and outcome. Each update of a subscription counts as one operation.',
     'type',
     'outcome',
   );
-  const operationSeconds = fastHistograms(
+  const operationSeconds = histogram(
     'pdex_operation_duration_seconds',
     'Time to execute a query or to start a subscription, in seconds, by type.',
     RESPONSE_SECONDS,
     'type',
   );
-  const persisted = fastCounters(
+  const persisted = counter(
     'pdex_persisted_operations_total',
     'Queries of persisted documents with a response, and subscriptions of them that were started, by operation name, or by the id of a document whose operation has no name.',
     'operation',
@@ -124,7 +115,7 @@ export function createMetrics(version: string, isSandbox = false) {
     'pdex_connections_refused_total',
     'Requests and websockets refused because the client address had too many open connections.',
   );
-  const minimumHeights = fastCounters(
+  const minimumHeights = counter(
     'pdex_minimum_heights_total',
     'Requests and operations that named a minimum height, by outcome: reached (at once), waited, or refused because it did not come in time (late), was too far ahead (ahead), too many waited (full), the client left (left), or the gateway was stopping (stopping).',
     'outcome',
@@ -153,7 +144,7 @@ export function createMetrics(version: string, isSandbox = false) {
     'method',
     'outcome',
   );
-  const callSeconds = fastHistograms(
+  const callSeconds = histogram(
     'pdex_upstream_call_duration_seconds',
     'Duration of requests to upstreams, successful or not, in seconds, by upstream and method.',
     UPSTREAM_SECONDS,
@@ -179,7 +170,7 @@ export function createMetrics(version: string, isSandbox = false) {
     recordUpstreamCall({ upstream, method, outcome, seconds }: UpstreamCall, host: string): void {
       calls.inc({ upstream, method, outcome });
       if (upstream === 'NODE') nodeCalls.inc({ host, method, outcome });
-      callSeconds(upstream, method).observe(seconds);
+      callSeconds.observe({ upstream, method }, seconds);
     },
     /** Counts the bytes of a response of an upstream. */
     recordUpstreamBytes: (upstream: AnyUpstream, bytes: number) => bytesRead.inc({ upstream }, bytes),
@@ -188,31 +179,31 @@ export function createMetrics(version: string, isSandbox = false) {
       circuitOpen.set({ upstream, host }, Number(isOpen)),
     /** Counts a response of an HTTP endpoint. Event streams have no duration. */
     recordResponse(endpoint: string, status: number, seconds: number | undefined): void {
-      requests(endpoint, status).inc();
-      if (seconds !== undefined) requestSeconds(endpoint).observe(seconds);
+      requests.inc({ endpoint, status });
+      if (seconds !== undefined) requestSeconds.observe({ endpoint }, seconds);
     },
     /** Counts a response to a plain query over HTTP, or to a query over a websocket. */
-    recordResponseSource: (from: ResponseSource) => responses(from).inc(),
+    recordResponseSource: (from: ResponseSource) => responses.inc({ from }),
     /** Counts an operation that was executed, or an update of a subscription. */
     recordOperation(type: OperationType, outcome: Outcome, seconds?: number): void {
       if (type === 'update') updates.inc();
-      operations(type, outcome).inc();
-      if (seconds !== undefined) operationSeconds(type).observe(seconds);
+      operations.inc({ type, outcome });
+      if (seconds !== undefined) operationSeconds.observe({ type }, seconds);
     },
     /** Counts an operation of a persisted document. Its name comes from the manifest, so that the number of names is limited. */
-    recordPersistedOperation: (name: string) => persisted(name).inc(),
+    recordPersistedOperation: (operation: string) => persisted.inc({ operation }),
     /** Counts the errors of one response to one client. Every transport calls it when it sends errors. */
     recordErrors(errors: readonly GraphQLError[]): void {
       for (const { extensions } of errors) errorsSent.inc({ code: errorCodeOf(extensions) });
     },
     /** Counts an operation that was not executed because it is invalid or exceeds a limit. */
-    recordRefusedOperation: () => operations('any', 'refused').inc(),
+    recordRefusedOperation: () => operations.inc({ type: 'any', outcome: 'refused' }),
     /** Counts a request or an operation that exceeds the rate limit of its client. */
     recordRateLimited: (transport: OperationTransport) => rateLimited.inc({ transport }),
     /** Counts a request or a websocket that exceeds the connection limit of its client. */
     recordRefusedConnection: () => connectionsRefused.inc(),
     /** Counts a request or an operation that names a minimum height. */
-    recordMinimumHeight: (outcome: MinimumHeightOutcome) => minimumHeights(outcome).inc(),
+    recordMinimumHeight: (outcome: MinimumHeightOutcome) => minimumHeights.inc({ outcome }),
     /** Counts an operation that begins (1) or ends (-1) to wait for its minimum height. */
     addWaitingForHeight: (difference: 1 | -1) => waitingForHeight.inc(difference),
     /** Counts a websocket that opened (1) or closed (-1). */
@@ -220,9 +211,9 @@ export function createMetrics(version: string, isSandbox = false) {
     /** Counts the close code of a websocket. */
     recordWebSocketClose: (code: number) => webSocketCloses.inc({ code: isKnownClose(code) ? String(code) : OTHER }),
     /** Adds the gauges of what the gateway follows: ages, subscriptions, skipped updates. Called once. */
-    registerSources: (service: Service) => registerSourceMetrics(service, registry),
+    registerSources: (service: Service) => registerSourceMetrics(service, factory),
     /** Adds the metrics of what a fleet reads once. Called once, and only with a fleet. */
-    watchFleet: () => createFleetWatcher(registry),
+    watchFleet: () => createFleetWatcher(factory),
   };
 }
 

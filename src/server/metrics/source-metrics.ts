@@ -1,50 +1,51 @@
-import type { Registry } from 'prom-client';
 import { type BeaconHeight, newestFinal } from '../../domain/beacon-height.ts';
 import type { Service } from '../../graphql/context.ts';
 import type { HistoryStatus } from '../../history/history.ts';
-import { createCollectedMetrics } from './collected-metrics.ts';
 import { registerFleetMetrics } from './fleet-metrics.ts';
+import type { MetricFactory } from './metric-factory.ts';
 import { readinessProblems, unreadableParts } from './readiness.ts';
 
 /** Registers the metrics of what the gateway follows. */
-export function registerSourceMetrics(service: Service, registry: Registry): void {
-  const metrics = createCollectedMetrics(registry);
+export function registerSourceMetrics(service: Service, metrics: MetricFactory): void {
   registerFleetMetrics(service.fleet, metrics);
-  const { gauge, counter, gaugeOfEach, counterOfEach } = metrics;
+  const { gaugeOf, counterOf, gaugeOfEach, counterOfEach } = metrics;
   const { sources, now, upstreams } = service;
   const { head, history, nodes, pushes, market, orderBooks, divergences, tokens } = sources;
   const subscriptions = { head, tickers: market.tickers, order_books: orderBooks, divergences };
 
-  gauge('pdex_head_beacon_height', 'Newest beacon height that the gateway serves.', () => head.current()?.beaconHeight);
-  gauge('pdex_head_age_seconds', 'Time since the gateway read the newest beacon height, in seconds.', () =>
+  gaugeOf(
+    'pdex_head_beacon_height',
+    'Newest beacon height that the gateway serves.',
+    () => head.current()?.beaconHeight,
+  );
+  gaugeOf('pdex_head_age_seconds', 'Time since the gateway read the newest beacon height, in seconds.', () =>
     secondsSince(head.current()?.observedAt),
   );
-  gauge(
+  gaugeOf(
     'pdex_head_block_age_seconds',
     'Age of the newest block, in seconds. 0 if the time of the block is in the future.',
-    () => {
-      const age = secondsSince(head.current()?.time);
-      return age === undefined ? undefined : Math.max(0, age);
-    },
+    () => Math.max(0, secondsSince(head.current()?.time) ?? 0),
   );
-  gauge(
+  gaugeOf(
     'pdex_head_stale',
     '1 while the node cannot be read, no new block arrives, or the newest block is too old; otherwise 0.',
     () => Number(head.isStale()),
   );
-  gauge(
+  gaugeOf(
     'pdex_market_data_age_seconds',
     'Time since the gateway read pairs and tickers, in seconds. If the two differ, the longer time.',
     () => secondsSince(market.freshness()?.observedAt),
   );
-  gauge('pdex_tokens_age_seconds', 'Time since the gateway read the token service, in seconds.', () =>
+  gaugeOf('pdex_tokens_age_seconds', 'Time since the gateway read the token service, in seconds.', () =>
     secondsSince(tokens.service?.observedAt()),
   );
-  gauge('pdex_tokens_skipped_entries', 'Entries of the token service that were skipped because they are invalid.', () =>
-    tokens.service?.skipped(),
+  gaugeOf(
+    'pdex_tokens_skipped_entries',
+    'Entries of the token service that were skipped because they are invalid.',
+    () => tokens.service?.skipped(),
   );
-  gauge('pdex_tokens', 'Tokens in the token list.', () => tokens.current().size);
-  gauge('pdex_order_books_followed', 'Order books that the gateway reads regularly for subscribers.', () =>
+  gaugeOf('pdex_tokens', 'Tokens in the token list.', () => tokens.current().size);
+  gaugeOf('pdex_order_books_followed', 'Order books that the gateway reads regularly for subscribers.', () =>
     orderBooks.followed(),
   );
   gaugeOfEach(
@@ -101,34 +102,34 @@ export function registerSourceMetrics(service: Service, registry: Registry): voi
     'state',
     () => [[history.status().state, 1]],
   );
-  gauge(
+  gaugeOf(
     'pdex_history_recorded_beacon_height',
     'Highest recorded beacon height. 0 if nothing is recorded.',
     () => history.status().coverage?.last.beaconHeight,
   );
-  gauge('pdex_history_heights', 'Recorded beacon heights.', () => history.status().coverage?.heights);
-  gauge(
+  gaugeOf('pdex_history_heights', 'Recorded beacon heights.', () => history.status().coverage?.heights);
+  gaugeOf(
     'pdex_history_missing_heights',
     'Beacon heights between the first and the last recorded one that are not recorded.',
     () => missingHeights(history.status()),
   );
-  gauge('pdex_history_lag_heights', 'Final beacon heights above the highest recorded one.', () =>
+  gaugeOf('pdex_history_lag_heights', 'Final beacon heights above the highest recorded one.', () =>
     lagHeights(history.status(), head.current()?.beaconHeight),
   );
-  gauge(
+  gaugeOf(
     'pdex_history_waiting_heights',
     'Final beacon heights that wait to be recorded.',
     () => history.status().waiting,
   );
-  gauge('pdex_history_backfilling', '1 while missing beacon heights are being read from the node; otherwise 0.', () =>
+  gaugeOf('pdex_history_backfilling', '1 while missing beacon heights are being read from the node; otherwise 0.', () =>
     Number(history.isBackfilling()),
   );
-  counter(
+  counterOf(
     'pdex_history_backfill_reads_total',
     'Missing beacon heights that were read from the node.',
     () => history.status().backfillReads,
   );
-  counter(
+  counterOf(
     'pdex_history_database_errors_total',
     'Operations of the database of the history that failed.',
     () => history.status().databaseErrors,

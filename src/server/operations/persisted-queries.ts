@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
-import { GraphQLError } from 'graphql';
+import type { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { ErrorCode } from '../../errors.ts';
 import { type PersistedQuery, persistedQueryIn } from '../requests/parameters.ts';
-import { badRequest, refusal } from '../requests/refusal.ts';
+import { badRequest, errorOf, refusal } from '../requests/refusal.ts';
 import { labelOf, type OperationLabel } from './log-details.ts';
 import type { PersistedDocument, PersistedDocuments } from './persisted-documents.ts';
 
@@ -110,8 +109,7 @@ const OTHER_DOCUMENT = 'The query differs from the persisted document with this 
 
 /** The message and the status of Apollo Server. A cache could store a 404 as a page that does not exist. */
 function notFound(): GraphQLError {
-  const code: ErrorCode = 'PERSISTED_QUERY_NOT_FOUND';
-  return new GraphQLError('PersistedQueryNotFound', { extensions: { code, http: { status: 200 } } });
+  return errorOf('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound', { status: 200 });
 }
 
 /** The code of Apollo Router and Yoga. Unlike {@link notFound}, no client answers it with the text of the query. */

@@ -1,13 +1,15 @@
 import { readdir, readFile } from 'node:fs/promises';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { extname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { createFile, type Encoding, type ServedFile } from './file-response.ts';
+import type { Service } from '../../graphql/context.ts';
+import { createFile, type Respond, type ServedFile, sendFile } from './file-response.ts';
 
 /** The built explorer. */
 export type ExplorerFiles = {
-  /** The page, which is the same for all paths of the explorer. */
-  readonly page: ServedFile;
+  /** The HTML of the page, which is the same for all paths of the explorer. */
+  readonly page: string;
   /** All other files, by the paths of their URLs. */
   readonly assets: ReadonlyMap<string, ServedFile>;
 };
@@ -21,17 +23,14 @@ export const EXPLORER_FOLDERS = [
   new URL('../../../explorer/dist/', import.meta.url),
 ];
 
-/** How the paths of the files begin whose names contain a hash of their content. */
-export const ASSETS_PREFIX = '/assets/';
-
 /** Builds the explorer in a checkout. The package contains it. */
 export const BUILD_EXPLORER_COMMAND = '“npm ci && npm run build -w explorer”';
 
-const PAGE_PATH = '/index.html';
+/** How the paths of the files begin whose names contain a hash of their content. */
+const ASSETS_PREFIX = '/assets/';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
-  '.html': 'text/html; charset=utf-8',
   '.ico': 'image/x-icon',
   '.js': 'text/javascript; charset=utf-8',
   '.json': 'application/json',
@@ -44,9 +43,6 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** What the build adds to the name of a compressed file. */
-const ENDINGS = { br: '.br', gzip: '.gz' } as const;
-
 /**
  * Reads the built explorer from its folder. With the URL at which it is public, the paths in the metadata of the page become URLs:
  * programs that show previews of links load no picture from a path. The `Host` of a request could be that of an attacker, in a cache.
@@ -55,23 +51,22 @@ const ENDINGS = { br: '.br', gzip: '.gz' } as const;
  */
 export async function readExplorerFiles(folder: URL, publicUrl?: URL): Promise<ExplorerFiles | undefined> {
   const contents = await readFolder(fileURLToPath(folder));
-  if (publicUrl && contents.has(PAGE_PATH)) {
-    const html = String(contents.get(PAGE_PATH)).replaceAll(' content="/', ` content="${publicUrl.origin}/`);
-    contents.set(PAGE_PATH, Buffer.from(html));
-    contents.set(PAGE_PATH + ENDINGS.br, brotliCompressSync(html)).set(PAGE_PATH + ENDINGS.gzip, gzipSync(html));
-  }
-  const paths = [...contents.keys()].filter((path) => !isCompressed(path, contents));
-  const files = new Map(paths.map((path) => [path, toFile(path, contents)]));
-  const page = files.get(PAGE_PATH);
-  files.delete(PAGE_PATH);
-  return page && { page, assets: files };
+  const page = contents.get('/index.html')?.toString();
+  if (page === undefined) return undefined;
+  const assets = [...contents].flatMap(([path, identity]) => {
+    if (/^\/index\.html|\.(?:br|gz)$/.test(path)) return [];
+    const bodies = { identity, br: contents.get(`${path}.br`), gzip: contents.get(`${path}.gz`) };
+    return [[path, createFile(TYPES[extname(path)] ?? UNKNOWN_TYPE, bodies, path.startsWith(ASSETS_PREFIX))] as const];
+  });
+  const html = publicUrl ? page.replaceAll(' content="/', ` content="${publicUrl.origin}/`) : page;
+  return { page: html, assets: new Map(assets) };
 }
 
 /**
  * The content of each file of a folder and its subfolders, by its path in URLs; nothing if there is no such folder. GraphiQL's
  * page is left out: `graphiql.ts` reads it when it is requested.
  */
-async function readFolder(folder: string): Promise<Map<string, Buffer>> {
+async function readFolder(folder: string): Promise<ReadonlyMap<string, Buffer>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const paths = entries
     .filter((entry) => entry.isFile() && !entry.name.startsWith('graphiql.html'))
@@ -80,18 +75,74 @@ async function readFolder(folder: string): Promise<Map<string, Buffer>> {
   return new Map(await Promise.all(paths.map(async (path) => [toUrlPath(path), await readFile(path)] as const)));
 }
 
-function isCompressed(path: string, contents: ReadonlyMap<string, Buffer>): boolean {
-  return Object.values(ENDINGS).some((ending) => path.endsWith(ending) && contents.has(path.slice(0, -ending.length)));
+/** The explorer: a page for browsers at several paths, and the files that it loads. */
+type Explorer = {
+  /** Responds with the page. */
+  readonly page: Respond;
+  /** What responds at a path other than `/`: the page or a file; `undefined` elsewhere. */
+  at(path: string): Respond | undefined;
+  /**
+   * What responds to a browser that opens any other path: the page with status 404, which says that there is nothing. `undefined`
+   * for a file: a page that was open during an update may request one of the previous version.
+   */
+  notFoundAt(path: string): Respond | undefined;
+};
+
+/** The paths of the page, as the router of the explorer has them. */
+export const PAGE_PATHS = [
+  ...['/', '/market/:tickerId', '/pool/:poolId', '/chain', '/chain/blocks', '/chain/blocks/:height', '/tokens'],
+  '/status',
+] as const;
+
+/** Matches all but `/`, each with or without a slash at its end. */
+const PAGE_PATH = new RegExp(
+  `^(?:${PAGE_PATHS.slice(1)
+    .map((path) => path.replace(/:\w+/, '[^/]+'))
+    .join('|')})/?$`,
+);
+
+/** Only the gateway's own files are loaded, and only its own API is requested. No other page can show the explorer in a frame. */
+const SECURITY_HEADERS = {
+  'content-security-policy':
+    "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'",
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+};
+
+/** Creates the explorer of its files. Every path is compared with known ones, so that no path leads out of its folder. */
+export function createExplorer({ page: html, assets }: ExplorerFiles, service: Service): Explorer {
+  const page = createPage(html, service);
+  const fileHeaders = { ...SECURITY_HEADERS, vary: 'accept-encoding' };
+  // A program gets something else at some of the paths of the page.
+  const pageHeaders = { ...SECURITY_HEADERS, vary: 'accept, accept-encoding, sec-fetch-mode' };
+  const respondWith =
+    (file: ServedFile, headers: OutgoingHttpHeaders, status = 200): Respond =>
+    (request, response) =>
+      sendFile(request, response, file, { headers, status });
+  const respondWithPage = respondWith(page, pageHeaders);
+
+  return {
+    page: respondWithPage,
+    at(path) {
+      const file = assets.get(path);
+      return PAGE_PATH.test(path) ? respondWithPage : file && respondWith(file, fileHeaders);
+    },
+    notFoundAt: (path) => (path.startsWith(ASSETS_PREFIX) ? undefined : respondWith(page, pageHeaders, 404)),
+  };
 }
 
-function toFile(path: string, contents: ReadonlyMap<string, Buffer>): ServedFile {
-  const type = TYPES[extname(path)] ?? UNKNOWN_TYPE;
-  const named = {
-    identity: contents.get(path),
-    br: contents.get(path + ENDINGS.br),
-    gzip: contents.get(path + ENDINGS.gzip),
-  };
-  const bodies = new Map<Encoding, Buffer>();
-  for (const [encoding, body] of Object.entries(named)) if (body) bodies.set(encoding as Encoding, body);
-  return path.startsWith(ASSETS_PREFIX) ? { type, bodies, etags: undefined } : createFile(type, bodies);
+/**
+ * The page with what is known of the gateway before any request, as `<html data-notices="sandbox history">`: so the explorer draws
+ * its banner with everything else, and nothing moves when the status of the gateway arrives.
+ */
+function createPage(html: string, { isSandbox, configured, sources }: Service): ServedFile {
+  const notices = [
+    ...(configured.NODE ? [] : ['NODE']),
+    ...(configured.MARKET_DATA ? [] : ['MARKET_DATA']),
+    ...(sources.history.status().state === 'off' ? ['history'] : []),
+    ...(isSandbox ? ['sandbox'] : []),
+  ];
+  const page = notices.length === 0 ? html : html.replace('<html', `<html data-notices="${notices.join(' ')}"`);
+  const bodies = { identity: Buffer.from(page), br: brotliCompressSync(page), gzip: gzipSync(page) };
+  return createFile('text/html; charset=utf-8', bodies);
 }

@@ -5,22 +5,26 @@ import { createEtag, hasEtag, IMMUTABLE } from '../requests/entity-tag.ts';
 /** Responds to a request for a page or a file. */
 export type Respond = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** The content encodings of pages and files that are compressed before they are requested. */
-export type Encoding = 'br' | 'gzip' | 'identity';
+/** The content of a file, as it is, and compressed if it is compressed before it is requested. */
+type Bodies = { readonly identity: Buffer; readonly br?: Buffer | undefined; readonly gzip?: Buffer | undefined };
 
 /** A page or a file, in memory. */
 export type ServedFile = {
   readonly type: string;
+  readonly bodies: Bodies;
   /** The entity tag of each encoding; `undefined` if the name of the file contains a hash of its content. */
-  readonly etags: ReadonlyMap<Encoding, string> | undefined;
-  /** The content as it is, and compressed if it is compressed. */
-  readonly bodies: ReadonlyMap<Encoding, Buffer>;
+  readonly etags: { readonly [Encoding in keyof Bodies]?: string } | undefined;
 };
 
-/** Creates a file. Its encodings have different entity tags, because their bytes differ. */
-export function createFile(type: string, bodies: ReadonlyMap<Encoding, Buffer>): ServedFile {
-  const etags = [...bodies].map(([encoding, body]) => [encoding, createEtag(type, body)] as const);
-  return { type, bodies, etags: new Map(etags) };
+/**
+ * Creates a file. Its encodings have different entity tags, because their bytes differ.
+ *
+ * @param isImmutable whether its name contains a hash of its content
+ */
+export function createFile(type: string, bodies: Bodies, isImmutable = false): ServedFile {
+  if (isImmutable) return { type, bodies, etags: undefined };
+  const etags = Object.entries(bodies).map(([encoding, body]) => [encoding, body && createEtag(type, body)]);
+  return { type, bodies, etags: Object.fromEntries(etags) };
 }
 
 /** Sends a file in the best encoding that it has and the client accepts, or 304 if the client already has it. */
@@ -30,10 +34,10 @@ export function sendFile(
   { type, etags, bodies }: ServedFile,
   { status = 200, headers = {} }: { readonly status?: number; readonly headers?: OutgoingHttpHeaders } = {},
 ): void {
-  const accepted = acceptedEncoding(request);
-  const encoding = bodies.has(accepted) ? accepted : 'identity';
-  const body = bodies.get(encoding) ?? Buffer.alloc(0);
-  const etag = etags?.get(encoding);
+  const accepted = new Negotiator(request).encodings(['br', 'gzip']);
+  const encoding = (['br', 'gzip'] as const).find((each) => accepted.includes(each) && bodies[each]) ?? 'identity';
+  const body = bodies[encoding] ?? bodies.identity;
+  const etag = etags?.[encoding];
   const caching = { ...headers, 'cache-control': etag === undefined ? IMMUTABLE : 'no-cache', ...(etag && { etag }) };
   if (etag !== undefined && status === 200 && hasEtag(request, etag)) {
     response.writeHead(304, caching).end();
@@ -44,11 +48,3 @@ export function sendFile(
   // Node sends no body in the response to a HEAD.
   response.writeHead(status, { ...caching, ...encoded, ...content }).end(body);
 }
-
-/** The first of these encodings that the client accepts. */
-function acceptedEncoding(request: IncomingMessage): Encoding {
-  const accepted = new Negotiator(request).encodings(COMPRESSED);
-  return COMPRESSED.find((encoding) => accepted.includes(encoding)) ?? 'identity';
-}
-
-const COMPRESSED: readonly Encoding[] = ['br', 'gzip'];

@@ -33,11 +33,7 @@ async function readPage(): Promise<ServedFile | undefined> {
     const read = (name: string) => readFile(new URL(name, folder)).catch(() => undefined);
     const [br, gz] = await Promise.all([read('graphiql.html.br'), read('graphiql.html.gz')]);
     if (br === undefined || gz === undefined) continue;
-    const bodies = new Map([
-      ['br', br] as const,
-      ['gzip', gz] as const,
-      ['identity', await promisify(gunzip)(gz)] as const,
-    ]);
+    const bodies = { identity: await promisify(gunzip)(gz), br, gzip: gz };
     return createFile('text/html; charset=utf-8', bodies);
   }
   return undefined;

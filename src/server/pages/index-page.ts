@@ -5,10 +5,12 @@ import { BUILD_EXPLORER_COMMAND, type BuiltExplorer } from './explorer-files.ts'
 import type { Respond } from './file-response.ts';
 import { isNavigation } from './graphiql.ts';
 import { HEALTH_PATH, READY_PATH } from './health.ts';
-import { SCHEMA_PATH } from './schema-file.ts';
 
 /** The path of the index, which links to all other pages. */
 export const INDEX_PATH = '/';
+
+/** The path of the schema in GraphQL's schema definition language. */
+export const SCHEMA_PATH = '/schema.graphql';
 
 type IndexOptions = {
   readonly version: string;

@@ -5,6 +5,19 @@ import { type ErrorCode, withoutStacks } from '../../errors.ts';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { JsonType } from './media-types.ts';
 
+/** The extension `http` of an error, as in Yoga: what the error means for the HTTP response. */
+export type HttpExtension = {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether the status is for clients that accept `application/graphql-response+json` only. */
+  readonly spec?: boolean;
+};
+
+/** An error with that code, and that status for all clients. @param more further extensions */
+export function errorOf(code: ErrorCode, message: string, http: HttpExtension, more: object = {}): GraphQLError {
+  return withoutStacks(() => new GraphQLError(message, { extensions: { code, ...more, http } }));
+}
+
 /**
  * The error of an operation that is not executed.
  *
@@ -13,25 +26,18 @@ import type { JsonType } from './media-types.ts';
  *
  * @param more further members of the extension `http`
  */
-export function refusal(code: ErrorCode, message: string, more: object = {}): GraphQLError {
-  const http = { status: 400, spec: true, ...more };
-  return withoutStacks(() => new GraphQLError(message, { extensions: { code, http } }));
+export function refusal(code: ErrorCode, message: string, more: HttpExtension = {}): GraphQLError {
+  return errorOf(code, message, { status: 400, spec: true, ...more });
 }
 
 /** The error of a request that is not a GraphQL request, with that status for all clients. */
-export function badRequest(
-  status: number,
-  message: string,
-  headers: Readonly<Record<string, string>> = {},
-): GraphQLError {
-  const code: ErrorCode = 'BAD_USER_INPUT';
-  return withoutStacks(() => new GraphQLError(message, { extensions: { code, http: { status, headers } } }));
+export function badRequest(status: number, message: string, headers: HttpExtension['headers'] = {}): GraphQLError {
+  return errorOf('BAD_USER_INPUT', message, { status, headers });
 }
 
 /** The error of a request whose body has too many bytes. */
 export function bodyTooLarge(): GraphQLError {
-  const code: ErrorCode = 'QUERY_TOO_COMPLEX';
-  return new GraphQLError('Request body too large', { extensions: { code, http: { status: 413 } } });
+  return errorOf('QUERY_TOO_COMPLEX', 'Request body too large', { status: 413 });
 }
 
 /** The error of a subscription whose client accepts no event stream. */
@@ -48,7 +54,7 @@ export function compressed(): GraphQLError {
 
 /** The error of a request that is refused until others have ended. */
 export function tooManyAtOnce(message: string): GraphQLError {
-  return new GraphQLError(message, { extensions: { code: 'RATE_LIMITED', http: { status: 429 } } });
+  return errorOf('RATE_LIMITED', message, { status: 429 });
 }
 
 /** How long a client should wait before it names the same minimum height again. */
@@ -65,22 +71,21 @@ export function heightNotReached(
   newest: BeaconHeight | undefined,
   isTemporary: boolean,
 ): GraphQLError {
-  const code: ErrorCode = 'HEIGHT_NOT_AVAILABLE';
   const known = newest === undefined ? 'It has no height yet.' : `Its newest height is ${newest}.`;
   const retry = isTemporary ? { retryAfterMs: RETRY_HEIGHT_MS } : {};
-  const headers = isTemporary ? { 'retry-after': String(RETRY_HEIGHT_MS / 1_000) } : {};
+  const headers = isTemporary ? retryAfter(RETRY_HEIGHT_MS) : {};
   const http = { status: 412, spec: true, headers };
-  return withoutStacks(
-    () => new GraphQLError(`${message} ${known}`, { extensions: { code, beaconHeight: newest, ...retry, http } }),
-  );
+  return errorOf('HEIGHT_NOT_AVAILABLE', `${message} ${known}`, http, { beaconHeight: newest, ...retry });
 }
 
 /** The error of a request that exceeds the rate limit, with status 429 for all clients. */
 export function overRate(retryAfterMs: number): GraphQLError {
-  const headers = { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) };
-  return new GraphQLError(`This client address exceeds the rate limit. Retry in ${retryAfterMs} ms.`, {
-    extensions: { code: 'RATE_LIMITED', retryAfterMs, http: { status: 429, headers } },
-  });
+  const message = `This client address exceeds the rate limit. Retry in ${retryAfterMs} ms.`;
+  return errorOf('RATE_LIMITED', message, { status: 429, headers: retryAfter(retryAfterMs) }, { retryAfterMs });
+}
+
+function retryAfter(ms: number) {
+  return { 'retry-after': String(Math.ceil(ms / 1_000)) };
 }
 
 /** An internal error as the response to an HTTP request, with status 500 for all clients. */
@@ -95,14 +100,6 @@ export function toRefusedResponse(error: GraphQLError, type: JsonType = 'applica
   headers['content-type'] = `${type}; charset=utf-8`;
   return { status, headers, body };
 }
-
-/** The extension `http` of an error, as in Yoga: what the error means for the HTTP response. */
-type HttpExtension = {
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the status is for clients that accept `application/graphql-response+json` only. */
-  readonly spec?: boolean;
-};
 
 /** The highest status of the errors, and all their headers. Without a status, the response is a success. */
 export function statusOf(errors: readonly GraphQLError[], type: string) {

@@ -16,6 +16,10 @@ export class ClientSocket extends WebSocket {
   inProgress: Set<unknown> | undefined = undefined;
   /** The close code that was sent; `undefined` before that, and if the code has no frame. */
   sentCode: number | undefined = undefined;
+  /** In which part of each period it is pinged. */
+  part = 0;
+  /** Whether it has not answered the last ping yet. */
+  isUnanswered = false;
 
   /** Whether `close` was emitted. */
   get closed(): boolean {
@@ -26,6 +30,13 @@ export class ClientSocket extends WebSocket {
   override close(code?: number, reason?: string | Buffer): void {
     this.sentCode ??= code;
     super.close(code, reason);
+  }
+
+  /** Pings the client, or terminates the websocket if its client has not answered the last ping. */
+  pingOrTerminate(): void {
+    if (this.isUnanswered) this.terminate();
+    else this.ping();
+    this.isUnanswered = true;
   }
 
   /** Notes an operation that is prepared or executed, until it settles. @returns the operation */

@@ -16,8 +16,7 @@ import type { QueryRequest } from '../operations/query-responses.ts';
 import { tooManyAtOnce } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
 import type { LoggedOperation, WebSocketLog } from './log.ts';
-import { keyOfPayload } from './message.ts';
-import type { ProtocolContext, ProtocolOptions } from './protocol.ts';
+import { keyOfPayload, type ProtocolContext, type ProtocolOptions } from './protocol.ts';
 import { type Receiver, sendResult, untilWritten } from './sending.ts';
 
 /** An operation on a websocket. */
@@ -73,13 +72,11 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     const receivedAt = performance.now();
     const span = tracing?.startOperation('websocket', requestId, caller.headers, receivedAt);
     const operation = { connection, caller, requestId, id, payload, receivedAt, key, account, span };
-    log.received(operation);
 
     const hasTooMany = Object.keys(connection.subscriptions).length > maxSubscriptionsPerConnection;
     const responding = hasTooMany ? [TOO_MANY_OPERATIONS] : respondAtMinimum(operation);
     const outcome = responding instanceof Promise ? await socket.track(responding) : responding;
     if (Array.isArray(outcome)) {
-      log.rejected(operation);
       span?.end({ codes: codesOf(outcome) });
       return outcome;
     }

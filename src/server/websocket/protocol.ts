@@ -1,11 +1,19 @@
 import { isUtf8 } from 'node:buffer';
-import { CloseCode, type Context, handleProtocols, makeServer, type ServerOptions } from 'graphql-ws';
+import { GraphQLError } from 'graphql';
+import {
+  CloseCode,
+  type Context,
+  handleProtocols,
+  makeServer,
+  type ServerOptions,
+  type SubscribePayload,
+} from 'graphql-ws';
 import type { RawData, Server, WebSocket } from 'ws';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ClientIdentity } from '../clients/client-address.ts';
+import { keyOf } from '../operations/query-responses.ts';
+import { isRecord, namesDocument, orError, readJson, readOperation } from '../requests/parameters.ts';
 import { type ClientSocket, Connection } from './client-socket.ts';
-import { createKeepAlive } from './keep-alive.ts';
-import { parseMessage } from './message.ts';
 
 /** What graphql-ws passes on with each operation of a connection. */
 type ConnectionExtra = {
@@ -28,6 +36,9 @@ export type ProtocolOptions = ServerOptions<Record<string, unknown> | undefined,
   readonly internal: (error: unknown) => void;
 };
 
+/** In how many parts the websockets are pinged, so that thousands of pings are not sent at once. */
+const PARTS = 16;
+
 /**
  * Runs the protocol graphql-transport-ws on every websocket of a server.
  *
@@ -37,15 +48,21 @@ export type ProtocolOptions = ServerOptions<Record<string, unknown> | undefined,
 export function runProtocol(server: Server<typeof ClientSocket>, options: ProtocolOptions): void {
   const { keepAliveMs, internal } = options;
   const protocol = makeServer(options);
-  const keepAlive = createKeepAlive(keepAliveMs);
+  let part = 0;
+  // One timer for all websockets: a timer for each would take as much memory as a subscription.
+  const timer = setInterval(() => {
+    part = (part + 1) % PARTS;
+    for (const socket of server.clients) if (socket.part === part) socket.pingOrTerminate();
+  }, keepAliveMs / PARTS).unref();
+  server.on('close', () => clearInterval(timer));
   server.options.handleProtocols = handleProtocols;
 
   server.on('connection', (socket: ClientSocket, caller: ClientIdentity) => {
     const connection = new Connection(socket);
     socket.connection = connection;
     // After an error, `ws` closes the websocket itself, with the right code: 1009 for a message that is too large.
-    socket.on('error', ignore).on('message', onMessageOf).on('close', onCloseOf);
-    keepAlive.add(socket);
+    socket.on('error', ignore).on('message', onMessageOf).on('pong', onPongOf).on('close', onCloseOf);
+    socket.part = part;
     connection.onClosed = protocol.opened(connection, { socket, caller, minHeight: undefined, open: [] });
   });
 
@@ -60,9 +77,12 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
     connection?.onText?.(parseMessage(message as Buffer)).catch((error) => fail(this, error));
   }
 
+  function onPongOf(this: WebSocket): void {
+    (this as ClientSocket).isUnanswered = false;
+  }
+
   // The only listener of `close`: with two, Node would keep them in an array.
   function onCloseOf(this: WebSocket, code: number, reason: Buffer): void {
-    keepAlive.remove(this);
     (this as ClientSocket).connection?.onClosed?.(code, String(reason)).catch(internal);
   }
 
@@ -78,3 +98,30 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
 }
 
 function ignore(): void {}
+
+/**
+ * The key of the response to a payload that could be the body of a plain HTTP request: its JSON, with a character for each byte.
+ *
+ * @returns `undefined` if there is none
+ */
+export function keyOfPayload(payload: SubscribePayload): string | undefined {
+  if (orError(() => readOperation(payload)) instanceof GraphQLError) return undefined;
+  const { query, ...others } = payload;
+  return keyOf(Buffer.from(JSON.stringify(query === '' ? others : payload)).toString('latin1'));
+}
+
+/**
+ * Parses a message. graphql-ws also accepts parsed messages. It would reference the complete text of a message for as long as
+ * the subscription is open. graphql-ws rejects a message that is not an object.
+ */
+export function parseMessage(bytes: Buffer): string {
+  const message = orError(() => readJson(bytes));
+  return (isRecord(message) && !(message instanceof GraphQLError) ? withQuery(message) : String(bytes)) as string;
+}
+
+/** graphql-ws requires a query, also of an operation that names its document by an id. */
+function withQuery(message: Record<string, unknown>): object {
+  const { type, payload } = message;
+  if (type !== 'subscribe' || !isRecord(payload) || payload['query'] != null || !namesDocument(payload)) return message;
+  return { ...message, payload: { ...payload, query: '' } };
+}

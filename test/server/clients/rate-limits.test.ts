@@ -4,7 +4,6 @@ import pino from 'pino';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { createBuckets } from '../../../src/server/clients/buckets.ts';
 import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
 import { createRateLimits } from '../../../src/server/clients/rate-limits.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
@@ -376,10 +375,8 @@ describe('the operator', () => {
       },
     });
     const clock = { now: START };
-    const rate = { pointsPerSecond: 1, burst: 1 };
     const rates = createRateLimits({
-      rate,
-      buckets: createBuckets(rate, () => clock.now),
+      rate: { pointsPerSecond: 1, burst: 1 },
       clients: createClientAddresses([]),
       metrics: createMetrics('0.0.0'),
       log: pino({ base: null }, stream),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { keyOfPayload, parseMessage } from '../../../src/server/websocket/message.ts';
+import { keyOfPayload, parseMessage } from '../../../src/server/websocket/protocol.ts';
 
 const parse = (text: string) => parseMessage(Buffer.from(text)) as unknown as Record<string, never>;
 const keyIn = (text: string) => keyOfPayload(parse(text)['payload'] as never);

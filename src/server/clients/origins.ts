@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError } from 'graphql';
-import type { ErrorCode } from '../../errors.ts';
+import type { ErrorCode } from '../../domain/error-codes.ts';
 import { HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
 import { REQUEST_ID_HEADER } from '../requests/request-id.ts';
 

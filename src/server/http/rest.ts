@@ -1,6 +1,6 @@
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import { percentDecoded } from '../../domain/percent-encoding.ts';
-import { BadUserInputError, GatewayError, MethodNotAllowedError, NotFoundError } from '../../errors.ts';
+import { BadUserInputError, GatewayError, NotFoundError } from '../../errors.ts';
 import { listOf, recordedObjects } from '../../graphql/complexity.ts';
 import { ORDER_BOOK } from '../../graphql/limits.ts';
 import type { RestDocument } from '../../rest/document.ts';
@@ -113,7 +113,7 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
       const account = new Account(rates, request, 'http');
       pay(account, 1);
       if (request.method !== 'GET' && request.method !== 'HEAD')
-        throw new MethodNotAllowedError('Send a GET, HEAD or OPTIONS request.');
+        throw new GatewayError('METHOD_NOT_ALLOWED', 'Send a GET, HEAD or OPTIONS request.');
       next(account);
     } catch (error) {
       failing(exchange)(error);

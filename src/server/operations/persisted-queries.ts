@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { ErrorCode } from '../../errors.ts';
+import type { ErrorCode } from '../../domain/error-codes.ts';
 import { type PersistedQuery, persistedQueryIn } from '../requests/parameters.ts';
 import { badRequest, refusal } from '../requests/refusal.ts';
 import { labelOf, type OperationLabel } from './log-details.ts';

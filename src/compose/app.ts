@@ -72,7 +72,7 @@ type StartedApp = App & {
  */
 export async function startApp(config: Config, log: Log): Promise<StartedApp> {
   const documents = readDocuments(config);
-  const isSandbox = config.fullnodeUrls.length === 0 && config.marketDataUrl === undefined;
+  const isSandbox = config.fullnodeUrl.length === 0 && config.marketDataUrl === undefined;
   const sandbox = isSandbox ? await startSandbox(config) : undefined;
   if (sandbox) log.warn('the built-in sandbox simulates the node and the market data: no price is real');
 
@@ -91,7 +91,7 @@ export async function startApp(config: Config, log: Log): Promise<StartedApp> {
     ...app,
     hasExplorer: typeof explorer !== 'string',
     upstreams: {
-      node: effective.fullnodeUrls.map(({ host }) => host),
+      node: effective.fullnodeUrl.map(({ host }) => host),
       marketData: effective.marketDataUrl?.host,
     },
     async close() {
@@ -114,12 +114,12 @@ function withSandbox(sandbox: Sandbox, config: Config): Config {
     .map(({ id, symbol, decimals }) => ({ tokenId: id, symbol, decimals }));
   return {
     ...config,
-    fullnodeUrls: [new URL(sandbox.nodeUrl)],
-    fullnodeWsUrls: [new URL(sandbox.pushUrl)],
+    fullnodeUrl: [new URL(sandbox.nodeUrl)],
+    fullnodeWsUrl: [new URL(sandbox.pushUrl)],
     marketDataUrl: new URL(sandbox.marketDataUrl),
     // It is in this process, where no proxy reaches it.
     noProxy: [...config.noProxy, ...[sandbox.nodeUrl, sandbox.pushUrl, sandbox.marketDataUrl].map(hostOf)],
-    tokens: [...tokens, ...config.tokens],
+    tokensFile: [...tokens, ...config.tokensFile],
   };
 }
 
@@ -173,7 +173,7 @@ export function createApp({
     limits: { ...mapLimits((name) => config[name]), ...addressLimitsOf(config) },
     sources,
     now,
-    configured: { NODE: config.fullnodeUrls.length > 0, MARKET_DATA: config.marketDataUrl !== undefined },
+    configured: { NODE: config.fullnodeUrl.length > 0, MARKET_DATA: config.marketDataUrl !== undefined },
     upstreams: () => [nodes.health(), marketData.health()],
     fleet: fleet?.status,
   };

@@ -50,7 +50,7 @@ export function startRecording(options: RecordingOptions): Recording {
   const { config, isSandbox, log, createStore, sources, isRecorder = () => true } = options;
   const { head: follower, pastStates } = sources;
   const database = config.historyDatabase ?? defaultHistoryDatabase(isSandbox);
-  if (database === 'off' || config.fullnodeUrls.length === 0 || createStore === undefined) {
+  if (database === 'off' || config.fullnodeUrl.length === 0 || createStore === undefined) {
     const history = historyOff();
     return { sources: { history, blockTimes: createBlockTimes(history) }, add() {}, close: async () => {} };
   }

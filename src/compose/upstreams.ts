@@ -88,14 +88,14 @@ type ConnectedNodes = ConnectedUpstream<'head' | 'nodes' | 'pastStates' | 'poolO
 /** Starts to follow the chain of the configured nodes. */
 export function connectNodes(options: SourceOptions): ConnectedNodes {
   const { config, log, now, tracing, fleet } = options;
-  const { fullnodeUrls, headPollMs: pollMs, upstreamTimeoutMs: timeoutMs } = config;
+  const { fullnodeUrl, headPollMs: pollMs, upstreamTimeoutMs: timeoutMs } = config;
   const headers = config.fullnodeHeaders;
   const http = httpOf(options, { upstream: 'NODE', maxBytes: MAX_STATE_BYTES, keepAlive: false, headers });
   const directories = createPoolDirectories();
   const stateReader = createStateReader(directories);
   const poolsV3Reader = createPoolsV3Reader(directories);
-  const [first, ...others] = fullnodeUrls.map((url, n) => {
-    const name = nameOf(url, fullnodeUrls.slice(0, n));
+  const [first, ...others] = fullnodeUrl.map((url, n) => {
+    const name = nameOf(url, fullnodeUrl.slice(0, n));
     const health = healthOf(options, 'NODE', name);
     const circuit = circuitOf(options, 'NODE', name);
     const spacing = createSpacing(Math.min(FIRST_SPACE_MS, config.upstreamMaxPauseMs));
@@ -117,7 +117,7 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
     timeoutMs,
     graceMs: pollMs / 2,
     maxPauseMs: config.upstreamMaxPauseMs,
-    watch: createNodeLog(log, fullnodeUrls.length),
+    watch: createNodeLog(log, fullnodeUrl.length),
   });
   const poolCounts = createPoolCounts(createLostPoolsLog(log));
   const together = fleet?.chain({ nodes, directoryOf: directories.of });
@@ -148,7 +148,7 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
     fleetPoll: together?.heads(pastStates),
     tracing,
   });
-  const pushes: readonly BlockPush[] = config.fullnodeWsUrls.flatMap((url, n) => {
+  const pushes: readonly BlockPush[] = config.fullnodeWsUrl.flatMap((url, n) => {
     const name = nodes.all[n]?.name;
     if (url === undefined || name === undefined) return [];
     const { received: onBlock, changed: onChange } = head.push;
@@ -234,7 +234,7 @@ function healthOf<Name extends AnyUpstream>(
 /** Starts to follow the token service, if there is one. */
 export function connectTokens(options: SourceOptions): Omit<ConnectedUpstream<'tokens'>, 'health'> {
   const { config, log, now, tracing } = options;
-  const { tokensUrl: url, tokensPollMs: pollMs, upstreamTimeoutMs: timeoutMs, tokens: configured } = config;
+  const { tokensUrl: url, tokensPollMs: pollMs, upstreamTimeoutMs: timeoutMs, tokensFile: configured } = config;
   const known = [...KNOWN_TOKENS.values()];
   if (url === undefined)
     return { sources: { tokens: fixedTokens([...known, ...configured]) }, disconnect: async () => {} };

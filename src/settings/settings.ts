@@ -21,9 +21,8 @@ import { FRESHNESS, PROXIES, UPSTREAMS } from './upstream-settings.ts';
 const MAX_DAYS = 36_500;
 
 const ESSENTIAL = declare({
-  fullnodeUrls: {
+  fullnodeUrl: {
     ...URLS,
-    variable: 'FULLNODE_URL',
     meaning: "URL of the full node's JSON-RPC API, or several URLs.",
     read: readUrls,
   },
@@ -42,9 +41,7 @@ const ESSENTIAL = declare({
     default: '4000',
     meaning: 'Port to listen on. With 0, the system chooses a free port, which the log contains.',
   },
-  tokens: {
-    variable: 'TOKENS_FILE',
-    default: '',
+  tokensFile: {
     meaning:
       'Path of a JSON file `[{"id", "symbol", "decimals"}]`. Its tokens override those of `TOKENS_URL` and of the built-in list.',
     read: (path) => (path === '' ? [] : readTokensFile(path)),
@@ -59,7 +56,6 @@ const ESSENTIAL = declare({
 
 const HISTORY = declare({
   historyDatabase: {
-    default: '',
     meaning: `Where the history of the exchange is recorded: the path of a SQLite file, a \`postgres://\` URL, \`memory\`, or \`off\`. By default \`memory\` with the built-in sandbox, otherwise \`${DEFAULT_HISTORY_FILE}\` in the working directory.`,
     isSecret: true,
     read: readHistoryDatabase,
@@ -72,14 +68,12 @@ const HISTORY = declare({
   },
   historyBackfillHours: {
     kind: 'number',
-    default: '',
     meaning:
       'How far back the gateway reads missing heights from the node, in hours before the newest block. With 0, it reads only those that it has missed since its start. By default 24, and 168 with the built-in sandbox.',
     read: optional(whole(0, MAX_DAYS * 24).read),
   },
   historyBackfillStep: {
     kind: 'number',
-    default: '',
     meaning: `Step between the missing heights that the gateway reads from the node: with 12, it reads every twelfth height. It fills shorter gaps completely. By default ${DEFAULT_BACKFILL_STEP}; of the newest day of the built-in sandbox, it reads every height.`,
     read: optional(whole(1).read),
   },
@@ -103,7 +97,6 @@ const FLEET = declare({
 const SANDBOX = declare({
   sandbox: {
     kind: 'boolean',
-    default: '',
     meaning:
       'Whether to serve simulated data of the built-in sandbox: true or false. By default, true if no upstream is configured.',
     ofText: 'With `NODE_ENV=production`, false by default.',

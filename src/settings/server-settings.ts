@@ -1,7 +1,7 @@
 import { ADDRESS_LIMITS } from '../graphql/limits.ts';
 import { LOG_LEVELS } from '../logging/log.ts';
 import { ACCESS_LOG_MODES } from '../server/access-log.ts';
-import { readPersistedManifest } from './persisted-manifest.ts';
+import { readPersistedManifest } from './files.ts';
 import { MIN_INTERVAL_MS, readList, readProxy, readUrl } from './readers.ts';
 import { BOOLEAN, declare, INTERVAL, LIST, OPTIONAL_LIMIT, oneOf, optional, PORT, whole } from './setting.ts';
 

@@ -1,6 +1,7 @@
 import { LIMITS, type Limits, mapLimits } from '../graphql/limits.ts';
+import { readTokensFile } from './files.ts';
 import { DEFAULT_BACKFILL_STEP, DEFAULT_HISTORY_FILE, readHistoryDatabase } from './history-database.ts';
-import { readBoolean, readMatching, readOrigins, readRedisUrls, readTokensFile, readUrls } from './readers.ts';
+import { readBoolean, readMatching, readOrigins, readRedisUrls, readUrls } from './readers.ts';
 import { RATE_LIMITS, SERVER } from './server-settings.ts';
 import {
   declare,

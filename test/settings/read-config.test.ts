@@ -506,8 +506,8 @@ describe('invalid values', () => {
   });
 
   test.each([
-    ['there is none', 'nowhere', 'the file cannot be read: no such file or directory'],
-    ['it is a folder', '.', 'the file cannot be read: illegal operation on a directory'],
+    ['there is none', 'nowhere', `ENOENT: no such file or directory, open '${fixture('nowhere')}'`],
+    ['it is a folder', '.', 'EISDIR: illegal operation on a directory, read'],
     ['it is not JSON', 'not-json.txt', 'the file is not JSON: Unexpected end of JSON input'],
     ['it is no list', 'no-list.json', 'expected an array of {"id", "symbol", "decimals"}'],
     [

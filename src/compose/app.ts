@@ -18,17 +18,17 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { createGatewayServer, type GatewayServer } from '../server/gateway-server.ts';
 import { createMetrics } from '../server/metrics/metrics.ts';
 import { type PersistedDocuments, preparePersistedDocuments } from '../server/operations/persisted-documents.ts';
-import type { BuiltExplorer } from '../server/pages/explorer-files.ts';
+import { type BuiltExplorer, readExplorer } from '../server/pages/explorer-files.ts';
 import { ConfigError } from '../settings/config-error.ts';
 import { MAX_INT32 } from '../settings/readers.ts';
 import { DEFAULT_BURST_SECONDS } from '../settings/server-settings.ts';
 import type { Config } from '../settings/settings.ts';
 import { startTracing } from '../tracing/start.ts';
 import type { Tracing } from '../tracing/tracing.ts';
-import { readExplorer } from './explorer.ts';
 import { connectFleet, otherChainProblem } from './fleet.ts';
 import { type CreateStore, startRecording } from './history.ts';
-import { connectMarketData, connectNodes, connectTokens } from './upstreams.ts';
+import { connectNodes } from './nodes.ts';
+import { connectMarketData, connectTokens } from './upstreams.ts';
 
 /** The gateway with its sources. */
 export type App = GatewayServer & {

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import type { Log } from '../../logging/log.ts';
 import { createFile, type Encoding, type ServedFile } from './file-response.ts';
 
 /** The built explorer. */
@@ -46,6 +47,27 @@ const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** What the build adds to the name of a compressed file. */
 const ENDINGS = { br: '.br', gzip: '.gz' } as const;
+
+/** Whether browsers get the explorer. */
+type ExplorerOptions = {
+  readonly explorer: boolean;
+  readonly persistedOnly: boolean;
+  readonly publicUrl: URL | undefined;
+};
+
+/**
+ * Reads the built explorer if it is on. It sends operations as texts, so it is off if only persisted documents are executed. The
+ * gateway also starts without a build.
+ */
+export async function readExplorer(options: ExplorerOptions, log: Log): Promise<BuiltExplorer> {
+  if (!options.explorer || options.persistedOnly) return 'off';
+  for (const folder of EXPLORER_FOLDERS) {
+    const files = await readExplorerFiles(folder, options.publicUrl);
+    if (files !== undefined) return files;
+  }
+  log.warn(`the explorer is not built: run ${BUILD_EXPLORER_COMMAND}, then start the gateway again`);
+  return 'not built';
+}
 
 /**
  * Reads the built explorer from its folder. With the URL at which it is public, the paths in the metadata of the page become URLs:

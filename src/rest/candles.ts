@@ -41,21 +41,11 @@ export type CandlesRequest = {
 /** A pair, and its pool on the chain. */
 export type PairWithPool = { readonly pair: Pair; readonly pool: PoolPair };
 
-/** Prices of one base token in target tokens. The names and the unit of `time` are those of chart libraries. */
-type CandleRow = {
-  /** When the interval begins, in Unix seconds. */
-  readonly time: number;
-  readonly open: number;
-  readonly high: number;
-  readonly low: number;
-  readonly close: number;
-  /** In whole base tokens. */
-  readonly volume: number;
-  /** In whole target tokens. */
-  readonly target_volume: number;
-  readonly is_closed: boolean;
-  readonly is_complete: boolean;
-};
+/**
+ * Prices of one base token in target tokens, and volumes in whole tokens. The names are those of chart libraries, and so is the
+ * unit of `time`, Unix seconds.
+ */
+type CandleRow = NonNullable<ReturnType<typeof toRow>>;
 
 const COLUMNS: readonly (keyof CandleRow)[] = [
   ...(['time', 'open', 'high', 'low', 'close', 'volume', 'target_volume', 'is_closed', 'is_complete'] as const),
@@ -92,7 +82,7 @@ export async function readCandles(
 }
 
 /** @param isToken1 whether the base token is token 1. Its price is highest where that of token 2 is lowest */
-function toRow(candle: PricedCandle, isToken1: boolean): CandleRow | undefined {
+function toRow(candle: PricedCandle, isToken1: boolean) {
   const { priceOf, inversePriceOf, openTime, isClosed, isComplete } = candle;
   const prices = [candle.open, candle.high, candle.low, candle.close].map(isToken1 ? inversePriceOf : priceOf);
   const [open, first, second, close] = prices;

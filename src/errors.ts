@@ -79,13 +79,6 @@ export class QueryTooComplexError extends GatewayError {
   }
 }
 
-/** A path or a ticker of the REST API does not exist. */
-export class NotFoundError extends GatewayError {
-  constructor(message: string) {
-    super('NOT_FOUND', message);
-  }
-}
-
 /** A ticker id names several pools. */
 export class AmbiguousTickerError extends GatewayError {
   constructor(tickerId: string, poolIds: readonly string[], hint = 'Set poolId to select one.') {

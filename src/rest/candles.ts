@@ -2,7 +2,7 @@ import type { CandleInterval } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Pair } from '../domain/market.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
-import { AmbiguousTickerError, NotFoundError } from '../errors.ts';
+import { AmbiguousTickerError, GatewayError } from '../errors.ts';
 import type { PricedCandle } from '../loaders/candles.ts';
 import type { Loaders } from '../loaders/loaders.ts';
 import { poolWithPriceOf } from '../loaders/pool-price.ts';
@@ -51,7 +51,7 @@ const COLUMNS: readonly (keyof CandleRow)[] = [
   ...(['time', 'open', 'high', 'low', 'close', 'volume', 'target_volume', 'is_closed', 'is_complete'] as const),
 ];
 
-/** Writes `/candles`. @throws NotFoundError, AmbiguousTickerError, HistoryUnavailableError, UpstreamError */
+/** Writes `/candles`. @throws GatewayError with `NOT_FOUND`, AmbiguousTickerError, HistoryUnavailableError, UpstreamError */
 export async function writeCandles(
   { isCsv, ...request }: CandlesRequest & { readonly isCsv: boolean; readonly intervalName: string },
   loaders: Loaders,
@@ -100,16 +100,19 @@ function toRow(candle: PricedCandle, isToken1: boolean) {
 /**
  * Finds the pair of a ticker id or a pool id. Pairs that have the same pool on the chain have the same candles.
  *
- * @throws NotFoundError, AmbiguousTickerError if pairs of different tokens have that ticker id, UpstreamError
+ * @throws GatewayError with `NOT_FOUND`, AmbiguousTickerError if pairs of different tokens have that ticker id, UpstreamError
  */
 export async function findPair(symbol: string, loaders: Loaders): Promise<PairWithPool> {
   const { byTickerId, byPoolId } = await loaders.market.pairs.all();
   const named = byPoolId.get(symbol);
   const rows = byTickerId.get(symbol) ?? (named === undefined ? [] : [named]);
-  if (rows.length === 0) throw new NotFoundError(`Ticker ${JSON.stringify(symbol)} does not exist.`);
+  if (rows.length === 0) throw new GatewayError('NOT_FOUND', `Ticker ${JSON.stringify(symbol)} does not exist.`);
   const [found, ...others] = await withPools(rows, loaders);
   if (found === undefined)
-    throw new NotFoundError(`Ticker ${JSON.stringify(symbol)} has no pool on the chain, and so no candles.`);
+    throw new GatewayError(
+      'NOT_FOUND',
+      `Ticker ${JSON.stringify(symbol)} has no pool on the chain, and so no candles.`,
+    );
   if (others.length === 0) return found;
   const poolIds = [found, ...others].map(({ pair }) => pair.poolId);
   throw new AmbiguousTickerError(symbol, poolIds, `Use one of their pool ids instead: ${poolIds.join(', ')}.`);

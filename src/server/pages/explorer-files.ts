@@ -48,6 +48,26 @@ const UNKNOWN_TYPE = 'application/octet-stream';
 /** What the build adds to the name of a compressed file. */
 const ENDINGS = { br: '.br', gzip: '.gz' } as const;
 
+/**
+ * Reads the built explorer from its folder. With the URL at which it is public, the paths in the metadata of the page become URLs:
+ * programs that show previews of links load no picture from a path. The `Host` of a request could be that of an attacker, in a cache.
+ *
+ * @returns `undefined` if there is none
+ */
+export async function readExplorerFiles(folder: URL, publicUrl?: URL): Promise<ExplorerFiles | undefined> {
+  const contents = await readFolder(fileURLToPath(folder));
+  if (publicUrl && contents.has(PAGE_PATH)) {
+    const html = String(contents.get(PAGE_PATH)).replaceAll(' content="/', ` content="${publicUrl.origin}/`);
+    contents.set(PAGE_PATH, Buffer.from(html));
+    contents.set(PAGE_PATH + ENDINGS.br, brotliCompressSync(html)).set(PAGE_PATH + ENDINGS.gzip, gzipSync(html));
+  }
+  const paths = [...contents.keys()].filter((path) => !isCompressed(path, contents));
+  const files = new Map(paths.map((path) => [path, toFile(path, contents)]));
+  const page = files.get(PAGE_PATH);
+  files.delete(PAGE_PATH);
+  return page && { page, assets: files };
+}
+
 /** Whether browsers get the explorer. */
 type ExplorerOptions = {
   readonly explorer: boolean;
@@ -67,26 +87,6 @@ export async function readExplorer(options: ExplorerOptions, log: Log): Promise<
   }
   log.warn(`the explorer is not built: run ${BUILD_EXPLORER_COMMAND}, then start the gateway again`);
   return 'not built';
-}
-
-/**
- * Reads the built explorer from its folder. With the URL at which it is public, the paths in the metadata of the page become URLs:
- * programs that show previews of links load no picture from a path. The `Host` of a request could be that of an attacker, in a cache.
- *
- * @returns `undefined` if there is none
- */
-export async function readExplorerFiles(folder: URL, publicUrl?: URL): Promise<ExplorerFiles | undefined> {
-  const contents = await readFolder(fileURLToPath(folder));
-  if (publicUrl && contents.has(PAGE_PATH)) {
-    const html = String(contents.get(PAGE_PATH)).replaceAll(' content="/', ` content="${publicUrl.origin}/`);
-    contents.set(PAGE_PATH, Buffer.from(html));
-    contents.set(PAGE_PATH + ENDINGS.br, brotliCompressSync(html)).set(PAGE_PATH + ENDINGS.gzip, gzipSync(html));
-  }
-  const paths = [...contents.keys()].filter((path) => !isCompressed(path, contents));
-  const files = new Map(paths.map((path) => [path, toFile(path, contents)]));
-  const page = files.get(PAGE_PATH);
-  files.delete(PAGE_PATH);
-  return page && { page, assets: files };
 }
 
 /**

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { type OutputChunk, type RolldownOptions, rolldown } from 'rolldown';
 import { build as buildPages } from 'vite';
-import { optionOf, type Setting } from './src/settings/setting.ts';
+import type { Setting } from './src/settings/setting.ts';
 import { SETTINGS } from './src/settings/settings.ts';
 
 // Writes the package to dist/. docs/decisions/package.md says what is bundled, and why.
@@ -156,7 +156,7 @@ function writeTypes(): void {
 
 /** The declaration of the options of the library, each with its description. */
 function optionsType(): string {
-  const options = new Map(Object.values<Setting>(SETTINGS).map((setting) => [setting.variable, optionOf(setting)]));
+  const options = new Map(Object.values<Setting>(SETTINGS).map((setting) => [setting.variable, setting.option]));
   const entries = Object.values<Setting>(SETTINGS).map((setting) => {
     const { kind = 'text' } = setting;
     const byDefault = setting.optionDefault ?? setting.default;
@@ -166,7 +166,7 @@ function optionsType(): string {
       (whole, name) => `\`${options.get(name) ?? whole.slice(1, -1)}\``,
     );
     const suffix = byDefault === '' ? '' : ` Default: \`${byDefault}\`.`;
-    return `  /** ${meaning}${suffix} */\n  readonly ${optionOf(setting)}?: ${[...types, 'undefined'].join(' | ')};\n`;
+    return `  /** ${meaning}${suffix} */\n  readonly ${setting.option}?: ${[...types, 'undefined'].join(' | ')};\n`;
   });
   const docstring =
     '/** The settings as options. Each is checked as on the command line. An option that is `undefined` is not set. */\n';

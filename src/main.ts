@@ -3,11 +3,10 @@ import { parseEnv } from 'node:util';
 import { readVersion, startApp } from './compose/app.ts';
 import { createLog, type Log } from './logging/log.ts';
 import { ConfigError } from './settings/config-error.ts';
-import { helpText } from './settings/help-text.ts';
-import { readTextFile } from './settings/json-file.ts';
+import { readTextFile } from './settings/files.ts';
 import { findIgnoredVariables, readConfig, usesProxies } from './settings/read-config.ts';
 import { redactorOf } from './settings/secrets.ts';
-import type { Config } from './settings/settings.ts';
+import { type Config, helpText } from './settings/settings.ts';
 import { findUnknownVariables } from './settings/unknown-variables.ts';
 
 /** @throws ConfigError if settings are wrong */

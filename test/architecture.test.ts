@@ -55,7 +55,7 @@ const packageOf = (from: string) => from.split('/', from.startsWith('@') ? 2 : 1
 /** What each part may import of ours; `type x` is what it may take types of. */
 const ARROWS: Record<string, readonly string[]> = {
   domain: [],
-  errors: [],
+  errors: ['domain'],
   sandbox: [],
   upstream: ['domain', 'errors', 'type tracing'],
   live: ['upstream', 'domain', 'errors', 'type tracing'],

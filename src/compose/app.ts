@@ -17,17 +17,17 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { createGatewayServer, type GatewayServer } from '../server/gateway-server.ts';
 import { createMetrics } from '../server/metrics/metrics.ts';
 import { type PersistedDocuments, preparePersistedDocuments } from '../server/operations/persisted-documents.ts';
-import type { BuiltExplorer } from '../server/pages/explorer-files.ts';
+import { type BuiltExplorer, readExplorer } from '../server/pages/explorer-files.ts';
 import { ConfigError } from '../settings/config-error.ts';
 import { MAX_INT32 } from '../settings/readers.ts';
 import { DEFAULT_BURST_SECONDS } from '../settings/server-settings.ts';
 import type { Config } from '../settings/settings.ts';
 import { startTracing } from '../tracing/start.ts';
 import type { Tracing } from '../tracing/tracing.ts';
-import { readExplorer } from './explorer.ts';
 import { connectFleet, otherChainProblem } from './fleet.ts';
 import { type CreateStore, startRecording } from './history.ts';
-import { connectMarketData, connectNodes, connectTokens } from './upstreams.ts';
+import { connectNodes } from './nodes.ts';
+import { connectMarketData, connectTokens } from './upstreams.ts';
 
 /** The gateway with its sources. */
 export type App = GatewayServer & {
@@ -71,7 +71,7 @@ type StartedApp = App & {
  */
 export async function startApp(config: Config, log: Log): Promise<StartedApp> {
   const documents = readDocuments(config);
-  const isSandbox = config.fullnodeUrls.length === 0 && config.marketDataUrl === undefined;
+  const isSandbox = config.fullnodeUrl.length === 0 && config.marketDataUrl === undefined;
   const sandbox = isSandbox ? await startSandbox(config) : undefined;
   if (sandbox) log.warn('the built-in sandbox simulates the node and the market data: no price is real');
 
@@ -90,7 +90,7 @@ export async function startApp(config: Config, log: Log): Promise<StartedApp> {
     ...app,
     hasExplorer: typeof explorer !== 'string',
     upstreams: {
-      node: effective.fullnodeUrls.map(({ host }) => host),
+      node: effective.fullnodeUrl.map(({ host }) => host),
       marketData: effective.marketDataUrl?.host,
     },
     async close() {
@@ -113,12 +113,12 @@ function withSandbox(sandbox: Sandbox, config: Config): Config {
     .map(({ id, symbol, decimals }) => ({ tokenId: id, symbol, decimals }));
   return {
     ...config,
-    fullnodeUrls: [new URL(sandbox.nodeUrl)],
-    fullnodeWsUrls: [new URL(sandbox.pushUrl)],
+    fullnodeUrl: [new URL(sandbox.nodeUrl)],
+    fullnodeWsUrl: [new URL(sandbox.pushUrl)],
     marketDataUrl: new URL(sandbox.marketDataUrl),
     // It is in this process, where no proxy reaches it.
     noProxy: [...config.noProxy, ...[sandbox.nodeUrl, sandbox.pushUrl, sandbox.marketDataUrl].map(hostOf)],
-    tokens: [...tokens, ...config.tokens],
+    tokensFile: [...tokens, ...config.tokensFile],
   };
 }
 
@@ -171,7 +171,7 @@ export function createApp({
     limits: { ...mapLimits((name) => config[name]), ...addressLimitsOf(config) },
     sources,
     now,
-    configured: { NODE: config.fullnodeUrls.length > 0, MARKET_DATA: config.marketDataUrl !== undefined },
+    configured: { NODE: config.fullnodeUrl.length > 0, MARKET_DATA: config.marketDataUrl !== undefined },
     upstreams: () => [nodes.health(), marketData.health()],
     fleet: fleet?.status,
   };

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { createBackfill, GENTLE, QUICK } from '../history/backfill.ts';
 import { type BlockTimes, createBlockTimes } from '../history/block-times.ts';
 import { createHistory, type History, historyOff } from '../history/history.ts';
@@ -8,7 +9,7 @@ import type { Head } from '../live/chain/head.ts';
 import type { Sources } from '../loaders/sources.ts';
 import type { Log } from '../logging/log.ts';
 import { createHistoryLog } from '../logging/upstream-log.ts';
-import { DEFAULT_BACKFILL_STEP, defaultBackfillHours, defaultHistoryDatabase } from '../settings/history-database.ts';
+import { DEFAULT_BACKFILL_STEP, DEFAULT_HISTORY_FILE } from '../settings/history-database.ts';
 import type { Config } from '../settings/settings.ts';
 
 /** The recorded history, and what feeds it. */
@@ -49,8 +50,11 @@ const COMPLETE_SANDBOX_HEIGHTS = 2_160;
 export function startRecording(options: RecordingOptions): Recording {
   const { config, isSandbox, log, createStore, sources, isRecorder = () => true } = options;
   const { head: follower, pastStates } = sources;
-  const database = config.historyDatabase ?? defaultHistoryDatabase(isSandbox);
-  if (database === 'off' || config.fullnodeUrls.length === 0 || createStore === undefined) {
+  const ofNode = { kind: 'sqlite', path: resolve(DEFAULT_HISTORY_FILE) } as const;
+  const database = config.historyDatabase ?? (isSandbox ? { kind: 'memory' } : ofNode);
+  // The sandbox has a week of blocks.
+  const backfillHours = config.historyBackfillHours ?? (isSandbox ? 168 : 24);
+  if (database === 'off' || config.fullnodeUrl.length === 0 || createStore === undefined) {
     const history = historyOff();
     return { sources: { history, blockTimes: createBlockTimes(history) }, add() {}, close: async () => {} };
   }
@@ -67,7 +71,7 @@ export function startRecording(options: RecordingOptions): Recording {
     pastStates,
     mayRun: isRecorder,
     mustPause: () => follower.isStale() || pastStates.isBusy() || !follower.current()?.source.isAtRest(),
-    maxAgeMs: (config.historyBackfillHours ?? defaultBackfillHours(isSandbox)) * HOUR_MS,
+    maxAgeMs: backfillHours * HOUR_MS,
     step: config.historyBackfillStep ?? DEFAULT_BACKFILL_STEP,
     completeHeights: isSandbox && config.historyBackfillStep === undefined ? COMPLETE_SANDBOX_HEIGHTS : 0,
     rate: isSandbox ? QUICK : GENTLE,

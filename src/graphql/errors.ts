@@ -1,5 +1,6 @@
 import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
-import { type ErrorCode, GatewayError, withoutStacks } from '../errors.ts';
+import type { ErrorCode } from '../domain/error-codes.ts';
+import { GatewayError, withoutStacks } from '../errors.ts';
 import { locationsOf } from './document-source.ts';
 import { WrittenResult } from './execution/written-result.ts';
 

@@ -2,16 +2,6 @@ import type { SETTINGS } from '../settings/settings.ts';
 
 type Settings = typeof SETTINGS;
 
-/** `fullnodeUrl` of `FULLNODE_URL`. */
-type CamelCase<Variable extends string> = Variable extends `${infer Word}_${infer Rest}`
-  ? `${Lowercase<Word>}${Capitalize<CamelCase<Rest>>}`
-  : Lowercase<Variable>;
-
-/** The name of an option: that of the setting, unless its variable has another name. */
-type OptionName<Key extends keyof Settings> = string extends Settings[Key]['variable']
-  ? Key
-  : CamelCase<Settings[Key]['variable']>;
-
 /** The type of an option, by the kind of its setting. */
 type OptionType<Kind> = Kind extends readonly (infer Word)[] ? Word : Kind extends keyof Types ? Types[Kind] : string;
 
@@ -28,7 +18,7 @@ type Types = {
  * this type is written out, and each option has its description (`build.ts`).
  */
 export type SettingOptions = {
-  readonly [Key in keyof Settings as OptionName<Key>]?:
+  readonly [Key in keyof Settings]?:
     | OptionType<Settings[Key] extends { readonly kind: infer Kind } ? Kind : 'text'>
     | undefined;
 };

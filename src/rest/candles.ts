@@ -2,7 +2,7 @@ import type { CandleInterval } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Pair } from '../domain/market.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
-import { AmbiguousTickerError, NotFoundError } from '../errors.ts';
+import { AmbiguousTickerError, GatewayError } from '../errors.ts';
 import type { PricedCandle } from '../loaders/candles.ts';
 import type { Loaders } from '../loaders/loaders.ts';
 import { withPoolOf } from '../loaders/pool-price.ts';
@@ -41,27 +41,17 @@ export type CandlesRequest = {
 /** A pair, and its pool on the chain. */
 export type PairWithPool = { readonly pair: Pair; readonly pool: PoolPair };
 
-/** Prices of one base token in target tokens. The names and the unit of `time` are those of chart libraries. */
-type CandleRow = {
-  /** When the interval begins, in Unix seconds. */
-  readonly time: number;
-  readonly open: number;
-  readonly high: number;
-  readonly low: number;
-  readonly close: number;
-  /** In whole base tokens. */
-  readonly volume: number;
-  /** In whole target tokens. */
-  readonly target_volume: number;
-  readonly is_closed: boolean;
-  readonly is_complete: boolean;
-};
+/**
+ * Prices of one base token in target tokens, and volumes in whole tokens. The names are those of chart libraries, and so is the
+ * unit of `time`, Unix seconds.
+ */
+type CandleRow = NonNullable<ReturnType<typeof toRow>>;
 
 const COLUMNS: readonly (keyof CandleRow)[] = [
   ...(['time', 'open', 'high', 'low', 'close', 'volume', 'target_volume', 'is_closed', 'is_complete'] as const),
 ];
 
-/** Writes `/candles`. @throws NotFoundError, AmbiguousTickerError, HistoryUnavailableError, UpstreamError */
+/** Writes `/candles`. @throws GatewayError with `NOT_FOUND`, AmbiguousTickerError, HistoryUnavailableError, UpstreamError */
 export async function writeCandles(
   { isCsv, ...request }: CandlesRequest & { readonly isCsv: boolean; readonly intervalName: string },
   loaders: Loaders,
@@ -92,7 +82,7 @@ export async function readCandles(
 }
 
 /** @param isToken1 whether the base token is token 1. Its price is highest where that of token 2 is lowest */
-function toRow(candle: PricedCandle, isToken1: boolean): CandleRow | undefined {
+function toRow(candle: PricedCandle, isToken1: boolean) {
   const { priceOf, inversePriceOf, openTime, isClosed, isComplete } = candle;
   const prices = [candle.open, candle.high, candle.low, candle.close].map(isToken1 ? inversePriceOf : priceOf);
   const [open, first, second, close] = prices;
@@ -110,16 +100,19 @@ function toRow(candle: PricedCandle, isToken1: boolean): CandleRow | undefined {
 /**
  * Finds the pair of a ticker id or a pool id. Pairs that have the same pool on the chain have the same candles.
  *
- * @throws NotFoundError, AmbiguousTickerError if pairs of different tokens have that ticker id, UpstreamError
+ * @throws GatewayError with `NOT_FOUND`, AmbiguousTickerError if pairs of different tokens have that ticker id, UpstreamError
  */
 export async function findPair(symbol: string, loaders: Loaders): Promise<PairWithPool> {
   const { byTickerId, byPoolId } = await loaders.market.pairs.all();
   const named = byPoolId.get(symbol);
   const rows = byTickerId.get(symbol) ?? (named === undefined ? [] : [named]);
-  if (rows.length === 0) throw new NotFoundError(`Ticker ${JSON.stringify(symbol)} does not exist.`);
+  if (rows.length === 0) throw new GatewayError('NOT_FOUND', `Ticker ${JSON.stringify(symbol)} does not exist.`);
   const [found, ...others] = await withPools(rows, loaders);
   if (found === undefined)
-    throw new NotFoundError(`Ticker ${JSON.stringify(symbol)} has no pool on the chain, and so no candles.`);
+    throw new GatewayError(
+      'NOT_FOUND',
+      `Ticker ${JSON.stringify(symbol)} has no pool on the chain, and so no candles.`,
+    );
   if (others.length === 0) return found;
   const poolIds = [found, ...others].map(({ pair }) => pair.poolId);
   throw new AmbiguousTickerError(symbol, poolIds, `Use one of their pool ids instead: ${poolIds.join(', ')}.`);

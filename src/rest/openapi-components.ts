@@ -38,31 +38,8 @@ export const ERRORS = {
   503: ref('responses', 'NotAvailable'),
 };
 
-/** The parameters that are described once. */
+/** The parameters of several documents. */
 export const PARAMETERS = {
-  TickerId: {
-    name: 'ticker_id',
-    in: 'query',
-    required: true,
-    description: 'A ticker id of `/tickers` or `/pairs`.',
-    schema: { type: 'string', minLength: 1 },
-    example: 'pBTC_PRV',
-  },
-  Depth: {
-    name: 'depth',
-    in: 'query',
-    description:
-      'Maximum number of entries on both sides together: 100 returns up to 50 bids and 50 asks. An odd number is rounded up. 0 returns the complete book.',
-    schema: { type: 'integer', minimum: 0, maximum: 999_999_999, default: 0 },
-    example: 100,
-  },
-  Uncrossed: {
-    name: 'uncrossed',
-    in: 'query',
-    description:
-      'If true, the gateway first matches crossing orders, the highest bid with the lowest ask. Then the highest bid is below the lowest ask. Otherwise, a crossed book stays crossed.',
-    schema: { type: 'boolean', default: false },
-  },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',

@@ -1,4 +1,4 @@
-import { ERROR_CODES } from '../errors.ts';
+import { ERROR_CODES } from '../domain/error-codes.ts';
 
 /** A reference to a component of the description. */
 export const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });

@@ -67,15 +67,7 @@ const TICKERS = {
   responses: { 200: document('The tickers.', 'TickerList', 'X-Pdex-Height'), ...ERRORS },
 };
 
-const ORDER_BOOK = {
-  operationId: 'getOrderBook',
-  tags: ['market'],
-  summary: 'The order book of a ticker',
-  description:
-    'The order book of one ticker id. Bids are sorted by descending price and asks by ascending price. Entries with the same price are merged. All clients get the same snapshot for the time of the setting `ORDER_BOOK_TTL_MS`. Pairs with the same ticker id share one book.',
-  parameters: [...['TickerId', 'Depth', 'Uncrossed'].map((name) => ref('parameters', name)), ...CONDITIONS],
-  responses: { 200: document('The order book.', 'OrderBook'), ...NOT_FOUND, ...ERRORS },
-};
+const NON_EMPTY = { type: 'string', minLength: 1 };
 
 function query(name: string, description: string, schema: object, required = false) {
   return { name, in: 'query', required, description, schema };
@@ -84,6 +76,29 @@ function query(name: string, description: string, schema: object, required = fal
 function seconds(name: string, description: string, required = false) {
   return query(name, `${description} In seconds since 1970-01-01T00:00:00Z.`, { type: 'integer' }, required);
 }
+
+const ORDER_BOOK = {
+  operationId: 'getOrderBook',
+  tags: ['market'],
+  summary: 'The order book of a ticker',
+  description:
+    'The order book of one ticker id. Bids are sorted by descending price and asks by ascending price. Entries with the same price are merged. All clients get the same snapshot for the time of the setting `ORDER_BOOK_TTL_MS`. Pairs with the same ticker id share one book.',
+  parameters: [
+    { ...query('ticker_id', 'A ticker id of `/tickers` or `/pairs`.', NON_EMPTY, true), example: 'pBTC_PRV' },
+    query(
+      'depth',
+      'Maximum number of entries on both sides together: 100 returns up to 50 bids and 50 asks. An odd number is rounded up. 0 returns the complete book.',
+      { type: 'integer', minimum: 0, maximum: 999_999_999, default: 0, examples: [100] },
+    ),
+    query(
+      'uncrossed',
+      'If true, the gateway first matches crossing orders, the highest bid with the lowest ask. Then the highest bid is below the lowest ask. Otherwise, a crossed book stays crossed.',
+      { type: 'boolean', default: false },
+    ),
+    ...CONDITIONS,
+  ],
+  responses: { 200: document('The order book.', 'OrderBook'), ...NOT_FOUND, ...ERRORS },
+};
 
 function candles(maxCandles: number): object {
   const limit = { type: 'integer', minimum: 1, maximum: maxCandles, default: Math.min(100, maxCandles) };
@@ -118,7 +133,7 @@ function udf(name: string, description: string, parameters: readonly object[], r
   };
 }
 
-const SYMBOL = query('symbol', 'A ticker id or a pool id.', { type: 'string', minLength: 1 }, true);
+const SYMBOL = query('symbol', 'A ticker id or a pool id.', NON_EMPTY, true);
 const ANY_OBJECT = { 'application/json': { schema: { type: 'object' } } };
 const CACHED = headers('Cache-Control', 'ETag', ...COMMON);
 

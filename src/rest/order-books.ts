@@ -14,14 +14,14 @@ export type OrderBookRequest = {
   readonly isUncrossed: boolean;
 };
 
-/** Reads the document of an order book; `undefined` for a ticker that does not exist. @throws UpstreamError */
-export type ReadOrderBook = (book: OrderBookRequest, requester: Requester) => Promise<RestDocument | undefined>;
-
 /** Maximum number of documents of one snapshot that are kept: one for each combination of parameters. */
 const MAX_DOCUMENTS = 8;
 
-/** Creates the documents of order books. The documents of a snapshot are written once for all clients. */
-export function createOrderBookDocuments({ sources, takeTurn }: DocumentOptions): ReadOrderBook {
+/**
+ * Creates the function that reads the document of an order book; `undefined` for a ticker that does not exist. The documents of a
+ * snapshot are written once for all clients. It rejects with the UpstreamError.
+ */
+export function createOrderBookDocuments({ sources, takeTurn }: DocumentOptions) {
   const { market, orderBooks } = sources;
   const documents = new WeakMap<OrderBookSnapshot, Map<string, Promise<RestDocument>>>();
 
@@ -30,7 +30,7 @@ export function createOrderBookDocuments({ sources, takeTurn }: DocumentOptions)
     return [market.pairs, market.tickers].every((list) => list.newest()?.market.byTickerId.has(tickerId) === false);
   }
 
-  return async (request, requester) => {
+  return async (request: OrderBookRequest, requester: Requester): Promise<RestDocument | undefined> => {
     const { tickerId, depth, isUncrossed } = request;
     if (isUnlisted(tickerId)) return undefined;
     const snapshot = await orderBooks.read(tickerId, requester);

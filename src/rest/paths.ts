@@ -8,12 +8,7 @@ export const REST_PREFIX = '/api/';
 export const UDF_PREFIX = '/udf/';
 
 /** The paths of the documents of a market-data host, and of candles. */
-export type RestPaths = {
-  readonly pairs: string;
-  readonly tickers: string;
-  readonly orderBook: string;
-  readonly candles: string;
-};
+export type RestPaths = ReturnType<typeof restPaths>;
 
 /** How the documented paths of a market-data host begin, with the segment that names the partner. */
 export function restBase(partner: string): string {
@@ -21,8 +16,12 @@ export function restBase(partner: string): string {
 }
 
 /** The documented paths of a market-data host, with the segment that names the partner. */
-export function restPaths(partner: string): RestPaths {
+export function restPaths(partner: string) {
   const base = restBase(partner);
-  const [pairs, tickers, orderBook] = [`${base}/pairs`, `${base}/tickers`, `${base}/orderbook`];
-  return { pairs, tickers, orderBook, candles: `${base}/candles` };
+  return {
+    pairs: `${base}/pairs`,
+    tickers: `${base}/tickers`,
+    orderBook: `${base}/orderbook`,
+    candles: `${base}/candles`,
+  };
 }

@@ -1,42 +1,30 @@
-import type { MaybePromise } from '../domain/maybe-promise.ts';
+import type { Pair } from '../domain/market.ts';
 import type { Loaders } from '../loaders/loaders.ts';
-import { type CandlesRequest, writeCandles } from './candles.ts';
+import { writeCandles } from './candles.ts';
 import { createDayRanges, createRangeReader } from './day-ranges.ts';
 import {
   cacheByParameters,
   cacheDocument,
   type DocumentOptions,
-  type RestDocument,
+  listTexts,
   startDocument,
+  type Written,
 } from './document.ts';
-import { createOrderBookDocuments, type ReadOrderBook } from './order-books.ts';
-import { writePairs } from './pairs.ts';
+import { createOrderBookDocuments } from './order-books.ts';
 import { writeTickers } from './tickers.ts';
-import { type SearchRequest, writeHistory, writeSearch, writeSymbol } from './udf.ts';
+import { writeHistory, writeSearch, writeSymbol } from './udf.ts';
+
+/** The documents of the REST API. */
+export type RestApi = ReturnType<typeof createRestApi>;
 
 /**
- * The REST API: the three documents of a market-data host in its shapes, and candles also as TradingView's Universal Datafeed, from
- * the data that GraphQL operations read. A document is written once for all clients, and again when something that it depends on has changed.
+ * Creates the REST API: the three documents of a market-data host in its shapes, and candles also as TradingView's Universal
+ * Datafeed, from the data that GraphQL operations read. A document is written once for all clients, and again when something
+ * that it depends on has changed. Each rejects with the errors of what writes it.
+ *
+ * @param maxCandles the maximum number of candles in a document
  */
-export type RestApi = {
-  /** Rejects with the UpstreamError if pairs cannot be read. */
-  pairs(): MaybePromise<RestDocument>;
-  /** Rejects with the UpstreamError if tickers cannot be read. */
-  tickers(): MaybePromise<RestDocument>;
-  readonly orderBook: ReadOrderBook;
-  /** Like `symbol`, `search` and `history`, it rejects with the errors of what writes it. */
-  candles: ReadDocument<Parameters<typeof writeCandles>[0]>;
-  readonly udf: {
-    symbol: ReadDocument<{ readonly symbol: string }>;
-    search: ReadDocument<SearchRequest>;
-    history: ReadDocument<CandlesRequest>;
-  };
-};
-
-type ReadDocument<Request> = (request: Request) => MaybePromise<RestDocument>;
-
-/** Creates the REST API. @param maxCandles the maximum number of candles in a document */
-export function createRestApi(options: DocumentOptions, maxCandles: number): RestApi {
+export function createRestApi(options: DocumentOptions, maxCandles: number) {
   const { now, sources } = options;
   const dayRanges = createDayRanges({ read: createRangeReader(sources), recordedVersion: sources.history.version });
   const writeAllTickers = (loaders: Loaders) => writeTickers(loaders, { ...options, dayRanges });
@@ -51,4 +39,26 @@ export function createRestApi(options: DocumentOptions, maxCandles: number): Res
       history: cacheByParameters(options, maxCandles, writeHistory),
     },
   };
+}
+
+/** Writes `/pairs`. @throws UpstreamError */
+async function writePairs({ market, sources }: Loaders): Promise<Written> {
+  const { rows } = await market.pairs.all();
+  const { pairs } = sources.market;
+  return {
+    texts: listTexts('pairs', rows.values().map(pairText)),
+    rows: rows.length,
+    staleSince: () => (pairs.isFailing() ? pairs.newest()?.observedAt : undefined),
+  };
+}
+
+function pairText({ tickerId, baseId, base, targetId, target, poolId }: Pair): string {
+  return JSON.stringify({
+    ticker_id: tickerId,
+    base_id: baseId,
+    base,
+    target_id: targetId,
+    target,
+    pool_id: poolId,
+  });
 }

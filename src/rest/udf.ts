@@ -33,7 +33,7 @@ export const UDF_CONFIG = {
   symbols_types: [{ name: 'Crypto', value: TYPE }],
 };
 
-/** Writes `/udf/symbols`. @throws NotFoundError, AmbiguousTickerError, UpstreamError */
+/** Writes `/udf/symbols`. @throws GatewayError with `NOT_FOUND`, AmbiguousTickerError, UpstreamError */
 export async function writeSymbol({ symbol }: { readonly symbol: string }, loaders: Loaders) {
   const found = await findPair(withoutExchange(symbol), loaders);
   const { pair, pool } = found;
@@ -76,7 +76,7 @@ export async function writeSearch({ query, type, exchange, limit }: SearchReques
   };
 }
 
-/** Writes `/udf/history`. @throws NotFoundError, AmbiguousTickerError, HistoryUnavailableError, UpstreamError */
+/** Writes `/udf/history`. @throws GatewayError with `NOT_FOUND`, AmbiguousTickerError, HistoryUnavailableError, UpstreamError */
 export async function writeHistory({ symbol, ...range }: CandlesRequest, loaders: Loaders) {
   const found = await findPair(withoutExchange(symbol), loaders);
   const bars = await readCandles(found, range, loaders);

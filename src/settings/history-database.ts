@@ -28,16 +28,6 @@ export function readHistoryDatabase(text: string): HistoryDatabase | 'off' | und
   return { kind: 'sqlite', path };
 }
 
-/** Where the history of a node is stored if the setting is not set. */
-export function defaultHistoryDatabase(isSandbox: boolean): HistoryDatabase {
-  return isSandbox ? { kind: 'memory' } : { kind: 'sqlite', path: resolve(DEFAULT_HISTORY_FILE) };
-}
-
-/** How far back missing heights are read if `HISTORY_BACKFILL_HOURS` is not set: all blocks of the sandbox. */
-export function defaultBackfillHours(isSandbox: boolean): number {
-  return isSandbox ? 168 : 24;
-}
-
 /** Reads the path of a file. In a file `.env`, no shell expands `~`. */
 function readPath(text: string): string {
   if (text.startsWith('~/')) return join(homedir(), text.slice(2));

@@ -90,16 +90,17 @@ type SettingsSource = {
  */
 export function toConfig(problems: string[], source: SettingsSource): Config {
   const invalid = new Set<string>();
-  const values = Object.entries<Setting>(SETTINGS).map(([key, setting]) => {
+  const values = ALL.map((setting) => {
+    const { option } = setting;
     const { name, text, expected } = source.read(setting);
     try {
-      if (expected === undefined) return [key, setting.read(text)];
+      if (expected === undefined) return [option, setting.read(text)];
       problems.push(`${name}: expected ${expected}`);
     } catch (error) {
       problems.push(problemOf(setting, { name, text }, error));
     }
-    invalid.add(key);
-    return [key, setting.read(setting.default)];
+    invalid.add(option);
+    return [option, setting.read(setting.default)];
   });
   const config: Config = Object.fromEntries(values);
   for (const [keys, problemsOf] of CHECKS)
@@ -119,22 +120,22 @@ const CHECKS: readonly (readonly [
   keys: readonly (keyof Config)[],
   problemsOf: (config: Config, source: SettingsSource) => readonly string[],
 ])[] = [
-  [['sandbox', 'fullnodeUrls', 'marketDataUrl'], sandboxProblems],
+  [['sandbox', 'fullnodeUrl', 'marketDataUrl'], sandboxProblems],
   [['persistedOnly', 'persistedDocuments'], persistedProblems],
   [['port', 'adminPort'], portProblems],
-  [['fullnodeUrls', 'fullnodeWsUrls'], pushProblems],
-  [['historyDatabase', 'fullnodeUrls'], historyProblems],
+  [['fullnodeUrl', 'fullnodeWsUrl'], pushProblems],
+  [['historyDatabase', 'fullnodeUrl'], historyProblems],
 ];
 
 /** Replaces a text that may contain a secret. */
 const HIDDEN = '(not shown, it may contain a secret)';
 
 /** Why it is unclear whether to serve real or simulated data; the gateway never mixes the two. */
-function sandboxProblems({ sandbox, fullnodeUrls, marketDataUrl }: Config, source: SettingsSource): string[] {
-  const [node, marketData, setting] = [SETTINGS.fullnodeUrls, SETTINGS.marketDataUrl, SETTINGS.sandbox].map(
+function sandboxProblems({ sandbox, fullnodeUrl, marketDataUrl }: Config, source: SettingsSource): string[] {
+  const [node, marketData, setting] = [SETTINGS.fullnodeUrl, SETTINGS.marketDataUrl, SETTINGS.sandbox].map(
     source.nameOf,
   );
-  const isConfigured = fullnodeUrls.length > 0 || marketDataUrl !== undefined;
+  const isConfigured = fullnodeUrl.length > 0 || marketDataUrl !== undefined;
   if (isConfigured) {
     if (!sandbox) return [];
     return [`${setting} is true, but ${node} or ${marketData} is set: real and simulated data never mix`];
@@ -159,8 +160,8 @@ function portProblems({ port, adminPort }: Config, { nameOf }: SettingsSource): 
 }
 
 /** Without the setting, a real chain is recorded in a file of the working directory. */
-function historyProblems({ historyDatabase, fullnodeUrls }: Config, { nameOf }: SettingsSource): string[] {
-  if (historyDatabase !== undefined || fullnodeUrls.length === 0) return [];
+function historyProblems({ historyDatabase, fullnodeUrl }: Config, { nameOf }: SettingsSource): string[] {
+  if (historyDatabase !== undefined || fullnodeUrl.length === 0) return [];
   try {
     requireDatabaseFile(resolve(DEFAULT_HISTORY_FILE));
     return [];
@@ -171,10 +172,10 @@ function historyProblems({ historyDatabase, fullnodeUrls }: Config, { nameOf }: 
 }
 
 /** Each websocket belongs to the node at its position. */
-function pushProblems({ fullnodeUrls, fullnodeWsUrls }: Config, { nameOf }: SettingsSource): string[] {
-  const [nodes, sockets] = [fullnodeUrls.length, fullnodeWsUrls.length];
+function pushProblems({ fullnodeUrl, fullnodeWsUrl }: Config, { nameOf }: SettingsSource): string[] {
+  const [nodes, sockets] = [fullnodeUrl.length, fullnodeWsUrl.length];
   if (sockets === 0 || sockets === nodes) return [];
-  const [push, node] = [SETTINGS.fullnodeWsUrls, SETTINGS.fullnodeUrls].map(nameOf);
+  const [push, node] = [SETTINGS.fullnodeWsUrl, SETTINGS.fullnodeUrl].map(nameOf);
   if (nodes === 0) return [`${push} is set, but ${node} is not: a pushed block is read from the node`];
   const count = sockets === 1 ? '1 URL' : `${sockets} URLs`;
   return [`${push} has ${count}, but ${node} has ${nodes}: expected one for each node, or an empty one`];

@@ -1,5 +1,5 @@
 import { toConfig } from './read-config.ts';
-import { type OptionKind, optionOf, type Setting } from './setting.ts';
+import type { OptionKind, Setting } from './setting.ts';
 import { type Config, SETTINGS } from './settings.ts';
 import { nearestOf } from './unknown-variables.ts';
 
@@ -11,19 +11,19 @@ import { nearestOf } from './unknown-variables.ts';
  */
 export function readOptions(options: object, found: readonly string[] = []): Config {
   const values = new Map(Object.entries(options));
-  const names = Object.values<Setting>(SETTINGS).map(optionOf);
+  const names = Object.keys(SETTINGS);
   const unknown = [...values.keys()].filter((name) => !names.includes(name)).map((name) => unknownOption(name, names));
 
   return toConfig([...found, ...unknown], {
     read(setting) {
-      const name = optionOf(setting);
+      const { option: name } = setting;
       const value = values.get(name);
       if (value === undefined) return { name, text: setting.optionDefault ?? setting.default };
       const { expected, toText } = typeOf(setting);
       const text = toText(value);
       return text === undefined ? { name, text: '', expected } : { name, text };
     },
-    nameOf: optionOf,
+    nameOf: ({ option }) => option,
     sandboxHint: 'sandbox: true',
     misspelt: () => [],
   });

@@ -1,8 +1,7 @@
 import proxyAddr from 'proxy-addr';
 import { percentDecoded } from '../domain/percent-encoding.ts';
-import { parseTokenId, parseTokens, type Token, type TokenId } from '../domain/token.ts';
+import { parseTokenId, type TokenId } from '../domain/token.ts';
 import { parseOrigin } from '../server/clients/origins.ts';
-import { parseJson, readTextFile } from './json-file.ts';
 
 /** The maximum of GraphQL's Int, and of a timer of Node in milliseconds. */
 export const MAX_INT32 = 2 ** 31 - 1;
@@ -219,11 +218,4 @@ export function readTokenId(text: string): TokenId {
   const tokenId = parseTokenId(text);
   if (tokenId === undefined) throw new Error('expected token ids: 64 lowercase hexadecimal characters each');
   return tokenId;
-}
-
-/** Reads a tokens file. @throws Error that lists all its problems */
-export function readTokensFile(path: string): readonly Token[] {
-  const read = parseTokens(parseJson(readTextFile(path)));
-  if ('problems' in read) throw new Error(read.problems.join('; '));
-  return read.tokens;
 }

@@ -1,7 +1,7 @@
 import { ADDRESS_LIMITS } from '../graphql/limits.ts';
 import { LOG_LEVELS } from '../logging/log.ts';
 import { ACCESS_LOG_MODES } from '../server/access-log.ts';
-import { readPersistedManifest } from './persisted-manifest.ts';
+import { readPersistedManifest } from './files.ts';
 import { MIN_INTERVAL_MS, readList, readProxy, readUrl } from './readers.ts';
 import { BOOLEAN, declare, INTERVAL, LIST, OPTIONAL_LIMIT, oneOf, optional, PORT, whole } from './setting.ts';
 
@@ -18,7 +18,6 @@ export const SERVER = declare({
     meaning: 'Whether browsers get the explorer at `/`: true or false.',
   },
   publicUrl: {
-    default: '',
     meaning:
       'URL at which browsers open the explorer, such as `https://dex.example`. Previews of its links, for example in a chat, need it to find their picture.',
     read: optional(readUrl),
@@ -34,7 +33,6 @@ export const SERVER = declare({
     meaning: 'Whether pairs, tickers and order books are also served as a REST API: true or false.',
   },
   persistedDocuments: {
-    default: '',
     meaning:
       'Path of a manifest of persisted documents, as `relay-compiler` or `generate-persisted-query-manifest` of Apollo write it.',
     read: optional(readPersistedManifest),
@@ -47,13 +45,11 @@ export const SERVER = declare({
   },
   adminPort: {
     kind: 'number',
-    default: '',
     meaning:
       'Port for `/health`, `/ready` and `/metrics`, which are then no longer on `PORT`. With 0, the system chooses a free port, which the log contains. By default, there is no such port.',
     read: optional(PORT.read),
   },
   adminHost: {
-    default: '',
     meaning: 'Address to listen on for `ADMIN_PORT`. By default, the same as for `PORT`.',
     read: (text) => text || undefined,
   },

@@ -12,8 +12,10 @@ import {
 /** What an option of the library is, for a setting; on the command line and in the environment it is a text. */
 export type OptionKind = 'text' | 'texts' | 'list' | 'headers' | 'number' | 'boolean' | readonly string[];
 
-/** One setting. Its flag is its variable in lower case, with hyphens. Its option is its variable in camel case. */
+/** One setting. Its variable is its option in upper case, with underscores. Its flag is its variable in lower case, with hyphens. */
 export type Setting<Value = unknown> = {
+  /** Its name in the configuration and as an option of the library, such as `headPollMs`. */
+  readonly option: string;
   readonly variable: string;
   /** `texts` is one text or several, and words are one of them. `text` if it is not set. */
   readonly kind?: OptionKind;
@@ -35,26 +37,23 @@ export type Setting<Value = unknown> = {
   readonly read: (text: string) => Value;
 };
 
-type Declarations = Readonly<Record<string, Omit<Setting, 'variable'> & { readonly variable?: string }>>;
+type Names = Pick<Setting, 'option' | 'variable'>;
+type Declaration = Omit<Setting, keyof Names | 'default'> & Partial<Pick<Setting, 'default'>>;
 
-/** Declares settings. The variable of one is its key, `HEAD_POLL_MS` of `headPollMs`, unless the declaration has another. */
-export function declare<const Group extends Declarations>(group: Group) {
-  const settings = Object.entries(group).map(([key, setting]) => [key, { variable: variableOf(key), ...setting }]);
-  return Object.fromEntries(settings) as { readonly [Key in keyof Group]: { readonly variable: string } & Group[Key] };
-}
-
-function variableOf(key: string): string {
-  return key.replace(/[A-Z]/g, '_$&').toUpperCase();
+/** Declares settings by their options. Without a default, a setting is not set by default. */
+export function declare<const Group extends Readonly<Record<string, Declaration>>>(group: Group) {
+  const settings = Object.entries(group).map(([option, setting]) => {
+    const variable = option.replace(/[A-Z]/g, '_$&').toUpperCase();
+    return [option, { option, variable, default: '', ...setting }];
+  });
+  return Object.fromEntries(settings) as {
+    readonly [Option in keyof Group]: Names & Pick<Setting, 'default'> & Group[Option];
+  };
 }
 
 /** The flag of a setting, without its hyphens in front. */
 export function flagOf({ variable }: Setting): string {
   return variable.toLowerCase().replaceAll('_', '-');
-}
-
-/** The name of a setting as an option of the library. */
-export function optionOf({ variable }: Setting): string {
-  return variable.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** The description of a setting for the command line and the environment. */
@@ -91,18 +90,17 @@ export const MILLISECONDS = whole(1);
 /** An interval in milliseconds. */
 export const INTERVAL = whole(MIN_INTERVAL_MS);
 /** A limit that is off by default, and with 0. */
-export const OPTIONAL_LIMIT = { kind: 'number', default: '', read: readOptionalLimit } as const;
+export const OPTIONAL_LIMIT = { kind: 'number', read: readOptionalLimit } as const;
 /** HTTP headers. */
 export const HEADERS = {
   kind: 'headers',
-  default: '',
   ofText: HEADER_LINES,
   isSecret: true,
   read: readHeaders,
 } as const;
 /** A list of texts. */
-export const LIST = { kind: 'list', default: '', ofText: COMMAS } as const;
+export const LIST = { kind: 'list', ofText: COMMAS } as const;
 /** One or several URLs, which may contain keys. */
-export const URLS = { kind: 'texts', default: '', ofText: COMMAS, isSecret: true } as const;
+export const URLS = { kind: 'texts', ofText: COMMAS, isSecret: true } as const;
 /** A URL, which may contain a key, or none. */
-export const OPTIONAL_URL = { default: '', isSecret: true, read: optional(readUrl) } as const;
+export const OPTIONAL_URL = { isSecret: true, read: optional(readUrl) } as const;

@@ -1,9 +1,12 @@
 import { LIMITS, type Limits, mapLimits } from '../graphql/limits.ts';
+import { readTokensFile } from './files.ts';
 import { DEFAULT_BACKFILL_STEP, DEFAULT_HISTORY_FILE, readHistoryDatabase } from './history-database.ts';
-import { readBoolean, readMatching, readOrigins, readRedisUrls, readTokensFile, readUrls } from './readers.ts';
+import { readBoolean, readMatching, readOrigins, readRedisUrls, readUrls } from './readers.ts';
 import { RATE_LIMITS, SERVER } from './server-settings.ts';
 import {
   declare,
+  descriptionOf,
+  flagOf,
   LIST,
   MILLISECONDS,
   OPTIONAL_URL,
@@ -21,9 +24,8 @@ import { FRESHNESS, PROXIES, UPSTREAMS } from './upstream-settings.ts';
 const MAX_DAYS = 36_500;
 
 const ESSENTIAL = declare({
-  fullnodeUrls: {
+  fullnodeUrl: {
     ...URLS,
-    variable: 'FULLNODE_URL',
     meaning: "URL of the full node's JSON-RPC API, or several URLs.",
     read: readUrls,
   },
@@ -42,9 +44,7 @@ const ESSENTIAL = declare({
     default: '4000',
     meaning: 'Port to listen on. With 0, the system chooses a free port, which the log contains.',
   },
-  tokens: {
-    variable: 'TOKENS_FILE',
-    default: '',
+  tokensFile: {
     meaning:
       'Path of a JSON file `[{"id", "symbol", "decimals"}]`. Its tokens override those of `TOKENS_URL` and of the built-in list.',
     read: (path) => (path === '' ? [] : readTokensFile(path)),
@@ -59,7 +59,6 @@ const ESSENTIAL = declare({
 
 const HISTORY = declare({
   historyDatabase: {
-    default: '',
     meaning: `Where the history of the exchange is recorded: the path of a SQLite file, a \`postgres://\` URL, \`memory\`, or \`off\`. By default \`memory\` with the built-in sandbox, otherwise \`${DEFAULT_HISTORY_FILE}\` in the working directory.`,
     isSecret: true,
     read: readHistoryDatabase,
@@ -72,14 +71,12 @@ const HISTORY = declare({
   },
   historyBackfillHours: {
     kind: 'number',
-    default: '',
     meaning:
       'How far back the gateway reads missing heights from the node, in hours before the newest block. With 0, it reads only those that it has missed since its start. By default 24, and 168 with the built-in sandbox.',
     read: optional(whole(0, MAX_DAYS * 24).read),
   },
   historyBackfillStep: {
     kind: 'number',
-    default: '',
     meaning: `Step between the missing heights that the gateway reads from the node: with 12, it reads every twelfth height. It fills shorter gaps completely. By default ${DEFAULT_BACKFILL_STEP}; of the newest day of the built-in sandbox, it reads every height.`,
     read: optional(whole(1).read),
   },
@@ -103,7 +100,6 @@ const FLEET = declare({
 const SANDBOX = declare({
   sandbox: {
     kind: 'boolean',
-    default: '',
     meaning:
       'Whether to serve simulated data of the built-in sandbox: true or false. By default, true if no upstream is configured.',
     ofText: 'With `NODE_ENV=production`, false by default.',
@@ -158,4 +154,31 @@ export type Config = { readonly [Key in keyof typeof SETTINGS]: ReturnType<(type
 /** The setting of a limit, which has the same name as a field of `service.limits`. */
 function limitSetting(name: keyof Limits) {
   return { ...whole(1), default: String(LIMITS[name].default), meaning: LIMITS[name].meaning };
+}
+
+/** What `--help` prints. */
+export function helpText(): string {
+  const groups = Object.entries(SETTING_GROUPS).map(([title, settings]) =>
+    ['', `${title}:`, ...Object.values(settings).map(helpEntry)].join('\n'),
+  );
+  return [
+    'pdex-gateway: one GraphQL endpoint over a full node and the market data of its exchange',
+    '',
+    'Usage: pdex-gateway [--flag value …]',
+    '',
+    'Each setting is a flag or an environment variable. The flag overrides the variable.',
+    'If neither FULLNODE_URL nor MARKET_DATA_URL is set, a built-in sandbox simulates both. With NODE_ENV=production, this needs --sandbox.',
+    ...groups,
+    '',
+    'Other flags:',
+    '  --help, -h\n      Print this text.',
+    '  --version, -v\n      Print the version.',
+    '',
+  ].join('\n');
+}
+
+function helpEntry(setting: Setting): string {
+  const { variable, default: byDefault } = setting;
+  const suffix = byDefault === '' ? '' : ` (default ${byDefault})`;
+  return `  --${flagOf(setting)}, ${variable}${suffix}\n      ${descriptionOf(setting)}`;
 }

@@ -13,58 +13,47 @@ function anyCaseOf<Word extends string>(words: readonly Word[]) {
 
 /** The variables of OpenTelemetry, with its names, meanings and defaults, and read by its rules. */
 export const TRACES = declare({
-  otlpEndpoint: {
+  otelExporterOtlpEndpoint: {
     ...OPENTELEMETRY,
     ...OPTIONAL_URL,
-    variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     meaning:
       'URL of an OpenTelemetry receiver. If it is set, the gateway sends traces to `<URL>/v1/traces`, or with grpc to the host of the URL.',
   },
-  otlpHeaders: {
+  otelExporterOtlpHeaders: {
     ...OPENTELEMETRY,
-    variable: 'OTEL_EXPORTER_OTLP_HEADERS',
-    default: '',
     meaning: `HTTP headers of every request to the receiver. ${PAIRS}`,
     isSecret: true,
     read: readHeaderPairs,
   },
-  otlpProtocol: {
+  otelExporterOtlpProtocol: {
     ...anyCaseOf(OTLP_PROTOCOLS),
-    variable: 'OTEL_EXPORTER_OTLP_PROTOCOL',
     default: OTLP_PROTOCOLS[0],
     meaning: `How traces are sent: ${OTLP_PROTOCOLS.join(', ')}. Receivers usually have another port for grpc, 4317.`,
   },
-  traceServiceName: {
-    variable: 'OTEL_SERVICE_NAME',
-    default: '',
+  otelServiceName: {
     meaning:
       'Name of the gateway in traces. By default, service.name in `OTEL_RESOURCE_ATTRIBUTES`, or else `pdex-gateway`.',
     read: (text) => text,
   },
-  traceResource: {
+  otelResourceAttributes: {
     ...OPENTELEMETRY,
-    variable: 'OTEL_RESOURCE_ATTRIBUTES',
-    default: '',
     meaning: `Further attributes of the gateway in traces. ${PAIRS}`,
     read: readPairs,
   },
-  traceSampler: {
+  otelTracesSampler: {
     ...anyCaseOf(TRACE_SAMPLERS),
-    variable: 'OTEL_TRACES_SAMPLER',
     default: 'parentbased_always_on',
     meaning: `Which traces are recorded: ${TRACE_SAMPLERS.join(', ')}. With \`parentbased_\`, a client that sends a trace context decides.`,
   },
-  traceSamplerArg: {
+  otelTracesSamplerArg: {
     ...OPENTELEMETRY,
-    variable: 'OTEL_TRACES_SAMPLER_ARG',
     kind: 'number',
     default: '1',
     meaning: 'Share of traces that the samplers with `traceidratio` record, from 0 to 1.',
     read: readShare,
   },
-  tracingDisabled: {
+  otelSdkDisabled: {
     ...OPENTELEMETRY,
-    variable: 'OTEL_SDK_DISABLED',
     kind: 'boolean',
     default: 'false',
     meaning: 'Whether traces are off even if a receiver is set: true or false.',

@@ -7,9 +7,8 @@ export const RESERVED_CONNECTIONS = 2;
 
 /** The upstreams, and how the gateway calls them. */
 export const UPSTREAMS = declare({
-  fullnodeWsUrls: {
+  fullnodeWsUrl: {
     ...URLS,
-    variable: 'FULLNODE_WS_URL',
     meaning:
       'URL of the websocket on which the full node pushes new blocks, or as many URLs as `FULLNODE_URL` has, in the same order. An empty entry means a node without a websocket. By default, the gateway only polls.',
     read: readWebSocketUrls,
@@ -75,7 +74,6 @@ export const UPSTREAMS = declare({
 
 const PROXY = {
   isOfNode: true,
-  default: '',
   ofText: 'The variable is read only with `NODE_USE_ENV_PROXY=1`.',
 } as const;
 

@@ -30,13 +30,13 @@ import type { OperationSpan, OtlpProtocol, TraceSampler, Tracing } from './traci
 export type ProviderOptions = {
   readonly version: string;
   /** Overrides the name among the attributes, if it is not empty. */
-  readonly traceServiceName: string;
+  readonly otelServiceName: string;
   /** Attributes of the process. */
-  readonly traceResource: Readonly<Record<string, string>>;
-  readonly traceSampler: TraceSampler;
+  readonly otelResourceAttributes: Readonly<Record<string, string>>;
+  readonly otelTracesSampler: TraceSampler;
   /** The share of traces that the samplers with `traceidratio` record. */
-  readonly traceSamplerArg: number;
-  readonly otlpProtocol: OtlpProtocol;
+  readonly otelTracesSamplerArg: number;
+  readonly otelExporterOtlpProtocol: OtlpProtocol;
   /** Sends encoded spans, and logs if they are lost. It never rejects. */
   readonly send: (body: Uint8Array, spans: number) => Promise<void>;
 };
@@ -191,9 +191,9 @@ function headersOf(span: Span): Readonly<Record<string, string>> {
 
 /** Creates a provider of OpenTelemetry's SDK. It is not registered, and reads no variables of the environment. */
 function createProvider(options: ProviderOptions): TracerProvider {
-  const { version, traceServiceName, traceResource } = options;
-  const name = traceServiceName || traceResource['service.name'] || 'pdex-gateway';
-  const attributes = { 'service.version': version, ...traceResource, 'service.name': name };
+  const { version, otelServiceName, otelResourceAttributes } = options;
+  const name = otelServiceName || otelResourceAttributes['service.name'] || 'pdex-gateway';
+  const attributes = { 'service.version': version, ...otelResourceAttributes, 'service.name': name };
   return new TracerProvider({
     resource: defaultResource().merge(resourceFromAttributes(attributes)),
     sampler: createSampler(options),
@@ -202,9 +202,9 @@ function createProvider(options: ProviderOptions): TracerProvider {
 }
 
 /** Children of a recorded span are recorded, and so are updates that are linked to a recorded head. */
-function createSampler({ traceSampler: name, traceSamplerArg }: ProviderOptions): Sampler {
+function createSampler({ otelTracesSampler: name, otelTracesSamplerArg }: ProviderOptions): Sampler {
   const always = new AlwaysOnSampler();
-  let root: Sampler = new TraceIdRatioBasedSampler(traceSamplerArg);
+  let root: Sampler = new TraceIdRatioBasedSampler(otelTracesSamplerArg);
   if (name.endsWith('always_on')) root = always;
   if (name.endsWith('always_off')) root = new AlwaysOffSampler();
   const ofClients = name.startsWith('parentbased_') ? {} : { remoteParentSampled: root, remoteParentNotSampled: root };
@@ -216,8 +216,8 @@ function createSampler({ traceSampler: name, traceSamplerArg }: ProviderOptions)
 }
 
 /** Takes each batch at once: none waits in the SDK for a slow receiver, and the SDK reports no errors to the process. */
-function createExporter({ otlpProtocol, send }: ProviderOptions): SpanExporter {
-  const serializer = otlpProtocol === 'http/json' ? JsonTraceSerializer : ProtobufTraceSerializer;
+function createExporter({ otelExporterOtlpProtocol, send }: ProviderOptions): SpanExporter {
+  const serializer = otelExporterOtlpProtocol === 'http/json' ? JsonTraceSerializer : ProtobufTraceSerializer;
   const sending = new Set<Promise<void>>();
   return {
     export(spans, done) {

@@ -9,9 +9,9 @@ import type { OtlpProtocol, Tracing } from './tracing.ts';
 type TracingOptions = ProxySettings &
   Omit<ProviderOptions, 'send'> & {
     /** The receiver; `undefined` if traces are off. */
-    readonly otlpEndpoint: URL | undefined;
-    readonly otlpHeaders: Readonly<Record<string, string>>;
-    readonly tracingDisabled: boolean;
+    readonly otelExporterOtlpEndpoint: URL | undefined;
+    readonly otelExporterOtlpHeaders: Readonly<Record<string, string>>;
+    readonly otelSdkDisabled: boolean;
     readonly log: Log;
   };
 
@@ -26,14 +26,14 @@ const LOG_INTERVAL_MS = 60_000;
 
 /** Starts to trace, if a receiver is set. Only then OpenTelemetry's SDK is loaded. */
 export async function startTracing(options: TracingOptions): Promise<Tracing | undefined> {
-  const { otlpEndpoint: endpoint, otlpProtocol, httpProxy, httpsProxy, noProxy, log } = options;
-  if (endpoint === undefined || options.tracingDisabled) return undefined;
+  const { otelExporterOtlpEndpoint: endpoint, otelExporterOtlpProtocol, httpProxy, httpsProxy, noProxy, log } = options;
+  if (endpoint === undefined || options.otelSdkDisabled) return undefined;
 
   const { createTracing } = await import('./spans.ts');
-  const headers = { ...authorization(endpoint), ...options.otlpHeaders };
+  const headers = { ...authorization(endpoint), ...options.otelExporterOtlpHeaders };
   const proxies = { httpProxy, httpsProxy, noProxy };
   const limits = { timeoutMs: TIMEOUT_MS, maxConnections: MAX_SENDING };
-  const sender = await createSender(otlpProtocol, { endpoint, headers, ...limits, ...proxies });
+  const sender = await createSender(otelExporterOtlpProtocol, { endpoint, headers, ...limits, ...proxies });
   const tracing = createTracing({ ...options, send: createSend(sender, endpoint, log) });
   log.info({ receiver: endpoint.host }, 'traces are on');
   return {

@@ -1,5 +1,6 @@
+import type { UpstreamErrorCode } from '../domain/error-codes.ts';
 import type { Instant } from '../domain/instant.ts';
-import { type AnyUpstream, type Upstream, UpstreamError, type UpstreamErrorCode } from '../errors.ts';
+import { type AnyUpstream, type Upstream, UpstreamError } from '../errors.ts';
 
 /** How the calls to one upstream went. */
 export type UpstreamHealth<Name extends AnyUpstream = Upstream> = {

@@ -6,7 +6,7 @@ import { gql, HttpLink } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { generatePersistedQueryIdsFromManifest } from '@apollo/persisted-query-lists';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readPersistedManifest } from '../../src/settings/persisted-manifest.ts';
+import { readPersistedManifest } from '../../src/settings/files.ts';
 import { connectApollo } from '../support/apollo.ts';
 import { sampleUnder } from '../support/doc-pages.ts';
 import { serveGatewayForTest } from '../support/served-gateway.ts';

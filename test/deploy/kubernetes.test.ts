@@ -85,7 +85,7 @@ describe('kubernetes.yaml', () => {
     const { app } = await startGatewayForTest({
       config: { ...config, host: '127.0.0.1', adminPort: 0, historyDatabase: 'off', stopWindowMs: 0 },
       configOf: ({ nodeUrl, marketDataUrl }) => ({
-        fullnodeUrls: [new URL(nodeUrl)],
+        fullnodeUrl: [new URL(nodeUrl)],
         marketDataUrl: new URL(marketDataUrl),
       }),
       isSandbox: false,

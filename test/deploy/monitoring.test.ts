@@ -43,7 +43,7 @@ beforeAll(async () => {
 /** A sample of the gateway, without those of the process. */
 const SAMPLE = /^(pdex_\w+)(?:\{(.*)\})? (\S+)$/gm;
 
-const PUSHED = { configOf: ({ pushUrls }: Sandbox) => ({ fullnodeWsUrls: pushUrls.map((url) => new URL(url)) }) };
+const PUSHED = { configOf: ({ pushUrls }: Sandbox) => ({ fullnodeWsUrl: pushUrls.map((url) => new URL(url)) }) };
 
 async function started(options: TestGatewayOptions): Promise<readonly TestGateway[]> {
   const gateway = await startGatewayForTest({ ...(options.without === 'NODE' ? {} : PUSHED), ...options });

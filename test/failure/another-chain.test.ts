@@ -29,7 +29,7 @@ test.each([
   const { url } = await startRawServer((socket, call) =>
     socket.end(bytesOf(body.replace(/"(id|Id)":1/, `"$1":${call}`), 'application/json', status)),
   );
-  const { ask, app, lines } = await startGatewayForTest({ config: { fullnodeUrls: [url] } });
+  const { ask, app, lines } = await startGatewayForTest({ config: { fullnodeUrl: [url] } });
   expect(await ask('{ beaconHeight tickers(filter: { tickerIds: ["pBTC_PRV"] }) { tickerId } }')).toEqual({
     data: { beaconHeight: null, tickers: [{ tickerId: 'pBTC_PRV' }] },
     errors: [
@@ -67,7 +67,7 @@ test.each([
 test('one of two nodes that is of another chain does not affect the data, and is named in the log and in /ready', async () => {
   const { url } = await startRawServer((socket) => socket.end(bytesOf('{"jsonrpc":"2.0","id":1,"result":{}}')));
   const { sandbox, ask, app, lines, untilReady } = await startGatewayForTest({
-    configOf: ({ nodeUrl }) => ({ fullnodeUrls: [url, new URL(nodeUrl)] }),
+    configOf: ({ nodeUrl }) => ({ fullnodeUrl: [url, new URL(nodeUrl)] }),
   });
   await untilReady();
   expect(await ask('{ beaconHeight }')).toEqual({ data: { beaconHeight: sandbox.chain.tip.height } });
@@ -89,7 +89,7 @@ test('one of two nodes that is of another chain does not affect the data, and is
 test('while the other of two nodes is down, clients get its error, which can end', async () => {
   const { url } = await startRawServer((socket) => socket.end(bytesOf('{"jsonrpc":"2.0","id":1,"result":{}}')));
   const { ask } = await startGatewayForTest({
-    configOf: ({ nodeUrl }) => ({ fullnodeUrls: [url, new URL(nodeUrl)] }),
+    configOf: ({ nodeUrl }) => ({ fullnodeUrl: [url, new URL(nodeUrl)] }),
     before: ({ node }) => node.stop(),
   });
   expect((await ask('{ beaconHeight }')).errors).toMatchObject([{ message: 'The node cannot be reached.' }]);

@@ -209,7 +209,7 @@ describe('the parameters', () => {
   test('are read again when a node pushes a block that changes them; earlier heights have their own', async () => {
     const gateway = await open({
       sandbox: { startHeight },
-      configOf: ({ pushUrls }) => ({ fullnodeWsUrls: pushUrls.map((url) => new URL(url)) }),
+      configOf: ({ pushUrls }) => ({ fullnodeWsUrl: pushUrls.map((url) => new URL(url)) }),
     });
     const { sandbox, untilReady, advance, app } = gateway;
     await untilReady();

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import type { Upstream, UpstreamErrorCode } from '../../src/errors.ts';
+import type { UpstreamErrorCode } from '../../src/domain/error-codes.ts';
+import type { Upstream } from '../../src/errors.ts';
 import type { HttpFault } from '../../src/sandbox/faults.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { Config } from '../../src/settings/settings.ts';

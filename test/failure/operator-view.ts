@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import type { Upstream, UpstreamErrorCode } from '../../src/errors.ts';
+import type { UpstreamErrorCode } from '../../src/domain/error-codes.ts';
+import type { Upstream } from '../../src/errors.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { INFO, WARN } from '../support/log.ts';
 import { sample, sumOf } from '../support/metrics.ts';

@@ -80,7 +80,7 @@ describe.skipIf(!hasOpenssl)('a node that pushes new blocks over wss', () => {
       before: async ({ push }) => {
         pushUrl = `wss://${await serveOverTls(push.url, certificate)}`;
       },
-      configOf: () => ({ fullnodeWsUrls: [new URL(pushUrl)] }),
+      configOf: () => ({ fullnodeWsUrl: [new URL(pushUrl)] }),
     });
     await advance(3);
     const { origin } = new URL(await app.listen(0, '127.0.0.1'));

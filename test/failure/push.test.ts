@@ -11,7 +11,7 @@ const HEADS = 'subscription { head { beaconHeight hash } }';
 /** A poll interval so long that only frames lead to new heads. */
 const NEVER_MS = 3_600_000;
 
-const urlsOf = ({ pushUrls }: Sandbox) => ({ fullnodeWsUrls: pushUrls.map((url) => new URL(url)) });
+const urlsOf = ({ pushUrls }: Sandbox) => ({ fullnodeWsUrl: pushUrls.map((url) => new URL(url)) });
 
 /** A gateway that has subscribed to the websocket of its node, and has read the first head. */
 async function pushedGateway(options: TestGatewayOptions = {}) {
@@ -198,7 +198,7 @@ describe('a node that does not push', () => {
       config: { logLevel: 'trace' },
       before: ({ push }) => void push.faults.set({ kind: 'refused', status: 401, body: 's3cr3t-key' }),
       configOf: ({ pushUrl }) => ({
-        fullnodeWsUrls: [new URL(`${pushUrl.replace('//', '//name:passw0rd@')}/s3cr3t-key?k=an0ther-key`)],
+        fullnodeWsUrl: [new URL(`${pushUrl.replace('//', '//name:passw0rd@')}/s3cr3t-key?k=an0ther-key`)],
       }),
     });
     await expect.poll(() => lines.some(({ msg }) => msg.startsWith('a node does not push'))).toBe(true);

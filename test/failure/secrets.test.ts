@@ -43,7 +43,7 @@ test.each<[HttpFault, code: string]>([
     sandbox: { nodes: 2 },
     config: { fullnodeHeaders: { 'x-api-key': TOKEN }, marketDataHeaders: { cookie: `a=${TOKEN}` } },
     configOf: ({ nodes, marketDataUrl }) => ({
-      fullnodeUrls: nodes.map(({ url }) => withSecrets(url, 'NODE')),
+      fullnodeUrl: nodes.map(({ url }) => withSecrets(url, 'NODE')),
       marketDataUrl: withSecrets(marketDataUrl, 'MARKET'),
     }),
     before({ nodes, marketData }) {

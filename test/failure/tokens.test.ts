@@ -16,7 +16,7 @@ const PRICE = `{ poolPair(token1Id: "${PRV}", token2Id: "${HEX}") { price token2
 async function tokensGateway(options: TestGatewayOptions = {}) {
   const gateway = await startGatewayForTest({
     ...options,
-    config: { tokens: [], tokensPollMs: 50, ...options.config },
+    config: { tokensFile: [], tokensPollMs: 50, ...options.config },
     configOf: ({ tokensUrl }) => ({ tokensUrl: new URL(tokensUrl) }),
   });
   const { ask, app, sandbox } = gateway;
@@ -51,7 +51,7 @@ describe('a token service', () => {
 
   test('overrides the built-in list, and the tokens file overrides it', async () => {
     const { token, untilListed, sandbox } = await tokensGateway({
-      config: { tokens: [{ tokenId: USDT, symbol: 'FILE', decimals: 3 }] },
+      config: { tokensFile: [{ tokenId: USDT, symbol: 'FILE', decimals: 3 }] },
       before: ({ tokenService }) =>
         void tokenService.faults.set({ kind: 'shape', path: ['Result', '*', 'PDecimals'], value: 2 }),
     });

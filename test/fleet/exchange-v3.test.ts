@@ -128,7 +128,7 @@ describe.skipIf(!hasRedis && process.env['CI'] === undefined)('a fleet where V3 
     const apart = await startReplica(redis, {
       prefix,
       of: sandbox,
-      configOf: () => ({ fullnodeUrls: [new URL('http://127.0.0.1:1')] }),
+      configOf: () => ({ fullnodeUrl: [new URL('http://127.0.0.1:1')] }),
     });
     await apart.untilReady();
     const { data } = await apart.ask('{ service { exchangeVersion } poolPairs { totalCount } }');

@@ -34,7 +34,7 @@ describe.skipIf(!hasRedis)('a fleet', () => {
       prefix: `fleet-${++fleets}`,
       replicas,
       sandbox: { nodes: replicas },
-      configOf: ({ nodeUrls }) => ({ fullnodeUrls: [new URL(nodeUrls[node++] ?? '')] }),
+      configOf: ({ nodeUrls }) => ({ fullnodeUrl: [new URL(nodeUrls[node++] ?? '')] }),
     });
   };
 

@@ -17,7 +17,7 @@ describe.skipIf(!hasRedis && process.env['CI'] === undefined)('the replicas of a
     const redisUrl = [server.url];
     const first = await startGatewayForTest({ config: { redisUrl, ...config } });
     const { nodeUrls, marketDataUrl } = first.sandbox;
-    const upstreams = { fullnodeUrls: nodeUrls.map((url) => new URL(url)), marketDataUrl: new URL(marketDataUrl) };
+    const upstreams = { fullnodeUrl: nodeUrls.map((url) => new URL(url)), marketDataUrl: new URL(marketDataUrl) };
     const others = Array.from({ length: count - 1 }, () =>
       startGatewayForTest({ config: { redisUrl, ...config, ...upstreams } }),
     );
@@ -37,7 +37,7 @@ describe.skipIf(!hasRedis && process.env['CI'] === undefined)('the replicas of a
     for (const answer of answers) expect(answer).toEqual(answers[0]);
     expect(answers[0]?.data.poolPairs.nodes).toHaveLength(3);
 
-    const [late] = await startReplicas(1, { fullnodeUrls: sandbox.nodeUrls.map((url) => new URL(url)) });
+    const [late] = await startReplicas(1, { fullnodeUrl: sandbox.nodeUrls.map((url) => new URL(url)) });
     const started = sandbox.node.calls('getpdestate');
     expect(await late?.ask(query)).toEqual(answers[0]);
     expect(sandbox.node.calls('getpdestate') - started).toBe(0);

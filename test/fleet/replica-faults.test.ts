@@ -20,7 +20,7 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
     const fleet = await startFleet(redis, {
       prefix,
       sandbox: { nodes: 2 },
-      configOf: ({ nodeUrls }) => ({ fullnodeUrls: [new URL(nodeUrls[node++] ?? '')] }),
+      configOf: ({ nodeUrls }) => ({ fullnodeUrl: [new URL(nodeUrls[node++] ?? '')] }),
     });
     const { first, second } = fleet;
     const nodeOf = (replica: Replica) => {

@@ -99,7 +99,7 @@ describe('tokens', () => {
   });
 
   test('a token that only the market-data host names has its symbol from there, and no decimals', async () => {
-    const bare = await startGateway({ config: { tokens: [] } });
+    const bare = await startGateway({ config: { tokensFile: [] } });
     try {
       const { data } = await bare.ask(
         '{ pairs(filter: { tickerIds: ["pDAF_PRV"] }) { baseToken { symbol decimals } poolPair { price } } }',

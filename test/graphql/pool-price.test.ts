@@ -63,7 +63,7 @@ describe('Pair.poolPrice', () => {
     for (const { poolPrice, exactPoolPrice, ticker } of unpriced) {
       expect([poolPrice, exactPoolPrice, ticker.poolPrice]).toEqual([null, null, null]);
     }
-    const { ask } = await startGatewayForTest({ config: { tokens: [] } });
+    const { ask } = await startGatewayForTest({ config: { tokensFile: [] } });
     const { data } = await ask('{ pairs { poolPrice exactPoolPrice baseToken { decimals } poolPair { key } } }');
     const undescribed = data.pairs.filter(
       ({ baseToken, poolPair }: { baseToken: { decimals: number | null }; poolPair: object | null }) =>

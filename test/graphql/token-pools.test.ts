@@ -54,7 +54,7 @@ describe('Token.poolPairs', () => {
 
   test('is empty for a token in no pool, and refuses pages that are not valid', async () => {
     const { ask } = await startGatewayForTest({
-      config: { tokens: [{ tokenId: NOBODYS, symbol: 'NONE', decimals: 9 }] },
+      config: { tokensFile: [{ tokenId: NOBODYS, symbol: 'NONE', decimals: 9 }] },
     });
     const { data } = await ask(OF_TOKEN, { id: NOBODYS });
     expect(data.token.poolPairs).toMatchObject({ totalCount: 0, edges: [], pageInfo: { endCursor: null } });

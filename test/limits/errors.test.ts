@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ERROR_CODES } from '../../src/domain/error-codes.ts';
+import { MAX_ERRORS } from '../../src/errors.ts';
 import { startGateway } from '../support/gateway.ts';
 import { repeat } from '../support/operations.ts';
 import { nextMessage, openSocket, TRANSPORTS } from '../support/transports.ts';
@@ -23,6 +25,10 @@ const more = (count: number) => ({
 
 describe('the first hundred errors are reported, and the number of further errors', () => {
   const query = `{ ${badPrices(30)} }`;
+
+  test('as the documents say', () => {
+    expect(ERROR_CODES.TOO_MANY_ERRORS.cause).toContain(`more than ${MAX_ERRORS} errors`);
+  });
 
   test.each(Object.entries(TRANSPORTS))('by %s', async (_name, ask) => {
     const { data, errors = [] } = await ask(url, { query });

@@ -29,7 +29,9 @@ function countWalks(map: ReadonlyMap<string, unknown>): () => number {
 
 test('the estimates of 900 lists of all tokens read a number, and walk through no list', async () => {
   const tokens = [...listOf(1_050).values()];
-  const { ask, app, untilReady } = await startGateway({ config: { tokens, headPollMs: 60_000, marketPollMs: 60_000 } });
+  const { ask, app, untilReady } = await startGateway({
+    config: { tokensFile: tokens, headPollMs: 60_000, marketPollMs: 60_000 },
+  });
   await untilReady();
   const { data } = await ask('{ tokens { id } }');
   expect(data.tokens.length).toBeGreaterThanOrEqual(1_050);

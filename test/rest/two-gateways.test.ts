@@ -44,7 +44,7 @@ test('a gateway that reads the REST API of another one has the same pairs, ticke
   const second = await startGatewayForTest({
     configOf: () => ({
       marketDataUrl: new URL(url.origin),
-      fullnodeUrls: first.sandbox.nodeUrls.map((each) => new URL(each)),
+      fullnodeUrl: first.sandbox.nodeUrls.map((each) => new URL(each)),
     }),
   });
   await second.untilReady();

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { STABLE_COINS } from '../../src/domain/token.ts';
 import { ConfigError } from '../../src/settings/config-error.ts';
-import { helpText } from '../../src/settings/help-text.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 import { descriptionOf, flagOf, type Setting } from '../../src/settings/setting.ts';
-import { type Config, SETTING_GROUPS, SETTINGS } from '../../src/settings/settings.ts';
+import { type Config, helpText, SETTING_GROUPS, SETTINGS } from '../../src/settings/settings.ts';
 import { envExample, settingsTables } from '../support/doc-tables.ts';
 
 const fixture = (name: string) => new URL(`../fixtures/config/${name}`, import.meta.url).pathname;
@@ -14,8 +13,8 @@ const DEFAULTS: Config = {
   httpProxy: undefined,
   httpsProxy: undefined,
   noProxy: [],
-  fullnodeUrls: [],
-  fullnodeWsUrls: [],
+  fullnodeUrl: [],
+  fullnodeWsUrl: [],
   fullnodeHeaders: {},
   exchangeVersion: 'auto',
   exchangeProbeMs: 60_000,
@@ -26,7 +25,7 @@ const DEFAULTS: Config = {
   port: 4_000,
   adminPort: undefined,
   adminHost: undefined,
-  tokens: [],
+  tokensFile: [],
   tokensUrl: undefined,
   tokensPollMs: 3_600_000,
   usdTokens: STABLE_COINS,
@@ -71,14 +70,14 @@ const DEFAULTS: Config = {
   rateLimitBurst: undefined,
   maxConnectionsPerAddress: undefined,
   trustedProxies: [],
-  otlpEndpoint: undefined,
-  otlpHeaders: {},
-  otlpProtocol: 'http/protobuf',
-  traceServiceName: '',
-  traceResource: {},
-  traceSampler: 'parentbased_always_on',
-  traceSamplerArg: 1,
-  tracingDisabled: false,
+  otelExporterOtlpEndpoint: undefined,
+  otelExporterOtlpHeaders: {},
+  otelExporterOtlpProtocol: 'http/protobuf',
+  otelServiceName: '',
+  otelResourceAttributes: {},
+  otelTracesSampler: 'parentbased_always_on',
+  otelTracesSamplerArg: 1,
+  otelSdkDisabled: false,
   logLevel: 'info',
   accessLog: 'errors',
   historyDatabase: undefined,
@@ -103,14 +102,14 @@ const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, va
   ['httpsProxy', 'https-proxy', 'HTTPS_PROXY', 'https://proxy:3128', new URL('https://proxy:3128')],
   ['noProxy', 'no-proxy', 'NO_PROXY', 'localhost, .example', ['localhost', '.example']],
   [
-    'fullnodeUrls',
+    'fullnodeUrl',
     'fullnode-url',
     'FULLNODE_URL',
     'http://a:9334, https://user:pass@b/rpc?key=1',
     [new URL('http://a:9334'), new URL('https://user:pass@b/rpc?key=1')],
   ],
   [
-    'fullnodeWsUrls',
+    'fullnodeWsUrl',
     'fullnode-ws-url',
     'FULLNODE_WS_URL',
     'wss://user:pass@a/push?key=1,',
@@ -132,7 +131,7 @@ const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, va
   ['port', 'port', 'PORT', '0', 0],
   ['adminPort', 'admin-port', 'ADMIN_PORT', '9000', 9_000],
   ['adminHost', 'admin-host', 'ADMIN_HOST', '::1', '::1'],
-  ['tokens', 'tokens-file', 'TOKENS_FILE', fixture('tokens.json'), TOKENS],
+  ['tokensFile', 'tokens-file', 'TOKENS_FILE', fixture('tokens.json'), TOKENS],
   ['headPollMs', 'head-poll-ms', 'HEAD_POLL_MS', '50', 50],
   ['maxBlockAgeMs', 'max-block-age-ms', 'MAX_BLOCK_AGE_MS', '60000', 60_000],
   ['marketPollMs', 'market-poll-ms', 'MARKET_POLL_MS', '51', 51],
@@ -205,19 +204,31 @@ const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, va
     ['10.0.0.0/8', '::1', 'loopback'],
   ],
   [
-    'otlpEndpoint',
+    'otelExporterOtlpEndpoint',
     'otel-exporter-otlp-endpoint',
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     'http://collector:4318',
     new URL('http://collector:4318'),
   ],
-  ['otlpHeaders', 'otel-exporter-otlp-headers', 'OTEL_EXPORTER_OTLP_HEADERS', 'X-A=1%2C2', { 'x-a': '1,2' }],
-  ['otlpProtocol', 'otel-exporter-otlp-protocol', 'OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json', 'http/json'],
-  ['traceServiceName', 'otel-service-name', 'OTEL_SERVICE_NAME', 'prices', 'prices'],
-  ['traceResource', 'otel-resource-attributes', 'OTEL_RESOURCE_ATTRIBUTES', 'a=1, b.c=x=y', { a: '1', 'b.c': 'x=y' }],
-  ['traceSampler', 'otel-traces-sampler', 'OTEL_TRACES_SAMPLER', 'traceidratio', 'traceidratio'],
-  ['traceSamplerArg', 'otel-traces-sampler-arg', 'OTEL_TRACES_SAMPLER_ARG', '.25', 0.25],
-  ['tracingDisabled', 'otel-sdk-disabled', 'OTEL_SDK_DISABLED', 'true', true],
+  [
+    'otelExporterOtlpHeaders',
+    'otel-exporter-otlp-headers',
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'X-A=1%2C2',
+    { 'x-a': '1,2' },
+  ],
+  ['otelExporterOtlpProtocol', 'otel-exporter-otlp-protocol', 'OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json', 'http/json'],
+  ['otelServiceName', 'otel-service-name', 'OTEL_SERVICE_NAME', 'prices', 'prices'],
+  [
+    'otelResourceAttributes',
+    'otel-resource-attributes',
+    'OTEL_RESOURCE_ATTRIBUTES',
+    'a=1, b.c=x=y',
+    { a: '1', 'b.c': 'x=y' },
+  ],
+  ['otelTracesSampler', 'otel-traces-sampler', 'OTEL_TRACES_SAMPLER', 'traceidratio', 'traceidratio'],
+  ['otelTracesSamplerArg', 'otel-traces-sampler-arg', 'OTEL_TRACES_SAMPLER_ARG', '.25', 0.25],
+  ['otelSdkDisabled', 'otel-sdk-disabled', 'OTEL_SDK_DISABLED', 'true', true],
   ['logLevel', 'log-level', 'LOG_LEVEL', 'silent', 'silent'],
   ['accessLog', 'access-log', 'ACCESS_LOG', 'all', 'all'],
   [
@@ -249,7 +260,7 @@ function problemsOf(args: readonly string[], env: NodeJS.ProcessEnv = {}): reado
 }
 
 /** The settings that can be set without another one; `PERSISTED_ONLY` is tested with its manifest. */
-const ALONE = OTHERWISE.filter(([key]) => key !== 'persistedOnly' && key !== 'fullnodeWsUrls');
+const ALONE = OTHERWISE.filter(([key]) => key !== 'persistedOnly' && key !== 'fullnodeWsUrl');
 
 describe('values of settings', () => {
   test('each setting has a default', () => {
@@ -494,8 +505,8 @@ describe('invalid values', () => {
   });
 
   test.each([
-    ['there is none', 'nowhere', 'the file cannot be read: no such file or directory'],
-    ['it is a folder', '.', 'the file cannot be read: illegal operation on a directory'],
+    ['there is none', 'nowhere', `ENOENT: no such file or directory, open '${fixture('nowhere')}'`],
+    ['it is a folder', '.', 'EISDIR: illegal operation on a directory, read'],
     ['it is not JSON', 'not-json.txt', 'the file is not JSON: Unexpected end of JSON input'],
     ['it is no list', 'no-list.json', 'expected an array of {"id", "symbol", "decimals"}'],
     [

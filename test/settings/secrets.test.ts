@@ -4,20 +4,20 @@ import { redactorOf, type SecretSettings } from '../../src/settings/secrets.ts';
 const NONE: SecretSettings = {
   httpProxy: undefined,
   httpsProxy: undefined,
-  fullnodeUrls: [],
-  fullnodeWsUrls: [],
+  fullnodeUrl: [],
+  fullnodeWsUrl: [],
   tokensUrl: undefined,
   fullnodeHeaders: {},
   marketDataUrl: undefined,
   marketDataHeaders: {},
-  otlpEndpoint: undefined,
-  otlpHeaders: {},
+  otelExporterOtlpEndpoint: undefined,
+  otelExporterOtlpHeaders: {},
   historyDatabase: undefined,
   redisUrl: [],
 };
 
 function withUrl(url: string) {
-  return redactorOf({ ...NONE, fullnodeUrls: [new URL('http://other'), new URL(url)] });
+  return redactorOf({ ...NONE, fullnodeUrl: [new URL('http://other'), new URL(url)] });
 }
 
 function withHeader(value: string) {

@@ -25,14 +25,14 @@ test('the variables of OpenTelemetry are read as it writes them', () => {
     OTEL_TRACES_SAMPLER_ARG: '.1',
   }) as Config;
   expect(config).toMatchObject({
-    otlpEndpoint: new URL('http://collector:4318'),
-    otlpHeaders: { 'x-api-key': 'a secret key', 'x-tenant': 'one' },
-    otlpProtocol: 'http/json',
-    traceServiceName: 'prices',
-    traceResource: { 'deployment.environment.name': 'test', 'host.name': 'a=b' },
-    traceSampler: 'traceidratio',
-    traceSamplerArg: 0.1,
-    tracingDisabled: false,
+    otelExporterOtlpEndpoint: new URL('http://collector:4318'),
+    otelExporterOtlpHeaders: { 'x-api-key': 'a secret key', 'x-tenant': 'one' },
+    otelExporterOtlpProtocol: 'http/json',
+    otelServiceName: 'prices',
+    otelResourceAttributes: { 'deployment.environment.name': 'test', 'host.name': 'a=b' },
+    otelTracesSampler: 'traceidratio',
+    otelTracesSamplerArg: 0.1,
+    otelSdkDisabled: false,
   });
   expect(redactorOf(config)('the key is a secret key')).not.toContain('a secret key');
 });
@@ -63,16 +63,16 @@ test.each([
 
 // "Any value that represents a Boolean MUST be set to true only by the case-insensitive string "true"". Empty means unset.
 test.each([
-  ['OTEL_SDK_DISABLED', 'TRUE', { tracingDisabled: true }],
-  ['OTEL_SDK_DISABLED', 'True', { tracingDisabled: true }],
-  ['OTEL_SDK_DISABLED', 'False', { tracingDisabled: false }],
-  ['OTEL_SDK_DISABLED', '', { tracingDisabled: false }],
-  ['OTEL_TRACES_SAMPLER', 'Always_Off', { traceSampler: 'always_off' }],
-  ['OTEL_TRACES_SAMPLER', '', { traceSampler: 'parentbased_always_on' }],
-  ['OTEL_EXPORTER_OTLP_PROTOCOL', 'HTTP/JSON', { otlpProtocol: 'http/json' }],
-  ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', { otlpProtocol: 'grpc' }],
-  ['OTEL_TRACES_SAMPLER_ARG', '1e-3', { traceSamplerArg: 0.001 }],
-  ['OTEL_TRACES_SAMPLER_ARG', '1.0', { traceSamplerArg: 1 }],
+  ['OTEL_SDK_DISABLED', 'TRUE', { otelSdkDisabled: true }],
+  ['OTEL_SDK_DISABLED', 'True', { otelSdkDisabled: true }],
+  ['OTEL_SDK_DISABLED', 'False', { otelSdkDisabled: false }],
+  ['OTEL_SDK_DISABLED', '', { otelSdkDisabled: false }],
+  ['OTEL_TRACES_SAMPLER', 'Always_Off', { otelTracesSampler: 'always_off' }],
+  ['OTEL_TRACES_SAMPLER', '', { otelTracesSampler: 'parentbased_always_on' }],
+  ['OTEL_EXPORTER_OTLP_PROTOCOL', 'HTTP/JSON', { otelExporterOtlpProtocol: 'http/json' }],
+  ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', { otelExporterOtlpProtocol: 'grpc' }],
+  ['OTEL_TRACES_SAMPLER_ARG', '1e-3', { otelTracesSamplerArg: 0.001 }],
+  ['OTEL_TRACES_SAMPLER_ARG', '1.0', { otelTracesSamplerArg: 1 }],
 ])('%s=%s is read', (variable, text, expected) => {
   expect(findIgnoredVariables({ [variable]: text })).toEqual([]);
   expect(readConfig([], { [variable]: text })).toMatchObject(expected);
@@ -85,7 +85,7 @@ test('a wrong flag or option of traces is an error, and a right one overrides a 
     `--otel-traces-sampler ${expected}`,
   ]);
   expect(problemsOf(() => readOptions({ otelTracesSampler: 'xray' }))).toEqual([`otelTracesSampler ${expected}`]);
-  expect(readConfig(['--otel-traces-sampler=always_off'], env)).toMatchObject({ traceSampler: 'always_off' });
+  expect(readConfig(['--otel-traces-sampler=always_off'], env)).toMatchObject({ otelTracesSampler: 'always_off' });
 });
 
 test.each([

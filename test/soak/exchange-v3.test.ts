@@ -19,7 +19,7 @@ const V3: TestGatewayOptions = {
   sandbox: { exchange: 'v3' },
   // As the soak test names them: one pool has a token of its own.
   configOf: ({ chain: { tokens, exchangePools } }) => ({
-    tokens: [...tokens, ...exchangePools.flatMap(({ token0, token1 }) => [token0, token1])]
+    tokensFile: [...tokens, ...exchangePools.flatMap(({ token0, token1 }) => [token0, token1])]
       .filter(({ symbol }) => symbol !== undefined)
       .map(({ id, symbol, decimals }) => ({ tokenId: id, symbol, decimals })),
   }),

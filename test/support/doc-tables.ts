@@ -1,4 +1,4 @@
-import { ERROR_CODES } from '../../src/errors.ts';
+import { ERROR_CODES } from '../../src/domain/error-codes.ts';
 import { descriptionOf, flagOf, type Setting } from '../../src/settings/setting.ts';
 import { SETTING_GROUPS } from '../../src/settings/settings.ts';
 

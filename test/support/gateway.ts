@@ -98,9 +98,9 @@ export async function startGateway(
   const clock = { now: START };
   const config: Config = {
     ...(readConfig([], {}) as Config),
-    fullnodeUrls: options.without === 'NODE' ? [] : sandbox.nodeUrls.map((url) => new URL(url)),
+    fullnodeUrl: options.without === 'NODE' ? [] : sandbox.nodeUrls.map((url) => new URL(url)),
     marketDataUrl: options.without === 'MARKET_DATA' ? undefined : new URL(sandbox.marketDataUrl),
-    tokens: sandbox.chain.tokens
+    tokensFile: sandbox.chain.tokens
       .filter(({ symbol }) => symbol !== undefined)
       .map(({ id, symbol, decimals }) => ({ tokenId: id, symbol, decimals })),
     headPollMs: 50,

@@ -11,7 +11,7 @@ export const NOT_SAMPLED = `00-${TRACE}-${PARENT}-00`;
 /** Serves a gateway for one test that sends traces to the receiver. */
 export async function serveTraced(config: Partial<Config> = {}, receiver?: OtlpReceiver): Promise<ServedGateway> {
   const { url } = receiver ?? (await startOtlpReceiver());
-  const gateway = await serveGatewayForTest({ config: { otlpEndpoint: url, ...config } });
+  const gateway = await serveGatewayForTest({ config: { otelExporterOtlpEndpoint: url, ...config } });
   await gateway.untilReady();
   return gateway;
 }

@@ -22,14 +22,14 @@ export async function serveTwoGateways(): Promise<TwoGateways> {
   const config = { marketPollMs: 60_000 };
   const ahead = await serveGatewayForTest({
     sandbox: { nodes: 2, history: 20 },
-    configOf: ({ nodeUrls: [first = ''] }) => ({ ...config, fullnodeUrls: [new URL(first)] }),
+    configOf: ({ nodeUrls: [first = ''] }) => ({ ...config, fullnodeUrl: [new URL(first)] }),
   });
   const { sandbox } = ahead;
   const behind = await serveGatewayForTest({
     sandbox: { history: 1 },
     configOf: () => ({
       ...config,
-      fullnodeUrls: [new URL(sandbox.nodeUrls[1] ?? '')],
+      fullnodeUrl: [new URL(sandbox.nodeUrls[1] ?? '')],
       marketDataUrl: new URL(sandbox.marketDataUrl),
     }),
   });

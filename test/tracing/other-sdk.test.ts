@@ -76,10 +76,13 @@ test('two gateways in one process register nothing, and do not disturb each othe
   const [one, other] = [await startOtlpReceiver(), await startOtlpReceiver()];
   const gateways = [
     await serveTraced({}, one),
-    await serveTraced({ traceServiceName: 'other', otlpProtocol: 'http/json', traceSampler: 'always_off' }, other),
+    await serveTraced(
+      { otelServiceName: 'other', otelExporterOtlpProtocol: 'http/json', otelTracesSampler: 'always_off' },
+      other,
+    ),
   ] as const;
   const third = await startOtlpReceiver();
-  const sampling = await serveTraced({ traceServiceName: 'third' }, third);
+  const sampling = await serveTraced({ otelServiceName: 'third' }, third);
   for (const gateway of [...gateways, sampling])
     await post(gateway, { query: '{ beaconHeight }' }, { traceparent: SAMPLED });
   // The first one is closed while the others work.

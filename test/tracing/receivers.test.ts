@@ -19,13 +19,13 @@ const TYPES: Record<OtlpProtocol, string> = {
 
 const startReceiver = (protocol: OtlpProtocol) => (protocol === 'grpc' ? startGrpcReceiver() : startOtlpReceiver());
 
-describe.each(OTLP_PROTOCOLS)('a receiver of %s', (otlpProtocol) => {
+describe.each(OTLP_PROTOCOLS)('a receiver of %s', (otelExporterOtlpProtocol) => {
   test('gets whole spans, with the configured headers', async () => {
-    const receiver = await startReceiver(otlpProtocol);
-    const otlpEndpoint = new URL('/otlp/', receiver.url.href.replace('//', '//someone:s3cr3t@'));
-    const otlpHeaders = { 'x-api-key': 'a-secret-key' };
+    const receiver = await startReceiver(otelExporterOtlpProtocol);
+    const otelExporterOtlpEndpoint = new URL('/otlp/', receiver.url.href.replace('//', '//someone:s3cr3t@'));
+    const otelExporterOtlpHeaders = { 'x-api-key': 'a-secret-key' };
     const gateway = await serveTraced(
-      { otlpEndpoint, otlpHeaders, otlpProtocol, traceServiceName: 'gâteway' },
+      { otelExporterOtlpEndpoint, otelExporterOtlpHeaders, otelExporterOtlpProtocol, otelServiceName: 'gâteway' },
       receiver,
     );
     const before = Date.now();
@@ -72,7 +72,9 @@ describe.each(OTLP_PROTOCOLS)('a receiver of %s', (otlpProtocol) => {
       [path, headers['content-type'], headers['x-api-key'], headers.authorization].join(' '),
     );
     const basic = `Basic ${Buffer.from('someone:s3cr3t').toString('base64')}`;
-    expect(new Set(requests)).toEqual(new Set([`${PATHS[otlpProtocol]} ${TYPES[otlpProtocol]} a-secret-key ${basic}`]));
+    expect(new Set(requests)).toEqual(
+      new Set([`${PATHS[otelExporterOtlpProtocol]} ${TYPES[otelExporterOtlpProtocol]} a-secret-key ${basic}`]),
+    );
     expect(JSON.stringify(gateway.lines)).not.toMatch(/a-secret-key|s3cr3t/);
   });
 
@@ -85,10 +87,10 @@ describe.each(OTLP_PROTOCOLS)('a receiver of %s', (otlpProtocol) => {
     vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'of.app=1');
     vi.stubEnv('OTEL_TRACES_SAMPLER', 'always_off');
     for (const name of ['http_proxy', 'https_proxy', 'grpc_proxy']) vi.stubEnv(name, 'http://127.0.0.1:1');
-    const receiver = await startReceiver(otlpProtocol);
+    const receiver = await startReceiver(otelExporterOtlpProtocol);
     const gateway = await createGateway({
       otelExporterOtlpEndpoint: receiver.url.href,
-      otelExporterOtlpProtocol: otlpProtocol,
+      otelExporterOtlpProtocol: otelExporterOtlpProtocol,
       historyDatabase: 'off',
       stopWindowMs: 0,
     });
@@ -129,10 +131,10 @@ test.each<[OtlpProtocol, string, string, () => Promise<OtlpReceiver>]>([
   ['grpc', 'never responds', 'gRPC status CANCELLED: Cancelled on client', () => startGrpcReceiver(() => {})],
 ])(
   'a receiver of %s that %s changes no answer, is one line of the log, and delays the end by a second at most',
-  async (otlpProtocol, _, error, start) => {
+  async (otelExporterOtlpProtocol, _, error, start) => {
     const receiver = await start();
-    const otlpHeaders = { 'x-api-key': 'a-secret-key' };
-    const gateway = await serveTraced({ otlpProtocol, otlpHeaders, stopWindowMs: 0 }, receiver);
+    const otelExporterOtlpHeaders = { 'x-api-key': 'a-secret-key' };
+    const gateway = await serveTraced({ otelExporterOtlpProtocol, otelExporterOtlpHeaders, stopWindowMs: 0 }, receiver);
     const query = () => post(gateway, { query: '{ service { sandbox } }' });
     const responses = await Promise.all(Array.from({ length: 600 }, query));
     expect(new Set(responses)).toEqual(new Set(['{"data":{"service":{"sandbox":true}}}']));

@@ -3,10 +3,10 @@ import { createTracing } from '../../src/tracing/spans.ts';
 import type { TraceSampler } from '../../src/tracing/tracing.ts';
 import { NOT_SAMPLED, SAMPLED } from '../support/traced-gateway.ts';
 
-const traced = (traceSampler: TraceSampler, traceSamplerArg = 1) =>
+const traced = (otelTracesSampler: TraceSampler, otelTracesSamplerArg = 1) =>
   createTracing({
-    ...{ version: '0.0.0', traceServiceName: '', traceResource: {}, otlpProtocol: 'http/protobuf' },
-    ...{ traceSampler, traceSamplerArg, send: async () => {} },
+    ...{ version: '0.0.0', otelServiceName: '', otelResourceAttributes: {}, otelExporterOtlpProtocol: 'http/protobuf' },
+    ...{ otelTracesSampler, otelTracesSamplerArg, send: async () => {} },
   });
 
 /** Whether an operation with that trace context is recorded. */

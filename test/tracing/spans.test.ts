@@ -12,7 +12,7 @@ const ERROR = 2;
 describe('an operation', () => {
   test('is a child of the trace context of the client, and its upstream call is a child of the operation', async () => {
     const receiver = await startOtlpReceiver();
-    const gateway = await serveTraced({ traceResource: { 'deployment.environment.name': 'test' } }, receiver);
+    const gateway = await serveTraced({ otelResourceAttributes: { 'deployment.environment.name': 'test' } }, receiver);
     const { tip } = gateway.sandbox.chain;
     const query = `query AtHeight { poolPairs(first: 1, at: ${tip.height - 50}) { totalCount } }`;
     const tracestate = 'vendor=its,other=1';

@@ -1,6 +1,6 @@
 import { CombinedError } from '@urql/core';
 import { describe, expect, test } from 'vitest';
-import { ERROR_CODES } from '../../../src/errors.ts';
+import { ERROR_CODES } from '../../../src/domain/error-codes.ts';
 import { isRetryable, readErrors } from '../../src/client/errors.ts';
 import { errorsAt } from '../../src/parts/answered.tsx';
 import { explainError } from '../../src/parts/error-text.ts';

@@ -1,5 +1,5 @@
 import { type FieldNode, GraphQLError, locatedError } from 'graphql';
-import { MAX_ERRORS, TooManyErrorsError, withoutStacks } from '../../errors.ts';
+import { GatewayError, MAX_ERRORS, withoutStacks } from '../../errors.ts';
 
 /** A path in the response, from its end to its start; `undefined` is the response itself. */
 export type Place = { readonly around: Place | undefined; readonly key: string | number } | undefined;
@@ -42,8 +42,9 @@ export function addFieldError(errors: FieldErrors, error: unknown): void {
 /** The errors of the response: the first ones, and one with the number of further errors. */
 export function reportErrors({ reported, more }: FieldErrors): readonly GraphQLError[] {
   if (more === 0) return reported;
-  const originalError = new TooManyErrorsError(more);
-  return [...reported, withoutStacks(() => new GraphQLError(originalError.message, { originalError }))];
+  const message = more === 1 ? '1 more error is not reported.' : `${more} more errors are not reported.`;
+  const originalError = new GatewayError('TOO_MANY_ERRORS', message);
+  return [...reported, withoutStacks(() => new GraphQLError(message, { originalError }))];
 }
 
 function pathOf(place: Place): (string | number)[] {

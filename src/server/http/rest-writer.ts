@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
+import type { ErrorCode } from '../../domain/error-codes.ts';
 import type { Instant } from '../../domain/instant.ts';
-import type { ErrorCode } from '../../errors.ts';
 import type { RestDocument } from '../../rest/document.ts';
 import { UDF_PREFIX } from '../../rest/paths.ts';
 import { type AccessDetails, codesOf } from '../operations/log-details.ts';

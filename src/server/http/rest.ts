@@ -1,6 +1,6 @@
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import { percentDecoded } from '../../domain/percent-encoding.ts';
-import { BadUserInputError, GatewayError, MethodNotAllowedError, NotFoundError } from '../../errors.ts';
+import { BadUserInputError, GatewayError } from '../../errors.ts';
 import { listOf, recordedObjects } from '../../graphql/complexity.ts';
 import { ORDER_BOOK } from '../../graphql/limits.ts';
 import type { RestDocument } from '../../rest/document.ts';
@@ -111,7 +111,7 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
       const account = new Account(rates, request, 'http');
       pay(account, 1);
       if (request.method !== 'GET' && request.method !== 'HEAD')
-        throw new MethodNotAllowedError('Send a GET, HEAD or OPTIONS request.');
+        throw new GatewayError('METHOD_NOT_ALLOWED', 'Send a GET, HEAD or OPTIONS request.');
       next(account);
     } catch (error) {
       failing(exchange)(error);
@@ -130,7 +130,8 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
     const book = readOrderBookParameters(parametersOf(sent));
     pay(sent.account, ORDER_BOOK);
     const document = await api.orderBook(book, { client: clients.of(sent.exchange.request) });
-    if (document === undefined) throw new NotFoundError(`Ticker ${JSON.stringify(book.tickerId)} does not exist.`);
+    if (document === undefined)
+      throw new GatewayError('NOT_FOUND', `Ticker ${JSON.stringify(book.tickerId)} does not exist.`);
     return document;
   }
 
@@ -162,7 +163,10 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
 
   function sendNotFound(exchange: HttpExchange): void {
     admit(exchange, () => {
-      throw new NotFoundError(`This path does not exist. ${OPEN_API_PATH} describes the paths of this gateway.`);
+      throw new GatewayError(
+        'NOT_FOUND',
+        `This path does not exist. ${OPEN_API_PATH} describes the paths of this gateway.`,
+      );
     });
   }
 

@@ -1,7 +1,8 @@
 import type { GraphQLError } from 'graphql';
 import { CloseCode } from 'graphql-ws';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { type AnyUpstream, ERROR_CODES, type Upstream } from '../../errors.ts';
+import { ERROR_CODES } from '../../domain/error-codes.ts';
+import type { AnyUpstream, Upstream } from '../../errors.ts';
 import type { Service } from '../../graphql/context.ts';
 import type { UpstreamCall } from '../../upstream/health.ts';
 import { createFleetWatcher } from './fleet-metrics.ts';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
 import { Lexer, Source, type Token, TokenKind } from 'graphql';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import type { ErrorCode } from '../../errors.ts';
+import type { ErrorCode } from '../../domain/error-codes.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
 
 /** Identifies an operation in the access log, without its text and its variables. */

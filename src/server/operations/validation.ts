@@ -17,7 +17,8 @@ import {
   VariablesInAllowedPositionRule,
   validate,
 } from 'graphql';
-import { MAX_ERRORS, TooManyErrorsError, withoutStacks } from '../../errors.ts';
+import type { ErrorCode } from '../../domain/error-codes.ts';
+import { MAX_ERRORS, withoutStacks } from '../../errors.ts';
 import { textOf } from '../../graphql/document-source.ts';
 import { placeError } from '../../graphql/errors.ts';
 import { tooDeep, tooManyComparisons } from './document-bounds.ts';
@@ -133,7 +134,7 @@ function together(rules: readonly ValidationRule[]): ValidationRule {
 
 /** The last error. graphql-js stops at the maximum, so the number of further errors is not known. */
 function tooManyErrors(): GraphQLError {
-  const { code } = new TooManyErrorsError(1);
+  const code: ErrorCode = 'TOO_MANY_ERRORS';
   return new GraphQLError(`Validation stopped after ${MAX_ERRORS} errors.`, { extensions: { code } });
 }
 

@@ -4,6 +4,7 @@ import { extname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { Service } from '../../graphql/context.ts';
+import type { Log } from '../../logging/log.ts';
 import { createFile, type Respond, type ServedFile, sendFile } from './file-response.ts';
 
 /** The built explorer. */
@@ -60,6 +61,27 @@ export async function readExplorerFiles(folder: URL, publicUrl?: URL): Promise<E
   });
   const html = publicUrl ? page.replaceAll(' content="/', ` content="${publicUrl.origin}/`) : page;
   return { page: html, assets: new Map(assets) };
+}
+
+/** Whether browsers get the explorer. */
+type ExplorerOptions = {
+  readonly explorer: boolean;
+  readonly persistedOnly: boolean;
+  readonly publicUrl: URL | undefined;
+};
+
+/**
+ * Reads the built explorer if it is on. It sends operations as texts, so it is off if only persisted documents are executed. The
+ * gateway also starts without a build.
+ */
+export async function readExplorer(options: ExplorerOptions, log: Log): Promise<BuiltExplorer> {
+  if (!options.explorer || options.persistedOnly) return 'off';
+  for (const folder of EXPLORER_FOLDERS) {
+    const files = await readExplorerFiles(folder, options.publicUrl);
+    if (files !== undefined) return files;
+  }
+  log.warn(`the explorer is not built: run ${BUILD_EXPLORER_COMMAND}, then start the gateway again`);
+  return 'not built';
 }
 
 /**

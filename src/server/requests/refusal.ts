@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { GraphQLError } from 'graphql';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import { type ErrorCode, withoutStacks } from '../../errors.ts';
+import type { ErrorCode } from '../../domain/error-codes.ts';
+import { withoutStacks } from '../../errors.ts';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { JsonType } from './media-types.ts';
 

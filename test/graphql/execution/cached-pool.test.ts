@@ -115,7 +115,7 @@ describe('an answer with cached JSON of a pool', () => {
   });
 
   test('depends on market data if the JSON does, and has other JSON when the market data changes', async () => {
-    const { service, written, newestPool, write, renameTokens } = await openGateway({ config: { tokens: [] } });
+    const { service, written, newestPool, write, renameTokens } = await openGateway({ config: { tokensFile: [] } });
     const pool = await newestPool();
     const [one, other, late] = [createContext(service), createContext(service), createContext(service)];
     for (const context of [one, other]) write(pool, context);
@@ -151,7 +151,7 @@ describe('an answer with cached JSON of a pool', () => {
   });
 
   test('has the JSON of all its pools from the same market data', async () => {
-    const { service, written, newestPool, write, renameTokens } = await openGateway({ config: { tokens: [] } });
+    const { service, written, newestPool, write, renameTokens } = await openGateway({ config: { tokensFile: [] } });
     const { symbols } = (await service.sources.market.pairs.get()).market;
     const pools = await Promise.all(Array.from({ length: 30 }, (_, place) => newestPool(place)));
     const [pool, next, last] = pools.filter(({ token2Id }) => symbols.has(token2Id)) as [PoolPair, PoolPair, PoolPair];

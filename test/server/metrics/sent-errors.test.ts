@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { GraphQLError } from 'graphql';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { ERROR_CODES } from '../../../src/errors.ts';
+import { ERROR_CODES } from '../../../src/domain/error-codes.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
 import { type AnswerError, startGatewayForTest, type TestGatewayOptions } from '../../support/gateway.ts';
 import { nextMessage, openSocket, TRANSPORTS } from '../../support/transports.ts';

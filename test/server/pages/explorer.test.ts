@@ -8,8 +8,12 @@ import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from '
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { PATHS } from '../../../explorer/src/app/paths.ts';
-import { readExplorer } from '../../../src/compose/explorer.ts';
-import { type ExplorerFiles, PAGE_PATHS, readExplorerFiles } from '../../../src/server/pages/explorer-files.ts';
+import {
+  type ExplorerFiles,
+  PAGE_PATHS,
+  readExplorer,
+  readExplorerFiles,
+} from '../../../src/server/pages/explorer-files.ts';
 import { createFile } from '../../../src/server/pages/file-response.ts';
 import { readConfig } from '../../../src/settings/read-config.ts';
 import type { Config } from '../../../src/settings/settings.ts';

@@ -1,5 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { parseTokens, type Token } from '../domain/token.ts';
 import type { PersistedManifest } from '../server/operations/persisted-documents.ts';
-import { parseJson, readTextFile } from './json-file.ts';
+
+/** Removes a byte order mark. */
+const UTF_8 = new TextDecoder();
+
+/** Reads a file of settings, or one that a setting names. @throws Error of the system, or if the file is in UTF-16 */
+export function readTextFile(path: string): string {
+  const bytes = readFileSync(path);
+  // UTF-16 begins with a byte order mark, or its first ASCII character has a zero byte.
+  if (/^(\xff\xfe|\xfe\xff|.?\0)/s.test(bytes.toString('latin1', 0, 2)))
+    throw new Error('the file is in UTF-16, expected UTF-8');
+  return UTF_8.decode(bytes);
+}
+
+function readJsonFile(path: string): unknown {
+  const text = readTextFile(path);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`the file is not JSON: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Reads a tokens file. @throws Error that lists all its problems */
+export function readTokensFile(path: string): readonly Token[] {
+  const read = parseTokens(readJsonFile(path));
+  if ('problems' in read) throw new Error(read.problems.join('; '));
+  return read.tokens;
+}
 
 const APOLLO = 'apollo-persisted-query-manifest';
 
@@ -15,7 +44,7 @@ type Entry = readonly [id: unknown, text: unknown, place: string];
 export function readPersistedManifest(path: string): PersistedManifest {
   const texts = new Map<string, string>();
   const problems: string[] = [];
-  for (const [id, text, place] of entriesOf(parseJson(readTextFile(path)))) {
+  for (const [id, text, place] of entriesOf(readJsonFile(path))) {
     if (typeof id !== 'string' || id === '') problems.push(`expected a non-empty string as id of ${place}`);
     else if (typeof text !== 'string') problems.push(`expected a string as text of ${place}`);
     else if ((texts.get(id) ?? text) !== text)

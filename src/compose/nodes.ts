@@ -1,0 +1,138 @@
+import { createExchangeVersions } from '../live/chain/exchange-versions.ts';
+import type { Head } from '../live/chain/head.ts';
+import { createHeadFollower } from '../live/chain/head-follower.ts';
+import { createNodes, type Nodes } from '../live/chain/nodes.ts';
+import { createPastStates } from '../live/chain/past-states.ts';
+import { createPoolCounts } from '../live/chain/pool-counts.ts';
+import { createPoolOrders } from '../live/chain/pool-orders.ts';
+import { createRecentHeads } from '../live/chain/recent-heads.ts';
+import { nodesNotConfigured } from '../live/not-configured.ts';
+import {
+  createHeadLog,
+  createLostPoolsLog,
+  createNodeLog,
+  createPushLog,
+  createVersionLog,
+} from '../logging/upstream-log.ts';
+import { healthOfAll } from '../upstream/health.ts';
+import { type BlockPush, createBlockPush } from '../upstream/node/block-push.ts';
+import { createNodeClient } from '../upstream/node/client.ts';
+import { createPoolsV3Reader } from '../upstream/node/exchange-v3.ts';
+import { createPoolDirectories } from '../upstream/node/pools-reader.ts';
+import { createStateReader } from '../upstream/node/state-reader.ts';
+import { createSpacing } from '../upstream/spacing.ts';
+import {
+  bulkheadOf,
+  type ConnectedUpstream,
+  circuitOf,
+  healthOf,
+  httpOf,
+  notConfigured,
+  type SourceOptions,
+} from './upstreams.ts';
+
+/** A state of the main network has 30 MB; this leaves room to grow. */
+const MAX_STATE_BYTES = 128 * 2 ** 20;
+
+/** The time between two calls to a node after it has first rejected one with status 429. */
+const FIRST_SPACE_MS = 250;
+
+/** The settings of the version. */
+const FIXED_VERSIONS = { auto: undefined, v1: 'V1', v3: 'V3' } as const;
+
+/** The nodes, which may have websockets. */
+type ConnectedNodes = ConnectedUpstream<'head' | 'nodes' | 'pastStates' | 'poolOrders' | 'pushes'> & {
+  /** The fleet polls the nodes; loaders only read their health. */
+  readonly sources: { readonly nodes: Pick<Nodes, 'all' | 'poll'> };
+  /** Calls a function with each head that is published from now on. */
+  onHead(listener: (head: Head) => void): void;
+  /** Ends the subscriptions to new blocks, and closes the websockets. */
+  unsubscribe(): Promise<void>;
+};
+
+/** Starts to follow the chain of the configured nodes. */
+export function connectNodes(options: SourceOptions): ConnectedNodes {
+  const { config, log, now, tracing, fleet } = options;
+  const { fullnodeUrl, headPollMs: pollMs, upstreamTimeoutMs: timeoutMs } = config;
+  const headers = config.fullnodeHeaders;
+  const http = httpOf(options, { upstream: 'NODE', maxBytes: MAX_STATE_BYTES, keepAlive: false, headers });
+  const directories = createPoolDirectories();
+  const stateReader = createStateReader(directories);
+  const poolsV3Reader = createPoolsV3Reader(directories);
+  const [first, ...others] = fullnodeUrl.map((url, n) => {
+    const name = nameOf(url, fullnodeUrl.slice(0, n));
+    const health = healthOf(options, 'NODE', name);
+    const circuit = circuitOf(options, 'NODE', name);
+    const spacing = createSpacing(Math.min(FIRST_SPACE_MS, config.upstreamMaxPauseMs));
+    return createNodeClient({ name, http, url, health, circuit, spacing, stateReader, poolsV3Reader });
+  });
+  if (first === undefined) {
+    const none = notConfigured(nodesNotConfigured(), healthOf(options, 'NODE', 'none'));
+    return { ...none, onHead() {}, unsubscribe: async () => {} };
+  }
+
+  const versions = createExchangeVersions({
+    fixed: FIXED_VERSIONS[config.exchangeVersion],
+    probeMs: config.exchangeProbeMs,
+    onChange: createVersionLog(log),
+  });
+  const nodes = createNodes({
+    clients: [first, ...others],
+    versions,
+    timeoutMs,
+    graceMs: pollMs / 2,
+    maxPauseMs: config.upstreamMaxPauseMs,
+    watch: createNodeLog(log, fullnodeUrl.length),
+  });
+  const poolCounts = createPoolCounts(createLostPoolsLog(log));
+  const together = fleet?.chain({ nodes, directoryOf: directories.of });
+  const recent = createRecentHeads(config.maxResumedHeights);
+  const bulkhead = bulkheadOf(options, 'NODE');
+  const pastStates = createPastStates({
+    nodes,
+    versions,
+    bulkhead,
+    poolCounts,
+    served: recent.all,
+    readOnce: together?.states,
+  });
+  const poolOrders = createPoolOrders({ nodes, bulkhead, served: recent.all });
+  const headListeners: ((head: Head) => void)[] = [];
+  const head = createHeadFollower({
+    nodes,
+    versions,
+    poolCounts,
+    pollMs,
+    timeoutMs,
+    maxBlockAgeMs: config.maxBlockAgeMs,
+    recent,
+    now,
+    watcher: createHeadLog(log, (head) => {
+      for (const listener of headListeners) listener(head);
+    }),
+    fleetPoll: together?.heads(pastStates),
+    tracing,
+  });
+  const pushes: readonly BlockPush[] = config.fullnodeWsUrl.flatMap((url, n) => {
+    const name = nodes.all[n]?.name;
+    if (url === undefined || name === undefined) return [];
+    const { received: onBlock, changed: onChange } = head.push;
+    const watcher = createPushLog(log, name);
+    return [createBlockPush({ name, url, headers, proxies: config, timeoutMs, onBlock, onChange, watcher })];
+  });
+  return {
+    sources: { head, nodes, pastStates, poolOrders, pushes },
+    health: () => healthOfAll(nodes.status().map(({ health }) => health)),
+    onHead: (listener) => void headListeners.push(listener),
+    async unsubscribe() {
+      await Promise.all(pushes.map((push) => push.close()));
+    },
+    disconnect: http.close,
+  };
+}
+
+/** The host of a URL, with a number if several URLs have the same. The path can have a key, so it is left out. */
+function nameOf({ host }: URL, before: readonly URL[]): string {
+  const same = before.filter((url) => url.host === host).length;
+  return same === 0 ? host : `${host} (${same + 1})`;
+}

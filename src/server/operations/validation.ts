@@ -21,7 +21,7 @@ import { MAX_ERRORS, TooManyErrorsError, withoutStacks } from '../../errors.ts';
 import { textOf } from '../../graphql/document-source.ts';
 import { placeError } from '../../graphql/errors.ts';
 import { tooDeep, tooManyComparisons } from './document-bounds.ts';
-import { overlappingFields, TooManyComparisonsError } from './overlapping-fields.ts';
+import { overlappingFields } from './overlapping-fields.ts';
 import { valuesOfCorrectType } from './values-of-correct-type.ts';
 
 /** Validates documents against one schema. */
@@ -83,7 +83,7 @@ function validateBy(
       ? [tooManyComparisons()]
       : errors.map((error, index) => (index < MAX_ERRORS ? error : tooManyErrors())).map(explainDirective);
   } catch (error) {
-    if (error instanceof TooManyComparisonsError) return [tooManyComparisons()];
+    if (error instanceof GraphQLError) return [error];
     // Validation is recursive. How deep it can go depends on the stack that is left.
     if (error instanceof RangeError) return [tooDeep()];
     throw error;

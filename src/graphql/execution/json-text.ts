@@ -35,12 +35,8 @@ export function toWholeText(json: JsonText): string {
   return typeof json === 'string' ? json : json.join('');
 }
 
-/** The text as a string, or as the bytes of one in pieces. */
-export function toTextOrBytes(json: JsonText): string | Buffer {
-  return typeof json === 'string' ? json : Buffer.concat(toBytes(json));
-}
-
-/** The bytes of the pieces. */
-export function toBytes(pieces: readonly (string | Buffer)[]): readonly Buffer[] {
+/** The text as bytes, in pieces if it is long. */
+export function toBytes(json: JsonText): readonly Buffer[] {
+  const pieces = typeof json === 'string' ? [json] : json;
   return pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece));
 }

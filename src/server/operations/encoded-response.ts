@@ -35,7 +35,7 @@ export class EncodedResponse {
     values: number,
     json = result.toJson(),
   ) {
-    this.body = typeof json === 'string' ? [Buffer.from(json)] : toBytes(json);
+    this.body = toBytes(json);
     this.bytes = this.body.reduce((sum, { length }) => sum + length, 0);
     this.points = points;
     this.values = values;

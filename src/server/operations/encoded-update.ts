@@ -18,8 +18,7 @@ export type EncodedUpdate = {
 
 /** Encodes an update. @throws if a value cannot be encoded */
 export function encodeUpdate(result: WrittenResult, height: BeaconHeight | undefined): EncodedUpdate {
-  const written = result.toJson();
-  const json = typeof written === 'string' ? [Buffer.from(written)] : toBytes(written);
+  const json = toBytes(result.toJson());
   let last: { readonly id: string; readonly bytes: Buffer } | undefined;
 
   return {

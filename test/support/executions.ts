@@ -2,13 +2,12 @@ import { type DocumentNode, execute, type GraphQLError, type GraphQLSchema, isOb
 import { expect } from 'vitest';
 import type { MaybePromise } from '../../src/domain/maybe-promise.ts';
 import { MAX_ERRORS } from '../../src/errors.ts';
-import { findBadInput } from '../../src/graphql/bad-input.ts';
 import type { Context } from '../../src/graphql/context.ts';
+import { findBadInput } from '../../src/graphql/execution/arguments.ts';
 import { executePlan } from '../../src/graphql/execution/execute.ts';
-import { toWholeText } from '../../src/graphql/execution/json-text.ts';
 import { createPlanner, createValidDocument } from '../../src/graphql/execution/planner.ts';
 import { nextTurn } from '../../src/graphql/execution/time-slice.ts';
-import { WrittenResult } from '../../src/graphql/execution/written-result.ts';
+import { toWholeText, WrittenResult } from '../../src/graphql/execution/written-result.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 
 /** An operation, as `execute` of graphql-js takes it. */

@@ -1,10 +1,9 @@
 import type { GraphQLError } from 'graphql';
 import type { Service } from '../../src/graphql/context.ts';
 import { createErrorMask } from '../../src/graphql/errors.ts';
-import { toWholeText } from '../../src/graphql/execution/json-text.ts';
 import { createPlanner } from '../../src/graphql/execution/planner.ts';
 import { nextTurn } from '../../src/graphql/execution/time-slice.ts';
-import type { WrittenResult } from '../../src/graphql/execution/written-result.ts';
+import { toWholeText, type WrittenResult } from '../../src/graphql/execution/written-result.ts';
 import { schema } from '../../src/graphql/schema.ts';
 import { createMetrics, type Metrics } from '../../src/server/metrics/metrics.ts';
 import { Account } from '../../src/server/operations/account.ts';

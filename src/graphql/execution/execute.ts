@@ -4,12 +4,11 @@ import { withoutStacks } from '../../errors.ts';
 import { isSourceStream, type SourceStream } from '../../loaders/source-stream.ts';
 import type { Context } from '../context.ts';
 import { addFieldError, createFieldErrors, hasNone, placeFieldError, reportErrors } from './field-errors.ts';
-import { finishText, type JsonText } from './json-text.ts';
 import type { Execution, Written } from './plan.ts';
 import type { PlannedOperation } from './planner.ts';
 import { startTimeSlice, type TakeTurn } from './time-slice.ts';
 import { writeObject } from './write.ts';
-import { WrittenResult } from './written-result.ts';
+import { finishText, type JsonText, WrittenResult } from './written-result.ts';
 
 /** Executes a planned operation. Its result is JSON already. A long one is written in several turns of the event loop. */
 export function executePlan(

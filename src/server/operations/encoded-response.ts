@@ -1,7 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import { toBytes } from '../../graphql/execution/json-text.ts';
-import { WrittenResult } from '../../graphql/execution/written-result.ts';
+import { toBytes, WrittenResult } from '../../graphql/execution/written-result.ts';
 import { summarizeErrors } from './log-details.ts';
 import type { Executed } from './prepared-operation.ts';
 

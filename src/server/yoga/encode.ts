@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
-import { type JsonText, toBytes, toWholeText } from '../../graphql/execution/json-text.ts';
-import { hasData, WrittenResult } from '../../graphql/execution/written-result.ts';
+import { hasData, type JsonText, toBytes, toWholeText, WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';

@@ -51,8 +51,8 @@ export function encode(all: RequestResult | ArrayResults, options: EncodeOptions
 }
 
 /** The result of a request that is refused. */
-export function failed(...errors: readonly GraphQLError[]): RequestResult {
-  return { result: new WrittenResult(undefined, errors), points: 0 };
+export function failed(error: GraphQLError): RequestResult {
+  return { result: new WrittenResult(undefined, [error]), points: 0 };
 }
 
 /** A result, or the results of an array, in that media type, with the status of its errors. */

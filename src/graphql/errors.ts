@@ -6,10 +6,10 @@ import { WrittenResult } from './execution/written-result.ts';
 
 /** The result with its errors masked. */
 export function maskErrors(result: WrittenResult, maskError: (error: unknown) => GraphQLError): WrittenResult {
-  const { text, errors, extensions } = result;
+  const { text, errors } = result;
   if (errors === undefined) return result;
   const masked = errors.map(maskError);
-  return new WrittenResult(text, text === undefined ? masked : masked.map(withoutStatus), extensions);
+  return new WrittenResult(text, text === undefined ? masked : masked.map(withoutStatus));
 }
 
 /** The error without an HTTP status: the response to an operation that was executed has status 200. */

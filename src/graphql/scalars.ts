@@ -76,7 +76,7 @@ builder.scalarType('BeaconHeight', {
 });
 
 /**
- * The error in place of the value. The field with the argument throws it, see bad-input.ts. All bad values share one error: a
+ * The error in place of the value. The field with the argument throws it, see execution/arguments.ts. All bad values share one error: a
  * request can have thousands.
  */
 function badInput<Value>(expected: string): Value {

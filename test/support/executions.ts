@@ -2,12 +2,12 @@ import { type DocumentNode, execute, type GraphQLError, type GraphQLSchema, isOb
 import { expect } from 'vitest';
 import type { MaybePromise } from '../../src/domain/maybe-promise.ts';
 import { MAX_ERRORS } from '../../src/errors.ts';
-import { findBadInput } from '../../src/graphql/bad-input.ts';
 import type { Context } from '../../src/graphql/context.ts';
-import { createExecutor } from '../../src/graphql/execution/execute.ts';
-import { toWholeText } from '../../src/graphql/execution/json-text.ts';
+import { findBadInput } from '../../src/graphql/execution/arguments.ts';
+import { executePlan } from '../../src/graphql/execution/execute.ts';
 import { createPlanner, createValidDocument } from '../../src/graphql/execution/planner.ts';
-import { WrittenResult } from '../../src/graphql/execution/written-result.ts';
+import { nextTurn } from '../../src/graphql/execution/time-slice.ts';
+import { toWholeText, WrittenResult } from '../../src/graphql/execution/written-result.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 
 /** An operation, as `execute` of graphql-js takes it. */
@@ -25,7 +25,6 @@ const NO_LIMITS = { ...DEFAULT_LIMITS, maxDepth: 1_000, maxNesting: 1_000, maxSi
 /** Creates what executes operations by their plans, which it keeps. */
 export function createPlannedExecution(schema: GraphQLSchema) {
   const planner = createPlanner({ schema, limits: NO_LIMITS });
-  const executor = createExecutor();
   const documents = new Map<DocumentNode, ReturnType<typeof createValidDocument>>();
 
   return ({ document, operationName, variableValues, rootValue, contextValue }: Omit<ExecutedOperation, 'schema'>) => {
@@ -35,7 +34,7 @@ export function createPlannedExecution(schema: GraphQLSchema) {
     if (operation === undefined) throw new Error('The document has no such operation.');
     const planned = planner.plan(operation, variableValues);
     if (planned.plan === undefined) return new WrittenResult(undefined, planned.errors);
-    return executor.execute(planned, rootValue, contextValue as Context);
+    return executePlan(planned, rootValue, contextValue as Context, nextTurn);
   };
 }
 

@@ -1,11 +1,9 @@
 import type { GraphQLError } from 'graphql';
 import type { Service } from '../../src/graphql/context.ts';
 import { createErrorMask } from '../../src/graphql/errors.ts';
-import { createExecutor } from '../../src/graphql/execution/execute.ts';
-import { toWholeText } from '../../src/graphql/execution/json-text.ts';
 import { createPlanner } from '../../src/graphql/execution/planner.ts';
 import { nextTurn } from '../../src/graphql/execution/time-slice.ts';
-import type { WrittenResult } from '../../src/graphql/execution/written-result.ts';
+import { toWholeText, type WrittenResult } from '../../src/graphql/execution/written-result.ts';
 import { schema } from '../../src/graphql/schema.ts';
 import { createMetrics, type Metrics } from '../../src/server/metrics/metrics.ts';
 import { Account } from '../../src/server/operations/account.ts';
@@ -33,14 +31,12 @@ export function createTestPipeline({
   const { limits } = service;
   const { maskError = createErrorMask(() => {}) } = options;
   const { persisted = createPersistedQueries({ documents: new Map(), isOnly: false }) } = options;
-  const executor = createExecutor();
   return createPipeline({
     service,
     persisted,
     documents: createDocuments({ schema, limits, onRefused: metrics.recordRefusedOperation }),
     planner: createPlanner({ schema, limits }),
-    executor,
-    subscribeToGroup: createSubscriptionGroups({ service, executor, metrics, maskError }),
+    subscribeToGroup: createSubscriptionGroups({ service, takeTurn: nextTurn, metrics, maskError }),
     minimumHeights: { reachSent: () => undefined },
     metrics,
     maskError,

@@ -4,39 +4,34 @@ import { withoutStacks } from '../../errors.ts';
 import { isSourceStream, type SourceStream } from '../../loaders/source-stream.ts';
 import type { Context } from '../context.ts';
 import { addFieldError, createFieldErrors, hasNone, placeFieldError, reportErrors } from './field-errors.ts';
-import { finishText, type JsonText } from './json-text.ts';
 import type { Execution, Written } from './plan.ts';
 import type { PlannedOperation } from './planner.ts';
-import { nextTurn, startTimeSlice, type TakeTurn } from './time-slice.ts';
+import { startTimeSlice, type TakeTurn } from './time-slice.ts';
 import { writeObject } from './write.ts';
-import { WrittenResult } from './written-result.ts';
+import { finishText, type JsonText, WrittenResult } from './written-result.ts';
 
-/** Executes planned operations. Their results are JSON already. */
-export type Executor = {
-  execute(operation: PlannedOperation, rootValue: unknown, context: Context): MaybePromise<WrittenResult>;
-};
-
-/** Creates an executor. A long result is written in several turns of the event loop. */
-export function createExecutor(takeTurn: TakeTurn = nextTurn): Executor {
-  return {
-    execute({ plan: { root }, args, isRepeated }, rootValue, context) {
-      const errors = createFieldErrors();
-      const execution: Execution = { context, args, errors, isRepeated, slice: startTimeSlice(takeTurn) };
-      const toResult = (text: JsonText) =>
-        new WrittenResult(finishText(text), hasNone(errors) ? undefined : reportErrors(errors));
-      const fail = (error: unknown) => {
-        addFieldError(errors, placeFieldError(errors, error, undefined, undefined));
-        return toResult('null');
-      };
-      let written: Written;
-      try {
-        written = writeObject(root, rootValue, undefined, execution);
-      } catch (error) {
-        return fail(error);
-      }
-      return typeof written === 'string' ? toResult(written) : written.then(toResult, fail);
-    },
+/** Executes a planned operation. Its result is JSON already. A long one is written in several turns of the event loop. */
+export function executePlan(
+  { plan: { root }, args, isRepeated }: PlannedOperation,
+  rootValue: unknown,
+  context: Context,
+  takeTurn: TakeTurn,
+): MaybePromise<WrittenResult> {
+  const errors = createFieldErrors();
+  const execution: Execution = { context, args, errors, isRepeated, slice: startTimeSlice(takeTurn) };
+  const toResult = (text: JsonText) =>
+    new WrittenResult(finishText(text), hasNone(errors) ? undefined : reportErrors(errors));
+  const fail = (error: unknown) => {
+    addFieldError(errors, placeFieldError(errors, error, undefined, undefined));
+    return toResult('null');
   };
+  let written: Written;
+  try {
+    written = writeObject(root, rootValue, undefined, execution);
+  } catch (error) {
+    return fail(error);
+  }
+  return typeof written === 'string' ? toResult(written) : written.then(toResult, fail);
 }
 
 /**

@@ -3,9 +3,9 @@ import type { Complexity } from '../complexity.ts';
 import type { Context, Service } from '../context.ts';
 import type { Arguments } from './arguments.ts';
 import type { FieldErrors, Place } from './field-errors.ts';
-import type { JsonText } from './json-text.ts';
 import type { Shape } from './shapes.ts';
 import type { TimeSlice } from './time-slice.ts';
+import type { JsonText } from './written-result.ts';
 
 /** An operation, compiled: its root selection with everything in it. */
 export type OperationPlan = {

@@ -77,23 +77,24 @@ type CompilerOptions = PlannerOptions & { readonly shapes: Shapes };
 /** Maximum number of fields in all cached plans. */
 const MAX_CACHED_FIELDS = 50_000;
 
+/** A plan holds its document. This many characters of it take about as much memory as a field. */
+const CHARACTERS_PER_FIELD = 20;
+
 /** Creates a planner with an empty cache. */
 export function createPlanner({ schema, limits }: PlannerOptions): Planner {
-  const cache = new LRUCache<string, CompiledOperation>({
-    maxSize: MAX_CACHED_FIELDS,
-    sizeCalculation: ({ plan }) => 1 + (plan?.size ?? 0),
-  });
-
+  const cache = new LRUCache<string, CompiledOperation>({ maxSize: MAX_CACHED_FIELDS });
   const shapes = createShapes();
 
   function compileOnce(operation: KnownOperation, variables: VariableValues) {
-    const { id, conditions, isCached, plans } = operation;
+    const { id, document, conditions, isCached, plans } = operation;
     const values = conditions.length === 0 ? '' : valuesOf(conditions, variables);
     const key = `${id}:${values}`;
     const known = plans?.get(values) ?? cache.get(key);
     if (known !== undefined) return { compiled: known, isRepeated: true };
     const compiled = compileOperation(operation, variables, { schema, limits, shapes });
-    if (isCached) cache.set(key, compiled);
+    const characters = document.loc?.end ?? 0;
+    const size = 1 + (compiled.plan?.size ?? 0) + Math.ceil(characters / CHARACTERS_PER_FIELD);
+    if (isCached) cache.set(key, compiled, { size });
     const isSubscription = operation.definition.operation === 'subscription';
     return { compiled, isRepeated: isSubscription || compiled.plan?.hasNewShape === false };
   }

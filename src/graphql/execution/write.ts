@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { addFieldError, type Place, placeFieldError } from './field-errors.ts';
-import { concatTexts, finishText, type JsonText } from './json-text.ts';
 import type { Execution, FieldPlan, ObjectPlan, WriteValue, Written } from './plan.ts';
 import { continueLater, isOver, isOverForEntry } from './time-slice.ts';
+import { concatTexts, finishText, type JsonText } from './written-result.ts';
 
 /**
  * Writes an object as JSON. Its fields are resolved in order. Promises are awaited together.

@@ -12,24 +12,17 @@ export function createDataVersion({
   market,
   tokens,
 }: Pick<Service['sources'], 'head' | 'market' | 'tokens'>): () => DataVersion {
-  let knownHead = head.current();
-  let knownPairs = market.pairs.current()?.market;
-  let knownTickers = market.tickers.current()?.market;
-  let knownTokens = tokens.current();
-  let version: DataVersion = {};
+  const read = () => [
+    head.current(),
+    market.pairs.current()?.market,
+    market.tickers.current()?.market,
+    tokens.current(),
+  ];
+  let version = read();
 
   return () => {
-    const newest = head.current();
-    const pairs = market.pairs.current()?.market;
-    const tickers = market.tickers.current()?.market;
-    const list = tokens.current();
-    if (newest !== knownHead || pairs !== knownPairs || tickers !== knownTickers || list !== knownTokens) {
-      knownHead = newest;
-      knownPairs = pairs;
-      knownTickers = tickers;
-      knownTokens = list;
-      version = {};
-    }
+    const current = read();
+    if (current.some((value, index) => value !== version[index])) version = current;
     return version;
   };
 }

@@ -1,7 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import { type JsonText, toBytes } from '../../graphql/execution/json-text.ts';
-import { WrittenResult } from '../../graphql/execution/written-result.ts';
+import { type JsonText, toBytes, WrittenResult } from '../../graphql/execution/written-result.ts';
 import { summarizeErrors } from './log-details.ts';
 import type { Executed } from './prepared-operation.ts';
 
@@ -57,8 +56,7 @@ export class EncodedResponse {
 const MAX_TEXT_LENGTH = 8_192;
 
 function toBody(json: JsonText): EncodedResponse['body'] {
-  if (typeof json !== 'string') return toBytes(json);
-  return json.length <= MAX_TEXT_LENGTH ? [json] : [Buffer.from(json)];
+  return typeof json === 'string' && json.length <= MAX_TEXT_LENGTH ? [json] : toBytes(json);
 }
 
 /** Encodes a result. One that cannot be encoded becomes an internal error. */

@@ -1,7 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import { toBytes } from '../../graphql/execution/json-text.ts';
-import { hasData, type WrittenResult } from '../../graphql/execution/written-result.ts';
+import { hasData, toBytes, type WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Outcome } from '../metrics/metrics.ts';
 
 /** One update of a subscription, encoded once for all subscribers that receive it. */
@@ -18,8 +17,7 @@ export type EncodedUpdate = {
 
 /** Encodes an update. @throws if a value cannot be encoded */
 export function encodeUpdate(result: WrittenResult, height: BeaconHeight | undefined): EncodedUpdate {
-  const written = result.toJson();
-  const json = typeof written === 'string' ? [Buffer.from(written)] : toBytes(written);
+  const json = toBytes(result.toJson());
   let last: { readonly id: string; readonly bytes: Buffer } | undefined;
 
   return {

@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import { type BeaconHeight, parseBeaconHeight } from '../../domain/beacon-height.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
-import type { Subscription } from '../../live/broadcast/broadcast.ts';
+import { onEach, type Subscription } from '../../live/broadcast/broadcast.ts';
 import { createTurnLimit } from '../../live/broadcast/turn-limit.ts';
 import type { Head } from '../../live/chain/head.ts';
 import type { HeadFollower } from '../../live/chain/head-follower.ts';
@@ -126,15 +126,7 @@ export function createMinimumHeights(options: MinimumHeightsOptions): MinimumHei
 
   /** The heads are followed only while something waits. */
   function follow(): void {
-    if (heads !== undefined) return;
-    heads = head.subscribe({
-      onNext(newest) {
-        endReached(newest);
-        heads?.request();
-      },
-      onError() {},
-    });
-    heads.request();
+    heads ??= onEach(head.subscribe, endReached);
   }
 
   function unfollow(): void {

@@ -1,6 +1,5 @@
 import type { GraphQLError } from 'graphql';
 import type { Service } from '../../graphql/context.ts';
-import { createExecutor } from '../../graphql/execution/execute.ts';
 import { createPlanner } from '../../graphql/execution/planner.ts';
 import { schema } from '../../graphql/schema.ts';
 import { createTurnQueue } from '../../live/broadcast/turn-limit.ts';
@@ -43,11 +42,10 @@ export function createOperations(options: OperationsOptions) {
   const persisted = createPersistedQueries({ documents: options.documents, isOnly: options.persistedOnly });
   const documents = createDocuments({ schema, limits, takeTurn, onRefused: metrics.recordRefusedOperation });
   const planner = createPlanner({ schema, limits });
-  const executor = createExecutor(takeTurn);
-  const subscribeToGroup = createSubscriptionGroups({ service, executor, metrics, maskError, tracing });
+  const subscribeToGroup = createSubscriptionGroups({ service, takeTurn, metrics, maskError, tracing });
   const timeoutMs = options.upstreamTimeoutMs;
   const minimumHeights = createMinimumHeights({ head, hasNode: configured.NODE, timeoutMs, metrics });
-  const steps = { service, persisted, documents, planner, executor, subscribeToGroup, minimumHeights };
+  const steps = { service, persisted, documents, planner, subscribeToGroup, minimumHeights };
   const pipeline = createPipeline({ ...steps, metrics, maskError, takeTurn });
   const dataVersion = createDataVersion(sources);
   const cache = createResponseCache({ maxBytes: responseCacheBytes, dataVersion, tokenList: tokens.current, now });

@@ -16,6 +16,7 @@ import {
   type SelectionSetNode,
   type ValidationContext,
 } from 'graphql';
+import { tooManyComparisons } from './document-bounds.ts';
 
 /** A selected field, with the type of its object and its own type. */
 type Use = {
@@ -26,9 +27,6 @@ type Use = {
 
 /** A selection set, with the type of its object. */
 type TypedSet = { readonly set: SelectionSetNode; readonly parent: GraphQLNamedType | undefined };
-
-/** The fields of a document take too many steps to compare. */
-export class TooManyComparisonsError extends Error {}
 
 /** Maximum number of steps. A document without fragments needs two for each of its fields. */
 const MAX_STEPS = 60_000;
@@ -41,7 +39,7 @@ const MAX_STEPS = 60_000;
  * compared with the first of its group. Selection sets that are merged in several places are compared once for each
  * combination.
  *
- * @throws TooManyComparisonsError
+ * @throws GraphQLError if that takes too many steps
  */
 export function overlappingFields(context: ValidationContext): ASTVisitor {
   const ids = new Map<SelectionSetNode, number>();
@@ -51,7 +49,7 @@ export function overlappingFields(context: ValidationContext): ASTVisitor {
   let steps = 0;
 
   function step(): void {
-    if (++steps > MAX_STEPS) throw new TooManyComparisonsError();
+    if (++steps > MAX_STEPS) throw tooManyComparisons();
   }
 
   function keyOf(sets: readonly TypedSet[]): string {

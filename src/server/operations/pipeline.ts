@@ -6,7 +6,7 @@ import { complexityOf, costOfVariables, measureCost, requireWithinLimits } from 
 import { textOf } from '../../graphql/document-source.ts';
 import { maskErrors } from '../../graphql/errors.ts';
 import { countValues } from '../../graphql/execution/arguments.ts';
-import { type Executor, openSourceStream } from '../../graphql/execution/execute.ts';
+import { executePlan, openSourceStream } from '../../graphql/execution/execute.ts';
 import type { Planned, Planner } from '../../graphql/execution/planner.ts';
 import type { TakeTurn } from '../../graphql/execution/time-slice.ts';
 import { type ResultExtensions, WrittenResult } from '../../graphql/execution/written-result.ts';
@@ -21,7 +21,7 @@ import { EXPECTED_CODE } from './log-details.ts';
 import type { MinimumHeights } from './minimum-heights.ts';
 import type { PersistedDocument } from './persisted-documents.ts';
 import type { PersistedQueries } from './persisted-queries.ts';
-import type { Client, Executed, Prepared, PreparedOperation, SelectedOperation } from './prepared-operation.ts';
+import type { Client, Executed, Prepared, PreparedOperation } from './prepared-operation.ts';
 import type { SubscribeToGroup } from './subscription-groups.ts';
 
 /**
@@ -50,7 +50,6 @@ type PipelineOptions = {
   readonly persisted: PersistedQueries;
   readonly documents: Documents;
   readonly planner: Planner;
-  readonly executor: Executor;
   readonly subscribeToGroup: SubscribeToGroup;
   readonly minimumHeights: Pick<MinimumHeights, 'reachSent'>;
   readonly metrics: Metrics;
@@ -65,7 +64,7 @@ const MAX_VALUES_AT_ONCE = 5_000;
 
 /** Creates the pipeline. */
 export function createPipeline(options: PipelineOptions): Pipeline {
-  const { service, persisted, documents, planner, executor, subscribeToGroup, minimumHeights } = options;
+  const { service, persisted, documents, planner, subscribeToGroup, minimumHeights } = options;
   const { metrics, maskError, takeTurn } = options;
   const { limits } = service;
 
@@ -75,14 +74,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   }
 
   function prepare(sent: SentOperation, client: Client): MaybePromise<Prepared> {
-    return andThen(resolve(sent), (resolved) => readResolved(resolved, sent, client));
-  }
-
-  function readResolved(
-    resolved: PersistedDocument | string | GraphQLError,
-    sent: SentOperation,
-    client: Client,
-  ): MaybePromise<Prepared> {
+    const resolved = resolve(sent);
     if (resolved instanceof GraphQLError) {
       const unpaid = client.account.charge(1);
       return { errors: [unpaid ?? resolved] };
@@ -139,7 +131,10 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     );
   }
 
-  function measure(selected: SelectedOperation, planned: Planned): PreparedOperation {
+  function measure(
+    selected: Omit<PreparedOperation, 'planned' | 'cost' | 'points'>,
+    planned: Planned,
+  ): PreparedOperation {
     const { operation, sentVariables } = selected;
     const cost =
       planned.plan === undefined ? costOfVariables(sentVariables) : measureCost(planned.plan, planned.args, service);
@@ -189,25 +184,27 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     const written =
       planned.plan === undefined
         ? new WrittenResult(undefined, planned.errors)
-        : inTurn(isLong, () => executor.execute(planned, undefined, context));
+        : inTurn(isLong, () => executePlan(planned, undefined, context, takeTurn));
     return andThen(written, (result) => {
       metrics.recordOperation('query', outcomeOf(result), (performance.now() - start) / 1_000);
       if (persistedName !== undefined) metrics.recordPersistedOperation(persistedName);
       if (result.errors !== undefined) client.account.debit(result.errors.length - 1);
-      const masked = maskErrors(result, maskError);
-      const height = context.loaders.head.height();
-      const facts = { height, operationName };
-      if (extensions === undefined && masked.errors === undefined)
-        return { result: masked, dependencies: context.loaders.dependencies, ...facts, persistedName };
-      return { result: new WrittenResult(masked.text, masked.errors, extensions), ...facts };
+      const { text, errors } = maskErrors(result, maskError);
+      const { head, dependencies } = context.loaders;
+      return {
+        result: new WrittenResult(text, errors, extensions),
+        dependencies: extensions === undefined ? dependencies : undefined,
+        height: head.height(),
+        operationName,
+        persistedName,
+      };
     });
   }
 
   async function subscribe(prepared: PreparedOperation): Promise<Subscribe<EncodedUpdate> | WrittenResult> {
     const start = performance.now();
     const opened = await open(prepared);
-    const isRefused = opened instanceof WrittenResult;
-    const outcome = isRefused ? outcomeOf(opened) : 'whole';
+    const outcome = opened instanceof WrittenResult ? outcomeOf(opened) : 'whole';
     metrics.recordOperation('subscribe', outcome, (performance.now() - start) / 1_000);
     if (prepared.persistedName !== undefined) metrics.recordPersistedOperation(prepared.persistedName);
     return opened;

@@ -39,12 +39,6 @@ export type PreparedOperation = {
   readonly errors?: never;
 };
 
-/** An operation before it is planned. */
-export type SelectedOperation = Pick<
-  PreparedOperation,
-  'client' | 'operation' | 'persistedName' | 'sentVariables' | 'isLong'
->;
-
 /** A prepared operation, or the errors of one that can never be executed. */
 export type Prepared = PreparedOperation | { readonly errors: readonly GraphQLError[] };
 

@@ -1,8 +1,7 @@
 import { GraphQLError } from 'graphql';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import { concatTexts, type JsonText } from '../../graphql/execution/json-text.ts';
 import type { TakeTurn } from '../../graphql/execution/time-slice.ts';
-import { WrittenResult } from '../../graphql/execution/written-result.ts';
+import { concatTexts, type JsonText, WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import { inSpan } from '../../tracing/tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
-import { type GraphQLError, print } from 'graphql';
+import type { GraphQLError } from 'graphql';
 import type { Instant } from '../../domain/instant.ts';
 import { createContext, type Service } from '../../graphql/context.ts';
 import { textOf } from '../../graphql/document-source.ts';
 import { maskErrors } from '../../graphql/errors.ts';
-import type { Executor } from '../../graphql/execution/execute.ts';
+import { executePlan } from '../../graphql/execution/execute.ts';
 import type { KnownOperation, PlannedOperation } from '../../graphql/execution/planner.ts';
+import type { TakeTurn } from '../../graphql/execution/time-slice.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import { createTurnLimit } from '../../live/broadcast/turn-limit.ts';
 import type { SourceStream } from '../../loaders/source-stream.ts';
@@ -31,7 +32,8 @@ export type SubscribeToGroup = (subscription: OpenSubscription) => Subscribe<Enc
 /** What groups need. */
 type SubscriptionGroupsOptions = {
   readonly service: Service;
-  readonly executor: Executor;
+  /** Waits for a turn of the event loop. */
+  readonly takeTurn: TakeTurn;
   readonly metrics: Metrics;
   readonly maskError: (error: unknown) => GraphQLError;
   readonly tracing?: Tracing | undefined;
@@ -45,7 +47,7 @@ const SENT_PER_TURN = 16;
 
 /** Creates the groups; there are none yet. */
 export function createSubscriptionGroups(options: SubscriptionGroupsOptions): SubscribeToGroup {
-  const { service, executor, metrics, maskError, tracing } = options;
+  const { service, takeTurn, metrics, maskError, tracing } = options;
   const groups = new Map<string, SubscriptionGroup>();
   const executing = createTurnLimit(EXECUTED_PER_TURN);
   const sending = createTurnLimit(SENT_PER_TURN);
@@ -59,7 +61,7 @@ export function createSubscriptionGroups(options: SubscriptionGroupsOptions): Su
       const context = createContext(service, { head });
       const { dependencies } = context.loaders;
       const root = stream.toUpdate(value, previous);
-      const result = maskErrors(await inSpan(span, () => executor.execute(planned, root, context)), maskError);
+      const result = maskErrors(await inSpan(span, () => executePlan(planned, root, context, takeTurn)), maskError);
       const update = encodeUpdate(result, stream.heightOf(value));
       span?.end({ height: head?.beaconHeight, codes: codesOf(result.errors) });
       return { update, areCurrent: (now: Instant) => dependencies.areCurrent(now) };
@@ -96,8 +98,7 @@ export function createSubscriptionGroups(options: SubscriptionGroupsOptions): Su
 
 /** Two operations with the same key receive the same updates. */
 function keyOf({ operation: { document, definition }, planned: { variables }, stream }: OpenSubscription): string {
-  const text = textOf(document) ?? print(document);
-  const key = JSON.stringify([text, definition.name?.value, variables, stream.resumesAfter], bigintToText);
+  const key = JSON.stringify([textOf(document), definition.name?.value, variables, stream.resumesAfter], bigintToText);
   return hash('sha256', key, 'base64');
 }
 

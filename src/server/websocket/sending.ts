@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { toBytes } from '../../graphql/execution/json-text.ts';
+import { toBytes } from '../../graphql/execution/written-result.ts';
 import type { Subscribe, Subscriber, Subscription } from '../../live/broadcast/broadcast.ts';
 import type { EncodedResponse } from '../operations/encoded-response.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
-import { type JsonText, toTextOrBytes, toWholeText } from '../../graphql/execution/json-text.ts';
-import { hasData, WrittenResult } from '../../graphql/execution/written-result.ts';
+import { hasData, type JsonText, toBytes, toWholeText, WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
@@ -61,7 +60,11 @@ function encodeAs(type: ResponseType, json: JsonText, errors: readonly GraphQLEr
   const { status, headers: all } = statusOf(errors, type === MULTIPART ? 'application/graphql-response+json' : type);
   const headers = all['allow'] === undefined ? all : { ...all, allow: METHODS };
   if (type !== EVENT_STREAM && type !== MULTIPART)
-    return { status, headers: { ...headers, 'content-type': `${type}; charset=utf-8` }, body: toTextOrBytes(json) };
+    return {
+      status,
+      headers: { ...headers, 'content-type': `${type}; charset=utf-8` },
+      body: Buffer.concat(toBytes(json)),
+    };
   const text = toWholeText(json);
   if (type === EVENT_STREAM)
     return { status, headers: { ...headers, ...EVENT_STREAM_HEADERS }, body: toEventStream(text) };

@@ -79,7 +79,7 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
   const accepted = createNegotiation();
 
   async function readSent(request: Request, kind: BodyKind): Promise<Entry | readonly Entry[]> {
-    const bytes = new Uint8Array(await request.arrayBuffer());
+    const bytes = new Uint8Array(await request.arrayBuffer().catch(throwDisconnected));
     // The first request creates Yoga in this turn. Parsing a large body takes as long.
     await takeTurn();
     if (kind === 'graphql') return { query: decodeBody(bytes) };
@@ -158,6 +158,13 @@ const NOT_ACCEPTED = badRequest(
 );
 
 const NOT_READ = 'Send the body as JSON in UTF-8, with the header "Content-Type: application/json".';
+
+/** Throws the error of a body that cannot be read. Of a client that has disconnected meanwhile, it is none of the gateway. */
+function throwDisconnected(error: unknown): never {
+  throw (error as NodeJS.ErrnoException).code === 'ECONNRESET'
+    ? badRequest(400, 'The client has disconnected.')
+    : error;
+}
 
 function isList(sent: Entry | readonly Entry[]): sent is readonly Entry[] {
   return Array.isArray(sent);

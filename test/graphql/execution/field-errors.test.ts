@@ -1,6 +1,6 @@
 import { buildSchema, type GraphQLInterfaceType, parse } from 'graphql';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { toWholeText } from '../../../src/graphql/execution/json-text.ts';
+import { toWholeText } from '../../../src/graphql/execution/written-result.ts';
 import { createExecutions, executePlanned } from '../../support/executions.ts';
 
 /** A schema whose fields fail in every way: at once or later, nullable or not. */

@@ -84,3 +84,17 @@ test('a subscription is repeated from the start, because each update has the sam
   const planned = operation && createPlanner({ schema, limits: DEFAULT_LIMITS }).plan(operation, {});
   expect(planned).toMatchObject({ isRepeated: true });
 });
+
+test('cached plans are bounded by the length of their documents too, which they hold', () => {
+  const planner = createPlanner({ schema, limits: DEFAULT_LIMITS });
+  const read = (text: string) => createValidDocument(parse(text)).operation(undefined);
+  const planOf = (operation: ReturnType<typeof read>) => operation && planner.plan(operation, {}).plan;
+  const [first, last] = ['{ beaconHeight }', '{ service { version } }'].map(read);
+  const plans = [planOf(first), planOf(last)];
+  expect([planOf(first), planOf(last)]).toEqual(plans);
+  for (let n = 0; n < 60; n++) {
+    planOf(read(`{ nodes(ids: [${'"a",'.repeat(5_000)}]) { id } }`));
+    expect(planOf(last)).toBe(plans[1]);
+  }
+  expect(planOf(first)).not.toBe(plans[0]);
+});

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { createSchema, createYoga } from 'graphql-yoga';
 import { expect, onTestFinished, test } from 'vitest';
+import { createErrorMask } from '../../../src/graphql/errors.ts';
 import type { Subscribe } from '../../../src/live/broadcast/broadcast.ts';
 import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
 import type { EncodedUpdate } from '../../../src/server/operations/encoded-update.ts';
@@ -39,10 +40,8 @@ test('a reader that waits for an event receives a comment in each keep-alive per
   expect(await readUntil(response, /\n\n:\n\n:\n\n$/)).toBe(`:\n\n${event}:\n\n:\n\n`);
 });
 
-test('an event stream with an update that cannot be encoded is aborted, and the log gets the reason', async () => {
-  const error = new TypeError('This cannot be encoded.');
-  const updates: Subscribe<EncodedUpdate> = ({ onError }) => ({ request: () => onError(error), cancel() {} });
-  const logged: unknown[] = [];
+/** Yoga with the operations, whose subscriptions have these updates. */
+function createTestYoga(updates: Subscribe<EncodedUpdate>, internal: (error: unknown) => void) {
   const schema = createSchema({ typeDefs: 'type Query { none: Boolean }' });
   const plugin = useOperations({
     results: { one: async () => ({ result: updates, points: 1 }), array: () => expect.unreachable() },
@@ -54,9 +53,24 @@ test('an event stream with an update that cannot be encoded is aborted, and the 
     keepAliveMs: 60_000,
     metrics: { recordErrors() {} },
     trackStream() {},
-    internal: (each) => logged.push(each),
+    internal,
   });
-  const yoga = createYoga<ServerContext>({ schema, plugins: [plugin], logging: false });
+  return createYoga<ServerContext>({
+    schema,
+    plugins: [plugin],
+    logging: false,
+    maskedErrors: { maskError: createErrorMask(internal) },
+  });
+}
+
+test('an event stream with an update that cannot be encoded is aborted, and the log gets the reason', async () => {
+  const error = new TypeError('This cannot be encoded.');
+  const logged: unknown[] = [];
+  const yoga = createTestYoga(
+    ({ onError }) => ({ request: () => onError(error), cancel() {} }),
+    (each) => logged.push(each),
+  );
+
   const server = createServer((request, response) => {
     const served = { request, response, id: '1', startedAt: 0, paid: 0, begin() {} };
     yoga(request, response, { served });
@@ -96,4 +110,25 @@ test.each([
     expect([response.status, response.headers.get('content-type')]).toEqual([200, type]);
     expect(await response.text()).toBe(toBody(text));
   }
+});
+
+test('a client that disconnects in the middle of its body is no internal error', async () => {
+  const logged: unknown[] = [];
+  const yoga = createTestYoga(
+    () => expect.unreachable(),
+    (each) => logged.push(each),
+  );
+  const handled = Promise.withResolvers<unknown>();
+  const server = createServer((request, response) => {
+    const served = { request, response, id: '1', startedAt: 0, paid: 0, begin: handled.resolve };
+    yoga(request, response, { served });
+    socket.destroy();
+  }).listen(0);
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{');
+  await handled.promise;
+  expect(logged).toEqual([]);
 });

@@ -46,7 +46,7 @@ export function addTraded(a: Traded, b: Traded): Traded {
 }
 
 /** Positive if the ratio of reserve 1 to reserve 2 of `a` is higher than that of `b`, 0n if they are equal. */
-export function compareRatios(a: PoolReserves, b: PoolReserves): bigint {
+function compareRatios(a: PoolReserves, b: PoolReserves): bigint {
   return a.reserve1 * b.reserve2 - b.reserve1 * a.reserve2;
 }
 

@@ -2,9 +2,17 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
-import type { PoolReserves, Reserves } from '../domain/reserves.ts';
+import {
+  addTraded,
+  NOTHING_TRADED,
+  type PoolReserves,
+  type RatioRange,
+  type Reserves,
+  type Traded,
+  tradedBetween,
+  widenRange,
+} from '../domain/reserves.ts';
 import { amountOf, numberOf, type Row, type Value } from './database.ts';
-import { areEqual, type Rollup } from './rollup.ts';
 
 /** The intervals of one length with the heights of one version. */
 export type Series = { readonly version: ExchangeVersion; readonly interval: CandleInterval };
@@ -28,6 +36,43 @@ export function minutesOf(interval: CandleInterval): number {
 /** When the interval began that contains an instant, as a Unix timestamp in seconds. */
 export function openedAt(time: Instant, interval: CandleInterval): number {
   return openTimeOf(time, interval) / 1000;
+}
+
+/** What happened to a pool over some consecutive recorded heights. */
+export type Rollup = RatioRange &
+  Traded & {
+    /** The state after the first height, or after the first one at which the pool existed. */
+    readonly open: Reserves;
+    readonly close: PoolReserves;
+    /** Whether a lower height is recorded at which the pool did not exist yet. */
+    readonly hasAppeared: boolean;
+  };
+
+/** Whether two states of a pool are the same; a pool that does not exist has no state. */
+export function areEqual(a: PoolReserves | undefined, b: PoolReserves | undefined): boolean {
+  return a?.reserve1 === b?.reserve1 && a?.reserve2 === b?.reserve2;
+}
+
+/** The rollup of a single state. */
+export function rollupOf(state: Reserves): Rollup {
+  return { open: state, high: state, low: state, close: state, ...NOTHING_TRADED, hasAppeared: false };
+}
+
+/** Joins the rollups of two ranges of heights. The second range is above the first. */
+export function joinRollups(first: Rollup | undefined, second: Rollup): Rollup {
+  if (first === undefined) return second;
+  return {
+    open: first.open,
+    ...widenRange(widenRange(first, second.high), second.low),
+    close: second.close,
+    ...addTraded(first, second),
+    hasAppeared: first.hasAppeared,
+  };
+}
+
+/** The rollup with a change from one state to the next: what it traded. */
+export function withTrade(rollup: Rollup, from: PoolReserves | undefined, to: PoolReserves | undefined): Rollup {
+  return { ...rollup, ...addTraded(rollup, tradedBetween(from, to)) };
 }
 
 /** Reads a row of the intervals of a version. */

@@ -17,8 +17,8 @@ export type Database = {
 export type ReadSql = {
   /** The rows of a query. */
   all(query: string, ...values: readonly Value[]): Promise<readonly Row[]>;
-  /** The rows of a query for each list of values, which are whole numbers. */
-  each(query: string, lists: readonly (readonly number[])[]): Promise<readonly (readonly Row[])[]>;
+  /** The rows of a query for each list of values, which are whole numbers or texts. */
+  each(query: string, lists: readonly (readonly (number | string)[])[]): Promise<readonly (readonly Row[])[]>;
 };
 
 /** Reads and writes inside a transaction. @throws HistoryDatabaseError */

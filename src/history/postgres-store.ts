@@ -81,18 +81,20 @@ function createPostgresDatabase(url: string): Database {
   pool.on('connect', (connection) => connection.on('error', onError));
 
   async function transact<T>(begin: string, work: (sql: Sql) => Promise<T>): Promise<T> {
-    const connection = await orFail(() => pool.connect());
+    const connection = await pool.connect().catch((error) => {
+      throw toDatabaseError(error);
+    });
     try {
-      await orFail(() => connection.query(begin));
+      await connection.query(begin);
       const result = await work(createSql(connection));
-      await orFail(() => connection.query('COMMIT'));
+      await connection.query('COMMIT');
       connection.release();
       return result;
     } catch (error) {
       isBroken ||= mustReopen(error);
       // The connection is closed. The server then rolls its transaction back.
       connection.release(true);
-      throw error;
+      throw toDatabaseError(error);
     }
   }
 
@@ -115,8 +117,8 @@ function toDriverUrl(text: string): string {
 }
 
 function createSql(connection: pg.PoolClient): Sql {
-  const query = (text: string, values: readonly unknown[]) =>
-    orFail(async () => (await connection.query<Record<string, bigint | string | null>>(text, [...values])).rows);
+  const query = async (text: string, values: readonly unknown[]) =>
+    (await connection.query<Record<string, bigint | string | null>>(text, [...values])).rows;
 
   return {
     all: (text, ...values) => query(text, values.map(toText)),
@@ -152,12 +154,15 @@ function toColumns(rows: readonly (readonly Value[])[]): readonly (readonly (str
   return (rows[0] ?? []).map((_, column) => rows.map((row) => toText(row[column] ?? null)));
 }
 
-/** A table of lists of whole numbers. */
-function unnest([list = []]: readonly (readonly number[])[]): string {
-  return `unnest(${list.map((_, index) => `$${index + 1}::bigint[]`).join(', ')})`;
+type Lists = readonly (readonly (number | string)[])[];
+
+/** A table of lists of values. */
+function unnest([list = []]: Lists): string {
+  const typeOf = (value: number | string) => (typeof value === 'string' ? TYPES.text : TYPES.integer);
+  return `unnest(${list.map((value, index) => `$${index + 1}::${typeOf(value)}[]`).join(', ')})`;
 }
 
-function listColumns([list = []]: readonly (readonly number[])[], ...others: readonly string[]): string {
+function listColumns([list = []]: Lists, ...others: readonly string[]): string {
   return `p(${[...list.map((_, index) => `v${index + 1}`), ...others].join(', ')})`;
 }
 
@@ -176,17 +181,13 @@ const LOST = /^(08|25006|3D|3F|42|57P)/;
 
 /** Whether the connections are of no use after this error. One without a code of PostgreSQL is an error of the connection. */
 function mustReopen(error: unknown): boolean {
-  if (!(error instanceof HistoryDatabaseError) || error.cause === undefined) return false;
-  const { cause } = error;
-  return !(cause instanceof pg.DatabaseError) || LOST.test(cause.code ?? '');
+  if (error instanceof HistoryDatabaseError) return false;
+  return !(error instanceof pg.DatabaseError) || LOST.test(error.code ?? '');
 }
 
-/** Calls PostgreSQL. @throws HistoryDatabaseError in place of its errors */
-async function orFail<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    const { message, code } = error as Error & { readonly code?: string };
-    throw new HistoryDatabaseError(`The history database failed: ${message || code}`, { cause: error });
-  }
+/** An error of PostgreSQL as one of the store. */
+function toDatabaseError(error: unknown): HistoryDatabaseError {
+  if (error instanceof HistoryDatabaseError) return error;
+  const { message, code } = error as Error & { readonly code?: string };
+  return new HistoryDatabaseError(`The history database failed: ${message || code}`, { cause: error });
 }

@@ -3,8 +3,8 @@ import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../domain/candle.t
 import type { Instant } from '../domain/instant.ts';
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import { minutesOf, type Series } from './candle-rows.ts';
-import { type Database, numberOf, type ReadSql, type Sql, type Value } from './database.ts';
-import { STATE_OF_POOL } from './pool-states.ts';
+import { type Database, numberOf, type Sql } from './database.ts';
+import { stateColumn } from './pool-states.ts';
 import {
   DELETED_BEFORE,
   hasOrigin,
@@ -14,8 +14,7 @@ import {
   readDeletedBefore,
   toRecordedHeight,
 } from './reading.ts';
-import { FACTS, intervalsOf, POOL_BASES, POOL_ORIGINS } from './tables.ts';
-import { toVersionNumber, VERSIONS, versionOfPool } from './versions.ts';
+import { FACTS, intervalsOf, isPoolOf, toVersionNumber, VERSIONS } from './tables.ts';
 
 /** Number of heights and of pools in one transaction, so that reads wait for a moment only. */
 const HEIGHTS_AT_ONCE = 100;
@@ -59,28 +58,9 @@ async function startDeletion(sql: Sql, before: Instant): Promise<boolean> {
 async function keepOrigin(sql: Sql, version: ExchangeVersion, before: Instant): Promise<void> {
   const first = await heightAtOrAbove(sql, 0, version);
   if (first === undefined || first.time >= before || (await hasOrigin(sql, version))) return;
-  const pools = await readPools(sql, version);
-  const query = 'SELECT base1, base2 FROM pools WHERE pool = $1';
-  const bases = await sql.each(
-    query,
-    pools.map(({ pool }) => [pool]),
-  );
-  const rows = pools.map(({ pool, id }, index): readonly Value[] => {
-    const { base1 = null, base2 = null } = bases[index]?.[0] ?? {};
-    return [pool, id, base1, base2];
-  });
-  await sql.put(POOL_ORIGINS, rows);
+  await sql.run(`UPDATE pools SET origin1 = base1, origin2 = base2 WHERE ${isPoolOf(version)}`);
   await sql.put(FACTS, [[originFact(version), 'true']]);
 }
-
-/** The pools of a version, by number. */
-async function readPools(sql: ReadSql, version: ExchangeVersion): Promise<readonly NumberedPool[]> {
-  const rows = await sql.all('SELECT pool, id FROM pools ORDER BY pool');
-  const pools = rows.map((row): NumberedPool => ({ pool: numberOf(row, 'pool'), id: String(row['id']) }));
-  return pools.filter(({ id }) => versionOfPool(id) === version);
-}
-
-type NumberedPool = { readonly pool: number; readonly id: string };
 
 /** Deletes some of the lowest heights. @returns whether there are more */
 async function deleteHeights(sql: Sql, before: Instant): Promise<boolean> {
@@ -102,23 +82,11 @@ async function deleteHeights(sql: Sql, before: Instant): Promise<boolean> {
 
 /** Deletes the heights of a version below one of them, whose states become the bases. */
 async function deleteBelow(sql: Sql, version: ExchangeVersion, height: BeaconHeight): Promise<void> {
-  const pools = await readPools(sql, version);
-  const changes = await sql.each(
-    STATE_OF_POOL,
-    pools.map(({ pool }) => [pool, height]),
-  );
-  const changed = pools.flatMap(({ pool, id }, index) => {
-    const [change] = changes[index] ?? [];
-    return change ? [{ pool, id, change }] : [];
-  });
-  await sql.put(
-    POOL_BASES,
-    changed.map(({ pool, id, change }) => [pool, id, change['reserve1'] ?? null, change['reserve2'] ?? null]),
-  );
-  await sql.runEach(
-    'DELETE FROM changes WHERE pool = $1 AND height <= $2',
-    changed.map(({ pool }) => [pool, height]),
-  );
+  const states = `base1 = ${stateColumn(1)}, base2 = ${stateColumn(2)}`;
+  const isChanged = 'EXISTS (SELECT height FROM changes WHERE pool = pools.pool AND height <= $1)';
+  await sql.run(`UPDATE pools SET ${states} WHERE ${isPoolOf(version)} AND ${isChanged}`, height);
+  const pools = `SELECT pool FROM pools WHERE ${isPoolOf(version)}`;
+  await sql.run(`DELETE FROM changes WHERE pool IN (${pools}) AND height <= $1`, height);
   await sql.run('DELETE FROM heights WHERE version = $1 AND height < $2', toVersionNumber(version), height);
 }
 
@@ -130,20 +98,13 @@ async function deleteCandles(database: Database, { version, interval }: Series, 
   const older = await database.read((sql) => sql.all(query, minutes, before));
   if (older.length < 2) return;
   const first = numberOf(older[0], 'opened');
-  const pools = await database.read((sql) => readPools(sql, version));
-  for (let from = 0; from < pools.length; from += POOLS_AT_ONCE)
-    await database.write(async (sql) => {
-      const numbers = pools.slice(from, from + POOLS_AT_ONCE).map(({ pool }) => pool);
-      const newest = await sql.each(
-        'SELECT opened FROM candles WHERE minutes = $1 AND pool = $2 AND opened <= $3 ORDER BY opened DESC LIMIT 1',
-        numbers.map((pool) => [minutes, pool, first]),
-      );
-      const lists = numbers.flatMap((pool, index) => {
-        const [row] = newest[index] ?? [];
-        return row ? [[minutes, pool, numberOf(row, 'opened')]] : [];
-      });
-      await sql.runEach('DELETE FROM candles WHERE minutes = $1 AND pool = $2 AND opened < $3', lists);
-    });
+  const [count] = await database.read((sql) => sql.all('SELECT COUNT(*) AS pools FROM pools'));
+  const pools = `SELECT pool FROM pools WHERE pool >= $3 AND pool < $4 AND ${isPoolOf(version)}`;
+  const newest =
+    'SELECT MAX(opened) FROM candles newer WHERE newer.minutes = $1 AND newer.pool = candles.pool AND newer.opened <= $2';
+  const deletion = `DELETE FROM candles WHERE minutes = $1 AND opened < $2 AND pool IN (${pools}) AND opened < (${newest})`;
+  for (let from = 0; from < numberOf(count, 'pools'); from += POOLS_AT_ONCE)
+    await database.write((sql) => sql.run(deletion, minutes, first, from, from + POOLS_AT_ONCE));
   await database.write(async (sql) => {
     await sql.run(`DELETE FROM ${table} WHERE minutes = $1 AND opened < $2`, minutes, first);
     // It only shows that the interval after it has no gap before it.

@@ -1,15 +1,22 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import type { PoolReserves } from '../domain/reserves.ts';
-import { type IntervalRow, minutesOf, toInterval, toReserves, toRollup } from './candle-rows.ts';
+import {
+  type IntervalRow,
+  minutesOf,
+  type Rollup,
+  rollupOf,
+  type Series,
+  toInterval,
+  toReserves,
+  toRollup,
+} from './candle-rows.ts';
 import { numberOf, type ReadSql, type Row } from './database.ts';
-import type { PoolMemory } from './pool-states.ts';
+import { numbersOf } from './pool-states.ts';
 import { hasOrigin, heightAtOrBelow, INTERVAL_COLUMNS, readDeletedBefore } from './reading.ts';
-import { readIntervalRollups } from './reading-windows.ts';
-import { type Rollup, rollupOf } from './rollup.ts';
+import { readCandleRows, readIntervalRollups } from './reading-windows.ts';
 import type { CandleQuery, Recorded, RecordedHeight, StoredCandle } from './store.ts';
-import { CANDLE_COLUMNS, intervalsOf } from './tables.ts';
-import { toVersionNumber, versionOfPool } from './versions.ts';
+import { intervalsOf, toVersionNumber, versionOfPool } from './tables.ts';
 
 /** An interval of a result; `isCut` if it has heights that do not count. */
 type ReadInterval = IntervalRow & { readonly isCut: boolean; readonly isComplete: boolean };
@@ -17,28 +24,22 @@ type ReadInterval = IntervalRow & { readonly isCut: boolean; readonly isComplete
 /** See `HistoryStore.candles`. */
 export async function readCandles(
   sql: ReadSql,
-  memory: PoolMemory,
   query: CandleQuery,
 ): Promise<Recorded<ReadonlyMap<string, readonly StoredCandle[]>>> {
   const version = versionOfPool(query.poolIds[0]);
   const last = await heightAtOrBelow(sql, Number.MAX_SAFE_INTEGER, version);
   const to = await heightAtOrBelow(sql, query.upTo, version);
-  const pools = [...(await memory.numbersOf(sql, query.poolIds))];
+  const pools = [...(await numbersOf(sql, query.poolIds))];
   const intervals = last === undefined ? [] : await readIntervals(sql, { ...query, version }, to, last);
   const [first] = intervals;
   if (first === undefined) return { recordedTo: last?.beaconHeight, value: new Map() };
 
-  const minutes = minutesOf(query.interval);
   const numbers = pools.map(([, pool]) => pool);
-  const rows = await sql.each(
-    `SELECT ${CANDLE_COLUMNS} FROM candles WHERE minutes = $1 AND pool = $2 AND opened >= $3 AND opened <= $4 ORDER BY opened`,
-    numbers.map((pool) => [minutes, pool, first.opened, intervals.at(-1)?.opened ?? 0]),
-  );
-  const carried = await readCarried(sql, { minutes, opened: first.opened, version }, numbers);
+  const series = { version, interval: query.interval };
+  const rows = await readCandleRows(sql, query.interval, intervals, numbers);
+  const carried = await readCarried(sql, series, first.opened, numbers);
   const newest = intervals.at(-1) ?? first;
-  const cut = newest.isCut
-    ? await readIntervalRollups(sql, numbers, { version, interval: query.interval }, newest)
-    : [];
+  const cut = newest.isCut ? await readIntervalRollups(sql, numbers, series, newest) : [];
 
   const value = new Map<string, readonly StoredCandle[]>();
   for (const [index, [id]] of pools.entries()) {
@@ -111,16 +112,13 @@ export async function cutInterval(
 /** The state of each pool before an interval; `undefined` if it did not exist, or if nothing is recorded before. */
 async function readCarried(
   sql: ReadSql,
-  {
-    minutes,
-    opened,
-    version,
-  }: { readonly minutes: number; readonly opened: number; readonly version: ExchangeVersion },
+  { version, interval }: Series,
+  opened: number,
   pools: readonly number[],
 ): Promise<readonly (PoolReserves | undefined)[]> {
   const before = await sql.each(
     'SELECT close1, close2 FROM candles WHERE minutes = $1 AND pool = $2 AND opened < $3 ORDER BY opened DESC LIMIT 1',
-    pools.map((pool) => [minutes, pool, opened]),
+    pools.map((pool) => [minutesOf(interval), pool, opened]),
   );
   const missing = pools.filter((_, index) => before[index]?.length === 0);
   const origins = await sql.each(

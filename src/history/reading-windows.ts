@@ -1,20 +1,29 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { INTERVAL_MS } from '../domain/candle.ts';
+import { type CandleInterval, INTERVAL_MS } from '../domain/candle.ts';
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import type { PoolReserves } from '../domain/reserves.ts';
-import { type IntervalRow, minutesOf, openedAt, type Series, toInterval, toReserves, toRollup } from './candle-rows.ts';
+import {
+  type IntervalRow,
+  joinRollups,
+  minutesOf,
+  openedAt,
+  type Rollup,
+  rollupOf,
+  type Series,
+  toInterval,
+  toReserves,
+  toRollup,
+  withTrade,
+} from './candle-rows.ts';
 import { numberOf, type ReadSql, type Row } from './database.ts';
-import { type PoolMemory, statesOfPools } from './pool-states.ts';
+import { numbersOf, statesOfPools } from './pool-states.ts';
 import { heightAtOrAbove, heightAtOrBelow, INTERVAL_COLUMNS, isRecorded } from './reading.ts';
-import { joinRollups, type Rollup, rollupOf, withTrade } from './rollup.ts';
 import type { PoolWindow, Recorded, WindowQuery } from './store.ts';
-import { CANDLE_COLUMNS, intervalsOf } from './tables.ts';
-import { versionOfPool } from './versions.ts';
+import { CANDLE_COLUMNS, intervalsOf, versionOfPool } from './tables.ts';
 
 /** See `HistoryStore.windows`. */
 export async function readWindows(
   sql: ReadSql,
-  memory: PoolMemory,
   { poolIds, fromHeight, toHeight }: WindowQuery,
 ): Promise<Recorded<ReadonlyMap<string, PoolWindow>>> {
   const version = versionOfPool(poolIds[0]);
@@ -25,7 +34,7 @@ export async function readWindows(
   if (last === undefined || from === undefined || to === undefined || to.beaconHeight < from.beaconHeight)
     return { recordedTo, value: new Map() };
 
-  const pools = [...(await memory.numbersOf(sql, poolIds))];
+  const pools = [...(await numbersOf(sql, poolIds))];
   const rollups = await readRollups(sql, {
     version,
     pools: pools.map(([, pool]) => pool),
@@ -104,12 +113,7 @@ async function readRollups(sql: ReadSql, span: HeightSpan): Promise<readonly Poo
   const firstHeight = hours.at(0)?.firstHeight ?? toHeight + 1;
   const lastHeight = hours.at(-1)?.lastHeight ?? toHeight;
   const before = await readChanges(sql, pools, fromHeight, firstHeight - 1);
-  const candles = await sql.each(
-    `SELECT ${CANDLE_COLUMNS} FROM candles WHERE minutes = $1 AND pool = $2 AND opened >= $3 AND opened <= $4 ORDER BY opened`,
-    hours.length === 0
-      ? []
-      : pools.map((pool) => [minutesOf('ONE_HOUR'), pool, hours.at(0)?.opened ?? 0, hours.at(-1)?.opened ?? 0]),
-  );
+  const candles = await readCandleRows(sql, 'ONE_HOUR', hours, pools);
   const after = await readChanges(sql, pools, lastHeight, toHeight);
   const firstHeights = new Map(hours.map((hour) => [hour.opened, hour.firstHeight]));
 
@@ -133,6 +137,21 @@ async function readRollups(sql: ReadSql, span: HeightSpan): Promise<readonly Poo
     for (const row of after[index] ?? []) addChange(row);
     return { start, rollup };
   });
+}
+
+/** The rows of CANDLES of pools in some consecutive intervals, oldest first. */
+export async function readCandleRows(
+  sql: ReadSql,
+  interval: CandleInterval,
+  intervals: readonly IntervalRow[],
+  pools: readonly number[],
+): Promise<readonly (readonly Row[])[]> {
+  const [first, last] = [intervals.at(0), intervals.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  return sql.each(
+    `SELECT ${CANDLE_COLUMNS} FROM candles WHERE minutes = $1 AND pool = $2 AND opened >= $3 AND opened <= $4 ORDER BY opened`,
+    pools.map((pool) => [minutesOf(interval), pool, first.opened, last.opened]),
+  );
 }
 
 /** The hours all of whose recorded heights are in a span, oldest first. */

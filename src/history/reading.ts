@@ -1,14 +1,13 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { type ExchangeState, type PoolDirectory, toPoolDirectory } from '../domain/exchange.ts';
+import { type ExchangeState, toPoolDirectory } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import type { Reserves } from '../domain/reserves.ts';
 import { type IntervalRow, minutesOf, type Series, toInterval } from './candle-rows.ts';
 import { numberOf, type ReadSql, type Row } from './database.ts';
-import { noPoolStates, type PoolMemory, statesOfPools } from './pool-states.ts';
+import { numbersOf, readPools, statesOfPools } from './pool-states.ts';
 import type { BlockAt, BlocksQuery, Coverage, RecordedHeight, ReservesQuery } from './store.ts';
-import { intervalsOf } from './tables.ts';
-import { toVersionNumber, VERSIONS, versionOfPool } from './versions.ts';
+import { intervalsOf, toVersionNumber, VERSIONS, versionOfPool } from './tables.ts';
 
 /** The fact before which time no height is recorded: those heights are deleted, and their candles are final. */
 export const DELETED_BEFORE = 'deleted-before';
@@ -114,29 +113,20 @@ export async function readBlocks(sql: ReadSql, { upTo, last }: BlocksQuery): Pro
   return (await sql.all(query, upTo, last)).map(toRecordedHeight).toReversed();
 }
 
-/** See `HistoryStore.stateAt`. @param similar a directory whose strings are used again, or which is the same */
-export async function readStateAt(
-  sql: ReadSql,
-  memory: PoolMemory,
-  height: BeaconHeight,
-  similar: PoolDirectory | undefined,
-): Promise<ExchangeState | undefined> {
+/** See `HistoryStore.stateAt`. */
+export async function readStateAt(sql: ReadSql, height: BeaconHeight): Promise<ExchangeState | undefined> {
   const recorded = await heightAtOrBelow(sql, height);
   if (recorded === undefined) return undefined;
 
   const version = await versionAt(sql, recorded.beaconHeight);
-  const states = await memory.statesAfter(sql, recorded, version);
-  await memory.refresh(sql);
-  const pools = memory.ids.map((id, pool) => ({ id, pool })).filter(({ pool }) => states.exists[pool] === 1);
-  pools.sort((a, b) => (a.id < b.id ? -1 : 1));
-  const ids = pools.map(({ id }) => id);
-  const directory = toPoolDirectory(ids, similar);
-  const { reserves } = noPoolStates(version, ids.length);
-  for (const [place, { pool }] of pools.entries()) {
-    reserves[place * 2] = states.reserves[pool * 2] ?? 0n;
-    reserves[place * 2 + 1] = states.reserves[pool * 2 + 1] ?? 0n;
-  }
-  return { beaconHeight: recorded.beaconHeight, time: recorded.time, directory, reserves };
+  const pools = [...(await readPools(sql, version, recorded.beaconHeight))].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const reserves = pools.flatMap(({ state }) => [state.reserve1, state.reserve2]);
+  return {
+    beaconHeight: recorded.beaconHeight,
+    time: recorded.time,
+    directory: toPoolDirectory(pools.map(({ id }) => id)),
+    reserves: version === 'V1' ? BigUint64Array.from(reserves) : reserves,
+  };
 }
 
 async function versionAt(sql: ReadSql, height: BeaconHeight): Promise<ExchangeVersion> {
@@ -147,11 +137,10 @@ async function versionAt(sql: ReadSql, height: BeaconHeight): Promise<ExchangeVe
 /** See `HistoryStore.reservesAt`. */
 export async function readReservesAt(
   sql: ReadSql,
-  memory: PoolMemory,
   { poolIds, heights }: ReservesQuery,
 ): Promise<ReadonlyMap<string, readonly (Reserves | undefined)[]>> {
   const result = new Map<string, (Reserves | undefined)[]>();
-  const all = [...(await memory.numbersOf(sql, poolIds))];
+  const all = [...(await numbersOf(sql, poolIds))];
   for (const [version, pools] of Map.groupBy(all, ([id]) => versionOfPool(id))) {
     const recorded: (BeaconHeight | undefined)[] = [];
     for (const height of heights) recorded.push((await heightAtOrBelow(sql, height, version))?.beaconHeight);

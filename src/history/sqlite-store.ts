@@ -57,15 +57,15 @@ function createSqliteDatabase(db: DatabaseSync, path: string | undefined): Datab
   function transact<T>(begin: string, work: (sql: Sql) => Promise<T>): Promise<T> {
     const transaction = last.then(async () => {
       try {
-        orFail(() => db.exec(begin));
+        db.exec(begin);
         const result = await work(sql);
-        orFail(() => db.exec('COMMIT'));
+        db.exec('COMMIT');
         return result;
       } catch (error) {
         // A database in memory would be lost if it were opened again.
         isBroken ||= path !== undefined && mustReopen(error);
         if (db.isTransaction) db.exec('ROLLBACK');
-        throw error;
+        throw toDatabaseError(error);
       }
     });
     // Between two transactions, the thread receives messages.
@@ -84,59 +84,48 @@ function createSqliteDatabase(db: DatabaseSync, path: string | undefined): Datab
   };
 }
 
-/** A prepared statement, with the place in the list of values of each of its parameters. */
-type Prepared = { readonly statement: StatementSync; readonly places: readonly number[] };
-
 function createSql(db: DatabaseSync): Sql {
-  const statements = new Map<string, Prepared>();
+  const statements = new Map<string, StatementSync>();
   const prepare = (text: string) => {
     const known = statements.get(text);
     if (known !== undefined) return known;
-    // SQLite finds parameters by their place faster than by their name.
-    const places = [...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number) - 1);
-    const statement = db.prepare(text.replace(/\$\d+/g, '?'));
+    // Parameters that begin with `$` would have to be bound by their names.
+    const statement = db.prepare(text.replaceAll('$', '?'));
     statement.setReadBigInts(true);
-    const prepared = { statement, places };
-    statements.set(text, prepared);
-    return prepared;
+    statements.set(text, statement);
+    return statement;
   };
-  const all = ({ statement, places }: Prepared, values: readonly Value[]) =>
-    statement.all(...toParameters(places, values)) as unknown as readonly Row[];
-  const run = ({ statement, places }: Prepared, values: readonly Value[]) =>
-    void statement.run(...toParameters(places, values));
+  const all = (statement: StatementSync, values: readonly Value[]) =>
+    statement.all(...values.map(toParameter)) as unknown as readonly Row[];
   const runEach = (text: string, lists: readonly (readonly Value[])[]) => {
-    const prepared = prepare(text);
-    for (const values of lists) run(prepared, values);
+    const statement = prepare(text);
+    for (const values of lists) statement.run(...values.map(toParameter));
   };
 
   const reads: ReadSql = {
-    all: async (query, ...values) => orFail(() => all(prepare(query), values)),
-    each: async (query, lists) =>
-      orFail(() => {
-        const prepared = prepare(query);
-        return lists.map((values) => all(prepared, values));
-      }),
+    all: async (query, ...values) => all(prepare(query), values),
+    async each(query, lists) {
+      const statement = prepare(query);
+      return lists.map((values) => all(statement, values));
+    },
   };
   return {
     ...reads,
-    create: async (table) => orFail(() => db.exec(`${toCreate(table, TYPES)} STRICT, WITHOUT ROWID`)),
-    run: async (text, ...values) => orFail(() => run(prepare(text), values)),
-    runEach: async (text, lists) => orFail(() => runEach(text, lists)),
+    create: async (table) => db.exec(`${toCreate(table, TYPES)} STRICT, WITHOUT ROWID`),
+    run: async (text, ...values) => runEach(text, [values]),
+    runEach: async (text, lists) => runEach(text, lists),
     async put(table, rows) {
       const values = Object.keys(table.columns).map((_, index) => `$${index + 1}`);
-      orFail(() => runEach(toUpsert(table, `VALUES (${values.join(', ')})`), rows));
+      runEach(toUpsert(table, `VALUES (${values.join(', ')})`), rows);
     },
   };
 }
 
 const MAX_INT64 = 2n ** 63n - 1n;
 
-/** The value of each parameter. Amounts that SQLite's integers cannot hold become text. */
-function toParameters(places: readonly number[], values: readonly Value[]): readonly Value[] {
-  return places.map((place) => {
-    const value = values[place] ?? null;
-    return typeof value === 'bigint' && value > MAX_INT64 ? String(value) : value;
-  });
+/** Amounts that SQLite's integers cannot hold become text. */
+function toParameter(value: Value): Value {
+  return typeof value === 'bigint' && value > MAX_INT64 ? String(value) : value;
 }
 
 const TYPES = { integer: 'INTEGER', amount: 'ANY', text: 'TEXT' };
@@ -149,18 +138,26 @@ const IN_USE = new Set([5, 6]);
 
 /** Whether a connection is of no use after this error. */
 function mustReopen(error: unknown): boolean {
-  const cause = error instanceof HistoryDatabaseError ? (error.cause as { readonly errcode?: number } | undefined) : {};
-  return cause !== undefined && !IN_USE.has((cause.errcode ?? 0) & 0xff);
+  return !(error instanceof HistoryDatabaseError) && !IN_USE.has(codeOf(error));
 }
 
-/** Calls SQLite or the file system. @throws HistoryDatabaseError in place of their errors */
+function codeOf(error: unknown): number {
+  return ((error as { readonly errcode?: number }).errcode ?? 0) & 0xff;
+}
+
+/** An error of SQLite or of the file system as one of the store. */
+function toDatabaseError(error: unknown): HistoryDatabaseError {
+  if (error instanceof HistoryDatabaseError) return error;
+  const { message } = error as Error;
+  const isPermanent = PERMANENT.has(codeOf(error));
+  return new HistoryDatabaseError(`The history database failed: ${message}`, { cause: error, isPermanent });
+}
+
+/** Calls SQLite or the file system outside of a transaction. @throws HistoryDatabaseError in place of their errors */
 function orFail<T>(call: () => T): T {
   try {
     return call();
   } catch (error) {
-    if (error instanceof HistoryDatabaseError) throw error;
-    const { errcode = 0, message } = error as Error & { readonly errcode?: number };
-    const isPermanent = PERMANENT.has(errcode & 0xff);
-    throw new HistoryDatabaseError(`The history database failed: ${message}`, { cause: error, isPermanent });
+    throw toDatabaseError(error);
   }
 }

@@ -2,19 +2,8 @@ import { once } from 'node:events';
 import nodeModule from 'node:module';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { BeaconHeight } from '../domain/beacon-height.ts';
-import type { ExchangeState } from '../domain/exchange.ts';
-import {
-  type BlockMessage,
-  type CallMessage,
-  createStateReader,
-  createStateWriter,
-  type ResponseMessage,
-  type StateMessage,
-  type WarningMessage,
-  type WorkerOptions,
-} from './messages.ts';
-import { type HistoryDatabase, HistoryDatabaseError, type HistoryStore } from './store.ts';
+import { type PoolDirectory, toPoolDirectory } from '../domain/exchange.ts';
+import { type HistoryDatabase, HistoryDatabaseError, type HistoryStore, type StoredState } from './store.ts';
 
 /** What a history is created with. */
 export type HistoryStoreOptions = {
@@ -24,6 +13,29 @@ export type HistoryStoreOptions = {
   /** Receives the warnings of libraries in the thread. */
   readonly onWarning?: ((warning: string) => void) | undefined;
 };
+
+/** What the worker of a store is started with. The database is a {@link HistoryDatabase} as a message. */
+export type WorkerOptions = Pick<HistoryStoreOptions, 'rawDays'> & {
+  readonly database:
+    | Exclude<HistoryDatabase, { readonly url: URL }>
+    | { readonly kind: 'postgresql'; readonly url: string };
+};
+
+/** A call of a method of the store, with its arguments. */
+export type CallMessage = {
+  readonly id: number;
+  readonly method: keyof HistoryStore;
+  readonly values: readonly unknown[];
+};
+
+/** The response to a call: the value that the method has returned, or why it has failed. That of `stateAt` is a {@link StoredState}. */
+export type ResponseMessage = { readonly id: number } & (
+  | { readonly value: unknown }
+  | { readonly error: { readonly message: string; readonly isPermanent: boolean } }
+);
+
+/** A warning of Node or of a library in the worker. */
+export type WarningMessage = { readonly warning: string };
 
 /** The pause after a failure of the worker doubles, from the first of these to the second, in milliseconds. */
 const MIN_RETRY_MS = 1_000;
@@ -38,8 +50,6 @@ const MAX_WORKER_MB = 512;
 type RunningWorker = {
   readonly worker: Worker;
   readonly pending: Map<number, PromiseWithResolvers<unknown>>;
-  readonly readState: (message: StateMessage) => ExchangeState;
-  readonly writeState: (state: ExchangeState) => StateMessage;
 };
 
 /**
@@ -57,6 +67,8 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
   let retryMs = MIN_RETRY_MS;
   let startAt = 0;
   let lastId = 0;
+  /** Of the state that was read last: new pools are rare. */
+  let directory: PoolDirectory | undefined;
 
   function start(): RunningWorker {
     if (performance.now() < startAt) throw new HistoryDatabaseError('The thread of the history has failed.');
@@ -71,7 +83,7 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
       execArgv: ['--no-warnings'],
       resourceLimits: { maxOldGenerationSizeMb: MAX_WORKER_MB },
     });
-    const started = { worker, pending: new Map(), readState: createStateReader(), writeState: createStateWriter() };
+    const started = { worker, pending: new Map() };
     worker.on('message', (message: ResponseMessage | WarningMessage) =>
       'warning' in message ? options.onWarning?.(message.warning) : receive(started, message),
     );
@@ -138,15 +150,18 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
       await call('useChain', [chainName]);
       chain = chainName;
     },
-    async record(blocks) {
-      const worker = running();
-      const messages = blocks.map((block): BlockMessage => ({ ...block, exchange: worker.writeState(block.exchange) }));
-      return (await send(worker, 'record', [messages])) as readonly BeaconHeight[];
-    },
+    record: (blocks) =>
+      call('record', [
+        blocks.map(({ exchange: { beaconHeight, time, reserves, directory }, ...block }) => ({
+          ...block,
+          exchange: { beaconHeight, time, reserves, directory: { ids: directory.ids } } satisfies StoredState,
+        })),
+      ]),
     async stateAt(height) {
-      const worker = running();
-      const state = (await send(worker, 'stateAt', [height])) as StateMessage | undefined;
-      return state && worker.readState(state);
+      const state = await call<StoredState | undefined>('stateAt', [height]);
+      if (state === undefined) return undefined;
+      directory = toPoolDirectory(state.directory.ids, directory);
+      return { ...state, directory };
     },
     coverage: forward('coverage'),
     blockAt: forward('blockAt'),

@@ -1,6 +1,6 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { CandleInterval, CandleRange, PoolCandle } from '../domain/candle.ts';
-import type { ExchangeState } from '../domain/exchange.ts';
+import type { ExchangeState, PoolDirectory } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import type { Reserves } from '../domain/reserves.ts';
@@ -39,7 +39,7 @@ export type HistoryStore = {
    *   recorded heights next to it
    * @throws HistoryDatabaseError if the database cannot be written now
    */
-  record(blocks: readonly FinalBlock[]): Promise<readonly BeaconHeight[]>;
+  record(blocks: readonly StoredBlock[]): Promise<readonly BeaconHeight[]>;
   /** What is recorded; `undefined` while nothing is. @param gaps the maximum number of gaps, newest first */
   coverage(gaps: number): Promise<Coverage | undefined>;
   /**
@@ -82,6 +82,14 @@ export type FinalBlock = {
   /** The version of the exchange. A recorded state does not show it. */
   readonly version: ExchangeVersion;
   readonly exchange: ExchangeState;
+};
+
+/** What a store records of a final height: of the directory of pools, it needs the ids. */
+export type StoredBlock = Omit<FinalBlock, 'exchange'> & { readonly exchange: StoredState };
+
+/** See {@link StoredBlock}. */
+export type StoredState = Pick<ExchangeState, 'beaconHeight' | 'time' | 'reserves'> & {
+  readonly directory: Pick<PoolDirectory, 'ids'>;
 };
 
 /** Which heights are recorded. */

@@ -1,6 +1,24 @@
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import type { Table } from './database.ts';
 
+/** Both versions of the exchange. */
+export const VERSIONS: readonly ExchangeVersion[] = ['V1', 'V3'];
+
+/** The number of a version in HEIGHTS. */
+export function toVersionNumber(version: ExchangeVersion): number {
+  return version === 'V1' ? 1 : 3;
+}
+
+/** The version of the pool with that id; see `poolPairId`. */
+export function versionOfPool(id = ''): ExchangeVersion {
+  return id.indexOf('-') === id.lastIndexOf('-') ? 'V1' : 'V3';
+}
+
+/** The condition that a row of POOLS is of a version, as in {@link versionOfPool}. */
+export function isPoolOf(version: ExchangeVersion): string {
+  return `id ${version === 'V1' ? 'NOT LIKE' : 'LIKE'} '%-%-%'`;
+}
+
 /** Facts about the database: the name of the chain, before which time everything is deleted or final, and what has an origin. */
 export const FACTS: Table = { name: 'facts', columns: { name: 'text', value: 'text' }, keyLength: 1 };
 
@@ -34,13 +52,6 @@ export const POOLS: Table = {
 export const POOL_BASES: Table = {
   name: 'pools',
   columns: { pool: 'integer', id: 'text', base1: 'amount', base2: 'amount' },
-  keyLength: 1,
-};
-
-/** The columns of POOLS that are written once, when the lowest height is deleted. */
-export const POOL_ORIGINS: Table = {
-  name: 'pools',
-  columns: { pool: 'integer', id: 'text', origin1: 'amount', origin2: 'amount' },
   keyLength: 1,
 };
 

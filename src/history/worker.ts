@@ -1,17 +1,9 @@
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ExchangeState } from '../domain/exchange.ts';
-import {
-  type BlockMessage,
-  type CallMessage,
-  createStateReader,
-  createStateWriter,
-  type ResponseMessage,
-  type WarningMessage,
-  type WorkerOptions,
-} from './messages.ts';
 import { createSqliteStore } from './sqlite-store.ts';
-import type { FinalBlock, HistoryDatabaseError, HistoryStore } from './store.ts';
+import type { HistoryDatabaseError, HistoryStore, StoredState } from './store.ts';
+import type { CallMessage, ResponseMessage, WarningMessage, WorkerOptions } from './store-client.ts';
 
 /** With this niceness, a thread gets a quarter of a core that another thread uses fully. */
 const NICENESS = 5;
@@ -25,7 +17,6 @@ process.on('warning', ({ name, message }) => {
 });
 
 const { database, ...options } = workerData as WorkerOptions;
-const [readState, writeState] = [createStateReader(), createStateWriter()];
 const storing = createStore();
 
 /** Lets clients come before the history on a machine with one core. Only Linux sets the priority of one thread. */
@@ -50,15 +41,12 @@ async function createStore(): Promise<HistoryStore> {
 const calls = new Set<Promise<unknown>>();
 
 parentPort?.on('message', async ({ id, method, values }: CallMessage) => {
-  // At once: a state can have the pools of the one before.
-  const toCall = method === 'record' ? [(values as readonly [readonly BlockMessage[]])[0].map(toBlock)] : values;
   try {
     if (method === 'close') await Promise.allSettled(calls);
-    const calling = call(method, toCall);
+    const calling = call(method, values);
     calls.add(calling);
     const value = await calling.finally(() => calls.delete(calling));
-    if (method === 'stateAt' && value !== undefined) send({ id, value: writeState(value as ExchangeState) });
-    else send({ id, value });
+    send({ id, value: method === 'stateAt' ? toStoredState(value as ExchangeState | undefined) : value });
   } catch (error) {
     const { message, isPermanent = false } = error as HistoryDatabaseError;
     send({ id, error: { message, isPermanent } });
@@ -75,6 +63,6 @@ function send(response: ResponseMessage): void {
   parentPort?.postMessage(response);
 }
 
-function toBlock({ exchange, ...block }: BlockMessage): FinalBlock {
-  return { ...block, exchange: readState(exchange) };
+function toStoredState(state: ExchangeState | undefined): StoredState | undefined {
+  return state && { ...state, directory: { ids: state.directory.ids } };
 }

@@ -1,19 +1,26 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { Instant } from '../domain/instant.ts';
-import { CANDLE_INTERVALS, fromRollup, type IntervalRow, minutesOf, openedAt, type Series } from './candle-rows.ts';
+import type { PoolReserves } from '../domain/reserves.ts';
+import {
+  areEqual,
+  CANDLE_INTERVALS,
+  fromRollup,
+  type IntervalRow,
+  minutesOf,
+  openedAt,
+  type Series,
+} from './candle-rows.ts';
 import { numberOf, type Sql, type Value } from './database.ts';
-import { differs, noPoolStates, type PoolMemory, type PoolStates, setState, stateIn } from './pool-states.ts';
+import { numberPools, type PoolStates, readPools } from './pool-states.ts';
 import { heightAtOrAbove, heightAtOrBelow, readDeletedBefore, readInterval } from './reading.ts';
 import { readIntervalRollups } from './reading-windows.ts';
-import type { FinalBlock, RecordedHeight } from './store.ts';
-import { CANDLES, CHANGES, HEIGHTS, intervalsOf, POOL_BASES, RANGES } from './tables.ts';
-import { toVersionNumber } from './versions.ts';
+import type { RecordedHeight, StoredBlock, StoredState } from './store.ts';
+import { CANDLES, CHANGES, HEIGHTS, intervalsOf, POOL_BASES, RANGES, toVersionNumber } from './tables.ts';
 
 /** The recorded heights of a version next to a height that is not recorded, and the states of all pools after them. */
-type Neighbours = {
-  readonly lower: (RecordedHeight & { readonly states: PoolStates }) | undefined;
-  readonly upper: (RecordedHeight & { readonly states: PoolStates }) | undefined;
-};
+type Neighbours = { readonly lower: Neighbour | undefined; readonly upper: Neighbour | undefined };
+
+type Neighbour = RecordedHeight & { readonly states: PoolStates };
 
 /**
  * Records a final height, at any place among those that are recorded. Heights that are recorded or deleted are skipped.
@@ -21,27 +28,37 @@ type Neighbours = {
  * @returns `false` if another block is recorded at this height, or if its time is not between those of the recorded heights next
  *   to it: intervals of candles rely on it
  */
-export async function recordHeight(sql: Sql, memory: PoolMemory, block: FinalBlock): Promise<boolean> {
-  const { hash, time, version } = block;
-  const height = block.exchange.beaconHeight;
+export async function recordHeight(sql: Sql, { hash, time, version, exchange }: StoredBlock): Promise<boolean> {
+  const height = exchange.beaconHeight;
   const below = await heightAtOrBelow(sql, height);
   if (below?.beaconHeight === height) return isSame(below, hash, time);
   if (time < (await readDeletedBefore(sql))) return true;
 
   const above = await heightAtOrAbove(sql, height);
   if (time < (below?.time ?? time) || time > (above?.time ?? time)) return false;
-  const states = await memory.statesOf(sql, block);
-  const lower = await heightAtOrBelow(sql, height, version);
-  const upper = await heightAtOrAbove(sql, height, version);
-  const neighbours: Neighbours = {
-    lower: lower && { ...lower, states: await memory.statesAfter(sql, lower, version) },
-    upper: upper && { ...upper, states: await memory.statesAfter(sql, upper, version) },
+  const neighbourOf = async (recorded: RecordedHeight | undefined): Promise<Neighbour | undefined> => {
+    const pools = recorded && (await readPools(sql, version, recorded.beaconHeight));
+    return pools && { ...recorded, states: new Map(pools.map(({ pool, state }) => [pool, state])) };
   };
-  keepVanished(states, neighbours.lower);
+  const lower = await neighbourOf(await heightAtOrBelow(sql, height, version));
+  const upper = await neighbourOf(await heightAtOrAbove(sql, height, version));
+  const numbers = await numberPools(sql, exchange.directory.ids);
+  const ids = [...numbers.keys()];
+  // No pool of a version of the exchange vanishes. If a state lacks one, it keeps its reserves.
+  const states = new Map(lower?.states);
+  for (const [pool, state] of statesIn(exchange, numbers)) states.set(pool, state);
 
-  const touched = findTouched(states, neighbours);
-  await writeChanges(sql, height, states, neighbours, touched);
-  if (lower === undefined) await writeBase(sql, memory.ids, states, touched);
+  const touched = findTouched(states, { lower, upper });
+  await writeChanges(sql, height, states, { lower, upper }, touched);
+  // It is the lowest height of its version now.
+  if (lower === undefined)
+    await sql.put(
+      POOL_BASES,
+      touched.map((pool) => {
+        const { reserve1 = null, reserve2 = null } = states.get(pool) ?? {};
+        return [pool, ids[pool] ?? '', reserve1, reserve2];
+      }),
+    );
   await sql.put(HEIGHTS, [[height, hash ?? null, time, toVersionNumber(version)]]);
   await addToRanges(sql, height);
   for (const interval of CANDLE_INTERVALS) {
@@ -52,10 +69,6 @@ export async function recordHeight(sql: Sql, memory: PoolMemory, block: FinalBlo
     const next = upperOpened === openedAt(time, interval) ? undefined : await readInterval(sql, series, upperOpened);
     if (next !== undefined) await rebuildCandles(sql, series, next, touched);
   }
-  // Its kept states would miss these pools.
-  if (touched.some((pool) => upper && states.exists[pool] === 1 && !neighbours.upper?.states.exists[pool]))
-    memory.clear();
-  else memory.keep({ beaconHeight: height, hash, time }, states);
   return true;
 }
 
@@ -64,22 +77,20 @@ function isSame(recorded: RecordedHeight, hash: string | undefined, time: Instan
   return isSameHash && recorded.time === time;
 }
 
-/** No pool of a version of the exchange vanishes. If a state lacks one, it keeps its reserves. */
-function keepVanished(states: PoolStates, lower: Neighbours['lower']): void {
-  for (const pool of lower?.states.exists.keys() ?? []) {
-    const state = states.exists[pool] === 1 ? undefined : stateIn(lower?.states, pool);
-    if (state !== undefined) setState(states, pool, state);
-  }
+function* statesIn(
+  { directory, reserves }: StoredState,
+  numbers: ReadonlyMap<string, number>,
+): Iterable<readonly [pool: number, state: PoolReserves]> {
+  for (const [place, id] of directory.ids.entries())
+    yield [numbers.get(id) ?? 0, { reserve1: reserves[place * 2] ?? 0n, reserve2: reserves[place * 2 + 1] ?? 0n }];
 }
 
 /** The pools that differ from one of the neighbours. */
 function findTouched(states: PoolStates, { lower, upper }: Neighbours): readonly number[] {
   const recorded = [lower, upper].flatMap((neighbour) => neighbour?.states ?? []);
-  const others = recorded.length > 0 ? recorded : [noPoolStates(states.version, states.exists.length)];
-  const touched: number[] = [];
-  for (let pool = 0; pool < states.exists.length; pool++)
-    if (others.some((other) => differs(states, other, pool))) touched.push(pool);
-  return touched;
+  const others = recorded.length > 0 ? recorded : [new Map()];
+  const pools = new Set([...states.keys(), ...(upper?.states.keys() ?? [])]);
+  return [...pools].filter((pool) => others.some((other) => !areEqual(states.get(pool), other.get(pool))));
 }
 
 async function writeChanges(
@@ -89,35 +100,17 @@ async function writeChanges(
   { lower, upper }: Neighbours,
   touched: readonly number[],
 ): Promise<void> {
-  const rowAt = (at: BeaconHeight, from: PoolStates, pool: number): readonly Value[] => [
-    ...[pool, at],
-    ...[from.reserves[pool * 2] ?? 0n, from.reserves[pool * 2 + 1] ?? 0n],
-  ];
   const rows: (readonly Value[])[] = [];
   const gone: [number, BeaconHeight][] = [];
   for (const pool of touched) {
-    if (lower && stateIn(states, pool) && differs(states, lower.states, pool)) rows.push(rowAt(height, states, pool));
+    const [before, now, after] = [lower, { states }, upper].map((each) => each?.states.get(pool));
+    if (lower && now && !areEqual(now, before)) rows.push([pool, height, now.reserve1, now.reserve2]);
     if (upper === undefined) continue;
-    if (stateIn(upper.states, pool) && differs(states, upper.states, pool))
-      rows.push(rowAt(upper.beaconHeight, upper.states, pool));
+    if (after && !areEqual(now, after)) rows.push([pool, upper.beaconHeight, after.reserve1, after.reserve2]);
     else if (lower) gone.push([pool, upper.beaconHeight]);
   }
   await sql.put(CHANGES, rows);
   await sql.runEach('DELETE FROM changes WHERE pool = $1 AND height = $2', gone);
-}
-
-/** Sets the states after the lowest recorded height of a version. */
-async function writeBase(
-  sql: Sql,
-  ids: readonly string[],
-  states: PoolStates,
-  pools: readonly number[],
-): Promise<void> {
-  const rows = pools.map((pool): readonly Value[] => {
-    const { reserve1 = null, reserve2 = null } = stateIn(states, pool) ?? {};
-    return [pool, ids[pool] ?? '', reserve1, reserve2];
-  });
-  await sql.put(POOL_BASES, rows);
 }
 
 /** Adds a height to the ranges, and joins it with those next to it. */

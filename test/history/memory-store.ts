@@ -62,7 +62,7 @@ export function createMemoryStore(): MemoryStore {
       store.chainName ??= name;
       if (store.chainName !== name) throw new HistoryDatabaseError('of another chain', { isPermanent: true });
     },
-    async record(some) {
+    async record(some: readonly FinalBlock[]) {
       requireWorking();
       const leftOut: BeaconHeight[] = [];
       for (const block of some) {

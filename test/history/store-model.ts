@@ -7,6 +7,7 @@ import type { History } from '../../src/history/history.ts';
 import type {
   BlockAt,
   BlocksQuery,
+  FinalBlock,
   HistoryStore,
   PoolWindow,
   RecordedHeight,
@@ -160,7 +161,7 @@ export function createStoreModel(): StoreModel {
     async useChain() {
       if (failure !== undefined) throw failure;
     },
-    async record(blocks) {
+    async record(blocks: readonly FinalBlock[]) {
       if (failure !== undefined) throw failure;
       for (const { hash, time, exchange } of blocks)
         recorded.set(exchange.beaconHeight, { beaconHeight: exchange.beaconHeight, hash, time, exchange });

@@ -9,10 +9,11 @@ import { isBetterAmount, isBetterBound, noBound, type TradeDirection } from './s
 export const MAX_HOPS_V3 = 5;
 
 /**
- * Maximum number of exact trades through a pool in one search. A search in an exchange whose pools disagree about prices so much that
- * it would need more of them ends with the best route that it has found.
+ * Maximum numbers of exact trades through a pool, and of steps whose bounds are computed, in one search. A search in an exchange
+ * whose pools disagree about prices so much that it would need more ends with the best route that it has found.
  */
 const MAX_TRADES = 20_000;
+const MAX_STEPS = 200_000;
 
 /** A route, in the order of the trade, and the amount that it gives or needs. */
 type Found = { readonly route: readonly Hop[]; readonly amount: bigint };
@@ -28,7 +29,7 @@ type Found = { readonly route: readonly Hop[]; readonly amount: bigint };
  * from the end, in floating point and never too strict. It ignores refusals and repeated tokens, which can only make it looser. The
  * search starts with a route from a dynamic program, which is nearly always the best one.
  *
- * The result is exact unless the search ends after {@link MAX_TRADES} trades.
+ * The result is exact unless the search ends after {@link MAX_TRADES} trades or {@link MAX_STEPS} steps.
  *
  * @returns `undefined` if there is no route
  */
@@ -39,6 +40,7 @@ export function findRoute(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteS
   const boundOf = boundsOf(swaps, direction);
   let best: Steps | undefined;
   let trades = 0;
+  let steps = 0;
   /** The amounts from which a better route than the best known one can be reached, and those for one that is as good. */
   let forBetter = continuations(swaps, graph, search, isSelling ? 1n : MAX_AMOUNT);
   let forEqual = forBetter;
@@ -66,7 +68,8 @@ export function findRoute(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteS
   function visit(token: number, known: bigint, places: readonly number[], pools: readonly PoolSwap[]): void {
     const left = maxHops - places.length - 1;
     for (const place of placesOf[token] ?? []) {
-      if (trades >= MAX_TRADES) return;
+      steps += 1;
+      if (trades >= MAX_TRADES || steps > MAX_STEPS) return;
       const side = 1 - otherSide(tokensAt, place, token);
       const neighbour = tokensAt[place * 2 + 1 - side] ?? 0;
       if (visited.has(neighbour) || (left === 0 && neighbour !== end) || !swaps.isTradable(place)) continue;

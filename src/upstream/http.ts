@@ -10,6 +10,8 @@ import {
 } from '../errors.ts';
 import type { CallSpan, Tracing } from '../tracing/tracing.ts';
 import { createAgent } from './agent.ts';
+import { authorization } from './credentials.ts';
+import { type ProxySettings, proxyOf } from './proxies.ts';
 import {
   ACCEPT_ENCODING,
   type Body,
@@ -18,9 +20,7 @@ import {
   type ResponseReader,
   readBody,
   UnreadableEncoding,
-} from './body.ts';
-import { authorization } from './credentials.ts';
-import { type ProxySettings, proxyOf } from './proxies.ts';
+} from './response-body.ts';
 import { isPageType, toResponseError } from './response-error.ts';
 import { ShapeError, TooLargeError } from './wire.ts';
 

@@ -1,7 +1,7 @@
-import type { ResponseReader } from './body.ts';
 import { createByteBuffer } from './byte-buffer.ts';
 import { parseJson } from './json.ts';
 import { createPartCutter, isSpace, type JsonParts } from './json-parts.ts';
+import type { ResponseReader } from './response-body.ts';
 import { TooLargeError } from './wire.ts';
 
 /** What is kept of a document. */

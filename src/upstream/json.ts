@@ -1,5 +1,5 @@
-import type { ResponseReader } from './body.ts';
 import { createByteBuffer } from './byte-buffer.ts';
+import type { ResponseReader } from './response-body.ts';
 
 /**
  * Integers that a double may not hold: 17 digits and more, or 16 that begin with 9 (2^53 is 9007199254740992). A match inside

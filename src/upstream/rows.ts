@@ -1,6 +1,6 @@
-import type { ResponseReader } from './body.ts';
 import { parseJson } from './json.ts';
 import { createFilteredReader } from './json-filter.ts';
+import type { ResponseReader } from './response-body.ts';
 import { readArray, readObject, ShapeError, type WireObject } from './wire.ts';
 
 /** Bytes that are kept beside the rows: enough for a message. */

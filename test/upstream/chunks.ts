@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { ResponseReader } from '../../src/upstream/body.ts';
+import type { ResponseReader } from '../../src/upstream/response-body.ts';
 
 /** The outcome of reading: a value or an error. */
 export function outcomeOf(read: () => unknown): unknown {

@@ -4,7 +4,6 @@ import { createExchangeVersions, type ExchangeVersions } from '../../src/live/ch
 import type { NodeWatcher } from '../../src/live/chain/node.ts';
 import { createNodes, type Nodes, type NodesOptions } from '../../src/live/chain/nodes.ts';
 import { createPoolCounts, type PoolCounts } from '../../src/live/chain/pool-counts.ts';
-import type { ResponseReader } from '../../src/upstream/body.ts';
 import { type Bulkhead, createBulkhead } from '../../src/upstream/bulkhead.ts';
 import { type Circuit, createCircuit } from '../../src/upstream/circuit.ts';
 import type { Requester } from '../../src/upstream/fair-queue.ts';
@@ -15,6 +14,7 @@ import { createNodeClient, type NodeClient } from '../../src/upstream/node/clien
 import { createPoolsV3Reader } from '../../src/upstream/node/exchange-v3.ts';
 import { createPoolDirectories } from '../../src/upstream/node/pools-reader.ts';
 import { createStateReader } from '../../src/upstream/node/state-reader.ts';
+import type { ResponseReader } from '../../src/upstream/response-body.ts';
 import { createSpacing } from '../../src/upstream/spacing.ts';
 
 /** An HTTP client with time and room for everything, or as the options say. It is closed after the test. */

@@ -1,9 +1,9 @@
 import { hasPools, type PoolDirectory, toPoolDirectory } from '../../domain/exchange.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
-import type { ResponseReader } from '../body.ts';
 import { parseJson } from '../json.ts';
 import { createFilteredReader } from '../json-filter.ts';
 import type { JsonParts } from '../json-parts.ts';
+import type { ResponseReader } from '../response-body.ts';
 import { readObject, ShapeError, TooLargeError } from '../wire.ts';
 import type { ResultOf } from './envelope.ts';
 

@@ -1,7 +1,7 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
 import { poolPairId } from '../../domain/pool-pair.ts';
-import type { ResponseReader } from '../body.ts';
+import type { ResponseReader } from '../response-body.ts';
 import { readObject, readTokenId, readUint64, ShapeError } from '../wire.ts';
 import type { ResultOf } from './envelope.ts';
 import { createPoolsReader, type PoolCollector, type PoolDirectories } from './pools-reader.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ResponseReader } from '../../../src/upstream/body.ts';
 import { parseJson } from '../../../src/upstream/json.ts';
 import { createFilteredReader } from '../../../src/upstream/json-filter.ts';
 import { readResult } from '../../../src/upstream/node/envelope.ts';
+import type { ResponseReader } from '../../../src/upstream/response-body.ts';
 import { readInteger, type WireObject } from '../../../src/upstream/wire.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 import { anySizes, anySpaces, outcomeOfChunks as outcomeInChunks, outcomeOf, spaceOut } from '../chunks.ts';

@@ -2,10 +2,10 @@ import type { BeaconHeight } from '../../../src/domain/beacon-height.ts';
 import type { ExchangeState } from '../../../src/domain/exchange.ts';
 import { toInstant } from '../../../src/domain/instant.ts';
 import { type PoolPair, poolPairKey } from '../../../src/domain/pool-pair.ts';
-import type { ResponseReader } from '../../../src/upstream/body.ts';
 import { readResult } from '../../../src/upstream/node/envelope.ts';
 import { createPoolDirectories } from '../../../src/upstream/node/pools-reader.ts';
 import { createStateReader, type StateReader } from '../../../src/upstream/node/state-reader.ts';
+import type { ResponseReader } from '../../../src/upstream/response-body.ts';
 import { readObject, readTokenId, readUint64, ShapeError, type WireObject } from '../../../src/upstream/wire.ts';
 import { exchangeStateOf } from '../../domain/pools.ts';
 

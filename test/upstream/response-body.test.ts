@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type BodyOptions, readBody } from '../../src/upstream/body.ts';
+import { type BodyOptions, readBody } from '../../src/upstream/response-body.ts';
 
 /** Reads a body that comes in these chunks, and counts those that were taken from it. */
 async function read(chunks: Iterable<string>, options: Partial<BodyOptions>) {

@@ -60,7 +60,7 @@ export function createPollSchedule(pollMs: number): PollSchedule {
   let openSockets = 0;
   /** Whether the last poll failed. */
   let isFailing = false;
-  /** A block above the served one, and how often the tips were polled again for it. */
+  /** A block above the served one or in its place, and how often the tips were polled again for it. */
   let awaited: { readonly height: BeaconHeight; readonly hash: string; polls: number } | undefined;
   /** The newest block that was pushed during a poll, which may have begun before the node had it. */
   let pushedMeanwhile: PushedBlock | undefined;
@@ -132,7 +132,9 @@ export function createPollSchedule(pollMs: number): PollSchedule {
         isAnnounced = true;
         silentHeads = 0;
         if (!isNews(block)) return;
-        if (block.height > Math.max(served?.beaconHeight ?? 0, awaited?.height ?? 0)) awaited = { ...block, polls: 0 };
+        const highest = Math.max(served?.beaconHeight ?? 0, awaited?.height ?? 0);
+        const isInPlace = block.height === highest && block.hash !== awaited?.hash;
+        if (block.height > highest || isInPlace) awaited = { ...block, polls: 0 };
         pollSoon(block);
       },
       changed(isOpen) {

@@ -66,6 +66,18 @@ describe('a frame', () => {
     expect(state.polls).toBe(1);
   });
 
+  test('is named for the other gateways of a fleet until it is served: a higher one, and one in the place of another', () => {
+    const { push, awaited, serve } = schedule();
+    const names = [awaited()];
+    for (const pushed of [block(100, 'b'), block(99), block(101, 'c'), block(101, 'd'), block(100, 'e')]) {
+      push.received(pushed);
+      names.push(awaited());
+    }
+    serve(101, 'd');
+    names.push(awaited());
+    expect(names).toEqual([undefined, '100:b', '100:b', '101:c', '101:d', '101:d', undefined]);
+  });
+
   test('during a poll makes another poll at its end, unless the poll has read the block', () => {
     const { push, state, intervalMs, serve } = schedule();
     state.isPolling = true;

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
+import type { TakeTurn } from '../live/broadcast/turn-limit.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { Dependencies } from '../loaders/dependencies.ts';
 import { Loaders } from '../loaders/loaders.ts';
@@ -24,9 +25,6 @@ export type RestDocument = {
   /** How old its oldest stale data is: when that was read, or produced. `undefined` while none is stale. */
   staleSince(): Instant | undefined;
 };
-
-/** Resolves in a later turn of the event loop. */
-export type TakeTurn = () => Promise<void>;
 
 /** What the documents are written from. */
 export type DocumentOptions = {

@@ -11,7 +11,7 @@ async function open(options: TestGatewayOptions = {}) {
   const post = (query: string, variables?: object) =>
     fetch(gateway.url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
       body: JSON.stringify({ query, variables }),
     });
   const metrics = async () => (await fetch(new URL('/metrics', gateway.url))).text();
@@ -102,4 +102,13 @@ describe('a plain query', () => {
     for (let n = 0; n < 2; n++) expect((await post('{ beaconHeight }')).status).toBe(200);
     expect(await counted()).toEqual({ cached: 0, coalesced: 0, executed: 2 });
   });
+});
+
+test('an error of a condition has status 200, because the operation was executed', async () => {
+  const { post } = await open();
+  const response = await post('query($x: Boolean = true) { beaconHeight @skip(if: $x) }', { x: null });
+  expect([response.status, await response.json()]).toEqual([
+    200,
+    { data: null, errors: [expect.objectContaining({ extensions: { code: 'BAD_USER_INPUT' } })] },
+  ]);
 });

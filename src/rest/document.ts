@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { createEtag } from '../domain/entity-tag.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { TakeTurn } from '../live/broadcast/turn-limit.ts';
@@ -56,24 +56,17 @@ export async function writeBody(
   texts: Iterable<string>,
   takeTurn: TakeTurn,
 ): Promise<Pick<RestDocument, 'body' | 'etag'>> {
-  const hash = createHash('sha256');
   const pieces: Buffer[] = [];
   let text = '';
-  const writePiece = () => {
-    const piece = Buffer.from(text);
-    hash.update(piece);
-    pieces.push(piece);
-    text = '';
-  };
-
   for (const next of texts) {
     text += next;
     if (text.length < PIECE_LENGTH) continue;
-    writePiece();
+    pieces.push(Buffer.from(text));
+    text = '';
     await takeTurn();
   }
-  writePiece();
-  return { body: Buffer.concat(pieces), etag: `"${hash.digest('base64url').slice(0, 22)}"` };
+  const body = Buffer.concat([...pieces, Buffer.from(text)]);
+  return { body, etag: createEtag('', body) };
 }
 
 /** The text of the document with a list of that name, row by row. */

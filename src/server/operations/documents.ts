@@ -10,7 +10,14 @@ import { nextTurn } from '../../graphql/execution/time-slice.ts';
 import type { Limits } from '../../graphql/limits.ts';
 import type { TakeTurn } from '../../live/broadcast/turn-limit.ts';
 import { refusal } from '../requests/refusal.ts';
-import { findExcess, findExcessInText, tooDeep, tooMany } from './document-bounds.ts';
+import {
+  findExcess,
+  findExcessInText,
+  MAX_STORED_CHARACTERS,
+  MAX_TOKENS_AT_ONCE,
+  tooDeep,
+  tooMany,
+} from './document-bounds.ts';
 import { createValidation } from './validation.ts';
 
 /** A valid document, or the errors of one that is not executed. */
@@ -35,20 +42,14 @@ export type DocumentsOptions = {
   readonly onRefused?: () => void;
 };
 
-/** Maximum length of a cached document. Usual documents are far shorter. Longer ones are parsed in a turn of their own. */
-const MAX_CHARACTERS = 20_000;
-
 /** Maximum length of all cached documents. A parsed document takes about 60 bytes for each character. */
 const MAX_TOTAL_CHARACTERS = 500_000;
-
-/** Documents with more tokens are validated in steps, each in its own turn of the event loop. */
-const MAX_TOKENS_AT_ONCE = 500;
 
 /** Creates the reader of documents, with an empty cache. */
 export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused }: DocumentsOptions): Documents {
   const cache = new LRUCache<string, ReadDocument>({
     maxSize: MAX_TOTAL_CHARACTERS,
-    maxEntrySize: MAX_CHARACTERS,
+    maxEntrySize: MAX_STORED_CHARACTERS,
     sizeCalculation: (_read, text) => text.length + 1,
   });
   const validation = createValidation(schema);
@@ -69,7 +70,7 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused
 
   function finish(text: string, document: DocumentNode, found: readonly GraphQLError[]): ReadDocument {
     if (found.length === 0) {
-      const read = { valid: createValidDocument(document, text.length <= MAX_CHARACTERS) };
+      const read = { valid: createValidDocument(document, text.length <= MAX_STORED_CHARACTERS) };
       cache.set(text, read);
       return read;
     }
@@ -123,7 +124,9 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused
     read(text, client) {
       const cached = cache.get(text);
       if (cached !== undefined) return cached;
-      return text.length > MAX_CHARACTERS ? takeTurn(client).then(() => readNew(text, client)) : readNew(text, client);
+      return text.length > MAX_STORED_CHARACTERS
+        ? takeTurn(client).then(() => readNew(text, client))
+        : readNew(text, client);
     },
   };
 }

@@ -15,6 +15,7 @@ import type { TakeTurn } from '../../live/broadcast/turn-limit.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { SentOperation } from '../requests/parameters.ts';
 import { badRequest, refusal } from '../requests/refusal.ts';
+import { MAX_TOKENS_AT_ONCE } from './document-bounds.ts';
 import type { Documents, ReadDocument } from './documents.ts';
 import { type EncodedUpdate, outcomeOf } from './encoded-update.ts';
 import { EXPECTED_CODE } from './log-details.ts';
@@ -58,8 +59,7 @@ type PipelineOptions = {
   readonly takeTurn: TakeTurn;
 };
 
-/** Operations with longer documents or more values in their variables are long: each step has its own turn of the event loop. */
-const MAX_TOKENS_AT_ONCE = 1_000;
+/** Operations with more values in their variables are long too. */
 const MAX_VALUES_AT_ONCE = 5_000;
 
 /** Creates the pipeline. */

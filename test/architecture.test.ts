@@ -396,7 +396,6 @@ const BUNDLED = [
   ...[
     '@grpc/grpc-js',
     '@pothos/core',
-    '@pothos/plugin-complexity',
     '@pothos/plugin-relay',
     '@redis/client',
     'cockatiel',

@@ -1,12 +1,17 @@
-import SchemaBuilder from '@pothos/core';
-import ComplexityPlugin from '@pothos/plugin-complexity';
+import SchemaBuilder, {
+  type FieldNullability,
+  type InputFieldMap,
+  type InputShapeFromFields,
+  type SchemaTypes as PothosTypes,
+  type TypeParam,
+} from '@pothos/core';
 import RelayPlugin from '@pothos/plugin-relay';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Pair, Ticker } from '../domain/market.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token.ts';
-import { estimateField, objects } from './complexity.ts';
+import { type Complexity, objects } from './complexity.ts';
 import type { Context } from './context.ts';
 
 /** The TypeScript types of the context and of the scalars. */
@@ -25,12 +30,30 @@ type SchemaTypes = {
   };
 };
 
+declare global {
+  namespace PothosSchemaTypes {
+    // biome-ignore lint/style/useConsistentTypeDefinitions: it is merged with the options of Pothos, if its parameters are the same
+    interface FieldOptions<
+      Types extends PothosTypes = PothosTypes,
+      ParentShape = unknown,
+      Type extends TypeParam<Types> = TypeParam<Types>,
+      Nullable extends FieldNullability<Type> = FieldNullability<Type>,
+      Args extends InputFieldMap = InputFieldMap,
+      ResolveShape = unknown,
+      ResolveReturnShape = unknown,
+    > {
+      /** What the field adds to the complexity of an operation; by default, an estimate. `execution/compile.ts` reads it. */
+      complexity?: Complexity | ((args: InputShapeFromFields<Args>, context: Types['Context']) => Complexity);
+    }
+  }
+}
+
 /** The description of the ids that `node` accepts. */
 export const NODE_ID = 'Id of the object for `node`: the type, a colon, and a key that is unique within the type.';
 
 /** Collects the types of the schema, which the files in types/ define. Fields are non-null by default. */
 export const builder = new SchemaBuilder<SchemaTypes>({
-  plugins: [RelayPlugin, ComplexityPlugin],
+  plugins: [RelayPlugin],
   defaultFieldNullability: false,
   relay: {
     clientMutationId: 'omit',
@@ -65,8 +88,6 @@ export const builder = new SchemaBuilder<SchemaTypes>({
       description: 'Cursor of the last entry of the page, for the argument `after`. Null if the page is empty.',
     },
   },
-  // The plugin only adds the option `complexity` to fields. It does not measure operations itself: cost.ts does.
-  complexity: { fieldComplexity: estimateField, disabled: true },
 });
 
 builder.queryType({ description: 'All queries. Each response describes one beacon height.' });

@@ -165,7 +165,7 @@ export function recordedValues(count: number): Complexity {
 const ONE_VALUE: Complexity = { field: VALUE, multiplier: 0 };
 
 /** The complexity of a field that declares none: that of a value, of an object, or of a list of unknown length. */
-export function estimateField(_args: unknown, _context: unknown, field: GraphQLField<unknown, never>): Complexity {
+export function estimateField(field: GraphQLField<unknown, unknown>): Complexity {
   if (isLeafType(getNamedType(field.type))) return ONE_VALUE;
   return { field: 1, multiplier: 1, isList: isListType(getNullableType(field.type)) };
 }

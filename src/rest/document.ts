@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { createEtag } from '../domain/entity-tag.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
+import type { TakeTurn } from '../live/broadcast/turn-limit.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { Dependencies } from '../loaders/dependencies.ts';
 import { Loaders } from '../loaders/loaders.ts';
@@ -24,9 +25,6 @@ export type RestDocument = {
   /** How old its oldest stale data is: when that was read, or produced. `undefined` while none is stale. */
   staleSince(): Instant | undefined;
 };
-
-/** Resolves in a later turn of the event loop. */
-export type TakeTurn = () => Promise<void>;
 
 /** What the documents are written from. */
 export type DocumentOptions = {
@@ -58,24 +56,17 @@ export async function writeBody(
   texts: Iterable<string>,
   takeTurn: TakeTurn,
 ): Promise<Pick<RestDocument, 'body' | 'etag'>> {
-  const hash = createHash('sha256');
   const pieces: Buffer[] = [];
   let text = '';
-  const writePiece = () => {
-    const piece = Buffer.from(text);
-    hash.update(piece);
-    pieces.push(piece);
-    text = '';
-  };
-
   for (const next of texts) {
     text += next;
     if (text.length < PIECE_LENGTH) continue;
-    writePiece();
+    pieces.push(Buffer.from(text));
+    text = '';
     await takeTurn();
   }
-  writePiece();
-  return { body: Buffer.concat(pieces), etag: `"${hash.digest('base64url').slice(0, 22)}"` };
+  const body = Buffer.concat([...pieces, Buffer.from(text)]);
+  return { body, etag: createEtag('', body) };
 }
 
 /** The text of the document with a list of that name, row by row. */

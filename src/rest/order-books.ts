@@ -1,9 +1,10 @@
 import { atDepth, exactPrice, exactQuantity, type Offer, type OrderBook, type Sides } from '../domain/order-book.ts';
 import { uncross } from '../domain/uncrossed-book.ts';
+import type { TakeTurn } from '../live/broadcast/turn-limit.ts';
 import type { OrderBookSnapshot } from '../live/market/order-books.ts';
 import { Dependencies } from '../loaders/dependencies.ts';
 import type { Requester } from '../upstream/fair-queue.ts';
-import { type DocumentOptions, type RestDocument, type TakeTurn, writeBody } from './document.ts';
+import { type DocumentOptions, type RestDocument, writeBody } from './document.ts';
 
 /** Which order book a client requests. */
 export type OrderBookRequest = {

@@ -6,7 +6,7 @@ import type { RateLimits } from './clients/rate-limits.ts';
 import type { MinimumHeights } from './operations/minimum-heights.ts';
 import type { Pipeline } from './operations/pipeline.ts';
 import type { RespondOver } from './operations/query-responses.ts';
-import type { RequestIds } from './requests/request-id.ts';
+import type { RequestIds } from './requests/http-exchange.ts';
 
 /** What all that clients request share: GraphQL on every transport, and the REST API. */
 export type EndpointOptions = {

@@ -205,9 +205,8 @@ function depthOf(fields: readonly FieldPlan[]): number {
 
 /** The declared complexity of a field, or the estimate if it declares none. */
 function complexityOf(field: GraphQLField<unknown, unknown>): FieldPlan['complexity'] {
-  // The fields of introspection have no extension. All other fields without a declaration have `estimateField`.
-  const declared = field.extensions['complexity'] as FieldPlan['complexity'] | undefined;
-  return declared === undefined || declared === estimateField ? estimateField(undefined, undefined, field) : declared;
+  const options = field.extensions['pothosOptions'] as Partial<Pick<FieldPlan, 'complexity'>> | undefined;
+  return options?.complexity ?? estimateField(field);
 }
 
 const NO_ARGUMENTS = Object.freeze({});

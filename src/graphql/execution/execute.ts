@@ -1,12 +1,13 @@
 import { GraphQLError, locatedError } from 'graphql';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import { withoutStacks } from '../../errors.ts';
+import type { TakeTurn } from '../../live/broadcast/turn-limit.ts';
 import { isSourceStream, type SourceStream } from '../../loaders/source-stream.ts';
 import type { Context } from '../context.ts';
 import { addFieldError, createFieldErrors, hasNone, placeFieldError, reportErrors } from './field-errors.ts';
 import type { Execution, Written } from './plan.ts';
 import type { PlannedOperation } from './planner.ts';
-import { startTimeSlice, type TakeTurn } from './time-slice.ts';
+import { startTimeSlice } from './time-slice.ts';
 import { writeObject } from './write.ts';
 import { finishText, type JsonText, WrittenResult } from './written-result.ts';
 

@@ -1,11 +1,10 @@
+import type { TakeTurn } from '../../live/broadcast/turn-limit.ts';
+
 /** Maximum time for which a response is written without yielding to the event loop. */
 const SLICE_MS = 8;
 
 /** The clock is read once per this number of list entries. */
 const ENTRIES_PER_CHECK = 4;
-
-/** Yields to the event loop. Resolves in a later turn. */
-export type TakeTurn = () => Promise<void>;
 
 /** The current time slice of a response. `isYielding` is true from its end until the next one begins. */
 export type TimeSlice = { readonly takeTurn: TakeTurn; startedAt: number; entries: number; isYielding: boolean };

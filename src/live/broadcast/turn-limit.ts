@@ -1,4 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createFairQueue } from '../../upstream/fair-queue.ts';
+
+/**
+ * Yields to the event loop. Resolves in a later turn.
+ *
+ * @param client whose work continues then; by default, the work counts as a client by itself
+ */
+export type TakeTurn = (client?: string) => Promise<void>;
 
 /** Lets only a few callers proceed in each turn of the event loop, so that other work is done between them. */
 type TurnLimit = {
@@ -14,6 +22,22 @@ export function createTurnQueue(): TurnLimit {
       last = last.then(() => nextTurn());
       return last;
     },
+  };
+}
+
+/** The same, but clients take turns: one with many callers in the queue does not delay those of others. */
+export function createFairTurnQueue(): TakeTurn {
+  const waiting = createFairQueue<() => void>();
+
+  function release(): void {
+    const proceed = waiting.next();
+    if (waiting.size() > 0) setImmediate(release);
+    proceed?.();
+  }
+
+  return (client) => {
+    if (waiting.size() === 0) setImmediate(release);
+    return new Promise((resolve) => waiting.add(resolve, { client: client ?? Symbol('work') }));
   };
 }
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
+import { REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
 import { errorOf } from '../requests/refusal.ts';
-import { REQUEST_ID_HEADER } from '../requests/request-id.ts';
 
 /** The origins of pages on this computer, on any port. With simulated data, they are allowed too. */
 export const LOOPBACK_ORIGINS: readonly string[] = ['localhost', '127.0.0.1', '[::1]'].flatMap((host) =>

@@ -45,6 +45,8 @@ type PlainRequest = QueryRequest & {
   readonly type: JsonType;
   /** The body; `undefined` for a GET. */
   readonly body: Buffer | undefined;
+  /** Its operation, once it was parsed: a response from the cache does not need it. */
+  sent: Entry | undefined;
 };
 
 /**
@@ -62,7 +64,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
 
   function handle(exchange: HttpExchange, account: Account, type: JsonType, before: Buffer | undefined): void {
     const { request } = exchange;
-    const plain = { exchange, account, type, key: undefined, body: undefined };
+    const plain = { exchange, account, type, key: undefined, body: undefined, sent: undefined };
     if (request.method !== 'POST') {
       respondTo(plain, request.url ?? '', undefined);
       return;
@@ -74,22 +76,23 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     }
     const onBody = (body: Buffer | undefined) => {
       if (body === undefined) return refuse(plain, bodyTooLarge());
-      // In Latin-1 each byte is one character: texts differ if their bytes differ. A URL begins with a slash, so it equals no body.
+      // In Latin-1 each byte is one character: texts differ if their bytes differ. No JSON begins with a slash, as a URL does.
       if (body[0] === OPENING_BRACE) return respondTo(plain, body.toString('latin1'), body);
       const params = orError(() => readJson(body));
       if (Array.isArray(params)) orFail(plain, () => respondToArray(plain, params));
-      else respondTo(plain, body.toString('latin1'), body);
+      else respondTo(plain, params instanceof GraphQLError ? undefined : body.toString('latin1'), body);
     };
     if (before === undefined) collectBody(request, maxBodyBytes, onBody);
     else onBody(before.length > maxBodyBytes ? undefined : before);
   }
 
-  /** @param text the URL, or the body with a character for each byte */
-  function respondTo(request: PlainRequest, text: string, body: Buffer | undefined): void {
+  /** @param text the URL, or the body with a character for each byte; `undefined` if the response is not cached */
+  function respondTo(request: PlainRequest, text: string | undefined, body: Buffer | undefined): void {
     const { exchange } = request;
     const { headers } = exchange.request;
     const span = tracing?.startOperation('http', exchange.id, headers, exchange.startedAt);
-    const plain = { ...request, key: wantsCost(exchange.request) ? undefined : keyOf(text), body, span };
+    const key = text === undefined || wantsCost(exchange.request) ? undefined : keyOf(text);
+    const plain = { ...request, key, body, span };
     const minimum = headers[MIN_HEIGHT_HEADER];
     orFail(plain, () => (minimum === undefined ? respond(plain) : respondAt(minimum, plain)));
   }
@@ -204,9 +207,13 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
   return handle;
 }
 
-/** The operation of a request, or the error of one that has none. */
-function readSent({ exchange, body }: PlainRequest): Entry {
-  return orError(() => (body === undefined ? readUrl(exchange.request.url ?? '') : readOperation(readJson(body))));
+/** The operation of a request, or the error of one that has none. It is parsed once. */
+function readSent(plain: PlainRequest): Entry {
+  const { exchange, body } = plain;
+  plain.sent ??= orError(() =>
+    body === undefined ? readUrl(exchange.request.url ?? '') : readOperation(readJson(body)),
+  );
+  return plain.sent;
 }
 
 /** Of an operation that cannot be planned. */

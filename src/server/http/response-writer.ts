@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
+import { createEtag } from '../../domain/entity-tag.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Dependencies } from '../../loaders/dependencies.ts';
 import { corsHeaders, varyHeader } from '../clients/origins.ts';
@@ -8,14 +9,18 @@ import type { RateLimits } from '../clients/rate-limits.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { EncodedResponse } from '../operations/encoded-response.ts';
 import type { AccessDetails } from '../operations/log-details.ts';
-import { createEtag, hasEtag, IMMUTABLE } from '../requests/entity-tag.ts';
 import { EVENT_STREAM_HEADERS } from '../requests/event-stream.ts';
-import { COST_HEADER, HEIGHT_HEADER, MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
-import type { HttpExchange } from '../requests/http-exchange.ts';
+import {
+  COST_HEADER,
+  HEIGHT_HEADER,
+  hasEtag,
+  IMMUTABLE,
+  MIN_HEIGHT_HEADER,
+  SANDBOX_HEADER,
+} from '../requests/headers.ts';
+import { type HttpExchange, isRead, REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
 import type { JsonType } from '../requests/media-types.ts';
 import { statusOf, toRefusedResponse } from '../requests/refusal.ts';
-import { REQUEST_ID_HEADER } from '../requests/request-id.ts';
-import { isRead } from '../requests/target.ts';
 import type { OpenResponses } from './open-responses.ts';
 
 /** Writes the responses of the GraphQL endpoint. */
@@ -162,7 +167,7 @@ function cacheHeadersOf(response: EncodedResponse, type: JsonType, now: Instant)
 /** One tag for each media type: they are different representations. */
 function etagOf(response: EncodedResponse, type: JsonType): string {
   response.etags ??= {};
-  response.etags[type] ??= createEtag(type, response.body);
+  response.etags[type] ??= createEtag(type, ...response.body);
   return response.etags[type];
 }
 

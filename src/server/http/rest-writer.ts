@@ -4,11 +4,9 @@ import type { Instant } from '../../domain/instant.ts';
 import type { RestDocument } from '../../rest/document.ts';
 import { UDF_PREFIX } from '../../rest/paths.ts';
 import { type AccessDetails, codesOf } from '../operations/log-details.ts';
-import { hasEtag } from '../requests/entity-tag.ts';
-import { HEIGHT_HEADER, MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
-import type { HttpExchange } from '../requests/http-exchange.ts';
+import { HEIGHT_HEADER, hasEtag, MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
+import { type HttpExchange, REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
 import type { HttpExtension } from '../requests/refusal.ts';
-import { REQUEST_ID_HEADER } from '../requests/request-id.ts';
 import type { ResponseWriterOptions } from './response-writer.ts';
 
 /** Writes the responses of the REST API. */
@@ -25,7 +23,8 @@ type RestWriter = {
   fail(exchange: HttpExchange, error: GraphQLError, isRetryable: boolean): void;
 };
 
-type FixedDocument = Pick<RestDocument, 'body' | 'etag' | 'contentType'>;
+/** A document that only changes with a release. */
+export type FixedDocument = Pick<RestDocument, 'body' | 'etag' | 'contentType'>;
 
 /** What the writer needs. */
 export type RestWriterOptions = Omit<ResponseWriterOptions, 'corsOrigins'> & {

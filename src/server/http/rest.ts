@@ -1,3 +1,4 @@
+import { createEtag } from '../../domain/entity-tag.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import { percentDecoded } from '../../domain/percent-encoding.ts';
 import { BadUserInputError, GatewayError } from '../../errors.ts';
@@ -17,12 +18,11 @@ import type { RestApi } from '../../rest/rest-api.ts';
 import { UDF_CONFIG } from '../../rest/udf.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
-import { createEtag } from '../requests/entity-tag.ts';
 import { MIN_HEIGHT_HEADER } from '../requests/headers.ts';
 import type { HttpExchange } from '../requests/http-exchange.ts';
 import { hasInvalidUtf8, searchOf } from '../requests/parameters.ts';
 import type { EndpointOptions } from '../transport-options.ts';
-import { createRestWriter, type RestWriterOptions } from './rest-writer.ts';
+import { createRestWriter, type FixedDocument, type RestWriterOptions } from './rest-writer.ts';
 
 /** Handles the requests to one path. `endpoint` is its name in the metrics. */
 export type Route = { readonly endpoint: string; handle(exchange: HttpExchange): void };
@@ -180,8 +180,6 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
     },
   };
 }
-
-type FixedDocument = Pick<RestDocument, 'body' | 'etag'>;
 
 function fixedDocument(text: string): FixedDocument {
   const body = Buffer.from(text);

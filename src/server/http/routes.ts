@@ -11,8 +11,13 @@ import { handleGraphiql, handleNoGraphiql, isNavigation } from '../pages/graphiq
 import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, STOPPING } from '../pages/health.ts';
 import { createIndex, INDEX_PATH, SCHEMA_PATH } from '../pages/index-page.ts';
 import { SANDBOX_HEADER } from '../requests/headers.ts';
-import { REQUEST_ID_HEADER, type RequestIds } from '../requests/request-id.ts';
-import { GRAPHQL_PATH, isRead, normalizeTarget } from '../requests/target.ts';
+import {
+  GRAPHQL_PATH,
+  isRead,
+  normalizeTarget,
+  REQUEST_ID_HEADER,
+  type RequestIds,
+} from '../requests/http-exchange.ts';
 import type { OpenResponses } from './open-responses.ts';
 import { NOWHERE, type RestRoutes, type Route } from './rest.ts';
 

@@ -17,6 +17,12 @@ const MAX_USES = 20_000;
 /** Maximum number of open brackets for each allowed level of nesting: one of the selection, the rest of values. */
 const BRACKETS_PER_LEVEL = 5;
 
+/** Maximum length of a document that is stored, as a text or parsed. Usual documents are far shorter. */
+export const MAX_STORED_CHARACTERS = 20_000;
+
+/** Documents with more tokens are long: each step of their work has its own turn of the event loop. */
+export const MAX_TOKENS_AT_ONCE = 1_000;
+
 /** Why a text is not parsed; `undefined` if it may be. */
 export function findExcessInText(text: string): GraphQLError | undefined {
   const hasTooManyLines =

@@ -6,10 +6,18 @@ import { parseDocument } from '../../graphql/document-source.ts';
 import { placeError } from '../../graphql/errors.ts';
 import { createValidDocument, type ValidDocument } from '../../graphql/execution/planner.ts';
 import { createShapes } from '../../graphql/execution/shapes.ts';
-import { nextTurn, type TakeTurn } from '../../graphql/execution/time-slice.ts';
+import { nextTurn } from '../../graphql/execution/time-slice.ts';
 import type { Limits } from '../../graphql/limits.ts';
+import type { TakeTurn } from '../../live/broadcast/turn-limit.ts';
 import { refusal } from '../requests/refusal.ts';
-import { findExcess, findExcessInText, tooDeep, tooMany } from './document-bounds.ts';
+import {
+  findExcess,
+  findExcessInText,
+  MAX_STORED_CHARACTERS,
+  MAX_TOKENS_AT_ONCE,
+  tooDeep,
+  tooMany,
+} from './document-bounds.ts';
 import { createValidation } from './validation.ts';
 
 /** A valid document, or the errors of one that is not executed. */
@@ -19,8 +27,8 @@ export type ReadDocument =
 
 /** Parses and validates documents, with a cache of valid ones. */
 export type Documents = {
-  /** Reads a document: at once if it is cached or short, in several turns of the event loop if it is long. */
-  read(text: string): MaybePromise<ReadDocument>;
+  /** Reads a document of a client: at once if it is cached or short, in several turns of the event loop if it is long. */
+  read(text: string, client?: string): MaybePromise<ReadDocument>;
   /** Reads a persisted document at once, and compiles the plans of its operations. They belong to it, and not to a cache. */
   prepare(text: string): ReadDocument;
 };
@@ -34,20 +42,14 @@ export type DocumentsOptions = {
   readonly onRefused?: () => void;
 };
 
-/** Maximum length of a cached document. Usual documents are far shorter. Longer ones are parsed in a turn of their own. */
-const MAX_CHARACTERS = 20_000;
-
 /** Maximum length of all cached documents. A parsed document takes about 60 bytes for each character. */
 const MAX_TOTAL_CHARACTERS = 500_000;
-
-/** Documents with more tokens are validated in steps, each in its own turn of the event loop. */
-const MAX_TOKENS_AT_ONCE = 500;
 
 /** Creates the reader of documents, with an empty cache. */
 export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused }: DocumentsOptions): Documents {
   const cache = new LRUCache<string, ReadDocument>({
     maxSize: MAX_TOTAL_CHARACTERS,
-    maxEntrySize: MAX_CHARACTERS,
+    maxEntrySize: MAX_STORED_CHARACTERS,
     sizeCalculation: (_read, text) => text.length + 1,
   });
   const validation = createValidation(schema);
@@ -68,7 +70,7 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused
 
   function finish(text: string, document: DocumentNode, found: readonly GraphQLError[]): ReadDocument {
     if (found.length === 0) {
-      const read = { valid: createValidDocument(document, text.length <= MAX_CHARACTERS) };
+      const read = { valid: createValidDocument(document, text.length <= MAX_STORED_CHARACTERS) };
       cache.set(text, read);
       return read;
     }
@@ -77,25 +79,29 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused
     return { errors };
   }
 
-  function readNew(text: string): MaybePromise<ReadDocument> {
+  function readNew(text: string, client: string | undefined): MaybePromise<ReadDocument> {
     const document = parse(text);
     if (document instanceof GraphQLError) {
       onRefused?.();
       return { errors: [document] };
     }
-    if ((document.tokenCount ?? 0) > MAX_TOKENS_AT_ONCE) return validateInSteps(text, document);
+    if ((document.tokenCount ?? 0) > MAX_TOKENS_AT_ONCE) return validateInSteps(text, document, client);
     return finish(text, document, validation.validate(document));
   }
 
-  async function validateInSteps(text: string, document: DocumentNode): Promise<ReadDocument> {
+  async function validateInSteps(
+    text: string,
+    document: DocumentNode,
+    client: string | undefined,
+  ): Promise<ReadDocument> {
     const errors: GraphQLError[] = [];
     for (const validate of validation.steps) {
-      await takeTurn();
+      await takeTurn(client);
       errors.push(...validate(document));
       // The document is refused because validating it takes long. The other steps would take longer.
       if (errors.some(({ extensions }) => extensions['code'] === 'QUERY_TOO_COMPLEX')) break;
     }
-    await takeTurn();
+    await takeTurn(client);
     return finish(text, document, errors);
   }
 
@@ -115,10 +121,12 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused
 
   return {
     prepare,
-    read(text) {
+    read(text, client) {
       const cached = cache.get(text);
       if (cached !== undefined) return cached;
-      return text.length > MAX_CHARACTERS ? takeTurn().then(() => readNew(text)) : readNew(text);
+      return text.length > MAX_STORED_CHARACTERS
+        ? takeTurn(client).then(() => readNew(text, client))
+        : readNew(text, client);
     },
   };
 }

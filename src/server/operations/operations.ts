@@ -2,7 +2,7 @@ import type { GraphQLError } from 'graphql';
 import type { Service } from '../../graphql/context.ts';
 import { createPlanner } from '../../graphql/execution/planner.ts';
 import { schema } from '../../graphql/schema.ts';
-import { createTurnQueue } from '../../live/broadcast/turn-limit.ts';
+import { createFairTurnQueue } from '../../live/broadcast/turn-limit.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { createDataVersion } from './data-version.ts';
@@ -38,7 +38,7 @@ export function createOperations(options: OperationsOptions) {
   const { head, tokens } = sources;
 
   // Long work of all requests does one step per turn of the event loop, so that many long requests do not block it together.
-  const { wait: takeTurn } = createTurnQueue();
+  const takeTurn = createFairTurnQueue();
   const persisted = createPersistedQueries({ documents: options.documents, isOnly: options.persistedOnly });
   const documents = createDocuments({ schema, limits, takeTurn, onRefused: metrics.recordRefusedOperation });
   const planner = createPlanner({ schema, limits });
@@ -56,6 +56,6 @@ export function createOperations(options: OperationsOptions) {
     minimumHeights,
     takeTurn,
     respondOver: createQueryResponses({ cache, dataVersion, metrics }),
-    results: createRequestResults({ pipeline, minimumHeights, takeTurn, maxValues: limits.maxValues, metrics }),
+    results: createRequestResults({ pipeline, minimumHeights, maxValues: limits.maxValues, metrics }),
   };
 }

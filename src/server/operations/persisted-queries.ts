@@ -3,6 +3,7 @@ import type { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { type PersistedQuery, persistedQueryIn } from '../requests/parameters.ts';
 import { badRequest, errorOf, refusal } from '../requests/refusal.ts';
+import { MAX_STORED_CHARACTERS } from './document-bounds.ts';
 import { labelOf, type OperationLabel } from './log-details.ts';
 import type { PersistedDocument, PersistedDocuments } from './persisted-documents.ts';
 
@@ -40,9 +41,6 @@ type PersistedQueriesOptions = {
   readonly isOnly: boolean;
 };
 
-/** Maximum length of a stored text. Usual documents are far shorter. */
-const MAX_CHARACTERS = 20_000;
-
 /** Maximum length of all stored texts: some thousands of queries, far more than a frontend has. */
 const MAX_TOTAL_CHARACTERS = 4_000_000;
 
@@ -50,7 +48,7 @@ const MAX_TOTAL_CHARACTERS = 4_000_000;
 export function createPersistedQueries({ documents, isOnly }: PersistedQueriesOptions): PersistedQueries {
   const texts = new LRUCache<string, string>({
     maxSize: MAX_TOTAL_CHARACTERS,
-    maxEntrySize: MAX_CHARACTERS,
+    maxEntrySize: MAX_STORED_CHARACTERS,
     sizeCalculation: (text, id) => text.length + id.length,
   });
 

@@ -8,13 +8,14 @@ import { maskErrors } from '../../graphql/errors.ts';
 import { countValues } from '../../graphql/execution/arguments.ts';
 import { executePlan, openSourceStream } from '../../graphql/execution/execute.ts';
 import type { Planned, Planner } from '../../graphql/execution/planner.ts';
-import type { TakeTurn } from '../../graphql/execution/time-slice.ts';
 import { type ResultExtensions, WrittenResult } from '../../graphql/execution/written-result.ts';
 import { CHARACTERS_PER_POINT } from '../../graphql/limits.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
+import type { TakeTurn } from '../../live/broadcast/turn-limit.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { SentOperation } from '../requests/parameters.ts';
 import { badRequest, refusal } from '../requests/refusal.ts';
+import { MAX_TOKENS_AT_ONCE } from './document-bounds.ts';
 import type { Documents, ReadDocument } from './documents.ts';
 import { type EncodedUpdate, outcomeOf } from './encoded-update.ts';
 import { EXPECTED_CODE } from './log-details.ts';
@@ -58,8 +59,7 @@ type PipelineOptions = {
   readonly takeTurn: TakeTurn;
 };
 
-/** Operations with longer documents or more values in their variables are long: each step has its own turn of the event loop. */
-const MAX_TOKENS_AT_ONCE = 1_000;
+/** Operations with more values in their variables are long too. */
 const MAX_VALUES_AT_ONCE = 5_000;
 
 /** Creates the pipeline. */
@@ -69,8 +69,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const { limits } = service;
 
   /** Long operations wait for a turn of the event loop before each long step. */
-  function inTurn<T>(isLong: boolean, step: () => MaybePromise<T>): MaybePromise<T> {
-    return isLong ? takeTurn().then(step) : step();
+  function inTurn<T>(isLong: boolean, { address }: Client, step: () => MaybePromise<T>): MaybePromise<T> {
+    return isLong ? takeTurn(address).then(step) : step();
   }
 
   function prepare(sent: SentOperation, client: Client): MaybePromise<Prepared> {
@@ -84,7 +84,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     const unpaid = client.account.charge(pointsOfDocument(text));
     if (unpaid !== undefined) return { errors: [unpaid] };
     const read = () =>
-      andThen(document ?? documents.read(text), (found) => {
+      andThen(document ?? documents.read(text, client.address), (found) => {
         if (document === undefined && found.valid !== undefined) persisted.store(sent, text);
         return select(found, sent, client, document);
       });
@@ -126,8 +126,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     const persistedName = document && (operation.definition.name?.value ?? document.id);
     const selected = { client, operation, persistedName, sentVariables: sent.variables, isLong };
     return andThen(
-      inTurn(isLong, () => planner.plan(operation, sent.variables)),
-      (planned) => inTurn(isLong, () => measure(selected, planned)),
+      inTurn(isLong, client, () => planner.plan(operation, sent.variables)),
+      (planned) => inTurn(isLong, client, () => measure(selected, planned)),
     );
   }
 
@@ -184,7 +184,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     const written =
       planned.plan === undefined
         ? new WrittenResult(undefined, planned.errors)
-        : inTurn(isLong, () => executePlan(planned, undefined, context, takeTurn));
+        : inTurn(isLong, client, () => executePlan(planned, undefined, context, () => takeTurn(address)));
     return andThen(written, (result) => {
       metrics.recordOperation('query', outcomeOf(result), (performance.now() - start) / 1_000);
       if (persistedName !== undefined) metrics.recordPersistedOperation(persistedName);

@@ -1,8 +1,8 @@
 import { GraphQLError } from 'graphql';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import type { TakeTurn } from '../../graphql/execution/time-slice.ts';
 import { concatTexts, type JsonText, WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
+import { createTurnQueue } from '../../live/broadcast/turn-limit.ts';
 import { inSpan } from '../../tracing/tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { MIN_HEIGHT_HEADER } from '../requests/headers.ts';
@@ -39,8 +39,6 @@ export type ArrayResults = readonly (RequestResult & { readonly result: WrittenR
 type RequestResultsOptions = {
   readonly pipeline: Pipeline;
   readonly minimumHeights: Pick<MinimumHeights, 'reachSent'>;
-  /** Waits for a turn of the event loop. */
-  readonly takeTurn: TakeTurn;
   /** Maximum number of values in a response. */
   readonly maxValues: number;
   readonly metrics: Pick<Metrics, 'recordRefusedOperation'>;
@@ -48,11 +46,9 @@ type RequestResultsOptions = {
 
 /** Creates the results. */
 export function createRequestResults(options: RequestResultsOptions): RequestResults {
-  const { pipeline, minimumHeights, takeTurn, maxValues, metrics } = options;
+  const { pipeline, minimumHeights, maxValues, metrics } = options;
 
   async function prepare(sent: Entry, client: Client, minimum: unknown): Promise<Prepared> {
-    // The operations of an array have a turn of the event loop each: together they would block it.
-    await takeTurn();
     if (sent instanceof GraphQLError) return { errors: [sent] };
     const refused = await minimumHeights.reachSent(minimum, MIN_HEIGHT_HEADER, client);
     return refused === undefined ? pipeline.prepare(sent, client) : { errors: [refused] };
@@ -97,7 +93,14 @@ export function createRequestResults(options: RequestResultsOptions): RequestRes
         values = sum;
         return undefined;
       };
-      const results = await Promise.all(entries.map((sent, index) => one(sent, clientOf(index), minimum, refuse)));
+      // The operations of an array have a turn of the event loop each: together they would block it.
+      const turns = createTurnQueue();
+      const results = await Promise.all(
+        entries.map(async (sent, index) => {
+          await turns.wait();
+          return one(sent, clientOf(index), minimum, refuse);
+        }),
+      );
       return results.map((each) => ({ ...each, result: isWritten(each.result) ? each.result : failed(IN_AN_ARRAY) }));
     },
   };

@@ -1,6 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import Negotiator from 'negotiator';
-import { createEtag, hasEtag, IMMUTABLE } from '../requests/entity-tag.ts';
+import { createEtag } from '../../domain/entity-tag.ts';
+import { hasEtag, IMMUTABLE } from '../requests/headers.ts';
 
 /** Responds to a request for a page or a file. */
 export type Respond = (request: IncomingMessage, response: ServerResponse) => unknown;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { OPEN_API_PATH } from '../../rest/paths.ts';
-import { GRAPHQL_PATH } from '../requests/target.ts';
+import { GRAPHQL_PATH } from '../requests/http-exchange.ts';
 import { BUILD_EXPLORER_COMMAND, type BuiltExplorer } from './explorer-files.ts';
 import type { Respond } from './file-response.ts';
 import { isNavigation } from './graphiql.ts';

@@ -22,3 +22,13 @@ export const HEIGHT_HEADER = 'x-pdex-height';
 
 /** The methods of the GraphQL endpoint, as the header `Allow` lists them. */
 export const METHODS = 'GET, HEAD, POST';
+
+/** The `cache-control` of what never changes. */
+export const IMMUTABLE = 'public, max-age=31536000, immutable';
+
+/** Whether the client already has the response with that entity tag. Caches may list several tags, and may make them weak. */
+export function hasEtag({ headers }: IncomingMessage, etag: string): boolean {
+  const sent = headers['if-none-match'];
+  if (sent === undefined || sent === etag) return sent !== undefined;
+  return sent.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()));
+}

@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** An HTTP request with its response. */
@@ -17,4 +19,68 @@ export type HttpExchange = {
 /** Whether a response is an event stream, which ends only when its client disconnects. */
 export function isEventStream(response: ServerResponse): boolean {
   return String(response.getHeader('content-type')).startsWith('text/event-stream');
+}
+
+/** The path of the GraphQL endpoint, over HTTP and over websockets. */
+export const GRAPHQL_PATH = '/graphql';
+
+/** Whether a request only reads. The response to a HEAD has the headers of that to a GET, and Node sends no body in it. */
+export function isRead({ method }: Pick<IncomingMessage, 'method'>): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+/** A target that stays as it is, like nearly all: one slash first, and nothing percent-encoded in its path. */
+const USUAL = /^\/(?!\/)[^%?]*(?:\?|$)/;
+
+/** The scheme and the host of the absolute form. User information is ignored. */
+const ABSOLUTE = /^https?:\/\/(?:[^/?#@]*@)?([^/?#]*)/i;
+
+/**
+ * Writes the target of a request as clients usually do: as a path that begins with one slash, with a query. The host of the
+ * absolute form replaces the header `Host` (RFC 9112, 3.2.2). Characters that need not be percent-encoded are decoded, because
+ * both forms mean the same (RFC 9110, 4.2.3). `OPTIONS` of a host without a path has the target `*` (RFC 9112, 3.2.4).
+ */
+export function normalizeTarget(request: IncomingMessage): void {
+  const { url = '/', method, headers } = request;
+  if (USUAL.test(url)) return;
+  const [origin = '', host] = ABSOLUTE.exec(url) ?? [];
+  if (host !== undefined) headers.host = host;
+  const target = url.slice(origin.length) || (method === 'OPTIONS' ? '*' : '/');
+  const end = target.search(/\?|$/);
+  const path = target.slice(0, end).replace(/%[2-7][\da-f]/gi, decodeUnreserved);
+  request.url = (path.replace(/^\/+(?=[^/])/, '/') || '/') + target.slice(end);
+}
+
+function decodeUnreserved(encoded: string): string {
+  const decoded = decodeURIComponent(encoded);
+  return /[\w.~-]/.test(decoded) ? decoded : encoded;
+}
+
+/** The header with the request id, in requests and responses. */
+export const REQUEST_ID_HEADER = 'x-request-id';
+
+/** The ids of requests. Each line of the log has the id of the request that caused it. */
+export type RequestIds = {
+  /** The id in the header of a request, so that it can be followed through several servers, or a new one. */
+  of(request: Pick<IncomingMessage, 'headers'>): string;
+  /** Runs code on behalf of a request. */
+  run<T>(id: string, work: () => T): T;
+  /** The id of the request on whose behalf code runs. */
+  current(): string | undefined;
+};
+
+/** Creates the request ids, with an `AsyncLocalStorage`. */
+export function createRequestIds(): RequestIds {
+  const storage = new AsyncLocalStorage<string>();
+  // `storage.run` leaves an empty async context behind, which promises that are created later would reference.
+  const outside = AsyncLocalStorage.snapshot();
+
+  return {
+    of({ headers }) {
+      const sent = headers[REQUEST_ID_HEADER];
+      return typeof sent === 'string' && /^[\w.:/-]{1,128}$/.test(sent) ? sent : randomUUID();
+    },
+    run: (id, work) => outside(() => storage.run(id, work)),
+    current: () => storage.getStore(),
+  };
 }

@@ -14,8 +14,8 @@ import { Account } from '../operations/account.ts';
 import { readMinimumHeight } from '../operations/minimum-heights.ts';
 import { stagger } from '../requests/closing.ts';
 import { MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
+import { REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
 import { toHttpText } from '../requests/refusal.ts';
-import { REQUEST_ID_HEADER } from '../requests/request-id.ts';
 import { ClientSocket } from './client-socket.ts';
 import {
   createSocketOperations,

@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { GraphQLError } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
-import type { TakeTurn } from '../../graphql/execution/time-slice.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
@@ -35,8 +34,6 @@ export type UseOperationsOptions = Pick<TransportOptions, 'clients' | 'rates' | 
   EventStreamOptions & {
     readonly results: RequestResults;
     readonly persisted: PersistedQueries;
-    /** Waits for a turn of the event loop. */
-    readonly takeTurn: TakeTurn;
     readonly maxOperationsPerRequest: number;
     /** Called with each event stream that has no HTTP response. */
     readonly trackStream: (stream: Readable) => void;
@@ -74,14 +71,12 @@ class Results {
  * execution and encoding. Bodies are JSON or GraphQL in UTF-8: forms are refused, because no GraphQL client sends them.
  */
 export function useOperations(options: UseOperationsOptions): Plugin<object, ServerContext> {
-  const { results, persisted, clients, rates, tracing, takeTurn, maxOperationsPerRequest, metrics } = options;
+  const { results, persisted, clients, rates, tracing, maxOperationsPerRequest, metrics } = options;
   const { trackStream } = options;
   const accepted = createNegotiation();
 
   async function readSent(request: Request, kind: BodyKind): Promise<Entry | readonly Entry[]> {
     const bytes = new Uint8Array(await request.arrayBuffer().catch(throwDisconnected));
-    // The first request creates Yoga in this turn. Parsing a large body takes as long.
-    await takeTurn();
     if (kind === 'graphql') return { query: decodeBody(bytes) };
     const params = readJson(bytes);
     return Array.isArray(params) ? readEntries(params, maxOperationsPerRequest) : readOperation(params);

@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import { createYoga, type YogaServerInstance } from 'graphql-yoga';
 import { schema } from '../../graphql/schema.ts';
-import { GRAPHQL_PATH } from '../requests/target.ts';
+import { GRAPHQL_PATH } from '../requests/http-exchange.ts';
 import { type ServerContext, type UseOperationsOptions, useOperations } from './use-operations.ts';
 
 /** The HTTP layer for requests that are not plain: event streams, wrong methods and types, and those of `gateway.fetch`. */

@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createTurnLimit, createTurnQueue } from '../../../src/live/broadcast/turn-limit.ts';
+import { createFairTurnQueue, createTurnLimit, createTurnQueue } from '../../../src/live/broadcast/turn-limit.ts';
 
 test('a few callers proceed at once, and the others a few in each turn, in the order of their calls', async () => {
   const limit = createTurnLimit(2);
@@ -31,4 +31,19 @@ test('of a queue, one caller proceeds in each later turn', async () => {
   }
   expect(turns).toEqual([[], [1], [1, 2]]);
   await queue.wait();
+});
+
+test('of a fair queue too, and the clients take turns', async () => {
+  const takeTurn = createFairTurnQueue();
+  const done: string[] = [];
+  const turns: string[] = [];
+  for (const client of ['many', 'many', 'many', 'one', undefined])
+    void takeTurn(client).then(() => done.push(client ?? 'itself'));
+  while (done.length < 5) {
+    await Promise.resolve();
+    turns.push(done.join(' '));
+    await immediate();
+  }
+  expect(turns).toEqual(['', 'many', 'many one', 'many one itself', 'many one itself many']);
+  await takeTurn('one');
 });

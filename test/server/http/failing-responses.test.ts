@@ -16,7 +16,7 @@ import type { Pipeline } from '../../../src/server/operations/pipeline.ts';
 import type { Executed, PreparedOperation } from '../../../src/server/operations/prepared-operation.ts';
 import { createQueryResponses } from '../../../src/server/operations/query-responses.ts';
 import { createResponseCache, type ResponseCache } from '../../../src/server/operations/response-cache.ts';
-import { createRequestIds } from '../../../src/server/requests/request-id.ts';
+import { createRequestIds } from '../../../src/server/requests/http-exchange.ts';
 import { DEFAULT_LIMITS } from '../../support/limits.ts';
 
 const opened: (() => Promise<unknown>)[] = [];

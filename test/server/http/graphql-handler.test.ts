@@ -11,7 +11,7 @@ async function open(options: TestGatewayOptions = {}) {
   const post = (query: string, variables?: object) =>
     fetch(gateway.url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
       body: JSON.stringify({ query, variables }),
     });
   const metrics = async () => (await fetch(new URL('/metrics', gateway.url))).text();
@@ -70,6 +70,19 @@ describe('a plain query', () => {
     expect(await counted()).toEqual({ cached: 0, coalesced: 0, executed: 6 });
   });
 
+  test('gets no response of a GET whose URL equals its body, which is not JSON', async () => {
+    const { url, counted } = await open();
+    const { pathname, search } = new URL(`${url}?query=%7BbeaconHeight%7D`);
+    for (let n = 0; n < 3; n++) expect((await fetch(new URL(pathname + search, url))).status).toBe(200);
+    expect(await counted()).toEqual({ cached: 1, coalesced: 0, executed: 2 });
+    const headers = { 'content-type': 'application/json' };
+    const posted = await fetch(url, { method: 'POST', headers, body: pathname + search });
+    expect([posted.status, (await posted.json()).errors]).toEqual([
+      400,
+      [expect.objectContaining({ message: 'The body is not valid JSON.' })],
+    ]);
+  });
+
   test('never returns a lower height than before, to any client', async () => {
     const { post, advance, sandbox } = await open();
     let highest = 0;
@@ -84,22 +97,18 @@ describe('a plain query', () => {
     }
   });
 
-  test('by POST whose body equals a URL does not get the response of that URL', async () => {
-    const { url } = await open();
-    const path = '/graphql?query={beaconHeight}';
-    expect((await fetch(new URL(path, url))).status).toBe(200);
-    const headers = { 'content-type': 'application/json' };
-    const { status } = await fetch(url, {
-      method: 'POST',
-      headers,
-      body: new URL(path, url).href.slice(url.length - 8),
-    });
-    expect(status).toBe(400);
-  });
-
   test('is never cached if the cache is off', async () => {
     const { post, counted } = await open({ config: { responseCacheBytes: 0 } });
     for (let n = 0; n < 2; n++) expect((await post('{ beaconHeight }')).status).toBe(200);
     expect(await counted()).toEqual({ cached: 0, coalesced: 0, executed: 2 });
   });
+});
+
+test('an error of a condition has status 200, because the operation was executed', async () => {
+  const { post } = await open();
+  const response = await post('query($x: Boolean = true) { beaconHeight @skip(if: $x) }', { x: null });
+  expect([response.status, await response.json()]).toEqual([
+    200,
+    { data: null, errors: [expect.objectContaining({ extensions: { code: 'BAD_USER_INPUT' } })] },
+  ]);
 });

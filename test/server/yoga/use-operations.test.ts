@@ -48,7 +48,6 @@ function createTestYoga(updates: Subscribe<EncodedUpdate>, internal: (error: unk
     persisted: createPersistedQueries({ documents: new Map(), isOnly: false }),
     clients: createClientAddresses([]),
     rates: undefined,
-    takeTurn: async () => {},
     maxOperationsPerRequest: 1,
     keepAliveMs: 60_000,
     metrics: { recordErrors() {} },

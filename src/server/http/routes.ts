@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { printSchema } from 'graphql';
+import { type GraphQLError, printSchema } from 'graphql';
 import type { Service } from '../../graphql/context.ts';
 import { schema } from '../../graphql/schema.ts';
 import type { AccessLog } from '../access-log.ts';
@@ -11,6 +11,7 @@ import { handleGraphiql, handleNoGraphiql, isNavigation } from '../pages/graphiq
 import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, STOPPING } from '../pages/health.ts';
 import { createIndex, INDEX_PATH, SCHEMA_PATH } from '../pages/index-page.ts';
 import { SANDBOX_HEADER } from '../requests/headers.ts';
+import { internalError, toRefusedResponse } from '../requests/refusal.ts';
 import { REQUEST_ID_HEADER, type RequestIds } from '../requests/request-id.ts';
 import { GRAPHQL_PATH, isRead, normalizeTarget } from '../requests/target.ts';
 import type { OpenResponses } from './open-responses.ts';
@@ -25,6 +26,7 @@ export type AdminPagesOptions = {
   readonly metrics: Metrics;
   readonly requestIds: RequestIds;
   readonly accessLog: AccessLog;
+  readonly maskError: (error: unknown) => GraphQLError;
   readonly isStopping: () => boolean;
 };
 
@@ -56,7 +58,7 @@ type HandleRequest = (request: IncomingMessage, response: ServerResponse, next?:
 
 /** Creates the routes: which path is handled by what. */
 export function createRoutes(options: RoutesOptions): HandleRequest {
-  const { forClients, hasAdminPages, responses, service, metrics, requestIds, isStopping, isLast } = options;
+  const { forClients, hasAdminPages, responses, service, metrics, requestIds, maskError, isStopping, isLast } = options;
   const { rest, explorer: built = 'off' } = forClients ?? {};
   const graphiql = createRoute('graphiql', forClients?.persistedOnly ? handleNoGraphiql : handleGraphiql);
   const routes: ReadonlyMap<string, Route> = new Map([
@@ -110,9 +112,26 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
         if (service.isSandbox) response.setHeader(...SANDBOX_HEADER);
         if (isLast(request)) response.setHeader('connection', 'close');
         responses.track(exchange);
-        requestIds.run(id, () => handle(request, response));
+        requestIds.run(id, async () => {
+          try {
+            await handle(request, response);
+          } catch (error) {
+            fail(response, error);
+          }
+        });
       },
     };
+  }
+
+  function fail(response: ServerResponse, error: unknown): void {
+    const internal = internalError(maskError(error));
+    metrics.recordErrors([internal]);
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    const { status, headers, body } = toRefusedResponse(internal);
+    response.writeHead(status, headers).end(body);
   }
 
   function routeOf(request: IncomingMessage): Route {

@@ -60,6 +60,7 @@ async function serve(config: Config): Promise<void> {
     log.info({ graphql: url, ...explorer, ...(admin && { admin }), ...app.upstreams }, 'serving');
   } catch (error) {
     log.fatal((error as Error).message);
+    await app.close();
     process.exit(1);
   }
 }

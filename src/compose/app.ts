@@ -73,31 +73,33 @@ export async function startApp(config: Config, log: Log): Promise<StartedApp> {
   const documents = readDocuments(config);
   const isSandbox = config.fullnodeUrl.length === 0 && config.marketDataUrl === undefined;
   const sandbox = isSandbox ? await startSandbox(config) : undefined;
-  if (sandbox) log.warn('the built-in sandbox simulates the node and the market data: no price is real');
-
-  const effective = sandbox ? withSandbox(sandbox, config) : config;
-  const tracing = await startTracing({ ...config, version: readVersion(), log });
-  const explorer = await readExplorer(config, log);
-  const createStore = createHistoryStore;
-  const app = createApp({ config: effective, isSandbox, log, tracing, documents, explorer, createStore });
-  const otherChain = await app.otherChain();
-  if (otherChain !== undefined) {
-    await app.close();
+  let app: App | undefined;
+  const close = async () => {
+    await app?.close();
     await sandbox?.close();
-    throw new ConfigError([otherChainProblem(config, otherChain)]);
-  }
-  return {
-    ...app,
-    hasExplorer: typeof explorer !== 'string',
-    upstreams: {
-      node: effective.fullnodeUrl.map(({ host }) => host),
-      marketData: effective.marketDataUrl?.host,
-    },
-    async close() {
-      await app.close();
-      await sandbox?.close();
-    },
   };
+  try {
+    if (sandbox) log.warn('the built-in sandbox simulates the node and the market data: no price is real');
+    const effective = sandbox ? withSandbox(sandbox, config) : config;
+    const tracing = await startTracing({ ...config, version: readVersion(), log });
+    const explorer = await readExplorer(config, log);
+    const createStore = createHistoryStore;
+    app = createApp({ config: effective, isSandbox, log, tracing, documents, explorer, createStore });
+    const otherChain = await app.otherChain();
+    if (otherChain !== undefined) throw new ConfigError([otherChainProblem(config, otherChain)]);
+    return {
+      ...app,
+      hasExplorer: typeof explorer !== 'string',
+      upstreams: {
+        node: effective.fullnodeUrl.map(({ host }) => host),
+        marketData: effective.marketDataUrl?.host,
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 /** Starts the sandbox. Its code is loaded only here. */

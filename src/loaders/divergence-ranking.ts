@@ -85,14 +85,17 @@ export function createDivergenceRankings(sources: RankingSources): DivergenceRan
     isOutdated = true;
     if (isRanking) return;
     isRanking = true;
-    while (isOutdated && followed.length > 0) {
-      isOutdated = false;
-      const broadcast = latest;
-      const inputs = newestInputs();
-      const ranking = inputs && (await rank(inputs));
-      if (ranking !== undefined && ranking !== latest.current() && broadcast === latest) latest.publish(ranking);
+    try {
+      while (isOutdated && followed.length > 0) {
+        isOutdated = false;
+        const broadcast = latest;
+        const inputs = newestInputs();
+        const ranking = inputs && (await rank(inputs));
+        if (ranking !== undefined && ranking !== latest.current() && broadcast === latest) latest.publish(ranking);
+      }
+    } finally {
+      isRanking = false;
     }
-    isRanking = false;
   }
 
   function follow(): void {

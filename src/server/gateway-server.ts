@@ -142,7 +142,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       maxCandles: limits.maxCandles,
       api: createRestApi({ sources, now, maxAgeMs: marketMaxAgeMs, takeTurn, bookSweepPerMinute }, limits.maxCandles),
     });
-  const pages = { service, metrics, requestIds, accessLog, isStopping };
+  const pages = { service, metrics, requestIds, accessLog, maskError, isStopping };
   const hasAdminPages = adminPort === undefined;
   const admin = hasAdminPages ? undefined : createAdminServer({ ...pages, keepAliveMs });
   const handle = createRoutes({

@@ -268,6 +268,18 @@ describe('a gateway', () => {
     await Promise.all([gateway.close(), reading]);
   });
 
+  test('leaves nothing open if a step of its start fails after the sandbox has started', async () => {
+    const servers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length;
+    const before = servers();
+    const none = () => {};
+    const warn = () => {
+      throw new Error('the logger is broken');
+    };
+    const creating = createGateway({ historyDatabase: 'off', logger: { debug: none, info: none, warn, error: none } });
+    await expect(creating).rejects.toThrow('the logger is broken');
+    await expect.poll(servers).toBeLessThanOrEqual(before);
+  });
+
   test('passes its log to a logger, from the level on, without secrets', async () => {
     const lines: [string, object, string][] = [];
     const add = (level: string) => (fields: object, message: string) => void lines.push([level, fields, message]);

@@ -1,9 +1,15 @@
+import { once } from 'node:events';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createMarketBuilder, type Market, type Pair, type Ticker } from '../../src/domain/market.ts';
 import { type OrderBook, toOrderBook } from '../../src/domain/order-book.ts';
 import { toTokenList } from '../../src/domain/token.ts';
-import { createBroadcast } from '../../src/live/broadcast/broadcast.ts';
+import {
+  type Broadcast,
+  createBroadcast,
+  type Subscriber,
+  type Subscription,
+} from '../../src/live/broadcast/broadcast.ts';
 import type { Head } from '../../src/live/chain/head.ts';
 import type { MarketFollower, MarketSnapshot } from '../../src/live/market/lists.ts';
 import { createDivergenceRankings, type RankingInputs } from '../../src/loaders/divergence-ranking.ts';
@@ -41,15 +47,41 @@ function bookOf(tickerId: string, bid: number, ask: number): OrderBook {
   return toOrderBook({ tickerId, message: 'OK', timestamp: 1, bids: bids ?? [], asks: asks ?? [], entriesDropped: 0 });
 }
 
+/** A source that counts also the subscriptions of the gateway itself. */
+function counted<T>(source: Broadcast<T>) {
+  let open = 0;
+  return {
+    ...source,
+    open: () => open,
+    subscribe(subscriber: Subscriber<T>): Subscription {
+      const subscription = source.subscribe(subscriber);
+      open += 1;
+      return {
+        request: () => subscription.request(),
+        cancel() {
+          subscription.cancel();
+          open -= 1;
+        },
+      };
+    },
+  };
+}
+
 /** Followers whose values the test publishes, and the rankings of them. */
 function createRankings() {
   const heads = createBroadcast<Head>();
   const pairs = createBroadcast<MarketSnapshot<Pair>>();
   const tickers = createBroadcast<MarketSnapshot<Ticker>>();
   const books = new Map<string, OrderBook>();
-  const market = { pairs, tickers } as unknown as MarketFollower;
+  const followed = { heads: counted(heads), pairs: counted(pairs), tickers: counted(tickers) };
+  const market = followed as unknown as MarketFollower;
   const orderBooks = { followedBooks: () => ({ books, freshUntil: 0 }) };
-  const rankings = createDivergenceRankings({ head: heads, market, orderBooks, tokens: { current: () => TOKENS } });
+  const rankings = createDivergenceRankings({
+    head: followed.heads,
+    market,
+    orderBooks,
+    tokens: { current: () => TOKENS },
+  });
   const snapshotOf = <P extends Pair>(rows: readonly P[]): MarketSnapshot<P> => ({
     market: marketOf(rows),
     observedAt: 0,
@@ -57,7 +89,7 @@ function createRankings() {
     dropped: 0,
     read: { beganAt: 0, endedAt: 0 },
   });
-  const subscribers = () => [heads, pairs, tickers].map((source) => source.subscribers());
+  const subscribers = () => [followed.heads, followed.pairs, followed.tickers].map((source) => source.open());
   return { heads, pairs, tickers, rankings, snapshotOf, subscribers };
 }
 
@@ -103,6 +135,24 @@ test('the same data has the same ranking, computed once', async () => {
   const first = noSources.rank(inputs);
   expect(noSources.rank({ ...inputs })).toBe(first);
   expect(noSources.rank({ ...inputs, head: headOf(6, 100n) })).not.toBe(first);
+});
+
+test('subscribers get the next ranking after one that cannot be computed', async () => {
+  const { heads, pairs, tickers, rankings, snapshotOf } = createRankings();
+  const pair = pairOf('one');
+  pairs.publish(snapshotOf([pair]));
+  tickers.publish(snapshotOf([tickerOf(pair, 90)]));
+  heads.publish({ beaconHeight: 5 } as Head);
+  const handlers = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection');
+  const failed = once(process, 'unhandledRejection');
+  const values = toAsyncValues(rankings.subscribe);
+  const next = values.next();
+  await failed;
+  for (const handler of handlers) process.on('unhandledRejection', handler);
+  heads.publish(headOf(6, 100n));
+  expect((await next).value).toMatchObject({ head: { beaconHeight: 6 } });
+  await values.return?.();
 });
 
 test('subscribers share one ranking, at each head and each response, and nothing is followed without them', async () => {

@@ -4,6 +4,8 @@ export type Subscriber<T> = {
   onNext(value: T): void;
   /** Receives the reason why no more values will come. */
   onError(error: unknown): void;
+  /** Whether it is a part of the gateway, and no client. By default, it is one of a client. */
+  readonly isInternal?: boolean;
 };
 
 /** What a subscriber controls its subscription with. */
@@ -26,7 +28,7 @@ export type Broadcast<T> = {
   publish(value: T): void;
   /** Sends the current value first, if there is one, then each one that is published. */
   readonly subscribe: Subscribe<T>;
-  /** How many subscribers there are. */
+  /** How many subscribers there are, without parts of the gateway. */
   subscribers(): number;
   /** How many values were replaced before a subscriber received them. */
   skippedValues(): number;
@@ -43,20 +45,24 @@ export function createBroadcast<T>(): Broadcast<T> {
   const waiting = new Set<Member<T>>();
   let isNotifying = false;
   let skipped = 0;
+  let internal = 0;
 
   /**
    * Notifies a few, and the others in later turns of the event loop. The iterator is passed on from turn to turn: a new one
    * would walk over all that was deleted from the set.
    */
   function notifySome(rest: Iterator<Member<T>, undefined>): void {
-    for (let notified = 0; notified < NOTIFIED_PER_TURN && waiting.size > 0; notified++) {
-      const { value: member } = rest.next();
-      if (member === undefined) break;
-      waiting.delete(member);
-      notify(member);
+    try {
+      for (let notified = 0; notified < NOTIFIED_PER_TURN && waiting.size > 0; notified++) {
+        const { value: member } = rest.next();
+        if (member === undefined) break;
+        waiting.delete(member);
+        notify(member);
+      }
+    } finally {
+      isNotifying = waiting.size > 0;
+      if (isNotifying) setImmediate(notifySome, rest);
     }
-    isNotifying = waiting.size > 0;
-    if (isNotifying) setImmediate(notifySome, rest);
   }
 
   function notify(member: Member<T>): void {
@@ -72,7 +78,7 @@ export function createBroadcast<T>(): Broadcast<T> {
   }
 
   function cancel(this: Member<T>): void {
-    members.delete(this);
+    if (members.delete(this) && this.subscriber.isInternal) internal -= 1;
     waiting.delete(this);
   }
 
@@ -90,14 +96,15 @@ export function createBroadcast<T>(): Broadcast<T> {
     subscribe(subscriber) {
       const member: Member<T> = { subscriber, hasRequested: false, isBehind: current !== undefined, request, cancel };
       members.add(member);
+      if (subscriber.isInternal) internal += 1;
       return member;
     },
-    subscribers: () => members.size,
+    subscribers: () => members.size - internal,
     skippedValues: () => skipped,
   };
 }
 
-/** Calls a function with each value of a source, until the subscription is cancelled. */
+/** Calls a function of the gateway with each value of a source, until the subscription is cancelled. */
 export function onEach<T>(subscribe: Subscribe<T>, next: (value: T) => void): Subscription {
   const subscription = subscribe({
     onNext(value) {
@@ -105,6 +112,7 @@ export function onEach<T>(subscribe: Subscribe<T>, next: (value: T) => void): Su
       subscription.request();
     },
     onError() {},
+    isInternal: true,
   });
   subscription.request();
   return subscription;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { printSchema } from 'graphql';
+import { type GraphQLError, printSchema } from 'graphql';
 import type { Service } from '../../graphql/context.ts';
 import { schema } from '../../graphql/schema.ts';
 import type { AccessLog } from '../access-log.ts';
@@ -18,6 +18,7 @@ import {
   REQUEST_ID_HEADER,
   type RequestIds,
 } from '../requests/http-exchange.ts';
+import { internalError, toRefusedResponse } from '../requests/refusal.ts';
 import type { OpenResponses } from './open-responses.ts';
 import { NOWHERE, type RestRoutes, type Route } from './rest.ts';
 
@@ -30,6 +31,7 @@ export type AdminPagesOptions = {
   readonly metrics: Metrics;
   readonly requestIds: RequestIds;
   readonly accessLog: AccessLog;
+  readonly maskError: (error: unknown) => GraphQLError;
   readonly isStopping: () => boolean;
 };
 
@@ -61,7 +63,7 @@ type HandleRequest = (request: IncomingMessage, response: ServerResponse, next?:
 
 /** Creates the routes: which path is handled by what. */
 export function createRoutes(options: RoutesOptions): HandleRequest {
-  const { forClients, hasAdminPages, responses, service, metrics, requestIds, isStopping, isLast } = options;
+  const { forClients, hasAdminPages, responses, service, metrics, requestIds, maskError, isStopping, isLast } = options;
   const { rest, explorer: built = 'off' } = forClients ?? {};
   const graphiql = createRoute('graphiql', forClients?.persistedOnly ? handleNoGraphiql : handleGraphiql);
   const routes: ReadonlyMap<string, Route> = new Map([
@@ -115,9 +117,26 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
         if (service.isSandbox) response.setHeader(...SANDBOX_HEADER);
         if (isLast(request)) response.setHeader('connection', 'close');
         responses.track(exchange);
-        requestIds.run(id, () => handle(request, response));
+        requestIds.run(id, async () => {
+          try {
+            await handle(request, response);
+          } catch (error) {
+            fail(response, error);
+          }
+        });
       },
     };
+  }
+
+  function fail(response: ServerResponse, error: unknown): void {
+    const internal = internalError(maskError(error));
+    metrics.recordErrors([internal]);
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    const { status, headers, body } = toRefusedResponse(internal);
+    response.writeHead(status, headers).end(body);
   }
 
   function routeOf(request: IncomingMessage): Route {

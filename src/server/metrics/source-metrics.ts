@@ -142,7 +142,7 @@ export function registerSourceMetrics(service: Service, metrics: MetricFactory):
   );
   gaugeOfEach(
     'pdex_subscriptions',
-    'Open subscriptions, by source: head (heads and prices), tickers, order_books or divergences. While there are any of divergences, the gateway itself counts once for head and once for tickers.',
+    'Open subscriptions of clients, by source: head (heads and prices), tickers, order_books or divergences.',
     'source',
     () => Object.entries(subscriptions).map(([source, { subscribers }]) => [source, subscribers()]),
   );

@@ -6,17 +6,15 @@ import { BUILD_EXPLORER_COMMAND, EXPLORER_FOLDERS } from './explorer-files.ts';
 import { createFile, type Respond, type ServedFile, sendFile } from './file-response.ts';
 
 /** The page, which all gateways of a process share. */
-let page: Promise<ServedFile | undefined> | undefined;
+let page: ServedFile | undefined;
 
 /**
  * Responds with GraphiQL. Its page is built with the explorer (`explorer/graphiql-page.ts`), and read at the first request. Pages
  * of other origins cannot show it in a frame, where it would send operations for them.
  */
 export async function handleGraphiql(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  page ??= readPage();
-  const file = await page;
-  if (file !== undefined) return sendFile(request, response, file, { headers: HEADERS });
-  page = undefined;
+  page ??= await readPage();
+  if (page !== undefined) return sendFile(request, response, page, { headers: HEADERS });
   sendText(response, 503, NOT_BUILT);
 }
 

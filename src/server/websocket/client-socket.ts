@@ -67,7 +67,7 @@ export class ClientSocket extends WebSocket {
   async untilIdle(): Promise<void> {
     while (this.inProgress !== undefined) {
       await Promise.allSettled(this.inProgress);
-      // In this turn of the event loop, graphql-ws sends the errors of operations that are refused.
+      // In this turn of the event loop, the errors of operations that are refused are sent.
       await immediate();
     }
   }

@@ -16,13 +16,21 @@ import type { QueryRequest } from '../operations/query-responses.ts';
 import { tooManyAtOnce } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
 import type { LoggedOperation, WebSocketLog } from './log.ts';
-import { keyOfPayload, type ProtocolContext, type ProtocolOptions } from './protocol.ts';
-import { type Receiver, sendResult, untilWritten } from './sending.ts';
+import {
+  closeOperation,
+  isOpen,
+  keyOfPayload,
+  type OpenOperation,
+  type ProtocolContext,
+  type ProtocolOptions,
+} from './protocol.ts';
+import { type Receiver, sendErrors, sendResult, untilWritten } from './sending.ts';
 
 /** An operation on a websocket. */
 type SocketOperation = QueryRequest &
   LoggedOperation & {
     readonly connection: ProtocolContext;
+    readonly opened: OpenOperation;
     /** In `performance.now()`. */
     readonly receivedAt: number;
   };
@@ -45,11 +53,11 @@ type Outcome = typeof SENT | GraphQLError[] | PreparedOperation;
 
 const SENT = 'sent';
 
-/** For graphql-ws an operation with errors is over. It sends them only if the operation is open. */
+/** For graphql-ws an operation with errors is over. It sends them only if the operation is open, and here it is not. */
 const OVER = [new GraphQLError('The result was sent.')];
 
 /**
- * Creates the handler of operations. It sends the results of queries itself, and hands subscriptions to graphql-ws: it would
+ * Creates the handler of operations. It sends results and refusals itself, and hands subscriptions to graphql-ws: it would
  * need the data of a result as an object, and encode it again.
  */
 export function createSocketOperations(options: SocketOperationsOptions): NonNullable<ProtocolOptions['onSubscribe']> {
@@ -65,27 +73,39 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
   );
 
   async function onSubscribe(connection: ProtocolContext, id: string, payload: SubscribePayload) {
-    const { caller, socket } = connection.extra;
+    const { extra } = connection;
+    const { caller, socket } = extra;
     const requestId = requestIdOf(id, requestIds.of(caller));
     const account = new Account(rates, caller, 'websocket');
     const key = keyOfPayload(payload);
     const receivedAt = performance.now();
     const span = tracing?.startOperation('websocket', requestId, caller.headers, receivedAt);
-    const operation = { connection, caller, requestId, id, payload, receivedAt, key, account, span };
+    const opened = { id, payload, values: 0, hasStarted: false };
+    const operation = { connection, opened, caller, requestId, id, payload, receivedAt, key, account, span };
 
-    const hasTooMany = Object.keys(connection.subscriptions).length > maxSubscriptionsPerConnection;
-    const responding = hasTooMany ? [TOO_MANY_OPERATIONS] : respondAtMinimum(operation);
+    // Spreading would allocate room for sixteen more entries.
+    extra.open = extra.open.concat(opened);
+    const hasTooMany = countedOf(connection).length > maxSubscriptionsPerConnection;
+    const responding = hasTooMany ? [account.charge(1) ?? TOO_MANY_OPERATIONS] : respondAtMinimum(operation);
     const outcome = responding instanceof Promise ? await socket.track(responding) : responding;
-    if (Array.isArray(outcome)) {
-      span?.end({ codes: codesOf(outcome) });
-      return outcome;
+    if (Array.isArray(outcome)) refuse(operation, outcome);
+    else if (outcome !== SENT) {
+      const args = await start(operation, outcome);
+      if (args !== undefined) return args;
     }
-    const args = outcome === SENT ? undefined : await start(operation, outcome);
-    if (args !== undefined) return args;
     // The operation stays open until its result is written, for the limits of open operations.
     await untilWritten(receiverOf(operation));
+    await closeOperation(connection, id, payload);
     delete connection.subscriptions[id];
     return OVER;
+  }
+
+  function refuse(operation: SocketOperation, errors: readonly GraphQLError[]): void {
+    operation.span?.end({ codes: codesOf(errors) });
+    if (!isOpen(operation.connection, operation)) return;
+    log.failed(operation, errors, false);
+    metrics.recordErrors(errors);
+    sendErrors(receiverOf(operation), errors);
   }
 
   /** Responds when the minimum height of the websocket is served, if it has one that was not reached before. */
@@ -138,14 +158,14 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     }
     log.answered(operation, response, from);
     // The client may have completed the operation.
-    if (operation.id in operation.connection.subscriptions) {
+    if (isOpen(operation.connection, operation)) {
       if (response.errors !== undefined) metrics.recordErrors(response.errors);
       sendResult(receiverOf(operation), response);
     }
     return SENT;
   }
 
-  /** Starts a subscription; `undefined` if it has failed and its errors were sent. */
+  /** Starts a subscription; `undefined` if it has failed and its errors were sent, or if the client has completed it. */
   async function start(operation: SocketOperation, prepared: PreparedOperation): Promise<SubscriptionArgs | undefined> {
     const { requestId, payload, span } = operation;
     const updates = await requestIds.run(requestId, () => inSpan(span, () => pipeline.subscribe(prepared)));
@@ -154,6 +174,8 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
       send(operation, encodeResponse({ result: updates }, 0, 0, maskError), 'executed');
       return undefined;
     }
+    if (!isOpen(operation.connection, operation)) return undefined;
+    operation.opened.hasStarted = true;
     log.started(operation, prepared.points);
     const { document } = prepared.operation;
     const operationName = payload.operationName || null;
@@ -163,15 +185,18 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
   }
 
   /** Adds the values of an operation to those of the open operations of its websocket. @returns why there are too many */
-  function addToOpen({ connection: { extra, subscriptions }, id }: SocketOperation, values: number) {
-    const others = extra.open.filter((each) => each.id !== id && each.id in subscriptions);
-    // Spreading would allocate room for sixteen more entries.
-    extra.open = others.concat({ id, values });
-    const sum = extra.open.reduce((all, each) => all + each.values, 0);
+  function addToOpen({ connection, opened }: SocketOperation, values: number) {
+    opened.values = values;
+    const sum = countedOf(connection).reduce((all, each) => all + each.values, 0);
     return sum > maxValuesPerConnection ? TOO_MANY_VALUES : undefined;
   }
 
   return onSubscribe;
+}
+
+/** The operations that count for the limits of a websocket: those that are open or executed. */
+function countedOf(connection: ProtocolContext): readonly OpenOperation[] {
+  return connection.extra.open.filter((each) => !each.hasStarted || isOpen(connection, each));
 }
 
 /** The request id of an operation: that of its websocket, and its own. */

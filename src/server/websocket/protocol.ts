@@ -21,8 +21,18 @@ type ConnectionExtra = {
   readonly caller: ClientIdentity;
   /** The height that operations wait for; `undefined` if the client has named none, or once it is reached. */
   minHeight: BeaconHeight | undefined;
-  /** The open operations, with about how many values their results have. */
-  open: readonly { readonly id: string; readonly values: number }[];
+  /** The operations that are open, or that the client has completed and that are not over yet. */
+  open: readonly OpenOperation[];
+};
+
+/** An operation, which its payload identifies: a client can complete it and use its id again while it is still executed. */
+export type OpenOperation = {
+  readonly id: string;
+  readonly payload: SubscribePayload;
+  /** About how many values its result has. */
+  values: number;
+  /** Whether it is a subscription that has started, for which nothing is executed any more once it is completed. */
+  hasStarted: boolean;
 };
 
 /** A websocket in the callbacks of graphql-ws. */
@@ -35,6 +45,29 @@ export type ProtocolOptions = ServerOptions<Record<string, unknown> | undefined,
   /** Called with internal errors, but not with violations of the protocol. */
   readonly internal: (error: unknown) => void;
 };
+
+/** Whether an operation is not completed. */
+export function isOpen(
+  { extra, subscriptions }: ProtocolContext,
+  { id, payload }: Pick<OpenOperation, 'id' | 'payload'>,
+) {
+  return id in subscriptions && extra.open.findLast((each) => each.id === id)?.payload === payload;
+}
+
+/**
+ * Removes an operation that is over. If its id is in use again, this never resolves: graphql-ws, which awaits it, knows operations
+ * by their ids only, and would complete the newer one.
+ */
+export async function closeOperation(
+  connection: ProtocolContext,
+  id: string,
+  payload: SubscribePayload,
+): Promise<void> {
+  const { extra, subscriptions } = connection;
+  const isReused = id in subscriptions && !isOpen(connection, { id, payload });
+  extra.open = extra.open.filter((each) => each.payload !== payload);
+  if (isReused) await new Promise(() => {});
+}
 
 /** In how many parts the websockets are pinged, so that thousands of pings are not sent at once. */
 const PARTS = 16;

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
-import { toBytes } from '../../graphql/execution/written-result.ts';
+import type { GraphQLError } from 'graphql';
+import { toBytes, withoutHttp } from '../../graphql/execution/written-result.ts';
 import type { Subscribe, Subscriber, Subscription } from '../../live/broadcast/broadcast.ts';
 import type { EncodedResponse } from '../operations/encoded-response.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
@@ -15,6 +16,12 @@ export function sendResult({ socket, wire, id }: Receiver, { body }: EncodedResp
   socket.send(nextMessage(id, body), TEXT);
   socket.send(JSON.stringify({ id, type: 'complete' }));
   wire.uncork();
+}
+
+/** Sends the errors of an operation that is refused. */
+export function sendErrors({ socket, id }: Receiver, errors: readonly GraphQLError[]): void {
+  if (socket.readyState !== socket.OPEN) return;
+  socket.send(JSON.stringify({ id, type: 'error', payload: errors.map(withoutHttp) }));
 }
 
 /** A `next` message of graphql-ws with the JSON of a result. */

@@ -23,7 +23,7 @@ import {
   type SocketOperationsOptions,
   type SubscriptionArgs,
 } from './operations.ts';
-import { type ProtocolContext, runProtocol } from './protocol.ts';
+import { closeOperation, type ProtocolContext, runProtocol } from './protocol.ts';
 import { sendUpdates } from './sending.ts';
 
 /** The open websockets. */
@@ -98,13 +98,12 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
     subscribe: (args) => subscribe(args as SubscriptionArgs),
     keepAliveMs,
     internal,
-    onComplete: (connection, id) => log.completed(connection.extra.caller, id),
-    onError({ extra: { caller }, subscriptions }, id, payload, errors) {
-      log.failed(
-        { caller, requestId: requestIdOf(id, requestIds.of(caller)), id, payload },
-        errors,
-        subscriptions[id] !== null,
-      );
+    onComplete(connection, id, payload) {
+      log.completed(connection.extra.caller, id);
+      return closeOperation(connection, id, payload);
+    },
+    onError({ extra: { caller } }, id, payload, errors) {
+      log.failed({ caller, requestId: requestIdOf(id, requestIds.of(caller)), id, payload }, errors, true);
       metrics.recordErrors(errors);
       return errors.map(withoutHttp);
     },

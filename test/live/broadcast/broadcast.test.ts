@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createBroadcast, type Subscriber } from '../../../src/live/broadcast/broadcast.ts';
+import { createBroadcast, onEach, type Subscriber } from '../../../src/live/broadcast/broadcast.ts';
 import { toAsyncValues } from '../../support/async-values.ts';
 
 const END = { done: true, value: undefined };
@@ -157,6 +157,34 @@ describe('a subscriber', () => {
     latest.publish(1);
     subscription.request();
     expect([received, latest.subscribers()]).toEqual([[], 0]);
+  });
+
+  test('of the gateway itself is not counted', () => {
+    const latest = createBroadcast<number>();
+    const received: number[] = [];
+    const own = onEach(latest.subscribe, (value) => received.push(value));
+    const subscription = latest.subscribe(createRecorder().subscriber);
+    latest.publish(1);
+    expect([received, latest.subscribers()]).toEqual([[1], 1]);
+    own.cancel();
+    own.cancel();
+    expect(latest.subscribers()).toBe(1);
+    subscription.cancel();
+    expect(latest.subscribers()).toBe(0);
+  });
+
+  test('that throws does not keep the value from others, nor the next value', async () => {
+    const latest = createBroadcast<number>();
+    const broken = onEach(latest.subscribe, () => {
+      throw new Error('broken');
+    });
+    const received: number[] = [];
+    onEach(latest.subscribe, (value) => received.push(value));
+    expect(() => latest.publish(1)).toThrow('broken');
+    await expect.poll(() => received).toEqual([1]);
+    broken.cancel();
+    latest.publish(2);
+    expect(received).toEqual([1, 2]);
   });
 
   test('may request the next value while it receives one, and cancel while others are notified', async () => {

@@ -52,6 +52,33 @@ describe('the HTTP server', () => {
     await client.dispose();
   });
 
+  test.each([0, undefined])(
+    'responds with an internal error if a page fails, on the admin port %s',
+    async (adminPort) => {
+      const { app, lines, ...gateway } = await startGatewayForTest({ config: { adminPort } });
+      const url = await app.listen(0, '127.0.0.1');
+      const { head } = app.service.sources;
+      const { subscribers } = head;
+      Object.assign(head, {
+        subscribers() {
+          throw new Error('http://10.0.0.1 broke');
+        },
+      });
+      const failed = await fetch(new URL('/metrics', app.adminUrl() ?? url));
+      const extensions = { code: 'INTERNAL_SERVER_ERROR' };
+      expect([failed.status, await failed.json()]).toEqual([
+        500,
+        { errors: [{ message: 'An internal error occurred in the gateway.', extensions }] },
+      ]);
+      const logged = { msg: 'internal error', requestId: failed.headers.get('x-request-id') };
+      expect(lines).toContainEqual(expect.objectContaining(logged));
+
+      Object.assign(head, { subscribers });
+      expect((await fetch(new URL('/metrics', app.adminUrl() ?? url))).status).toBe(200);
+      expect(await gateway.ask('{ beaconHeight }')).toMatchObject({ data: {} });
+    },
+  );
+
   test('reports its health at exactly one path, whatever the upstreams do', async () => {
     const { origin, sandbox } = await open();
     await sandbox.node.stop();

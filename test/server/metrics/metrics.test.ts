@@ -83,6 +83,20 @@ describe('the metrics', () => {
     await expect.poll(async () => sample(await read(), 'pdex_websockets')).toBe(0);
   });
 
+  test('count only subscriptions of clients: the gateway follows heads and tickers itself', async () => {
+    const { url, read } = await open();
+    const client = connect(url);
+    const counts = async () => {
+      const text = await read();
+      return ['head', 'tickers', 'divergences'].map((source) => sample(text, `pdex_subscriptions{source="${source}"}`));
+    };
+    const updates = client.iterate({ query: 'subscription { divergentPairs(minPercent: 0) { id } }' });
+    await updates.next();
+    expect(await counts()).toEqual([0, 0, 1]);
+    await updates.return?.();
+    await expect.poll(counts).toEqual([0, 0, 0]);
+  });
+
   test('count websockets that closed, by bounded codes', async () => {
     const { url, read, app } = await open();
     const closes = async () =>

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
+import type { Duplex } from 'node:stream';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { WebSocket } from 'ws';
 import type { TestGatewayOptions } from '../../support/gateway.ts';
@@ -41,10 +42,11 @@ async function messagesOf(socket: WebSocket, id: string, message: string): Promi
       if (of !== id) return;
       messages.push(text);
       if (type === 'next') return;
-      socket.off('message', onMessage);
+      socket.off('message', onMessage).off('close', onClose);
       resolve();
     });
-    socket.once('close', (code) => reject(new Error(`closed with ${code}`)));
+    const onClose = (code: number) => reject(new Error(`closed with ${code}`));
+    socket.once('close', onClose);
   });
   socket.send(message);
   await ended;
@@ -218,5 +220,77 @@ describe('equal queries that wait for an upstream', () => {
     expect(await send(second, payload)).toHaveLength(2);
     await send(first, HEIGHT, '2');
     expect(received.map((text) => JSON.parse(text).id)).toEqual(['2', '2']);
+  });
+});
+
+describe('an id that a client uses again after `complete`', () => {
+  const complete = (id: string) => JSON.stringify({ id, type: 'complete' });
+
+  async function serveSlowly(config: NonNullable<TestGatewayOptions['config']> = {}) {
+    const gateway = await serve({ sandbox: { history: 20 }, config });
+    const { sandbox } = gateway;
+    const slow = (alias: string, below: number) => ({
+      query: `{ ${alias}: poolPairs(at: ${sandbox.chain.tip.height - below}) { totalCount } }`,
+    });
+    sandbox.node.faults.set({ kind: 'delay', ms: 300, on: 'getpdestate' });
+    const socket = await gateway.open();
+    const received: { readonly id: string; readonly type: string; readonly payload?: object }[] = [];
+    socket.on('message', (text) => received.push(JSON.parse(String(text))));
+    return { ...gateway, slow, socket, received };
+  }
+
+  test('gets the result of the new query only', async () => {
+    const { socket, slow, received } = await serveSlowly();
+    socket.send(subscribe('1', slow('old', 10)));
+    socket.send(complete('1'));
+    await send(socket, slow('new', 12));
+    await send(socket, slow('other', 14), '2');
+    expect(received.map(({ id, type, payload }) => [id, type, Object.keys(Object(Object(payload).data))])).toEqual([
+      ['1', 'next', ['new']],
+      ['1', 'complete', []],
+      ['2', 'next', ['other']],
+      ['2', 'complete', []],
+    ]);
+  });
+
+  test('gets the updates of the new subscription, if both messages arrive together', async () => {
+    const { socket, received, advance, app } = await serveSlowly();
+    const query = 'subscription { head { beaconHeight } }';
+    for (let n = 1; n <= 3; n++) {
+      const { _socket: wire } = socket as unknown as { readonly _socket: Duplex };
+      wire.cork();
+      socket.send(complete('1'));
+      socket.send(subscribe('1', { query }));
+      wire.uncork();
+      await expect.poll(() => received.length).toBe(n);
+    }
+    await advance();
+    await expect.poll(() => received.map(({ type }) => type)).toEqual(['next', 'next', 'next', 'next']);
+    await expect.poll(app.service.sources.head.subscribers).toBe(1);
+    socket.send(complete('1'));
+    await expect.poll(app.service.sources.head.subscribers).toBe(0);
+  });
+
+  test('is refused while as many operations are executed as may be open, and served when they have ended', async () => {
+    const { socket, slow } = await serveSlowly({ maxSubscriptionsPerConnection: 2 });
+    for (const below of [10, 12]) {
+      socket.send(subscribe('1', slow('old', below)));
+      socket.send(complete('1'));
+    }
+    expect(await send(socket, HEIGHT)).toEqual(refused('1', 'RATE_LIMITED'));
+    await expect.poll(async () => (await send(socket, HEIGHT)).length).toBe(2);
+  });
+
+  test('costs a point if it is refused because too many operations are open', async () => {
+    const { open } = await serve({
+      config: { rateLimitPerSecond: 1, rateLimitBurst: 6, maxSubscriptionsPerConnection: 1 },
+    });
+    const socket = await open();
+    socket.send(subscribe('s', { query: 'subscription { head { beaconHeight } }' }));
+    await once(socket, 'message');
+    const texts = [];
+    for (let n = 0; n < 7; n++) texts.push((await send(socket, HEIGHT))[0] ?? '');
+    expect(texts[0]).toContain('too many open operations');
+    expect(texts.at(-1)).toContain('exceeds the rate limit');
   });
 });

@@ -1,6 +1,7 @@
 import { createExchangeVersions } from '../live/chain/exchange-versions.ts';
 import type { Head } from '../live/chain/head.ts';
 import { createHeadFollower } from '../live/chain/head-follower.ts';
+import { createHeadTrades } from '../live/chain/head-trades.ts';
 import { createNodes, type Nodes } from '../live/chain/nodes.ts';
 import { createPastStates } from '../live/chain/past-states.ts';
 import { createPoolCounts } from '../live/chain/pool-counts.ts';
@@ -12,6 +13,7 @@ import {
   createLostPoolsLog,
   createNodeLog,
   createPushLog,
+  createTradesLog,
   createVersionLog,
 } from '../logging/upstream-log.ts';
 import { healthOfAll } from '../upstream/health.ts';
@@ -19,6 +21,7 @@ import { type BlockPush, createBlockPush } from '../upstream/node/block-push.ts'
 import { createNodeClient } from '../upstream/node/client.ts';
 import { createPoolsV3Reader } from '../upstream/node/exchange-v3.ts';
 import { createPoolDirectories } from '../upstream/node/pools-reader.ts';
+import type { PushedBlock } from '../upstream/node/push-session.ts';
 import { createStateReader } from '../upstream/node/state-reader.ts';
 import { createSpacing } from '../upstream/spacing.ts';
 import {
@@ -41,7 +44,7 @@ const FIRST_SPACE_MS = 250;
 const FIXED_VERSIONS = { auto: undefined, v1: 'V1', v3: 'V3' } as const;
 
 /** The nodes, which may have websockets. */
-type ConnectedNodes = ConnectedUpstream<'head' | 'nodes' | 'pastStates' | 'poolOrders' | 'pushes'> & {
+type ConnectedNodes = ConnectedUpstream<'head' | 'nodes' | 'pastStates' | 'poolOrders' | 'pushes' | 'trades'> & {
   /** The fleet polls the nodes; loaders only read their health. */
   readonly sources: { readonly nodes: Pick<Nodes, 'all' | 'poll'> };
   /** Calls a function with each head that is published from now on. */
@@ -97,7 +100,14 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
     readOnce: together?.states,
   });
   const poolOrders = createPoolOrders({ nodes, bulkhead, served: recent.all });
-  const headListeners: ((head: Head) => void)[] = [];
+  const trades = createHeadTrades({
+    nodes,
+    served: recent.all,
+    maxBlocks: config.maxResumedHeights,
+    watcher: createTradesLog(log),
+    readOnce: together?.trades,
+  });
+  const headListeners: ((head: Head) => void)[] = [trades.published];
   const head = createHeadFollower({
     nodes,
     versions,
@@ -116,12 +126,16 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
   const pushes: readonly BlockPush[] = config.fullnodeWsUrl.flatMap((url, n) => {
     const name = nodes.all[n]?.name;
     if (url === undefined || name === undefined) return [];
-    const { received: onBlock, changed: onChange } = head.push;
+    const onBlock = (block: PushedBlock) => {
+      trades.received(block);
+      head.push.received(block);
+    };
+    const { changed: onChange } = head.push;
     const watcher = createPushLog(log, name);
     return [createBlockPush({ name, url, headers, proxies: config, timeoutMs, onBlock, onChange, watcher })];
   });
   return {
-    sources: { head, nodes, pastStates, poolOrders, pushes },
+    sources: { head, nodes, pastStates, poolOrders, pushes, trades },
     health: () => healthOfAll(nodes.status().map(({ health }) => health)),
     onHead: (listener) => void headListeners.push(listener),
     async unsubscribe() {

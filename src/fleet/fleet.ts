@@ -2,7 +2,9 @@ import type { ExchangeState, PoolDirectory } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Pair, Ticker } from '../domain/market.ts';
 import type { RawOrderBook } from '../domain/order-book.ts';
+import type { BlockTrades } from '../domain/trade.ts';
 import type { Head } from '../live/chain/head.ts';
+import type { BlockName } from '../live/chain/head-trades.ts';
 import type { Nodes } from '../live/chain/nodes.ts';
 import type { FinalHeight, PastStates } from '../live/chain/past-states.ts';
 import type { FleetPoll, Observed, ReadOnce } from '../live/fleet-port.ts';
@@ -13,7 +15,7 @@ import { createListPolls } from './lists.ts';
 import { createMembers, type Members } from './members.ts';
 import { createPackedStates } from './packed-states.ts';
 import { createRedisClock, type PollContext } from './poll-options.ts';
-import { createOrderBookReads, createStateReads } from './reads.ts';
+import { createOrderBookReads, createStateReads, createTradesReads } from './reads.ts';
 import type { Redis } from './redis.ts';
 import type { FleetWatcher } from './watcher.ts';
 
@@ -41,6 +43,7 @@ type ChainOfNodes = {
 /** What the fleet reads of the nodes once. */
 type FleetNodes = {
   readonly states: ReadOnce<FinalHeight, ExchangeState>;
+  readonly trades: ReadOnce<BlockName, BlockTrades>;
   heads(pastStates: Pick<PastStates, 'read'>): FleetPoll<Head>;
 };
 
@@ -92,6 +95,7 @@ export function createFleet(options: FleetOptions): Fleet {
       };
       return {
         states: createStateReads({ redis, packedStates, maxWaitMs, watcher }),
+        trades: createTradesReads({ redis, maxWaitMs, watcher }),
         heads: (pastStates) =>
           createHeadPolls({ context, chain, packedStates, nodes, pastStates, headsKept, now, onLag }),
       };

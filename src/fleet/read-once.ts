@@ -14,7 +14,7 @@ type ReadAged<Value> = (id: string, read: () => Promise<Value>) => Promise<Aged<
 type ReadOnceOptions<Value> = {
   readonly redis: Redis;
   /** What is read, in the keys and in the metrics. */
-  readonly kind: 'order_book' | 'state';
+  readonly kind: 'order_book' | 'state' | 'trades';
   /** How long a value may be used after its upstream sent it. */
   readonly ttlMs: number;
   /** How long a read waits for another replica. */

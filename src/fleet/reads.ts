@@ -1,6 +1,8 @@
 import type { ExchangeState } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { RawOrderBook } from '../domain/order-book.ts';
+import type { BlockTrades } from '../domain/trade.ts';
+import type { BlockName } from '../live/chain/head-trades.ts';
 import type { FinalHeight } from '../live/chain/past-states.ts';
 import type { Observed, ReadOnce } from '../live/fleet-port.ts';
 import { type PackedState, type PackedStates, STATE_FORMAT } from './packed-states.ts';
@@ -42,6 +44,18 @@ export function createStateReads(
     // Pools never vanish, so that a state with fewer is not that of this chain.
     return value !== undefined && isComplete(value) ? value : read();
   };
+}
+
+/** Creates the function that reads the trades of a block. The fleet reads each block once. */
+export function createTradesReads(options: ReadsOptions): ReadOnce<BlockName, BlockTrades> {
+  const readOnce = createReadOnce<BlockTrades>({
+    ...options,
+    kind: 'trades',
+    ttlMs: STATE_TTL_MS,
+    pack: async (trades) => trades,
+    unpack: async (packed) => packed as BlockTrades,
+  });
+  return async ({ chainName, height, hash }, read) => (await readOnce(`${chainName}-${height}-${hash}`, read)).value;
 }
 
 /** A response of the market-data host; `undefined` inside for a ticker that it does not have. */

@@ -1,5 +1,5 @@
 /** What the gateways of a fleet read once, as a label of metrics. */
-type FleetKind = 'head' | 'pairs' | 'tickers' | 'state' | 'order_book';
+type FleetKind = 'head' | 'pairs' | 'tickers' | 'state' | 'order_book' | 'trades';
 
 /**
  * How a read ended: with a value of Redis, at once or after another replica had read it; with one that this replica has read for

@@ -16,6 +16,7 @@ import './types/prices.ts';
 import './types/quote.ts';
 import './types/service.ts';
 import './types/token.ts';
+import './types/trade.ts';
 import { builder } from './builder.ts';
 
 const description = `

@@ -3,6 +3,7 @@ import { createBroadcast } from './broadcast/broadcast.ts';
 import type { Follower } from './broadcast/follower.ts';
 import type { Head } from './chain/head.ts';
 import type { HeadFollower } from './chain/head-follower.ts';
+import type { HeadTrades } from './chain/head-trades.ts';
 import type { Nodes } from './chain/nodes.ts';
 import type { PastStates } from './chain/past-states.ts';
 import type { PoolOrders } from './chain/pool-orders.ts';
@@ -16,6 +17,7 @@ export function nodesNotConfigured(): {
   pastStates: PastStates;
   poolOrders: PoolOrders;
   pushes: readonly [];
+  trades: Pick<HeadTrades, 'of' | 'mismatches'>;
 } {
   const error = new UpstreamNotConfiguredError('NODE');
   const head = emptyFollower<Head>(error);
@@ -26,6 +28,7 @@ export function nodesNotConfigured(): {
       problems: () => [],
       nextAt: () => undefined,
       subscribeAfter: async () => head.subscribe,
+      recent: () => [],
       canFillIn: false,
       push: { received() {}, changed() {} },
     },
@@ -39,6 +42,7 @@ export function nodesNotConfigured(): {
     },
     poolOrders: { read: () => Promise.reject(error) },
     pushes: [],
+    trades: { of: () => Promise.reject(error), mismatches: () => 0 },
   };
 }
 

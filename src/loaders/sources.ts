@@ -2,6 +2,7 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { BlockTimes } from '../history/block-times.ts';
 import type { History } from '../history/history.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
+import type { HeadTrades } from '../live/chain/head-trades.ts';
 import type { Nodes } from '../live/chain/nodes.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
 import type { PoolOrders } from '../live/chain/pool-orders.ts';
@@ -25,6 +26,8 @@ export type Sources = {
   readonly pastStates: PastStates;
   /** The orders of pools whose state has none, because it is that of an old node. */
   readonly poolOrders: PoolOrders;
+  /** The trades of the blocks of the newest heads. */
+  readonly trades: Pick<HeadTrades, 'of' | 'mismatches'>;
   /** What is recorded of final heights. */
   readonly history: History;
   /** The blocks at moments in the past. */

@@ -5,6 +5,7 @@ import type { HistoryWatcher } from '../history/database-health.ts';
 import type { Watcher } from '../live/broadcast/follower.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadWatcher } from '../live/chain/head-follower.ts';
+import type { TradesWatcher } from '../live/chain/head-trades.ts';
 import type { NodeWatcher } from '../live/chain/node.ts';
 import type { LostPools } from '../live/chain/pool-counts.ts';
 import type { TokenWatcher } from '../live/tokens.ts';
@@ -126,6 +127,25 @@ export function createHeadLog(log: Log, published: (head: Head) => void): HeadWa
       log.debug({ beaconHeight, previousHeight, hash, node: source.name }, 'new head');
       published(head);
     },
+  };
+}
+
+/** Logs when the trades of blocks cannot be read, and when they can be read again: once each. It logs each block whose trades are wrong. */
+export function createTradesLog(log: Log): TradesWatcher {
+  return {
+    failed: (error) =>
+      log.warn(describeError(error), 'the trades of blocks cannot be read from the nodes: other data is not affected'),
+    recovered: () => log.info('the trades of blocks can be read again'),
+    undecodable: (beaconHeight) =>
+      log.warn(
+        { beaconHeight },
+        'an accepted trade of a block cannot be decoded: the trades of this block are unknown',
+      ),
+    mismatched: (beaconHeight, poolIds) =>
+      log.warn(
+        { beaconHeight, pools: poolIds.length, example: poolIds[0] },
+        'the amounts of pools do not follow from the trades of a block: the node or the gateway is wrong',
+      ),
   };
 }
 

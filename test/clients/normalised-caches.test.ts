@@ -105,7 +105,7 @@ describe('Graphcache', () => {
     expect(await isUpdated).toMatchObject({ data: { prices: { poolPairs: { length: 54 } } } });
     unsubscribe();
     const names = objectTypes.map(({ name }) => name).filter((name) => !isRead(name));
-    // The first version of the exchange has no parameters, orders and fees.
+    // The first version of the exchange has no parameters, orders, fees and trades.
     expect(names).toEqual([
       'ExchangeParams',
       'Fleet',
@@ -117,6 +117,8 @@ describe('Graphcache', () => {
       'Query',
       'QuoteFee',
       'Subscription',
+      'Trade',
+      'TradesUpdate',
     ]);
     expect(warnings).toEqual([]);
 

@@ -91,13 +91,14 @@ export function onlyV1(): ExchangeVersions {
 /** What a node without the third version of the exchange responds. */
 export const WITHOUT_V3: Pick<
   NodeClient,
-  'poolsV3' | 'earlierPoolsV3' | 'exchangeParams' | 'earlierParams' | 'poolOrders'
+  'poolsV3' | 'earlierPoolsV3' | 'exchangeParams' | 'earlierParams' | 'poolOrders' | 'beaconBlock'
 > = {
   poolsV3: unknownMethod,
   earlierPoolsV3: unknownMethod,
   exchangeParams: unknownMethod,
   earlierParams: unknownMethod,
   poolOrders: unknownMethod,
+  beaconBlock: unknownMethod,
 };
 
 async function unknownMethod(): Promise<never> {

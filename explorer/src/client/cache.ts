@@ -34,6 +34,7 @@ export const KEYS = {
   PriceCrossing: isEmbedded,
   HeightRange: isEmbedded,
   ExchangeParams: isEmbedded,
+  TradesUpdate: isEmbedded,
 } satisfies CacheExchangeOpts['keys'];
 
 /**

@@ -6,6 +6,7 @@ import { parsePoolPairId } from '../../domain/pool-pair.ts';
 import { parseTokenId } from '../../domain/token.ts';
 import { BadUserInputError } from '../../errors.ts';
 import type { Loaders } from '../../loaders/loaders.ts';
+import { findTrade } from '../../loaders/trades.ts';
 import { builder, NodeRef } from '../builder.ts';
 import { objects } from '../complexity.ts';
 
@@ -25,6 +26,7 @@ const FINDERS: Readonly<Record<string, Finder>> = {
     /^(-1|0|[1-9]\d{0,8})$/.test(id)
       ? andThen(head.get(), ({ chainInfo }) => findBestBlock(chainInfo, Number(id)))
       : NO_ID,
+  Trade: findTradeById,
 };
 
 /** The object with an id, `<type>:<id>`; `undefined` if there is none, and the error of a text that is not an id. */
@@ -51,6 +53,14 @@ function findPoolPair(id: string, { exchange }: Loaders): ReturnType<Finder> {
   return exchange.named(ids, at);
 }
 
+/** Finds a trade of one of the newest blocks, by `<height>:<transaction>:<step>`. */
+function findTradeById(id: string, loaders: Loaders): ReturnType<Finder> {
+  const [, height = '', transactionId = '', step] = /^([1-9]\d*):([0-9a-f]{64}):(\d)$/.exec(id) ?? [];
+  const beaconHeight = readHeight(height);
+  if (beaconHeight === undefined) return NO_ID;
+  return findTrade({ beaconHeight, transactionId, step: Number(step) }, loaders);
+}
+
 function readHeight(text: string): BeaconHeight | undefined {
   return /^[1-9]\d*$/.test(text) ? parseBeaconHeight(Number(text)) : undefined;
 }
@@ -60,7 +70,7 @@ builder.queryFields((t) => ({
     type: NodeRef,
     nullable: true,
     description:
-      "Finds an object by its id. Ids are readable: 'Pair:<pool id>', 'Ticker:<pool id>', 'PoolPair:<id1>-<id2>', 'PoolPair:<id1>-<id2>@<height>', 'Token:<id>', 'ChainInfo:<name>', 'BestBlock:<chain id>'. Null if there is no such object. Null with an error if its upstream cannot be read. Text in any other format is BAD_USER_INPUT.",
+      "Finds an object by its id. Ids are readable: 'Pair:<pool id>', 'Ticker:<pool id>', 'PoolPair:<id1>-<id2>', 'PoolPair:<id1>-<id2>@<height>', 'Token:<id>', 'ChainInfo:<name>', 'BestBlock:<chain id>', 'Trade:<height>:<transaction>:<step>'. A trade is found in the newest `service.limits.maxResumedHeights` blocks; one of an earlier block is HEIGHT_NOT_AVAILABLE. Null if there is no such object. Null with an error if its upstream cannot be read. Text in any other format is BAD_USER_INPUT.",
     args: { id: t.arg.id({ required: true, description: 'Id of the object.' }) },
     resolve: (_root, { id }, { loaders }) => findNode(id, loaders),
   }),

@@ -30,6 +30,8 @@ export type HeadFollower = Follower<Head> & {
    * all heads that were published before, so that none of them is skipped.
    */
   subscribeAfter(height: BeaconHeight): Promise<Subscribe<Head>>;
+  /** The newest heads that were published, ascending. */
+  recent(): readonly Head[];
   /** Whether a head can have states that were filled in before it. */
   readonly canFillIn: boolean;
   /** For the websockets of the nodes: a block that was pushed is polled at once. */
@@ -157,6 +159,7 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
       await fleetPoll?.untilCurrent();
       return headsAfter({ recent, ...follower }, height);
     },
+    recent: recent.all,
     canFillIn: fleetPoll !== undefined,
     push: {
       ...schedule.push,

@@ -96,6 +96,11 @@ export function registerSourceMetrics(service: Service, metrics: MetricFactory):
   counterOfEach('pdex_push_reconnects_total', 'How often the websocket to a node was opened again.', 'host', () =>
     pushes.map(({ name, status }) => [name, status().reconnects]),
   );
+  counterOf(
+    'pdex_trade_mismatches_total',
+    'Pools whose amounts did not change by what the trades of a block say, each counted at each such block. The node or the gateway is wrong.',
+    () => sources.trades.mismatches(),
+  );
   gaugeOfEach(
     'pdex_history_state',
     '1 for the state of the recorded history: off, starting, recording, failing (the database cannot be used now), or refused (only the operator can mend the database).',

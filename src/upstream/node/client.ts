@@ -2,29 +2,28 @@ import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
 import type { ExchangeParams } from '../../domain/exchange-params.ts';
-import { UpstreamBadStatusError } from '../../errors.ts';
+import { UpstreamBadStatusError, UpstreamRpcError } from '../../errors.ts';
 import type { Circuit } from '../circuit.ts';
 import type { HealthRecord, UpstreamHealth } from '../health.ts';
 import type { HttpClient } from '../http.ts';
 import { createDocumentReader, parseObject } from '../json.ts';
-import { createFilteredReader } from '../json-filter.ts';
 import type { ResponseReader } from '../response-body.ts';
 import type { Spacing } from '../spacing.ts';
-import { readInteger } from '../wire.ts';
+import { type BeaconBlock, type BeaconTip, createBeaconTipReader, createBlockReader } from './beacon-block.ts';
 import { readChainInfo } from './chain-info.ts';
-import { checkOwnChain, isUnknownMethod, type NodeMethod, type ResultOf, readResult, toRequest } from './envelope.ts';
+import {
+  checkOwnChain,
+  isUnknownMethod,
+  type NodeMethod,
+  type ResultOf,
+  readAnyResult,
+  readResult,
+  toRequest,
+} from './envelope.ts';
 import type { PoolsV3, PoolsV3Reader, TimedOrders } from './exchange-v3.ts';
 import { readParams } from './params-v3.ts';
 import { isBeforeV3, isUnknownVerbosity, whyStateIsMissing } from './state-not-found.ts';
 import type { StateReader } from './state-reader.ts';
-
-/** The newest block of the beacon chain as the beacon state describes it. Nodes may leave the hashes out. */
-type BeaconTip = {
-  readonly height: BeaconHeight;
-  readonly hash: string | undefined;
-  /** The hash of the block below it. */
-  readonly previousHash: string | undefined;
-};
 
 /** The calls of a full node. Each throws an UpstreamError if it fails, or the reason of a signal that aborts it. */
 export type NodeClient = {
@@ -51,6 +50,12 @@ export type NodeClient = {
   earlierParams(height: BeaconHeight, signal?: AbortSignal): Promise<ExchangeParams>;
   /** The orders of a pool of the third version, which must exist: a node responds with none for an unknown one. @throws as `poolsV3` */
   poolOrders(height: BeaconHeight, poolId: string, signal?: AbortSignal): Promise<TimedOrders>;
+  /**
+   * The block of a height. Calls for new blocks come before it. That the node refuses it is an answer and no failure.
+   *
+   * @throws UpstreamRpcError for a height that the node does not have
+   */
+  beaconBlock(height: BeaconHeight, signal?: AbortSignal): Promise<BeaconBlock>;
 };
 
 type NodeClientOptions = {
@@ -76,8 +81,9 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
   function send<T>({ method, params = [], reader, signal }: Call<T>): Promise<T> {
     const id = ++lastId;
     const resultOf = (document: unknown) => readResult(document, id, details);
+    const anyResultOf = (document: unknown) => readAnyResult(document, id, details);
     const request = { name: method, url, body: toRequest(id, method, params), signal };
-    return http.request(request, reader(resultOf)).catch((error) => {
+    return http.request(request, reader(resultOf, anyResultOf)).catch((error) => {
       if (method === 'getblockchaininfo') checkStatus(error);
       throw error;
     });
@@ -183,6 +189,17 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
       const reader = (resultOf: ResultOf) => poolsV3Reader.readOrders(poolId, resultOf);
       return passV3(callV3(height, { key: 'PoolPairOrders', id: poolId }, reader, signal), true);
     },
+    beaconBlock: (height, signal) =>
+      pass(
+        {
+          method: 'retrievebeaconblockbyheight',
+          params: [height],
+          reader: (_, anyResultOf) => createBlockReader(anyResultOf),
+          signal,
+        },
+        true,
+        (error) => !(error instanceof UpstreamRpcError) && isUnknownMethod(error) === false,
+      ),
   };
 }
 
@@ -209,7 +226,7 @@ function lacksV3(error: unknown): boolean {
 type Call<T> = {
   readonly method: NodeMethod;
   readonly params?: readonly unknown[];
-  readonly reader: (resultOf: ResultOf) => ResponseReader<T>;
+  readonly reader: (resultOf: ResultOf, anyResultOf: (document: unknown) => unknown) => ResponseReader<T>;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -218,22 +235,4 @@ const MAX_DOCUMENT_BYTES = 8 * 2 ** 20;
 
 function createParamsReader(resultOf: ResultOf): ResponseReader<ExchangeParams> {
   return createDocumentReader(MAX_DOCUMENT_BYTES, (document) => readParams(resultOf(document)));
-}
-
-/** Of the large response of `getbeaconbeststatedetail`, only three members are kept. */
-function createBeaconTipReader(resultOf: ResultOf): ResponseReader<BeaconTip> {
-  const keep = ['BeaconHeight', 'BestBlockHash', 'PreviousBestBlockHash'];
-  return createFilteredReader({ within: 'Result', keep, maxBytes: MAX_DOCUMENT_BYTES }, (document) => {
-    const result = resultOf(document);
-    return {
-      height: readInteger(result['BeaconHeight'], '$.Result.BeaconHeight'),
-      hash: toText(result['BestBlockHash']),
-      previousHash: toText(result['PreviousBestBlockHash']),
-    };
-  });
-}
-
-/** A text that the interface does not promise; `undefined` for anything else. */
-function toText(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -2,7 +2,12 @@ import { type ErrorDetails, ForeignNodeError, UpstreamBadStatusError, UpstreamRp
 import { readObject, readString, ShapeError, type WireObject } from '../wire.ts';
 
 /** The JSON-RPC methods that the gateway calls. */
-export type NodeMethod = 'getblockchaininfo' | 'getbeaconbeststatedetail' | 'getpdestate' | 'pdexv3_getState';
+export type NodeMethod =
+  | 'getblockchaininfo'
+  | 'getbeaconbeststatedetail'
+  | 'getpdestate'
+  | 'pdexv3_getState'
+  | 'retrievebeaconblockbyheight';
 
 /** The documented request: JSON-RPC 1.0 with an integer id, which the node sends back. */
 export function toRequest(id: number, method: NodeMethod, params: readonly unknown[]): string {
@@ -20,11 +25,16 @@ export type ResultOf = (document: unknown) => WireObject;
  * @throws ShapeError for another envelope, also for the response to another request
  */
 export function readResult(document: unknown, id: number, details: ErrorDetails = {}): WireObject {
+  return readObject(readAnyResult(document, id, details), '$.Result');
+}
+
+/** The same for a method whose result can be a list. */
+export function readAnyResult(document: unknown, id: number, details: ErrorDetails = {}): unknown {
   const envelope = readObject(document, '$');
   if (envelope['Id'] !== id) throw new ShapeError(`the request id ${id}`, '$.Id');
   if (envelope['Error'] != null) throw readError(envelope['Error'], details);
 
-  return readObject(envelope['Result'], '$.Result');
+  return envelope['Result'];
 }
 
 /** The code of JSON-RPC 2.0 for an unknown method. */

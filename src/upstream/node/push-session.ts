@@ -1,6 +1,7 @@
 import { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import type { BlockTrades } from '../../domain/trade.ts';
 import {
   type ErrorDetails,
   UpstreamBadShapeError,
@@ -13,6 +14,7 @@ import { authorization } from '../credentials.ts';
 import { connectThrough, type ForwardProxy, type ProxySettings, proxyOf } from '../proxies.ts';
 import { readInteger, readObject, readString } from '../wire.ts';
 import { readResult } from './envelope.ts';
+import { readBlockTrades } from './instructions.ts';
 
 /** A block that a node has inserted. It may be of a side branch, or an older one: a frame is only a reason to poll the tip. */
 export type PushedBlock = {
@@ -20,6 +22,8 @@ export type PushedBlock = {
   readonly hash: string;
   /** Whether it can change the parameters of the third version of the exchange. */
   readonly changesParams: boolean;
+  /** Reads the trades of the block; `undefined` if the node does not send its instructions. */
+  readonly trades: (() => Promise<BlockTrades>) | undefined;
 };
 
 /** One websocket to a node, from the connection to its end. */
@@ -221,10 +225,12 @@ function toFrame(id: number, type: 0 | 1): string {
 function readPushFrame(text: string, details: ErrorDetails): PushedBlock | 'unsubscribed' {
   const result = readObject(readResult(JSON.parse(text), SUBSCRIPTION_ID, details)['Result'], '$.Result.Result');
   if (result['Message'] !== undefined) return 'unsubscribed';
+  const { Instructions: instructions } = result;
   return {
     height: readInteger(result['Height'], '$.Result.Result.Height'),
     hash: readString(result['Hash'], '$.Result.Result.Hash'),
-    changesParams: toArray(result['Instructions']).some((instruction) => toArray(instruction)[0] === PARAMS_CHANGED),
+    changesParams: toArray(instructions).some((instruction) => toArray(instruction)[0] === PARAMS_CHANGED),
+    trades: Array.isArray(instructions) ? () => readBlockTrades(instructions) : undefined,
   };
 }
 

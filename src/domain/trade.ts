@@ -1,0 +1,81 @@
+import { type ExchangeState, poolCount } from './exchange.ts';
+
+/** A trade through one pool of V3, as the instructions of a block record it. All amounts are in smallest units. */
+export type PoolTrade = {
+  readonly poolId: string;
+  /** The hash of the transaction that requested it. */
+  readonly transactionId: string;
+  /** The place of this pool in the route, from 0, and the number of pools of the route. */
+  readonly step: number;
+  readonly steps: number;
+  /** The token of the pool that came in. The other one went out. */
+  readonly sells: 1 | 2;
+  /** What came in, into the pool and its orders together. */
+  readonly sellAmount: bigint;
+  /** What went out, of the pool and its orders together. */
+  readonly buyAmount: bigint;
+  /** The part of the orders. */
+  readonly sellAmountToOrders: bigint;
+  readonly buyAmountFromOrders: bigint;
+};
+
+/** Whole token 1 for one whole token 2, the average over a trade. */
+export function averagePrice(
+  { sells, sellAmount, buyAmount }: Pick<PoolTrade, 'sells' | 'sellAmount' | 'buyAmount'>,
+  decimals1: number,
+  decimals2: number,
+): number {
+  const [amount1, amount2] = sells === 1 ? [sellAmount, buyAmount] : [buyAmount, sellAmount];
+  return Number(amount1) / 10 ** decimals1 / (Number(amount2) / 10 ** decimals2);
+}
+
+/** What the instructions of a block say about the pools of V3. */
+export type BlockTrades = {
+  /** The accepted trades, in the order of the block. */
+  readonly trades: readonly PoolTrade[];
+  /** Whether every accepted trade could be decoded. If not, there are no trades. */
+  readonly isComplete: boolean;
+  /** The ids of the pools whose providers have added or removed liquidity. */
+  readonly poolsWithLiquidityChanges: ReadonlySet<string>;
+};
+
+/**
+ * The pools whose amounts did not change by what the trades of the block say. A state and the instructions of the next block give the
+ * next state, so there is one only if the node or the gateway is wrong. New pools, and those whose liquidity was changed, are left out.
+ *
+ * @param before the state of the block below
+ * @returns the ids of the pools
+ */
+export function mismatches(before: ExchangeState, after: ExchangeState, block: BlockTrades): string[] {
+  const { trades, isComplete, poolsWithLiquidityChanges } = block;
+  if (!isComplete || before.v3 === undefined || after.v3 === undefined) return [];
+  const changes = new Map<string, readonly [bigint, bigint]>();
+  for (const trade of trades) {
+    const [change1, change2] = changeOfPool(trade);
+    const [sum1, sum2] = changes.get(trade.poolId) ?? [0n, 0n];
+    changes.set(trade.poolId, [sum1 + change1, sum2 + change2]);
+  }
+
+  const found: string[] = [];
+  let place = 0;
+  for (let placeAfter = 0; placeAfter < poolCount(after); placeAfter++) {
+    const id = after.directory.ids[placeAfter] ?? '';
+    while ((before.directory.ids[place] ?? '~') < id) place += 1;
+    if (before.directory.ids[place] !== id || poolsWithLiquidityChanges.has(id)) continue;
+    const change = changes.get(id) ?? [0n, 0n];
+    const isAsSaid = change.every((each, side) => {
+      const [i, j] = [2 * place + side, 2 * placeAfter + side];
+      const isVirtual = (after.reserves[j] ?? 0n) - (before.reserves[i] ?? 0n) === each;
+      return isVirtual && (after.v3?.values[j] ?? 0n) - (before.v3?.values[i] ?? 0n) === each;
+    });
+    if (!isAsSaid) found.push(id);
+  }
+  return found;
+}
+
+/** By how much a trade changes the amounts of the pool itself. */
+function changeOfPool(trade: PoolTrade): readonly [bigint, bigint] {
+  const paid = trade.sellAmount - trade.sellAmountToOrders;
+  const got = trade.buyAmountFromOrders - trade.buyAmount;
+  return trade.sells === 1 ? [paid, got] : [got, paid];
+}

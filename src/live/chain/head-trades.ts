@@ -1,0 +1,136 @@
+import { LRUCache } from 'lru-cache';
+import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import { type BlockTrades, mismatches } from '../../domain/trade.ts';
+import type { PushedBlock } from '../../upstream/node/push-session.ts';
+import { type ReadOnce, readAlone } from '../fleet-port.ts';
+import type { Head } from './head.ts';
+import type { Node } from './node.ts';
+import type { Nodes } from './nodes.ts';
+import { branchError } from './past-state-reader.ts';
+
+/** The trades of the blocks of the newest heads. */
+export type HeadTrades = {
+  /** The trades of the block of a head; none in V1. All callers share one read. @throws UpstreamError */
+  of(head: Head): Promise<BlockTrades>;
+  /** A head is published: its trades are read, and compared with its state. A head never waits for them. */
+  published(head: Head): void;
+  /** A node has pushed a block. If it has sent the instructions too, nothing needs to be read. */
+  received(block: Pick<PushedBlock, 'height' | 'hash' | 'trades'>): void;
+  /** How many pools had amounts that did not follow from the trades. */
+  mismatches(): number;
+};
+
+/** Is notified of what is wrong with the trades of blocks. */
+export type TradesWatcher = {
+  failed(error: unknown): void;
+  recovered(): void;
+  /** An accepted trade cannot be decoded, so that the trades of the block are not known. */
+  undecodable(height: BeaconHeight): void;
+  /** The amounts of these pools did not change by what the trades of the block say. */
+  mismatched(height: BeaconHeight, poolIds: readonly string[]): void;
+};
+
+/** Names the block whose trades a fleet reads once. */
+export type BlockName = { readonly chainName: string; readonly height: BeaconHeight; readonly hash: string };
+
+type HeadTradesOptions = {
+  readonly nodes: Pick<Nodes, 'firstSuccess' | 'ofChain'>;
+  /** The newest heads that were served. */
+  readonly served: () => readonly Head[];
+  /** The maximum number of blocks in memory. */
+  readonly maxBlocks: number;
+  readonly watcher: TradesWatcher;
+  /** Reads for all gateways of a fleet; alone by default. */
+  readonly readOnce?: ReadOnce<BlockName, BlockTrades> | undefined;
+};
+
+/** Blocks that were pushed and are not served yet. */
+const MAX_PUSHED = 8;
+
+/** After a failure, the trades of a block are read again for a client after this time. */
+const RETRY_MS = 10_000;
+
+/** Behind a load balancer, or while the tip is replaced, the block can be another one. It is requested at most this number of times. */
+const CALLS_FOR_A_BLOCK = 3;
+
+/** Creates the trades, with none read yet. */
+export function createHeadTrades(options: HeadTradesOptions): HeadTrades {
+  const { nodes, served, maxBlocks, watcher, readOnce = readAlone } = options;
+  const known = new LRUCache<string, Promise<BlockTrades>>({ max: maxBlocks });
+  const pushed = new LRUCache<string, () => Promise<BlockTrades>>({ max: MAX_PUSHED });
+  let isFailing = false;
+  let mismatched = 0;
+
+  async function readFrom(node: Node, { beaconHeight, hash, time }: Head, signal: AbortSignal): Promise<BlockTrades> {
+    for (let calls = 0; calls < CALLS_FOR_A_BLOCK; calls++) {
+      const block = await node.client.beaconBlock(beaconHeight, signal);
+      // The hash of a head that was filled in afterwards is not known.
+      if (hash === '' ? block.time === time : block.hash === hash) return block.trades();
+    }
+    throw branchError(beaconHeight, node.name);
+  }
+
+  function readFromAny(head: Head): Promise<BlockTrades> {
+    const left = nodes.ofChain(head, head.beaconHeight, served()).values();
+    return nodes.firstSuccess(async () => {
+      const node = left.next().value;
+      return node && ((signal) => readFrom(node, head, signal));
+    }, CALLS_FOR_A_BLOCK);
+  }
+
+  async function read(head: Head): Promise<BlockTrades> {
+    const { beaconHeight: height, hash, chainInfo, exchange } = head;
+    if (exchange.v3 === undefined) return NO_TRADES;
+    const readPushed = pushed.get(nameOf(height, hash));
+    const trades = await (readPushed?.() ??
+      readOnce({ chainName: chainInfo.chainName, height, hash }, () => readFromAny(head)));
+    if (!trades.isComplete) watcher.undecodable(height);
+    compare(head, trades);
+    return trades;
+  }
+
+  function compare(head: Head, trades: BlockTrades): void {
+    const parent = served().find(({ hash }) => hash !== '' && hash === head.previousHash);
+    if (parent === undefined) return;
+    const found = mismatches(parent.exchange, head.exchange, trades);
+    mismatched += found.length;
+    if (found.length > 0) watcher.mismatched(head.beaconHeight, found);
+  }
+
+  function of(head: Head): Promise<BlockTrades> {
+    const name = nameOf(head.beaconHeight, head.hash);
+    const before = known.get(name);
+    if (before !== undefined) return before;
+    const reading = read(head);
+    known.set(name, reading);
+    reading.then(
+      () => {
+        if (isFailing) watcher.recovered();
+        isFailing = false;
+      },
+      (error) => {
+        if (!isFailing) watcher.failed(error);
+        isFailing = true;
+        // Clients do not cause calls: until then, all get the error.
+        if (known.peek(name) === reading) known.set(name, reading, { ttl: RETRY_MS });
+      },
+    );
+    return reading;
+  }
+
+  return {
+    of,
+    published: (head) => void of(head).catch(() => {}),
+    received({ height, hash, trades }) {
+      if (trades !== undefined) pushed.set(nameOf(height, hash), trades);
+    },
+    mismatches: () => mismatched,
+  };
+}
+
+/** Of a block of V1. */
+const NO_TRADES: BlockTrades = { trades: [], isComplete: true, poolsWithLiquidityChanges: new Set() };
+
+function nameOf(height: BeaconHeight, hash: string): string {
+  return `${height} ${hash}`;
+}

@@ -81,13 +81,16 @@ describe.skipIf(!hasRedis && process.env['CI'] === undefined)('a fleet where V3 
     expect(await second?.(true)).toEqual(ofV1);
   });
 
-  test('reads each block, and the parameters, once for four replicas', async () => {
+  test('reads each block with its trades, and the parameters, once for four replicas', async () => {
     const fleet = await start(4);
     let before: readonly number[];
     let alone: number;
     const BLOCKS = 12;
+    const blocks = () => fleet.sandbox.node.calls('retrievebeaconblockbyheight');
+    let blocksBefore: number;
     do {
       await fleet.settled();
+      blocksBefore = blocks();
       alone = timesAlone(fleet);
       before = reads(fleet);
       for (let block = 0; block < BLOCKS; block++) await fleet.advance();
@@ -95,6 +98,9 @@ describe.skipIf(!hasRedis && process.env['CI'] === undefined)('a fleet where V3 
     const [tips = 0, ofV1, ofV3] = reads(fleet).map((calls, n) => calls - (before[n] ?? 0));
     expect(tips).toBeLessThanOrEqual(1.1 * BLOCKS);
     expect([ofV1, ofV3]).toEqual([0, BLOCKS]);
+    // The block of the newest head may be read after it is served.
+    await until(() => blocks() - blocksBefore >= BLOCKS);
+    expect(blocks() - blocksBefore).toBe(BLOCKS);
   });
 
   test('sends the same pools as changed at each replica, and not all of them', async () => {

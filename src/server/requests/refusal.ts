@@ -48,6 +48,18 @@ export function noEventStream(acceptsMultipart: boolean): GraphQLError {
   return badRequest(406, `${reason}${message}`);
 }
 
+/** The error of a request whose client accepts none of the media types of responses. */
+export function notAcceptable(): GraphQLError {
+  const types = 'application/graphql-response+json or application/json, or text/event-stream for a subscription';
+  return badRequest(406, `The Accept header must allow ${types}.`);
+}
+
+/** The error of a request whose body has another media type. */
+export function notReadable(): GraphQLError {
+  const message = 'Send the body as JSON in UTF-8, with the header "Content-Type: application/json".';
+  return badRequest(415, message, { 'accept-post': 'application/json' });
+}
+
 /** The error of a request with a compressed body. */
 export function compressed(): GraphQLError {
   return badRequest(415, 'Compressed request bodies are not supported. Send the body without Content-Encoding.');

@@ -15,7 +15,7 @@ import { COST_HEADER, LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER } from '../request
 import type { HttpExchange } from '../requests/http-exchange.ts';
 import { type BodyKind, createNegotiation, readContentType } from '../requests/media-types.ts';
 import { decodeBody, type Entry, readEntries, readJson, readOperation, readUrl } from '../requests/parameters.ts';
-import { badRequest, compressed } from '../requests/refusal.ts';
+import { badRequest, compressed, notAcceptable, notReadable } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
 import { encode, failed } from './encode.ts';
 
@@ -119,12 +119,12 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
     onRequestParse({ request, setRequestParser }) {
       const { method, headers } = request;
       const { json, events, multipart } = accepted(headers.get('accept'));
-      if (json === undefined && !events && !multipart) throw NOT_ACCEPTED;
+      if (json === undefined && !events && !multipart) throw notAcceptable();
       if (method === 'GET') setRequestParser((received) => new SentParams(readUrl(received.url)));
       if (method !== 'POST') return;
       if ((headers.get('content-encoding') ?? 'identity') !== 'identity') throw compressed();
       const kind = readContentType(headers.get('content-type') ?? undefined);
-      if (kind === undefined) throw badRequest(415, NOT_READ, { 'accept-post': 'application/json' });
+      if (kind === undefined) throw notReadable();
       setRequestParser(async (received) => new SentParams(await readSent(received, kind)));
     },
     onParams({ params, setParamsHandler, context: { served } }) {
@@ -146,13 +146,6 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
     },
   };
 }
-
-const NOT_ACCEPTED = badRequest(
-  406,
-  'The Accept header must allow application/graphql-response+json or application/json, or text/event-stream for a subscription.',
-);
-
-const NOT_READ = 'Send the body as JSON in UTF-8, with the header "Content-Type: application/json".';
 
 /** Throws the error of a body that cannot be read. Of a client that has disconnected meanwhile, it is none of the gateway. */
 function throwDisconnected(error: unknown): never {

@@ -59,9 +59,15 @@ export function createHistory({ store, recorder, backfill, timeoutMs }: HistoryO
   /** Runs a read of the database. Whatever it fails with is the same to a client. */
   async function read<T>(operation: () => Promise<T>): Promise<T> {
     const { promise: timeout, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new Error(`no response within ${timeoutMs} ms`)), timeoutMs);
+    let isOver = false;
+    const timer = setTimeout(() => {
+      isOver = true;
+      reject(new Error(`no response within ${timeoutMs} ms`));
+    }, timeoutMs);
+    // Nobody waits for a read any more whose time is over before the database is ready.
+    const readIfDue = () => (isOver ? timeout : operation());
     try {
-      return await Promise.race([recorder.ready().then(operation), timeout]);
+      return await Promise.race([recorder.ready().then(readIfDue), timeout]);
     } catch (error) {
       readErrors += 1;
       throw new HistoryUnavailableError({ cause: error });

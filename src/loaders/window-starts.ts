@@ -5,6 +5,8 @@ import type { Instant } from '../domain/instant.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import type { History } from '../history/history.ts';
+import type { Bulkhead, QueuedCall } from '../upstream/bulkhead.ts';
+import type { Requester } from '../upstream/fair-queue.ts';
 
 /** A recorded height, as the newest one at some moment. */
 type BlockAtMoment = {
@@ -23,18 +25,30 @@ export type WindowStart = BlockAtMoment & {
   readonly isAtStart: boolean;
 };
 
+/** A window of time up to a block, and who reads it. */
+type Window = {
+  readonly end: Instant;
+  readonly lengthMs: number;
+  readonly version: ExchangeVersion;
+  readonly requester: Requester;
+};
+
 /**
  * What was recorded at moments in the past, of one version of the exchange. It is read once for all clients and for all pools of
  * that version. All throw HistoryUnavailableError.
  */
 export type WindowStarts = {
-  /** The newest recorded height at or before a moment; `undefined` if nothing older is recorded. */
-  blockAt(moment: Instant, version: ExchangeVersion): MaybePromise<BlockAtMoment | undefined>;
+  /** The newest recorded height at or before each moment; `undefined` if nothing older is recorded. */
+  blocksAt(
+    moments: readonly Instant[],
+    version: ExchangeVersion,
+    requester: Requester,
+  ): MaybePromise<readonly (BlockAtMoment | undefined)[]>;
   /**
-   * The exchange at the start of a window of that length: at the newest recorded height at or before it, or at the first
+   * The exchange at the start of a window: at the newest recorded height at or before it, or at the first
    * recorded one. `undefined` while nothing is recorded.
    */
-  stateAt(end: Instant, lengthMs: number, version: ExchangeVersion): MaybePromise<WindowStart | undefined>;
+  stateAt(window: Window): MaybePromise<WindowStart | undefined>;
   /** The number of reads that have ended. What had to wait before may be in memory after another one. */
   reads(): number;
 };
@@ -48,13 +62,14 @@ const MAX_STATES = 16;
 /** What was read, and what can change it: nothing, a height above all others, or a missing height. */
 type Reading<V> = { readonly value: V; readonly changesWith: 'NOTHING' | 'NEW_HEIGHTS' | 'MISSING_HEIGHTS' };
 
-/** Creates the window starts of a history; nothing is read yet. */
+/** Creates the window starts of a history; nothing is read yet. @param queue in which the reads wait */
 export function createWindowStarts(
   history: Pick<History, 'blockAt' | 'firstBlock' | 'stateAt' | 'version' | 'fills'>,
+  queue: Bulkhead,
 ): WindowStarts {
   let reads = 0;
   const blocks = { V1: createBlocks('V1'), V3: createBlocks('V3') };
-  const stateAt = cacheReads(MAX_STATES, readStateAt);
+  const statesAt = cacheReads(MAX_STATES, readStateAt);
 
   function createBlocks(version: ExchangeVersion) {
     return {
@@ -63,33 +78,52 @@ export function createWindowStarts(
     };
   }
 
-  /** Creates the function that reads each key once for all clients, and again when its value can have changed. */
-  function cacheReads<K extends number, V>(
-    max: number,
-    read: (key: K) => Promise<Reading<V>>,
-  ): (key: K) => MaybePromise<V> {
-    type Known = { readonly version: number; readonly fills: number; readonly reading: MaybePromise<Reading<V>> };
+  /**
+   * Creates the function that reads each key once for all clients, and again when its value can have changed. Keys that are
+   * requested together wait in the queue as one.
+   */
+  function cacheReads<K extends number, V>(max: number, read: (key: K) => Promise<Reading<V>>) {
+    type Call = QueuedCall<ReadonlyMap<K, Reading<V>>>;
+    type Known = { readonly version: number; readonly fills: number; readonly reading: Call | Reading<V> };
     const known = new LRUCache<K, Known>({ max });
 
     function isCurrent({ version, fills, reading }: Known): boolean {
-      if (reading instanceof Promise || reading.changesWith === 'NEW_HEIGHTS') return version === history.version();
+      if ('wait' in reading || reading.changesWith === 'NEW_HEIGHTS') return version === history.version();
       return reading.changesWith === 'NOTHING' || fills === history.fills();
     }
 
-    return (key) => {
-      const before = known.get(key);
-      if (before !== undefined && isCurrent(before)) return andThen(before.reading, ({ value }) => value);
-      const reading = read(key);
-      const started = { version: history.version(), fills: history.fills(), reading };
-      known.set(key, started);
-      const end = (ended: Reading<V> | undefined) => {
+    function start(keys: readonly K[]): Known {
+      const call = queue.queue(
+        async () => new Map(await Promise.all(keys.map(async (key) => [key, await read(key)] as const))),
+      );
+      const started = { version: history.version(), fills: history.fills(), reading: call };
+      const end = (ended?: ReadonlyMap<K, Reading<V>>) => {
         reads += 1;
-        if (known.peek(key) !== started) return;
-        if (ended === undefined) known.delete(key);
-        else known.set(key, { ...started, reading: ended });
+        for (const key of keys) {
+          if (known.peek(key) !== started) continue;
+          const reading = ended?.get(key);
+          if (reading === undefined) known.delete(key);
+          else known.set(key, { ...started, reading });
+        }
       };
-      reading.then(end, () => end(undefined));
-      return reading.then(({ value }) => value);
+      for (const key of keys) known.set(key, started);
+      call.answer.then(end, () => end());
+      return started;
+    }
+
+    return (keys: readonly K[], requester: Requester): MaybePromise<readonly V[]> => {
+      const found = keys.map((key) => known.get(key)).map((each) => (each && isCurrent(each) ? each : undefined));
+      const missing = keys.filter((_, index) => found[index] === undefined);
+      const started = missing.length === 0 ? undefined : start(missing);
+      const readings = found.map((each) => (each ?? (started as Known)).reading);
+      const calls = [...new Set(readings)].filter((reading) => 'wait' in reading);
+      if (calls.length === 0) return readings.map((reading) => (reading as Reading<V>).value);
+      return Promise.all(calls.map((call) => call.wait(requester))).then((all) =>
+        readings.map((reading, index) => {
+          const ended = 'wait' in reading ? all[calls.indexOf(reading)]?.get(keys[index] as K) : reading;
+          return (ended as Reading<V>).value;
+        }),
+      );
     };
   }
 
@@ -114,18 +148,20 @@ export function createWindowStarts(
     return { value, changesWith: value === undefined ? 'NEW_HEIGHTS' : 'NOTHING' };
   }
 
-  function startOf(block: BlockAtMoment, isAtStart: boolean): MaybePromise<WindowStart | undefined> {
-    return andThen(stateAt(block.beaconHeight), (exchange) => exchange && { ...block, exchange, isAtStart });
-  }
-
   return {
     reads: () => reads,
-    blockAt: (moment, version) => blocks[version].at(moment),
-    stateAt: (end, lengthMs, version) =>
-      andThen(blocks[version].at(end - lengthMs), (block) =>
+    blocksAt: (moments, version, requester) => blocks[version].at(moments, requester),
+    stateAt({ end, lengthMs, version, requester }) {
+      const startOf = (block: BlockAtMoment, isAtStart: boolean) =>
+        andThen(
+          statesAt([block.beaconHeight], requester),
+          ([exchange]) => exchange && { ...block, exchange, isAtStart },
+        );
+      return andThen(blocks[version].at([end - lengthMs], requester), ([block]) =>
         block === undefined
-          ? andThen(blocks[version].first(0), (first) => first && startOf(first, false))
+          ? andThen(blocks[version].first([0], requester), ([first]) => first && startOf(first, false))
           : startOf(block, true),
-      ),
+      );
+    },
   };
 }

@@ -44,7 +44,13 @@ function chainOf({
     },
   });
   const expected = (at: number) => [...times].findLast(([, each]) => each <= at)?.[0];
-  return { times, head, reads, heightAt: (at: number) => blockTimes.heightAt(at, head, read), expected };
+  return {
+    times,
+    head,
+    reads,
+    heightAt: (at: number) => blockTimes.heightAt(at, head, read, (readNow) => readNow()),
+    expected,
+  };
 }
 
 describe('the height at a time', () => {

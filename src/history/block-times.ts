@@ -36,7 +36,7 @@ const MAX_TIMES = 2_000;
 const MAX_READS = 128;
 
 /** Creates the search over the recorded history and, where it has gaps, the states of the nodes. */
-export function createBlockTimes(history: Pick<History, 'blockAt' | 'unrecorded'>): BlockTimes {
+export function createBlockTimes(history: Pick<History, 'blocksAt' | 'unrecorded'>): BlockTimes {
   /** Of final heights. */
   const times = new LRUCache<BeaconHeight, Instant>({ max: MAX_TIMES });
 
@@ -57,7 +57,7 @@ export function createBlockTimes(history: Pick<History, 'blockAt' | 'unrecorded'
 
   /** The nearest known blocks at or before a time, and after it. A database that cannot be read only costs more reads. */
   async function nearest(time: Instant, head: Head, queue: Queue): Promise<{ below: Known | undefined; above: Known }> {
-    const recorded = await queue(() => history.blockAt(time)).catch(() => undefined);
+    const [recorded] = await queue(() => history.blocksAt([time])).catch(() => []);
     const blocks: Known[] = [...ancestors(head, history.unrecorded())];
     for (const block of [recorded?.block, recorded?.next]) if (block !== undefined) blocks.push(block);
     for (const [beaconHeight, time] of times) blocks.push({ beaconHeight, time });

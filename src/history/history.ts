@@ -13,7 +13,7 @@ import type { Coverage, HistoryStore } from './store.ts';
  */
 export type History = Pick<
   HistoryStore,
-  'coverage' | 'blockAt' | 'firstBlock' | 'recentBlocks' | 'stateAt' | 'candles' | 'windows' | 'reservesAt'
+  'coverage' | 'blocksAt' | 'firstBlock' | 'recentBlocks' | 'stateAt' | 'candles' | 'windows' | 'reservesAt'
 > & {
   /** Whether older heights are being read from the node now, by this gateway or by another one of its fleet. */
   isBackfilling(): boolean;
@@ -78,7 +78,7 @@ export function createHistory({ store, recorder, backfill, timeoutMs }: HistoryO
 
   return {
     coverage: (gaps) => read(() => store.coverage(gaps)),
-    blockAt: (time, version) => read(() => store.blockAt(time, version)),
+    blocksAt: (times, version) => read(() => store.blocksAt(times, version)),
     firstBlock: (version) => read(() => store.firstBlock(version)),
     recentBlocks: (query) => read(() => store.recentBlocks(query)),
     stateAt: (height) => read(() => store.stateAt(height)),
@@ -107,7 +107,7 @@ export function historyOff(): History {
   const refuse = () => Promise.reject(new HistoryUnavailableError({ isOff: true }));
   return {
     coverage: refuse,
-    blockAt: refuse,
+    blocksAt: refuse,
     firstBlock: refuse,
     recentBlocks: refuse,
     stateAt: refuse,

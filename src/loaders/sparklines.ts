@@ -32,7 +32,7 @@ export function createSparklineLoader({ view, windowStarts, tokens, limits }: Hi
   const { history, read } = view;
   const loadMoments = createPoolBatches(
     ({ pool, points, hours }: MomentsKey) => `${pool.beaconHeight} ${points} ${hours}`,
-    readMoments,
+    (keys) => read(() => readMoments(keys)),
   );
 
   /** Reads the reserves of pools of one height at moments before it, without the last one. */
@@ -42,7 +42,7 @@ export function createSparklineLoader({ view, windowStarts, tokens, limits }: Hi
     const version = versionOf(pool);
     const heads = view.headsOf(pool);
     const moments = momentsUpTo(end, hours, points).slice(0, -1);
-    const found = await windowStarts.blocksAt(moments, version, limits.requester);
+    const found = await windowStarts.blocksAt(moments, version);
     const blocks = found.map((block, index) => {
       const moment = moments[index] ?? end;
       return (block?.isNewest === false ? undefined : newerHead(heads, moment, block)) ?? block;
@@ -51,7 +51,7 @@ export function createSparklineLoader({ view, windowStarts, tokens, limits }: Hi
     if (!settled) view.dependOnVersion(recordedVersion);
     const heights = [...new Set(blocks.flatMap((block) => (block && !isHead(block) ? [block.beaconHeight] : [])))];
     const poolIds = keys.map((key) => poolPairId(key.pool));
-    const recorded = heights.length === 0 ? undefined : await read(() => history.reservesAt({ poolIds, heights }));
+    const recorded = heights.length === 0 ? undefined : await history.reservesAt({ poolIds, heights });
     return keys.map((key, index) => {
       const states = recorded?.get(poolIds[index] ?? '');
       return blocks.map((block) => {

@@ -26,7 +26,7 @@ export type WindowStart = BlockAtMoment & {
 };
 
 /** A window of time up to a block, and who reads it. */
-type Window = {
+type WindowRequest = {
   readonly end: Instant;
   readonly lengthMs: number;
   readonly version: ExchangeVersion;
@@ -38,17 +38,16 @@ type Window = {
  * that version. All throw HistoryUnavailableError.
  */
 export type WindowStarts = {
-  /** The newest recorded height at or before each moment; `undefined` if nothing older is recorded. */
-  blocksAt(
-    moments: readonly Instant[],
-    version: ExchangeVersion,
-    requester: Requester,
-  ): MaybePromise<readonly (BlockAtMoment | undefined)[]>;
   /**
-   * The exchange at the start of a window: at the newest recorded height at or before it, or at the first
-   * recorded one. `undefined` while nothing is recorded.
+   * The newest recorded height at or before each moment; `undefined` if nothing older is recorded. It is called when it is the
+   * turn of a client.
    */
-  stateAt(window: Window): MaybePromise<WindowStart | undefined>;
+  blocksAt(moments: readonly Instant[], version: ExchangeVersion): Promise<readonly (BlockAtMoment | undefined)[]>;
+  /**
+   * The exchange at the start of a window: at the newest recorded height at or before it, or at the first recorded one.
+   * `undefined` while nothing is recorded.
+   */
+  stateAt(window: WindowRequest): MaybePromise<WindowStart | undefined>;
   /** The number of reads that have ended. What had to wait before may be in memory after another one. */
   reads(): number;
 };
@@ -64,77 +63,86 @@ type Reading<V> = { readonly value: V; readonly changesWith: 'NOTHING' | 'NEW_HE
 
 /** Creates the window starts of a history; nothing is read yet. @param queue in which the reads wait */
 export function createWindowStarts(
-  history: Pick<History, 'blockAt' | 'firstBlock' | 'stateAt' | 'version' | 'fills'>,
+  history: Pick<History, 'blocksAt' | 'firstBlock' | 'stateAt' | 'version' | 'fills'>,
   queue: Bulkhead,
 ): WindowStarts {
   let reads = 0;
   const blocks = { V1: createBlocks('V1'), V3: createBlocks('V3') };
-  const statesAt = cacheReads(MAX_STATES, readStateAt);
+  const states = cacheReads(MAX_STATES, (heights: readonly BeaconHeight[]) => Promise.all(heights.map(readStateAt)));
 
   function createBlocks(version: ExchangeVersion) {
     return {
-      at: cacheReads(MAX_MOMENTS, (moment: Instant) => readBlockAt(moment, version)),
-      first: cacheReads(1, (_: 0) => readFirstBlock(version)),
+      at: cacheReads(MAX_MOMENTS, (moments: readonly Instant[]) => readBlocksAt(moments, version)),
+      first: cacheReads(1, async (_: readonly 0[]) => [await readFirstBlock(version)]),
     };
   }
 
-  /**
-   * Creates the function that reads each key once for all clients, and again when its value can have changed. Keys that are
-   * requested together wait in the queue as one.
-   */
-  function cacheReads<K extends number, V>(max: number, read: (key: K) => Promise<Reading<V>>) {
-    type Call = QueuedCall<ReadonlyMap<K, Reading<V>>>;
-    type Known = { readonly version: number; readonly fills: number; readonly reading: Call | Reading<V> };
+  /** Creates the reads of values that all clients share, each again when it can have changed. */
+  function cacheReads<K extends number, V>(max: number, read: (keys: readonly K[]) => Promise<readonly Reading<V>[]>) {
+    type Known = { readonly version: number; readonly fills: number; readonly reading: Reading<V> };
     const known = new LRUCache<K, Known>({ max });
+    /** The calls that wait in the queue or are under way. */
+    const calls = new Map<K, { readonly version: number; readonly call: QueuedCall<V | undefined> }>();
 
-    function isCurrent({ version, fills, reading }: Known): boolean {
-      if ('wait' in reading || reading.changesWith === 'NEW_HEIGHTS') return version === history.version();
-      return reading.changesWith === 'NOTHING' || fills === history.fills();
+    function current(key: K): Reading<V> | undefined {
+      const found = known.get(key);
+      if (found === undefined) return undefined;
+      const { version, fills, reading } = found;
+      if (reading.changesWith === 'NEW_HEIGHTS') return version === history.version() ? reading : undefined;
+      return reading.changesWith === 'NOTHING' || fills === history.fills() ? reading : undefined;
     }
 
-    function start(keys: readonly K[]): Known {
-      const call = queue.queue(
-        async () => new Map(await Promise.all(keys.map(async (key) => [key, await read(key)] as const))),
-      );
-      const started = { version: history.version(), fills: history.fills(), reading: call };
-      const end = (ended?: ReadonlyMap<K, Reading<V>>) => {
-        reads += 1;
-        for (const key of keys) {
-          if (known.peek(key) !== started) continue;
-          const reading = ended?.get(key);
-          if (reading === undefined) known.delete(key);
-          else known.set(key, { ...started, reading });
+    /** Reads the values that are not in memory together. */
+    async function all(keys: readonly K[]): Promise<readonly V[]> {
+      const found = new Map(keys.map((key) => [key, current(key)]));
+      const missing = keys.filter((key) => found.get(key) === undefined);
+      const before = { version: history.version(), fills: history.fills() };
+      try {
+        const readings = missing.length === 0 ? [] : await read(missing);
+        for (const [index, reading] of readings.entries()) {
+          const key = missing[index] as K;
+          found.set(key, reading);
+          known.set(key, { ...before, reading });
         }
+      } finally {
+        reads += 1;
+      }
+      return keys.map((key) => (found.get(key) as Reading<V>).value);
+    }
+
+    function start(key: K) {
+      const started = { version: history.version(), call: queue.queue(async () => (await all([key]))[0]) };
+      const end = () => {
+        if (calls.get(key) === started) calls.delete(key);
       };
-      for (const key of keys) known.set(key, started);
-      call.answer.then(end, () => end());
+      calls.set(key, started);
+      started.call.answer.then(end, end);
       return started;
     }
 
-    return (keys: readonly K[], requester: Requester): MaybePromise<readonly V[]> => {
-      const found = keys.map((key) => known.get(key)).map((each) => (each && isCurrent(each) ? each : undefined));
-      const missing = keys.filter((_, index) => found[index] === undefined);
-      const started = missing.length === 0 ? undefined : start(missing);
-      const readings = found.map((each) => (each ?? (started as Known)).reading);
-      const calls = [...new Set(readings)].filter((reading) => 'wait' in reading);
-      if (calls.length === 0) return readings.map((reading) => (reading as Reading<V>).value);
-      return Promise.all(calls.map((call) => call.wait(requester))).then((all) =>
-        readings.map((reading, index) => {
-          const ended = 'wait' in reading ? all[calls.indexOf(reading)]?.get(keys[index] as K) : reading;
-          return (ended as Reading<V>).value;
-        }),
-      );
-    };
+    /** The value of a key: from memory, or when it is the turn of one of the clients that wait for it. */
+    function one(key: K, requester: Requester): MaybePromise<V | undefined> {
+      const found = current(key);
+      if (found !== undefined) return found.value;
+      const waiting = calls.get(key);
+      return (waiting?.version === history.version() ? waiting : start(key)).call.wait(requester);
+    }
+
+    return { all, one };
   }
 
-  async function readBlockAt(moment: Instant, version: ExchangeVersion): Promise<Reading<BlockAtMoment | undefined>> {
-    const found = await history.blockAt(moment, version);
-    if (found === undefined) return { value: undefined, changesWith: 'NEW_HEIGHTS' };
-    const { block, next } = found;
-    const isNewest = next === undefined;
-    const isSettled = next?.beaconHeight === block.beaconHeight + 1;
-    const changesWith = isSettled ? 'NOTHING' : isNewest ? 'NEW_HEIGHTS' : 'MISSING_HEIGHTS';
-    return { value: { beaconHeight: block.beaconHeight, time: block.time, isSettled, isNewest }, changesWith };
+  async function readBlocksAt(
+    moments: readonly Instant[],
+    version: ExchangeVersion,
+  ): Promise<readonly Reading<BlockAtMoment | undefined>[]> {
+    return (await history.blocksAt(moments, version)).map((found) => {
+      if (found === undefined) return { value: undefined, changesWith: 'NEW_HEIGHTS' };
+      const { block, next } = found;
+      const isNewest = next === undefined;
+      const isSettled = next?.beaconHeight === block.beaconHeight + 1;
+      const changesWith = isSettled ? 'NOTHING' : isNewest ? 'NEW_HEIGHTS' : 'MISSING_HEIGHTS';
+      return { value: { beaconHeight: block.beaconHeight, time: block.time, isSettled, isNewest }, changesWith };
+    });
   }
 
   async function readFirstBlock(version: ExchangeVersion): Promise<Reading<BlockAtMoment | undefined>> {
@@ -150,16 +158,13 @@ export function createWindowStarts(
 
   return {
     reads: () => reads,
-    blocksAt: (moments, version, requester) => blocks[version].at(moments, requester),
+    blocksAt: (moments, version) => blocks[version].at.all(moments),
     stateAt({ end, lengthMs, version, requester }) {
       const startOf = (block: BlockAtMoment, isAtStart: boolean) =>
-        andThen(
-          statesAt([block.beaconHeight], requester),
-          ([exchange]) => exchange && { ...block, exchange, isAtStart },
-        );
-      return andThen(blocks[version].at([end - lengthMs], requester), ([block]) =>
+        andThen(states.one(block.beaconHeight, requester), (exchange) => exchange && { ...block, exchange, isAtStart });
+      return andThen(blocks[version].at.one(end - lengthMs, requester), (block) =>
         block === undefined
-          ? andThen(blocks[version].first([0], requester), ([first]) => first && startOf(first, false))
+          ? andThen(blocks[version].first.one(0, requester), (first) => first && startOf(first, false))
           : startOf(block, true),
       );
     },

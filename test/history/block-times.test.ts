@@ -38,10 +38,11 @@ function chainOf({
     .map(([height, at]) => ({ beaconHeight: height, hash: undefined, time: at }));
   const blockTimes: BlockTimes = createBlockTimes({
     unrecorded: () => [],
-    async blockAt(at) {
-      const block = known.findLast((each) => each.time <= at);
-      return block && { block, next: known.find(({ beaconHeight }) => beaconHeight > block.beaconHeight) };
-    },
+    blocksAt: async (moments) =>
+      moments.map((at) => {
+        const block = known.findLast((each) => each.time <= at);
+        return block && { block, next: known.find(({ beaconHeight }) => beaconHeight > block.beaconHeight) };
+      }),
   });
   const expected = (at: number) => [...times].findLast(([, each]) => each <= at)?.[0];
   return {

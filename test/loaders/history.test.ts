@@ -316,9 +316,9 @@ describe('change', () => {
       return poolsOf(head).map((pool) => loader.change(pool, {}));
     };
     for (let index = 140; index < 150; index++) {
-      const { blockAt, stateAt } = history.store.reads;
+      const { blocksAt, stateAt } = history.store.reads;
       await Promise.all(readAll(heads[index] as Head));
-      expect(history.store.reads).toMatchObject({ blockAt: blockAt + 1, stateAt: stateAt + 1 });
+      expect(history.store.reads).toMatchObject({ blocksAt: blocksAt + 1, stateAt: stateAt + 1 });
       const changes = readAll(heads[index] as Head);
       expect(changes.some((change) => change instanceof Promise)).toBe(false);
       expect((changes as PriceChange[]).map(({ from }) => from?.reserve1)).toEqual([BigInt(index - 95), 5n, 6n]);
@@ -408,7 +408,7 @@ describe('an answer', () => {
       loader.window((await loader.change(pool, { hours: 1 })) as PriceChange),
     );
     await Promise.all([...candles, ...lines, ...windows]);
-    expect(history.store.reads).toMatchObject({ candles: 1, windows: 1, reservesAt: 1 });
+    expect(history.store.reads).toMatchObject({ candles: 1, windows: 1, reservesAt: 1, blocksAt: 2 });
   });
 
   test('never contains the block that replaced its head, nor one of a branch that was given up', async () => {

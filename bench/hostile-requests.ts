@@ -34,6 +34,9 @@ const SWAP = {
 /** Quotes of the longest routes between two tokens with many pools. */
 const quotes = (count: number, at = '') =>
   `query ($sell: TokenId!, $buy: TokenId!) { ${repeat(count, (n) => `a${n}: quote(sellTokenId: $sell, buyTokenId: $buy, sellAmount: ${n + 1}, maxHops: 4${at}) { price }`)} }`;
+/** Fields of one pool, each of which reads something else from the history. */
+const ofPool = (count: number, field: (n: number) => string) =>
+  `{ poolPairs(first: 1) { nodes { ${repeat(count, (n) => `a${n}: ${field(n)}`)} } } }`;
 const EVERY_FIELD = 'id key beaconHeight token1PoolValue token2PoolValue price exactPrice inversePrice spotPrice';
 
 /** 270,000 values, with a complexity of nearly 20,000: one page of 500 pools, each with 540 scalars. */
@@ -108,6 +111,11 @@ export const HOSTILE: Readonly<Record<string, HostileRequest>> = {
   ),
   'as many quotes as allowed': post(quotes(400), SWAP),
   'as many quotes of an earlier height as allowed': post(quotes(165, ', at: 1639990'), SWAP),
+  'as many reads of candles as allowed': post(
+    ofPool(550, (n) => `candles(interval: ONE_MINUTE, last: 20, from: "${new Date(n).toISOString()}") { open }`),
+  ),
+  'as many changes of prices as allowed': post(ofPool(800, (n) => `change(hours: ${n + 1}) { high }`)),
+  'as many sparklines as allowed': post(ofPool(590, (n) => `sparkline(hours: ${n + 1}, points: 500)`)),
   'the schema': post(`{ ${repeat(30, (n) => `a${n}: __schema { types { name fields { name type { name } } } }`)} }`),
   'unknown order books': post(`{ ${repeat(390, (n) => `a${n}: orderBook(tickerId: "x${n}") { bestBid }`)} }`),
   '50,000 bad ids': post(IDS, { ids: Array(50_000).fill('x') }),

@@ -163,7 +163,7 @@ export function createApp({
     pools,
     usdPrices: createUsdPrices(config.usdTokens, pools),
     divergences: createDivergenceRankings(followed),
-    windowStarts: createWindowStarts(recording.sources.history),
+    windowStarts: createWindowStarts(recording.sources.history, recording.sources.historyQueue),
     closedIntervals: createClosedIntervals(nodes.sources.head, recording.sources.history),
     tokenCount: createTokenCount(followed),
   };

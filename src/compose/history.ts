@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
+import { HistoryUnavailableError } from '../errors.ts';
 import { createBackfill, GENTLE, QUICK } from '../history/backfill.ts';
-import { type BlockTimes, createBlockTimes } from '../history/block-times.ts';
-import { createHistory, type History, historyOff } from '../history/history.ts';
+import { createBlockTimes } from '../history/block-times.ts';
+import { createHistory, historyOff } from '../history/history.ts';
 import { createRecorder } from '../history/recorder.ts';
 import type { HistoryStore } from '../history/store.ts';
 import type { HistoryStoreOptions } from '../history/store-client.ts';
@@ -11,10 +12,11 @@ import type { Log } from '../logging/log.ts';
 import { createHistoryLog } from '../logging/upstream-log.ts';
 import { DEFAULT_BACKFILL_STEP, DEFAULT_HISTORY_FILE } from '../settings/history-database.ts';
 import type { Config } from '../settings/settings.ts';
+import { createBulkhead } from '../upstream/bulkhead.ts';
 
 /** The recorded history, and what feeds it. */
 export type Recording = {
-  readonly sources: { readonly history: History; readonly blockTimes: BlockTimes };
+  readonly sources: Pick<Sources, 'history' | 'historyQueue' | 'blockTimes'>;
   /** Takes each head that is published. */
   add(head: Head): void;
   /** Records what is final, and closes the database. */
@@ -38,6 +40,12 @@ type RecordingOptions = {
 /** How long a read of the history may take. */
 const READ_TIMEOUT_MS = 5_000;
 
+/** Reads for clients that are in the thread of the history at once: what is recorded waits for no more than these. */
+const READS_AT_ONCE = 2;
+
+/** Reads for clients that wait in the gateway. */
+const MAX_QUEUED_READS = 500;
+
 /** How long the gateway waits for the database when it stops. Heights that are not recorded by then are read again from the node after the next start. */
 const FLUSH_MS = 2_000;
 
@@ -51,12 +59,19 @@ export function startRecording(options: RecordingOptions): Recording {
   const { config, isSandbox, log, createStore, sources, isRecorder = () => true } = options;
   const { head: follower, pastStates } = sources;
   const ofNode = { kind: 'sqlite', path: resolve(DEFAULT_HISTORY_FILE) } as const;
+  const historyQueue = createBulkhead({
+    busy: () => new HistoryUnavailableError(),
+    maxConcurrent: READS_AT_ONCE,
+    maxQueued: MAX_QUEUED_READS,
+    maxWaitMs: READ_TIMEOUT_MS / 2,
+  });
   const database = config.historyDatabase ?? (isSandbox ? { kind: 'memory' } : ofNode);
   // The sandbox has a week of blocks.
   const backfillHours = config.historyBackfillHours ?? (isSandbox ? 168 : 24);
   if (database === 'off' || config.fullnodeUrl.length === 0 || createStore === undefined) {
     const history = historyOff();
-    return { sources: { history, blockTimes: createBlockTimes(history) }, add() {}, close: async () => {} };
+    const off = { history, historyQueue, blockTimes: createBlockTimes(history) };
+    return { sources: off, add() {}, close: async () => {} };
   }
 
   const store = createStore({ database, rawDays: config.historyRawDays, onWarning: (warning) => log.warn(warning) });
@@ -79,7 +94,7 @@ export function startRecording(options: RecordingOptions): Recording {
   const history = createHistory({ store, recorder, backfill, timeoutMs: READ_TIMEOUT_MS });
 
   return {
-    sources: { history, blockTimes: createBlockTimes(history) },
+    sources: { history, historyQueue, blockTimes: createBlockTimes(history) },
     add(head) {
       recorder.add(head);
       backfill.wake(head);

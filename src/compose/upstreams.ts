@@ -1,6 +1,6 @@
 import type { Instant } from '../domain/instant.ts';
 import { KNOWN_TOKENS } from '../domain/token.ts';
-import type { AnyUpstream, Upstream } from '../errors.ts';
+import { type AnyUpstream, type Upstream, UpstreamBusyError } from '../errors.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { startBookSweep } from '../live/market/book-sweep.ts';
 import { createMarketFollower } from '../live/market/lists.ts';
@@ -150,7 +150,8 @@ export function circuitOf({ config, metrics, log, fleet }: SourceOptions, upstre
 
 /** Creates the bulkhead of the requests that clients cause. */
 export function bulkheadOf({ config }: SourceOptions, upstream: Upstream): Bulkhead {
-  return createBulkhead(upstream, {
+  return createBulkhead({
+    busy: () => new UpstreamBusyError(upstream),
     maxConcurrent: config.upstreamMaxConnections - RESERVED_CONNECTIONS,
     maxQueued: config.upstreamMaxWaiting,
     maxWaitMs: config.upstreamTimeoutMs / 2,

@@ -14,13 +14,17 @@ export type BlockTimes = {
    * still have.
    *
    * @param head the newest block that counts
+   * @param queue waits for the turn of the client before the history is read
    * @throws HeightNotAvailableError if the nodes have pruned heights that decide, UpstreamError
    */
-  heightAt(time: Instant, head: Head, read: ReadState): Promise<BeaconHeight | undefined>;
+  heightAt(time: Instant, head: Head, read: ReadState, queue: Queue): Promise<BeaconHeight | undefined>;
 };
 
 /** Reads the state at a height below a head on behalf of a client. @throws HeightNotAvailableError, UpstreamError */
 export type ReadState = (height: BeaconHeight, head: Head) => Promise<ExchangeState>;
+
+/** Calls a function when it is the turn of a client. */
+type Queue = <T>(read: () => Promise<T>) => Promise<T>;
 
 /** A height and when its block was made. */
 type Known = { readonly beaconHeight: BeaconHeight; readonly time: Instant };
@@ -32,7 +36,7 @@ const MAX_TIMES = 2_000;
 const MAX_READS = 128;
 
 /** Creates the search over the recorded history and, where it has gaps, the states of the nodes. */
-export function createBlockTimes(history: Pick<History, 'blockAt' | 'unrecorded'>): BlockTimes {
+export function createBlockTimes(history: Pick<History, 'blocksAt' | 'unrecorded'>): BlockTimes {
   /** Of final heights. */
   const times = new LRUCache<BeaconHeight, Instant>({ max: MAX_TIMES });
 
@@ -52,8 +56,8 @@ export function createBlockTimes(history: Pick<History, 'blockAt' | 'unrecorded'
   }
 
   /** The nearest known blocks at or before a time, and after it. A database that cannot be read only costs more reads. */
-  async function nearest(time: Instant, head: Head): Promise<{ below: Known | undefined; above: Known }> {
-    const recorded = await history.blockAt(time).catch(() => undefined);
+  async function nearest(time: Instant, head: Head, queue: Queue): Promise<{ below: Known | undefined; above: Known }> {
+    const [recorded] = await queue(() => history.blocksAt([time])).catch(() => []);
     const blocks: Known[] = [...ancestors(head, history.unrecorded())];
     for (const block of [recorded?.block, recorded?.next]) if (block !== undefined) blocks.push(block);
     for (const [beaconHeight, time] of times) blocks.push({ beaconHeight, time });
@@ -65,9 +69,9 @@ export function createBlockTimes(history: Pick<History, 'blockAt' | 'unrecorded'
   }
 
   return {
-    async heightAt(time, head, read) {
+    async heightAt(time, head, read, queue) {
       if (time >= head.time) return head.beaconHeight;
-      let { below, above } = await nearest(time, head);
+      let { below, above } = await nearest(time, head, queue);
       /** The highest height that is known to be pruned, if it is above `below`. */
       let prunedTo = 0;
 

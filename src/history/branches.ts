@@ -11,7 +11,7 @@ type Branch = {
   readonly highest: RecordedHeight;
 };
 
-type Sources = Pick<HistoryStore, 'recentBlocks' | 'blockAt'> & { readonly readFinal: PastStates['readInBackground'] };
+type Sources = Pick<HistoryStore, 'recentBlocks' | 'blocksAt'> & { readonly readFinal: PastStates['readInBackground'] };
 
 /**
  * A branch has fewer recorded heights than that. The node can still show those of three quarters of an hour again, and to find
@@ -29,7 +29,7 @@ const MAX_BRANCH = 64;
 export async function findBranch(
   below: BeaconHeight,
   head: Head,
-  { recentBlocks, blockAt, readFinal }: Sources,
+  { recentBlocks, blocksAt, readFinal }: Sources,
 ): Promise<Branch | undefined> {
   /** Whether the node has this block; `undefined` if no node has the height any more, or if states have no time. */
   async function hasBlock({ beaconHeight, time }: RecordedHeight): Promise<boolean | undefined> {
@@ -46,7 +46,7 @@ export async function findBranch(
   const highest = recorded.at(-1);
   if (highest === undefined) return undefined;
   if (!isFinal(highest.beaconHeight, head.beaconHeight)) {
-    const { block } = (await blockAt(head.time)) ?? {};
+    const [{ block } = {}] = await blocksAt([head.time]);
     // A block of the same chain that is not below the head is not made before it.
     const isContradiction = block && block.beaconHeight >= head.beaconHeight && block.time < head.time;
     if (!isContradiction) throw new HistoryDatabaseError('the node has not reached the recorded heights');

@@ -2,7 +2,7 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { Database, ReadSql, Sql } from './database.ts';
 import { deleteFrom } from './deleting.ts';
 import { prune } from './pruning.ts';
-import { heightAtOrAbove, readBlockAt, readBlocks, readCoverage, readReservesAt, readStateAt } from './reading.ts';
+import { heightAtOrAbove, readBlocks, readBlocksAt, readCoverage, readReservesAt, readStateAt } from './reading.ts';
 import { readCandles } from './reading-candles.ts';
 import { readWindows } from './reading-windows.ts';
 import { HistoryDatabaseError, type HistoryStore } from './store.ts';
@@ -69,7 +69,7 @@ export function createDatabaseStore(open: (chainName: string) => Promise<Databas
       return leftOut;
     },
     coverage: (gaps) => read((sql) => readCoverage(sql, gaps)),
-    blockAt: (time, version) => read((sql) => readBlockAt(sql, time, version)),
+    blocksAt: (times, version) => read((sql) => readBlocksAt(sql, times, version)),
     firstBlock: (version) => read((sql) => heightAtOrAbove(sql, 0, version)),
     recentBlocks: (query) => read((sql) => readBlocks(sql, query)),
     stateAt: (height) => read((sql) => readStateAt(sql, height)),

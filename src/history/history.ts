@@ -13,7 +13,7 @@ import type { Coverage, HistoryStore } from './store.ts';
  */
 export type History = Pick<
   HistoryStore,
-  'coverage' | 'blockAt' | 'firstBlock' | 'recentBlocks' | 'stateAt' | 'candles' | 'windows' | 'reservesAt'
+  'coverage' | 'blocksAt' | 'firstBlock' | 'recentBlocks' | 'stateAt' | 'candles' | 'windows' | 'reservesAt'
 > & {
   /** Whether older heights are being read from the node now, by this gateway or by another one of its fleet. */
   isBackfilling(): boolean;
@@ -59,9 +59,15 @@ export function createHistory({ store, recorder, backfill, timeoutMs }: HistoryO
   /** Runs a read of the database. Whatever it fails with is the same to a client. */
   async function read<T>(operation: () => Promise<T>): Promise<T> {
     const { promise: timeout, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new Error(`no response within ${timeoutMs} ms`)), timeoutMs);
+    let isOver = false;
+    const timer = setTimeout(() => {
+      isOver = true;
+      reject(new Error(`no response within ${timeoutMs} ms`));
+    }, timeoutMs);
+    // Nobody waits for a read any more whose time is over before the database is ready.
+    const readIfDue = () => (isOver ? timeout : operation());
     try {
-      return await Promise.race([recorder.ready().then(operation), timeout]);
+      return await Promise.race([recorder.ready().then(readIfDue), timeout]);
     } catch (error) {
       readErrors += 1;
       throw new HistoryUnavailableError({ cause: error });
@@ -72,7 +78,7 @@ export function createHistory({ store, recorder, backfill, timeoutMs }: HistoryO
 
   return {
     coverage: (gaps) => read(() => store.coverage(gaps)),
-    blockAt: (time, version) => read(() => store.blockAt(time, version)),
+    blocksAt: (times, version) => read(() => store.blocksAt(times, version)),
     firstBlock: (version) => read(() => store.firstBlock(version)),
     recentBlocks: (query) => read(() => store.recentBlocks(query)),
     stateAt: (height) => read(() => store.stateAt(height)),
@@ -101,7 +107,7 @@ export function historyOff(): History {
   const refuse = () => Promise.reject(new HistoryUnavailableError({ isOff: true }));
   return {
     coverage: refuse,
-    blockAt: refuse,
+    blocksAt: refuse,
     firstBlock: refuse,
     recentBlocks: refuse,
     stateAt: refuse,

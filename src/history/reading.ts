@@ -95,17 +95,32 @@ export async function readCoverage(sql: ReadSql, gaps: number): Promise<Coverage
   return { first, last, heights: numberOf(sum, 'heights'), gaps: between };
 }
 
-/** See `HistoryStore.blockAt`. */
-export async function readBlockAt(
+/** See `HistoryStore.blocksAt`. */
+export async function readBlocksAt(
   sql: ReadSql,
-  time: Instant,
+  times: readonly Instant[],
   version?: ExchangeVersion,
-): Promise<BlockAt | undefined> {
-  const query = `SELECT ${HEIGHT_COLUMNS} FROM heights WHERE time <= $1 ORDER BY time DESC, height DESC LIMIT 1`;
-  const [newest] = (await sql.all(query, Math.floor(time))).map(toRecordedHeight);
-  const block = version && newest ? await heightAtOrBelow(sql, newest.beaconHeight, version) : newest;
-  return block && { block, next: await heightAtOrAbove(sql, block.beaconHeight + 1, version) };
+): Promise<readonly (BlockAt | undefined)[]> {
+  const readEach = async (condition: string, values: readonly number[]) => {
+    const query = `SELECT ${HEIGHT_COLUMNS} FROM heights WHERE ${condition} LIMIT 1`;
+    const rows = await sql.each(
+      query,
+      values.map((value) => [value]),
+    );
+    return rows.map(([row]) => row && toRecordedHeight(row));
+  };
+  const heightOf = (block: RecordedHeight | undefined) => block?.beaconHeight ?? NO_HEIGHT;
+  const newest = await readEach('time <= $1 ORDER BY time DESC, height DESC', times.map(Math.floor));
+  const blocks =
+    version === undefined
+      ? newest
+      : await readEach(`height <= $1${andOf(version)} ORDER BY height DESC`, newest.map(heightOf));
+  const next = await readEach(`height > $1${andOf(version)} ORDER BY height`, blocks.map(heightOf));
+  return blocks.map((block, index) => block && { block, next: next[index] });
 }
+
+/** Below all heights. */
+const NO_HEIGHT = -1;
 
 /** See `HistoryStore.recentBlocks`. */
 export async function readBlocks(sql: ReadSql, { upTo, last }: BlocksQuery): Promise<readonly RecordedHeight[]> {

@@ -118,7 +118,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   async function deleteBranch(below: BeaconHeight, head: Head): Promise<void> {
     const branch = await findBranch(below, head, {
       recentBlocks: (query) => use(() => store.recentBlocks(query)),
-      blockAt: (time) => use(() => store.blockAt(time)),
+      blocksAt: (times) => use(() => store.blocksAt(times)),
       readFinal: pastStates.readInBackground,
     });
     const lowest = branch?.lowest;

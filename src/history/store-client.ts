@@ -164,7 +164,7 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
       return { ...state, directory };
     },
     coverage: forward('coverage'),
-    blockAt: forward('blockAt'),
+    blocksAt: forward('blocksAt'),
     firstBlock: forward('firstBlock'),
     recentBlocks: forward('recentBlocks'),
     candles: forward('candles'),

@@ -43,11 +43,11 @@ export type HistoryStore = {
   /** What is recorded; `undefined` while nothing is. @param gaps the maximum number of gaps, newest first */
   coverage(gaps: number): Promise<Coverage | undefined>;
   /**
-   * The newest recorded height whose block was made at or before a time, and the next recorded one above it.
+   * For each time: the newest recorded height whose block was made at or before it, and the next recorded one above it.
    *
    * @param version counts only the heights of that version
    */
-  blockAt(time: Instant, version?: ExchangeVersion): Promise<BlockAt | undefined>;
+  blocksAt(times: readonly Instant[], version?: ExchangeVersion): Promise<readonly (BlockAt | undefined)[]>;
   /** The lowest recorded height of a version. */
   firstBlock(version: ExchangeVersion): Promise<RecordedHeight | undefined>;
   /** The newest recorded heights that are not above `upTo`, at most `last` of them, ascending. */

@@ -62,7 +62,7 @@ type Recorded = { readonly recordedTo: BeaconHeight | undefined; readonly heads:
 
 /** Creates the loader of the candles of the pools of one answer. Its methods throw HistoryUnavailableError. */
 export function createCandleLoader({ view, tokens, limits }: HistoryReads) {
-  const { history } = view;
+  const { history, read } = view;
   const load = createPoolBatches(
     ({ pool, interval, from, to, last }: CandlesKey) => `${pool.beaconHeight} ${interval} ${from} ${to} ${last}`,
     readCandles,
@@ -78,7 +78,7 @@ export function createCandleLoader({ view, tokens, limits }: HistoryReads) {
     // Before the store is read: what is recorded meanwhile is in both.
     const heads = view.headsOf(pool);
     const poolIds = keys.map((key) => poolPairId(key.pool));
-    const { value, recordedTo } = await history.candles({ poolIds, interval, ...range, upTo });
+    const { value, recordedTo } = await read(() => history.candles({ poolIds, interval, ...range, upTo }));
     const later = heads.filter(({ beaconHeight }) => beaconHeight > (recordedTo ?? 0));
     const recorded = await readNewest(poolIds, value, { recordedTo, interval, heads });
 
@@ -114,11 +114,11 @@ export function createCandleLoader({ view, tokens, limits }: HistoryReads) {
     if (rest.length === 0 || recordedTo === undefined || newestHead <= recordedTo) return recorded;
     // The heights of its interval are the same for all pools. A new pool has no candle of it, so it must be one that is recorded.
     const inMemory = heads.findLast(({ beaconHeight }) => beaconHeight <= recordedTo)?.exchange;
-    const anyPool = (inMemory ?? (await history.stateAt(recordedTo)))?.directory.ids[0] ?? '';
+    const anyPool = (inMemory ?? (await read(() => history.stateAt(recordedTo))))?.directory.ids[0] ?? '';
 
     const [reserves, ofAnyPool] = await Promise.all([
-      history.reservesAt({ poolIds: rest, heights: [recordedTo] }),
-      history.candles({ poolIds: [anyPool], interval, upTo: recordedTo, last: 1 }),
+      read(() => history.reservesAt({ poolIds: rest, heights: [recordedTo] })),
+      read(() => history.candles({ poolIds: [anyPool], interval, upTo: recordedTo, last: 1 })),
     ]);
     const newest = ofAnyPool.value.get(anyPool)?.at(-1);
     for (const id of rest) {

@@ -65,7 +65,7 @@ export type PoolsOfState = {
 };
 
 type ExchangeLoaderOptions = PoolsAtHeightsOptions & {
-  readonly sources: Pick<Sources, 'pools' | 'blockTimes' | 'poolOrders'>;
+  readonly sources: Pick<Sources, 'pools' | 'blockTimes' | 'historyQueue' | 'poolOrders'>;
   readonly options: { readonly maxPageSize: number };
 };
 
@@ -188,8 +188,12 @@ export class ExchangeLoader {
   async heightAt(time: Instant): Promise<BeaconHeight | undefined> {
     const { head, sources, options } = this.#options;
     const newest = await head.getFor([]);
-    const found = await sources.blockTimes.heightAt(time, newest, (height, under) =>
-      sources.pastStates.read(height, under, options.requester),
+    const { requester } = options;
+    const found = await sources.blockTimes.heightAt(
+      time,
+      newest,
+      (height, under) => sources.pastStates.read(height, under, requester),
+      (read) => sources.historyQueue.queue(read).wait(requester),
     );
     // The block above decides too: while it is not final, it can be replaced by one that was made earlier.
     if (found === undefined) await head.get();

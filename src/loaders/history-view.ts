@@ -17,19 +17,21 @@ export type HistoryReads = {
   readonly view: ReturnType<typeof createHistoryView>;
   readonly windowStarts: WindowStarts;
   readonly tokens: TokenLoader;
-  readonly limits: Pick<LoaderInputs['options'], 'maxCandles' | 'maxHistoryHours' | 'maxPageSize'>;
+  readonly limits: Pick<LoaderInputs['options'], 'maxCandles' | 'maxHistoryHours' | 'maxPageSize' | 'requester'>;
 };
 
 /** What the history loader of one answer reads from, and where it notes what the answer depends on. */
 export type HistoryLoaderOptions = Pick<HistoryReads, 'tokens' | 'limits'> & {
-  readonly sources: Pick<Sources, 'history' | 'windowStarts'> & { readonly head: Pick<HeadFollower, 'get' | 'nextAt'> };
+  readonly sources: Pick<Sources, 'history' | 'historyQueue' | 'windowStarts'> & {
+    readonly head: Pick<HeadFollower, 'get' | 'nextAt'>;
+  };
   readonly head: HeadPin;
   readonly dependencies: Dependencies;
 };
 
 /** Creates the view that one answer has of the recorded history and of the heads in memory. It notes what of them can change the answer. */
-export function createHistoryView({ sources, head, dependencies }: HistoryLoaderOptions) {
-  const { history, head: follower } = sources;
+export function createHistoryView({ sources, head, dependencies, limits }: HistoryLoaderOptions) {
+  const { history, historyQueue, head: follower } = sources;
   let dependsOnVersion = false;
   let fills: number | undefined;
 
@@ -44,6 +46,8 @@ export function createHistoryView({ sources, head, dependencies }: HistoryLoader
 
   return {
     history,
+    /** Reads from the history when it is the turn of this operation. @throws HistoryUnavailableError */
+    read: <T>(operation: () => Promise<T>): Promise<T> => historyQueue.queue(operation).wait(limits.requester),
     /** Notes that the answer may be different after something else has been recorded. */
     dependOnVersion(version = history.version()) {
       if (dependsOnVersion) return;

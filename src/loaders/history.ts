@@ -41,12 +41,13 @@ export function createHistoryLoader(options: HistoryLoaderOptions) {
       // The database is not read before a node has shown of which chain it must be.
       await follower.get().catch(() => {});
       view.dependOnVersion();
-      return history.coverage(DEFAULT_GAPS);
+      return view.read(() => history.coverage(DEFAULT_GAPS));
     },
     /** The newest gaps of the history. @throws BadUserInputError for a number below 0, or above the limit */
     async gaps({ gaps }: Coverage, first: number | null | undefined): Promise<readonly HeightRange[]> {
       const max = readPageSize({ first }, limits.maxPageSize, DEFAULT_GAPS);
-      const all = max > DEFAULT_GAPS && gaps.length === DEFAULT_GAPS ? await history.coverage(max) : undefined;
+      const all =
+        max > DEFAULT_GAPS && gaps.length === DEFAULT_GAPS ? await view.read(() => history.coverage(max)) : undefined;
       return (all?.gaps ?? gaps).slice(0, max);
     },
     /**
@@ -62,7 +63,7 @@ export function createHistoryLoader(options: HistoryLoaderOptions) {
       // Before the store is read: what is recorded meanwhile is in both.
       const inMemory = ancestors(newest, history.unrecorded()).toReversed();
       const [lowest = newest] = inMemory;
-      const recorded = await history.recentBlocks({ upTo: lowest.beaconHeight - 1, last });
+      const recorded = await view.read(() => history.recentBlocks({ upTo: lowest.beaconHeight - 1, last }));
       view.dependOnVersion(version);
       return [...recorded, ...inMemory].slice(Math.max(0, recorded.length + inMemory.length - last));
     },

@@ -50,7 +50,7 @@ export type PriceChangeLoader = {
 
 /** Creates the loader of one answer. */
 export function createPriceChangeLoader({ view, windowStarts, tokens, limits }: HistoryReads): PriceChangeLoader {
-  const { history } = view;
+  const { history, read } = view;
   const loadWindow = createPoolBatches(
     // Two windows of different lengths can both start at the first recorded height, and only one of them is complete.
     ({ start, pool }: PriceChange) => `${start.beaconHeight} ${start.isAtStart} ${pool.beaconHeight}`,
@@ -68,7 +68,9 @@ export function createPriceChangeLoader({ view, windowStarts, tokens, limits }: 
     // Whether heights are missing is the same for all pools. A pool that is new has no window in the store.
     const oldPool = start.exchange.directory.ids[0];
     const requested = oldPool === undefined ? poolIds : [...new Set([...poolIds, oldPool])];
-    const { value, recordedTo = fromHeight } = await history.windows({ poolIds: requested, fromHeight, toHeight });
+    const { value, recordedTo = fromHeight } = await read(() =>
+      history.windows({ poolIds: requested, fromHeight, toHeight }),
+    );
 
     const recorded = Math.min(toHeight, Math.max(recordedTo, fromHeight));
     const later = heads.filter(({ beaconHeight }) => beaconHeight > recorded);
@@ -91,12 +93,15 @@ export function createPriceChangeLoader({ view, windowStarts, tokens, limits }: 
 
   /** The start of a window, from the heads in memory if one of them is newer at that moment than all that is recorded. */
   function startOf(pool: PoolPair, end: Instant, lengthMs: number): MaybePromise<WindowStart | undefined> {
-    return andThen(windowStarts.stateAt(end, lengthMs, versionOf(pool)), (start) => {
-      const newer = start?.isNewest ? newerHead(view.headsOf(pool), end - lengthMs, start) : undefined;
-      if (newer === undefined) return start;
-      const { beaconHeight, time, exchange } = newer;
-      return { beaconHeight, time, exchange, isSettled: true, isNewest: false, isAtStart: true };
-    });
+    return andThen(
+      windowStarts.stateAt({ end, lengthMs, version: versionOf(pool), requester: limits.requester }),
+      (start) => {
+        const newer = start?.isNewest ? newerHead(view.headsOf(pool), end - lengthMs, start) : undefined;
+        if (newer === undefined) return start;
+        const { beaconHeight, time, exchange } = newer;
+        return { beaconHeight, time, exchange, isSettled: true, isNewest: false, isAtStart: true };
+      },
+    );
   }
 
   return {

@@ -9,6 +9,7 @@ import type { PoolOrders } from '../live/chain/pool-orders.ts';
 import type { MarketFollower } from '../live/market/lists.ts';
 import type { OrderBooks } from '../live/market/order-books.ts';
 import type { TokenSource } from '../live/tokens.ts';
+import type { Bulkhead } from '../upstream/bulkhead.ts';
 import type { Requester } from '../upstream/fair-queue.ts';
 import type { BlockPush } from '../upstream/node/block-push.ts';
 import type { ClosedIntervals } from './closed-intervals.ts';
@@ -30,6 +31,8 @@ export type Sources = {
   readonly trades: Pick<HeadTrades, 'of' | 'mismatches'>;
   /** What is recorded of final heights. */
   readonly history: History;
+  /** In which reads of the history for clients wait. */
+  readonly historyQueue: Bulkhead;
   /** The blocks at moments in the past. */
   readonly blockTimes: BlockTimes;
   /** The pools of states, sorted and filtered lists of them, and their JSON. */

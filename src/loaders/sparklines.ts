@@ -29,10 +29,10 @@ type MomentsKey = { readonly pool: PoolPair; readonly points: number; readonly h
 
 /** Creates the loader of the small charts of the pools of one answer. */
 export function createSparklineLoader({ view, windowStarts, tokens, limits }: HistoryReads) {
-  const { history } = view;
+  const { history, read } = view;
   const loadMoments = createPoolBatches(
     ({ pool, points, hours }: MomentsKey) => `${pool.beaconHeight} ${points} ${hours}`,
-    readMoments,
+    (keys) => read(() => readMoments(keys)),
   );
 
   /** Reads the reserves of pools of one height at moments before it, without the last one. */
@@ -41,24 +41,22 @@ export function createSparklineLoader({ view, windowStarts, tokens, limits }: Hi
     const recordedVersion = history.version();
     const version = versionOf(pool);
     const heads = view.headsOf(pool);
-    const blocks = await Promise.all(
-      momentsUpTo(end, hours, points)
-        .slice(0, -1)
-        .map(async (moment) => {
-          const block = await windowStarts.blockAt(moment, version);
-          return (block?.isNewest === false ? undefined : newerHead(heads, moment, block)) ?? block;
-        }),
-    );
+    const moments = momentsUpTo(end, hours, points).slice(0, -1);
+    const found = await windowStarts.blocksAt(moments, version);
+    const blocks = found.map((block, index) => {
+      const moment = moments[index] ?? end;
+      return (block?.isNewest === false ? undefined : newerHead(heads, moment, block)) ?? block;
+    });
     const settled = blocks.every((block) => block !== undefined && (isHead(block) || block.isSettled));
     if (!settled) view.dependOnVersion(recordedVersion);
     const heights = [...new Set(blocks.flatMap((block) => (block && !isHead(block) ? [block.beaconHeight] : [])))];
     const poolIds = keys.map((key) => poolPairId(key.pool));
     const recorded = heights.length === 0 ? undefined : await history.reservesAt({ poolIds, heights });
     return keys.map((key, index) => {
-      const found = recorded?.get(poolIds[index] ?? '');
+      const states = recorded?.get(poolIds[index] ?? '');
       return blocks.map((block) => {
         if (block === undefined || block.beaconHeight > pool.beaconHeight) return undefined;
-        return isHead(block) ? reservesIn(block, key.pool) : found?.[heights.indexOf(block.beaconHeight)];
+        return isHead(block) ? reservesIn(block, key.pool) : states?.[heights.indexOf(block.beaconHeight)];
       });
     });
   }

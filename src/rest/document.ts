@@ -8,6 +8,7 @@ import type { Head } from '../live/chain/head.ts';
 import type { Dependencies } from '../loaders/dependencies.ts';
 import { Loaders } from '../loaders/loaders.ts';
 import type { Sources } from '../loaders/sources.ts';
+import type { Requester } from '../upstream/fair-queue.ts';
 
 /** A document of the REST API, as bytes that all clients share. */
 export type RestDocument = {
@@ -43,9 +44,16 @@ export const TICKER_HOURS = 24;
 /** A document has no pages, and no client chooses the window of a change of prices. */
 const LIMITS = { maxPageSize: 1, maxHistoryHours: TICKER_HOURS };
 
+/** Of documents without parameters: all clients get the same ones. */
+const ALL_CLIENTS: Requester = { client: 'rest' };
+
 /** Creates the loaders of a document. @param head the head that it describes; by default, the current one */
-export function createDocumentLoaders(sources: Sources, head?: Head, maxCandles = 1): Loaders {
-  return new Loaders(sources, { ...LIMITS, maxCandles, requester: { client: 'rest' }, afterEvent: undefined }, head);
+export function createDocumentLoaders(
+  sources: Sources,
+  head?: Head,
+  { maxCandles = 1, requester = ALL_CLIENTS }: { maxCandles?: number; requester?: Requester } = {},
+): Loaders {
+  return new Loaders(sources, { ...LIMITS, maxCandles, requester, afterEvent: undefined }, head);
 }
 
 /** Characters that are written in one turn of the event loop: less than a millisecond of work. */
@@ -93,9 +101,9 @@ export type StartedDocument = { readonly dependencies: Dependencies; readonly wr
 export function startDocument(
   { sources, takeTurn }: DocumentOptions,
   write: (loaders: Loaders) => Promise<Written>,
-  maxCandles?: number,
+  options?: Parameters<typeof createDocumentLoaders>[2],
 ): StartedDocument {
-  const loaders = createDocumentLoaders(sources, undefined, maxCandles);
+  const loaders = createDocumentLoaders(sources, undefined, options);
   const { dependencies } = loaders;
 
   async function writeAll(): Promise<RestDocument> {
@@ -117,12 +125,15 @@ export function startDocument(
  * Creates the function that returns a document: the same one for as long as it is valid. Clients that need a new one at the
  * same time wait for the same one, unless it already depends on something that has changed.
  */
-export function cacheDocument(start: () => StartedDocument, now: () => Instant): () => MaybePromise<RestDocument> {
+export function cacheDocument<Args extends readonly unknown[]>(
+  start: (...args: Args) => StartedDocument,
+  now: () => Instant,
+): (...args: Args) => MaybePromise<RestDocument> {
   let newest: { readonly dependencies: Dependencies; readonly written: MaybePromise<RestDocument> } | undefined;
 
-  return () => {
+  return (...args) => {
     if (newest?.dependencies.areCurrent(now())) return newest.written;
-    const started = start();
+    const started = start(...args);
     newest = started;
     const replaceBy = (ended: typeof newest) => {
       // A document that was started earlier can be written later. It is not newer then.
@@ -139,19 +150,23 @@ export function cacheDocument(start: () => StartedDocument, now: () => Instant):
 /** Documents that are cached for the next client with the same parameters. */
 const MAX_DOCUMENTS = 64;
 
-/** Creates the function that reads a document which depends on parameters. All clients with the same ones get the same one. */
+/**
+ * Creates the function that reads a document which depends on parameters. All clients with the same ones get the same one. The
+ * first of them waits for its turn.
+ */
 export function cacheByParameters<Request>(
   options: DocumentOptions,
   maxCandles: number,
   write: (request: Request, loaders: Loaders) => Promise<Written>,
-): (request: Request) => MaybePromise<RestDocument> {
-  const documents = new LRUCache<string, () => MaybePromise<RestDocument>>({ max: MAX_DOCUMENTS });
+): (request: Request, requester?: Requester) => MaybePromise<RestDocument> {
+  const documents = new LRUCache<string, (requester: Requester) => MaybePromise<RestDocument>>({ max: MAX_DOCUMENTS });
 
-  return (request) => {
+  return (request, requester = ALL_CLIENTS) => {
     const key = JSON.stringify(request);
-    const start = () => startDocument(options, (loaders) => write(request, loaders), maxCandles);
+    const start = (first: Requester) =>
+      startDocument(options, (loaders) => write(request, loaders), { maxCandles, requester: first });
     const read = documents.get(key) ?? cacheDocument(start, options.now);
     documents.set(key, read);
-    return read();
+    return read(requester);
   };
 }

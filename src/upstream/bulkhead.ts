@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type Upstream, UpstreamBusyError } from '../errors.ts';
 import { createFairQueue, type Requester } from './fair-queue.ts';
 
-/** Limits the calls to an upstream that clients cause. The others wait in a fair queue. */
+/** Limits the calls to an upstream, or the reads of the history, that clients cause. The others wait in a fair queue. */
 export type Bulkhead = {
   /** Prepares a call. It begins when there is room and it is due for any operation that waits for it. */
   queue<T>(call: () => Promise<T>): QueuedCall<T>;
@@ -10,29 +9,30 @@ export type Bulkhead = {
   isBusy(): boolean;
 };
 
-/** One call to an upstream, which several operations can wait for together. */
+/** One call, which several operations can wait for together. */
 export type QueuedCall<T> = {
   /**
    * Waits for the response on behalf of an operation, and enters its queue if there is no room.
    *
-   * @throws UpstreamBusyError if the operation waited in the queue for too long, or the queue is full and its client has the
+   * @throws the error `busy` if the operation waited in the queue for too long, or the queue is full and its client has the
    *   most calls in it; else the error of the call
    */
   wait(requester: Requester): Promise<T>;
-  /** The response, once an operation waits for it. Fails with an UpstreamBusyError if none waits for it any more. */
+  /** The response, once an operation waits for it. Fails with the error `busy` if none waits for it any more. */
   readonly answer: Promise<T>;
 };
 
 type BulkheadOptions = {
+  /** Creates the error of a call that is refused. */
+  readonly busy: () => Error;
   readonly maxConcurrent: number;
   readonly maxQueued: number;
   /** A call that waited for longer would end when its client has stopped waiting. */
   readonly maxWaitMs: number;
 };
 
-/** Creates the bulkhead of one upstream. Calls that follow the chain and the market do not pass it. */
-export function createBulkhead(upstream: Upstream, options: BulkheadOptions): Bulkhead {
-  const { maxConcurrent, maxQueued, maxWaitMs } = options;
+/** Creates a bulkhead. Calls that follow the chain and the market, or record the history, do not pass it. */
+export function createBulkhead({ busy, maxConcurrent, maxQueued, maxWaitMs }: BulkheadOptions): Bulkhead {
   const queue = createFairQueue<Waiting>();
   let underWay = 0;
 
@@ -63,7 +63,7 @@ export function createBulkhead(upstream: Upstream, options: BulkheadOptions): Bu
       refuse() {
         decide();
         queue.remove(waiting);
-        reject(new UpstreamBusyError(upstream));
+        reject(busy());
       },
     };
 
@@ -81,7 +81,7 @@ export function createBulkhead(upstream: Upstream, options: BulkheadOptions): Bu
       return new Promise((_, fail) => {
         const timer = setTimeout(() => {
           queue.leave(waiting, requester);
-          fail(new UpstreamBusyError(upstream));
+          fail(busy());
           if (!queue.has(waiting)) waiting.refuse();
         }, maxWaitMs);
         timers.add(timer);

@@ -38,13 +38,20 @@ function chainOf({
     .map(([height, at]) => ({ beaconHeight: height, hash: undefined, time: at }));
   const blockTimes: BlockTimes = createBlockTimes({
     unrecorded: () => [],
-    async blockAt(at) {
-      const block = known.findLast((each) => each.time <= at);
-      return block && { block, next: known.find(({ beaconHeight }) => beaconHeight > block.beaconHeight) };
-    },
+    blocksAt: async (moments) =>
+      moments.map((at) => {
+        const block = known.findLast((each) => each.time <= at);
+        return block && { block, next: known.find(({ beaconHeight }) => beaconHeight > block.beaconHeight) };
+      }),
   });
   const expected = (at: number) => [...times].findLast(([, each]) => each <= at)?.[0];
-  return { times, head, reads, heightAt: (at: number) => blockTimes.heightAt(at, head, read), expected };
+  return {
+    times,
+    head,
+    reads,
+    heightAt: (at: number) => blockTimes.heightAt(at, head, read, (readNow) => readNow()),
+    expected,
+  };
 }
 
 describe('the height at a time', () => {

@@ -25,9 +25,11 @@ export async function compare(
 ): Promise<void> {
   expect(await store.coverage(3)).toEqual(model.coverage(3));
   if (from !== undefined) {
-    expect(await store.blockAt(from)).toEqual(model.blockAt(from));
-    expect(await store.blockAt(from - 1)).toEqual(model.blockAt(from - 1));
-    for (const version of VERSIONS) expect(await store.blockAt(from, version)).toEqual(model.blockAt(from, version));
+    for (const version of [undefined, ...VERSIONS])
+      expect(await store.blocksAt([from, from - 1], version)).toEqual([
+        model.blockAt(from, version),
+        model.blockAt(from - 1, version),
+      ]);
   }
   for (const version of VERSIONS) expect(await store.firstBlock(version)).toEqual(model.firstBlock(version));
   expect(await store.recentBlocks({ upTo: height, last })).toEqual(model.recentBlocks(height, last));

@@ -92,13 +92,15 @@ export function createMemoryStore(): MemoryStore {
       }
       return { first: at(first), last: at(last), heights: all.length, gaps: gaps.slice(0, max) };
     },
-    async blockAt(time, version) {
+    async blocksAt(times, version) {
       requireWorking();
       const all = heights()
         .filter((height) => version === undefined || blocks.get(height)?.version === version)
         .map(at);
-      const block = all.findLast((each) => each.time <= time);
-      return block && { block, next: all.find(({ beaconHeight }) => beaconHeight > block.beaconHeight) };
+      return times.map((time) => {
+        const block = all.findLast((each) => each.time <= time);
+        return block && { block, next: all.find(({ beaconHeight }) => beaconHeight > block.beaconHeight) };
+      });
     },
     async firstBlock(version) {
       requireWorking();

@@ -21,7 +21,7 @@ type Known = Pick<Head, 'beaconHeight' | 'time' | 'exchange'> & { readonly hash?
 /** A store in memory that answers by walking over all its heights, and counts the reads. */
 export type StoreModel = HistoryStore & {
   readonly reads: Record<
-    'coverage' | 'blockAt' | 'firstBlock' | 'recentBlocks' | 'stateAt' | 'candles' | 'windows' | 'reservesAt',
+    'coverage' | 'blocksAt' | 'firstBlock' | 'recentBlocks' | 'stateAt' | 'candles' | 'windows' | 'reservesAt',
     number
   >;
   /** The recorded heights, ascending. */
@@ -35,7 +35,7 @@ export function createStoreModel(): StoreModel {
   const recorded = new Map<number, Known>();
   let failure: Error | undefined;
   const reads = {
-    ...{ coverage: 0, blockAt: 0, firstBlock: 0, recentBlocks: 0 },
+    ...{ coverage: 0, blocksAt: 0, firstBlock: 0, recentBlocks: 0 },
     ...{ stateAt: 0, candles: 0, windows: 0, reservesAt: 0 },
   };
 
@@ -89,11 +89,13 @@ export function createStoreModel(): StoreModel {
         gaps: gaps.reverse().slice(0, max),
       };
     }),
-    blockAt: reading('blockAt', (time: number, version?: ExchangeVersion): BlockAt | undefined => {
+    blocksAt: reading('blocksAt', (times: readonly number[], version?: ExchangeVersion) => {
       const all = heights(version);
-      const index = all.findLastIndex((head) => head.time <= time);
-      const [block, next] = [all[index], all[index + 1]];
-      return block && { block: toRecorded(block), next: next && toRecorded(next) };
+      return times.map((time): BlockAt | undefined => {
+        const index = all.findLastIndex((head) => head.time <= time);
+        const [block, next] = [all[index], all[index + 1]];
+        return block && { block: toRecorded(block), next: next && toRecorded(next) };
+      });
     }),
     firstBlock: reading('firstBlock', (version: ExchangeVersion) => heights(version).map(toRecorded)[0]),
     recentBlocks: reading('recentBlocks', ({ upTo, last }: BlocksQuery) => {

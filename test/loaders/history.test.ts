@@ -14,6 +14,7 @@ import { createHistoryLoader, type HistoryLoader } from '../../src/loaders/histo
 import type { PriceChange } from '../../src/loaders/price-changes.ts';
 import type { TokenLoader } from '../../src/loaders/token.ts';
 import { createWindowStarts, type WindowStarts } from '../../src/loaders/window-starts.ts';
+import { createBulkhead } from '../../src/upstream/bulkhead.ts';
 import { exchangeStateOf, poolOf, tokenId } from '../domain/pools.ts';
 import {
   createHistoryModel,
@@ -25,10 +26,17 @@ import {
 } from '../history/store-model.ts';
 import { poolIdOf, v3StateOf } from '../history/v3-states.ts';
 import { headOf } from '../live/chain/heads.ts';
+import { SOMEONE } from '../upstream/connect.ts';
 
 const HOUR = 3_600_000;
 const INTERVALS = Object.keys(INTERVAL_MS) as CandleInterval[];
-const LIMITS = { maxCandles: 1_000, maxHistoryHours: 1_000, maxPageSize: 500 };
+const LIMITS = { maxCandles: 1_000, maxHistoryHours: 1_000, maxPageSize: 500, requester: SOMEONE };
+const QUEUE = createBulkhead({
+  busy: () => new HistoryUnavailableError(),
+  maxConcurrent: 2,
+  maxQueued: 100,
+  maxWaitMs: 10_000,
+});
 const LIST = toTokenList(['a', 'b', 'd'].map((name) => ({ tokenId: tokenId(name), symbol: undefined, decimals: 2 })));
 const TOKENS = { list: LIST, decimalsOf: (id: string) => LIST.get(id)?.decimals } as TokenLoader;
 
@@ -76,14 +84,14 @@ function ofVersion(heads: readonly Head[], pool: PoolPair): readonly Head[] {
 }
 
 /** The history loader of one answer about a head. */
-function loaderAt(history: HistoryModel, head: Head, windowStarts: WindowStarts = createWindowStarts(history)) {
+function loaderAt(history: HistoryModel, head: Head, windowStarts: WindowStarts = createWindowStarts(history, QUEUE)) {
   const dependencies = new Dependencies();
   const follower = { current: () => head, nextAt: () => undefined } as unknown as ConstructorParameters<
     typeof HeadPin
   >[0];
   const pinned = new HeadPin(follower, dependencies, head);
   const options = {
-    sources: { history, windowStarts, head: { get: async () => head, nextAt: () => undefined } },
+    sources: { history, historyQueue: QUEUE, windowStarts, head: { get: async () => head, nextAt: () => undefined } },
     head: pinned,
     dependencies,
     tokens: TOKENS,
@@ -302,15 +310,15 @@ describe('change', () => {
     );
     const history = createHistoryModel();
     await history.record(...heads.slice(0, 150));
-    const windowStarts = createWindowStarts(history);
+    const windowStarts = createWindowStarts(history, QUEUE);
     const readAll = (head: Head) => {
       const { loader } = loaderAt(history, head, windowStarts);
       return poolsOf(head).map((pool) => loader.change(pool, {}));
     };
     for (let index = 140; index < 150; index++) {
-      const { blockAt, stateAt } = history.store.reads;
+      const { blocksAt, stateAt } = history.store.reads;
       await Promise.all(readAll(heads[index] as Head));
-      expect(history.store.reads).toMatchObject({ blockAt: blockAt + 1, stateAt: stateAt + 1 });
+      expect(history.store.reads).toMatchObject({ blocksAt: blocksAt + 1, stateAt: stateAt + 1 });
       const changes = readAll(heads[index] as Head);
       expect(changes.some((change) => change instanceof Promise)).toBe(false);
       expect((changes as PriceChange[]).map(({ from }) => from?.reserve1)).toEqual([BigInt(index - 95), 5n, 6n]);
@@ -323,7 +331,7 @@ describe('change', () => {
     );
     const history = createHistoryModel();
     await history.record(...heads.filter(({ beaconHeight }) => beaconHeight < 70 || beaconHeight > 80));
-    const windowStarts = createWindowStarts(history);
+    const windowStarts = createWindowStarts(history, QUEUE);
     const tip = heads[99] as Head;
     const read = async () => {
       const { loader, dependencies } = loaderAt(history, tip, windowStarts);
@@ -400,7 +408,7 @@ describe('an answer', () => {
       loader.window((await loader.change(pool, { hours: 1 })) as PriceChange),
     );
     await Promise.all([...candles, ...lines, ...windows]);
-    expect(history.store.reads).toMatchObject({ candles: 1, windows: 1, reservesAt: 1 });
+    expect(history.store.reads).toMatchObject({ candles: 1, windows: 1, reservesAt: 1, blocksAt: 2 });
   });
 
   test('never contains the block that replaced its head, nor one of a branch that was given up', async () => {

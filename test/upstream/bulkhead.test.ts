@@ -1,5 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { UpstreamBusyError } from '../../src/errors.ts';
 import { createBulkhead } from '../../src/upstream/bulkhead.ts';
 import type { Requester } from '../../src/upstream/fair-queue.ts';
 import { SOMEONE } from './connect.ts';
@@ -14,7 +15,11 @@ const BUSY = {
 
 /** A bulkhead, and calls that end when a test says so. */
 function bulkheadForTest(options: { maxConcurrent?: number; maxQueued?: number; maxWaitMs?: number } = {}) {
-  const bulkhead = createBulkhead('MARKET_DATA', { maxConcurrent: 2, maxQueued: 1, maxWaitMs: 10_000, ...options });
+  const bulkhead = createBulkhead({
+    busy: () => new UpstreamBusyError('MARKET_DATA'),
+    ...{ maxConcurrent: 2, maxQueued: 1, maxWaitMs: 10_000 },
+    ...options,
+  });
   const called: string[] = [];
   function call(name: string, requester: Requester = SOMEONE) {
     const answer = Promise.withResolvers<string>();

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { type Upstream, UpstreamRpcError } from '../../src/errors.ts';
+import { type Upstream, UpstreamBusyError, UpstreamRpcError } from '../../src/errors.ts';
 import { createExchangeVersions, type ExchangeVersions } from '../../src/live/chain/exchange-versions.ts';
 import type { NodeWatcher } from '../../src/live/chain/node.ts';
 import { createNodes, type Nodes, type NodesOptions } from '../../src/live/chain/nodes.ts';
@@ -123,7 +123,12 @@ export const SOMEONE: Requester = { client: 'someone' };
 
 /** A bulkhead with room for all calls of a test at once. */
 export function roomyBulkhead(upstream: Upstream): Bulkhead {
-  return createBulkhead(upstream, { maxConcurrent: 100, maxQueued: 0, maxWaitMs: 10_000 });
+  return createBulkhead({
+    busy: () => new UpstreamBusyError(upstream),
+    maxConcurrent: 100,
+    maxQueued: 0,
+    maxWaitMs: 10_000,
+  });
 }
 
 /** Counts of pools whose losses nobody is notified of. */

@@ -16,6 +16,7 @@ import {
 import { OPEN_API_PATH, REST_PREFIX, restBase, restPaths, UDF_PREFIX } from '../../rest/paths.ts';
 import type { RestApi } from '../../rest/rest-api.ts';
 import { UDF_CONFIG } from '../../rest/udf.ts';
+import type { Requester } from '../../upstream/fair-queue.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import { MIN_HEIGHT_HEADER } from '../requests/headers.ts';
@@ -125,11 +126,15 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
     writer.send(exchange, document, { from, height: document.height, cost: points });
   }
 
+  function requesterOf({ exchange }: RestRequest): Requester {
+    return { client: clients.of(exchange.request) };
+  }
+
   /** An order book is charged before it is read, because that can cause a call to the market-data host. */
   async function readOrderBook(sent: RestRequest): Promise<RestDocument> {
     const book = readOrderBookParameters(parametersOf(sent));
     pay(sent.account, ORDER_BOOK);
-    const document = await api.orderBook(book, { client: clients.of(sent.exchange.request) });
+    const document = await api.orderBook(book, requesterOf(sent));
     if (document === undefined)
       throw new GatewayError('NOT_FOUND', `Ticker ${JSON.stringify(book.tickerId)} does not exist.`);
     return document;
@@ -140,13 +145,13 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
     const { accept } = sent.exchange.request.headers;
     const request = readCandlesParameters(parametersOf(sent), accept, maxCandles);
     pay(sent.account, recordedObjects(request.last).field);
-    return api.candles(request);
+    return api.candles(request, requesterOf(sent));
   }
 
   function readHistory(sent: RestRequest): MaybePromise<RestDocument> {
     const request = readHistoryParameters(parametersOf(sent), maxCandles);
     pay(sent.account, recordedObjects(request.last).field);
-    return api.udf.history(request);
+    return api.udf.history(request, requesterOf(sent));
   }
 
   function sendOpenApi(exchange: HttpExchange): void {

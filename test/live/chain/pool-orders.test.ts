@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { PoolOrder } from '../../../src/domain/pool-order.ts';
 import type { PoolPair } from '../../../src/domain/pool-pair.ts';
-import { UpstreamRpcError, UpstreamTimeoutError } from '../../../src/errors.ts';
+import { UpstreamBusyError, UpstreamRpcError, UpstreamTimeoutError } from '../../../src/errors.ts';
 import { createPoolOrders } from '../../../src/live/chain/pool-orders.ts';
 import { createBulkhead } from '../../../src/upstream/bulkhead.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
@@ -120,7 +120,12 @@ describe('the orders of a pool', () => {
     expect(node.asked).toHaveLength(20);
     expect(await failureOf(read(poolAt(100), headAt(100), SOMEONE))).toMatchObject({ code: 'UPSTREAM_BUSY' });
 
-    const bulkhead = createBulkhead('NODE', { maxConcurrent: 1, maxQueued: 0, maxWaitMs: 10_000 });
+    const bulkhead = createBulkhead({
+      busy: () => new UpstreamBusyError('NODE'),
+      maxConcurrent: 1,
+      maxQueued: 0,
+      maxWaitMs: 10_000,
+    });
     const full = await ordersOf([nodeOf()], bulkhead);
     const [first, second] = [poolAt(100), poolAt(100, 'b')].map((pool) => full.read(pool, full.headAt(100), SOMEONE));
     expect(await failureOf(second ?? Promise.resolve())).toMatchObject({ code: 'UPSTREAM_BUSY' });

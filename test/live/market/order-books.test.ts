@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type RawOrderBook, toOrderBook } from '../../../src/domain/order-book.ts';
-import { UpstreamTimeoutError } from '../../../src/errors.ts';
+import { UpstreamBusyError, UpstreamTimeoutError } from '../../../src/errors.ts';
 import { createOrderBooks, type OrderBooks } from '../../../src/live/market/order-books.ts';
 import { type Bulkhead, createBulkhead } from '../../../src/upstream/bulkhead.ts';
 import type { MarketDataClient } from '../../../src/upstream/market-data/client.ts';
@@ -132,7 +132,10 @@ describe('how often a book is read', () => {
   test('a book that was not read because its client has too many queued requests is read for the next client', async () => {
     const first = Promise.withResolvers<RawOrderBook>();
     const { books, asked } = booksOf((tickerId) => (tickerId === 'LISTED A' ? first.promise : bookOf(tickerId, 5)), {
-      bulkhead: createBulkhead('MARKET_DATA', { maxConcurrent: 1, maxQueued: 1, maxWaitMs: 10_000 }),
+      bulkhead: createBulkhead({
+        busy: () => new UpstreamBusyError('MARKET_DATA'),
+        ...{ maxConcurrent: 1, maxQueued: 1, maxWaitMs: 10_000 },
+      }),
     });
     const greedy = { client: 'greedy' };
     const [a, b, c] = ['LISTED A', 'LISTED B', 'LISTED C'].map((tickerId) => books.read(tickerId, greedy));

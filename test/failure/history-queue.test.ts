@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { createHistory } from '../../src/history/history.ts';
+import type { HistoryStore } from '../../src/history/store.ts';
+import { createStoreModel } from '../history/store-model.ts';
+import { serveGatewayForTest } from '../support/served-gateway.ts';
+import { BTC, PRV } from '../support/tokens.ts';
+
+const POOL = `poolPair(token1Id: "${PRV}", token2Id: "${BTC}")`;
+
+/** An operation with that many reads of the history, each of which is different. */
+const candles = (count: number) => {
+  const from = (n: number) => new Date(n * 1_000).toISOString();
+  const fields = Array.from(
+    { length: count },
+    (_, n) => `c${n}: candles(interval: ONE_HOUR, last: 1, from: "${from(n)}")`,
+  );
+  return `{ ${POOL} { ${fields.map((field) => `${field} { heights }`).join(' ')} } }`;
+};
+
+/** A gateway whose store reads candles only when a test says so. */
+async function slowHistory() {
+  const model = createStoreModel();
+  const begun: (() => void)[] = [];
+  let ended = 0;
+  const store: HistoryStore = {
+    ...model,
+    async candles(query) {
+      await new Promise<void>((resolve) => begun.push(resolve));
+      ended += 1;
+      return model.candles(query);
+    },
+  };
+  const gateway = await serveGatewayForTest({
+    store,
+    config: { trustedProxies: ['loopback'], historyBackfillHours: 0 },
+  });
+  await gateway.untilHeight(1);
+
+  async function ask(address: string, query: string) {
+    const headers = { 'content-type': 'application/json', 'x-forwarded-for': address };
+    const response = await fetch(gateway.url, { method: 'POST', headers, body: JSON.stringify({ query }) });
+    const { data, errors = [] } = await response.json();
+    const codes = new Set(errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code));
+    return { values: Object.values(data.poolPair).filter((value) => value !== null), codes };
+  }
+
+  /** Lets one read after another end until a promise resolves. Returns how many. */
+  async function endUntil(promise: Promise<unknown>): Promise<number> {
+    const before = ended;
+    let isDone = false;
+    const done = promise.then(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      begun.shift()?.();
+      await Promise.race([done, new Promise(setImmediate)]);
+    }
+    return ended - before;
+  }
+
+  return { gateway, model, begun, ask, endUntil };
+}
+
+test('while one client waits for 100 reads, the store has two of them, records heights, and reads for another client in its turn', async () => {
+  const { gateway, model, begun, ask, endUntil } = await slowHistory();
+  const many = ask('198.51.100.7', candles(100));
+  await expect.poll(() => begun.length).toBe(2);
+  for (let block = 0; block < 5; block++) await gateway.advance();
+  await expect.poll(() => model.heights().length).toBeGreaterThan(0);
+  expect(begun).toHaveLength(2);
+
+  const single = ask('203.0.113.9', candles(1));
+  expect(await endUntil(single)).toBeLessThan(20);
+  const { values, codes } = await single;
+  expect([values.length, codes]).toEqual([1, new Set()]);
+  await endUntil(many);
+});
+
+test('when the reads of one client fill the queue, its newest ones are HISTORY_UNAVAILABLE, and none of another client', async () => {
+  const { begun, ask, endUntil } = await slowHistory();
+  const many = ask('198.51.100.7', candles(550));
+  await expect.poll(() => begun.length).toBe(2);
+  const single = ask('203.0.113.9', candles(1));
+  await endUntil(single);
+  await endUntil(many);
+  expect((await single).codes).toEqual(new Set());
+  const { values, codes } = await many;
+  expect(codes).toEqual(new Set(['HISTORY_UNAVAILABLE']));
+  // Two at once, and 500 in the queue.
+  expect(values.length).toBeLessThanOrEqual(502);
+});
+
+test('a read whose time is over before the database is ready is not made', async () => {
+  const ready = Promise.withResolvers<void>();
+  const model = createStoreModel();
+  const recorder = { ready: () => ready.promise, recorded: {} };
+  const history = createHistory({ store: model, recorder, backfill: {}, timeoutMs: 5 } as unknown as Parameters<
+    typeof createHistory
+  >[0]);
+  await expect(history.firstBlock('V1')).rejects.toMatchObject({ code: 'HISTORY_UNAVAILABLE' });
+  ready.resolve();
+  await new Promise(setImmediate);
+  expect(model.reads.firstBlock).toBe(0);
+});

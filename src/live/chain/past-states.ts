@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type BeaconHeight, isFinal } from '../../domain/beacon-height.ts';
-import type { ExchangeState } from '../../domain/exchange.ts';
+import { bytesOf, type ExchangeState } from '../../domain/exchange.ts';
 import { HeightNotAvailableError, UpstreamError } from '../../errors.ts';
 import type { Bulkhead, QueuedCall } from '../../upstream/bulkhead.ts';
 import type { Requester } from '../../upstream/fair-queue.ts';
@@ -72,6 +72,9 @@ type QueuedState = QueuedCall<ExchangeState>;
 /** Enough for a page of history, or for the points of a chart. */
 const MAX_STATES = 64;
 
+/** Fewer states stay in memory if they are large: one of V3 has all open orders. */
+const MAX_BYTES = 128 * 2 ** 20;
+
 /** Calls for one state, one after another: a probe or the tip, the state, and the tip again or calls of others. */
 const CALLS_FOR_A_STATE = 3;
 
@@ -93,7 +96,7 @@ const BACKGROUND: Requester = { client: Symbol('background') };
  */
 export function createPastStates(options: PastStatesOptions): PastStates {
   const { nodes, versions, bulkhead, poolCounts, served, readOnce = readAlone } = options;
-  const kept = new LRUCache<string, QueuedState>({ max: MAX_STATES });
+  const kept = new LRUCache<string, QueuedState>({ max: MAX_STATES, maxSize: MAX_BYTES });
   const underWay = new Map<string, QueuedState>();
 
   /** Whether a read is one of V1. Before V3 was seen, each is: its states are not those that are read afterwards. */
@@ -119,7 +122,7 @@ export function createPastStates(options: PastStatesOptions): PastStates {
     queued.answer
       .then(
         // A state with lost pools is read again when it is next requested.
-        (state) => poolCounts.isWhole(state) && kept.set(key, queued),
+        (state) => poolCounts.isWhole(state) && kept.set(key, queued, { size: 1 + bytesOf(state) }),
         () => undefined,
       )
       .finally(() => underWay.delete(key));

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { PoolOrder } from '../../domain/pool-order.ts';
+import { BYTES_OF_ORDER, type PoolOrder } from '../../domain/pool-order.ts';
 import { type PoolPair, poolPairId } from '../../domain/pool-pair.ts';
 import { HeightNotAvailableError } from '../../errors.ts';
 import type { Bulkhead, QueuedCall } from '../../upstream/bulkhead.ts';
@@ -28,15 +28,17 @@ type PoolOrdersOptions = {
   readonly served: () => readonly Head[];
 };
 
-/** The books that clients look at. A large one has thousands of orders. */
+/** The books that clients look at. A large one has thousands of orders: then fewer stay in memory. */
 const MAX_BOOKS = 64;
+const MAX_BYTES = 64 * 2 ** 20;
 
 /** Calls for one book, one after another: behind a load balancer it can be that of another block. */
 const CALLS_FOR_A_BOOK = 2;
 
 /** Creates the reader, with no orders read yet. Those of a height that can be replaced are used only under the same head. */
 export function createPoolOrders({ nodes, bulkhead, served }: PoolOrdersOptions): PoolOrders {
-  const books = new LRUCache<string, QueuedCall<readonly PoolOrder[]>>({ max: MAX_BOOKS });
+  const books = new LRUCache<string, QueuedCall<readonly PoolOrder[]>>({ max: MAX_BOOKS, maxSize: MAX_BYTES });
+  const underWay = new Map<string, QueuedCall<readonly PoolOrder[]>>();
 
   async function readFromAny(pool: PoolPair, head: Head): Promise<readonly PoolOrder[]> {
     const all = nodes.ofChain(head, pool.beaconHeight, served());
@@ -56,12 +58,17 @@ export function createPoolOrders({ nodes, bulkhead, served }: PoolOrdersOptions)
   return {
     async read(pool, head, requester) {
       const name = `${poolPairId(pool)} at ${nameOfState(pool.beaconHeight, head)}`;
-      const known = books.get(name);
+      const known = books.get(name) ?? underWay.get(name);
       if (known !== undefined) return known.wait(requester);
 
       const book = bulkhead.queue(() => readFromAny(pool, head));
-      books.set(name, book);
-      book.answer.catch(() => books.peek(name) === book && books.delete(name));
+      underWay.set(name, book);
+      book.answer
+        .then(
+          ({ length }) => books.set(name, book, { size: 1 + length * BYTES_OF_ORDER }),
+          () => undefined,
+        )
+        .finally(() => underWay.delete(name));
       return book.wait(requester);
     },
   };

@@ -16,11 +16,11 @@ export type BlockTimes = {
    * @param head the newest block that counts
    * @throws HeightNotAvailableError if the nodes have pruned heights that decide, UpstreamError
    */
-  heightAt(time: Instant, head: Head, read: ReadState): Promise<BeaconHeight | undefined>;
+  heightAt(time: Instant, head: Head, read: ReadStateAt): Promise<BeaconHeight | undefined>;
 };
 
 /** Reads the state at a height below a head on behalf of a client. @throws HeightNotAvailableError, UpstreamError */
-export type ReadState = (height: BeaconHeight, head: Head) => Promise<ExchangeState>;
+export type ReadStateAt = (height: BeaconHeight, head: Head) => Promise<ExchangeState>;
 
 /** A height and when its block was made. */
 type Known = { readonly beaconHeight: BeaconHeight; readonly time: Instant };
@@ -37,7 +37,7 @@ export function createBlockTimes(history: Pick<History, 'blockAt' | 'unrecorded'
   const times = new LRUCache<BeaconHeight, Instant>({ max: MAX_TIMES });
 
   /** @returns `undefined` if the nodes have pruned the height */
-  async function timeOf(height: BeaconHeight, head: Head, read: ReadState): Promise<Instant | undefined> {
+  async function timeOf(height: BeaconHeight, head: Head, read: ReadStateAt): Promise<Instant | undefined> {
     const known = times.get(height);
     if (known !== undefined) return known;
     const state = await read(height, head).catch((error: unknown) => {

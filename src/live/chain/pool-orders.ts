@@ -14,7 +14,7 @@ export type PoolOrders = {
    * The orders of a pool at its height, in the order of the node. All requests for them share one read.
    *
    * @param pool a pool of a state of V3: a node responds without orders for a pool that it does not have
-   * @param head the head of the answer, at the height of the pool or above it
+   * @param head the head of the response, at the height of the pool or above it
    * @param requester the client and operation that wait for it in the queue
    * @throws HeightNotAvailableError if every node has pruned the height, UpstreamError
    */
@@ -63,7 +63,7 @@ export function createPoolOrders({ nodes, bulkhead, served }: PoolOrdersOptions)
 
       const book = bulkhead.queue(() => readFromAny(pool, head));
       underWay.set(name, book);
-      book.answer
+      book.response
         .then(
           ({ length }) => books.set(name, book, { size: 1 + length * BYTES_OF_ORDER }),
           () => undefined,

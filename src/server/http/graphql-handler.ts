@@ -209,7 +209,7 @@ function readSent({ exchange, body }: PlainRequest): Entry {
   return orError(() => (body === undefined ? readUrl(exchange.request.url ?? '') : readOperation(readJson(body))));
 }
 
-/** Of an operation that cannot be planned. */
+/** The cost of an operation that has no plan, because it is invalid. */
 const NO_COST = { points: 0, cost: { values: 0 } };
 
 const OPENING_BRACE = 0x7b;

@@ -165,7 +165,6 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
   /** Adds the values of an operation to those of the open operations of its websocket. @returns why there are too many */
   function addToOpen({ connection: { extra, subscriptions }, id }: SocketOperation, values: number) {
     const others = extra.open.filter((each) => each.id !== id && each.id in subscriptions);
-    // Spreading would allocate room for sixteen more entries.
     extra.open = others.concat({ id, values });
     const sum = extra.open.reduce((all, each) => all + each.values, 0);
     return sum > maxValuesPerConnection ? TOO_MANY_VALUES : undefined;

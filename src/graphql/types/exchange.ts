@@ -33,7 +33,7 @@ export const versionArg = builder.args((t) => ({
   version: t.field({
     type: ExchangeVersionEnum,
     description:
-      'Version of the exchange. By default, the one that traded at the height: V1 below the start of V3. Pools of V1 are read for whoever asks for them, once for each height.',
+      'Version of the exchange. By default, the one that traded at the height: V1 below the start of V3. Pools of V1 are read when a client requests them, once for each height.',
   }),
 }));
 

@@ -18,7 +18,7 @@ export const MAX_HOPS = 4;
 
 /**
  * Finds the best route of V1 between two tokens: of all paths of at most `maxHops` pools on which no token comes twice, the one that
- * gives the most, or asks the least. Pools with an empty side take no part.
+ * gives the most, or needs the least. Pools with an empty side take no part.
  *
  * Of equally good routes it is the shortest. Of several such routes, it is the one whose last step uses the pool with the
  * smallest id, and before this step it is the best route of its length to the token between, by the same rules.

@@ -13,7 +13,7 @@ export type Cursor = {
 
 const ORDERS: readonly PoolPairOrder[] = ['ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC', 'NON_EMPTY_FIRST'];
 
-/** Follows the parts of a pool with an empty side. Without it, cursors are as they were before `NON_EMPTY_FIRST`. */
+/** Follows the parts of a pool with an empty side. */
 const EMPTY = 'e';
 
 /** Writes a cursor as an opaque string. */

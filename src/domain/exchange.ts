@@ -2,7 +2,7 @@ import type { BeaconHeight } from './beacon-height.ts';
 import { firstIndexWhere } from './binary-search.ts';
 import { type ExchangeParams, feeRateBps } from './exchange-params.ts';
 import type { Instant } from './instant.ts';
-import { type PoolOrder, sameOrders } from './pool-order.ts';
+import { BYTES_OF_ORDER, type PoolOrder, sameOrders } from './pool-order.ts';
 import { type ExchangeVersion, type PoolName, type PoolPair, poolPairId } from './pool-pair.ts';
 import type { TokenId } from './token.ts';
 
@@ -112,6 +112,14 @@ const NO_POOLS = toPoolDirectory([]);
 /** Number of pools of a state. */
 export function poolCount(state: ExchangeState): number {
   return state.directory.ids.length;
+}
+
+const BYTES_OF_POOL = { V1: 16, V3: 100 };
+
+/** The memory that a state takes without its directory, about. */
+export function bytesOf(state: ExchangeState): number {
+  const orders = state.v3?.orders?.reduce((sum, { length }) => sum + length, 0) ?? 0;
+  return poolCount(state) * BYTES_OF_POOL[versionOf(state)] + orders * BYTES_OF_ORDER;
 }
 
 /** The pool at a place of the directory: a new object each time. */

@@ -14,6 +14,9 @@ export type PoolOrder = {
   readonly balance2: bigint;
 };
 
+/** The memory that an order takes, about. */
+export const BYTES_OF_ORDER = 250;
+
 /**
  * The orders as they are, or the same list as before if it has equal ones: a list that is identical to that of another height has
  * not changed.

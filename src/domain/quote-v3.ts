@@ -59,7 +59,7 @@ export function quoteAlong(pools: PoolsOfV3, request: QuoteRequest, route: reado
   return token === request.buyTokenId ? quoteOf(pools, request, hops) : 'ROUTE_DOES_NOT_FIT';
 }
 
-/** The quote of a trade along a route: its steps have the amounts that the trade really moves, also if an amount to buy was asked for. */
+/** The quote of a trade along a route: its steps have the amounts that the trade really moves, also if the client named the amount to buy. */
 function quoteOf(pools: PoolsOfV3, request: QuoteRequest, hops: readonly Hop[]): Quote | SwapRefusal {
   const { exchange } = pools;
   const { sellTokenId, buyTokenId } = request;

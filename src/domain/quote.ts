@@ -46,7 +46,7 @@ export type Quote = Exchanged & {
  *
  * @param graph of the state's directory
  * @param poolAt gets the pool at a place of the state
- * @returns `undefined` without a route, if the best one gives nothing, or if it asks for more than 2^64 - 1
+ * @returns `undefined` without a route, if the best one gives nothing, or if it needs more than 2^64 - 1
  */
 export function bestQuote(
   state: ExchangeState,

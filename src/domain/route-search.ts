@@ -15,6 +15,12 @@ export const MAX_HOPS_V3 = 5;
 const MAX_TRADES = 20_000;
 const MAX_STEPS = 200_000;
 
+/**
+ * After this number of steps, the bounds of continuations are not computed for a better route any more: anybody can create pools of
+ * which each gives a little more than the one before. Those of the last route stay valid, but stop fewer paths.
+ */
+const MAX_BACKWARD_STEPS = 200_000;
+
 /** A route, in the order of the trade, and the amount that it gives or needs. */
 type Found = { readonly route: readonly Hop[]; readonly amount: bigint };
 
@@ -38,11 +44,17 @@ export function findRoute(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteS
   const { placesOf, tokensAt } = graph;
   const isSelling = direction === 'SELLING';
   const boundOf = boundsOf(swaps, direction);
+  const backwardBoundOf = boundsOf(swaps, backwards(direction));
   let best: Steps | undefined;
   let trades = 0;
   let steps = 0;
+  let backwardSteps = 0;
+  const countedBoundOf: StepBound = (place, side, known) => {
+    backwardSteps += 1;
+    return backwardBoundOf(place, side, known);
+  };
   /** The amounts from which a better route than the best known one can be reached, and those for one that is as good. */
-  let forBetter = continuations(swaps, graph, search, isSelling ? 1n : MAX_AMOUNT);
+  let forBetter = continuations(backwardBoundOf, graph, search, isSelling ? 1n : MAX_AMOUNT);
   let forEqual = forBetter;
   const visited = new Set([start]);
 
@@ -50,10 +62,13 @@ export function findRoute(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteS
     const before = best;
     if (before !== undefined && !isBetter(direction, found, before)) return;
     best = found;
+    if (backwardSteps > MAX_BACKWARD_STEPS) return;
     if (before !== undefined && !isMuchBetter(direction, found.amount, before.amount)) return;
-    forEqual = continuations(swaps, graph, search, found.amount);
+    forEqual = continuations(countedBoundOf, graph, search, found.amount);
     const isExact = found.amount < EXACT_ENOUGH;
-    forBetter = isExact ? continuations(swaps, graph, search, found.amount + (isSelling ? 1n : -1n)) : forEqual;
+    forBetter = isExact
+      ? continuations(countedBoundOf, graph, search, found.amount + (isSelling ? 1n : -1n))
+      : forEqual;
   }
 
   /** Whether an amount of a token is enough to get to a better route through at most that many other pools. */
@@ -114,17 +129,22 @@ function boundsOf(swaps: ExchangeSwaps, direction: TradeDirection): StepBound {
       : noBound(direction);
 }
 
+/** The direction in which amounts are followed from the end of a search to its start. */
+function backwards(direction: TradeDirection): TradeDirection {
+  return direction === 'SELLING' ? 'BUYING' : 'SELLING';
+}
+
 /** For each number of pools left and each token, the amount from which a route with that result can be reached at best. */
 function continuations(
-  swaps: ExchangeSwaps,
+  boundOf: StepBound,
   graph: PoolGraph,
   { direction, start, end, maxHops }: RouteSearch,
   result: bigint,
 ): readonly Float64Array[] {
-  const back: TradeDirection = direction === 'SELLING' ? 'BUYING' : 'SELLING';
+  const back = backwards(direction);
   const search = { direction: back, start: end, end: start, amount: Number(result), maxHops };
   const best: Float64Array[] = [];
-  for (const { amounts } of findLayers(graph, search, boundsOf(swaps, back), false)) {
+  for (const { amounts } of findLayers(graph, search, boundOf, false)) {
     const before = best.at(-1);
     best.push(amounts.map((each, token) => betterOf(back, each, before?.[token] ?? noBound(back))));
   }

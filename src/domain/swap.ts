@@ -38,7 +38,7 @@ export function divideUp(divided: bigint, divisor: bigint): bigint {
  */
 export type TradeDirection = 'SELLING' | 'BUYING';
 
-/** The other amount; `undefined` if the pool cannot give the amount, gives nothing for it, or asks more than 2^64 - 1. */
+/** The other amount; `undefined` if the pool cannot give the amount, gives nothing for it, or needs more than 2^64 - 1. */
 export function otherAmount(
   direction: TradeDirection,
   known: bigint,

@@ -13,6 +13,8 @@ import type { PoolPair } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token.ts';
 import { type Complexity, objects } from './complexity.ts';
 import type { Context } from './context.ts';
+import { IS_CURSOR } from './named-heights.ts';
+import { typeOfNode } from './node-type.ts';
 
 /** The TypeScript types of the context and of the scalars. */
 type SchemaTypes = {
@@ -61,16 +63,16 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     firstArgOptions: {
       description: 'Maximum number of entries, from the start of the list or after the cursor `after`.',
     },
-    afterArgOptions: { description: 'Cursor of the entry before the first one on the page.' },
+    afterArgOptions: { description: 'Cursor of the entry before the first one on the page.', extensions: IS_CURSOR },
     lastArgOptions: {
       description: 'Maximum number of entries, from the end of the list or before the cursor `before`.',
     },
-    beforeArgOptions: { description: 'Cursor of the entry after the last one on the page.' },
+    beforeArgOptions: { description: 'Cursor of the entry after the last one on the page.', extensions: IS_CURSOR },
     nodesOnConnection: {
       description: 'Pools of this page without their cursors, in the order of `orderBy`.',
       complexity: objects(1),
     },
-    nodeTypeOptions: { description: 'An object that `Query.node` finds by its id.' },
+    nodeTypeOptions: { description: 'An object that `Query.node` finds by its id.', resolveType: typeOfNode },
     edgesFieldOptions: { nullable: { list: false, items: false } },
     nodeFieldOptions: { nullable: false },
     cursorFieldOptions: { description: 'Cursor of this entry, for the arguments `after` and `before`.' },

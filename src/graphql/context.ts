@@ -36,11 +36,11 @@ type ContextOptions = {
   readonly client?: string | undefined;
   /** The header `Last-Event-ID`. If it is a height, price updates resume after it. */
   readonly lastEventId?: string | null | undefined;
-  /** The head that the answer describes. By default, the one that is current when a field first needs it. */
+  /** The head that the response describes. By default, the one that is current when a field first needs it. */
   readonly head?: Head | undefined;
 };
 
-/** Creates the context of one answer. */
+/** Creates the context of one response. */
 export function createContext(service: Service, { client, lastEventId, head }: ContextOptions = {}): Context {
   const requester: Requester = { client: client ?? Symbol('operation') };
   const afterEvent = lastEventId == null ? undefined : parseEventId(lastEventId);

@@ -1,4 +1,3 @@
-import { heightOfCursor } from '../domain/cursor.ts';
 import type { Complexity } from './complexity.ts';
 import type { Service } from './context.ts';
 import { type Arguments, countValues } from './execution/arguments.ts';
@@ -105,7 +104,8 @@ function costOfField(field: FieldPlan, measurement: Measurement): SelectionCost 
     return { ...NOTHING, objects: (1 + valuesIn(field, {})) * VALUE, values: 1 };
 
   const sentValues = valuesIn(field, args as Arguments);
-  addNamedHeights(args as Arguments, measurement);
+  for (const height of field.findHeights?.(args as Arguments) ?? [])
+    measurement.heights = (measurement.heights ?? new Set()).add(height);
   let inside = NOTHING;
   for (const plan of field.selections) {
     const cost = costOfObject(plan, measurement);
@@ -168,27 +168,4 @@ function combine(a: SelectionCost, b: SelectionCost, of: (x: number, y: number) 
     values: of(a.values, b.values),
     valuesPerEntry: of(a.valuesPerEntry, b.valuesPerEntry),
   };
-}
-
-/** The arguments that can name heights, and how these are read. */
-const HEIGHT_READERS: ReadonlyMap<string, (value: unknown) => readonly unknown[]> = new Map([
-  ['at', (value) => [value]],
-  ['after', (value) => [heightOfCursor(String(value))]],
-  ['before', (value) => [heightOfCursor(String(value))]],
-  ['id', (value) => [heightOfId(value)]],
-  ['ids', (value) => [value].flat().map(heightOfId)],
-]);
-
-/** Adds the heights that the arguments of a field name, in `at`, in cursors and in ids. */
-function addNamedHeights(args: Arguments, measurement: Measurement): void {
-  for (const name in args) {
-    const named = args[name] == null ? undefined : HEIGHT_READERS.get(name)?.(args[name]);
-    for (const height of named ?? [])
-      if (typeof height === 'number') measurement.heights = (measurement.heights ?? new Set()).add(height);
-  }
-}
-
-function heightOfId(id: unknown): number | undefined {
-  const height = /@(\d+)$/.exec(String(id))?.[1];
-  return height === undefined ? undefined : Number(height);
 }

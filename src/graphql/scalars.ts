@@ -9,7 +9,7 @@ import { BadUserInputError, withoutStacks } from '../errors.ts';
 import { builder } from './builder.ts';
 
 /** The extensions of a scalar or a field whose values have only letters, digits, points and signs, which JSON does not escape. */
-export const PLAIN_TEXT = { isPlainText: true };
+export const WITHOUT_ESCAPES = { isPlainText: true };
 
 const NO_AMOUNT = badInput<bigint>('an unsigned 64-bit integer as a decimal string, such as "1000000000"');
 const NO_DECIMAL = badInput<string>('a decimal number, such as "0.5"');
@@ -21,7 +21,7 @@ builder.scalarType('BigInt', {
   description:
     'An unsigned integer as a decimal string. It has 64 bits, except virtual values, which can exceed 2^64 - 1. Amounts are in the smallest unit of the token. Arguments have at most 64 bits, and can also be integers, as JSON numbers up to 2^53 - 1. Any other value is BAD_USER_INPUT.',
   serialize: String,
-  extensions: PLAIN_TEXT,
+  extensions: WITHOUT_ESCAPES,
   coerceInputValue: (value): bigint => parseAmount(value) ?? NO_AMOUNT,
   coerceInputLiteral: (node): bigint => parseAmount(writtenValueOf(node)) ?? NO_AMOUNT,
 });
@@ -30,7 +30,7 @@ builder.scalarType('Decimal', {
   description:
     'An exact decimal number, as a string. Arguments can also be JSON numbers. Any other value is BAD_USER_INPUT.',
   serialize: String,
-  extensions: PLAIN_TEXT,
+  extensions: WITHOUT_ESCAPES,
   coerceInputValue: (value): string => parseDecimal(typeof value === 'number' ? String(value) : value),
   coerceInputLiteral: (node): string => parseDecimal(writtenValueOf(node)),
 });
@@ -65,7 +65,7 @@ function parseDateTime(value: unknown): Instant | undefined {
 builder.scalarType('TokenId', {
   description: 'Id of a token: 64 lowercase hexadecimal characters. Any other value is BAD_USER_INPUT.',
   serialize: String,
-  extensions: PLAIN_TEXT,
+  extensions: WITHOUT_ESCAPES,
   parseValue: (value): TokenId => parseTokenId(value) ?? NO_TOKEN_ID,
 });
 

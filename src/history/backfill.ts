@@ -60,10 +60,7 @@ const GAPS_AT_ONCE = 1_000;
 /** Blocks that are given to the database together. */
 const BLOCKS_AT_ONCE = 16;
 
-/**
- * Of so many newest heights, those that the gateway has followed are urgent. They miss a hash, were replaced or skipped, or the
- * database has failed.
- */
+/** The newest heights are urgent, if the gateway runs since then: they are read also while others have to wait. */
 const URGENT_HEIGHTS = 64;
 
 /** How long it waits before it looks again whether it may go on. */

@@ -17,11 +17,11 @@ export type BlockTimes = {
    * @param queue waits for the turn of the client before the history is read
    * @throws HeightNotAvailableError if the nodes have pruned heights that decide, UpstreamError
    */
-  heightAt(time: Instant, head: Head, read: ReadState, queue: Queue): Promise<BeaconHeight | undefined>;
+  heightAt(time: Instant, head: Head, read: ReadStateAt, queue: Queue): Promise<BeaconHeight | undefined>;
 };
 
 /** Reads the state at a height below a head on behalf of a client. @throws HeightNotAvailableError, UpstreamError */
-export type ReadState = (height: BeaconHeight, head: Head) => Promise<ExchangeState>;
+export type ReadStateAt = (height: BeaconHeight, head: Head) => Promise<ExchangeState>;
 
 /** Calls a function when it is the turn of a client. */
 type Queue = <T>(read: () => Promise<T>) => Promise<T>;
@@ -41,7 +41,7 @@ export function createBlockTimes(history: Pick<History, 'blocksAt' | 'unrecorded
   const times = new LRUCache<BeaconHeight, Instant>({ max: MAX_TIMES });
 
   /** @returns `undefined` if the nodes have pruned the height */
-  async function timeOf(height: BeaconHeight, head: Head, read: ReadState): Promise<Instant | undefined> {
+  async function timeOf(height: BeaconHeight, head: Head, read: ReadStateAt): Promise<Instant | undefined> {
     const known = times.get(height);
     if (known !== undefined) return known;
     const state = await read(height, head).catch((error: unknown) => {

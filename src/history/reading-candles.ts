@@ -146,12 +146,12 @@ function toCandles(intervals: readonly ReadInterval[], { rows, carried, cut }: P
     const rollup = (interval.isCut ? cut : row && toRollup(row, interval.firstHeight)) ?? unchanged;
     if (rollup === undefined) continue;
     state = rollup.close;
-    candles.push(toCandle(interval, rollup));
+    candles.push(toStoredCandle(interval, rollup));
   }
   return candles;
 }
 
-function toCandle(
+function toStoredCandle(
   { opened, firstHeight, lastHeight, heights, isComplete }: ReadInterval,
   { open, high, low, close, traded1, traded2 }: Rollup,
 ): StoredCandle {

@@ -15,7 +15,7 @@ export type HistoryDatabase =
  * The recorded history of one chain: which reserves changed at each final height, and when.
  *
  * Heights can be recorded in any order: new ones from the tip, and missing ones from the newest to the oldest. Each read
- * answers from one consistent state of the database.
+ * responds from one consistent state of the database.
  *
  * A height is of one version of the exchange, and says nothing about the pools of the other one. To these pools, it is like a
  * height that is not recorded.

@@ -60,7 +60,7 @@ type CandlesKey = CandleRange & { readonly interval: CandleInterval; readonly po
 /** The newest recorded height, and the heads in memory. */
 type Recorded = { readonly recordedTo: BeaconHeight | undefined; readonly heads: readonly Head[] };
 
-/** Creates the loader of the candles of the pools of one answer. Its methods throw HistoryUnavailableError. */
+/** Creates the loader of the candles of the pools of one response. Its methods throw HistoryUnavailableError. */
 export function createCandleLoader({ view, tokens, limits }: HistoryReads) {
   const { history, read } = view;
   const load = createPoolBatches(

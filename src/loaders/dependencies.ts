@@ -1,8 +1,8 @@
 import type { Instant } from '../domain/instant.ts';
 
 /**
- * What an answer depends on, collected while its fields are read. Cache validity follows from it: an answer is valid for as
- * long as executing the operation again would give the same answer.
+ * What a response depends on, collected while its fields are read. Cache validity follows from it: a response is valid for as
+ * long as executing the operation again would give the same response.
  *
  * Each request has them, so they are a class: an object with a function for each method takes four times the memory.
  */
@@ -22,7 +22,7 @@ export class Dependencies {
   }
 
   /**
-   * Adds the token list, which changes so rarely that the caches of answers which are immutable otherwise are cleared then.
+   * Adds the token list, which changes so rarely that the caches of responses which are immutable otherwise are cleared then.
    *
    * @param expectedUntil when the list is read again
    */
@@ -31,7 +31,7 @@ export class Dependencies {
     this.dependOn(read, value, expectedUntil);
   }
 
-  /** Notes that the answer contains data of a final height. */
+  /** Notes that the response contains data of a final height. */
   includeFinalHeight(): void {
     this.#hasFinalHeight = true;
   }
@@ -47,17 +47,17 @@ export class Dependencies {
     return value;
   }
 
-  /** Whether the answer is valid at that moment. */
+  /** Whether the response is valid at that moment. */
   areCurrent(now: Instant): boolean {
     return now < this.#expiresAt && this.#sources.every(({ read, value }) => read() === value);
   }
 
-  /** When the answer expires even if no source changes; `Infinity` for never. */
+  /** When the response expires even if no source changes; `Infinity` for never. */
   expiresAt(): Instant {
     return this.#expiresAt;
   }
 
-  /** Until when the answer is expected to be valid: an estimate. `-Infinity` if a source gives no estimate. */
+  /** Until when the response is expected to be valid: an estimate. `-Infinity` if a source gives no estimate. */
   expectedUntil(): Instant {
     return this.#sources.reduce(
       (end, source) => Math.min(end, source.expectedUntil() ?? Number.NEGATIVE_INFINITY),
@@ -65,13 +65,13 @@ export class Dependencies {
     );
   }
 
-  /** Whether the answer stays valid for as long as the gateway runs or, if it depends on the token list, until that changes. */
+  /** Whether the response stays valid for as long as the gateway runs or, if it depends on the token list, until that changes. */
   areImmutable(): boolean {
     return this.#sources.length === Number(this.#hasTokens) && this.#expiresAt === Number.POSITIVE_INFINITY;
   }
 
   /**
-   * Whether the answer can never change and contains data of final heights. Other immutable answers, such as an
+   * Whether the response can never change and contains data of final heights. Other immutable responses, such as an
    * introspection, change with a release.
    */
   areOfFinalHeights(): boolean {

@@ -1,5 +1,5 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { filterFingerprint, formatCursor, parseCursor } from '../domain/cursor.ts';
+import { filterFingerprint, formatCursor } from '../domain/cursor.ts';
 import {
   type ExchangeState,
   findPlace,
@@ -69,7 +69,7 @@ type ExchangeLoaderOptions = PoolsAtHeightsOptions & {
   readonly options: { readonly maxPageSize: number };
 };
 
-/** The pools of the exchange for one answer, at its height or at an earlier one. */
+/** The pools of the exchange for one response, at its height or at an earlier one. */
 export class ExchangeLoader {
   readonly #options: ExchangeLoaderOptions;
   #poolsAtHeights: PoolsAtHeights | undefined;
@@ -78,14 +78,14 @@ export class ExchangeLoader {
     this.#options = options;
   }
 
-  /** The version that trades at the height of the answer; `undefined` before the first head. */
+  /** The version that trades at the height of the response; `undefined` before the first head. */
   version(): MaybePromise<ExchangeVersion | undefined> {
     return andThen(this.#options.head.described(), (head) => head && versionOf(head.exchange));
   }
 
   /**
    * The pool of two tokens, in either order; of several, the one with the most liquidity. It is pinned to its height if `at` is
-   * set. Only a pool of the version that trades at the height of the answer is returned without a promise.
+   * set. Only a pool of the version that trades at the height of the response is returned without a promise.
    *
    * @throws HeightNotAvailableError, UpstreamError
    */
@@ -128,7 +128,7 @@ export class ExchangeLoader {
   /** @throws BadUserInputError for a page that does not exist, HeightNotAvailableError, UpstreamError */
   poolPairs(args: PoolPairsArguments): MaybePromise<PoolPairPage> {
     const { head, options } = this.#options;
-    const order = orderOf(args);
+    const order = args.orderBy ?? DEFAULT_ORDER;
     const filter = filterFingerprint(args.filter ?? {});
     const { request, at } = readPageArguments(args, { filter, order }, options.maxPageSize);
     const selected = this.#toFilter(args.filter);
@@ -156,7 +156,7 @@ export class ExchangeLoader {
     return sources.poolOrders.read(pool, await head.getFor([pool.beaconHeight]), options.requester);
   }
 
-  /** Only the pools at the height of the answer are returned without a promise. @throws HeightNotAvailableError, UpstreamError */
+  /** Returns without a promise only at the height of the response. @throws HeightNotAvailableError, UpstreamError */
   allPools(at?: BeaconHeight | null): MaybePromise<PoolsOfState> {
     const { pools } = this.#options.sources;
     return andThen(this.#state(at), (exchange) => ({
@@ -168,8 +168,8 @@ export class ExchangeLoader {
   }
 
   /**
-   * What tokens are worth at the height of the answer, or at that of a pool that is pinned to its height. Only at the height of
-   * the answer, it is returned without a promise.
+   * What tokens are worth at the height of the response, or at that of a pool that is pinned to its height. Only at the height of
+   * the response, it is returned without a promise.
    *
    * @throws HeightNotAvailableError, UpstreamError
    */
@@ -180,7 +180,7 @@ export class ExchangeLoader {
   }
 
   /**
-   * The newest height, up to that of the answer, whose block was made at or before a time; `undefined` if that was before the
+   * The newest height, up to that of the response, whose block was made at or before a time; `undefined` if that was before the
    * first block that is known.
    *
    * @throws HeightNotAvailableError, UpstreamError
@@ -208,7 +208,7 @@ export class ExchangeLoader {
   }
 
   /**
-   * The exchange at a height, or at that of the answer; of a version, or of the one that trades there.
+   * The exchange at a height, or at that of the response; of a version, or of the one that trades there.
    *
    * The pinned head is in memory. It does not go through a DataLoader, which would make every pool a promise: the executor
    * writes a page without waiting only if none of its fields is one.
@@ -237,13 +237,6 @@ export class ExchangeLoader {
       poolIds: filter?.poolIds == null ? undefined : new Set(filter.poolIds.map((id) => poolPairId(readPoolId(id)))),
     };
   }
-}
-
-/** A cursor of the time when `ID_ASC` was the default continues its list. */
-function orderOf({ orderBy, after, before }: PoolPairsArguments): PoolPairOrder {
-  const order = orderBy ?? DEFAULT_ORDER;
-  const isOlder = order === DEFAULT_ORDER && parseCursor(after ?? before ?? '')?.order === 'ID_ASC';
-  return isOlder ? 'ID_ASC' : order;
 }
 
 /** The name of a pool of V3. @throws BadUserInputError for a text of another form */

@@ -7,8 +7,8 @@ import type { Dependencies } from './dependencies.ts';
 type Heads = Pick<HeadFollower, 'current' | 'get' | 'nextAt'>;
 
 /**
- * Pins an answer to the one head that it describes: the initial one, or the one that is current when a field first needs it.
- * Reading it adds it to the dependencies of the answer.
+ * Pins a response to the one head that it describes: the initial one, or the one that is current when a field first needs it.
+ * Reading it adds it to the dependencies of the response.
  */
 export class HeadPin {
   readonly #follower: Heads;
@@ -38,7 +38,7 @@ export class HeadPin {
     });
   }
 
-  /** Like `current`. If another field of the answer waits for the first head, it waits too. */
+  /** Like `current`. If another field of the response waits for the first head, it waits too. */
   described(): MaybePromise<Head | undefined> {
     return this.current() ?? this.#pinWithOthers();
   }
@@ -63,12 +63,12 @@ export class HeadPin {
     return head;
   }
 
-  /** Whether the answer depends on the head, as far as its fields have been read. */
+  /** Whether the response depends on the head, as far as its fields have been read. */
   isUsed(): boolean {
     return this.#isUsed;
   }
 
-  /** The beacon height that the answer describes, as far as its fields have been read; `undefined` if it depends on no head. */
+  /** The beacon height that the response describes, as far as its fields have been read; `undefined` if it depends on no head. */
   height(): BeaconHeight | undefined {
     return this.#isUsed ? this.#pinned?.beaconHeight : undefined;
   }

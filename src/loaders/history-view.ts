@@ -12,7 +12,7 @@ import type { LoaderInputs, Sources } from './sources.ts';
 import type { TokenLoader } from './token.ts';
 import type { WindowStarts } from './window-starts.ts';
 
-/** What the loaders of candles, price changes and sparklines of one answer read from. */
+/** What the loaders of candles, price changes and sparklines of one response read from. */
 export type HistoryReads = {
   readonly view: ReturnType<typeof createHistoryView>;
   readonly windowStarts: WindowStarts;
@@ -20,7 +20,7 @@ export type HistoryReads = {
   readonly limits: Pick<LoaderInputs['options'], 'maxCandles' | 'maxHistoryHours' | 'maxPageSize' | 'requester'>;
 };
 
-/** What the history loader of one answer reads from, and where it notes what the answer depends on. */
+/** What the history loader of one response reads from, and where it notes what the response depends on. */
 export type HistoryLoaderOptions = Pick<HistoryReads, 'tokens' | 'limits'> & {
   readonly sources: Pick<Sources, 'history' | 'historyQueue' | 'windowStarts'> & {
     readonly head: Pick<HeadFollower, 'get' | 'nextAt'>;
@@ -29,7 +29,7 @@ export type HistoryLoaderOptions = Pick<HistoryReads, 'tokens' | 'limits'> & {
   readonly dependencies: Dependencies;
 };
 
-/** Creates the view that one answer has of the recorded history and of the heads in memory. It notes what of them can change the answer. */
+/** Creates the view that one response has of the recorded history and of the heads in memory, and notes what can change it. */
 export function createHistoryView({ sources, head, dependencies, limits }: HistoryLoaderOptions) {
   const { history, historyQueue, head: follower } = sources;
   let dependsOnVersion = false;
@@ -48,19 +48,19 @@ export function createHistoryView({ sources, head, dependencies, limits }: Histo
     history,
     /** Reads from the history when it is the turn of this operation. @throws HistoryUnavailableError */
     read: <T>(operation: () => Promise<T>): Promise<T> => historyQueue.queue(operation).wait(limits.requester),
-    /** Notes that the answer may be different after something else has been recorded. */
+    /** Notes that the response may be different after something else has been recorded. */
     dependOnVersion(version = history.version()) {
       if (dependsOnVersion) return;
       dependsOnVersion = true;
       dependencies.dependOn(history.version, version, expectedUntil);
     },
-    /** Notes that the answer may be different after a missing height has been recorded. */
+    /** Notes that the response may be different after a missing height has been recorded. */
     dependOnFills,
     /** Whether `dependOnVersion` was called. */
     canChange: () => dependsOnVersion,
     /** The number of missing heights that were recorded before `dependOnFills` was called; `undefined` if it was not. */
     fills: () => fills,
-    /** Whether a text that depends on that number can be part of the answer, which then depends on it too. */
+    /** Whether a text that depends on that number can be part of the response, which then depends on it too. */
     canIncludeFills(number: number): boolean {
       dependOnFills();
       return fills === number;
@@ -71,11 +71,11 @@ export function createHistoryView({ sources, head, dependencies, limits }: Histo
       const pinned = head.currentFor(beaconHeight);
       return pinned?.beaconHeight === beaconHeight ? pinned.time : undefined;
     },
-    /** The height of the answer's head, or this height if it is above. */
+    /** The height of the response's head, or this height if it is above. */
     tipFrom: (height: BeaconHeight): BeaconHeight => Math.max(height, head.currentFor(height)?.beaconHeight ?? 0),
     /**
-     * The heads in memory up to the height of a pool, ascending, all of the branch of the answer's head. Heads of the other version
-     * of the exchange do not show the pool, and are left out.
+     * The heads in memory up to the height of a pool, ascending, all of the branch of the response's head. Heads of the other
+     * version of the exchange do not show the pool, and are left out.
      */
     headsOf(pool: PoolPair): readonly Head[] {
       const version = versionOf(pool);
@@ -93,7 +93,7 @@ export function createHistoryView({ sources, head, dependencies, limits }: Histo
     const below = inMemory.filter(isBelow);
     const parent = below.at(-1);
     if (pinned.previousHash !== undefined && parent?.hash === pinned.previousHash) return [...below, pinned];
-    // Another block has replaced the head of the answer: only final heights are on both branches.
+    // Another block has replaced the head of the response: only final heights are on both branches.
     return [...below.filter(({ beaconHeight }) => isFinal(beaconHeight, pinned.beaconHeight)), pinned];
   }
 }
@@ -130,7 +130,7 @@ export function createPoolBatches<K extends { readonly pool: PoolPair }, V>(
   groupOf: (key: K) => string,
   read: (keys: readonly K[]) => Promise<readonly V[]>,
 ): (key: K) => Promise<V> {
-  /** The loaders of the groups, each created when it is first needed: most answers load nothing. */
+  /** The loaders of the groups, each created when it is first needed: most responses load nothing. */
   const loaders = new Map<string, DataLoader<K, V, string>>();
 
   return (key) => {

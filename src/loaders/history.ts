@@ -21,10 +21,10 @@ export type HistoryCoverage = Coverage;
 /** A range of heights; both are included. */
 export type HeightRange = Coverage['gaps'][number];
 
-/** What is recorded of the pools of one answer, with the heads in memory. All methods throw HistoryUnavailableError. */
+/** What is recorded of the pools of one response, with the heads in memory. All methods throw HistoryUnavailableError. */
 export type HistoryLoader = ReturnType<typeof createHistoryLoader>;
 
-/** Creates the history loader of one answer. The pools of an answer are read together. */
+/** Creates the history loader of one response. The pools of a response are read together. */
 export function createHistoryLoader(options: HistoryLoaderOptions) {
   const { sources, head, dependencies, tokens, limits } = options;
   const { history, windowStarts, head: follower } = sources;
@@ -51,7 +51,7 @@ export function createHistoryLoader(options: HistoryLoaderOptions) {
       return (all?.gaps ?? gaps).slice(0, max);
     },
     /**
-     * The newest known blocks up to the head of the answer, ascending: the recorded ones, and those that are not final yet.
+     * The newest known blocks up to the head of the response, ascending: the recorded ones, and those that are not final yet.
      * Heights that are not known are missing.
      *
      * @throws BadUserInputError for a number below 0, or above the limit, UpstreamError

@@ -12,10 +12,10 @@ import type { LoaderInputs, Sources } from './sources.ts';
 import { TokenLoader } from './token.ts';
 
 /**
- * Everything that one answer reads. An answer describes one beacon height: that of the parameter `head`, or of the head that
+ * Everything that one response reads. A response describes one beacon height: that of the parameter `head`, or of the head that
  * is current when a field first needs one.
  *
- * Each loader is created when it is first used, because most answers use one or two. It is a class because V8 gives an
+ * Each loader is created when it is first used, because most responses use one or two. It is a class because V8 gives an
  * object literal with getters a hidden class of its own, and keeps it until a full collection: that doubled the time of a
  * page of pools.
  */
@@ -82,7 +82,7 @@ export class Loaders {
     return this.#history;
   }
 
-  /** Whether a text that was written with these loaders can be part of other answers: not if it expires, or changes with each height. */
+  /** Whether a text of these loaders can be part of other responses: not if it expires, or changes with each height. */
   isTextCacheable(): boolean {
     return this.dependencies.expiresAt() === Number.POSITIVE_INFINITY && !this.#history?.canChange();
   }
@@ -95,7 +95,7 @@ export class Loaders {
     return { head: head.isUsed() ? head.current() : undefined, pairs, tickers, fills: this.#history?.fills() };
   }
 
-  /** Whether a text can be part of this answer, which then depends on the same as the text. */
+  /** Whether a text can be part of this response, which then depends on the same as the text. */
   canInclude({ head, pairs, tickers, fills }: JsonValidity): boolean {
     const { market } = this;
     const hasSameHead = head === undefined || this.head.current() === head;

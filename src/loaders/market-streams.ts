@@ -44,7 +44,7 @@ export async function createDivergenceStream(
   const { head, market, divergences } = sources;
   const first = await valueOrError(Promise.all([head.get(), market.pairs.get(), market.tickers.get()]));
   // The newest ranking can be of the previous head, while that of the current one is computed. The height of a subscription must not
-  // be below that of an earlier answer.
+  // be below that of an earlier response.
   const height = head.current()?.beaconHeight ?? 0;
   const subscribe = toSeveral(
     divergences.subscribe,

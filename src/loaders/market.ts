@@ -6,7 +6,7 @@ import type { Follower } from '../live/broadcast/follower.ts';
 import type { MarketSnapshot } from '../live/market/lists.ts';
 import type { Dependencies } from './dependencies.ts';
 
-/** The pairs and tickers of one answer. */
+/** The pairs and tickers of one response. */
 export type MarketLoader = { readonly pairs: MarketList<Pair>; readonly tickers: MarketList<Ticker> };
 
 type PairIds = { readonly tickerId?: string | null | undefined; readonly poolId?: string | null | undefined };
@@ -14,7 +14,7 @@ type PairIds = { readonly tickerId?: string | null | undefined; readonly poolId?
 /** The argument `filter` of a list of pairs or tickers. */
 export type PairFilterInput = { readonly [K in keyof PairFilter]?: PairFilter[K] | null | undefined };
 
-/** The pairs or the tickers of the market-data host. For one answer, they stay as they were when a field first used them. */
+/** The pairs or the tickers of the market-data host. For one response, they stay as they were when a field first used them. */
 export class MarketList<P extends Pair> {
   readonly #follower: Follower<MarketSnapshot<P>>;
   readonly #dependencies: Dependencies;

@@ -27,10 +27,10 @@ type OrderBookCut = { readonly depth: number; readonly groupBy: ExactDecimal | u
 /** The depth if the argument is not set. */
 export const DEFAULT_DEPTH = 100;
 
-/** The order books of one answer. */
+/** The order books of one response. */
 export type OrderBookLoader = ReturnType<typeof createOrderBookLoader>;
 
-/** Creates the order-book loader of one answer. All fields with the same ticker id show the same snapshot, at any depth. */
+/** Creates the order-book loader of one response. All fields with the same ticker id show the same snapshot, at any depth. */
 export function createOrderBookLoader(orderBooks: OrderBooks, dependencies: Dependencies, requester: Requester) {
   const books = new DataLoader<string, OrderBookSnapshot | undefined>((tickerIds) =>
     Promise.all(tickerIds.map((tickerId) => orderBooks.read(tickerId, requester).catch((error: Error) => error))),

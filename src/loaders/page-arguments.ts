@@ -16,7 +16,7 @@ export type PageArguments = {
 /** The size of a page without `first` and `last`. */
 export const DEFAULT_PAGE_SIZE = 50;
 
-/** A page, and the height to read; `undefined` for the height of the answer. */
+/** A page, and the height to read; `undefined` for the height of the response. */
 type PageAtHeight = { readonly request: PageRequest; readonly at: BeaconHeight | undefined };
 
 /**

@@ -139,7 +139,7 @@ type PoolJson = {
   readonly validity: JsonValidity | undefined;
 };
 
-/** What an answer must have read so that a text can be part of it. */
+/** What a response must have read so that a text can be part of it. */
 export type JsonValidity = {
   /** `undefined` if the text depends on no head. A pool of an earlier height can show its current price. */
   readonly head: Head | undefined;

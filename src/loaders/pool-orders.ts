@@ -25,10 +25,10 @@ type PoolOrderLoaderOptions = {
   readonly options: { readonly maxPageSize: number };
 };
 
-/** The orders of pools for one answer. A pool of V1 has none. */
+/** The orders of pools for one response. A pool of V1 has none. */
 export class PoolOrderLoader {
   readonly #options: PoolOrderLoaderOptions;
-  /** An answer can have many fields of a pool that need its orders sorted, or its complete book. */
+  /** A response can have many fields of a pool that need its orders sorted, or its complete book. */
   readonly #sides = new Map<readonly PoolOrder[], OrderSides>();
   readonly #completeBooks = { 1: new Map<OrderSides, PoolBook>(), 2: new Map<OrderSides, PoolBook>() };
 

@@ -51,7 +51,7 @@ export function createPriceOfBase(
 }
 
 /**
- * Reads something of the pool of a pair at the height of the answer.
+ * Reads something of the pool of a pair at the height of the response.
  *
  * @returns `undefined` if there is no pool whose price is that of the pair; see {@link placeWithPriceOf}
  * @throws UpstreamError
@@ -68,7 +68,7 @@ export function withPoolOf<T>(
 }
 
 /**
- * The price of one base token of a pair in target tokens, from its pool at the height of the answer.
+ * The price of one base token of a pair in target tokens, from its pool at the height of the response.
  *
  * @returns `undefined` if there is no such pool, if the decimals of a token are unknown, or if the formula gives no price
  */

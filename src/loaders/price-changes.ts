@@ -35,7 +35,7 @@ export type PriceChange = {
   readonly isInverse: boolean;
 };
 
-/** The changes of prices of the pools of one answer. Both throw HistoryUnavailableError. */
+/** The changes of prices of the pools of one response. Both throw HistoryUnavailableError. */
 export type PriceChangeLoader = {
   /**
    * The change of the price of a token of the pool, by default of token 2. `undefined` if nothing is recorded up to the height
@@ -48,7 +48,7 @@ export type PriceChangeLoader = {
   window(change: PriceChange): Promise<PoolWindow>;
 };
 
-/** Creates the loader of one answer. */
+/** Creates the loader of one response. */
 export function createPriceChangeLoader({ view, windowStarts, tokens, limits }: HistoryReads): PriceChangeLoader {
   const { history, read } = view;
   const loadWindow = createPoolBatches(

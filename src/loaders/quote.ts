@@ -42,7 +42,7 @@ export const DEFAULT_MAX_HOPS = 3;
 /** Percent of slippage if the argument is not set. */
 export const DEFAULT_SLIPPAGE_PERCENT = 0.5;
 
-/** The quotes of one answer. */
+/** The quotes of one response. */
 export class QuoteLoader {
   readonly #exchange: Pick<ExchangeLoader, 'allPools' | 'ordersOf'>;
   readonly #turns = createTurnQueue();
@@ -52,7 +52,8 @@ export class QuoteLoader {
   }
 
   /**
-   * The best quote at the height of the answer, or at an earlier one; `undefined` if there is none. With `route`, the quote along it.
+   * The best quote at the height of the response, or at an earlier one; `undefined` if there is none. With `route`, the quote
+   * along it.
    *
    * @throws BadUserInputError, TradeRefusedError, HeightNotAvailableError, UpstreamError
    */

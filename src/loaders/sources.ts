@@ -50,7 +50,7 @@ export type Sources = {
   readonly closedIntervals: ClosedIntervals;
 };
 
-/** What the loaders of one answer, and the source streams of subscriptions, are created with. */
+/** What the loaders of one response, and the source streams of subscriptions, are created with. */
 export type LoaderInputs = { readonly sources: Sources; readonly options: LoaderOptions };
 
 /** The limits of what loaders return, whose requests they are, and after which event streams resume. */

@@ -27,7 +27,7 @@ export function requireSparklineArguments(args: SparklineArguments): void {
 /** The reserves of one pool at moments up to its height. */
 type MomentsKey = { readonly pool: PoolPair; readonly points: number; readonly hours: number; readonly end: Instant };
 
-/** Creates the loader of the small charts of the pools of one answer. */
+/** Creates the loader of the small charts of the pools of one response. */
 export function createSparklineLoader({ view, windowStarts, tokens, limits }: HistoryReads) {
   const { history, read } = view;
   const loadMoments = createPoolBatches(

@@ -25,14 +25,14 @@ export function createTokenCount({ head, tokens }: Pick<Sources, 'head' | 'token
 }
 
 /**
- * The tokens of one answer, from the token list, which stays as it is now. The market-data host adds the symbols that the list
+ * The tokens of one response, from the token list, which stays as it is now. The market-data host adds the symbols that the list
  * does not contain.
  */
 export class TokenLoader {
   readonly #source: TokenSource;
   readonly #head: HeadPin;
   readonly #market: MarketLoader;
-  /** The token list of the answer. */
+  /** The token list of the response. */
   readonly list: TokenList;
   #everythingRead: Promise<unknown> | undefined;
 

@@ -116,7 +116,7 @@ export function createWindowStarts(
         if (calls.get(key) === started) calls.delete(key);
       };
       calls.set(key, started);
-      started.call.answer.then(end, end);
+      started.call.response.then(end, end);
       return started;
     }
 

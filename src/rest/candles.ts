@@ -6,7 +6,7 @@ import { AmbiguousTickerError, GatewayError } from '../errors.ts';
 import type { PricedCandle } from '../loaders/candles.ts';
 import type { Loaders } from '../loaders/loaders.ts';
 import { withPoolOf } from '../loaders/pool-price.ts';
-import type { Written } from './document.ts';
+import type { WrittenDocument } from './document.ts';
 
 /** The names of the intervals of candles in the REST API. */
 export const INTERVALS = {
@@ -55,7 +55,7 @@ const COLUMNS: readonly (keyof CandleRow)[] = [
 export async function writeCandles(
   { isCsv, ...request }: CandlesRequest & { readonly isCsv: boolean; readonly intervalName: string },
   loaders: Loaders,
-): Promise<Written> {
+): Promise<WrittenDocument> {
   const found = await findPair(request.symbol, loaders);
   const rows = await readCandles(found, request, loaders);
   if (isCsv) return { contentType: 'text/csv; charset=utf-8; header=present', texts: csvTexts(rows) };

@@ -90,7 +90,7 @@ export function* listTexts(name: string, rows: Iterable<string>): Generator<stri
 }
 
 /** What writes a document. By default, it has no rows, the height of its head, and is stale while the head is. */
-export type Written = Partial<Pick<RestDocument, 'contentType' | 'rows' | 'height' | 'staleSince'>> & {
+export type WrittenDocument = Partial<Pick<RestDocument, 'contentType' | 'rows' | 'height' | 'staleSince'>> & {
   readonly texts: Iterable<string>;
 };
 
@@ -100,7 +100,7 @@ export type StartedDocument = { readonly dependencies: Dependencies; readonly wr
 /** Starts to write a document with loaders of its own. It rejects with the errors of `write`. */
 export function startDocument(
   { sources, takeTurn }: DocumentOptions,
-  write: (loaders: Loaders) => Promise<Written>,
+  write: (loaders: Loaders) => Promise<WrittenDocument>,
   options?: Parameters<typeof createDocumentLoaders>[2],
 ): StartedDocument {
   const loaders = createDocumentLoaders(sources, undefined, options);
@@ -157,7 +157,7 @@ const MAX_DOCUMENTS = 64;
 export function cacheByParameters<Request>(
   options: DocumentOptions,
   maxCandles: number,
-  write: (request: Request, loaders: Loaders) => Promise<Written>,
+  write: (request: Request, loaders: Loaders) => Promise<WrittenDocument>,
 ): (request: Request, requester?: Requester) => MaybePromise<RestDocument> {
   const documents = new LRUCache<string, (requester: Requester) => MaybePromise<RestDocument>>({ max: MAX_DOCUMENTS });
 

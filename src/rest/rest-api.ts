@@ -8,7 +8,7 @@ import {
   type DocumentOptions,
   listTexts,
   startDocument,
-  type Written,
+  type WrittenDocument,
 } from './document.ts';
 import { createOrderBookDocuments } from './order-books.ts';
 import { writeTickers } from './tickers.ts';
@@ -42,7 +42,7 @@ export function createRestApi(options: DocumentOptions, maxCandles: number) {
 }
 
 /** Writes `/pairs`. @throws UpstreamError */
-async function writePairs({ market, sources }: Loaders): Promise<Written> {
+async function writePairs({ market, sources }: Loaders): Promise<WrittenDocument> {
   const { rows } = await market.pairs.all();
   const { pairs } = sources.market;
   return {

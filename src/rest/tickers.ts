@@ -10,7 +10,7 @@ import type { Head } from '../live/chain/head.ts';
 import type { Loaders } from '../loaders/loaders.ts';
 import type { TokenLoader } from '../loaders/token.ts';
 import type { DayRange, DayRanges } from './day-ranges.ts';
-import { type DocumentOptions, listTexts, type Written } from './document.ts';
+import { type DocumentOptions, listTexts, type WrittenDocument } from './document.ts';
 
 /** A book that was read longer ago says nothing about the current bid and ask: two rounds of the sweep, within these bounds. */
 const MIN_BOOK_AGE_MS = 60_000;
@@ -29,7 +29,7 @@ type TickersOptions = DocumentOptions & { readonly dayRanges: DayRanges };
  *
  * @throws UpstreamError if tickers cannot be read
  */
-export async function writeTickers(loaders: Loaders, options: TickersOptions): Promise<Written> {
+export async function writeTickers(loaders: Loaders, options: TickersOptions): Promise<WrittenDocument> {
   const { sources, dependencies, tokens } = loaders;
   const { now, maxAgeMs, dayRanges, bookSweepPerMinute } = options;
   const { orderBooks } = sources;

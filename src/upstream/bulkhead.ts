@@ -19,7 +19,7 @@ export type QueuedCall<T> = {
    */
   wait(requester: Requester): Promise<T>;
   /** The response, once an operation waits for it. Fails with the error `busy` if none waits for it any more. */
-  readonly answer: Promise<T>;
+  readonly response: Promise<T>;
 };
 
 type BulkheadOptions = {
@@ -42,7 +42,7 @@ export function createBulkhead({ busy, maxConcurrent, maxQueued, maxWaitMs }: Bu
   }
 
   function prepare<T>(call: () => Promise<T>): QueuedCall<T> {
-    const { promise: answer, resolve, reject } = Promise.withResolvers<T>();
+    const { promise: response, resolve, reject } = Promise.withResolvers<T>();
     // The end of another operation's call may begin it.
     const callInContext = AsyncLocalStorage.bind(call);
     const timers = new Set<NodeJS.Timeout>();
@@ -69,11 +69,11 @@ export function createBulkhead({ busy, maxConcurrent, maxQueued, maxWaitMs }: Bu
 
     function wait(requester: Requester): Promise<T> {
       if (!isDecided && underWay < maxConcurrent) waiting.begin();
-      if (isDecided) return answer;
+      if (isDecided) return response;
 
       queue.add(waiting, requester);
       if (queue.size() > maxQueued) queue.itemToRefuse()?.refuse();
-      return isDecided ? answer : Promise.race([answer, timeout(requester)]);
+      return isDecided ? response : Promise.race([response, timeout(requester)]);
     }
 
     /** Refuses one operation when its time is over. Others that wait for the call may have come later. */
@@ -88,7 +88,7 @@ export function createBulkhead({ busy, maxConcurrent, maxQueued, maxWaitMs }: Bu
       });
     }
 
-    return { wait, answer };
+    return { wait, response };
   }
 
   return { queue: prepare, isBusy: () => queue.size() > 0 || underWay >= Math.ceil(maxConcurrent / 2) };

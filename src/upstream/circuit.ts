@@ -78,7 +78,7 @@ export function createCircuit({ maxPauseMs, isPolled = () => true, onChange = ()
 
   /** The call of a half-open circuit has to show that the host is back. One that was aborted does not. */
   function isFailure(error: unknown): boolean {
-    return isOutage(error) || (policy.state === CircuitState.HalfOpen && !isAnswer(error));
+    return isOutage(error) || (policy.state === CircuitState.HalfOpen && !isResponse(error));
   }
 
   async function run<T>(call: () => Promise<T>): Promise<T> {
@@ -107,11 +107,11 @@ export function createCircuit({ maxPauseMs, isPolled = () => true, onChange = ()
 
 /** Whether the error shows that the host is not there. A call that the gateway aborted shows nothing. */
 function isOutage(error: unknown): boolean {
-  return error instanceof UpstreamError && !isAnswer(error) && !(error instanceof UpstreamBusyError);
+  return error instanceof UpstreamError && !isResponse(error) && !(error instanceof UpstreamBusyError);
 }
 
 /** A response, also a wrong one, shows that the host is there. */
-function isAnswer(error: unknown): boolean {
+function isResponse(error: unknown): boolean {
   return [UpstreamRpcError, UpstreamBadShapeError, ForeignNodeError].some((type) => error instanceof type);
 }
 

@@ -56,10 +56,10 @@ export function createHealthRecord<Name extends AnyUpstream>(
     const end = (outcome: UpstreamCall['outcome']) =>
       onCall({ upstream, method, outcome, seconds: (performance.now() - start) / 1_000 });
     try {
-      const answer = await call;
+      const response = await call;
       end('OK');
       health = { ...health, healthy: true, lastSuccessAt: now() };
-      return answer;
+      return response;
     } catch (error) {
       if (error instanceof UpstreamError) end(error.code);
       if (error instanceof UpstreamError && isFault(error)) {

@@ -16,7 +16,7 @@ import {
   ACCEPT_ENCODING,
   type Body,
   type BodyOptions,
-  decodeBody,
+  decompressBody,
   type ResponseReader,
   readBody,
   UnreadableEncoding,
@@ -184,7 +184,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 /** Reads a body, decompressed. A damaged body does not fail yet, because a bad status is the better error. */
 async function readDecoded({ body, headers }: Dispatcher.ResponseData, options: BodyOptions): Promise<Body> {
   try {
-    return await readBody(decodeBody(body, headers['content-encoding']), options);
+    return await readBody(decompressBody(body, headers['content-encoding']), options);
   } catch (error) {
     if (error instanceof UnreadableEncoding) return { bytes: 0, beginning: '', failure: error };
     throw error;

@@ -127,7 +127,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
  *
  * @throws UnreadableEncoding, also while it is read
  */
-export function decodeBody(body: Readable, contentEncoding: string | string[] | undefined): AsyncIterable<Buffer> {
+export function decompressBody(body: Readable, contentEncoding: string | string[] | undefined): AsyncIterable<Buffer> {
   const encoding = String(contentEncoding ?? '')
     .trim()
     .toLowerCase();

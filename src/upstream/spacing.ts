@@ -93,9 +93,9 @@ export function createSpacing(firstMs: number): Spacing {
       if (spaceMs > 0) await turn(options);
       const begunAt = performance.now();
       try {
-        const answer = await call();
+        const response = await call();
         if (spaceMs > 0) succeeded.add(options.method);
-        return answer;
+        return response;
       } catch (error) {
         if (!isRateLimited(error)) throw error;
         widen(options.method, begunAt, error.retryAfterMs ?? 0);

@@ -7,7 +7,7 @@ import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
 import { findRoute } from '../../src/domain/route-search.ts';
 import type { TradeDirection } from '../../src/domain/swap.ts';
 import { tokenId } from './pools.ts';
-import { A, anyAmountOfV3, anyPoolOfV3, B, C, D, E, stateOfV3 } from './v3-pools.ts';
+import { A, anyAmountOfV3, anyPoolOfV3, B, C, D, E, poolOfV3, stateOfV3 } from './v3-pools.ts';
 import { bestOf, pathsOf, sellSlowly } from './v3-routes.ts';
 
 /** The least amount that buys as much, by trying one after another; `undefined` if it is above `max`. */
@@ -123,5 +123,31 @@ describe('the best route of V3', () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+
+  test('ends also in an exchange whose pools are each a little better than the one before', () => {
+    const direct = Array.from({ length: 600 }, (_, number) => {
+      const reserve2 = BigInt(Math.round(1e9 * 1.002 ** number));
+      return poolOfV3([A, B], [10n ** 9n, reserve2], { number });
+    });
+    // Its bound is the best one, and it refuses the trade, so that the search does not begin with a good route.
+    const refusing = poolOfV3([A, B], [10n ** 9n, 10n ** 11n], { number: 600, values: [1n, 10n ** 7n] });
+    const others = Array.from({ length: 1_000 }, (_, number) => {
+      const token = (number + 16).toString(16).padStart(64, 'f');
+      return poolOfV3([B, token], [10n ** 9n, 10n ** 9n], { number });
+    });
+    const state = stateOfV3([...direct, refusing, ...others]);
+    let bounds = 0;
+    class CountedSwaps extends ExchangeSwaps {
+      override boundOf(place: number, side: number) {
+        bounds += 1;
+        return super.boundOf(place, side);
+      }
+    }
+    const graph = toPoolGraph(state.directory);
+    const [start = 0, end = 0] = [graph.find(A), graph.find(B)];
+    const trade = { direction: 'SELLING', start, end, amount: 10n ** 6n, maxHops: 5 } as const;
+    expect(findRoute(new CountedSwaps(state), graph, trade)?.route).toEqual([{ place: 599, side: 0 }]);
+    expect(bounds).toBeLessThan(300_000);
   });
 });

@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { KNOWN_TOKENS } from '../../src/domain/token.ts';
+import { typeOfNode } from '../../src/graphql/node-type.ts';
+import { A, B, poolOfV3 } from '../domain/v3-pools.ts';
+import { chainInfoOf } from '../live/chain/heads.ts';
 import { startGateway, startGatewayForTest } from '../support/gateway.ts';
 import { BTC, NOBODYS, PRV } from '../support/tokens.ts';
 
@@ -9,6 +13,20 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 describe('any object by its id', () => {
+  test('its type follows from its fields: objects of the domain are shared, and stay as they are', () => {
+    const pair = { tickerId: 'BTC_PRV', baseId: BTC, base: 'BTC', targetId: PRV, target: 'PRV', poolId: 'a' };
+    const chainInfo = chainInfoOf(1);
+    const objects = {
+      Pair: pair,
+      Ticker: { ...pair, lastPrice: undefined, baseVolume: undefined, targetVolume: undefined },
+      PoolPair: poolOfV3([A, B], [1n, 1n]),
+      Token: KNOWN_TOKENS.get(PRV),
+      ChainInfo: chainInfo,
+      BestBlock: chainInfo.beacon,
+    };
+    expect(Object.values(objects).map(typeOfNode)).toEqual(Object.keys(objects));
+  });
+
   test('each kind of id finds its object', async () => {
     const { chain } = gateway.sandbox;
     const poolId = chain.markets[0]?.poolId;

@@ -231,7 +231,7 @@ function fillForTest(
         );
         return exchangeStateOf(height, pools, height * 1_000);
       },
-      isComplete: counts.isWhole,
+      isComplete: counts.check,
     },
     mustPause: () => false,
     mayRun: () => true,

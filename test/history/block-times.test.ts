@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HeightNotAvailableError } from '../../src/errors.ts';
-import { type BlockTimes, createBlockTimes, type ReadState } from '../../src/history/block-times.ts';
+import { type BlockTimes, createBlockTimes, type ReadStateAt } from '../../src/history/block-times.ts';
 import type { Head } from '../../src/live/chain/head.ts';
 import { exchangeStateOf } from '../domain/pools.ts';
 import { chainInfoOf, headOf } from '../live/chain/heads.ts';
@@ -27,7 +27,7 @@ function chainOf({
   const tip = first + intervals.length - 1;
   const head: Head = { ...headOf(tip), time: times.get(tip) ?? 0, chainInfo: chainInfoOf(tip) };
   const reads: number[] = [];
-  const read: ReadState = async (height) => {
+  const read: ReadStateAt = async (height) => {
     reads.push(height);
     const found = times.get(height);
     if (found === undefined || height < retained) throw new HeightNotAvailableError(height, tip);

@@ -17,6 +17,7 @@ import { QueryTooComplexError } from '../../errors.ts';
 import { estimateField } from '../complexity.ts';
 import { fixedCostOf } from '../cost.ts';
 import { type Limits, requireAtMost } from '../limits.ts';
+import { heightFinderOf } from '../named-heights.ts';
 import { type Arguments, readArguments, variablesIn } from './arguments.ts';
 import { type CollectedField, collectFields } from './collect.ts';
 import type { FieldPlan, ObjectPlan, OperationPlan } from './plan.ts';
@@ -149,6 +150,7 @@ export function compile({ schema, document, operation, variables, limits, shapes
       subscribe: field.subscribe,
       selections,
       complexity: complexityOf(field),
+      findHeights: heightFinderOf(field),
       isOfSchema: getNamedType(field.type).name.startsWith('__'),
       isAwaited: field.extensions['isAwaited'] === true,
     };

@@ -79,6 +79,8 @@ export type FieldPlan = {
   readonly complexity: Complexity | EstimateComplexity;
   /** Whether it is a field of introspection. */
   readonly isOfSchema: boolean;
+  /** Finds the beacon heights that its arguments name; `undefined` if they cannot. */
+  readonly findHeights: ((args: Arguments) => readonly number[]) | undefined;
   /** Whether its value is always a promise, so that the JSON of its object is not cached. */
   readonly isAwaited: boolean;
 };

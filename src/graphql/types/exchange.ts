@@ -2,6 +2,7 @@ import type { ExchangeParams } from '../../domain/exchange-params.ts';
 import type { ExchangeVersion } from '../../domain/pool-pair.ts';
 import { builder } from '../builder.ts';
 import { objectsAt } from '../complexity.ts';
+import { IS_HEIGHT } from '../named-heights.ts';
 
 /** A version of the exchange. */
 export const ExchangeVersionEnum = builder.enumType('ExchangeVersion', {
@@ -23,6 +24,7 @@ export const atArg = builder.args((t) => ({
   at: t.field({
     type: 'BeaconHeight',
     description: 'Beacon height to read instead of the current one. A future or pruned height is HEIGHT_NOT_AVAILABLE.',
+    extensions: IS_HEIGHT,
   }),
 }));
 
@@ -31,7 +33,7 @@ export const versionArg = builder.args((t) => ({
   version: t.field({
     type: ExchangeVersionEnum,
     description:
-      'Version of the exchange. By default, the one that traded at the height: V1 below the start of V3. Pools of V1 are read for whoever asks for them, once for each height.',
+      'Version of the exchange. By default, the one that traded at the height: V1 below the start of V3. Pools of V1 are read when a client requests them, once for each height.',
   }),
 }));
 

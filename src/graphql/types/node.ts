@@ -1,4 +1,3 @@
-import { brandWithType } from '@pothos/core';
 import { type BeaconHeight, parseBeaconHeight } from '../../domain/beacon-height.ts';
 import { findBestBlock } from '../../domain/chain.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
@@ -9,6 +8,7 @@ import type { Loaders } from '../../loaders/loaders.ts';
 import { findTrade } from '../../loaders/trades.ts';
 import { builder, NodeRef } from '../builder.ts';
 import { objects } from '../complexity.ts';
+import { IS_NODE_ID } from '../named-heights.ts';
 
 /** Finds an object by the part of its id after the colon. Returns {@link NO_ID} for a text that is not an id. */
 type Finder = (id: string, loaders: Loaders) => MaybePromise<object | undefined> | typeof NO_ID;
@@ -33,13 +33,9 @@ const FINDERS: Readonly<Record<string, Finder>> = {
 function findNode(globalId: string, loaders: Loaders): MaybePromise<object | undefined> {
   const [, typename = '', id = ''] = /^(\w+):(.+)$/s.exec(globalId) ?? [];
   const found = Object.hasOwn(FINDERS, typename) ? FINDERS[typename]?.(id, loaders) : NO_ID;
-  if (found === NO_ID) return new BadUserInputError(`${JSON.stringify(globalId.slice(0, 100))} is not a valid id.`);
-
-  return andThen(found, (node) => {
-    // An object of the domain does not contain the name of its GraphQL type, which the executor needs.
-    if (node !== undefined) brandWithType(node, typename as Parameters<typeof brandWithType>[1]);
-    return node;
-  });
+  return found === NO_ID
+    ? new BadUserInputError(`${JSON.stringify(globalId.slice(0, 100))} is not a valid id.`)
+    : found;
 }
 
 /** Finds the current pool of either version, or the pool at the height after the `@`. The token ids must be in the order of the pool. */
@@ -71,7 +67,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description:
       "Finds an object by its id. Ids are readable: 'Pair:<pool id>', 'Ticker:<pool id>', 'PoolPair:<id1>-<id2>', 'PoolPair:<id1>-<id2>@<height>', 'Token:<id>', 'ChainInfo:<name>', 'BestBlock:<chain id>', 'Trade:<height>:<transaction>:<step>'. A trade is found in the newest `service.limits.maxResumedHeights` blocks; one of an earlier block is HEIGHT_NOT_AVAILABLE. Null if there is no such object. Null with an error if its upstream cannot be read. Text in any other format is BAD_USER_INPUT.",
-    args: { id: t.arg.id({ required: true, description: 'Id of the object.' }) },
+    args: { id: t.arg.id({ required: true, description: 'Id of the object.', extensions: IS_NODE_ID }) },
     resolve: (_root, { id }, { loaders }) => findNode(id, loaders),
   }),
   nodes: t.field({
@@ -79,7 +75,7 @@ builder.queryFields((t) => ({
     nullable: { list: false, items: true },
     complexity: ({ ids }) => objects(ids.length),
     description: 'Finds objects by their ids, in the order of the ids. An entry is null in the same cases as `node`.',
-    args: { ids: t.arg.idList({ required: true, description: 'Ids of the objects.' }) },
+    args: { ids: t.arg.idList({ required: true, description: 'Ids of the objects.', extensions: IS_NODE_ID }) },
     // One after another: the executor yields to the event loop within a long list.
     resolve: (_root, { ids }, { loaders }) => ids.values().map((id) => findNode(id, loaders)),
   }),

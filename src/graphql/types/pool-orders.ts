@@ -7,7 +7,7 @@ import type { OrderOfPool } from '../../loaders/pool-orders.ts';
 import { poolPrice } from '../../loaders/pool-price.ts';
 import { builder, PoolPairRef } from '../builder.ts';
 import { objects, poolBook } from '../complexity.ts';
-import { PLAIN_TEXT } from '../scalars.ts';
+import { WITHOUT_ESCAPES } from '../scalars.ts';
 import { OrderBookEntryRef } from './order-book.ts';
 import { tokenField } from './token.ts';
 
@@ -18,7 +18,7 @@ const PoolOrderRef = builder.objectRef<OrderOfPool>('PoolOrder').implement({
     id: t.string({
       description:
         'Hash of the transaction that placed the order. It is the same at all heights, while the amounts change: it is not a cache key.',
-      extensions: PLAIN_TEXT,
+      extensions: WITHOUT_ESCAPES,
       resolve: ({ order }) => order.id,
     }),
     sellToken: t.field(

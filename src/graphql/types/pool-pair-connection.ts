@@ -20,7 +20,7 @@ const PoolPairFilterInput = builder.inputType('PoolPairFilter', {
     version: t.field({
       type: ExchangeVersionEnum,
       description:
-        'Matches pools of this version. By default, of the one that traded at the height: V1 below the start of V3. Pools of V1 are read for whoever asks for them, once for each height.',
+        'Matches pools of this version. By default, of the one that traded at the height: V1 below the start of V3. Pools of V1 are read when a client requests them, once for each height.',
     }),
     poolIds: t.stringList({
       description:

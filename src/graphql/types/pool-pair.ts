@@ -6,7 +6,7 @@ import { poolPrice, requireDecimals } from '../../loaders/pool-price.ts';
 import { builder, NODE_ID, NodeRef, PairRef, PoolPairRef } from '../builder.ts';
 import { objects, objectsAt } from '../complexity.ts';
 import { ASSUMED_PAIRS } from '../limits.ts';
-import { PLAIN_TEXT } from '../scalars.ts';
+import { WITHOUT_ESCAPES } from '../scalars.ts';
 import { atArg, ExchangeVersionEnum, ofOtherState, versionArg } from './exchange.ts';
 import { tokenField } from './token.ts';
 
@@ -29,12 +29,12 @@ PoolPairRef.implement({
   fields: (t) => ({
     id: t.id({
       description: NODE_ID,
-      extensions: PLAIN_TEXT,
+      extensions: WITHOUT_ESCAPES,
       resolve: (pool) => `PoolPair:${poolPairId(pool)}${pool.isPinned ? `@${pool.beaconHeight}` : ''}`,
     }),
     key: t.string({
       description: "Key of the pool on the node: 'pdepool-<height>-<id1>-<id2>' in V1, `poolId` in V3.",
-      extensions: PLAIN_TEXT,
+      extensions: WITHOUT_ESCAPES,
       resolve: poolPairKey,
     }),
     beaconHeight: t.expose('beaconHeight', {
@@ -44,14 +44,14 @@ PoolPairRef.implement({
     version: t.field({
       type: ExchangeVersionEnum,
       description: 'The version of the exchange that the pool belongs to.',
-      extensions: PLAIN_TEXT,
+      extensions: WITHOUT_ESCAPES,
       resolve: ({ v3 }) => (v3 === undefined ? 'V1' : 'V3'),
     }),
     poolId: t.string({
       nullable: true,
       description:
         'Id of the pool, the same at all heights: both token ids, the smaller one first, and a hash. `Pair.poolId` and the node spell it so. Null in V1.',
-      extensions: PLAIN_TEXT,
+      extensions: WITHOUT_ESCAPES,
       resolve: ({ v3 }) => v3?.poolId,
     }),
     token1: t.field(tokenField('The token with the smaller id, in lexicographic order.', (pool) => pool.token1Id)),

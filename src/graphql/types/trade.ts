@@ -2,7 +2,7 @@ import { averagePrice } from '../../domain/trade.ts';
 import { poolPrice } from '../../loaders/pool-price.ts';
 import { createTradeStream, type TradeOfBlock, type TradesUpdate, tradesOf } from '../../loaders/trades.ts';
 import { builder, NODE_ID, NodeRef, PoolPairRef } from '../builder.ts';
-import { PLAIN_TEXT } from '../scalars.ts';
+import { WITHOUT_ESCAPES } from '../scalars.ts';
 import { tokenField } from './token.ts';
 
 const TradeRef = builder.objectRef<TradeOfBlock>('Trade').implement({
@@ -16,7 +16,7 @@ const TradeRef = builder.objectRef<TradeOfBlock>('Trade').implement({
     }),
     transactionId: t.string({
       description: 'Hash of the transaction that requested the trade.',
-      extensions: PLAIN_TEXT,
+      extensions: WITHOUT_ESCAPES,
       resolve: ({ trade }) => trade.transactionId,
     }),
     beaconHeight: t.field({

@@ -8,11 +8,11 @@ export type ExchangeVersions = {
   /** The version whose pools trade now; `undefined` until it is known. Once it is V3, it stays V3. */
   current(): ExchangeVersion | undefined;
   /**
-   * Asks nodes whether they have V3 at their tips, if that is due. Only the first time, the promise waits for them.
+   * Calls nodes to find out whether they have V3 at their tips, if that is due. Only the first time, the promise waits for them.
    *
-   * @throws UpstreamError if no version is known, and none of them has given an answer
+   * @throws UpstreamError if no version is known, and no node has responded
    */
-  lookForV3(tips: readonly AskableTip[]): Promise<void>;
+  lookForV3(tips: readonly NodeTip[]): Promise<void>;
   /** This or another gateway of the fleet has read a state. Its parameters are used if they are newer. */
   observe(state: ExchangeState): void;
   /**
@@ -33,8 +33,8 @@ export type ExchangeVersions = {
   paramsChanged(height: BeaconHeight): void;
 };
 
-/** The tip of a node that can be asked. */
-type AskableTip = {
+/** The tip of a node, and how it is called. */
+type NodeTip = {
   readonly height: BeaconHeight;
   /** Whether the node has a state of V3 at that height; see `ExchangeReader`. @throws UpstreamError */
   hasV3(maxCalls: number): Promise<boolean>;
@@ -43,7 +43,7 @@ type AskableTip = {
 type ExchangeVersionsOptions = {
   /** The version that is always used; `undefined` to find out. */
   readonly fixed: ExchangeVersion | undefined;
-  /** How often nodes are asked for V3, and how often parameters are read. */
+  /** How often nodes are called for V3, and how often parameters are read. */
   readonly probeMs: number;
   /** Called when the version is known, and when it changes. */
   readonly onChange: (version: ExchangeVersion) => void;
@@ -52,7 +52,7 @@ type ExchangeVersionsOptions = {
 /** After this number of calls in a row that failed as those of an unknown method do, a node does not have the method. */
 const CALLS_UNTIL_UNKNOWN = 3;
 
-/** At each of this number of heights, nodes are asked. After that, from time to time. */
+/** At each of this number of heights, nodes are called. After that, from time to time. */
 const FIRST_HEIGHTS = 10;
 
 /** Creates the versions, of which nothing is known unless one is fixed. */
@@ -81,17 +81,17 @@ export function createExchangeVersions({ fixed, probeMs, onChange }: ExchangeVer
   }
 
   /** Resolves as soon as one node has V3. */
-  async function look(tips: readonly AskableTip[]): Promise<void> {
+  async function look(tips: readonly NodeTip[]): Promise<void> {
     const found = Promise.withResolvers<undefined>();
-    const asked = tips.map(async (tip) => {
+    const calls = tips.map(async (tip) => {
       const hasV3 = await tip.hasV3(version === undefined ? CALLS_UNTIL_UNKNOWN : 1);
       if (hasV3) found.resolve(undefined);
       return hasV3;
     });
-    const answers = await Promise.race([found.promise, Promise.allSettled(asked)]);
-    if (answers === undefined) become('V3');
-    else if (answers.some(({ status }) => status === 'fulfilled')) become('V1');
-    else if (version === undefined) throw answers.find((answer) => answer.status === 'rejected')?.reason;
+    const responses = await Promise.race([found.promise, Promise.allSettled(calls)]);
+    if (responses === undefined) become('V3');
+    else if (responses.some(({ status }) => status === 'fulfilled')) become('V1');
+    else if (version === undefined) throw responses.find((response) => response.status === 'rejected')?.reason;
   }
 
   return {

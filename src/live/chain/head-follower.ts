@@ -131,7 +131,7 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     published(head, previous) {
       if (head.beaconHeight !== previous?.beaconHeight) interval.observe(head.observedAt);
       versions.observe(head.exchange);
-      poolCounts.isWhole(head.exchange);
+      poolCounts.check(head.exchange);
       for (const each of [...(head.filledIn ?? []), head]) {
         recent.add(each);
         if (each.hash !== '') watcher.published?.(each);

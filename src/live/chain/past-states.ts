@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type BeaconHeight, isFinal } from '../../domain/beacon-height.ts';
-import type { ExchangeState } from '../../domain/exchange.ts';
+import { bytesOf, type ExchangeState } from '../../domain/exchange.ts';
 import { HeightNotAvailableError, UpstreamError } from '../../errors.ts';
 import type { Bulkhead, QueuedCall } from '../../upstream/bulkhead.ts';
 import type { Requester } from '../../upstream/fair-queue.ts';
@@ -61,16 +61,19 @@ type PastStatesOptions = {
   /** The newest heads that were served. */
   readonly served: () => readonly Head[];
   /** Reads a final state for a client; alone by default. */
-  readonly readOnce?: ReadState | undefined;
+  readonly readOnce?: ReadFinalState | undefined;
 };
 
-type ReadState = ReadOnce<FinalHeight, ExchangeState>;
+type ReadFinalState = ReadOnce<FinalHeight, ExchangeState>;
 
 /** A state, or a read of it that waits or is under way. */
 type QueuedState = QueuedCall<ExchangeState>;
 
 /** Enough for a page of history, or for the points of a chart. */
 const MAX_STATES = 64;
+
+/** Fewer states stay in memory if they are large: one of V3 has all open orders. */
+const MAX_BYTES = 128 * 2 ** 20;
 
 /** Calls for one state, one after another: a probe or the tip, the state, and the tip again or calls of others. */
 const CALLS_FOR_A_STATE = 3;
@@ -87,13 +90,13 @@ const BACKGROUND: Requester = { client: Symbol('background') };
  * Final states never change and stay in an LRU cache. The few blocks below the tip can still be replaced together with it,
  * so their states are used only under the head under which they were read.
  *
- * A state is read from a node that has the chain of the head; see `Nodes.ofChain`. Only when all of these have pruned a height
- * it counts as pruned. Nodes that have not shown a block of this chain are called last, because they may have come to it since the last poll: their tip
- * is polled again first. A node that is paused is called after the others.
+ * A state is read from a node that has the chain of the head; see `Nodes.ofChain`. A height is pruned when all of these nodes
+ * have pruned it. Nodes that have shown no block of this chain are called last, after a poll of their tip: they may have changed
+ * to it since the last poll. A node that is paused is called after the others.
  */
 export function createPastStates(options: PastStatesOptions): PastStates {
   const { nodes, versions, bulkhead, poolCounts, served, readOnce = readAlone } = options;
-  const kept = new LRUCache<string, QueuedState>({ max: MAX_STATES });
+  const kept = new LRUCache<string, QueuedState>({ max: MAX_STATES, maxSize: MAX_BYTES });
   const underWay = new Map<string, QueuedState>();
 
   /** Whether a read is one of V1. Before V3 was seen, each is: its states are not those that are read afterwards. */
@@ -116,10 +119,10 @@ export function createPastStates(options: PastStatesOptions): PastStates {
     refuseIfPruned(height, head);
     const queued = queueRead(height, head, readOnce, isV1);
     underWay.set(key, queued);
-    queued.answer
+    queued.response
       .then(
         // A state with lost pools is read again when it is next requested.
-        (state) => poolCounts.isWhole(state) && kept.set(key, queued),
+        (state) => poolCounts.check(state) && kept.set(key, queued, { size: 1 + bytesOf(state) }),
         () => undefined,
       )
       .finally(() => underWay.delete(key));
@@ -140,7 +143,7 @@ export function createPastStates(options: PastStatesOptions): PastStates {
       throw new HeightNotAvailableError(height, head.beaconHeight);
   }
 
-  function queueRead(height: BeaconHeight, head: Head, readFor: ReadState, asV1?: boolean): QueuedState {
+  function queueRead(height: BeaconHeight, head: Head, readFor: ReadFinalState, asV1?: boolean): QueuedState {
     const { beaconHeight, chainInfo } = head;
     const isV1 = isOfV1(height, asV1);
     const nodesOfChain = () => nodes.ofChain(head, height, served());
@@ -184,7 +187,7 @@ export function createPastStates(options: PastStatesOptions): PastStates {
       }
     }
 
-    const final = { chainName: chainInfo.chainName, height, isV1, isComplete: poolCounts.isWhole };
+    const final = { chainName: chainInfo.chainName, height, isV1, isComplete: poolCounts.check };
     // The replicas of a fleet may disagree about a state that is not final.
     return bulkhead.queue(() => (isFinal(height, beaconHeight) ? readFor(final, readFromAny) : readFromAny()));
   }
@@ -230,5 +233,5 @@ export function createPastStates(options: PastStatesOptions): PastStates {
     return Promise.all(heights.map((height) => reads.get(height) as Promise<ExchangeState | Error>));
   }
 
-  return { read, readInBackground, isBusy: bulkhead.isBusy, readAll, isComplete: poolCounts.isWhole };
+  return { read, readInBackground, isBusy: bulkhead.isBusy, readAll, isComplete: poolCounts.check };
 }

@@ -11,7 +11,7 @@ export type PoolCounts = {
    *
    * @returns whether no lower height had more pools. `false` for a state without pools, if any other height had some
    */
-  isWhole(state: ExchangeState): boolean;
+  check(state: ExchangeState): boolean;
 };
 
 /** A state with fewer pools than one of a lower height. */
@@ -27,7 +27,7 @@ export function createPoolCounts(onLost: (lost: LostPools) => void): PoolCounts 
   const known = new Map<ExchangeVersion, readonly { readonly height: BeaconHeight; readonly pools: number }[]>();
 
   return {
-    isWhole(state) {
+    check(state) {
       const { beaconHeight: height } = state;
       const pools = poolCount(state);
       const steps = known.get(versionOf(state)) ?? [];

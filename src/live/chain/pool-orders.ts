@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { PoolOrder } from '../../domain/pool-order.ts';
+import { BYTES_OF_ORDER, type PoolOrder } from '../../domain/pool-order.ts';
 import { type PoolPair, poolPairId } from '../../domain/pool-pair.ts';
 import { HeightNotAvailableError } from '../../errors.ts';
 import type { Bulkhead, QueuedCall } from '../../upstream/bulkhead.ts';
@@ -14,7 +14,7 @@ export type PoolOrders = {
    * The orders of a pool at its height, in the order of the node. All requests for them share one read.
    *
    * @param pool a pool of a state of V3: a node responds without orders for a pool that it does not have
-   * @param head the head of the answer, at the height of the pool or above it
+   * @param head the head of the response, at the height of the pool or above it
    * @param requester the client and operation that wait for it in the queue
    * @throws HeightNotAvailableError if every node has pruned the height, UpstreamError
    */
@@ -28,15 +28,17 @@ type PoolOrdersOptions = {
   readonly served: () => readonly Head[];
 };
 
-/** The books that clients look at. A large one has thousands of orders. */
+/** The books that clients look at. A large one has thousands of orders: then fewer stay in memory. */
 const MAX_BOOKS = 64;
+const MAX_BYTES = 64 * 2 ** 20;
 
 /** Calls for one book, one after another: behind a load balancer it can be that of another block. */
 const CALLS_FOR_A_BOOK = 2;
 
 /** Creates the reader, with no orders read yet. Those of a height that can be replaced are used only under the same head. */
 export function createPoolOrders({ nodes, bulkhead, served }: PoolOrdersOptions): PoolOrders {
-  const books = new LRUCache<string, QueuedCall<readonly PoolOrder[]>>({ max: MAX_BOOKS });
+  const books = new LRUCache<string, QueuedCall<readonly PoolOrder[]>>({ max: MAX_BOOKS, maxSize: MAX_BYTES });
+  const underWay = new Map<string, QueuedCall<readonly PoolOrder[]>>();
 
   async function readFromAny(pool: PoolPair, head: Head): Promise<readonly PoolOrder[]> {
     const all = nodes.ofChain(head, pool.beaconHeight, served());
@@ -56,12 +58,17 @@ export function createPoolOrders({ nodes, bulkhead, served }: PoolOrdersOptions)
   return {
     async read(pool, head, requester) {
       const name = `${poolPairId(pool)} at ${nameOfState(pool.beaconHeight, head)}`;
-      const known = books.get(name);
+      const known = books.get(name) ?? underWay.get(name);
       if (known !== undefined) return known.wait(requester);
 
       const book = bulkhead.queue(() => readFromAny(pool, head));
-      books.set(name, book);
-      book.answer.catch(() => books.peek(name) === book && books.delete(name));
+      underWay.set(name, book);
+      book.response
+        .then(
+          ({ length }) => books.set(name, book, { size: 1 + length * BYTES_OF_ORDER }),
+          () => undefined,
+        )
+        .finally(() => underWay.delete(name));
       return book.wait(requester);
     },
   };

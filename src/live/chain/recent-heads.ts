@@ -17,10 +17,10 @@ export type RecentHeads = {
   turn(): Promise<void>;
 };
 
-/** Subscribers that resume in one turn of the event loop: each may do much with a head. */
+/** Maximum number of subscribers that resume in one turn of the event loop: each may do much work with a head. */
 const RESUMED_PER_TURN = 4;
 
-/** Maximum number of heads in memory. */
+/** Creates the list, which is empty. @param max maximum number of heads in memory */
 export function createRecentHeads(max: number): RecentHeads {
   const resumed = createTurnLimit(RESUMED_PER_TURN);
   let heads: readonly Head[] = [];

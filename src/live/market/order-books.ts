@@ -115,7 +115,7 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
     if (tickerId.length > MAX_TICKER_ID_LENGTH && !isListed(tickerId)) return undefined;
     const known = shared.get(tickerId);
     const isFresh = known?.endedAt !== undefined && now() - known.endedAt < ttlMs;
-    return isFresh ? known.call.answer : readAgain(tickerId, requester);
+    return isFresh ? known.call.response : readAgain(tickerId, requester);
   }
 
   function readAgain(tickerId: string, requester: Requester): Promise<OrderBookSnapshot | undefined> {
@@ -131,7 +131,7 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
       snapshot: shared.peek(tickerId)?.snapshot,
     };
     shared.set(tickerId, fresh);
-    fresh.call.answer.then(
+    fresh.call.response.then(
       (snapshot) => {
         // Another replica may have read it a while ago.
         fresh.endedAt = snapshot?.observedAt ?? now();

@@ -216,7 +216,7 @@ function readSent(plain: PlainRequest): Entry {
   return plain.sent;
 }
 
-/** Of an operation that cannot be planned. */
+/** The cost of an operation that has no plan, because it is invalid. */
 const NO_COST = { points: 0, cost: { values: 0 } };
 
 const OPENING_BRACE = 0x7b;

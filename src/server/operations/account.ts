@@ -8,34 +8,34 @@ export class Account {
   /** The points that were charged so far. */
   paid: number;
   readonly #rates: RateLimits | undefined;
-  readonly #caller: ClientIdentity | undefined;
+  readonly #client: ClientIdentity | undefined;
   readonly #transport: OperationTransport;
 
   /** @param paid the points that were charged for its request */
   constructor(
     rates: RateLimits | undefined,
-    caller: ClientIdentity | undefined,
+    client: ClientIdentity | undefined,
     transport: OperationTransport,
     paid = 0,
   ) {
     this.#rates = rates;
-    this.#caller = caller;
+    this.#client = client;
     this.#transport = transport;
     this.paid = paid;
   }
 
-  /** Charges the points that are missing to this number. @returns the error if the client does not have them */
-  charge(points: number): GraphQLError | undefined {
-    if (this.#rates === undefined || this.#caller === undefined || points <= this.paid) return undefined;
-    const refusal = this.#rates.charge(this.#caller, this.#transport, points, this.paid);
-    if (refusal === undefined) this.paid = points;
+  /** Charges what the operation has not paid yet of its total cost. @returns the error if the client has too few points */
+  charge(total: number): GraphQLError | undefined {
+    if (this.#rates === undefined || this.#client === undefined || total <= this.paid) return undefined;
+    const refusal = this.#rates.charge(this.#client, this.#transport, total, this.paid);
+    if (refusal === undefined) this.paid = total;
     return refusal;
   }
 
   /** Charges more points for work that is done already. It may leave the client in debt. */
   debit(points: number): void {
-    if (this.#rates === undefined || this.#caller === undefined || points <= 0) return;
-    this.#rates.debit(this.#caller, points);
+    if (this.#rates === undefined || this.#client === undefined || points <= 0) return;
+    this.#rates.debit(this.#client, points);
     this.paid += points;
   }
 }

@@ -114,7 +114,6 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
     (this as ClientSocket).isUnanswered = false;
   }
 
-  // The only listener of `close`: with two, Node would keep them in an array.
   function onCloseOf(this: WebSocket, code: number, reason: Buffer): void {
     (this as ClientSocket).connection?.onClosed?.(code, String(reason)).catch(internal);
   }

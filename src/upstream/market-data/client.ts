@@ -14,7 +14,7 @@ export type MarketDataClient = {
   pairs(previous?: readonly Pair[]): Promise<Rows<Pair>>;
   /** @param previous as for the pairs */
   tickers(previous?: readonly Ticker[]): Promise<Rows<Ticker>>;
-  /** `undefined` if the host answers that it has no order book of that ticker. */
+  /** `undefined` if the host responds that it has no order book of that ticker. */
   orderBook(tickerId: string): Promise<RawOrderBook | undefined>;
 };
 

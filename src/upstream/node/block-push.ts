@@ -12,7 +12,7 @@ export type BlockPush = {
 
 /** How the websocket of a node is. */
 type PushStatus = {
-  /** The websocket is open, and the node was asked to push. */
+  /** The websocket is open, and the node got the request to push. */
   readonly isOpen: boolean;
   /** It could not be opened or has ended, and no block has come since. */
   readonly isFailing: boolean;

@@ -113,7 +113,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     return { method: 'getpdestate', params: [{ BeaconHeight: height }], reader, signal };
   }
 
-  /** A call for a client. That a state is pruned or in the future is an answer and no failure of the node. */
+  /** A call for a client. That a state is pruned or in the future is a response and no failure of the node. */
   function passClient<T>(call: Call<T>): Promise<T> {
     return pass(call, true, (error) => whyStateIsMissing(error) === undefined);
   }
@@ -124,7 +124,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
   }
 
   /**
-   * A call for the third version. That the node does not have it is an answer and no failure, also if it follows the chain: then
+   * A call for the third version. That the node does not have it is a response and no failure, also if it follows the chain: then
    * other calls show whether the node is there.
    */
   function passV3<T>(call: Call<T>, isForClient: boolean): Promise<T> {

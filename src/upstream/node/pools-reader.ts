@@ -82,7 +82,8 @@ export function createPoolsReader<T>(options: PoolsOptions<T>): ResponseReader<T
     },
     take(member) {
       const { key, value } = parseMember(member.toString());
-      errors.delete(key);
+      // Also to look for a string that is not there, V8 copies it to the old generation.
+      if (errors.size > 0) errors.delete(key);
       try {
         pools.add(key, value);
       } catch (error) {

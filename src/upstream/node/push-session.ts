@@ -43,7 +43,7 @@ export type PushSessionOptions = {
   readonly proxies?: ProxySettings | undefined;
   /** For the connection and the upgrade. */
   readonly timeoutMs: number;
-  /** How often the gateway pings, so that no proxy closes the socket. A peer that does not answer within this time is gone. */
+  /** How often the gateway pings, so that no proxy closes the socket. A peer that sends no pong within this time is gone. */
   readonly pingMs: number;
   /** The socket is open, and the subscription was sent. */
   onOpen(): void;

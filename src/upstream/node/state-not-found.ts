@@ -43,7 +43,7 @@ export function isUnknownVerbosity(error: unknown): boolean {
   return isStateError(error) && causeOf(error).includes("Can't recognize verbosity");
 }
 
-/** Whether the node answered that the block is in the future for it. */
+/** Whether the node responded that the block is in the future for it. */
 export function isInFuture(error: unknown): boolean {
   return whyStateIsMissing(error) === 'future';
 }

@@ -1,21 +1,28 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { ExchangeState } from '../../../src/domain/exchange.ts';
+import type { PoolOrder } from '../../../src/domain/pool-order.ts';
 import { UpstreamRpcError, UpstreamTimeoutError } from '../../../src/errors.ts';
 import type { Head } from '../../../src/live/chain/head.ts';
 import { createPastStates } from '../../../src/live/chain/past-states.ts';
 import { createSandbox } from '../../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
+import { A, B, poolOfV3, stateOfV3 } from '../../domain/v3-pools.ts';
 import { nodeAt, nodesOf, onlyV1, roomyBulkhead, SOMEONE, UNWATCHED, uncounted } from '../../upstream/connect.ts';
 import { failureOf } from '../../upstream/failure.ts';
 import { blockNotFound, chainInfoOf, exchangeOf, headOf, scriptedNode, stateUnreadable } from './heads.ts';
 
 /** A node of which only states are calls, each reading failing with the next of these errors as long as there are any. */
 function nodeOf(...errors: Error[]): NodeClient & { readonly calls: number[] } {
+  return nodeWith(exchangeOf, errors);
+}
+
+function nodeWith(stateAt: (height: number) => ExchangeState, errors: Error[] = []) {
   const calls: number[] = [];
   const earlierState = async (height: number) => {
     calls.push(height);
     const error = errors.shift();
     if (error !== undefined) throw error;
-    return exchangeOf(height);
+    return stateAt(height);
   };
   return { ...scriptedNode({ tips: [], heights: [] }), calls, earlierState, chainInfo: async () => chainInfoOf(1) };
 }
@@ -87,6 +94,17 @@ describe('how often a state is read', () => {
     expect(node.calls.length).toBe(65);
     await states.read(2, head, SOMEONE);
     expect(node.calls.slice(64)).toEqual([65, 2]);
+  });
+
+  test('fewer are kept if they are large: a state of V3 can have a hundred thousand orders', async () => {
+    const order: PoolOrder = { id: 'a', sells: 1, rate1: 1n, rate2: 1n, balance1: 1n, balance2: 1n };
+    const orders = Array<PoolOrder>(100_000).fill(order);
+    const state = stateOfV3([poolOfV3([A, B], [1n, 1n], { orders })]);
+    const node = nodeWith((beaconHeight) => ({ ...state, beaconHeight }));
+    const { states, headAt } = statesOf(node);
+    const heights = Array.from({ length: 10 }, (_, index) => 1 + index);
+    for (const height of [...heights, ...heights.toReversed()]) await states.read(height, headAt(1_000), SOMEONE);
+    expect(node.calls).toEqual([...heights, 5, 4, 3, 2, 1]);
   });
 });
 

@@ -23,7 +23,7 @@ function stateOf(beaconHeight: number, pools: number): ExchangeState {
 function note(...states: readonly (readonly [height: number, pools: number])[]) {
   const lost: LostPools[] = [];
   const counts = createPoolCounts((each) => lost.push(each));
-  const whole = states.map(([height, pools]) => counts.isWhole(stateOf(height, pools)));
+  const whole = states.map(([height, pools]) => counts.check(stateOf(height, pools)));
   return { whole, lost };
 }
 

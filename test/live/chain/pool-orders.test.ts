@@ -65,6 +65,15 @@ describe('the orders of a pool', () => {
     expect(node.asked).toEqual([100, 100, 101]);
   });
 
+  test('are kept for fewer pools if the pools have many', async () => {
+    const [order] = ORDERS;
+    const node = nodeOf(undefined, { orders: Array<PoolOrder>(100_000).fill(order as PoolOrder) });
+    const { read, headAt } = await ordersOf([node]);
+    const heights = Array.from({ length: 10 }, (_, index) => 1 + index);
+    for (const height of [...heights, ...heights.toReversed()]) await read(poolAt(height), headAt(100), SOMEONE);
+    expect(node.asked).toEqual([...heights, 8, 7, 6, 5, 4, 3, 2, 1]);
+  });
+
   test('are read again for another block of the height, unless it is final', async () => {
     const node = nodeOf();
     const { read, headAt } = await ordersOf([node]);

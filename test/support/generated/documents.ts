@@ -20,7 +20,7 @@ export type PoolPairFilter = {
   readonly symbols?: ReadonlyArray<string> | null | undefined;
   /** Matches pools that contain this token. */
   readonly tokenId?: string | null | undefined;
-  /** Matches pools of this version. By default, of the one that traded at the height: V1 below the start of V3. Pools of V1 are read for whoever asks for them, once for each height. */
+  /** Matches pools of this version. By default, of the one that traded at the height: V1 below the start of V3. Pools of V1 are read when a client requests them, once for each height. */
   readonly version?: ExchangeVersion | null | undefined;
 };
 

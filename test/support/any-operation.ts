@@ -110,7 +110,10 @@ function createWriting(schema: GraphQLSchema, choose: (count: number) => number)
     if (inner === undefined) return '';
     const args = field.args.flatMap((arg) => argument(field, arg));
     // Fields of one name with other arguments may not stand side by side, nor those of which only one can be null.
-    const isOther = args.length > 0 || (field.name === 'poolId' && !isNonNullType(field.type));
+    const isOther =
+      args.length > 0 ||
+      (field.name === 'poolId' && !isNonNullType(field.type)) ||
+      (field.name === 'poolPair' && isNonNullType(field.type));
     const alias = isOther || choose(4) === 3 ? `a${names++}: ` : '';
     return `${alias}${field.name}${args.length > 0 ? `(${args.join(', ')})` : ''}${directive()}${inner && ` ${inner}`}`;
   }

@@ -42,12 +42,13 @@ test.each<[string, unknown, boolean]>([
   ['not without instructions', null, false],
   ['not if instructions are no list', { 0: ['280'] }, false],
 ])('an instruction that changes the parameters is found %s', async (_, instructions, changesParams) => {
-  expect(await frame(instructions)).toEqual({ height: 7, hash: 'ab', changesParams });
+  const trades = Array.isArray(instructions) ? expect.any(Function) : undefined;
+  expect(await frame(instructions)).toEqual({ height: 7, hash: 'ab', changesParams, trades });
 });
 
 test('a large frame is read', async () => {
   const instructions = Array.from({ length: 10_000 }, () => TRADE);
-  expect(await frame([...instructions, ['280']])).toEqual({ height: 7, hash: 'ab', changesParams: true });
+  expect(await frame([...instructions, ['280']])).toMatchObject({ height: 7, hash: 'ab', changesParams: true });
 });
 
 test.each([`{"Hash":"ab","Height":${'9'.repeat(30)}}`, '{"Hash":"ab","Height":"7"}', '{"Height":7}'])(

@@ -8,7 +8,7 @@ import { tokenField } from './token.ts';
 const TradeRef = builder.objectRef<TradeOfBlock>('Trade').implement({
   interfaces: [NodeRef],
   description:
-    'A trade through one pool, as its block records it. A trade along a route of several pools is one entry in each of them. The amounts are those of the curve of the pool and of its orders together. What the trader paid in fees is not part of them, except in the sold token on a route of several pools, where the exchange swaps a part of the fee along.',
+    'A trade through one pool, as its block records it. A trade along a route of several pools is one entry in each of them. The amounts are those of the curve of the pool and of its orders together. They do not contain the fee, with one exception: if the fee is paid in the sold token on a route of several pools, the exchange swaps a part of the fee along that route.',
   fields: (t) => ({
     id: t.id({
       description: NODE_ID,

@@ -78,12 +78,21 @@ export function createHeadTrades(options: HeadTradesOptions): HeadTrades {
     }, CALLS_FOR_A_BLOCK);
   }
 
+  function readUnlessPushed(head: Head): Promise<BlockTrades> {
+    const { beaconHeight: height, hash, chainInfo } = head;
+    // Without a hash, the gateways of a fleet could mean different blocks.
+    if (hash === '') return readFromAny(head);
+    return readOnce({ chainName: chainInfo.chainName, height, hash }, () => readFromAny(head));
+  }
+
   async function read(head: Head): Promise<BlockTrades> {
-    const { beaconHeight: height, hash, chainInfo, exchange } = head;
+    const { beaconHeight: height, hash, exchange } = head;
     if (exchange.v3 === undefined) return NO_TRADES;
-    const readPushed = pushed.get(nameOf(height, hash));
-    const trades = await (readPushed?.() ??
-      readOnce({ chainName: chainInfo.chainName, height, hash }, () => readFromAny(head)));
+    const name = nameOf(height, hash);
+    const readBlock = pushed.get(name) ?? (() => readUnlessPushed(head));
+    // A frame can have megabytes.
+    pushed.delete(name);
+    const trades = await readBlock();
     if (!trades.isComplete) watcher.undecodable(height);
     compare(head, trades);
     return trades;

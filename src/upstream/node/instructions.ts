@@ -3,10 +3,7 @@ import type { BlockTrades, PoolTrade } from '../../domain/trade.ts';
 import { parseJson } from '../json.ts';
 import { readArray, readObject, readString, readUint64, ShapeError } from '../wire.ts';
 
-/**
- * The types of instructions that change the pools of V3. A type can also be a word, and an instruction anything: what is not known is
- * passed over.
- */
+/** The types of instructions that change the pools of V3. All others are skipped. Their types can also be words. */
 const TRADE = '285';
 const CONTRIBUTION = '281';
 const WITHDRAWAL = '283';

@@ -35,7 +35,6 @@ export type OperationsOptions = {
 export function createOperations(options: OperationsOptions) {
   const { service, metrics, maskError, tracing, responseCacheBytes } = options;
   const { limits, sources, now, configured } = service;
-  const { head, tokens } = sources;
 
   // Long work of all requests does one step per turn of the event loop, so that many long requests do not block it together.
   const takeTurn = createFairTurnQueue();
@@ -44,11 +43,11 @@ export function createOperations(options: OperationsOptions) {
   const planner = createPlanner({ schema, limits });
   const subscribeToGroup = createSubscriptionGroups({ service, takeTurn, metrics, maskError, tracing });
   const timeoutMs = options.upstreamTimeoutMs;
-  const minimumHeights = createMinimumHeights({ head, hasNode: configured.NODE, timeoutMs, metrics });
+  const minimumHeights = createMinimumHeights({ head: sources.head, hasNode: configured.NODE, timeoutMs, metrics });
   const steps = { service, persisted, documents, planner, subscribeToGroup, minimumHeights };
   const pipeline = createPipeline({ ...steps, metrics, maskError, takeTurn });
   const dataVersion = createDataVersion(sources);
-  const cache = createResponseCache({ maxBytes: responseCacheBytes, dataVersion, tokenList: tokens.current, now });
+  const cache = createResponseCache({ maxBytes: responseCacheBytes, dataVersion, now });
 
   return {
     pipeline,

@@ -36,7 +36,7 @@ async function serveHandler(run: () => Promise<Executed>, broken: Partial<Respon
   const metrics = createMetrics('test');
   const requestIds = createRequestIds();
   const cache = {
-    ...createResponseCache({ maxBytes: 1_000_000, dataVersion, tokenList: dataVersion, now: () => 0 }),
+    ...createResponseCache({ maxBytes: 1_000_000, dataVersion, now: () => 0 }),
     ...broken,
   };
   const handler = createGraphqlHandler({

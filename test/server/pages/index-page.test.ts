@@ -42,17 +42,13 @@ describe('the index', () => {
     }
   });
 
-  test('is plain text for clients that prefer it, and a page for browsers, with the same links', async () => {
+  test('is a page for browsers, with the same links', async () => {
     const { get } = await open();
     const { links } = JSON.parse((await get()).text);
-    const plain = await get({ accept: 'text/plain' });
-    const page = await get(BROWSER_HEADERS);
-    expect([plain.type, page.type]).toEqual(['text/plain; charset=utf-8', 'text/html; charset=utf-8']);
-    for (const path of Object.values<string>(links)) {
-      expect(plain.text).toContain(`\n${path} `);
-      expect(page.text).toContain(`href="${path.slice(1)}"`);
-    }
-    for (const { text } of [plain, page]) expect(text).toContain('This is the sandbox: all data is simulated.');
+    const { type, text } = await get(BROWSER_HEADERS);
+    expect(type).toBe('text/html; charset=utf-8');
+    for (const path of Object.values<string>(links)) expect(text).toContain(`href="${path.slice(1)}"`);
+    expect(text).toContain('This is the sandbox: all data is simulated.');
   });
 
   test('does not link to GraphiQL if that is off', async () => {
@@ -62,13 +58,11 @@ describe('the index', () => {
     expect((await get(BROWSER_HEADERS)).text).not.toContain('GraphiQL');
   });
 
-  test('says in a browser and as plain text that the explorer is not built, and how to build it', async () => {
+  test('says in a browser that the explorer is not built, and how to build it', async () => {
     const { get } = await open({ explorer: 'not built' });
-    const answers = await Promise.all([BROWSER_HEADERS, { accept: 'text/plain' }].map(get));
-    for (const { status, text } of answers) {
-      expect(status).toBe(200);
-      expect(text).toContain('The explorer is not built. Run “npm ci && npm run build -w explorer”, and start');
-    }
+    const { status, text } = await get(BROWSER_HEADERS);
+    expect(status).toBe(200);
+    expect(text).toContain('The explorer is not built. Run “npm ci && npm run build -w explorer”, and start');
     expect(JSON.parse((await get()).text).links).not.toHaveProperty('explorer');
   });
 

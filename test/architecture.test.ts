@@ -137,11 +137,11 @@ describe('which part knows which', () => {
     expect(strangers).toEqual([]);
   });
 
-  test('the domain has no input and no output: of Node it takes hashing alone, of packages nothing', () => {
+  test('the domain has no input and no output: of Node it takes hashing alone, of packages a priority queue', () => {
     const taken = sources
       .filter(({ path }) => partOf(path) === 'domain')
       .flatMap(({ imports }) => imports.map(({ from }) => from).filter((from) => !isOurs(from)));
-    expect(new Set(taken)).toEqual(new Set(['node:crypto']));
+    expect(new Set(taken)).toEqual(new Set(['node:crypto', 'tinyqueue']));
   });
 
   test('the domain has no clock, no randomness and no caches by identity', () => {
@@ -414,6 +414,7 @@ const BUNDLED = [
     'pino-pretty',
     'prom-client',
     'proxy-addr',
+    'tinyqueue',
     'undici',
     'ws',
   ],

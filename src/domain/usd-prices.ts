@@ -1,3 +1,4 @@
+import TinyQueue from 'tinyqueue';
 import type { ExchangeState } from './exchange.ts';
 import { otherSide, type PoolGraph, toDoubles } from './pool-graph.ts';
 import { isTradable, type PoolPair, poolValues } from './pool-pair.ts';
@@ -30,12 +31,12 @@ export function usdPrices(state: ExchangeState, graph: PoolGraph, stableCoins: r
   const values = state.v3 === undefined ? reserves : toDoubles(state.v3.values);
   const prices = new Float64Array(placesOf.length);
   const [depths, dollars, amounts] = [prices.slice(), prices.slice(), prices.slice()];
-  const queue = createQueue();
+  const queue = new TinyQueue<Reached>([], compareReached);
 
   function add(token: number, depth: number): void {
     if (depth <= (depths[token] ?? 0)) return;
     depths[token] = depth;
-    queue.add({ token, depth });
+    queue.push({ token, depth });
   }
 
   const defined = new Map(
@@ -52,7 +53,8 @@ export function usdPrices(state: ExchangeState, graph: PoolGraph, stableCoins: r
   }
   const isDone = new Uint8Array(placesOf.length);
 
-  for (let token = queue.next(); token !== undefined; token = queue.next()) {
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    const { token } = next;
     if (isDone[token]) continue;
     isDone[token] = 1;
     // A stable coin has its price already.
@@ -106,38 +108,7 @@ function ifFinite(number: number): number | undefined {
 
 type Reached = { readonly token: number; readonly depth: number };
 
-/** Creates a binary heap. The deepest token is next; of equally deep ones, that with the smallest number. */
-function createQueue() {
-  const heap: Reached[] = [];
-  const isBefore = (a: Reached, b: Reached) => a.depth > b.depth || (a.depth === b.depth && a.token < b.token);
-
-  return {
-    add(reached: Reached): void {
-      let index = heap.push(reached) - 1;
-      while (index > 0) {
-        const parentIndex = (index - 1) >> 1;
-        const parent = heap[parentIndex];
-        if (parent === undefined || isBefore(parent, reached)) break;
-        heap[index] = parent;
-        index = parentIndex;
-      }
-      heap[index] = reached;
-    },
-    next(): number | undefined {
-      const [first] = heap;
-      const last = heap.pop();
-      if (last === undefined || last === first) return first?.token;
-      let index = 0;
-      for (;;) {
-        const [left, right] = [heap[index * 2 + 1], heap[index * 2 + 2]];
-        const isRight = left !== undefined && right !== undefined && isBefore(right, left);
-        const child = isRight ? right : left;
-        if (child === undefined || isBefore(last, child)) break;
-        heap[index] = child;
-        index = index * 2 + (isRight ? 2 : 1);
-      }
-      heap[index] = last;
-      return first?.token;
-    },
-  };
+/** Sorts the deepest token first; of equally deep ones, that with the smallest number. */
+function compareReached(a: Reached, b: Reached): number {
+  return a.depth === b.depth ? a.token - b.token : a.depth > b.depth ? -1 : 1;
 }

@@ -187,8 +187,8 @@ describe('a malformed minimum height', () => {
 });
 
 describe('an operation that waits for a height', () => {
-  test('ends when its client disconnects', async () => {
-    const { tip, url, webSocketUrl, waiting, outcome } = await serve();
+  test('is not executed if its client has disconnected', async () => {
+    const { tip, url, webSocketUrl, waiting, outcome } = await serve({ config: { upstreamTimeoutMs: 2_000 } });
     const leaving = new AbortController();
     const { signal } = leaving;
     const headers = { ...JSON_TYPE, [HEADER]: String(tip + 1) };

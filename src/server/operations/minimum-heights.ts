@@ -13,7 +13,7 @@ import { badRequest, heightNotReached } from '../requests/refusal.ts';
 /** Who names a minimum height. */
 export type HeightClient = {
   readonly address: string | undefined;
-  /** Emits `close` when the client has disconnected. */
+  /** Closed when the client has disconnected: the operation is not executed then, but waits as long as others. */
   readonly connection?: Closing | undefined;
   /** When the operation was received, in `performance.now()`: it waits from then on. By default, now. */
   readonly receivedAt?: number | undefined;
@@ -71,7 +71,6 @@ export function createMinimumHeights(options: MinimumHeightsOptions): MinimumHei
   const { head, hasNode, timeoutMs, metrics } = options;
   const waiting = new Set<Waiter>();
   const waitingOf = new Map<string | undefined, number>();
-  const waitersOf = new WeakMap<Closing, Set<Waiter>>();
   const released = createTurnLimit(RELEASED_PER_TURN);
   let heads: Subscription | undefined;
   let isStopped = false;
@@ -94,10 +93,9 @@ export function createMinimumHeights(options: MinimumHeightsOptions): MinimumHei
     const timer = setTimeout(resolve, Math.max(0, receivedAt + timeoutMs - performance.now()), 'late');
     waiting.add(waiter);
     waitingOf.set(address, (waitingOf.get(address) ?? 0) + 1);
-    const waiters = connection && waitersOn(connection);
-    waiters?.add(waiter);
     metrics.addWaitingForHeight(1);
-    follow();
+    // The heads are followed only while something waits.
+    heads ??= onEach(head.subscribe, endReached);
 
     const outcome = await promise;
     clearTimeout(timer);
@@ -105,34 +103,14 @@ export function createMinimumHeights(options: MinimumHeightsOptions): MinimumHei
     const left = (waitingOf.get(address) ?? 1) - 1;
     if (left === 0) waitingOf.delete(address);
     else waitingOf.set(address, left);
-    waiters?.delete(waiter);
     metrics.addWaitingForHeight(-1);
-    unfollow();
+    if (waiting.size === 0) {
+      heads?.cancel();
+      heads = undefined;
+    }
+    if (connection !== undefined && isClosed(connection)) return 'left';
     if (outcome === 'waited') await released.wait();
     return outcome;
-  }
-
-  /** One listener for each connection: a websocket or an array can have many operations that wait. */
-  function waitersOn(connection: Closing): Set<Waiter> {
-    const known = waitersOf.get(connection);
-    if (known !== undefined) return known;
-    const waiters = new Set<Waiter>();
-    waitersOf.set(connection, waiters);
-    connection.once('close', () => {
-      for (const { end } of waiters) end('left');
-    });
-    return waiters;
-  }
-
-  /** The heads are followed only while something waits. */
-  function follow(): void {
-    heads ??= onEach(head.subscribe, endReached);
-  }
-
-  function unfollow(): void {
-    if (waiting.size > 0) return;
-    heads?.cancel();
-    heads = undefined;
   }
 
   function endReached(newest: Head): void {

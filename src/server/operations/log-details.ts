@@ -1,13 +1,12 @@
 import { hash } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
-import { Lexer, Source, type Token, TokenKind } from 'graphql';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ErrorCode } from '../../domain/error-codes.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
 
 /** Identifies an operation in the access log, without its text and its variables. */
 export type OperationLabel = {
-  /** The name of the operation, if it has one. */
+  /** The name of the operation: as the client sends it, or else if the document begins with it. */
   readonly operation?: string;
   /** The first 16 hexadecimal digits of the SHA-256 hash of the document, as in persisted queries. */
   readonly hash?: string;
@@ -22,36 +21,15 @@ export function labelOf(params: { readonly query?: unknown; readonly operationNa
   const { query, operationName } = params;
   const isText = typeof query === 'string';
   const sent = typeof operationName === 'string' && NAME.test(operationName) ? operationName : undefined;
-  const operation = sent ?? (isText ? firstNameIn(query) : undefined);
+  const operation = sent ?? (isText ? FIRST_NAME.exec(query)?.[1] : undefined);
   return {
     ...(operation !== undefined && { operation }),
     ...(isText && { hash: hash('sha256', query, 'hex').slice(0, HASH_DIGITS) }),
   };
 }
 
-const OPERATION_TYPES: ReadonlySet<string> = new Set(['query', 'mutation', 'subscription']);
-
-/** Maximum number of tokens that are read to find the name: the fragments before the first operation may be long. */
-const MAX_TOKENS = 500;
-
-/** The name of the first operation of a document, which may be malformed. */
-function firstNameIn(text: string): string | undefined {
-  const lexer = new Lexer(new Source(text));
-  try {
-    for (let depth = 0, count = 0; count < MAX_TOKENS; count++) {
-      const token: Token = lexer.advance();
-      if (token.kind === TokenKind.EOF) return undefined;
-      if (token.kind === TokenKind.BRACE_L) depth += 1;
-      if (token.kind === TokenKind.BRACE_R) depth -= 1;
-      if (depth > 0 || token.kind !== TokenKind.NAME || !OPERATION_TYPES.has(token.value)) continue;
-      const next = lexer.lookahead();
-      return next.kind === TokenKind.NAME && NAME.test(next.value) ? next.value : undefined;
-    }
-  } catch {
-    // A syntax error.
-  }
-  return undefined;
-}
+/** Matches the start of a document that begins with a named operation, after comments. */
+const FIRST_NAME = /^(?:[\s,]|#[^\n\r]*[\n\r])*(?:query|mutation|subscription)[\s,]+([_A-Za-z]\w{0,127})(?!\w)/;
 
 /** The errors of a result, for the access log. */
 type ErrorSummary = {

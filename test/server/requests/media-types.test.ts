@@ -55,7 +55,7 @@ test('the accepted JSON type is the one of Yoga', async () => {
 });
 
 test('no header accepts everything, as JSON', () => {
-  expect(createNegotiation()(undefined)).toEqual({ json: 'application/json', events: true, multipart: true });
+  expect(createNegotiation()(undefined)).toEqual({ json: 'application/json', events: true });
 });
 
 test.each([

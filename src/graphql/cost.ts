@@ -1,7 +1,7 @@
 import type { Complexity } from './complexity.ts';
 import type { Service } from './context.ts';
 import { type Arguments, countValues } from './execution/arguments.ts';
-import type { FieldPlan, ObjectPlan, OperationPlan, SelectionCost } from './execution/plan.ts';
+import type { FieldPlan, ObjectPlan, OperationPlan } from './execution/plan.ts';
 import { ASSUMED_LIST_SIZE, type Limits, requireAtMost, VALUE } from './limits.ts';
 
 /** The estimated size of the response to an operation. */
@@ -23,7 +23,7 @@ export function complexityOf({ objects, schemaObjects }: OperationCost): number 
 
 /** Estimates the response to an operation with these arguments, before anything of it is executed. */
 export function measureCost(plan: OperationPlan, args: readonly Arguments[], service: Service): OperationCost {
-  const measurement: Measurement = { args, service, heights: undefined, known: undefined };
+  const measurement: Measurement = { args, service, heights: undefined, known: new Map() };
   const cost = costOfObject(plan.root, measurement);
   return {
     objects: cost.objects + cost.objectsPerEntry * ASSUMED_LIST_SIZE,
@@ -56,8 +56,20 @@ type Measurement = {
   readonly service: Service;
   /** Collects the heights that arguments name. Most operations name none. */
   heights: Set<number> | undefined;
-  /** The costs of selections inside of fields: one that several fields share is measured once. */
-  known: Map<ObjectPlan, SelectionCost> | undefined;
+  readonly known: Map<ObjectPlan, SelectionCost>;
+};
+
+/** The estimated size of one object, for one selection. */
+type SelectionCost = {
+  readonly objects: number;
+  /** The part of `objects` for each entry of those lists in it whose length only the parent field may know. */
+  readonly objectsPerEntry: number;
+  /** Objects to add to {@link objects}, unless the field that returns this object has read them already. */
+  readonly objectsUnlessRead: number;
+  readonly schemaObjects: number;
+  readonly values: number;
+  /** The part of `values` for each entry of such lists. */
+  readonly valuesPerEntry: number;
 };
 
 const NOTHING: SelectionCost = {
@@ -72,28 +84,13 @@ const NOTHING: SelectionCost = {
 /** Introspection: a list of the schema counts as this many objects. */
 const ASSUMED_SCHEMA_LIST_SIZE = 8;
 
-/** The cost of a selection that is the same for all variables and at all times; `undefined` if it is not. */
-export function fixedCostOf(fields: readonly FieldPlan[]): SelectionCost | undefined {
-  let sum = NOTHING;
-  for (const field of fields) {
-    const { args, complexity } = field;
-    if (typeof args === 'number' || args instanceof Error || typeof complexity === 'function') return undefined;
-    if (valuesIn(field, args as Arguments) > 0) return undefined;
-    let inside = NOTHING;
-    for (const { fixedCost } of field.selections) {
-      if (fixedCost === undefined) return undefined;
-      inside = maximum(inside, fixedCost);
-    }
-    sum = add(sum, costOfValue(field, complexity, inside, 0));
-  }
-  return sum;
-}
-
+/** A selection that several fields share is measured once. */
 function costOfObject(plan: ObjectPlan, measurement: Measurement): SelectionCost {
-  const known = plan.fixedCost ?? measurement.known?.get(plan);
+  const known = measurement.known.get(plan);
   if (known !== undefined) return known;
   let sum = NOTHING;
   for (const field of plan.fields) sum = add(sum, costOfField(field, measurement));
+  measurement.known.set(plan, sum);
   return sum;
 }
 
@@ -107,11 +104,7 @@ function costOfField(field: FieldPlan, measurement: Measurement): SelectionCost 
   for (const height of field.findHeights?.(args as Arguments) ?? [])
     measurement.heights = (measurement.heights ?? new Set()).add(height);
   let inside = NOTHING;
-  for (const plan of field.selections) {
-    const cost = costOfObject(plan, measurement);
-    if (plan.fixedCost === undefined) measurement.known = (measurement.known ?? new Map()).set(plan, cost);
-    inside = maximum(inside, cost);
-  }
+  for (const plan of field.selections) inside = maximum(inside, costOfObject(plan, measurement));
   const { complexity } = field;
   const own = typeof complexity === 'function' ? complexity(args, { service: measurement.service }) : complexity;
   return costOfValue(field, own, inside, sentValues);

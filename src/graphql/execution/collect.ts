@@ -17,7 +17,8 @@ import {
 type CollectOptions = {
   readonly schema: GraphQLSchema;
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
-  readonly variables: VariableValues;
+  /** Without them, `@skip` and `@include` have no effect. */
+  readonly variables: VariableValues | undefined;
   /** Called for each selection, with the number of fragments around it. @throws if a limit is exceeded */
   readonly count: (fragments: number) => void;
 };
@@ -37,7 +38,7 @@ export function collectFields(
   function collect({ selections }: SelectionSetNode, nesting: number): void {
     for (const selection of selections) {
       count(nesting);
-      if (!isIncluded(selection, variables)) continue;
+      if (variables !== undefined && !isIncluded(selection, variables)) continue;
       if (selection.kind === Kind.FIELD) {
         const name = (selection.alias ?? selection.name).value;
         const field = fields.get(name);

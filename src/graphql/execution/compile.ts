@@ -15,7 +15,6 @@ import {
 } from 'graphql';
 import { QueryTooComplexError } from '../../errors.ts';
 import { estimateField } from '../complexity.ts';
-import { fixedCostOf } from '../cost.ts';
 import { type Limits, requireAtMost } from '../limits.ts';
 import { heightFinderOf } from '../named-heights.ts';
 import { type Arguments, readArguments, variablesIn } from './arguments.ts';
@@ -29,8 +28,11 @@ type Compiled = {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
-  /** The variables that decide what is selected. The plan holds for all variables with the same decisions. */
-  readonly variables: VariableValues;
+  /**
+   * The variables that decide what is selected. The plan holds for all variables with the same decisions. Without them, everything
+   * is selected.
+   */
+  readonly variables: VariableValues | undefined;
   readonly limits: Pick<Limits, 'maxDepth' | 'maxNesting' | 'maxSiblings'>;
   readonly shapes: Shapes;
 };
@@ -91,7 +93,6 @@ export function compile({ schema, document, operation, variables, limits, shapes
       hasVariables: seesVariables,
       shape: found?.shape,
       isCacheable,
-      fixedCost: fixedCostOf(fields),
       nesting: nestingOf(fields, selected),
       depth: depthOf(fields),
     };

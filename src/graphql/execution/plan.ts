@@ -31,25 +31,10 @@ export type ObjectPlan = {
   readonly shape: Shape | undefined;
   /** Whether the JSON of its objects is cached by its shape, because it is the same in many responses. */
   readonly isCacheable: boolean;
-  /** Its cost, if that is the same for all variables and at all times. */
-  readonly fixedCost: SelectionCost | undefined;
   /** Nesting depth of selections and fragments, including itself. */
   readonly nesting: number;
   /** Nesting depth of its fields, without introspection. */
   readonly depth: number;
-};
-
-/** The estimated size of one object, for one selection. */
-export type SelectionCost = {
-  readonly objects: number;
-  /** The part of `objects` for each entry of those lists in it whose length only the parent field may know. */
-  readonly objectsPerEntry: number;
-  /** Objects to add to {@link objects}, unless the field that returns this object has read them already. */
-  readonly objectsUnlessRead: number;
-  readonly schemaObjects: number;
-  readonly values: number;
-  /** The part of `values` for each entry of such lists. */
-  readonly valuesPerEntry: number;
 };
 
 /** How one field of a selection is written. */

@@ -34,8 +34,6 @@ export type KnownOperation = {
   readonly conditions: readonly string[];
   /** Whether its document is cached, so that its plan can be used again. */
   readonly isCached: boolean;
-  /** The plans of a persisted operation, by the values of the conditions. They are never evicted. */
-  readonly plans?: ReadonlyMap<string, CompiledOperation>;
 };
 
 /** The plan of an operation, or why the operation is too complex. */
@@ -86,10 +84,10 @@ export function createPlanner({ schema, limits }: PlannerOptions): Planner {
   const shapes = createShapes();
 
   function compileOnce(operation: KnownOperation, variables: VariableValues) {
-    const { id, document, conditions, isCached, plans } = operation;
+    const { id, document, conditions, isCached } = operation;
     const values = conditions.length === 0 ? '' : valuesOf(conditions, variables);
     const key = `${id}:${values}`;
-    const known = plans?.get(values) ?? cache.get(key);
+    const known = cache.get(key);
     if (known !== undefined) return { compiled: known, isRepeated: true };
     const compiled = compileOperation(operation, variables, { schema, limits, shapes });
     const characters = document.loc?.end ?? 0;
@@ -135,7 +133,7 @@ function valuesOf(conditions: readonly string[], { coerced }: VariableValues): s
 
 function compileOperation(
   { document, definition }: Pick<KnownOperation, 'document' | 'definition'>,
-  variables: VariableValues,
+  variables: VariableValues | undefined,
   options: CompilerOptions,
 ): CompiledOperation {
   try {
@@ -146,40 +144,19 @@ function compileOperation(
   }
 }
 
-/** Maximum number of conditions of an operation whose plans are all compiled in advance: 16 plans. */
-const MAX_CONDITIONS = 4;
-
-/** Compiles an operation for all values of its conditions; none if it has too many conditions. */
-function compileAll(
-  operation: Pick<KnownOperation, 'document' | 'definition' | 'conditions'>,
-  options: CompilerOptions,
-): ReadonlyMap<string, CompiledOperation> {
-  const { definition, conditions } = operation;
-  const variableDefinitions = definition.variableDefinitions?.filter(({ variable }) =>
-    conditions.includes(variable.name.value),
-  );
-  const plans = new Map<string, CompiledOperation>();
-  if (conditions.length > MAX_CONDITIONS) return plans;
-  for (let bits = 0; bits < 2 ** conditions.length; bits++) {
-    const inputs = Object.fromEntries(conditions.map((name, index) => [name, (bits & (1 << index)) !== 0]));
-    const { values } = readVariables(options.schema, { variableDefinitions }, inputs);
-    if (values !== undefined) plans.set(valuesOf(conditions, values), compileOperation(operation, values, options));
-  }
-  return plans;
+/** Why an operation of a valid document is too complex with all that its directives can include; `undefined` if it is not. */
+export function findExcessOf(
+  document: DocumentNode,
+  definition: OperationDefinitionNode,
+  options: PlannerOptions,
+): QueryTooComplexError | undefined {
+  return compileOperation({ document, definition }, undefined, { ...options, shapes: createShapes() }).excess;
 }
 
 let operations = 0;
 
-/**
- * What is known of the operations of a valid document, found out when an operation is first selected.
- *
- * @param compiler compiles the plans of an operation when it is first selected, and keeps them; without it, plans are cached
- */
-export function createValidDocument(
-  document: DocumentNode,
-  isCached = true,
-  compiler?: CompilerOptions,
-): ValidDocument {
+/** What is known of the operations of a valid document, found out when an operation is first selected. */
+export function createValidDocument(document: DocumentNode, isCached = true): ValidDocument {
   const known = new Map<OperationDefinitionNode, KnownOperation>();
 
   return {
@@ -191,9 +168,8 @@ export function createValidDocument(
       if (before !== undefined) return before;
       const conditions = findConditions(document, definition);
       const operation = { id: operations++, document, definition, conditions, isCached };
-      const complete = compiler ? { ...operation, plans: compileAll(operation, compiler) } : operation;
-      known.set(definition, complete);
-      return complete;
+      known.set(definition, operation);
+      return operation;
     },
   };
 }

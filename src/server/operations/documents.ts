@@ -4,8 +4,7 @@ import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import { MAX_ERRORS, withoutStacks } from '../../errors.ts';
 import { parseDocument } from '../../graphql/document-source.ts';
 import { placeError } from '../../graphql/errors.ts';
-import { createValidDocument, type ValidDocument } from '../../graphql/execution/planner.ts';
-import { createShapes } from '../../graphql/execution/shapes.ts';
+import { createValidDocument, findExcessOf, type ValidDocument } from '../../graphql/execution/planner.ts';
 import { nextTurn } from '../../graphql/execution/time-slice.ts';
 import type { Limits } from '../../graphql/limits.ts';
 import type { TakeTurn } from '../../live/broadcast/turn-limit.ts';
@@ -29,7 +28,7 @@ export type ReadDocument =
 export type Documents = {
   /** Reads a document of a client: at once if it is cached or short, in several turns of the event loop if it is long. */
   read(text: string, client?: string): MaybePromise<ReadDocument>;
-  /** Reads a persisted document at once, and compiles the plans of its operations. They belong to it, and not to a cache. */
+  /** Reads a persisted document at once, and compares its operations with the limits. */
   prepare(text: string): ReadDocument;
 };
 
@@ -53,7 +52,6 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused
     sizeCalculation: (_read, text) => text.length + 1,
   });
   const validation = createValidation(schema);
-  const shapes = createShapes();
 
   function parse(text: string): DocumentNode | GraphQLError {
     const excess = findExcessInText(text);
@@ -110,13 +108,13 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused
     if (document instanceof GraphQLError) return { errors: [document] };
     const found = validation.validate(document);
     if (found.length > 0) return { errors: found.map((error) => toRefusal('GRAPHQL_VALIDATION_FAILED', error)) };
-    const valid = createValidDocument(document, true, { schema, limits, shapes });
-    const excess = document.definitions.flatMap((definition) => {
-      if (definition.kind !== Kind.OPERATION_DEFINITION) return [];
-      const plans = valid.operation(definition.name?.value)?.plans;
-      return [...(plans?.values() ?? [])].flatMap((compiled) => compiled.excess ?? []);
-    });
-    return excess.length === 0 ? { valid } : { errors: excess.map(({ code, message }) => refusal(code, message)) };
+    const excess = document.definitions.flatMap((definition) =>
+      definition.kind === Kind.OPERATION_DEFINITION
+        ? (findExcessOf(document, definition, { schema, limits }) ?? [])
+        : [],
+    );
+    if (excess.length > 0) return { errors: excess.map(({ code, message }) => refusal(code, message)) };
+    return { valid: createValidDocument(document) };
   }
 
   return {

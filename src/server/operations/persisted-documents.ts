@@ -22,7 +22,7 @@ export type PersistedManifest = {
 };
 
 /**
- * Parses, validates and plans all documents of a manifest, so that the first request for one takes as long as any other.
+ * Parses and validates all documents of a manifest.
  *
  * @returns the documents, or the first error of each document that cannot be executed
  */

@@ -7,11 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createPlanner } from '../../../src/graphql/execution/planner.ts';
-import { LIMITS, type Limits } from '../../../src/graphql/limits.ts';
-import { schema } from '../../../src/graphql/schema.ts';
 import { createGateway } from '../../../src/index.ts';
-import { preparePersistedDocuments } from '../../../src/server/operations/persisted-documents.ts';
 import type { Config } from '../../../src/settings/settings.ts';
 import type { Answer } from '../../support/gateway.ts';
 import { type ServedGateway, serveGatewayForTest } from '../../support/served-gateway.ts';
@@ -206,21 +202,6 @@ test('browsers read in the place of GraphiQL that it is off with PERSISTED_ONLY'
   expect(await index.body.text()).not.toContain('GraphiQL');
 });
 
-const limits = Object.fromEntries(Object.entries(LIMITS).map(([name, limit]) => [name, limit.default])) as Limits;
-
-test('every operation is planned in advance, for all values of its conditions', () => {
-  const { documents, problems } = preparePersistedDocuments(manifest, { schema, limits });
-  expect(problems).toEqual([]);
-  const planner = createPlanner({ schema, limits });
-  const operation = documents.get('conditional')?.valid.operation('If');
-  for (const a of [true, false])
-    for (const b of [true, false, undefined]) {
-      const planned = operation && planner.plan(operation, { a, ...(b !== undefined && { b }) });
-      expect(planned?.plan).toBe(operation?.plans?.get(`${a},${b ?? false}`)?.plan);
-      expect(planned?.plan).toBeDefined();
-    }
-});
-
 describe('a manifest with documents that cannot be executed', () => {
   const INVALID = {
     good: HEIGHT,
@@ -228,7 +209,7 @@ describe('a manifest with documents that cannot be executed', () => {
     field: 'query A {\n  nothing\n}',
     mutation: 'mutation A { a }',
     fragment: 'fragment A on Query { beaconHeight }',
-    deep: 'query A { service { limits { maxDepth } } }',
+    deep: 'query A($a: Boolean!) { service @include(if: $a) { limits { maxDepth } } }',
   };
   const PROBLEMS = [
     /document "syntax": Syntax Error: Expected Name, found <EOF>\. \(line 1, column 8 of its text\)$/,

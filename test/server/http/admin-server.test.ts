@@ -119,7 +119,7 @@ describe('with an admin port', () => {
     const first = await startGatewayForTest({ config: { adminPort: taken.port } });
     await expect(first.app.listen(0, '127.0.0.1')).rejects.toMatchObject({
       code: 'EADDRINUSE',
-      message: `cannot listen on 127.0.0.1:${taken.port}: the port is in use`,
+      message: `listen EADDRINUSE: address already in use 127.0.0.1:${taken.port}`,
     });
 
     const second = await startGatewayForTest({ config: { adminPort: free.port } });

@@ -5,7 +5,6 @@ import { schema } from '../../graphql/schema.ts';
 import { createFairTurnQueue } from '../../live/broadcast/turn-limit.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { createDataVersion } from './data-version.ts';
 import { createDocuments } from './documents.ts';
 import { createMinimumHeights } from './minimum-heights.ts';
 import type { PersistedDocuments } from './persisted-documents.ts';
@@ -13,7 +12,7 @@ import { createPersistedQueries } from './persisted-queries.ts';
 import { createPipeline } from './pipeline.ts';
 import { createQueryResponses } from './query-responses.ts';
 import { createRequestResults } from './request-results.ts';
-import { createResponseCache } from './response-cache.ts';
+import { createDataVersion, createResponseCache } from './response-cache.ts';
 import { createSubscriptionGroups } from './subscription-groups.ts';
 
 /** What the operations of all transports need. */

@@ -3,10 +3,9 @@ import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { OperationSpan } from '../../tracing/tracing.ts';
 import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
 import type { Account } from './account.ts';
-import type { DataVersion } from './data-version.ts';
 import { EncodedResponse } from './encoded-response.ts';
 import { codesOf } from './log-details.ts';
-import type { ResponseCache } from './response-cache.ts';
+import type { DataVersion, ResponseCache } from './response-cache.ts';
 
 /** A request that may be a query, on any transport. */
 export type QueryRequest = {

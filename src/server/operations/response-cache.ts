@@ -1,7 +1,34 @@
 import { LRUCache } from 'lru-cache';
 import type { Instant } from '../../domain/instant.ts';
-import type { DataVersion } from './data-version.ts';
+import type { Service } from '../../graphql/context.ts';
 import type { EncodedResponse } from './encoded-response.ts';
+
+/** The version of all published data: the same object until something is published. */
+export type DataVersion = object;
+
+/**
+ * Creates the function that returns the current version. It compares the head, the pairs, the tickers and the token list by
+ * identity each time that it is called. Notifications would not do, because data that becomes too old is not published.
+ */
+export function createDataVersion({
+  head,
+  market,
+  tokens,
+}: Pick<Service['sources'], 'head' | 'market' | 'tokens'>): () => DataVersion {
+  const read = () => [
+    head.current(),
+    market.pairs.current()?.market,
+    market.tickers.current()?.market,
+    tokens.current(),
+  ];
+  let version = read();
+
+  return () => {
+    const current = read();
+    if (current.some((value, index) => value !== version[index])) version = current;
+    return version;
+  };
+}
 
 /**
  * The cache of responses, by the text of the request. A response is used for as long as executing the request again would give

@@ -7,14 +7,15 @@ import SchemaBuilder, {
 } from '@pothos/core';
 import RelayPlugin from '@pothos/plugin-relay';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { BestBlock, ChainInfo } from '../domain/chain.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Pair, Ticker } from '../domain/market.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
-import type { TokenId } from '../domain/token.ts';
+import type { Token, TokenId } from '../domain/token.ts';
+import type { TradeOfBlock } from '../loaders/trades.ts';
 import { type Complexity, objects } from './complexity.ts';
 import type { Context } from './context.ts';
 import { IS_CURSOR } from './named-heights.ts';
-import { typeOfNode } from './node-type.ts';
 
 /** The TypeScript types of the context and of the scalars. */
 type SchemaTypes = {
@@ -52,6 +53,23 @@ declare global {
 
 /** The description of the ids that `node` accepts. */
 export const NODE_ID = 'Id of the object for `node`: the type, a colon, and a key that is unique within the type.';
+
+/** For each type that `Query.node` finds, a field that its objects always have. A ticker also has the fields of a pair. */
+const FIELDS = [
+  ['PoolPair', 'reserve1' satisfies keyof PoolPair],
+  ['Ticker', 'lastPrice' satisfies keyof Ticker],
+  ['Pair', 'tickerId' satisfies keyof Pair],
+  ['ChainInfo', 'activeShards' satisfies keyof ChainInfo],
+  ['BestBlock', 'blockProducer' satisfies keyof BestBlock],
+  ['Token', 'decimals' satisfies keyof Token],
+  ['Trade', 'trade' satisfies keyof TradeOfBlock],
+] as const;
+
+/** The name of the GraphQL type of an object of the domain that has an id; `undefined` for another value. */
+export function typeOfNode(node: unknown): string | undefined {
+  if (typeof node !== 'object' || node === null) return undefined;
+  return FIELDS.find(([, field]) => field in node)?.[0];
+}
 
 /** Collects the types of the schema, which the files in types/ define. Fields are non-null by default. */
 export const builder = new SchemaBuilder<SchemaTypes>({

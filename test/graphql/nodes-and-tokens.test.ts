@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { KNOWN_TOKENS } from '../../src/domain/token.ts';
-import { typeOfNode } from '../../src/graphql/node-type.ts';
+import { typeOfNode } from '../../src/graphql/builder.ts';
 import { A, B, poolOfV3 } from '../domain/v3-pools.ts';
 import { chainInfoOf } from '../live/chain/heads.ts';
 import { startGateway, startGatewayForTest } from '../support/gateway.ts';

@@ -6,7 +6,7 @@ import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
-import { type AccessDetails, summarizeErrors } from '../operations/log-details.ts';
+import { type AccessDetails, type OperationLabel, summarizeErrors } from '../operations/log-details.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
 import type { Client } from '../operations/prepared-operation.ts';
 import { type ArrayResults, accessOf, type RequestResult, type RequestResults } from '../operations/request-results.ts';
@@ -40,20 +40,29 @@ export type UseOperationsOptions = Pick<TransportOptions, 'clients' | 'rates' | 
     readonly metrics: Pick<Metrics, 'recordErrors'>;
   };
 
-/** The result of a request, or those of an array, and what the access log says about it. */
-type Handled = { readonly all: RequestResult | ArrayResults; readonly access: AccessDetails };
-
-/** The same as Yoga hands it on from the parser to the encoder. Yoga requires a query, and reads no private field. */
-class HandledParams implements GraphQLParams {
+/** What a request contains, as Yoga hands it on from the parser to the handler. Yoga requires a query, and reads no private field. */
+class SentParams implements GraphQLParams {
   readonly query = '';
-  readonly #handled: Handled;
+  readonly #sent: Entry | readonly Entry[];
 
-  constructor(handled: Handled) {
-    this.#handled = handled;
+  constructor(sent: Entry | readonly Entry[]) {
+    this.#sent = sent;
   }
 
-  get handled(): Handled {
-    return this.#handled;
+  get sent(): Entry | readonly Entry[] {
+    return this.#sent;
+  }
+}
+
+/** The result of a request, or those of an array, as Yoga hands them on from the handler to the encoder. */
+class Results {
+  readonly errors: readonly GraphQLError[] = [];
+  readonly all: RequestResult | ArrayResults;
+  readonly access: AccessDetails;
+
+  constructor(all: RequestResult | ArrayResults, label: OperationLabel) {
+    this.all = all;
+    this.access = { label, ...accessOf([all].flat()) };
   }
 }
 
@@ -71,7 +80,7 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
     return Array.isArray(params) ? readEntries(params, maxOperationsPerRequest) : readOperation(params);
   }
 
-  async function run(sent: Entry | readonly Entry[], { headers }: Request, served?: ServedRequest) {
+  async function run(sent: Entry | readonly Entry[], { headers }: Request, served?: ServedRequest): Promise<Results> {
     const clientAt = (index: number): Client => ({
       address: served && clients.of(served.request),
       connection: served?.response,
@@ -86,8 +95,7 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
       ? await results.array(sent, clientAt, minimum)
       : await results.one(sent, clientAt(0), minimum);
     const [first] = [sent].flat();
-    const label = first === undefined || first instanceof GraphQLError ? {} : persisted.labelOf(first);
-    return new HandledParams({ all, access: { label, ...accessOf([all].flat()) } });
+    return new Results(all, first === undefined || first instanceof GraphQLError ? {} : persisted.labelOf(first));
   }
 
   function open(updates: Subscribe<EncodedUpdate>, { signal }: Request, response?: ServerResponse): Readable {
@@ -106,25 +114,23 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
       const { url, method, headers, signal } = request;
       if (method === 'HEAD') setRequest(new fetchAPI.Request(url, { method: 'GET', headers, signal }));
     },
-    onRequestParse({ request, setRequestParser, serverContext: { served } }) {
+    onRequestParse({ request, setRequestParser }) {
       const { method, headers } = request;
       const { json, events } = accepted(headers.get('accept'));
       if (json === undefined && !events) throw notAcceptable();
-      if (method === 'GET') setRequestParser((received) => run(readUrl(received.url), received, served));
+      if (method === 'GET') setRequestParser((received) => new SentParams(readUrl(received.url)));
       if (method !== 'POST') return;
       if ((headers.get('content-encoding') ?? 'identity') !== 'identity') throw compressed();
       if (!isJson(headers.get('content-type') ?? undefined)) throw notReadable();
-      setRequestParser(async (received) => run(await readSent(received), received, served));
+      setRequestParser(async (received) => new SentParams(await readSent(received)));
     },
-    onParams({ params, setResult }) {
-      setResult(params);
+    onParams({ params, setParamsHandler, context: { served } }) {
+      setParamsHandler(({ request }) => run(params instanceof SentParams ? params.sent : {}, request, served));
     },
     onResultProcess({ request, result, setResultProcessor, serverContext: { served } }) {
       const { errors = [] } = result as { readonly errors?: readonly GraphQLError[] };
       const { all, access } =
-        result instanceof HandledParams
-          ? result.handled
-          : { all: failed(...errors), access: { errors: summarizeErrors(errors) } };
+        result instanceof Results ? result : { all: failed(...errors), access: { errors: summarizeErrors(errors) } };
       const isHead = served?.request.method === 'HEAD';
       const { status, headers, body } = encode(all, {
         accepted: accepted(request.headers.get('accept')),

@@ -5,7 +5,7 @@ import { handlePreflight, isAllowedOrigin, isPreflight, originNotAllowed } from 
 import { Account } from '../operations/account.ts';
 import { summarizeErrors } from '../operations/log-details.ts';
 import { type HttpExchange, isRead } from '../requests/http-exchange.ts';
-import { createNegotiation, isJson, type JsonType } from '../requests/media-types.ts';
+import { createNegotiation, type JsonType, readContentType } from '../requests/media-types.ts';
 import type { TransportOptions } from '../transport-options.ts';
 import { readBefore } from './request-body.ts';
 import type { ResponseWriter } from './response-writer.ts';
@@ -60,5 +60,5 @@ export function createGraphqlEndpoint(options: GraphqlEndpointOptions): (exchang
 }
 
 function isPlain(request: IncomingMessage): boolean {
-  return isRead(request) || (request.method === 'POST' && isJson(request.headers['content-type']));
+  return isRead(request) || (request.method === 'POST' && readContentType(request.headers['content-type']) === 'json');
 }

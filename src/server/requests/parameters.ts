@@ -16,11 +16,16 @@ export type SentOperation = {
 /** An entry of an array of operations: an operation, or the error of an entry that is none. */
 export type Entry = SentOperation | GraphQLError;
 
+/** Decodes a body. @throws GraphQLError if it is not UTF-8 */
+export function decodeBody(bytes: Uint8Array): string {
+  return orBadRequest('The body is not valid UTF-8.', () => UTF_8.decode(bytes));
+}
+
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Reads a JSON body. @throws GraphQLError if it is none */
 export function readJson(bytes: Uint8Array): unknown {
-  const text = orBadRequest('The body is not valid UTF-8.', () => UTF_8.decode(bytes));
+  const text = decodeBody(bytes);
   return orBadRequest('The body is not valid JSON.', () => JSON.parse(text));
 }
 

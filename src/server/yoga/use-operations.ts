@@ -13,8 +13,8 @@ import { type ArrayResults, accessOf, type RequestResult, type RequestResults } 
 import { createEventStream, type EventStreamOptions } from '../requests/event-stream.ts';
 import { COST_HEADER, LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER } from '../requests/headers.ts';
 import type { HttpExchange } from '../requests/http-exchange.ts';
-import { createNegotiation, isJson } from '../requests/media-types.ts';
-import { type Entry, readEntries, readJson, readOperation, readUrl } from '../requests/parameters.ts';
+import { type BodyKind, createNegotiation, readContentType } from '../requests/media-types.ts';
+import { decodeBody, type Entry, readEntries, readJson, readOperation, readUrl } from '../requests/parameters.ts';
 import { badRequest, compressed, notAcceptable, notReadable } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
 import { encode, failed } from './encode.ts';
@@ -68,15 +68,17 @@ class Results {
 
 /**
  * Reads requests, takes their operations through the pipeline and encodes the results, in the place of Yoga's own parsers,
- * execution and encoding. Bodies are JSON in UTF-8: others are refused, because no GraphQL client sends them.
+ * execution and encoding. Bodies are JSON or GraphQL in UTF-8: forms are refused, because no GraphQL client sends them.
  */
 export function useOperations(options: UseOperationsOptions): Plugin<object, ServerContext> {
   const { results, persisted, clients, rates, tracing, maxOperationsPerRequest, metrics } = options;
   const { trackStream } = options;
   const accepted = createNegotiation();
 
-  async function readSent(request: Request): Promise<Entry | readonly Entry[]> {
-    const params = readJson(new Uint8Array(await request.arrayBuffer().catch(throwDisconnected)));
+  async function readSent(request: Request, kind: BodyKind): Promise<Entry | readonly Entry[]> {
+    const bytes = new Uint8Array(await request.arrayBuffer().catch(throwDisconnected));
+    if (kind === 'graphql') return { query: decodeBody(bytes) };
+    const params = readJson(bytes);
     return Array.isArray(params) ? readEntries(params, maxOperationsPerRequest) : readOperation(params);
   }
 
@@ -121,8 +123,9 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
       if (method === 'GET') setRequestParser((received) => new SentParams(readUrl(received.url)));
       if (method !== 'POST') return;
       if ((headers.get('content-encoding') ?? 'identity') !== 'identity') throw compressed();
-      if (!isJson(headers.get('content-type') ?? undefined)) throw notReadable();
-      setRequestParser(async (received) => new SentParams(await readSent(received)));
+      const kind = readContentType(headers.get('content-type') ?? undefined);
+      if (kind === undefined) throw notReadable();
+      setRequestParser(async (received) => new SentParams(await readSent(received, kind)));
     },
     onParams({ params, setParamsHandler, context: { served } }) {
       setParamsHandler(({ request }) => run(params instanceof SentParams ? params.sent : {}, request, served));

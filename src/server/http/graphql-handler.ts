@@ -128,8 +128,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
   /** Opens an event stream. @returns the response if there is none */
   async function subscribe(plain: PlainRequest, prepared: PreparedOperation): Promise<EncodedResponse | undefined> {
     const { exchange, account, span } = plain;
-    const { events } = accepted(exchange.request.headers.accept);
-    const refused = pipeline.admit(prepared) ?? (events ? undefined : noEventStream());
+    const { events, multipart } = accepted(exchange.request.headers.accept);
+    const refused = pipeline.admit(prepared) ?? (events ? undefined : noEventStream(multipart));
     if (refused !== undefined) return failed(refused, account);
     const updates = await pipeline.subscribe(prepared);
     if (updates instanceof WrittenResult) return encodeResponse({ result: updates }, account.paid, 0, maskError);

@@ -7,12 +7,18 @@ export type JsonType = 'application/json' | 'application/graphql-response+json';
 /** The media type of server-sent events. */
 export const EVENT_STREAM = 'text/event-stream';
 
+/** The media type with one part for each result. */
+export const MULTIPART = 'multipart/mixed';
+
 /** A media type of a response to a GraphQL request. */
-export type ResponseType = JsonType | typeof EVENT_STREAM;
+export type ResponseType = JsonType | typeof EVENT_STREAM | typeof MULTIPART;
 
 /** The media types with the parameters that a client may require. If a client accepts both of JSON equally, the first is used. */
 const JSON_TYPES = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'];
-const STREAM_TYPES = [`${EVENT_STREAM}; charset=utf-8`];
+const STREAM_TYPES = [`${EVENT_STREAM}; charset=utf-8`, `${MULTIPART}; charset=utf-8`];
+
+/** Parameters of multipart responses: each client has a boundary and a protocol of its own. */
+const OF_MULTIPART = /;\s*(?:boundary|subscriptionSpec|deferSpec)=(?:"[^"]*"|[^;,\s]*)/gi;
 
 /** What a client accepts, by its header `Accept`. */
 export type Accepted = {
@@ -20,6 +26,7 @@ export type Accepted = {
   readonly json: JsonType | undefined;
   /** Whether it accepts server-sent events. */
   readonly events: boolean;
+  readonly multipart: boolean;
 };
 
 /** Maximum number of header values in the cache. Usual clients send a handful. */
@@ -32,9 +39,14 @@ export function createNegotiation(): (accept: string | undefined | null) => Acce
 }
 
 function negotiate(accept: string): Accepted {
-  const negotiator = new Negotiator({ headers: { accept } });
+  const negotiator = new Negotiator({ headers: { accept: accept.replace(OF_MULTIPART, '') } });
   const [json] = negotiator.mediaType(JSON_TYPES)?.split(';') ?? [];
-  return { json: json as JsonType | undefined, events: negotiator.mediaType(STREAM_TYPES) !== undefined };
+  const streams = negotiator.mediaTypes(STREAM_TYPES).map((type) => type.split(';')[0]);
+  return {
+    json: json as JsonType | undefined,
+    events: streams.includes(EVENT_STREAM),
+    multipart: streams.includes(MULTIPART),
+  };
 }
 
 /** The format of a request body: JSON with the operation, or only the text of the operation. */

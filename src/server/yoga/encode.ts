@@ -7,7 +7,7 @@ import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import { type ArrayResults, highestHeight, type RequestResult, toJsonArray } from '../operations/request-results.ts';
 import { EVENT_STREAM_HEADERS, toEventStream } from '../requests/event-stream.ts';
 import { HEIGHT_HEADER, METHODS } from '../requests/headers.ts';
-import { type Accepted, EVENT_STREAM, type ResponseType } from '../requests/media-types.ts';
+import { type Accepted, EVENT_STREAM, MULTIPART, type ResponseType } from '../requests/media-types.ts';
 import { noEventStream, statusOf } from '../requests/refusal.ts';
 
 /** A response before it is a `Response`. */
@@ -27,12 +27,12 @@ type EncodeOptions = {
 
 /**
  * Encodes the result of a request, or those of an array: as JSON in the media type that the handler of plain requests would
- * choose, or as server-sent events. Yoga's own event streams execute updates ahead of a slow reader.
+ * choose, as server-sent events, or as one part. Yoga's own event streams execute updates ahead of a slow reader.
  */
 export function encode(all: RequestResult | ArrayResults, options: EncodeOptions): Encoded {
   const { accepted, isGet, open, recordErrors } = options;
-  const { json, events } = accepted;
-  const type = json ?? (events ? EVENT_STREAM : 'application/json');
+  const { json, events, multipart } = accepted;
+  const type = json ?? (multipart ? MULTIPART : events ? EVENT_STREAM : 'application/json');
   if (isList(all)) {
     for (const { result } of all) recordErrors(result.errors ?? []);
     return withHeight(encodeAs(type, toJsonArray(all)), highestHeight(all));
@@ -40,7 +40,7 @@ export function encode(all: RequestResult | ArrayResults, options: EncodeOptions
   const { result, height } = all;
   if (!(result instanceof WrittenResult)) {
     if (events) return { status: 200, headers: EVENT_STREAM_HEADERS, body: open(result) };
-    return encode(failed(noEventStream()), options);
+    return encode(failed(noEventStream(multipart)), options);
   }
   const { errors = [] } = result;
   recordErrors(errors);
@@ -57,15 +57,20 @@ export function failed(...errors: readonly GraphQLError[]): RequestResult {
 
 /** A result, or the results of an array, in that media type, with the status of its errors. */
 function encodeAs(type: ResponseType, json: JsonText, errors: readonly GraphQLError[] = []): Encoded {
-  const { status, headers: all } = statusOf(errors, type);
+  const { status, headers: all } = statusOf(errors, type === MULTIPART ? 'application/graphql-response+json' : type);
   const headers = all['allow'] === undefined ? all : { ...all, allow: METHODS };
+  if (type !== EVENT_STREAM && type !== MULTIPART)
+    return {
+      status,
+      headers: { ...headers, 'content-type': `${type}; charset=utf-8` },
+      body: Buffer.concat(toBytes(json)),
+    };
+  const text = toWholeText(json);
   if (type === EVENT_STREAM)
-    return { status, headers: { ...headers, ...EVENT_STREAM_HEADERS }, body: toEventStream(toWholeText(json)) };
-  return {
-    status,
-    headers: { ...headers, 'content-type': `${type}; charset=utf-8` },
-    body: Buffer.concat(toBytes(json)),
-  };
+    return { status, headers: { ...headers, ...EVENT_STREAM_HEADERS }, body: toEventStream(text) };
+  const part = `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+  const body = `\r\n---\r\n${part}\r\n-----\r\n`;
+  return { status, headers: { ...headers, 'content-type': `${MULTIPART}; boundary="-"` }, body };
 }
 
 /** Adds the header with the height that the response describes. */

@@ -118,8 +118,8 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
     },
     onRequestParse({ request, setRequestParser }) {
       const { method, headers } = request;
-      const { json, events } = accepted(headers.get('accept'));
-      if (json === undefined && !events) throw notAcceptable();
+      const { json, events, multipart } = accepted(headers.get('accept'));
+      if (json === undefined && !events && !multipart) throw notAcceptable();
       if (method === 'GET') setRequestParser((received) => new SentParams(readUrl(received.url)));
       if (method !== 'POST') return;
       if ((headers.get('content-encoding') ?? 'identity') !== 'identity') throw compressed();

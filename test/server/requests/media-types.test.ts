@@ -55,7 +55,7 @@ test('the accepted JSON type is the one of Yoga', async () => {
 });
 
 test('no header accepts everything, as JSON', () => {
-  expect(createNegotiation()(undefined)).toEqual({ json: 'application/json', events: true });
+  expect(createNegotiation()(undefined)).toEqual({ json: 'application/json', events: true, multipart: true });
 });
 
 test.each([

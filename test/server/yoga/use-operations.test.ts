@@ -84,18 +84,30 @@ test('an event stream with an update that cannot be encoded is aborted, and the 
   expect(logged).toEqual([error]);
 });
 
-test('a query of a client that accepts only text/event-stream has one event', async () => {
+test.each([
+  [
+    'text/event-stream',
+    'text/event-stream',
+    (text: string) => `:\n\nevent: next\ndata: ${text}\n\nevent: complete\ndata:\n\n`,
+  ],
+  [
+    'multipart/mixed',
+    'multipart/mixed; boundary="-"',
+    (text: string) =>
+      `\r\n---\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${text.length}\r\n\r\n${text}\r\n-----\r\n`,
+  ],
+])('a query of a client that accepts only %s has one event or part', async (accept, type, toBody) => {
   const { url, sandbox } = await serveGatewayForTest({ config: { maxOperationsPerRequest: 2 } });
   const query = '{ beaconHeight }';
   const result = `{"data":{"beaconHeight":${sandbox.chain.tip.height}}}`;
-  const headers = { accept: 'text/event-stream', 'content-type': 'application/json' };
+  const headers = { accept, 'content-type': 'application/json' };
   const post = (body: unknown) => fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
   for (const [response, text] of [
     [await post({ query }), result],
     [await post([{ query }, { query }]), `[${result},${result}]`],
   ] as const) {
-    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
-    expect(await response.text()).toBe(`:\n\nevent: next\ndata: ${text}\n\nevent: complete\ndata:\n\n`);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, type]);
+    expect(await response.text()).toBe(toBody(text));
   }
 });
 

@@ -90,7 +90,7 @@ export function createDivergenceRankings(sources: RankingSources): DivergenceRan
         isOutdated = false;
         const broadcast = latest;
         const inputs = newestInputs();
-        const ranking = inputs && (await rank(inputs));
+        const ranking = inputs && (await rank(inputs).catch((error) => failedRanking(inputs.head, error)));
         if (ranking !== undefined && ranking !== latest.current() && broadcast === latest) latest.publish(ranking);
       }
     } finally {
@@ -158,6 +158,16 @@ async function rankPairs({ head, pairs, tickers, books, tokens }: AllInputs): Pr
       bookMidPrice: book && midPrice(book),
     };
   }
+}
+
+/** In place of a ranking that cannot be computed: each update that is made of it fails with this error. */
+function failedRanking(head: Head, error: unknown): DivergenceRanking {
+  return {
+    head,
+    get pairs(): never {
+      throw error;
+    },
+  };
 }
 
 function areSame(a: AllInputs, b: AllInputs): boolean {

@@ -22,10 +22,10 @@ import type { HttpExchange } from '../requests/http-exchange.ts';
 import { createNegotiation, type JsonType } from '../requests/media-types.ts';
 import { type Entry, orError, readEntries, readJson, readOperation, readUrl } from '../requests/parameters.ts';
 import { bodyTooLarge, compressed, internalError, noEventStream } from '../requests/refusal.ts';
+import { createWriteBatch } from '../requests/write-batch.ts';
 import type { TransportOptions } from '../transport-options.ts';
 import { collectBody } from './request-body.ts';
 import type { ResponseWriter } from './response-writer.ts';
-import { createWriteBatch } from './write-batch.ts';
 
 /** What the handler needs. */
 type GraphqlHandlerOptions = TransportOptions &

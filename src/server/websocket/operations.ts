@@ -14,6 +14,7 @@ import { codesOf } from '../operations/log-details.ts';
 import { isSubscription, type Prepared, type PreparedOperation } from '../operations/prepared-operation.ts';
 import type { QueryRequest } from '../operations/query-responses.ts';
 import { tooManyAtOnce } from '../requests/refusal.ts';
+import { createWriteBatch } from '../requests/write-batch.ts';
 import type { TransportOptions } from '../transport-options.ts';
 import type { LoggedOperation, WebSocketLog } from './log.ts';
 import {
@@ -63,6 +64,7 @@ const OVER = [new GraphQLError('The result was sent.')];
 export function createSocketOperations(options: SocketOperationsOptions): NonNullable<ProtocolOptions['onSubscribe']> {
   const { pipeline, minimumHeights, limits, clients, rates, metrics, requestIds, log, maskError, tracing } = options;
   const { maxSubscriptionsPerConnection, maxValuesPerConnection } = limits;
+  const batch = createWriteBatch();
   const respond = options.respondOver<SocketOperation, Outcome>({ execute, send, refuse: (_, error) => [error] });
 
   const TOO_MANY_OPERATIONS = tooManyAtOnce(
@@ -160,7 +162,7 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     // The client may have completed the operation.
     if (isOpen(operation.connection, operation)) {
       if (response.errors !== undefined) metrics.recordErrors(response.errors);
-      sendResult(receiverOf(operation), response);
+      sendResult(receiverOf(operation), response, batch);
     }
     return SENT;
   }

@@ -4,18 +4,19 @@ import { toBytes, withoutHttp } from '../../graphql/execution/written-result.ts'
 import type { Subscribe, Subscriber, Subscription } from '../../live/broadcast/broadcast.ts';
 import type { EncodedResponse } from '../operations/encoded-response.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
+import type { WriteBatch } from '../requests/write-batch.ts';
 import type { ClientSocket } from './client-socket.ts';
 
 /** What an iterator returns at its end. */
 const ITERATOR_END = { done: true, value: undefined } as const;
 
-/** Sends the result of an operation, and that it is complete, in one write. */
-export function sendResult({ socket, wire, id }: Receiver, { body }: EncodedResponse): void {
+/** Sends the result of an operation, and that it is complete, in one write: with the next batch. */
+export function sendResult({ socket, wire, id }: Receiver, { body }: EncodedResponse, batch: WriteBatch): void {
   if (socket.readyState !== socket.OPEN) return;
   wire.cork();
   socket.send(nextMessage(id, body), TEXT);
   socket.send(JSON.stringify({ id, type: 'complete' }));
-  wire.uncork();
+  batch(() => wire.uncork());
 }
 
 /** Sends the errors of an operation that is refused. */

@@ -49,7 +49,7 @@ test('nothing more is read from a client that does not read its results, whose o
   const { server, url } = await serve({
     async onSubscribe({ extra: { socket, caller }, subscriptions }, id) {
       const receiver = { socket, wire: caller.socket, id };
-      sendResult(receiver, response);
+      sendResult(receiver, response, (send) => send());
       open.push(Object.keys(subscriptions).length);
       await untilWritten(receiver);
       delete subscriptions[id];

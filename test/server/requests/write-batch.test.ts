@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, type MockInstance, test, vi } from 'vitest';
-import { createWriteBatch } from '../../../src/server/http/write-batch.ts';
+import { createWriteBatch } from '../../../src/server/requests/write-batch.ts';
 
 // Time stands still: what waits for more than a millisecond is called at once.
 let now: MockInstance<() => number>;

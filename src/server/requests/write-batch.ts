@@ -1,5 +1,5 @@
 /** Calls functions that send responses together, at the end of the turn of the event loop in which the first was added. */
-type WriteBatch = (send: () => void) => void;
+export type WriteBatch = (send: () => void) => void;
 
 /** When the first function has waited for this long, all are called at once. */
 const MAX_WAIT_MS = 1;

@@ -1,20 +1,20 @@
-import { createScript, type Redis } from './redis.ts';
+import type { Redis } from './redis.ts';
 
 /** A lock that its replica has not renewed for this time is free: the replica was stopped. */
 export const LOCK_MS = 1_500;
 const RENEW_EVERY_MS = 400;
 
 /** Keeps a lock. Key: the lock. Arguments: its token, and after how many ms it is free. */
-const RENEW = createScript(`
+const RENEW = `
 if redis.pcall('GET', KEYS[1]) == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
 return 0
-`);
+`;
 
 /** Frees a lock. Key: the lock. Argument: its token. */
-const RELEASE = createScript(`
+const RELEASE = `
 if redis.pcall('GET', KEYS[1]) == ARGV[1] then redis.call('UNLINK', KEYS[1]) end
 return 0
-`);
+`;
 
 type Lock = { readonly key: string; readonly token: string };
 

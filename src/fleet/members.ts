@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createScript, listOf, type Redis } from './redis.ts';
+import { listOf, type Redis } from './redis.ts';
 
 /** The replicas of a fleet, as this one sees them. */
 export type Members = {
@@ -23,7 +23,7 @@ const REPORT_MS = 1_000;
  * Keys: the replicas, the recorder. Arguments: this replica, and after how many ms it is gone. Replies with the number of
  * replicas, and with 1 if this one is the recorder.
  */
-const REPORT = createScript(`
+const REPORT = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 if type(redis.pcall('ZADD', KEYS[1], now, ARGV[1])) == 'table' then
@@ -36,7 +36,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 local recorder = redis.pcall('GET', KEYS[2])
 if recorder == ARGV[1] or type(recorder) ~= 'string' then redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2]) end
 return { redis.call('ZCARD', KEYS[1]), redis.call('GET', KEYS[2]) == ARGV[1] and 1 or 0 }
-`);
+`;
 
 /** Starts to report. @param isMember whether this gateway takes part */
 export function createMembers(redis: Redis, isMember: () => boolean): Members {

@@ -1,5 +1,3 @@
-import { createScript } from './redis.ts';
-
 /** The text of a key; empty if it has none. */
 const TEXT_OF = `
 local function textOf(key)
@@ -15,7 +13,7 @@ end
  * wants to read ('1'), whether something was pushed ('1'), after how many ms the slot is free, and for how long what was pushed
  * is left to this replica. Replies with the time of Redis in ms, 1 if the slot was taken, the version, and when any replica polled.
  */
-export const LOOK = createScript(`${TEXT_OF}
+export const LOOK = `${TEXT_OF}
 local time = redis.call('TIME')
 local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
 local version, isTaken = textOf(KEYS[2]), 0
@@ -28,7 +26,7 @@ if version == ARGV[2] and ARGV[3] == '1' then
   if redis.call('PTTL', KEYS[1]) < 0 then redis.call('PEXPIRE', KEYS[1], ARGV[5]) end
 end
 return { now, isTaken, version, textOf(KEYS[3]) }
-`);
+`;
 
 /**
  * Ends a read: publishes values, unless another replica has published since, and leaves the upstream in peace for a while.
@@ -37,7 +35,7 @@ return { now, isTaken, version, textOf(KEYS[3]) }
  * how many ms nobody reads, how many values stay, after how many ms all is forgotten, the channel, the message, the time of the poll, then
  * the rank and the bytes of each value. Replies with 1, or with 0 if another replica has published.
  */
-export const PUBLISH = createScript(`${TEXT_OF}
+export const PUBLISH = `${TEXT_OF}
 local slot = textOf(KEYS[1])
 if textOf(KEYS[2]) ~= ARGV[2] then
   if slot == ARGV[1] then redis.call('UNLINK', KEYS[1]) end
@@ -58,4 +56,4 @@ redis.call('SET', KEYS[3], ARGV[9], 'PX', ARGV[6])
 if slot == ARGV[1] or slot == '' then redis.call('SET', KEYS[1], 'idle', 'PX', ARGV[4]) end
 if #ARGV > 9 then redis.call('PUBLISH', ARGV[7], ARGV[8]) end
 return 1
-`);
+`;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { holding, LOCK_MS, release } from './lock.ts';
-import { createScript, listOf, type Redis } from './redis.ts';
+import { listOf, type Redis } from './redis.ts';
 import { fromBytes, toBytes } from './values.ts';
 import type { FleetWatcher } from './watcher.ts';
 
@@ -39,7 +39,7 @@ const MAX_CLOCK_ERROR_MS = 1_000;
  * Keys: the value, its lock. Arguments: the token of the lock, and after how many ms it is free again. Replies with the time of
  * Redis in ms, with 1 if the lock was taken, and with the value.
  */
-const LOOK = createScript(`
+const LOOK = `
 local time = redis.call('TIME')
 local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
 local value = redis.pcall('GET', KEYS[1])
@@ -49,19 +49,19 @@ if redis.call('SET', KEYS[2], ARGV[1], 'NX', 'PX', ARGV[2]) then return { now, 1
 local ttl = redis.call('PTTL', KEYS[2])
 if ttl < 0 or ttl > tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[2], ARGV[2]) end
 return { now, 0 }
-`);
+`;
 
 /**
  * Writes a value and frees its lock, unless the lock was lost: a replica that was paused does not write what is old by now.
  *
  * Keys: the value, its lock. Arguments: the token of the lock, the value, and until when it is stored, in ms of Redis.
  */
-const STORE = createScript(`
+const STORE = `
 if redis.pcall('GET', KEYS[2]) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[3])
 redis.call('UNLINK', KEYS[2])
 return 1
-`);
+`;
 
 /**
  * Creates the reads of one kind. Of the replicas that need a value at the same time, the one that gets its lock reads it, and

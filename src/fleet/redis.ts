@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RedisArgument } from '@redis/client';
 import { isSettledWithin } from '../live/broadcast/wait-at-most.ts';
@@ -38,8 +37,8 @@ export type Redis = {
    *   `WRONGTYPE`
    */
   command(key: string, ...args: readonly RedisArgument[]): Promise<RedisReply>;
-  /** Runs a script with `EVALSHA`, and with `EVAL` where Redis does not know it. @throws as `command` */
-  run(script: RedisScript, keys: readonly [string, ...string[]], args: readonly RedisArgument[]): Promise<RedisReply>;
+  /** Runs a script in Lua, which Redis runs as one step. @throws as `command` */
+  run(script: string, keys: readonly [string, ...string[]], args: readonly RedisArgument[]): Promise<RedisReply>;
   /** The channel on which the replicas of the fleet send each other messages. */
   readonly channel: string;
   /** Calls a function with each message of the channel, also with those of this gateway. */
@@ -48,14 +47,6 @@ export type Redis = {
   errors(): number;
   close(): void;
 };
-
-/** A script in Lua, which Redis runs as one step. */
-type RedisScript = { readonly text: string; readonly sha: string };
-
-/** Creates a script. */
-export function createScript(text: string): RedisScript {
-  return { text, sha: createHash('sha1').update(text).digest('hex') };
-}
 
 /** The elements of a reply that is a list; none of another reply. */
 export function listOf(reply: RedisReply | undefined): readonly RedisReply[] {
@@ -205,16 +196,7 @@ export function createRedis({ urls, prefix, watcher }: RedisOptions): Redis {
     fleetKey: (name) => `{${prefix}}:${name}`,
     key: (kind, id) => `${prefix}:${kind}:${id}`,
     command: (key, ...args) => send(key, args),
-    async run({ text, sha }, keys, args) {
-      const rest = [String(keys.length), ...keys, ...args];
-      try {
-        return await send(keys[0], ['EVALSHA', sha, ...rest]);
-      } catch (error) {
-        if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
-        errors -= 1;
-        return send(keys[0], ['EVAL', text, ...rest]);
-      }
-    },
+    run: (script, keys, args) => send(keys[0], ['EVAL', script, String(keys.length), ...keys, ...args]),
     channel,
     onMessage: (listener) => void messageListeners.add(listener),
     errors: () => errors,

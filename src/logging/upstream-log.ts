@@ -39,7 +39,7 @@ export function createUpstreamLog(log: Log, upstream: AnyUpstream): () => Watche
 
 /**
  * Logs when one of several nodes fails and when it responds again: a single node is logged as the upstream. For each node it
- * logs when it cannot read earlier states that it should have, and when its two sources of the height differ.
+ * logs when it cannot read earlier states that it should have.
  *
  * @returns creates the watcher of a node
  */
@@ -55,8 +55,6 @@ export function createNodeLog(log: Log, nodes: number): (node: NodeClient) => No
       failed: (error) => log.warn({ node, ...describeError(error) }, 'a node cannot read earlier states'),
       recovered: () => log.info({ node }, 'a node can read earlier states again'),
     },
-    disagreed: (chainInfo, beaconState) =>
-      log.warn({ node, chainInfo, beaconState }, 'the node reports two different beacon heights, also after a retry'),
   });
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createRedis, createScript, type Redis, RedisUnavailableError } from '../../src/fleet/redis.ts';
+import { createRedis, type Redis, RedisUnavailableError } from '../../src/fleet/redis.ts';
 import { freePort } from '../support/ports.ts';
 import { hasRedis, linkRedis, type RedisServer, startRedis, startSentinel } from '../support/redis.ts';
 import { until } from '../support/until.ts';
@@ -47,16 +47,15 @@ describe.skipIf(!hasRedis)('the connection to Redis', () => {
     expect(redis.errors()).toBe(0);
   });
 
-  test('runs a script that Redis does not know yet', async () => {
+  test('runs a script', async () => {
     const { redis } = connect([server.url]);
     await redis.ready(READY_MS);
-    const script = createScript("return {redis.call('INCR', KEYS[1]), ARGV[1]}");
+    const script = "return {redis.call('INCR', KEYS[1]), ARGV[1]}";
     const key = redis.fleetKey('count');
     expect(key).toBe('{test}:count');
     expect(await redis.run(script, [key], ['a'])).toEqual([1, Buffer.from('a')]);
     expect(await redis.run(script, [key], ['b'])).toEqual([2, Buffer.from('b')]);
     expect(redis.errors()).toBe(0);
-    expect(server.cli('info', 'commandstats')).toMatch(/cmdstat_eval:calls=1,/);
   });
 
   test('is available after a reply that a command is wrong', async () => {
@@ -181,7 +180,7 @@ describe.skipIf(!hasRedis)('other forms of Redis', () => {
     server.cli('cluster', 'addslotsrange', '0', '16383');
     const { redis } = connect([new URL(`redis+cluster://127.0.0.1:${server.port}`)]);
     expect(await redis.ready(READY_MS)).toBe(true);
-    const script = createScript("redis.call('SET', KEYS[1], ARGV[1]) return redis.call('GET', KEYS[2])");
+    const script = "redis.call('SET', KEYS[1], ARGV[1]) return redis.call('GET', KEYS[2])";
     const keys = [redis.fleetKey('a'), redis.fleetKey('b')] as const;
     expect(await redis.run(script, keys, ['1'])).toBeNull();
     expect(await redis.command(keys[0], 'GET', keys[0])).toEqual(Buffer.from('1'));

@@ -80,7 +80,6 @@ export const UNWATCHED = (): NodeWatcher => ({
   failed() {},
   recovered() {},
   pastStates: { failed() {}, recovered() {} },
-  disagreed() {},
 });
 
 /** The versions of an exchange of which only the first is read. */

@@ -40,8 +40,8 @@ type StateRequest = {
   readonly isV1?: boolean | undefined;
 };
 
-/** A block can arrive between two calls: number of times that the source with the lower height is read again. */
-const RETRIES_TO_AGREE = 2;
+/** A block can arrive between two calls: number of times that the second source of the height is read if it is behind the tip. */
+const CALLS_FOR_A_TIP = 2;
 
 /** A block can be replaced while it is read: number of times that its state is read again then. */
 const RETRIES_OF_STATE = 3;
@@ -49,45 +49,24 @@ const RETRIES_OF_STATE = 3;
 /** Behind a load balancer the state can be of another block than the tip: number of times that the tip is requested again. */
 const TIPS_FOR_A_STATE = 4;
 
-/**
- * Creates the reader of one node's blocks.
- *
- * @param onDisagree called when the node's two sources of the height still differ after the retries, once until they agree
- */
-export function createBlockReader(
-  node: NodeClient,
-  readState: ReadState,
-  onDisagree: (chainInfo: BeaconHeight, beaconState: BeaconHeight) => void,
-): ReadBlock {
-  let isDisagreeing = false;
-
+/** Creates the reader of one node's blocks. */
+export function createBlockReader(node: NodeClient, readState: ReadState): ReadBlock {
   /**
-   * The chain info of the block to read, once the node's two sources of the height agree or the retries are used up.
+   * The chain info of the block to read: the tip, or a later one if the node's second source of the height is above it.
    *
    * @param parents gets the hash of the block below each block that the second source has shown, by the hash of that block:
    *   behind a load balancer it can be another block than the one that is read
    */
-  async function agree(tip: ChainInfo, parents: Map<string, string>, signal: AbortSignal): Promise<ChainInfo> {
+  async function newestTip(tip: ChainInfo, parents: Map<string, string>, signal: AbortSignal): Promise<ChainInfo> {
     // If the node limits the rate of calls, the second source is left out: the state also confirms the height.
     if (node.spaceMs() > 0) return tip;
-
-    async function readHeight(): Promise<BeaconHeight> {
+    let beaconHeight = 0;
+    for (let calls = 0; calls < CALLS_FOR_A_TIP && beaconHeight < tip.beacon.height; calls++) {
       const { height, hash, previousHash } = await node.beaconTip(signal);
       if (hash !== undefined && previousHash !== undefined) parents.set(hash, previousHash);
-      return height;
+      beaconHeight = height;
     }
-
-    let chainInfo = tip;
-    let beaconHeight = await readHeight();
-    for (let retries = 0; retries < RETRIES_TO_AGREE && chainInfo.beacon.height !== beaconHeight; retries++) {
-      if (chainInfo.beacon.height < beaconHeight) chainInfo = higherOf(chainInfo, await node.chainInfo(signal));
-      else beaconHeight = Math.max(beaconHeight, await readHeight());
-    }
-
-    const differs = chainInfo.beacon.height !== beaconHeight;
-    if (differs && !isDisagreeing) onDisagree(chainInfo.beacon.height, beaconHeight);
-    isDisagreeing = differs;
-    return chainInfo;
+    return beaconHeight > tip.beacon.height ? higherOf(tip, await node.chainInfo(signal)) : tip;
   }
 
   return async (tip, signal) => {
@@ -120,11 +99,11 @@ export function createBlockReader(
 
     let reason = '';
     for (let retries = 0; retries <= RETRIES_OF_STATE; retries++) {
-      const agreed = await agree(tips.reduce(higherOf), parents, signal);
-      tips.push(agreed);
-      const { height } = agreed.beacon;
+      const newest = await newestTip(tips.reduce(higherOf), parents, signal);
+      tips.push(newest);
+      const { height } = newest.beacon;
       const exchange = await readState({ kind: 'newBlocks', height }, signal);
-      const chainInfo = await (exchange.time === undefined ? unlessReplaced(agreed) : tipOf(exchange));
+      const chainInfo = await (exchange.time === undefined ? unlessReplaced(newest) : tipOf(exchange));
       if (chainInfo !== undefined) return { chainInfo, exchange, previousHash: parents.get(chainInfo.beacon.hash) };
       reason =
         exchange.time === undefined

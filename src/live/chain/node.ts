@@ -81,11 +81,7 @@ export type NodeStatus = {
 };
 
 /** Is notified when the tip of a node, or its earlier states, cannot be read, and when they can be read again. */
-export type NodeWatcher = Watcher & {
-  readonly pastStates: Watcher;
-  /** The two sources of the height of its tip still differ after they were read again; once until they agree. */
-  disagreed(chainInfo: BeaconHeight, beaconState: BeaconHeight): void;
-};
+export type NodeWatcher = Watcher & { readonly pastStates: Watcher };
 
 type NodeOptions = {
   readonly versions: ExchangeVersions;
@@ -117,7 +113,7 @@ export function createNode(client: NodeClient, options: NodeOptions): Node {
   }
 
   const { readState, readPoolOrders, hasV3 } = createExchangeReader({ client, versions, budgetOf });
-  const readBlock = createBlockReader(client, readState, watcher.disagreed);
+  const readBlock = createBlockReader(client, readState);
   const readPastState = createPastStateReader({ client, record: () => record, note, readState, versions });
 
   async function pollOnce(): Promise<ChainInfo> {

@@ -201,35 +201,23 @@ export function createPastStates(options: PastStatesOptions): PastStates {
   }
 
   /**
-   * Reads the lowest and the highest unknown height, and then the middle of those that are still unknown: one that is pruned
-   * decides about all below it, and one that is retained about all above it. Those that are decided are read at once.
+   * Reads the lowest and the highest unknown height first: a node that has the lowest one has all. If it does not, the others are
+   * read from the highest down: a node reads a few of them at a time, and the first that is pruned decides about all below it.
    */
   async function readAll(heights: readonly BeaconHeight[], head: Head, requester: Requester, isV1?: boolean) {
-    const reads = new Map<BeaconHeight, Promise<ExchangeState | Error>>();
-    const unread = () => [...new Set(heights)].filter((height) => !reads.has(height)).sort((a, b) => a - b);
+    const readOne = (height: BeaconHeight) => read(height, head, requester, isV1).catch((error: Error) => error);
+    const descending = [...new Set(heights)].sort((a, b) => b - a);
+    const unknown = descending.filter((height) => isUnknown(height, head, isV1));
+    const probes = new Set([...unknown.slice(0, 1), ...unknown.slice(-1)]);
+    const first = descending.filter((height) => probes.has(height) || !unknown.includes(height));
+    const reads = new Map(first.map((height) => [height, readOne(height)]));
 
-    function begin(height: BeaconHeight): Promise<ExchangeState | Error> {
-      const result = read(height, head, requester, isV1).catch((error: Error) => error);
-      reads.set(height, result);
-      return result;
-    }
-
-    function beginDecided(): void {
-      for (const height of unread()) if (!isUnknown(height, head, isV1)) void begin(height);
-    }
-
-    beginDecided();
-    let probesOf = (unknown: readonly BeaconHeight[]) => [...new Set([unknown.slice(0, 1), unknown.slice(-1)].flat())];
-    for (let unknown = unread(); unknown.length > 0; unknown = unread()) {
-      const probes = probesOf(unknown);
-      probesOf = (left) => left.slice(left.length >> 1, (left.length >> 1) + 1);
-      const results = await Promise.all(probes.map((probe) => begin(probe).finally(beginDecided)));
-      const failure = results.find((result) => result instanceof UpstreamError);
-      const hasDecidedNothing = unread().length === unknown.length - probes.length;
-      // The nodes could not be read: they are not called for the other heights too.
-      if (failure !== undefined && hasDecidedNothing && results.every((result) => result instanceof Error))
-        for (const height of unread()) reads.set(height, Promise.resolve(failure));
-    }
+    const results = await Promise.all([...probes].map((height) => reads.get(height)));
+    const failure = results.find((result) => result instanceof UpstreamError);
+    // The nodes could not be read: they are not called for the other heights too.
+    const isFailing = failure !== undefined && results.every((result) => result instanceof Error);
+    for (const height of descending.filter((height) => !reads.has(height)))
+      reads.set(height, isFailing ? Promise.resolve(failure) : readOne(height));
     return Promise.all(heights.map((height) => reads.get(height) as Promise<ExchangeState | Error>));
   }
 

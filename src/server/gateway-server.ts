@@ -106,7 +106,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   const accessLog = createAccessLog({ mode: options.accessLog, log, clients });
   const { rate, maxConnectionsPerAddress: max } = limits;
   const connections = max === undefined ? undefined : createConnectionLimits(max, clients, metrics);
-  const rates = rate && createRateLimits({ rate, clients, metrics, now });
+  const rates = rate && createRateLimits({ rate, clients, metrics, log, now });
 
   const operations = createOperations({ ...options, maskError });
   const { minimumHeights, takeTurn, persisted } = operations;

@@ -9,6 +9,7 @@ import {
   refill,
   type TokenBucket,
 } from '../../domain/token-bucket.ts';
+import type { Log } from '../../logging/log.ts';
 import type { Metrics, OperationTransport } from '../metrics/metrics.ts';
 import { overRate } from '../requests/refusal.ts';
 import type { ClientAddresses, ClientIdentity } from './client-address.ts';
@@ -41,6 +42,7 @@ type RateLimitsOptions = {
   readonly rate: RateLimit;
   readonly clients: ClientAddresses;
   readonly metrics: Metrics;
+  readonly log: Log;
   readonly now: () => Instant;
 };
 
@@ -50,9 +52,13 @@ type RateLimitsOptions = {
  */
 const MAX_CLIENTS = 100_000;
 
+/** Minimum time between two log lines about refusals: otherwise a hostile client could fill the log. */
+const LOG_INTERVAL_MS = 60_000;
+
 /** Creates the rate limits of one gateway. Each gateway of a fleet counts for itself. Each client has a full bucket at first. */
-export function createRateLimits({ rate, clients, metrics, now }: RateLimitsOptions): RateLimits {
+export function createRateLimits({ rate, clients, metrics, log, now }: RateLimitsOptions): RateLimits {
   const buckets = new LRUCache<string, TokenBucket>({ max: MAX_CLIENTS });
+  const logRefusal = createRefusalLog(log, now);
   const policy = `"default";q=${rate.burst};w=${Math.ceil(rate.burst / rate.pointsPerSecond)}`;
 
   /** The points that a client can spend now. */
@@ -71,6 +77,7 @@ export function createRateLimits({ rate, clients, metrics, now }: RateLimitsOpti
         return undefined;
       }
       metrics.recordRateLimited(transport);
+      logRefusal(client);
       // The paid points are not returned: they paid for the work of measuring the cost.
       return overRate(msUntilAvailable(bucket, rate, points));
     },
@@ -84,5 +91,18 @@ export function createRateLimits({ rate, clients, metrics, now }: RateLimitsOpti
       const seconds = retryAfter ?? Math.ceil(msUntilAvailable(bucket, rate, rate.burst) / 1_000);
       return ['ratelimit-policy', policy, 'ratelimit', `"default";r=${remaining};t=${seconds}`];
     },
+  };
+}
+
+/** Creates the log of refusals: one line at the first, later lines with the number since then. */
+function createRefusalLog(log: Log, now: () => Instant): (client: string) => void {
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  let refused = 0;
+  return (client) => {
+    refused++;
+    if (Math.abs(now() - loggedAt) < LOG_INTERVAL_MS) return;
+    log.warn({ refused, latest: client }, 'refusing requests over the rate limit');
+    loggedAt = now();
+    refused = 0;
   };
 }

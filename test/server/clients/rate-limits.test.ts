@@ -1,10 +1,15 @@
 import { on, once } from 'node:events';
+import { Writable } from 'node:stream';
+import pino from 'pino';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
+import { createRateLimits } from '../../../src/server/clients/rate-limits.ts';
+import { createMetrics } from '../../../src/server/metrics/metrics.ts';
 import type { Config } from '../../../src/settings/settings.ts';
 import { readEvents } from '../../support/events.ts';
-import { startGateway, startGatewayForTest } from '../../support/gateway.ts';
+import { START, startGateway, startGatewayForTest } from '../../support/gateway.ts';
 import type { Operation } from '../../support/transports.ts';
 
 /** Ten points per second, a burst of two hundred. */
@@ -357,6 +362,33 @@ describe('the operator', () => {
     expect(text.split('\n').filter((line) => line.startsWith('pdex_rate_limited_total'))).toEqual([
       'pdex_rate_limited_total{transport="http"} 3',
       'pdex_rate_limited_total{transport="websocket"} 1',
+    ]);
+  });
+
+  test('reads one log line per minute for any number of refusals', () => {
+    const lines: unknown[] = [];
+    const stream = new Writable({
+      write(line, _encoding, done) {
+        const { level, refused, latest } = JSON.parse(String(line));
+        lines.push({ level, refused, latest });
+        done();
+      },
+    });
+    const clock = { now: START };
+    const rates = createRateLimits({
+      rate: { pointsPerSecond: 1, burst: 1 },
+      clients: createClientAddresses([]),
+      metrics: createMetrics('0.0.0'),
+      log: pino({ base: null }, stream),
+      now: () => clock.now,
+    });
+    const request = { socket: { remoteAddress: '198.51.100.7' }, headers: {} } as never;
+    for (let n = 0; n < 1_000; n++) rates.charge(request, 'http', 1_000_000);
+    clock.now += 60_000;
+    rates.charge(request, 'http', 1);
+    expect(lines).toEqual([
+      { level: 40, refused: 1, latest: '198.51.100.7' },
+      { level: 40, refused: 999, latest: '198.51.100.7' },
     ]);
   });
 });

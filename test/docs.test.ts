@@ -97,10 +97,9 @@ describe('the names on the pages', () => {
   const source = globSync('src/**/*.ts', { cwd: ROOT }).map((path) => ({ path, text: read(path) }));
   const ours = source.filter(({ path }) => !path.startsWith('src/sandbox/'));
   const variables = Object.values(SETTINGS).map(({ variable }) => variable);
-  /** A misspelt setting as an example, one with its name of before, an option of sockets that Node lacks, and variables of other programs. */
+  /** A misspelt setting as an example, an option of sockets that Node lacks, and variables of other programs. */
   const foreign = new Set([
     'FULNODE_URL',
-    'ANSWER_CACHE_BYTES',
     'TCP_USER_TIMEOUT',
     'GATEWAY_ENV',
     'GATEWAY_URL',

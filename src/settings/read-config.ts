@@ -6,7 +6,7 @@ import { DEFAULT_HISTORY_FILE, requireDatabaseFile } from './history-database.ts
 import { redactorOf } from './secrets.ts';
 import { flagOf, type Setting } from './setting.ts';
 import { type Config, SETTINGS } from './settings.ts';
-import { findUnknownVariables } from './unknown-variables.ts';
+import { findRenamedVariables, findUnknownVariables, renamedTo } from './unknown-variables.ts';
 
 const ALL = Object.values<Setting>(SETTINGS);
 
@@ -18,7 +18,7 @@ const ALL = Object.values<Setting>(SETTINGS);
  * @throws ConfigError with all problems of all settings
  */
 export function readConfig(args: readonly string[], env: NodeJS.ProcessEnv): Config | 'help' | 'version' {
-  const problems: string[] = [];
+  const problems = findRenamedVariables(env);
   const flags = readFlags(args, problems);
   if (flags['help']) return 'help';
   if (flags['version']) return 'version';
@@ -219,7 +219,9 @@ function readFlags(args: readonly string[], problems: string[]): Flags {
       if (known.has(token.name) && token.value === undefined) problems.push(`${token.rawName} needs a value`);
     } else {
       mayBelongToSecret = true;
-      problems.push(`${FLAG.test(token.rawName) ? token.rawName : place} is not a flag: see --help`);
+      const now = renamedTo(token.rawName);
+      const hint = now === undefined ? 'see --help' : `it is now ${now}`;
+      problems.push(`${FLAG.test(token.rawName) ? token.rawName : place} is not a flag: ${hint}`);
       reported.add(token.index);
     }
   }

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { readConfig } from '../../src/settings/read-config.ts';
+import { readOptions } from '../../src/settings/read-options.ts';
 import { SETTINGS } from '../../src/settings/settings.ts';
 import { findUnknownVariables } from '../../src/settings/unknown-variables.ts';
 
@@ -34,6 +36,19 @@ test.each(['FULLNODE_RPC', 'FULLNODE_ADDRESS', 'MARKET_URL', 'MARKET_HOST'])(
 
 test('every setting is a known variable', () => {
   expect(unknown(...Object.values(SETTINGS).map(({ variable }) => variable))).toEqual([]);
+});
+
+test('a name of before stops the start, as variable, flag and option, and the problem has the new name', () => {
+  expect(() => readConfig([], { ANSWER_CACHE_BYTES: '0' })).toThrow(
+    /^ANSWER_CACHE_BYTES is not a setting any more: it is now RESPONSE_CACHE_BYTES$/,
+  );
+  expect(() => readConfig(['--answer-cache-bytes', '0'], {})).toThrow(
+    /^--answer-cache-bytes is not a flag: it is now --response-cache-bytes/,
+  );
+  expect(() => readOptions({ answerCacheBytes: 0 })).toThrow(
+    /^answerCacheBytes is not an option: did you mean responseCacheBytes\?$/,
+  );
+  expect(readConfig([], { ANSWER_CACHE_BYTES: '' })).toMatchObject({ responseCacheBytes: 33_554_432 });
 });
 
 test('variables of other programs are ignored', () => {

@@ -59,9 +59,7 @@ describe('Apollo Client', () => {
   test('learns what to do in the place of a multipart subscription, which then is not left open', async () => {
     const { client, sent, app } = await connect();
     const { error } = await lastValueFrom(client.subscribe({ query: gql`subscription { head { beaconHeight } }` }));
-    expect(error?.message).toBe(
-      'A subscription requires a websocket, or a client that accepts text/event-stream.',
-    );
+    expect(error?.message).toBe('A subscription requires a websocket, or a client that accepts text/event-stream.');
     expect(await codesThrown(Promise.reject(error))).toEqual(['BAD_USER_INPUT']);
     expect(sent[0]?.headers.get('accept')).toContain('multipart/mixed;boundary=graphql;subscriptionSpec=1.0');
     expect(app.service.sources.head.subscribers()).toBe(0);

@@ -29,13 +29,8 @@ export function findUnknownVariables(env: NodeJS.ProcessEnv): string[] {
     if (known.has(name) || SERVICE_LINK.test(name)) return [];
     const meant = nearestOf(name.toUpperCase(), ours);
     if (meant === undefined && !OUR_PREFIX.test(name)) return [];
-    return [`${withEscapes(name)} is not a setting${meant === undefined ? '' : `: did you mean ${meant}?`}`];
+    return [`${name} is not a setting${meant === undefined ? '' : `: did you mean ${meant}?`}`];
   });
-}
-
-/** Writes invisible characters, such as a byte order mark, as escapes. */
-function withEscapes(name: string): string {
-  return name.replace(/[^!-~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** The name that was probably meant, within two typing errors; `undefined` if there is none. */

@@ -23,10 +23,6 @@ test.each([
   expect(unknown(name)).toEqual(meant === undefined ? [] : [`${name} is not a setting: did you mean ${meant}?`]);
 });
 
-test('a character that cannot be seen is named', () => {
-  expect(unknown('\ufeffFULLNODE_URL')).toEqual(['\\ufeffFULLNODE_URL is not a setting: did you mean FULLNODE_URL?']);
-});
-
 test.each(['FULLNODE_RPC', 'FULLNODE_ADDRESS', 'MARKET_URL', 'MARKET_HOST'])(
   '%s has a prefix of the gateway',
   (name) => {

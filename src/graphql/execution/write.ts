@@ -161,11 +161,6 @@ function addPending(promise: Promise<JsonText>, text: string, pending: Pending =
 }
 
 function join({ texts, promises }: Pending, end: string): Promise<JsonText> {
-  const [text = '', another] = texts;
-  const [only] = promises;
-  // Most responses await one promise.
-  if (only !== undefined && another === undefined)
-    return only.then((written) => finishText(concatTexts([text, written, end])));
   return Promise.all(promises).then((written) =>
     finishText(concatTexts([...texts.flatMap((each, index) => [each, written[index] ?? '']), end])),
   );

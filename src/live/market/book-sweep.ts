@@ -1,7 +1,7 @@
 import type { Instant } from '../../domain/instant.ts';
 import { UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
 import type { MarketFollower } from './lists.ts';
-import type { OrderBookSnapshot, OrderBooks } from './order-books.ts';
+import type { OrderBooks } from './order-books.ts';
 
 type BookSweepOptions = {
   readonly orderBooks: Pick<OrderBooks, 'newest' | 'read'>;
@@ -15,9 +15,8 @@ type BookSweepOptions = {
 /** A book that was read for a client in this time is not read again. */
 const RECENT_MS = 20_000;
 
-/** The longest back-off of a failing host, in turns, and of a book that cannot be read, in rounds. */
+/** The longest back-off of a failing host, in turns. */
 const MAX_TURNS = 64;
-const MAX_ROUNDS = 16;
 
 /**
  * Starts to read the order books of all tickers in turn, so that their best prices are known although no client requests them.
@@ -33,8 +32,6 @@ export function startBookSweep({ orderBooks, tickers, isBusy, perMinute, now }: 
   /** How many reads have failed one after another, and until which turn none is made. */
   let failures = 0;
   let pauseUntil = 0;
-  /** How many times in a row a ticker had no book, or its read has failed. */
-  const misses = new Map<string, number>();
   let isReading = false;
   let lastTurn = 0;
   let timer = setTimeout(take, untilNext());
@@ -52,24 +49,18 @@ export function startBookSweep({ orderBooks, tickers, isBusy, perMinute, now }: 
     const tickerIds = [...(tickers.newest()?.market.byTickerId.keys() ?? [])];
     const tickerId = tickerIds[turn % tickerIds.length];
     if (tickerId === undefined) return;
-    // After each miss, a book is read half as often.
-    const isDue = Math.floor(turn / tickerIds.length) % Math.min(MAX_ROUNDS, 2 ** (misses.get(tickerId) ?? 0)) === 0;
     const age = now() - (orderBooks.newest(tickerId)?.observedAt ?? Number.NEGATIVE_INFINITY);
-    if (isDue && age > RECENT_MS) void read(tickerId, turn);
+    if (age > RECENT_MS) void read(tickerId, turn);
   }
 
   async function read(tickerId: string, turn: number): Promise<void> {
     isReading = true;
     try {
-      const snapshot = await orderBooks.read(tickerId, requester);
+      await orderBooks.read(tickerId, requester);
       failures = 0;
-      if (hasEntries(snapshot)) misses.delete(tickerId);
-      else miss(tickerId);
     } catch (error) {
-      if (error instanceof UpstreamBusyError) return;
       // A client that requests the book gets the error, and the metrics count it.
-      miss(tickerId);
-      if (error instanceof UpstreamBadShapeError) return;
+      if (error instanceof UpstreamBusyError || error instanceof UpstreamBadShapeError) return;
       failures += 1;
       pauseUntil = turn + Math.min(MAX_TURNS, 2 ** failures);
     } finally {
@@ -77,13 +68,5 @@ export function startBookSweep({ orderBooks, tickers, isBusy, perMinute, now }: 
     }
   }
 
-  function miss(tickerId: string): void {
-    misses.set(tickerId, (misses.get(tickerId) ?? 0) + 1);
-  }
-
   return () => clearTimeout(timer);
-}
-
-function hasEntries(snapshot: OrderBookSnapshot | undefined): boolean {
-  return snapshot !== undefined && snapshot.book.bids.length + snapshot.book.asks.length > 0;
 }

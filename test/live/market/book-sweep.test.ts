@@ -90,16 +90,15 @@ describe('the sweep of order books', () => {
     stop();
   });
 
-  test.each<Outcome>(['empty', 'no ticker', 'bad shape'])('reads a book less often that is %s', async (outcome) => {
-    const { reads, stop } = open((id) => (id === 'c' ? outcome : 'book'));
-    // 320 rounds, of which the book is read in the first, a second, a fourth and so on, and then in each sixteenth.
-    await vi.advanceTimersByTimeAsync(320 * 5_000);
-    const counts = IDS.map((id) => reads.filter((each) => each === id).length);
-    expect(counts).toEqual([320, 320, expect.any(Number), 320, 320]);
-    expect(counts[2]).toBeGreaterThan(19);
-    expect(counts[2]).toBeLessThan(26);
-    stop();
-  });
+  test.each<Outcome>(['empty', 'no ticker', 'bad shape'])(
+    'reads a book that is %s as often as others',
+    async (outcome) => {
+      const { reads, stop } = open((id) => (id === 'c' ? outcome : 'book'));
+      await vi.advanceTimersByTimeAsync(20 * 5_000);
+      expect(IDS.map((id) => reads.filter((each) => each === id).length)).toEqual([20, 20, 20, 20, 20]);
+      stop();
+    },
+  );
 
   test('reads less often from a host that fails, and as before when it is back', async () => {
     let outcome: Outcome = 'status';
@@ -128,7 +127,7 @@ describe('a gateway that reads books in turn', () => {
     const known = (rows: readonly Row[]) =>
       new Set(rows.filter(({ bid, ask }) => bid !== undefined && ask !== undefined).map((row) => row.ticker_id));
     await expect.poll(async () => known(await tickers())).toEqual(new Set(withBook));
-    // The clock of the gateway stands still: what was read is not read again. The book that is empty is, but less and less often.
+    // The clock of the gateway stands still: what was read is not read again.
     const calls = sandbox.marketData.calls('orderbook');
     expect(calls).toBeGreaterThanOrEqual(withBook.length);
     expect(calls).toBeLessThan(withBook.length + 10);

@@ -9,6 +9,8 @@ import type { ResultOf } from './envelope.ts';
 
 /** The directories of the states that were read last. States with the same pools share one. */
 export type PoolDirectories = {
+  /** The directory of the previous state. */
+  newest(): PoolDirectory | undefined;
   /** The directory of these pools. @param ids in ascending order, each once */
   of(ids: readonly string[]): PoolDirectory;
 };
@@ -21,6 +23,7 @@ export function createPoolDirectories(): PoolDirectories {
   let directories: readonly PoolDirectory[] = [];
 
   return {
+    newest: () => directories[0],
     of(ids) {
       const directory = directories.find((known) => hasPools(known, ids)) ?? toPoolDirectory(ids, directories[0]);
       directories = [directory, ...directories.filter((other) => other !== directory)].slice(0, MAX_DIRECTORIES);

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GraphQLError } from 'graphql';
 import { CloseCode } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
-import { withoutHttp } from '../../graphql/execution/written-result.ts';
 import { TRACE_CONTEXT_HEADERS } from '../../tracing/tracing.ts';
 import { type ClientIdentity, FORWARDED_FOR_HEADER } from '../clients/client-address.ts';
 import { isAllowedOrigin, originNotAllowed } from '../clients/origins.ts';
@@ -24,7 +23,7 @@ import {
   type SubscriptionArgs,
 } from './operations.ts';
 import { closeOperation, type ProtocolContext, runProtocol } from './protocol.ts';
-import { sendUpdates } from './sending.ts';
+import { sendErrors, sendUpdates, untilWritten } from './sending.ts';
 
 /** The open websockets. */
 export type WebSocketTransport = {
@@ -102,10 +101,18 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
       log.completed(connection.extra.caller, id);
       return closeOperation(connection, id, payload);
     },
-    onError({ extra: { caller } }, id, payload, errors) {
+    async onError(connection, id, payload, errors) {
+      const { caller, socket } = connection.extra;
       log.failed({ caller, requestId: requestIdOf(id, requestIds.of(caller)), id, payload }, errors, true);
+      log.completed(caller, id);
       metrics.recordErrors(errors);
-      return errors.map(withoutHttp);
+      const receiver = { socket, wire: caller.socket, id };
+      sendErrors(receiver, errors);
+      await untilWritten(receiver);
+      await closeOperation(connection, id, payload);
+      delete connection.subscriptions[id];
+      // graphql-ws would send the errors again, and remove a newer operation that has the id once they are written.
+      return new Promise(() => {});
     },
     onClose({ extra: { caller, socket } }, receivedCode = 1006) {
       // The code that ended the connection: after a frame that cannot be read, `ws` reads no answer to its own.

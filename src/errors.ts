@@ -116,13 +116,18 @@ export class HeightNotAvailableError extends GatewayError {
   }
 }
 
+const HISTORY_BUSY = 'Too many reads of the recorded history are waiting. Request less of it at once, or retry later.';
+
 /** The recorded history cannot be read, or the gateway records none: then no retry can succeed. The cause is for the log. */
 export class HistoryUnavailableError extends GatewayError {
-  constructor({ isOff = false, cause }: { readonly isOff?: boolean; readonly cause?: unknown } = {}) {
-    const message = isOff ? 'This gateway records no history.' : 'The recorded history cannot be read now.';
-    super('HISTORY_UNAVAILABLE', message, { cause, retryable: !isOff });
+  constructor({ isOff = false, isBusy = false, cause }: HistoryErrorOptions = {}) {
+    const readable = isBusy ? HISTORY_BUSY : 'The recorded history cannot be read now.';
+    super('HISTORY_UNAVAILABLE', isOff ? 'This gateway records no history.' : readable, { cause, retryable: !isOff });
   }
 }
+
+/** Whether the gateway records no history, or a read was refused because others wait. */
+type HistoryErrorOptions = { readonly isOff?: boolean; readonly isBusy?: boolean; readonly cause?: unknown };
 
 type UpstreamErrorOptions = Omit<ErrorOptions, 'extensions'> & { readonly retryAfterMs?: number | undefined };
 

@@ -43,8 +43,8 @@ const READ_TIMEOUT_MS = 5_000;
 /** Reads for clients that are in the thread of the history at once: what is recorded waits for no more than these. */
 const READS_AT_ONCE = 2;
 
-/** Reads for clients that wait in the gateway. */
-const MAX_QUEUED_READS = 500;
+/** Reads for clients that wait in the gateway: all that a selection set with the most fields (`maxSiblings`) can need. */
+const MAX_QUEUED_READS = 1_000;
 
 /** How long the gateway waits for the database when it stops. Heights that are not recorded by then are read again from the node after the next start. */
 const FLUSH_MS = 2_000;
@@ -60,7 +60,7 @@ export function startRecording(options: RecordingOptions): Recording {
   const { head: follower, pastStates } = sources;
   const ofNode = { kind: 'sqlite', path: resolve(DEFAULT_HISTORY_FILE) } as const;
   const historyQueue = createBulkhead({
-    busy: () => new HistoryUnavailableError(),
+    busy: () => new HistoryUnavailableError({ isBusy: true }),
     maxConcurrent: READS_AT_ONCE,
     maxQueued: MAX_QUEUED_READS,
     maxWaitMs: READ_TIMEOUT_MS / 2,

@@ -56,6 +56,7 @@ export const ERROR_CODES = {
   HISTORY_UNAVAILABLE: {
     cause:
       'The recorded history cannot be read now, the read waited in the queue for too long, the queue is full and this client has the most reads in it, or the gateway records none (`HISTORY_DATABASE=off`). All other fields are not affected.',
+    remedy: 'Retry later, and request less of the history at once.',
     retryable: true,
   },
   GRAPHQL_PARSE_FAILED: { cause: 'The document is not GraphQL.', remedy: 'Correct it.' },

@@ -14,7 +14,7 @@ export type AccessLogMode = (typeof ACCESS_LOG_MODES)[number];
 type AccessEvent = AccessDetails & {
   readonly message: string;
   readonly requestId: string;
-  readonly client: ClientIdentity;
+  readonly identity: ClientIdentity;
   readonly facts?: object;
 };
 
@@ -75,8 +75,8 @@ export function createAccessLog({ mode, log, clients }: AccessLogOptions): Acces
 
   function onEvent(event: AccessEvent): void {
     if (!(isAll || event.errors?.isNotable) || !mayWrite()) return;
-    const { requestId, client, facts, message } = event;
-    log.info({ requestId, client: clients.of(client), ...toFields(event), ...facts }, message);
+    const { requestId, identity, facts, message } = event;
+    log.info({ requestId, client: clients.of(identity), ...toFields(event), ...facts }, message);
   }
 
   return {

@@ -93,6 +93,30 @@ describe('the history of pools', () => {
     expect(priced).toBeGreaterThan(20);
   });
 
+  /** Windows of different lengths, whose starts are read one by one. */
+  const windowsOf = (count: number) => Array.from({ length: count }, (_, n) => `c${n}:change(hours:${n + 1}){to}`);
+  const BTC_POOL = `token1Id: "${PRV}", token2Id: "${BTC}"`;
+
+  test('an operation with more than 500 different reads gets all of them', async () => {
+    const windows = windowsOf(520);
+    const { data, errors } = await gateway.ask(`{ poolPair(${BTC_POOL}) { price ${windows.join(' ')} } }`);
+    expect(errors).toBeUndefined();
+    const { price, ...changes } = data.poolPair;
+    expect(Object.values(changes)).toEqual(windows.map(() => ({ to: price })));
+  });
+
+  test('an operation with more reads than may wait gets an error that says so', async () => {
+    const old = `poolPair(${BTC_POOL}, at: ${gateway.sandbox.chain.tip.height - 20})`;
+    const { errors = [] } = await gateway.ask(
+      `{ poolPair(${BTC_POOL}) { ...Changes } old: ${old} { ...Changes } } fragment Changes on PoolPair { ${windowsOf(800).join(' ')} }`,
+    );
+    expect(errors.length).toBeGreaterThan(50);
+    expect(errors[0]).toMatchObject({
+      message: expect.stringMatching(/^Too many reads of the recorded history are waiting\./),
+      extensions: { code: 'HISTORY_UNAVAILABLE' },
+    });
+  });
+
   test('candles, changes and sparklines of an earlier height end there', async () => {
     const { chain } = gateway.sandbox;
     const at = chain.tip.height - 30;

@@ -358,7 +358,7 @@ describe('with ACCESS_LOG=errors', () => {
     const { onEvent: happened } = createAccessLog({ mode: 'errors', log, clients: createClientAddresses([]) });
     const errors = { codes: ['RATE_LIMITED'], isNotable: true };
     const refuse = () =>
-      happened?.({ message: 'refused', requestId: '1', client: { headers: {}, socket: new Socket() }, errors });
+      happened?.({ message: 'refused', requestId: '1', identity: { headers: {}, socket: new Socket() }, errors });
     for (let n = 0; n < 150; n++) refuse();
     expect(lines.length).toBe(100);
     vi.advanceTimersByTime(10_001);

@@ -10,7 +10,7 @@ import type { PersistedQueries } from '../operations/persisted-queries.ts';
 
 /** An operation on a websocket, as far as the log knows it. */
 export type LoggedOperation = {
-  readonly caller: ClientIdentity;
+  readonly identity: ClientIdentity;
   readonly requestId: string;
   readonly id: string;
   readonly payload: SubscribePayload;
@@ -22,8 +22,8 @@ type ReceivedOperation = LoggedOperation & { readonly receivedAt: number };
 /** Logs websockets and their operations. Its methods are called in this order. */
 export type WebSocketLog = {
   /** An upgrade is refused. */
-  refused(caller: ClientIdentity, requestId: string, error: GraphQLError): void;
-  opened(caller: ClientIdentity, requestId: string): void;
+  refused(identity: ClientIdentity, requestId: string, error: GraphQLError): void;
+  opened(identity: ClientIdentity, requestId: string): void;
   /** An operation ends with an `error` message: it is refused, or a subscription that had started has failed. */
   failed(operation: LoggedOperation, errors: readonly GraphQLError[], hadStarted: boolean): void;
   /** An operation has a result. */
@@ -31,8 +31,8 @@ export type WebSocketLog = {
   /** A subscription has started. Its payload is released afterwards. @param cost the points that it costs */
   started(operation: ReceivedOperation, cost: number): void;
   /** A subscription was completed, by the client or by the gateway. */
-  completed(caller: ClientIdentity, id: string): void;
-  closed(caller: ClientIdentity, code: number | undefined): void;
+  completed(identity: ClientIdentity, id: string): void;
+  closed(identity: ClientIdentity, code: number | undefined): void;
 };
 
 /** An open websocket that is logged, with its subscriptions. */
@@ -60,55 +60,55 @@ export function createWebSocketLog({ accessLog, clients, log, persisted }: WebSo
   const open = new Map<ClientIdentity, OpenSocket>();
 
   return {
-    refused(caller, requestId, error) {
+    refused(identity, requestId, error) {
       const status = (error.extensions['http'] as { status?: number } | undefined)?.status;
       const errors = summarizeErrors([error]);
-      onEvent?.({ message: 'websocket refused', requestId, client: caller, errors, facts: { status } });
+      onEvent?.({ message: 'websocket refused', requestId, identity, errors, facts: { status } });
     },
-    opened(caller, requestId) {
+    opened(identity, requestId) {
       if (!logsSockets) return;
-      open.set(caller, { requestId, openedAt: performance.now(), subscriptions: new Map() });
-      log[level]({ requestId, client: clients.of(caller) }, 'websocket opened');
+      open.set(identity, { requestId, openedAt: performance.now(), subscriptions: new Map() });
+      log[level]({ requestId, client: clients.of(identity) }, 'websocket opened');
     },
-    failed({ caller, requestId, id, payload }, graphQLErrors, hadStarted) {
+    failed({ identity, requestId, id, payload }, graphQLErrors, hadStarted) {
       if (onEvent === undefined) return;
       const errors = summarizeErrors(graphQLErrors);
       // The payload of a subscription that had started is released.
-      const label = hadStarted ? open.get(caller)?.subscriptions.get(id)?.label : labelOf(payload);
+      const label = hadStarted ? open.get(identity)?.subscriptions.get(id)?.label : labelOf(payload);
       const message = hadStarted ? 'websocket subscription failed' : 'websocket operation refused';
-      onEvent({ message, requestId, client: caller, ...(label && { label }), errors });
+      onEvent({ message, requestId, identity, ...(label && { label }), errors });
     },
-    answered({ caller, requestId, payload, receivedAt }, { accessDetails: details, bytes }, from) {
-      const isOpen = isAll && open.has(caller);
+    answered({ identity, requestId, payload, receivedAt }, { accessDetails: details, bytes }, from) {
+      const isOpen = isAll && open.has(identity);
       if (onEvent === undefined || !(isOpen || details.errors?.isNotable)) return;
-      const event = { requestId, client: caller, label: labelOf(payload), ...details };
+      const event = { requestId, identity, label: labelOf(payload), ...details };
       const facts = { bytes, ms: msSince(receivedAt) };
       if (isOpen) onEvent({ ...event, message: 'websocket operation', from, facts });
       else onEvent({ ...event, message: 'websocket operation failed' });
     },
-    started({ caller, requestId, id, payload, receivedAt }, cost) {
-      const subscriptions = open.get(caller)?.subscriptions;
+    started({ identity, requestId, id, payload, receivedAt }, cost) {
+      const subscriptions = open.get(identity)?.subscriptions;
       if (!isAll || subscriptions === undefined) return;
       const label = labelOf(payload);
       subscriptions.set(id, { requestId, label, receivedAt });
-      onEvent?.({ message: 'websocket subscription started', requestId, client: caller, label, cost });
+      onEvent?.({ message: 'websocket subscription started', requestId, identity, label, cost });
     },
-    completed(caller, id) {
-      const subscriptions = open.get(caller)?.subscriptions;
+    completed(identity, id) {
+      const subscriptions = open.get(identity)?.subscriptions;
       const subscription = subscriptions?.get(id);
       if (subscription === undefined) return;
       subscriptions?.delete(id);
       const { receivedAt, ...named } = subscription;
       const facts = { ms: msSince(receivedAt) };
-      onEvent?.({ message: 'websocket subscription ended', client: caller, ...named, facts });
+      onEvent?.({ message: 'websocket subscription ended', identity, ...named, facts });
     },
-    closed(caller, code) {
-      const socket = open.get(caller);
+    closed(identity, code) {
+      const socket = open.get(identity);
       if (socket === undefined) return;
-      open.delete(caller);
+      open.delete(identity);
       const { requestId, openedAt } = socket;
-      const bytes = caller.socket.bytesWritten;
-      const line = { requestId, client: clients.of(caller), code, bytes, ms: msSince(openedAt) };
+      const bytes = identity.socket.bytesWritten;
+      const line = { requestId, client: clients.of(identity), code, bytes, ms: msSince(openedAt) };
       log[level](line, 'websocket closed');
     },
   };

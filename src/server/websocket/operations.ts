@@ -76,14 +76,14 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
 
   async function onSubscribe(connection: ProtocolContext, id: string, payload: SubscribePayload) {
     const { extra } = connection;
-    const { caller, socket } = extra;
-    const requestId = requestIdOf(id, requestIds.of(caller));
-    const account = new Account(rates, caller, 'websocket');
+    const { identity, socket } = extra;
+    const requestId = requestIdOf(id, requestIds.of(identity));
+    const account = new Account(rates, identity, 'websocket');
     const key = keyOfPayload(payload);
     const receivedAt = performance.now();
-    const span = tracing?.startOperation('websocket', requestId, caller.headers, receivedAt);
+    const span = tracing?.startOperation('websocket', requestId, identity.headers, receivedAt);
     const opened = { id, payload, values: 0, hasStarted: false };
-    const operation = { connection, opened, caller, requestId, id, payload, receivedAt, key, account, span };
+    const operation = { connection, opened, identity, requestId, id, payload, receivedAt, key, account, span };
 
     // Spreading would allocate room for sixteen more entries.
     extra.open = extra.open.concat(opened);
@@ -132,8 +132,8 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     );
   }
 
-  function clientOf({ connection: { extra }, caller, receivedAt, account, span }: SocketOperation) {
-    return { address: clients.of(caller), connection: extra.socket, receivedAt, account, wantsCost: false, span };
+  function clientOf({ connection: { extra }, identity, receivedAt, account, span }: SocketOperation) {
+    return { address: clients.of(identity), connection: extra.socket, receivedAt, account, wantsCost: false, span };
   }
 
   function run(operation: SocketOperation, prepared: Prepared): MaybePromise<EncodedResponse | Outcome> {
@@ -209,8 +209,8 @@ export function requestIdOf(id: string, socketRequestId: string): string {
 /** Clients choose the ids of their operations. */
 const MAX_LOGGED_ID = 64;
 
-function receiverOf({ connection, caller, id }: SocketOperation): Receiver {
-  return { socket: connection.extra.socket, wire: caller.socket, id };
+function receiverOf({ connection, identity, id }: SocketOperation): Receiver {
+  return { socket: connection.extra.socket, wire: identity.socket, id };
 }
 
 /** Releases the members of a payload, which graphql-ws references for as long as its subscription is open. */

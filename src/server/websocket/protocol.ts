@@ -18,7 +18,7 @@ import { type ClientSocket, Connection } from './client-socket.ts';
 /** What graphql-ws passes on with each operation of a connection. */
 type ConnectionExtra = {
   readonly socket: ClientSocket;
-  readonly caller: ClientIdentity;
+  readonly identity: ClientIdentity;
   /** The height that operations wait for; `undefined` if the client has named none, or once it is reached. */
   minHeight: BeaconHeight | undefined;
   /** The operations that are open, or that the client has completed and that are not over yet. */
@@ -90,13 +90,13 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
   server.on('close', () => clearInterval(timer));
   server.options.handleProtocols = handleProtocols;
 
-  server.on('connection', (socket: ClientSocket, caller: ClientIdentity) => {
+  server.on('connection', (socket: ClientSocket, identity: ClientIdentity) => {
     const connection = new Connection(socket);
     socket.connection = connection;
     // After an error, `ws` closes the websocket itself, with the right code: 1009 for a message that is too large.
     socket.on('error', ignore).on('message', onMessageOf).on('pong', onPongOf).on('close', onCloseOf);
     socket.part = part;
-    connection.onClosed = protocol.opened(connection, { socket, caller, minHeight: undefined, open: [] });
+    connection.onClosed = protocol.opened(connection, { socket, identity, minHeight: undefined, open: [] });
   });
 
   // One function for all websockets, and `on` instead of `once`, which would create a wrapper for each.

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GraphQLError } from 'graphql';
 import { CloseCode } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
-import { withoutHttp } from '../../graphql/execution/written-result.ts';
 import { TRACE_CONTEXT_HEADERS } from '../../tracing/tracing.ts';
 import { type ClientIdentity, FORWARDED_FOR_HEADER } from '../clients/client-address.ts';
 import { isAllowedOrigin, originNotAllowed } from '../clients/origins.ts';
@@ -24,7 +23,7 @@ import {
   type SubscriptionArgs,
 } from './operations.ts';
 import { closeOperation, type ProtocolContext, runProtocol } from './protocol.ts';
-import { sendUpdates } from './sending.ts';
+import { sendErrors, sendUpdates, untilWritten } from './sending.ts';
 
 /** The open websockets. */
 export type WebSocketTransport = {
@@ -61,22 +60,22 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
 
   function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const requestId = requestIds.of(request);
-    const caller = toCaller(request, requestId);
-    const refused = refusalOf(request, socket, caller);
+    const identity = toIdentity(request, requestId);
+    const refused = refusalOf(request, socket, identity);
     if (refused !== undefined) {
-      refuse(socket, caller, requestId, refused);
+      refuse(socket, identity, requestId, refused);
       return;
     }
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       metrics.addWebSockets(1);
-      log.opened(caller, requestId);
-      sockets.emit('connection', webSocket, caller);
+      log.opened(identity, requestId);
+      sockets.emit('connection', webSocket, identity);
     });
   }
 
   /** Refuses an upgrade with an HTTP response. */
-  function refuse(socket: Duplex, caller: ClientIdentity, requestId: string, error: GraphQLError): void {
-    log.refused(caller, requestId, error);
+  function refuse(socket: Duplex, identity: ClientIdentity, requestId: string, error: GraphQLError): void {
+    log.refused(identity, requestId, error);
     metrics.recordErrors([error]);
     // Without a listener, a reset connection would end the process. A client that goes on writing would stay connected.
     socket.on('error', () => socket.destroy());
@@ -84,12 +83,12 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
     socket.end(toHttpText(error));
   }
 
-  function refusalOf(request: IncomingMessage, socket: Duplex, caller: ClientIdentity): GraphQLError | undefined {
+  function refusalOf(request: IncomingMessage, socket: Duplex, identity: ClientIdentity): GraphQLError | undefined {
     if (!isAllowedOrigin(request, corsOrigins)) return originNotAllowed(request);
     if (connections?.admit(request, socket) === false) return connections.refusal;
     const minimum = readMinimumHeight(request.headers[MIN_HEIGHT_HEADER], MIN_HEIGHT_HEADER);
     if (minimum instanceof GraphQLError) return minimum;
-    return new Account(rates, caller, 'websocket').charge(1);
+    return new Account(rates, identity, 'websocket').charge(1);
   }
 
   runProtocol(sockets, {
@@ -99,20 +98,28 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
     keepAliveMs,
     internal,
     onComplete(connection, id, payload) {
-      log.completed(connection.extra.caller, id);
+      log.completed(connection.extra.identity, id);
       return closeOperation(connection, id, payload);
     },
-    onError({ extra: { caller } }, id, payload, errors) {
-      log.failed({ caller, requestId: requestIdOf(id, requestIds.of(caller)), id, payload }, errors, true);
+    async onError(connection, id, payload, errors) {
+      const { identity, socket } = connection.extra;
+      log.failed({ identity, requestId: requestIdOf(id, requestIds.of(identity)), id, payload }, errors, true);
+      log.completed(identity, id);
       metrics.recordErrors(errors);
-      return errors.map(withoutHttp);
+      const receiver = { socket, wire: identity.socket, id };
+      sendErrors(receiver, errors);
+      await untilWritten(receiver);
+      await closeOperation(connection, id, payload);
+      delete connection.subscriptions[id];
+      // graphql-ws would send the errors again, and remove a newer operation that has the id once they are written.
+      return new Promise(() => {});
     },
-    onClose({ extra: { caller, socket } }, receivedCode = 1006) {
+    onClose({ extra: { identity, socket } }, receivedCode = 1006) {
       // The code that ended the connection: after a frame that cannot be read, `ws` reads no answer to its own.
       const code = socket.sentCode ?? receivedCode;
       metrics.addWebSockets(-1);
       metrics.recordWebSocketClose(code);
-      log.closed(caller, code);
+      log.closed(identity, code);
     },
   });
 
@@ -150,7 +157,7 @@ function noteMinimumHeight({ extra, connectionParams = {} }: ProtocolContext): b
     extra.socket.close(CloseCode.BadRequest, sent.message);
     return false;
   }
-  const upgraded = readMinimumHeight(extra.caller.headers[MIN_HEIGHT_HEADER], MIN_HEIGHT_HEADER);
+  const upgraded = readMinimumHeight(extra.identity.headers[MIN_HEIGHT_HEADER], MIN_HEIGHT_HEADER);
   extra.minHeight = Math.max(sent ?? 0, Number(upgraded ?? 0)) || undefined;
   return true;
 }
@@ -165,7 +172,7 @@ function subscribe(args: SubscriptionArgs): AsyncIterableIterator<never> {
 const KEPT_HEADERS = [FORWARDED_FOR_HEADER, MIN_HEIGHT_HEADER, ...TRACE_CONTEXT_HEADERS];
 
 /** The parts of an upgrade request that are needed later. The request itself would take more memory for each open websocket. */
-function toCaller({ headers, socket }: IncomingMessage, requestId: string): ClientIdentity {
+function toIdentity({ headers, socket }: IncomingMessage, requestId: string): ClientIdentity {
   const kept: IncomingHttpHeaders = { [REQUEST_ID_HEADER]: requestId };
   for (const name of KEPT_HEADERS) if (headers[name] !== undefined) kept[name] = headers[name];
   return { headers: kept, socket };

@@ -47,8 +47,8 @@ test('nothing more is read from a client that does not read its results, whose o
   const response = new EncodedResponse({ result, dependencies: undefined }, 0, 0);
   const open: number[] = [];
   const { server, url } = await serve({
-    async onSubscribe({ extra: { socket, caller }, subscriptions }, id) {
-      const receiver = { socket, wire: caller.socket, id };
+    async onSubscribe({ extra: { socket, identity }, subscriptions }, id) {
+      const receiver = { socket, wire: identity.socket, id };
       sendResult(receiver, response, (send) => send());
       open.push(Object.keys(subscriptions).length);
       await untilWritten(receiver);

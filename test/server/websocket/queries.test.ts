@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { WebSocket } from 'ws';
+import { ClientSocket } from '../../../src/server/websocket/client-socket.ts';
 import type { TestGatewayOptions } from '../../support/gateway.ts';
 import { sample } from '../../support/metrics.ts';
 import { serveGatewayForTest } from '../../support/served-gateway.ts';
@@ -269,6 +270,34 @@ describe('an id that a client uses again after `complete`', () => {
     await expect.poll(app.service.sources.head.subscribers).toBe(1);
     socket.send(complete('1'));
     await expect.poll(app.service.sources.head.subscribers).toBe(0);
+  });
+
+  test('gets the updates of the new subscription, if the old one failed and its error is not written yet', async () => {
+    const sockets = vi.spyOn(ClientSocket.prototype, 'resumeIfNotFull');
+    onTestFinished(() => sockets.mockRestore());
+    const { socket, received, sandbox, app } = await serveSlowly();
+    const { orderBooks, divergences, head } = app.service.sources;
+    socket.send(subscribe('1', { query: 'subscription { divergentPairs { tickerId } }' }));
+    await expect.poll(() => received.length).toBe(1);
+
+    const { _socket: wire } = sockets.mock.contexts[0] as unknown as { readonly _socket: Duplex };
+    wire.cork();
+    const failing = () => {
+      throw new Error('The books cannot be compared.');
+    };
+    const books = Object.assign(new Map(), { get: failing });
+    vi.spyOn(orderBooks, 'followedBooks').mockReturnValue({ books, freshUntil: 0 });
+    sandbox.advance();
+    await expect.poll(divergences.subscribers).toBe(0);
+    socket.send(complete('1'));
+    socket.send(subscribe('1', { query: 'subscription { head { beaconHeight } }' }));
+    await expect.poll(head.subscribers).toBe(1);
+    wire.uncork();
+    sandbox.advance();
+    await expect.poll(() => received.map(({ type }) => type)).toEqual(['next', 'error', 'next', 'next']);
+    expect(received[1]?.payload).toMatchObject([{ extensions: { code: 'INTERNAL_SERVER_ERROR' } }]);
+    socket.send(complete('1'));
+    await expect.poll(head.subscribers).toBe(0);
   });
 
   test('is refused while as many operations are executed as may be open, and served when they have ended', async () => {

@@ -19,14 +19,16 @@ export type PoolTrade = {
   readonly buyAmountFromOrders: bigint;
 };
 
-/** Whole token 1 for one whole token 2, the average over a trade. */
+/** Whole token 1 for one whole token 2, the average over a trade. @param base the token that has the price */
 export function averagePrice(
   { sells, sellAmount, buyAmount }: Pick<PoolTrade, 'sells' | 'sellAmount' | 'buyAmount'>,
   decimals1: number,
   decimals2: number,
+  base: 1 | 2 = 2,
 ): number {
   const [amount1, amount2] = sells === 1 ? [sellAmount, buyAmount] : [buyAmount, sellAmount];
-  return Number(amount1) / 10 ** decimals1 / (Number(amount2) / 10 ** decimals2);
+  const [whole1, whole2] = [Number(amount1) / 10 ** decimals1, Number(amount2) / 10 ** decimals2];
+  return base === 2 ? whole1 / whole2 : whole2 / whole1;
 }
 
 /** What the instructions of a block say about the pools of V3. */

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { HistoryUnavailableError } from '../errors.ts';
-import { createBackfill, GENTLE, QUICK } from '../history/backfill.ts';
+import { createBackfill } from '../history/backfill.ts';
 import { createBlockTimes } from '../history/block-times.ts';
+import { GENTLE, QUICK } from '../history/filler.ts';
 import { createHistory, historyOff } from '../history/history.ts';
 import { createRecorder } from '../history/recorder.ts';
 import type { HistoryStore } from '../history/store.ts';

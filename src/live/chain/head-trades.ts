@@ -33,7 +33,7 @@ export type HeadTrades = {
 };
 
 /** A block of a final height, as a node of the chain has it. */
-export type PastBlock = {
+type PastBlock = {
   readonly beaconHeight: BeaconHeight;
   readonly hash: string;
   readonly time: Instant;
@@ -129,7 +129,8 @@ export function createHeadTrades(options: HeadTradesOptions): HeadTrades {
     } catch (error) {
       if (isNoSuchBlock(error) && beaconHeight < head.beaconHeight - NEWEST_BLOCKS)
         throw new HeightNotAvailableError(beaconHeight, head.beaconHeight);
-      ofPast.failed(error);
+      // One line in the log is enough if no block can be read.
+      if (!ofHeads.isFailing()) ofPast.failed(error);
       throw error;
     }
   }
@@ -191,6 +192,7 @@ export function createHeadTrades(options: HeadTradesOptions): HeadTrades {
 function onceOf(watcher: Watcher) {
   let isFailing = false;
   return {
+    isFailing: () => isFailing,
     failed(error: unknown): void {
       if (!isFailing) watcher.failed(error);
       isFailing = true;

@@ -141,8 +141,8 @@ async function readVolumesBetween(
   pools: Pools,
   { after, from, to }: HeightRange & { readonly after: number },
 ): Promise<ReadonlyMap<string, Volume>> {
-  const query = `SELECT ${INTERVAL_COLUMNS} FROM traded_intervals WHERE minutes = 60 AND opened > $1 AND last_height <= $2 ORDER BY opened`;
-  const hours = (await sql.all(query, Math.floor(after / 1000), to)).map(toInterval);
+  const query = `SELECT ${INTERVAL_COLUMNS} FROM traded_intervals WHERE minutes = 60 AND opened > $1 AND first_height >= $2 AND last_height <= $3 ORDER BY opened`;
+  const hours = (await sql.all(query, Math.floor(after / 1000), from, to)).map(toInterval);
   const [firstHour, lastHour] = [hours[0], hours.at(-1)];
   if (firstHour === undefined || lastHour === undefined) return sumTrades(sql, pools, [{ from, to }]);
 
@@ -225,6 +225,8 @@ export async function readTradedIntervals(
   for (const [index, row] of found.entries()) {
     const isCut = row.lastHeight > upTo;
     const own = isCut ? await cutInterval(sql, row, upTo) : row;
+    // The trades of an older interval are deleted, so that it cannot be cut.
+    if (own.heights === 0) continue;
     const traded = isCut
       ? await sumTrades(sql, pools, [{ from: own.firstHeight, to: own.lastHeight }])
       : (volumesOf[index] ?? new Map());

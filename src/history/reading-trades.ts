@@ -1,4 +1,4 @@
-import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { BeaconHeight, HeightRange } from '../domain/beacon-height.ts';
 import type { Traded } from '../domain/reserves.ts';
 import { tradedBy, type Volume } from '../domain/trade.ts';
 import { type IntervalRow, minutesOf, toInterval } from './candle-rows.ts';
@@ -6,7 +6,6 @@ import { amountOf, numberOf, type ReadSql, type Row } from './database.ts';
 import { numbersOf } from './pool-states.ts';
 import { heightAtOrBelow, INTERVAL_COLUMNS } from './reading.ts';
 import { addVolume, toNumberedTrade, toVolume } from './recording-trades.ts';
-import type { HeightRange } from './store.ts';
 import type {
   BesideMemory,
   RecordedTrade,

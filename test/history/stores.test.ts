@@ -339,7 +339,7 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
     const refused = {
       isPermanent: true,
       message:
-        'The history database has version 3, and this gateway knows versions up to 2. Start a newer gateway, or choose another database.',
+        'The history database has version 4, and this gateway knows versions up to 3. Start a newer gateway, or choose another database.',
     };
     await expect(store.record(blocks)).rejects.toMatchObject(refused);
     await expect(store.deleteFrom({ beaconHeight: 11, hash: 'hash-11', time: START })).rejects.toMatchObject(refused);

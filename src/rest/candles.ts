@@ -103,11 +103,7 @@ function toRow(candle: PricedCandle, isToken1: boolean) {
  * @throws GatewayError with `NOT_FOUND`, AmbiguousTickerError if pairs of different tokens have that ticker id, UpstreamError
  */
 export async function findPair(symbol: string, loaders: Loaders): Promise<PairWithPool> {
-  const { byTickerId, byPoolId } = await loaders.market.pairs.all();
-  const named = byPoolId.get(symbol);
-  const rows = byTickerId.get(symbol) ?? (named === undefined ? [] : [named]);
-  if (rows.length === 0) throw new GatewayError('NOT_FOUND', `Ticker ${JSON.stringify(symbol)} does not exist.`);
-  const [found, ...others] = await withPools(rows, loaders);
+  const [found, ...others] = await withPools(await findPairs(symbol, loaders), loaders);
   if (found === undefined)
     throw new GatewayError(
       'NOT_FOUND',
@@ -116,6 +112,15 @@ export async function findPair(symbol: string, loaders: Loaders): Promise<PairWi
   if (others.length === 0) return found;
   const poolIds = [found, ...others].map(({ pair }) => pair.poolId);
   throw new AmbiguousTickerError(symbol, poolIds, `Use one of their pool ids instead: ${poolIds.join(', ')}.`);
+}
+
+/** Finds the pairs of a ticker id, or the pair of a pool id. @throws GatewayError with `NOT_FOUND`, UpstreamError */
+export async function findPairs(symbol: string, { market }: Loaders): Promise<readonly Pair[]> {
+  const { byTickerId, byPoolId } = await market.pairs.all();
+  const named = byPoolId.get(symbol);
+  const rows = byTickerId.get(symbol) ?? (named === undefined ? [] : [named]);
+  if (rows.length === 0) throw new GatewayError('NOT_FOUND', `Ticker ${JSON.stringify(symbol)} does not exist.`);
+  return rows;
 }
 
 /** The first pair of each pool on the chain. @throws UpstreamError */

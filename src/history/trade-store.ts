@@ -2,7 +2,7 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { CandleInterval } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Traded } from '../domain/reserves.ts';
-import type { PoolTrade } from '../domain/trade.ts';
+import type { PoolTrade, Volume } from '../domain/trade.ts';
 import type { HeightRange } from './store.ts';
 
 /**
@@ -96,14 +96,12 @@ export type RecordedVolumes = {
   readonly volumes: ReadonlyMap<string, Volume>;
 };
 
-/** The sum of trades, in smallest units, and their number. */
-export type Volume = Traded & { readonly trades: number };
-
-/** Which intervals are read: those that begin at `from` or later. */
+/** Which intervals are read: those that begin at `from` or later, and before `to`. */
 export type TradedIntervalsQuery = FromMemory & {
   readonly poolIds: readonly string[];
   readonly interval: CandleInterval;
   readonly from: Instant;
+  readonly to?: Instant | undefined;
   readonly upTo: BeaconHeight;
 };
 

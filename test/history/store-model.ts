@@ -14,6 +14,7 @@ import type {
   StoredCandle,
 } from '../../src/history/store.ts';
 import type { Head } from '../../src/live/chain/head.ts';
+import { createTradesModel } from './trades-model.ts';
 
 /** A height of the model. It is of the version of its exchange. */
 type Known = Pick<Head, 'beaconHeight' | 'time' | 'exchange'> & { readonly hash?: string | undefined };
@@ -72,6 +73,7 @@ export function createStoreModel(): StoreModel {
   }
 
   return {
+    ...createTradesModel(),
     reads,
     coverage: reading('coverage', (max: number) => {
       const all = heights();

@@ -76,7 +76,7 @@ export function createDayFigures<Figures>(options: DayFiguresOptions<Figures>): 
     const startedAt = performance.now();
     const version = versionOf(head);
     const { directory } = head.exchange;
-    const isCurrent = readFrom?.version === version && readFrom.directory === directory;
+    const isCurrent = readFrom?.directory === directory && readFrom.version === version;
     if (reading !== undefined || isCurrent || startedAt < pauseUntil) return;
     const end = (found: Known) => {
       // Nothing is known: the documents stay as they are.

@@ -138,11 +138,11 @@ export const SCHEMAS = {
       'Traded amount in whole base tokens: exact with `is_volume_exact`, else at least this, because several trades in one block count as their net change.',
     ),
     target_volume: price('The same in whole target tokens.'),
+    is_closed: bool('True if the interval is over and final. Only heights that are read later can change the candle.'),
+    is_complete: bool('True if every height of the interval so far is known.'),
     is_volume_exact: bool(
       'True if the trades of every block of the interval so far are known. The volumes are their sums.',
     ),
-    is_closed: bool('True if the interval is over and final. Only heights that are read later can change the candle.'),
-    is_complete: bool('True if every height of the interval so far is known.'),
   }),
   TradeList: object('Trades, the newest of each side first.', {
     buy: rows('Trade', 'The trades whose traders bought the base token.'),
@@ -241,7 +241,7 @@ export const EXAMPLES = {
     candles: [
       {
         ...{ time: TIME, open: 11603.9, high: 11871.4, low: 11590.2, close: 11733.5 },
-        ...{ volume: 1.25, target_volume: 14600.5, is_volume_exact: true, is_closed: true, is_complete: true },
+        ...{ volume: 1.25, target_volume: 14600.5, is_closed: true, is_complete: true, is_volume_exact: true },
       },
     ],
   },

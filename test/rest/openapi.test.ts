@@ -96,6 +96,7 @@ describe('the description', () => {
       '/api/v1/public/some-partner/tickers',
       '/api/v1/public/some-partner/orderbook',
       '/api/v1/public/some-partner/candles',
+      '/api/v1/public/some-partner/historical_trades',
       ...['/udf/config', '/udf/time', '/udf/symbols', '/udf/search', '/udf/history'],
       '/openapi.json',
     ]);

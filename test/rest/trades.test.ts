@@ -8,7 +8,9 @@ import { openRest } from '../support/rest.ts';
 import { until } from '../support/until.ts';
 
 const FIELDS = ['trade_id', 'price', 'base_volume', 'target_volume', 'trade_timestamp', 'type'];
+const OF_TRADES = ['pool_base_volume', 'pool_target_volume', 'is_pool_volume_complete', 'pool_last_price'];
 type Trade = Readonly<Record<string, string>>;
+type Row = Readonly<Record<string, string | boolean>>;
 
 /** A gateway with V3, whose trades are recorded from its first head on. */
 function openTraded(options: TestGatewayOptions = {}, start: typeof startGateway = startGatewayForTest as never) {
@@ -249,26 +251,38 @@ test('cost as much as candles', async () => {
     return Number(/r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1]);
   };
   const before = await left('/openapi.json');
-  const [ofTrades = 0, ofCandles = 0] = [
-    before - (await left('historical_trades?ticker_id=pBTC_PRV&limit=40')),
-    await left('candles?ticker_id=pBTC_PRV&interval=1m&limit=40'),
-  ];
-  expect(before - ofTrades - ofCandles).toBe(ofTrades);
+  const afterTrades = await left('historical_trades?ticker_id=pBTC_PRV&limit=40');
+  const afterCandles = await left('candles?ticker_id=pBTC_PRV&interval=1m&limit=40');
+  expect(before - afterTrades).toBeGreaterThan(40);
+  // A point can have come back.
+  expect(Math.abs(before - afterTrades - (afterTrades - afterCandles))).toBeLessThanOrEqual(1);
 });
 
-test.each<[string, TestGatewayOptions, number, string]>([
-  ['without a history', { store: undefined as never, config: { historyDatabase: 'off' } }, 503, 'HISTORY_UNAVAILABLE'],
-  [
-    'while the node refuses the call',
-    { before: ({ node }) => node.faults.set({ kind: 'rpc-error', call: 'retrievebeaconblockbyheight' } as never) },
-    503,
-    'UPSTREAM_RPC_ERROR',
-  ],
-])('are an error %s', async (_, options, status, code) => {
-  const { get, untilReady } = await openTraded(options);
+test('are an error without a history', async () => {
+  const { get } = await openTraded({ store: undefined });
+  const response = await get('historical_trades?ticker_id=pBTC_PRV');
+  expect([response.status, (await response.json()).code]).toEqual([503, 'HISTORY_UNAVAILABLE']);
+});
+
+test('are an error while the node refuses the call, and tickers have all other fields then', async () => {
+  const { get, read, untilReady, advance, sandbox } = await openTraded({
+    before: ({ node }) => node.faults.set(REFUSED, 'retrievebeaconblockbyheight'),
+  });
   await untilReady();
   const response = await get('historical_trades?ticker_id=pBTC_PRV');
-  expect([response.status, (await response.json()).code]).toEqual([status, code]);
+  expect([response.status, (await response.json()).code]).toEqual([503, 'UPSTREAM_RPC_ERROR']);
+  const { tickers } = await read('tickers');
+  const fieldsOf = (rows: readonly object[]) => new Set(rows.flatMap((row) => Object.keys(row)));
+  expect([...fieldsOf(tickers)]).toContain('pool_price');
+  for (const field of OF_TRADES) expect([...fieldsOf(tickers)]).not.toContain(field);
+
+  sandbox.node.faults.clear();
+  await expect
+    .poll(async () => {
+      await advance();
+      return [...fieldsOf((await read('tickers')).tickers)];
+    })
+    .toEqual(expect.arrayContaining(OF_TRADES));
 });
 
 test('are not found where V1 trades', async () => {
@@ -281,4 +295,60 @@ test('are not found where V1 trades', async () => {
       message: 'Ticker "pBTC_PRV" does not have a pool of V3 on the chain, and so no trades.',
     },
   ]);
+});
+
+describe('tickers', () => {
+  /** A day that ends with blocks of this run: the trades of older blocks are read in the background. */
+  const openDay = (hours: number) => openTraded({ config: { tradesBackfillHours: hours } });
+
+  test.each([0, 1])('have the volume and the last price of their pools, with %i hours read later', async (hours) => {
+    const { get, sandbox, advance, untilReady, ask } = await openDay(hours);
+    await untilReady();
+    await advance();
+    const first = hours === 0 ? sandbox.chain.tip.height : sandbox.chain.tip.height - 20;
+    for (let block = 0; block < 6; block++) await advance();
+    const hops = await hopsOf(sandbox, first);
+    const volumeOf = (rows: readonly Hop[], side: 0 | 1) =>
+      rows.reduce((sum, { change }) => sum + (change[side] < 0n ? -change[side] : change[side]), 0n);
+
+    const expected = sandbox.chain.markets.map(({ poolId, base, target }) => {
+      const ofPool = hops.filter((hop) => hop.poolId === poolId);
+      const baseSide = poolId.startsWith(base.id) ? 0 : 1;
+      const last = ofPool.at(-1)?.change;
+      return {
+        pool_id: poolId,
+        pool_base_volume: decimal(volumeOf(ofPool, baseSide), base.decimals),
+        pool_target_volume: decimal(volumeOf(ofPool, baseSide === 0 ? 1 : 0), target.decimals),
+        price: last && Math.abs(Number(last[1 - baseSide]) / Number(last[baseSide])) * 10 ** (base.decimals - target.decimals),
+      };
+    });
+    expect(expected.filter(({ price }) => price !== undefined).length).toBeGreaterThan(5);
+    // The figures are read in the background.
+    await expect
+      .poll(async () => {
+        const { tickers } = withDigits(await (await get('tickers')).text()) as unknown as { tickers: readonly Row[] };
+        return tickers.map(({ pool_id, pool_base_volume, pool_target_volume, pool_last_price: price }) => ({
+          ...{ pool_id, pool_base_volume, pool_target_volume },
+          price: price === undefined ? undefined : Number(price),
+        }));
+      })
+      .toEqual(expected.map((row) => ({ ...row, price: row.price && expect.closeTo(row.price, 9) })));
+
+    const { data } = await ask('{ tickers { poolId tradedPrice poolPair { volume(hours: 24) { isComplete } } } }');
+    const { tickers } = await (await get('tickers')).json();
+    expect(
+      tickers.map(({ pool_id: poolId, pool_last_price: price = null, is_pool_volume_complete: isComplete }: Row) => ({
+        ...{ poolId, tradedPrice: price, poolPair: { volume: { isComplete } } },
+      })),
+    ).toEqual(data.tickers);
+  });
+
+  test('have no such fields where V1 trades, and without a history', async () => {
+    for (const options of [{ sandbox: {} }, { sandbox: { exchange: 'v3' } as const }]) {
+      const { read } = await openRest(options);
+      const { tickers } = await read('tickers');
+      const fields = new Set(tickers.flatMap((ticker: object) => Object.keys(ticker)));
+      for (const field of OF_TRADES) expect([field, fields.has(field)]).toEqual([field, false]);
+    }
+  });
 });

@@ -5,9 +5,9 @@ import { prune } from './pruning.ts';
 import { heightAtOrAbove, readBlocks, readBlocksAt, readCoverage, readReservesAt, readStateAt } from './reading.ts';
 import { readCandles } from './reading-candles.ts';
 import {
-  readFirstTradedBlock,
   readMissingTrades,
   readTrade,
+  readTradeCoverage,
   readTradedIntervals,
   readTrades,
   readVolumes,
@@ -91,7 +91,7 @@ export function createDatabaseStore(open: (chainName: string) => Promise<Databas
     windows: (query) => read((sql) => readWindows(sql, query)),
     reservesAt: (query) => read((sql) => readReservesAt(sql, query)),
     missingTrades: (range, last) => read((sql) => readMissingTrades(sql, range, last)),
-    firstTradedBlock: () => read(readFirstTradedBlock),
+    tradeCoverage: () => read(readTradeCoverage),
     trades: (query) => read((sql) => readTrades(sql, query)),
     trade: (name) => read((sql) => readTrade(sql, name)),
     volumes: (query) => read((sql) => readVolumes(sql, query)),

@@ -11,6 +11,7 @@ import type {
   BesideMemory,
   RecordedTrade,
   RecordedVolumes,
+  TradeCoverage,
   TradedHeight,
   TradedInterval,
   TradedIntervalsQuery,
@@ -56,9 +57,11 @@ export async function readMissingTrades(
   return missing;
 }
 
-/** See `TradeStore.firstTradedBlock`. */
-export async function readFirstTradedBlock(sql: ReadSql): Promise<TradedHeight | undefined> {
-  return (await sql.all('SELECT height, time FROM traded_blocks ORDER BY height LIMIT 1')).map(toTradedHeight)[0];
+/** See `TradeStore.tradeCoverage`. */
+export async function readTradeCoverage(sql: ReadSql): Promise<TradeCoverage | undefined> {
+  const [first] = await sql.all('SELECT height, time FROM traded_blocks ORDER BY height LIMIT 1');
+  const [count] = await sql.all('SELECT COUNT(*) AS blocks FROM traded_blocks');
+  return first && { first: toTradedHeight(first), blocks: numberOf(count, 'blocks') };
 }
 
 const TRADE_COLUMNS =

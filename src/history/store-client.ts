@@ -172,7 +172,7 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
     reservesAt: forward('reservesAt'),
     recordTrades: forward('recordTrades'),
     missingTrades: forward('missingTrades'),
-    firstTradedBlock: forward('firstTradedBlock'),
+    tradeCoverage: forward('tradeCoverage'),
     trades: forward('trades'),
     trade: forward('trade'),
     volumes: forward('volumes'),

@@ -41,10 +41,9 @@ export function createMemoryStore(): MemoryStore {
     if (store.failure !== undefined) throw store.failure;
   }
 
-  const { recordTrades, missingTrades, firstTradedBlock, trades, trade, volumes, tradedIntervals } =
-    createTradesModel();
+  const { recordTrades, missingTrades, tradeCoverage, trades, trade, volumes, tradedIntervals } = createTradesModel();
   const store: MemoryStore = {
-    ...{ recordTrades, missingTrades, firstTradedBlock, trades, trade, volumes, tradedIntervals },
+    ...{ recordTrades, missingTrades, tradeCoverage, trades, trade, volumes, tradedIntervals },
     blocks,
     order,
     pruned,

@@ -209,8 +209,18 @@ export function createHistoryModel(): HistoryModel {
     unrecorded: () => inMemory,
     version: () => version,
     fills: () => fills,
+    tradesVersion: () => 0,
     onRecorded: (listener) => void listeners.push(listener),
-    status: () => ({ state: 'recording', coverage: undefined, waiting: 0, databaseErrors: 0, backfillReads: 0 }),
+    status: () => ({
+      state: 'recording',
+      coverage: undefined,
+      waiting: 0,
+      databaseErrors: 0,
+      backfillReads: 0,
+      tradeCoverage: undefined,
+      tradeReads: 0,
+      tradeReadBytes: 0,
+    }),
     async record(...heads) {
       const top = store.heights().at(-1) ?? 0;
       await store.record(heads.map((head) => ({ ...head, version: versionOf(head.exchange) })));

@@ -70,9 +70,9 @@ export function createTradesModel(): TradesModel {
         if (!there.has(height)) missing.push(height);
       return missing;
     },
-    async firstTradedBlock() {
+    async tradeCoverage() {
       const [first] = blocks();
-      return first && { beaconHeight: first.beaconHeight, time: first.time };
+      return first && { first: { beaconHeight: first.beaconHeight, time: first.time }, blocks: blocks().length };
     },
     async trades({ poolIds, memoryFrom, upTo, last, before, from = 0, to = Number.POSITIVE_INFINITY, sells }) {
       const counted = tradesIn(

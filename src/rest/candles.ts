@@ -48,7 +48,8 @@ export type PairWithPool = { readonly pair: Pair; readonly pool: PoolPair };
 type CandleRow = NonNullable<ReturnType<typeof toRow>>;
 
 const COLUMNS: readonly (keyof CandleRow)[] = [
-  ...(['time', 'open', 'high', 'low', 'close', 'volume', 'target_volume', 'is_closed', 'is_complete'] as const),
+  ...(['time', 'open', 'high', 'low', 'close', 'volume', 'target_volume'] as const),
+  ...(['is_closed', 'is_complete', 'is_volume_exact'] as const),
 ];
 
 /** Writes `/candles`. @throws GatewayError with `NOT_FOUND`, AmbiguousTickerError, HistoryUnavailableError, UpstreamError */
@@ -94,7 +95,7 @@ function toRow(candle: PricedCandle, volumes: CandleVolumes, isToken1: boolean) 
   const [high, low] = isToken1 ? [second, first] : [first, second];
   return {
     ...{ time: openTime / 1_000, open, high, low, close, volume: volume ?? 0, target_volume: targetVolume ?? 0 },
-    ...{ is_closed: isClosed, is_complete: isComplete },
+    ...{ is_closed: isClosed, is_complete: isComplete, is_volume_exact: volumes.isExact },
   };
 }
 

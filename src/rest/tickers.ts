@@ -7,8 +7,8 @@ import { basePrice, tokenPrice } from '../domain/price.ts';
 import { liquidityUsd } from '../domain/usd-prices.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { Loaders } from '../loaders/loaders.ts';
-import { priceOfTrade } from '../loaders/pool-price.ts';
 import type { TokenLoader } from '../loaders/token.ts';
+import { priceOfTrade } from '../loaders/trades.ts';
 import type { DayFigures, DayRange, DayTrades } from './day-figures.ts';
 import { type DocumentOptions, listTexts, type WrittenDocument } from './document.ts';
 

@@ -5,9 +5,9 @@ import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import { type PoolTrade, tradedBy } from '../domain/trade.ts';
 import { GatewayError } from '../errors.ts';
 import type { Loaders } from '../loaders/loaders.ts';
-import { priceOfTrade } from '../loaders/pool-price.ts';
 import type { TradeOfBlock } from '../loaders/pool-trades.ts';
 import type { TokenLoader } from '../loaders/token.ts';
+import { priceOfTrade } from '../loaders/trades.ts';
 import { findPairs, type PairWithPool, withPools } from './candles.ts';
 import type { WrittenDocument } from './document.ts';
 

@@ -113,6 +113,7 @@ describe('the description', () => {
 
 describe('real responses match the description', () => {
   const RECORDED: TestGatewayOptions = { config: { historyBackfillHours: 0 } };
+  const V3: TestGatewayOptions = { ...RECORDED, sandbox: { exchange: 'v3' } };
   const LIMITED: Partial<Config> = { rateLimitPerSecond: 1, rateLimitBurst: 1 };
 
   test.each<[string, number, TestGatewayOptions?, RequestInit?]>([
@@ -137,12 +138,21 @@ describe('real responses match the description', () => {
     ['/candles?ticker_id=pBTC_PRV&interval=1h', 304, RECORDED, { headers: { 'if-none-match': '*' } }],
     ['/candles?ticker_id=pBTC_PRV&interval=1h', 503],
     ['/candles?ticker_id=pBTC_PRV&interval=1h', 503, { without: 'NODE' }],
+    ['/tickers', 200, V3],
+    ['/candles?ticker_id=pBTC_PRV&interval=1h', 200, V3],
+    ['/historical_trades?ticker_id=PRV_pUSDT&limit=500', 200, V3],
+    ['/historical_trades?ticker_id=PRV_pUSDT&pool_id=x&type=buy&start_time=0&end_time=1800000000000', 404, V3],
+    ['/historical_trades?ticker_id=PRV_pUSDT', 304, V3, { headers: { 'if-none-match': '*' } }],
+    ['/historical_trades?ticker_id=PRV_pUSDT&limit=501', 400, V3],
+    ['/historical_trades?ticker_id=PRV_pUSDT', 503, { sandbox: { exchange: 'v3' } }],
+    ['/historical_trades?ticker_id=PRV_pUSDT', 404, RECORDED],
     ['/udf/symbols?symbol=pBTC_PRV', 200],
     ['/udf/search?query=usd&type=crypto&exchange=pDEX&limit=3', 200],
     ['/udf/history?symbol=pBTC_PRV&resolution=1&from=0&to=1800000000&countback=9', 200, RECORDED],
     ['/udf/history?symbol=pBTC_PRV&resolution=1&from=0&to=60', 200, RECORDED],
   ])('%s: %i', async (path, status, options, init) => {
-    const { get } = await openRest(options === RECORDED ? { ...options, store: createStoreModel() } : options);
+    const isRecorded = options?.config?.historyBackfillHours === 0;
+    const { get } = await openRest(isRecorded ? { ...options, store: createStoreModel() } : options);
     // A request that costs more than the burst is admitted while the client has all of its points.
     const url = path.startsWith('/udf') ? path : BASE + path;
     if (status === 429) await get(url);

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ExchangeState, type PoolDirectory, poolPairAt } from '../domain/exchange.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
-import type { RecordedTrade } from '../history/trade-store.ts';
 import type { Head } from '../live/chain/head.ts';
-import type { PoolVolume } from '../loaders/pool-trades.ts';
+import type { PoolVolume, TradeOfBlock } from '../loaders/pool-trades.ts';
 import type { Sources } from '../loaders/sources.ts';
 import { createDocumentLoaders, TICKER_HOURS } from './document.ts';
 
@@ -11,7 +10,10 @@ import { createDocumentLoaders, TICKER_HOURS } from './document.ts';
 export type DayRange = { readonly highest: PoolPair; readonly lowest: PoolPair };
 
 /** What was traded through a pool in the 24 hours up to a head, and its newest trade, as far as they are known. */
-export type DayTrades = { readonly volume: PoolVolume | undefined; readonly lastTrade: RecordedTrade | undefined };
+export type DayTrades = {
+  readonly volume: PoolVolume | undefined;
+  readonly lastTrade: TradeOfBlock['trade'] | undefined;
+};
 
 /** Figures of pools, such as their ranges, as they were last read. Only the first time, a document waits for them. */
 export type DayFigures<Figures> = {

@@ -89,7 +89,8 @@ describe('the description', () => {
 
   test('is served, and names the paths that are served', async () => {
     const store = createStoreModel();
-    const { read } = await openRest({ store, config: { marketDataPartner: 'some-partner', historyBackfillHours: 0 } });
+    const config = { marketDataPartner: 'some-partner', historyBackfillHours: 0 };
+    const { read } = await openRest({ store, config, sandbox: { exchange: 'v3' } });
     const { paths, info } = await read('/openapi.json');
     expect(Object.keys(paths)).toEqual([
       '/api/v1/public/some-partner/pairs',
@@ -104,6 +105,7 @@ describe('the description', () => {
     const required: Readonly<Record<string, string>> = {
       orderbook: '?ticker_id=pBTC_PRV',
       candles: '?ticker_id=pBTC_PRV&interval=1h',
+      historical_trades: '?ticker_id=pBTC_PRV',
       symbols: '?symbol=pBTC_PRV',
       history: '?symbol=pBTC_PRV&resolution=60&from=0&to=1800000000',
     };

@@ -34,6 +34,11 @@ function decimal(units: bigint, decimals: number): string {
   return rest === '' ? whole : `${whole}.${rest}`;
 }
 
+/** What trades moved of the first or of the second token of a pool. */
+function sumOfSide(hops: readonly Hop[], side: 0 | 1): bigint {
+  return hops.reduce((sum, { change }) => sum + (change[side] < 0n ? -change[side] : change[side]), 0n);
+}
+
 /** What the document must have of trades through pools of markets, newest first, without its price. */
 function expectedOf(hops: readonly Hop[], markets: readonly ChainMarket[], type?: string) {
   const rows = hops.toReversed().flatMap(({ poolId, change, transactionId, step, time }) => {
@@ -141,6 +146,30 @@ describe('the trades of a ticker', () => {
     expect(rowsOf(document)).toEqual(ofSides(expectedOf(inRange, markets)));
     expect(await read('ticker_id=PRV_pUSDT&start_time=99999999999999')).toEqual({ buy: [], sell: [] });
     expect(await read('ticker_id=PRV_pUSDT&end_time=1')).toEqual({ buy: [], sell: [] });
+  });
+
+  test('are what candles and bars have as their volumes, and candles say where', async () => {
+    let seen = 0;
+    for (const market of rest.sandbox.chain.markets) {
+      const { candles } = JSON.parse(await (await rest.get(`candles?ticker_id=${market.poolId}&interval=1m`)).text());
+      const exact = candles.filter((candle: Row) => candle['is_volume_exact']);
+      expect(exact.length).toBeGreaterThan(3);
+      for (const { time, volume, target_volume } of exact) {
+        const inMinute = hops.filter(
+          (hop) => Math.floor(hop.time / 60_000) * 60 === time && hop.poolId === market.poolId,
+        );
+        const isFirst = market.poolId.startsWith(market.base.id);
+        const whole = (side: 0 | 1, decimals: number) => Number(decimal(sumOfSide(inMinute, side), decimals));
+        expect([volume, target_volume]).toEqual([
+          whole(isFirst ? 0 : 1, market.base.decimals),
+          whole(isFirst ? 1 : 0, market.target.decimals),
+        ]);
+        seen += inMinute.length;
+      }
+      const bars = await rest.read(`/udf/history?symbol=${market.poolId}&resolution=1&to=1800000000&countback=100`);
+      expect(bars.v).toEqual(candles.map((candle: Row) => candle['volume']));
+    }
+    expect(seen).toBeGreaterThan(30);
   });
 
   test('are read once for all clients, without a call, with the headers of the other documents', async () => {
@@ -298,8 +327,6 @@ describe('tickers', () => {
     const first = sandbox.chain.tip.height;
     for (let block = 0; block < 6; block++) await advance();
     const hops = await hopsOf(sandbox, first);
-    const volumeOf = (rows: readonly Hop[], side: 0 | 1) =>
-      rows.reduce((sum, { change }) => sum + (change[side] < 0n ? -change[side] : change[side]), 0n);
 
     const expected = sandbox.chain.markets.map(({ poolId, base, target }) => {
       const ofPool = hops.filter((hop) => hop.poolId === poolId);
@@ -307,8 +334,8 @@ describe('tickers', () => {
       const last = ofPool.at(-1)?.change;
       return {
         pool_id: poolId,
-        pool_base_volume: decimal(volumeOf(ofPool, baseSide), base.decimals),
-        pool_target_volume: decimal(volumeOf(ofPool, baseSide === 0 ? 1 : 0), target.decimals),
+        pool_base_volume: decimal(sumOfSide(ofPool, baseSide), base.decimals),
+        pool_target_volume: decimal(sumOfSide(ofPool, baseSide === 0 ? 1 : 0), target.decimals),
         price:
           last &&
           Math.abs(Number(last[1 - baseSide]) / Number(last[baseSide])) * 10 ** (base.decimals - target.decimals),

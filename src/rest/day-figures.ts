@@ -134,7 +134,7 @@ export function createDayRanges(sources: Sources): DayFigures<DayRange> {
 /** Creates the volumes and last trades, which all documents and operations about a head share. */
 export function createDayTrades(sources: Sources): DayFigures<DayTrades> {
   return createDayFigures({
-    versionOf: ({ beaconHeight, hash }) => `${beaconHeight} ${hash} ${sources.history.version()}`,
+    versionOf: ({ beaconHeight, hash }) => `${beaconHeight} ${hash} ${sources.history.tradesVersion()}`,
     async read(head, pools) {
       const { history } = createDocumentLoaders(sources, head);
       return Promise.all(

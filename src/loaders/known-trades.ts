@@ -17,13 +17,14 @@ export type KnownTrades<T> = BesideMemory<T> & { readonly blocks: readonly Block
  * both. The blocks in memory are those of the branch of the response's head.
  *
  * @param query reads the database, for the heights that are in memory from this one on
- * @param isNeeded selects the blocks in memory
- * @throws HistoryUnavailableError, UpstreamError if the trades of the block at the height of the pool cannot be read
+ * @param options.isNeeded selects the blocks in memory
+ * @param options.isNewestNeeded whether the block at the height of the pool must be known; true by default
+ * @throws HistoryUnavailableError, UpstreamError if the trades of a block that must be known cannot be read
  */
 export type ReadKnownTrades = <T>(
   pool: PoolPair,
   query: (memoryFrom: BeaconHeight) => Promise<BesideMemory<T>>,
-  isNeeded?: (block: TradedHeight) => boolean,
+  options?: { readonly isNeeded?: (block: TradedHeight) => boolean; readonly isNewestNeeded?: boolean },
 ) => Promise<KnownTrades<T>>;
 
 /** Creates the function of one response. */
@@ -31,7 +32,7 @@ export function createKnownTrades(
   view: Pick<ReturnType<typeof createHistoryView>, 'headsOf' | 'read'>,
   trades: Pick<HeadTrades, 'of'>,
 ): ReadKnownTrades {
-  return async (pool, query, isNeeded = () => true) => {
+  return async (pool, query, { isNeeded = () => true, isNewestNeeded = true } = {}) => {
     // Before the database is read: it says which of them it contains.
     const heads = view.headsOf(pool);
     const memoryFrom = heads[0]?.beaconHeight ?? pool.beaconHeight + 1;
@@ -40,7 +41,7 @@ export function createKnownTrades(
     const blocks = rest.map(async (head): Promise<BlockInMemory> => {
       const { beaconHeight, time } = head;
       const reading = readTradesOf(head, trades);
-      if (beaconHeight === pool.beaconHeight) return { beaconHeight, time, trades: await reading };
+      if (isNewestNeeded && beaconHeight === pool.beaconHeight) return { beaconHeight, time, trades: await reading };
       return { beaconHeight, time, trades: await reading.catch(() => undefined) };
     });
     return { ...found, blocks: await Promise.all(blocks) };

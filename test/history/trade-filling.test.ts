@@ -105,7 +105,6 @@ describe('the trades of final blocks', () => {
 describe('a node that does not send earlier blocks', () => {
   test.each([
     ['refuses the call', { kind: 'status', status: 500, body: '' }],
-    ['sends garbage', { kind: 'garbage' }],
     ['sends another block', { kind: 'shape', path: ['Result', 0, 'Height'], value: 5 }],
     ['does not respond', { kind: 'hang' }],
   ] as const)('and %s is called again later, and states are recorded meanwhile', async (_, fault) => {

@@ -133,7 +133,8 @@ describe('a gateway that is killed', () => {
     const folder = folderForTest();
     for (let round = 0; round < 4; round++) {
       const gateway = await startProcess(sandbox, folder);
-      for (let blocks = 0; blocks < 3 + round; blocks++) await gateway.advance();
+      for (let blocks = 0; blocks < 4 + round; blocks++) await gateway.advance();
+      if (round === 0) await expect.poll(() => gateway.metric('pdex_history_trade_blocks')).toBe(2);
       // Some moment of the recording, and blocks that no gateway sees.
       await gateway.end('SIGKILL');
       sandbox.advance(2 * round);

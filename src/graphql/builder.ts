@@ -12,7 +12,7 @@ import type { Instant } from '../domain/instant.ts';
 import type { Pair, Ticker } from '../domain/market.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { Token, TokenId } from '../domain/token.ts';
-import type { TradeOfBlock } from '../loaders/trades.ts';
+import type { TradeOfBlock } from '../loaders/pool-trades.ts';
 import { type Complexity, objects } from './complexity.ts';
 import type { Context } from './context.ts';
 import { IS_CURSOR } from './named-heights.ts';
@@ -87,7 +87,7 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     },
     beforeArgOptions: { description: 'Cursor of the entry after the last one on the page.', extensions: IS_CURSOR },
     nodesOnConnection: {
-      description: 'Pools of this page without their cursors, in the order of `orderBy`.',
+      description: 'Entries of this page without their cursors, in the order of the list.',
       complexity: objects(1),
     },
     nodeTypeOptions: { description: 'An object that `Query.node` finds by its id.', resolveType: typeOfNode },

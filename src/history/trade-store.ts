@@ -1,0 +1,122 @@
+import type { BeaconHeight, HeightRange } from '../domain/beacon-height.ts';
+import type { CandleInterval } from '../domain/candle.ts';
+import type { Instant } from '../domain/instant.ts';
+import type { Traded } from '../domain/reserves.ts';
+import type { PoolTrade, Volume } from '../domain/trade.ts';
+
+/**
+ * The recorded trades of final blocks. Blocks can be recorded in any order, and independently of the states: the trades of a height
+ * can be known while its state is not, and the other way round.
+ */
+export type TradeStore = {
+  /**
+   * Records the trades of final blocks, each block in a transaction of its own. A block that is recorded already is skipped, and one that is
+   * older than the retention of changes.
+   *
+   * @returns the heights that were left out, because the state of another block is recorded there
+   */
+  recordTrades(blocks: readonly TradedBlock[]): Promise<readonly BeaconHeight[]>;
+  /** The heights of a range whose trades are not recorded, from the newest down. Heights up to the highest one of V1 are not missing. */
+  missingTrades(range: HeightRange, last: number): Promise<readonly BeaconHeight[]>;
+  /** Which blocks are recorded; `undefined` if none is. */
+  tradeCoverage(): Promise<TradeCoverage | undefined>;
+  /** The trades of each pool, newest first. */
+  trades(query: TradesQuery): Promise<BesideMemory<ReadonlyMap<string, readonly RecordedTrade[]>>>;
+  /** A trade by its name; `undefined` if it is not recorded. */
+  trade(name: TradeName): Promise<RecordedTrade | undefined>;
+  /** What pools traded in a window. */
+  volumes(query: VolumesQuery): Promise<BesideMemory<RecordedVolumes>>;
+  /** What pools traded in the intervals of candles, oldest first. An interval without a block whose trades are known is left out. */
+  tradedIntervals(query: TradedIntervalsQuery): Promise<BesideMemory<readonly TradedInterval[]>>;
+};
+
+/** What a final block traded. */
+export type TradedBlock = TradedHeight & {
+  /** `undefined` if it is not known for certain. */
+  readonly hash: string | undefined;
+  /** In the order of the block. */
+  readonly trades: readonly PoolTrade[];
+  /** Whether all of its trades could be decoded. If not, it has none here, and counts as a block whose trades are not known. */
+  readonly isComplete: boolean;
+};
+
+/** A block whose trades are recorded. */
+export type TradedHeight = { readonly beaconHeight: BeaconHeight; readonly time: Instant };
+
+/** The lowest block whose trades are recorded, and how many are. Those with a trade that could not be decoded count too. */
+export type TradeCoverage = { readonly first: TradedHeight; readonly blocks: number };
+
+/** The place of a trade on the chain. `place` counts the trades of its block from 0. */
+export type TradePlace = { readonly beaconHeight: BeaconHeight; readonly place: number };
+
+/** A trade, and where it is recorded on the chain. */
+export type RecordedTrade = PoolTrade & TradePlace & { readonly time: Instant };
+
+/** What names a trade. */
+export type TradeName = Pick<PoolTrade, 'transactionId' | 'step'> & { readonly beaconHeight: BeaconHeight };
+
+/** A query whose result is joined with the heads in memory from this height on. */
+type FromMemory = { readonly memoryFrom: BeaconHeight };
+
+/** A result, and which heights from `memoryFrom` to `upTo` it contains: the others are added from memory. */
+export type BesideMemory<T> = { readonly recorded: ReadonlySet<BeaconHeight>; readonly value: T };
+
+/** Which trades are read. */
+export type TradesQuery = FromMemory & {
+  /** Ids of pools of V3. */
+  readonly poolIds: readonly string[];
+  /** Blocks above it do not count. */
+  readonly upTo: BeaconHeight;
+  /** The maximum number of trades of each pool. */
+  readonly last: number;
+  /** Only trades before this place. */
+  readonly before?: TradePlace | undefined;
+  /** Only blocks made at this time or later. */
+  readonly from?: Instant | undefined;
+  /** Only blocks made before this time. */
+  readonly to?: Instant | undefined;
+  /** Only trades that sell this token of the pool. */
+  readonly sells?: PoolTrade['sells'] | undefined;
+};
+
+/** The window of the blocks that are made after `after`, up to the height `upTo`. */
+export type VolumesQuery = FromMemory & {
+  readonly poolIds: readonly string[];
+  readonly after: Instant;
+  readonly upTo: BeaconHeight;
+};
+
+/** What pools traded in a window, as far as the trades of its blocks are recorded. */
+export type RecordedVolumes = {
+  /** The newest block with known trades that is not in the window, because it is older; `undefined` if there is none. */
+  readonly before: TradedHeight | undefined;
+  /** The oldest block of the window with known trades; `undefined` if there is none. */
+  readonly first: TradedHeight | undefined;
+  /** Number of blocks of the window with known trades. */
+  readonly heights: number;
+  /** The volumes of the pools that traded. */
+  readonly volumes: ReadonlyMap<string, Volume>;
+};
+
+/** Which intervals are read: those that begin at `from` or later, and before `to`. */
+export type TradedIntervalsQuery = FromMemory & {
+  readonly poolIds: readonly string[];
+  readonly interval: CandleInterval;
+  readonly from: Instant;
+  readonly to?: Instant | undefined;
+  readonly upTo: BeaconHeight;
+};
+
+/** What pools traded in one interval. */
+export type TradedInterval = {
+  readonly openTime: Instant;
+  readonly firstHeight: BeaconHeight;
+  readonly lastHeight: BeaconHeight;
+  /**
+   * Whether the trades of all blocks from `firstHeight` to `lastHeight` are known, and those of the blocks just below and above, if any
+   * exist up to `upTo` or up to the newest recorded one.
+   */
+  readonly isComplete: boolean;
+  /** Of the pools that traded. */
+  readonly traded: ReadonlyMap<string, Traded>;
+};

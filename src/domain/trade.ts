@@ -32,14 +32,16 @@ export function tradedBy({
   return sells === 1 ? { traded1: sellAmount, traded2: buyAmount } : { traded1: buyAmount, traded2: sellAmount };
 }
 
-/** Whole token 1 for one whole token 2, the average over a trade. */
+/** Whole token 1 for one whole token 2, the average over a trade. @param base the token that has the price */
 export function averagePrice(
   trade: Pick<PoolTrade, 'sells' | 'sellAmount' | 'buyAmount'>,
   decimals1: number,
   decimals2: number,
+  base: 1 | 2 = 2,
 ): number {
   const { traded1, traded2 } = tradedBy(trade);
-  return Number(traded1) / 10 ** decimals1 / (Number(traded2) / 10 ** decimals2);
+  const [whole1, whole2] = [Number(traded1) / 10 ** decimals1, Number(traded2) / 10 ** decimals2];
+  return base === 2 ? whole1 / whole2 : whole2 / whole1;
 }
 
 /** What the instructions of a block say about the pools of V3. */

@@ -1,17 +1,21 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { placeOf } from '../domain/exchange.ts';
-import { type PoolPair, parsePoolPairId } from '../domain/pool-pair.ts';
-import type { PoolTrade } from '../domain/trade.ts';
-import { BadUserInputError, HeightNotAvailableError, UpstreamBadShapeError } from '../errors.ts';
+import type { Pair } from '../domain/market.ts';
+import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
+import { parsePoolPairId } from '../domain/pool-pair.ts';
+import type { TokenId, TokenList } from '../domain/token.ts';
+import { averagePrice } from '../domain/trade.ts';
+import { BadUserInputError, HeightNotAvailableError } from '../errors.ts';
+import type { RecordedTrade, TradeName } from '../history/trade-store.ts';
 import type { Head } from '../live/chain/head.ts';
 import { isFarAhead } from '../live/chain/recent-heads.ts';
 import { readPoolId } from './exchange.ts';
+import { readTradesOf } from './known-trades.ts';
 import type { Loaders } from './loaders.ts';
+import { poolPrice, withPoolOf } from './pool-price.ts';
+import type { TradeOfBlock } from './pool-trades.ts';
 import { createSourceStream, type SourceStream, subscribeTo, toSeveral } from './source-stream.ts';
 import type { LoaderInputs, Sources } from './sources.ts';
-
-/** A trade through one pool, with the block that records it, and the pool after that block. */
-export type TradeOfBlock = { readonly trade: PoolTrade; readonly head: Head; readonly pool: PoolPair };
 
 /** The trades of one block, as one subscriber gets them. */
 export type TradesUpdate = {
@@ -77,38 +81,59 @@ export async function createTradeStream(
   });
 }
 
-/** What names a trade. */
-type TradeName = Pick<PoolTrade, 'transactionId' | 'step'> & { readonly beaconHeight: BeaconHeight };
-
 /**
- * The trade with a name, of the heads that are remembered. `undefined` if its block does not have it.
+ * The trade with a name, of a head that is remembered or from the history, with its pool at the height of the response. `undefined` if
+ * its block does not have it.
  *
- * @throws HeightNotAvailableError for an earlier block, UpstreamError if the block cannot be read
+ * @throws HeightNotAvailableError if the trades of an earlier block are not known, HistoryUnavailableError, UpstreamError
  */
 export async function findTrade(name: TradeName, loaders: Loaders): Promise<TradeOfBlock | undefined> {
-  const { sources, dependencies } = loaders;
+  const { sources, dependencies, exchange } = loaders;
   const newest = await loaders.head.get();
   const blockNow = () => sources.head.recent().find(({ beaconHeight }) => beaconHeight === name.beaconHeight);
   const head = name.beaconHeight === newest.beaconHeight ? newest : blockNow();
   dependencies.dependOn(blockNow, head);
   if (name.beaconHeight > newest.beaconHeight) return undefined;
-  if (head === undefined) throw new HeightNotAvailableError(name.beaconHeight, newest.beaconHeight);
-  const trades = await tradesOf({ head }, sources);
-  return trades.find(({ trade }) => trade.transactionId === name.transactionId && trade.step === name.step);
+  const isNamed = ({ transactionId, step }: RecordedTrade) =>
+    transactionId === name.transactionId && step === name.step;
+  const trade = head
+    ? (await readTradesOf(head, sources.trades)).find(isNamed)
+    : await loaders.history.recordedTrade(name, newest.beaconHeight);
+  const pool = trade && (await exchange.pool(trade.poolId));
+  return pool && { trade, pool };
 }
 
 /** The trades of an update, in the order of the block. @throws UpstreamError if the block, or one of its trades, cannot be read */
 export async function tradesOf(
-  { head, poolIds }: Pick<TradesUpdate, 'head'> & Partial<TradesUpdate>,
+  { head, poolIds }: Pick<TradesUpdate, 'head' | 'poolIds'>,
   sources: Sources,
 ): Promise<readonly TradeOfBlock[]> {
-  const { trades, isComplete } = await sources.trades.of(head);
-  if (!isComplete) throw new UpstreamBadShapeError('NODE', 'a trade of the block cannot be decoded');
-  const selected = poolIds === undefined ? trades : trades.filter(({ poolId }) => poolIds.has(poolId));
+  const trades = await readTradesOf(head, sources.trades);
   const { at } = sources.pools.of(head.exchange);
-  return selected.flatMap((trade) => {
-    const name = parsePoolPairId(trade.poolId);
+  return trades.flatMap((trade) => {
+    const name = poolIds?.has(trade.poolId) === false ? undefined : parsePoolPairId(trade.poolId);
     const place = name && placeOf(head.exchange.directory, name);
-    return place === undefined ? [] : [{ trade, head, pool: at(place) }];
+    return place === undefined ? [] : [{ trade, pool: at(place) }];
   });
+}
+
+/**
+ * The average price of the newest known trade through the pool of a pair, in target tokens per base token.
+ *
+ * @returns `undefined` if there is no such pool or no trade, or if the decimals of a token are unknown
+ * @throws HistoryUnavailableError, UpstreamError
+ */
+export function tradedPriceOf(
+  pair: Pair,
+  { exchange, tokens, history }: Pick<Loaders, 'exchange' | 'tokens' | 'history'>,
+): MaybePromise<number | undefined> {
+  return withPoolOf(pair, exchange, (pool) =>
+    andThen(history.lastTrade(pool), (trade) => trade && priceOfTrade({ trade, pool }, pair.baseId, tokens.list)),
+  );
+}
+
+/** The average price of one token in the other one over a trade; `undefined` if the decimals of a token are unknown. */
+export function priceOfTrade({ trade, pool }: TradeOfBlock, baseId: TokenId, tokens: TokenList): number | undefined {
+  const base = baseId === pool.token1Id ? 1 : 2;
+  return poolPrice((_pool, d1, d2) => averagePrice(trade, d1, d2, base), pool, {}, tokens);
 }

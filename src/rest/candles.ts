@@ -3,7 +3,7 @@ import type { Instant } from '../domain/instant.ts';
 import type { Pair } from '../domain/market.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import { AmbiguousTickerError, GatewayError } from '../errors.ts';
-import type { PricedCandle } from '../loaders/candles.ts';
+import type { CandleVolumes, PricedCandle } from '../loaders/candles.ts';
 import type { Loaders } from '../loaders/loaders.ts';
 import { withPoolOf } from '../loaders/pool-price.ts';
 import type { WrittenDocument } from './document.ts';
@@ -48,7 +48,8 @@ export type PairWithPool = { readonly pair: Pair; readonly pool: PoolPair };
 type CandleRow = NonNullable<ReturnType<typeof toRow>>;
 
 const COLUMNS: readonly (keyof CandleRow)[] = [
-  ...(['time', 'open', 'high', 'low', 'close', 'volume', 'target_volume', 'is_closed', 'is_complete'] as const),
+  ...(['time', 'open', 'high', 'low', 'close', 'volume', 'target_volume'] as const),
+  ...(['is_closed', 'is_complete', 'is_volume_exact'] as const),
 ];
 
 /** Writes `/candles`. @throws GatewayError with `NOT_FOUND`, AmbiguousTickerError, HistoryUnavailableError, UpstreamError */
@@ -78,22 +79,23 @@ export async function readCandles(
 ): Promise<readonly CandleRow[]> {
   const isToken1 = pair.baseId === pool.token1Id;
   const candles = await history.candles(pool, request);
-  return candles.map((candle) => toRow(candle, isToken1)).filter((row) => row !== undefined);
+  const rows = await Promise.all(candles.map(async (candle) => toRow(candle, await candle.volumes(), isToken1)));
+  return rows.filter((row) => row !== undefined);
 }
 
 /** @param isToken1 whether the base token is token 1. Its price is highest where that of token 2 is lowest */
-function toRow(candle: PricedCandle, isToken1: boolean) {
+function toRow(candle: PricedCandle, volumes: CandleVolumes, isToken1: boolean) {
   const { priceOf, inversePriceOf, openTime, isClosed, isComplete } = candle;
   const prices = [candle.open, candle.high, candle.low, candle.close].map(isToken1 ? inversePriceOf : priceOf);
   const [open, first, second, close] = prices;
   const [volume, targetVolume] = isToken1
-    ? [candle.inverseVolume, candle.volume]
-    : [candle.volume, candle.inverseVolume];
+    ? [volumes.inverseVolume, volumes.volume]
+    : [volumes.volume, volumes.inverseVolume];
   if (open === undefined || first === undefined || second === undefined || close === undefined) return undefined;
   const [high, low] = isToken1 ? [second, first] : [first, second];
   return {
     ...{ time: openTime / 1_000, open, high, low, close, volume: volume ?? 0, target_volume: targetVolume ?? 0 },
-    ...{ is_closed: isClosed, is_complete: isComplete },
+    ...{ is_closed: isClosed, is_complete: isComplete, is_volume_exact: volumes.isExact },
   };
 }
 
@@ -103,11 +105,7 @@ function toRow(candle: PricedCandle, isToken1: boolean) {
  * @throws GatewayError with `NOT_FOUND`, AmbiguousTickerError if pairs of different tokens have that ticker id, UpstreamError
  */
 export async function findPair(symbol: string, loaders: Loaders): Promise<PairWithPool> {
-  const { byTickerId, byPoolId } = await loaders.market.pairs.all();
-  const named = byPoolId.get(symbol);
-  const rows = byTickerId.get(symbol) ?? (named === undefined ? [] : [named]);
-  if (rows.length === 0) throw new GatewayError('NOT_FOUND', `Ticker ${JSON.stringify(symbol)} does not exist.`);
-  const [found, ...others] = await withPools(rows, loaders);
+  const [found, ...others] = await withPools(await findPairs(symbol, loaders), loaders);
   if (found === undefined)
     throw new GatewayError(
       'NOT_FOUND',
@@ -116,6 +114,15 @@ export async function findPair(symbol: string, loaders: Loaders): Promise<PairWi
   if (others.length === 0) return found;
   const poolIds = [found, ...others].map(({ pair }) => pair.poolId);
   throw new AmbiguousTickerError(symbol, poolIds, `Use one of their pool ids instead: ${poolIds.join(', ')}.`);
+}
+
+/** Finds the pairs of a ticker id, or the pair of a pool id. @throws GatewayError with `NOT_FOUND`, UpstreamError */
+export async function findPairs(symbol: string, { market }: Loaders): Promise<readonly Pair[]> {
+  const { byTickerId, byPoolId } = await market.pairs.all();
+  const named = byPoolId.get(symbol);
+  const rows = byTickerId.get(symbol) ?? (named === undefined ? [] : [named]);
+  if (rows.length === 0) throw new GatewayError('NOT_FOUND', `Ticker ${JSON.stringify(symbol)} does not exist.`);
+  return rows;
 }
 
 /** The first pair of each pool on the chain. @throws UpstreamError */

@@ -4,7 +4,6 @@ import { UpstreamBadShapeError } from '../errors.ts';
 import type { BesideMemory, RecordedTrade, TradedHeight } from '../history/trade-store.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadTrades } from '../live/chain/head-trades.ts';
-import type { createHistoryView } from './history-view.ts';
 
 /** A block of a head in memory. Its trades are in the order of the block, and `undefined` if they cannot be read. */
 export type BlockInMemory = TradedHeight & { readonly trades: readonly RecordedTrade[] | undefined };
@@ -29,7 +28,7 @@ export type ReadKnownTrades = <T>(
 
 /** Creates the function of one response. */
 export function createKnownTrades(
-  view: Pick<ReturnType<typeof createHistoryView>, 'headsOf' | 'read'>,
+  view: { headsOf(pool: PoolPair): readonly Head[]; read<T>(operation: () => Promise<T>): Promise<T> },
   trades: Pick<HeadTrades, 'of'>,
 ): ReadKnownTrades {
   return async (pool, query, { isNeeded = () => true, isNewestNeeded = true } = {}) => {

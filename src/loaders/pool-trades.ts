@@ -17,7 +17,7 @@ import { isBefore, NO_VOLUME, toVolumes } from './traded-windows.ts';
 export type TradeOfBlock = { readonly trade: RecordedTrade; readonly pool: PoolPair };
 
 /** Which trades are read: the newest ones up to the heights of the pools. */
-export type TradesSelection = {
+type TradesSelection = {
   /** The maximum number of trades of all pools together. */
   readonly last: number;
   /** Only trades before this place. */

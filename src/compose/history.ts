@@ -70,7 +70,7 @@ export function startRecording(options: RecordingOptions): Recording {
   const database = config.historyDatabase ?? (isSandbox ? { kind: 'memory' } : ofNode);
   // The sandbox has a week of blocks.
   const backfillHours = config.historyBackfillHours ?? (isSandbox ? 168 : 24);
-  const tradeHours = config.tradesBackfillHours ?? (isSandbox ? 24 : 0);
+  const tradeHours = config.tradesBackfillHours ?? (isSandbox ? Math.min(backfillHours, 24) : 0);
   if (database === 'off' || config.fullnodeUrl.length === 0 || createStore === undefined) {
     const history = historyOff();
     const off = { history, historyQueue, blockTimes: createBlockTimes(history) };

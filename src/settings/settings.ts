@@ -83,7 +83,7 @@ const HISTORY = declare({
   tradesBackfillHours: {
     kind: 'number',
     meaning:
-      'How far back the gateway reads the trades of earlier blocks from the node, in hours before the newest block, at most as far as `HISTORY_RAW_DAYS`. With 0, it reads only blocks that it has missed since the first one whose trades it recorded. By default 0, and 24 with the built-in sandbox.',
+      'How far back the gateway reads the trades of earlier blocks from the node, in hours before the newest block, at most as far as `HISTORY_RAW_DAYS`. With 0, it reads only blocks that it has missed since the first one whose trades it recorded. By default 0, and with the built-in sandbox 24, or less if `HISTORY_BACKFILL_HOURS` is less.',
     read: optional(whole(0, MAX_DAYS * 24).read),
   },
 });

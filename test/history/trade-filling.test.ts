@@ -129,6 +129,16 @@ describe('a node that does not send earlier blocks', () => {
     expectExact(gateway);
   });
 
+  test('is passed over for another one', async () => {
+    const gateway = await startV3({
+      sandbox: { nodes: 2 },
+      config: { tradesBackfillHours: 1 },
+      before: ({ nodes: [first] }) => void first?.faults.set({ kind: 'reset', on: BLOCK_CALL }),
+    });
+    await untilTraded(gateway.store, TIP - 91, TIP - 3);
+    expectExact(gateway);
+  });
+
   test('because it has pruned them is not called for those below, and nothing is logged', async () => {
     const { store, sandbox, lines, advanceEach } = await startV3({
       config: { tradesBackfillHours: 1 },

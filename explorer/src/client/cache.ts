@@ -36,6 +36,8 @@ export const KEYS = {
   ExchangeParams: isEmbedded,
   TradesUpdate: isEmbedded,
   PoolVolume: isEmbedded,
+  // Each trade has an id, too.
+  Trade: isEmbedded,
 } satisfies CacheExchangeOpts['keys'];
 
 /**
@@ -53,8 +55,8 @@ export function createCache() {
       Query: { poolPairs: relayPagination() },
       Token: { poolPairs: relayPagination() },
       Pair: { change: orNull },
-      PoolPair: { change: orNull, volume: orNull, trades: orNull },
-      Ticker: { tradedPrice: orNull },
+      PoolPair: { change: orNull, volume: orNull },
+      Divergence: { tradedPrice: orNull, tradedPercent: orNull },
     },
   });
 }

@@ -39,10 +39,10 @@ export function TradesTable({ market, trades, newAbove }: TradesTableProps) {
           <th scope="col" className={number}>
             Age
           </th>
-          <th scope="col" className={number}>
+          <th scope="col" className={`${number} ${styles.height}`}>
             Height
           </th>
-          <th scope="col" className={styles.wide}>
+          <th scope="col" className={`${styles.wide} ${styles.transaction}`}>
             Transaction
           </th>
         </tr>
@@ -81,7 +81,7 @@ function TradeRow({ market, trade, isNew }: TradeRowProps) {
       <td className={number}>
         <RelativeTime time={time} />
       </td>
-      <td className={number} translate="no">
+      <td className={`${number} ${styles.height}`} translate="no">
         <Link to={blockPath(beaconHeight)} aria-label={`Block ${formatInteger(beaconHeight)}`}>
           {formatInteger(beaconHeight)}
         </Link>

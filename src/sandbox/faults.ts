@@ -68,6 +68,10 @@ export type NodeFault =
    * the connection of every call of the method without a byte, until a window has passed since the last counted error.
    */
   | { readonly kind: 'error-limit'; readonly errors: number; readonly windowMs?: number }
+  /** Has pruned every block, but no exchange state, that is `blocks` or more below its tip: all with 0. */
+  | { readonly kind: 'pruned-blocks'; readonly blocks: number }
+  /** Sends each block with an accepted trade that is cut in half. */
+  | { readonly kind: 'damaged-trade' }
   /** Responds with another id than that of the request. */
   | { readonly kind: 'wrong-id' };
 
@@ -122,6 +126,10 @@ export type PushFault =
   | { readonly kind: 'lost' }
   /** Sends the first half of the frame. */
   | { readonly kind: 'garbage-frame' }
+  /** Sends the block without its instructions, as many nodes do. */
+  | { readonly kind: 'without-instructions' }
+  /** Sends the block with an accepted trade that is cut in half. */
+  | { readonly kind: 'damaged-trade' }
   /** Sends so many bytes more. */
   | { readonly kind: 'large-frame'; readonly bytes: number };
 
@@ -186,6 +194,9 @@ const COMBINED: ReadonlySet<AnyFault['kind']> = new Set([
   'duplicates',
   'out-of-order',
   'side-branches',
+  'pruned-blocks',
+  'damaged-trade',
+  'without-instructions',
 ]);
 
 /** Whether a fault applies together with others to the same call. */

@@ -1,5 +1,6 @@
 import type { Block } from './chain/block.ts';
 import type { Chain } from './chain/chain.ts';
+import { instructionsOf, withDamagedTrade } from './exchange/instructions.ts';
 import type { NodeCall, NodeFault } from './faults.ts';
 import { createHost, type HostControl, type RecordedRequest } from './http/host.ts';
 import type { Address } from './http/listen.ts';
@@ -118,11 +119,16 @@ export function createNodeHost(chain: Chain, address: Address, maxClients: numbe
       case 'retrievebeaconblockbyheight': {
         const [height] = Array.isArray(params) ? params : [];
         if (typeof height !== 'number') return { error: heightInvalid() };
-        const block = height > tip.height ? undefined : blockAt(height);
+        const isPruned = faults.some((fault) => fault.kind === 'pruned-blocks' && tip.height - height >= fault.blocks);
+        const block = height > tip.height || isPruned ? undefined : blockAt(height);
         if (block === undefined) return { error: noSuchBlock(height) };
         const below = blockAt(height - 1);
         const next = height < tip.height ? blockAt(height + 1) : undefined;
-        return printed(name, block, () => printGo([beaconBlock(chain.seed, committees, block, below, next)], 1));
+        const all = instructionsOf(chain.seed, block, block.exchange);
+        const instructions = faults.some(({ kind }) => kind === 'damaged-trade') ? withDamagedTrade(all) : all;
+        // Not cached: the hash of the next block is empty at first.
+        const shown = beaconBlock(chain.seed, committees, block, { previous: below, next, instructions });
+        return { result: Buffer.from(printGo([shown], 1)) };
       }
     }
   }
@@ -135,6 +141,8 @@ export function createNodeHost(chain: Chain, address: Address, maxClients: numbe
     matches(fault, { name, params }) {
       const isState = name === 'getpdestate' || name === 'pdexv3_getState';
       if (fault.kind === 'state-missing') return isState && heightOf(params) === chain.tip.height;
+      if (fault.kind === 'damaged-trade' || fault.kind === 'pruned-blocks')
+        return name === 'retrievebeaconblockbyheight';
       return isState || (fault.kind !== 'pruned' && fault.kind !== 'state-error');
     },
     answer({ method, name, from }, body, faults) {

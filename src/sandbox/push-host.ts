@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Block } from './chain/block.ts';
 import type { Chain } from './chain/chain.ts';
 import { createRandom } from './chain/random.ts';
-import { instructionsOf } from './exchange/instructions.ts';
+import { instructionsOf, withDamagedTrade } from './exchange/instructions.ts';
 import { createFaults, type Faults, isCombined, type PushCall, type PushFault } from './faults.ts';
 import { type Address, listen, listenAgain, urlOf } from './http/listen.ts';
 import { ServerSocket } from './http/websocket.ts';
@@ -62,6 +62,8 @@ const CALL_OF_FAULT: Readonly<Record<PushFault['kind'], readonly PushCall[]>> = 
   burst: ['block'],
   lost: ['block'],
   'garbage-frame': ['block'],
+  'damaged-trade': ['block'],
+  'without-instructions': ['block'],
   'large-frame': ['block'],
 };
 
@@ -230,10 +232,17 @@ export async function createPushHost(
 const ERRORS = { '-1002': methodNotFound, '-1003': paramsNotEmpty, '-5001': notSubscribed } as const;
 
 function frameOf(request: SubscriptionRequest, block: PushedBlock, taken: readonly PushFault[]): string {
-  const frame = printBlockFrame(request, block);
+  const frame = printBlockFrame(request, withFaultyInstructions(block, taken));
   const fault = taken.find(({ kind }) => kind === 'garbage-frame' || kind === 'large-frame');
   if (fault?.kind === 'garbage-frame') return frame.slice(0, frame.length / 2);
   return fault?.kind === 'large-frame' ? frame + ' '.repeat(fault.bytes) : frame;
+}
+
+function withFaultyInstructions(block: PushedBlock, taken: readonly PushFault[]): PushedBlock {
+  const { instructions, ...others } = block;
+  if (instructions === undefined || taken.some(({ kind }) => kind === 'without-instructions')) return others;
+  const isDamaged = taken.some(({ kind }) => kind === 'damaged-trade');
+  return isDamaged ? { ...others, instructions: withDamagedTrade(instructions) } : block;
 }
 
 /** Ends a subscription. @returns its last frame, or that of the error if there is none */

@@ -33,6 +33,12 @@ export function instructionsOf(
       '{}',
       `${height + shard * 211}`,
     ]),
+    ['stake', `key-${height % 7}`, 'beacon', createRandom(seed, 'stake', height, version).hex(64), '', 'true'],
+    [
+      '293',
+      'accepted',
+      JSON.stringify({ NftID: createRandom(seed, 'nft', height, version).hex(64), BurntAmount: 100 }),
+    ],
   ];
   const parameters = changesParams(height)
     ? [
@@ -50,6 +56,13 @@ export function instructionsOf(
     ...events.flatMap((event) => instructionsOfEvent(event, addressOf)),
     ...(exchange ? parameters : []),
   ];
+}
+
+/** The instructions of a block, of which the last accepted trade is cut in half. Without one, they are as they were. */
+export function withDamagedTrade(instructions: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  const damaged = instructions.findLast(([type, status]) => type === TRADE && status === ACCEPTED);
+  const cut = (text: string) => text.slice(0, text.length / 2);
+  return instructions.map((each) => (each === damaged ? each.map((text, i) => (i === 4 ? cut(text) : text)) : each));
 }
 
 type AddressOf = (about: string) => string;

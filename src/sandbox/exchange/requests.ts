@@ -26,17 +26,13 @@ export function ratioOf([amount0, amount1]: Amounts): number {
   return Number(amount1) / Number(amount0);
 }
 
-/** A trade of somebody, more often towards the values of the tokens than away from them. One in five goes on through a second pool. */
+/** A trade of somebody, more often towards the values of the tokens than away from them. One in five goes on through two to five pools. */
 export function tradeAtRandom(pool: GenesisPool, situation: Situation, random: Random): TradeRequest | undefined {
   const virtual = situation.pools.states.get(pool.id)?.virtual ?? pool.initial.virtual;
   const drift = Math.log(ratioOf(virtual) / fairRatio(pool, situation.usdOf));
   const sold: Side = random.unit() < 0.5 - Math.max(-MAX_PULL, Math.min(MAX_PULL, drift * PULL)) ? 1 : 0;
   const amount = BigInt(Math.ceil(Number(virtual[sold]) * 10 ** random.between(-4.5, -2.3)));
-  const bought = pool.tokens[otherSide(sold)];
-  const onward = random.chance(0.2)
-    ? situation.traded.find(({ id, tokens }) => id !== pool.id && tokens.includes(bought))
-    : undefined;
-  const path = onward === undefined ? [pool.id] : [pool.id, onward.id];
+  const path = random.chance(0.2) ? routeFrom(pool, pool.tokens[otherSide(sold)], situation, random) : [pool.id];
   // Some pay more than the least fee, and some offer less and are refused.
   const generosity = random.chance(0.03) ? 50n : BigInt(100 + random.below(60));
   const minimumBuy = random.chance(0.02) ? 10n ** 19n : 0n;
@@ -47,6 +43,22 @@ export function tradeAtRandom(pool: GenesisPool, situation: Situation, random: R
     random,
   );
 }
+
+/** A route that begins with a pool, and goes on with the token that it gives. Each further pool after the second is less likely. */
+function routeFrom(pool: GenesisPool, given: string, { traded }: Situation, random: Random): readonly string[] {
+  const path = [pool.id];
+  for (let token = given; path.length < MAX_STEPS; ) {
+    const next = traded.find(({ id, tokens }) => !path.includes(id) && tokens.includes(token));
+    if (next === undefined) break;
+    path.push(next.id);
+    token = next.tokens[next.tokens[0] === token ? 1 : 0];
+    if (random.chance(0.6)) break;
+  }
+  return path;
+}
+
+/** The longest route that the node accepts. */
+const MAX_STEPS = 5;
 
 /** The trade of somebody who earns from a pool whose price is not that of the other pools; `undefined` within the tolerance. */
 export function arbitrage(pool: GenesisPool, situation: Situation, random: Random): TradeRequest | undefined {

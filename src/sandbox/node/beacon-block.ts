@@ -1,21 +1,25 @@
 import type { Block } from '../chain/block.ts';
 import { createRandom } from '../chain/random.ts';
-import { instructionsOf } from '../exchange/instructions.ts';
 import { epochOf } from './chain-info.ts';
 import type { Committees } from './committees.ts';
 import type { GoValue } from './go-json.ts';
+
+/** The blocks below and above a block, as far as the node has them, and its instructions. */
+type Surroundings = {
+  readonly previous: Block | undefined;
+  readonly next: Block | undefined;
+  readonly instructions: readonly (readonly string[])[];
+};
 
 /** The only element of the result of `retrievebeaconblockbyheight`. The hash of the next block is empty for the tip. */
 export function beaconBlock(
   seed: number,
   { beacon }: Committees,
   block: Block,
-  previous: Block | undefined,
-  next: Block | undefined,
+  { previous, next, instructions }: Surroundings,
 ): GoValue {
   const { height, hash, time } = block;
   const random = createRandom(seed, 'block', hash);
-  const instructions = instructionsOf(seed, block, block.exchange);
   return {
     Hash: hash,
     Height: height,

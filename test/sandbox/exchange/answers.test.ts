@@ -179,6 +179,17 @@ describe('retrievebeaconblockbyheight', () => {
     const { Error: error } = JSON.parse(await call('retrievebeaconblockbyheight', [99_999_999]));
     expect(error.Code).toBe(-2003);
   });
+
+  test('responds with the same error for a block that the node has pruned', async () => {
+    const { height } = sandbox.chain.tip;
+    const release = sandbox.node.faults.set({ kind: 'pruned-blocks', blocks: 2 });
+    const codes = [0, 1, 2, 3].map(async (back) => {
+      const { Error: error } = JSON.parse(await call('retrievebeaconblockbyheight', [height - back]));
+      return error?.Code;
+    });
+    expect(await Promise.all(codes)).toEqual([undefined, undefined, -2003, -2003]);
+    release();
+  });
 });
 
 test('the pools of the first version are a leftover: nobody trades with them, and they only shrink', async () => {

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { formatAmount } from '../../explorer/src/format/amounts.ts';
 import { formatInteger, formatPrice } from '../../explorer/src/format/numbers.ts';
+import { createHistoryStore } from '../../src/history/store-client.ts';
 import { volumesOf } from '../../src/sandbox/exchange/trades.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { advanceOnPage, describeInBrowser, expectToFit, untilHeight } from '../support/explorer.ts';
@@ -11,9 +12,10 @@ import type { ServedGateway } from '../support/served-gateway.ts';
 const BLOCK_CALL = 'retrievebeaconblockbyheight';
 const V3 = { exchange: 'v3' } as const;
 
-/** A gateway of V3 with a history of its own. */
-function recorded(config: TestGatewayOptions['config'] = {}): TestGatewayOptions {
-  return { sandbox: V3, config: { historyDatabase: { kind: 'memory' }, historyBackfillHours: 0, ...config } };
+/** A gateway of V3 that records trades from its first head on. */
+function recorded(): TestGatewayOptions {
+  const store = createHistoryStore({ database: { kind: 'memory' }, rawDays: 7 });
+  return { store, sandbox: V3, config: { historyBackfillHours: 0, tradesBackfillHours: 0 } };
 }
 
 /** The ids of the pools that the trades of a block went through. */

@@ -166,7 +166,7 @@ query V3(
       asks { price quantity }
       isCrossed
     }
-    volume { token1 token2 trades since isComplete }
+    volume { token1 token2 trades isComplete }
     trades(first: 3) {
       nodes {
         time

@@ -17,7 +17,7 @@ test('the cache has a key for every object type: an id, a name, or null for what
     .map(({ name }) => name)
     // The cache knows these by their names.
     .filter((name) => !/^(Query|Subscription|PageInfo|\w+(Connection|Edge))$/.test(name));
-  expect(Object.keys(KEYS).toSorted()).toEqual([...withoutId, 'Head'].toSorted());
+  expect(Object.keys(KEYS).toSorted()).toEqual([...withoutId, 'Head', 'Trade'].toSorted());
 });
 
 describe.each(documents)('%s', (_path, document) => {

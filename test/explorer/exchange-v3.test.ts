@@ -143,6 +143,7 @@ describeInBrowser('the explorer of a gateway of V3', (browser) => {
     await panel(page, 'Price')
       .getByText(`Close ${formatPrice(after.pool.inversePrice)}`)
       .waitFor();
+    await book.scrollIntoViewIfNeeded();
     await book.getByText(`height ${height.toLocaleString('en-US')}`).waitFor();
     await expectToFit(page, 'market-v3');
   });

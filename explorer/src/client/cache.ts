@@ -36,6 +36,8 @@ export const KEYS = {
   ExchangeParams: isEmbedded,
   TradesUpdate: isEmbedded,
   PoolVolume: isEmbedded,
+  // Each trade has an id, too.
+  Trade: isEmbedded,
 } satisfies CacheExchangeOpts['keys'];
 
 /**
@@ -43,7 +45,7 @@ export const KEYS = {
  * field would be incomplete, and would have to be requested again at each update. Without a history, that is each price change.
  */
 const orNull: Resolver = (_parent, args, cache, { parentKey, fieldName }) =>
-  (cache.resolve(parentKey, fieldName, args) as string | undefined) ?? null;
+  (cache.resolve(parentKey, fieldName, Object.keys(args).length > 0 ? args : null) as string | undefined) ?? null;
 
 /** Creates the cache of all answers: what a subscription brings changes every panel that shows the same object. */
 export function createCache() {
@@ -53,8 +55,8 @@ export function createCache() {
       Query: { poolPairs: relayPagination() },
       Token: { poolPairs: relayPagination() },
       Pair: { change: orNull },
-      PoolPair: { change: orNull, volume: orNull, trades: orNull },
-      Ticker: { tradedPrice: orNull },
+      PoolPair: { change: orNull, volume: orNull },
+      Divergence: { tradedPrice: orNull, tradedPercent: orNull },
     },
   });
 }

@@ -29,7 +29,7 @@ const REMEMBERED = 64;
 const FAR_BELOW = 64;
 
 /** A block this many heights below the newest one is final: the node does not replace it. */
-const FINAL_AFTER = 3;
+export const FINAL_AFTER = 3;
 
 /** Creates the tracker of a page that has seen no head. */
 export function createHeadTracker(): HeadTracker {

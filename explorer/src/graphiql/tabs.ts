@@ -135,8 +135,9 @@ query Swap(
   {
     query: `# The third version of the exchange (V3): which
 # version trades, a pool by its id with its open
-# orders, and a quote with the least fee. While V1
-# trades, there is no such pool, and fee is null.
+# orders and what it really traded, and a quote
+# with the least fee. While V1 trades, there is no
+# such pool, and fee is null.
 query V3(
   $poolId: String!
   $sell: TokenId!
@@ -154,8 +155,6 @@ query V3(
     isTradable
     token1PoolValue
     token1VirtualValue
-    token2PoolValue
-    token2VirtualValue
     orders(first: 4) {
       sellToken { symbol }
       sellAmount
@@ -166,6 +165,16 @@ query V3(
       bids { price quantity }
       asks { price quantity }
       isCrossed
+    }
+    volume { token1 token2 trades isComplete }
+    trades(first: 3) {
+      nodes {
+        time
+        sellToken { symbol }
+        sellAmount
+        buyAmount
+        price
+      }
     }
   }
   quote(

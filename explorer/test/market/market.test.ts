@@ -6,8 +6,15 @@ import { isGapBefore, mergeCandles, toChartCandle, withEmptyIntervals } from '..
 import { DEFAULT_INTERVAL, INTERVALS, intervalOf } from '../../src/pages/market/candles/intervals.ts';
 import { curveOfLadder, curveOfPool } from '../../src/pages/market/depth/depth-curve.ts';
 import { percentsOf, RANGES, rangeOf } from '../../src/pages/market/depth/ranges.ts';
-import { meaningOfDivergence } from '../../src/pages/market/divergence-text.ts';
-import { isCoarsePrice, spotPriceOfBase, unitOfAmount, usdOf, volumeUsd } from '../../src/pages/market/market.ts';
+import { comparedPrices, meaningOfDivergence } from '../../src/pages/market/divergence-text.ts';
+import {
+  isCoarsePrice,
+  spotPriceOfBase,
+  tradedUsd,
+  unitOfAmount,
+  usdOf,
+  volumeUsd,
+} from '../../src/pages/market/market.ts';
 import { parsePoolId, poolPath } from '../../src/pages/market/pool-id.ts';
 import { termsOfPool } from '../../src/pages/market/pool-terms.ts';
 import { symbolsOfTicker } from '../../src/pages/market/ticker-symbols.ts';
@@ -104,6 +111,7 @@ describe('candles', () => {
     low: 0.5,
     close,
     volume: 0,
+    isVolumeExact: false,
     firstHeight: lastHeight - 1,
     lastHeight,
     isComplete: true,
@@ -116,6 +124,7 @@ describe('candles', () => {
       firstHeight: 5,
       lastHeight: 7,
       isComplete: true,
+      isVolumeExact: true,
     };
     const prices = { open: 1, high: 2, low: 0.5, close: 1.5, tradedToken2: '1500000000' };
     const inverse = { inverseOpen: 1, inverseHigh: 2, inverseLow: 0.5, inverseClose: 1.5, tradedToken1: '1500000000' };
@@ -130,6 +139,7 @@ describe('candles', () => {
       firstHeight: 5,
       lastHeight: 7,
       isComplete: true,
+      isVolumeExact: true,
     };
     expect(toChartCandle({ ...times, ...prices }, { isInverse: false, baseDecimals: 9 })).toEqual(expected);
     expect(toChartCandle({ ...times, ...inverse }, { isInverse: true, baseDecimals: 9 })).toEqual(expected);
@@ -251,6 +261,31 @@ test('the divergence has a meaning of its own for each size', () => {
   expect(new Set(meanings).size).toBe(5);
 });
 
+test('the divergence compares the newest trade on the chain, too, where there are trades', () => {
+  const ofHost = {
+    poolPrice: 200,
+    lastPrice: 201,
+    lastPercent: 0.5,
+    bookMidPrice: null,
+    bookPercent: null,
+    maxPercent: 0.5,
+  };
+  const divergence = { ...ofHost, tradedPrice: null, tradedPercent: null };
+  expect(comparedPrices(divergence, false)).toEqual({
+    rows: [
+      { name: 'Pool', price: 200, percent: undefined },
+      { name: 'Last trade', price: 201, percent: 0.5 },
+      { name: 'Middle of the book', price: null, percent: null },
+    ],
+    maxPercent: 0.5,
+  });
+  const inV3 = comparedPrices({ ...divergence, tradedPrice: 190, tradedPercent: -5 }, true);
+  expect(inV3.rows[2]).toEqual({ name: 'Newest trade on the chain', price: 190, percent: -5 });
+  expect(inV3.maxPercent).toBe(5);
+  expect(comparedPrices(divergence, true).rows.map(({ percent }) => percent)).toEqual([undefined, 0.5, null, null]);
+  expect(comparedPrices({ ...divergence, lastPercent: null }, true).maxPercent).toBeNull();
+});
+
 test('a token without known decimals counts smallest units, and a price of few of them is coarse', () => {
   const token = { id: '', tokenId: A, symbol: 'X', decimals: 9, usdPrice: null };
   expect([unitOfAmount(token), unitOfAmount({ ...token, decimals: null })]).toEqual(['X', 'smallest units of X']);
@@ -309,5 +344,12 @@ describe('in US dollars', () => {
     expect(volumeUsd(market, { ...figures, change })).toBe(1_200);
     expect(volumeUsd({ ...market, isInverse: true }, { ...figures, change })).toBe(300);
     expect(volumeUsd(market, figures)).toBeNull();
+  });
+
+  test('trades on the chain are worth what either side is worth', () => {
+    const traded = { base: '4000000000', target: '1000000000' };
+    expect(tradedUsd(market, traded)).toBe(2);
+    expect(tradedUsd({ ...market, target: token(A, null) }, traded)).toBe(1_200);
+    expect(tradedUsd(market, undefined)).toBeNull();
   });
 });

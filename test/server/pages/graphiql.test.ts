@@ -4,6 +4,7 @@ import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { toParameters } from '../../../explorer/src/graphiql/link.ts';
 import { EXAMPLE_TABS } from '../../../explorer/src/graphiql/tabs.ts';
+import { createHistoryStore } from '../../../src/history/store-client.ts';
 import { createStoreModel } from '../../history/store-model.ts';
 import { hasBrowser, launchBrowser } from '../../support/browser.ts';
 import { readBuiltExplorer } from '../../support/explorer-build.ts';
@@ -109,10 +110,12 @@ test.each(TABS)('the tab $name has a description, fits 50 columns, and works', a
   expect(answer?.data).toBeTruthy();
 });
 
-test('the tab V3 shows a pool with its orders and a quote with its fee, and null where V1 trades', async () => {
+test('the tab V3 shows a pool with its orders and trades and a quote with its fee, and null where V1 trades', async () => {
   const tab = TABS.find(({ name }) => name === 'V3');
   const read = async (exchange: 'v1' | 'v3') => {
-    const { ask, untilReady } = await startGatewayForTest({ sandbox: { exchange } });
+    const store = createHistoryStore({ database: { kind: 'memory' }, rawDays: 7 });
+    const config = { historyBackfillHours: 0, tradesBackfillHours: 0 };
+    const { ask, untilReady } = await startGatewayForTest({ store, config, sandbox: { exchange } });
     await untilReady();
     const { data, errors } = await ask(tab?.query ?? '', tab?.variables);
     expect(errors).toBeUndefined();
@@ -122,6 +125,7 @@ test('the tab V3 shows a pool with its orders and a quote with its fee, and null
   expect(v3.service.exchangeVersion).toBe('V3');
   expect(v3.pool.orders).toHaveLength(4);
   expect(v3.pool.book.bids).not.toEqual([]);
+  expect([v3.pool.volume.trades, v3.pool.volume.isComplete]).toEqual([v3.pool.trades.nodes.length, false]);
   expect(v3.quote.fee).toMatchObject({ rateBps: expect.any(Number), inSellToken: expect.stringMatching(/^[1-9]/) });
   expect(v3.quote.route.every(({ poolPair }: { poolPair: { poolId: string } }) => poolPair.poolId)).toBe(true);
 

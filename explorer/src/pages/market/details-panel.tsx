@@ -7,13 +7,18 @@ import { nameOfToken } from '../../format/prices.ts';
 import styles from './details.module.css';
 import { MarketDivergenceDocument } from './divergence.generated.ts';
 import figureStyles from './figures.module.css';
-import { Figure, tradedInPool } from './figures-panel.tsx';
-import { isOfV3, type Market, type MarketFigures, unitOfPrice } from './market.ts';
+import { Figure, MeaningOfTraded, tradedInPool } from './figures-panel.tsx';
+import { amountWithUnit, isOfV3, type Market, type MarketFigures, unitOfPrice } from './market.ts';
+import type { TradedVolume } from './trades/use-traded-volume.ts';
 
-type DetailsPanelProps = { readonly market: Market; readonly figures: MarketFigures };
+type DetailsPanelProps = {
+  readonly market: Market;
+  readonly figures: MarketFigures;
+  readonly traded: TradedVolume | undefined;
+};
 
 /** The other prices of a market and the sources of its volumes, each with why it differs. Closed until a reader wants it. */
-export function DetailsPanel({ market, figures }: DetailsPanelProps) {
+export function DetailsPanel({ market, figures, traded }: DetailsPanelProps) {
   const isUsd = useUnit() === 'USD';
   const [isOpen, setIsOpen] = useState(false);
   const poolId = market.pair?.poolId ?? '';
@@ -61,6 +66,14 @@ export function DetailsPanel({ market, figures }: DetailsPanelProps) {
             >
               {formatPrice(figures.lastPrice)}
             </Figure>
+            {isOfV3(market) && (
+              <Figure
+                name="Newest trade on the chain"
+                meaning="The average price of the newest trade through the pool."
+              >
+                {formatPrice(data?.pair?.divergence?.tradedPrice)}
+              </Figure>
+            )}
           </>
         )}
         {hostVolume !== undefined && (
@@ -71,12 +84,18 @@ export function DetailsPanel({ market, figures }: DetailsPanelProps) {
             {`${formatQuantity(hostVolume.base)} ${base}, ${formatQuantity(hostVolume.target)} ${target}`}
           </Figure>
         )}
-        <Figure
-          name="24 h volume through the pool"
-          meaning="At least: the trades of one block count as what they changed together in the recorded reserves."
-        >
-          {tradedInPool(market, figures)}
-        </Figure>
+        {traded === undefined ? (
+          <Figure
+            name="24 h volume through the pool"
+            meaning="At least: the trades of one block count as what they changed together in the recorded reserves."
+          >
+            {tradedInPool(market, figures)}
+          </Figure>
+        ) : (
+          <Figure name="24 h volume on the chain" meaning={<MeaningOfTraded traded={traded} />}>
+            {`${amountWithUnit(traded.base, market.base)}, ${amountWithUnit(traded.target, market.target)}`}
+          </Figure>
+        )}
       </dl>
     </details>
   );

@@ -8,16 +8,14 @@ import { Freshness } from '../../parts/freshness.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import tableStyles from '../../parts/table.module.css';
-import { MarketDivergenceDocument, type MarketDivergenceQuery } from './divergence.generated.ts';
+import { MarketDivergenceDocument } from './divergence.generated.ts';
 import styles from './divergence.module.css';
-import { meaningOfDivergence } from './divergence-text.ts';
-import { type Market, unitOfPrice } from './market.ts';
-
-type Divergence = NonNullable<NonNullable<MarketDivergenceQuery['pair']>['divergence']>;
+import { comparedPrices, meaningOfDivergence } from './divergence-text.ts';
+import { isOfV3, type Market, unitOfPrice } from './market.ts';
 
 type DivergencePanelProps = { readonly market: Market; readonly poolId: string };
 
-/** How far pool, last trade and order book are apart, and what that means. */
+/** How far pool, last trade, newest trade on the chain and order book are apart, and what that means. */
 export function DivergencePanel({ market, poolId }: DivergencePanelProps) {
   const element = useRef<HTMLDivElement>(null);
   const isWatched = useIsWatched(element);
@@ -39,10 +37,10 @@ export function DivergencePanel({ market, poolId }: DivergencePanelProps) {
       isBusy={answer.isLoading}
       isFlush
     >
-      <div ref={element} className={styles.content}>
+      <div ref={element} className={styles.content} data-rows={isOfV3(market) ? 4 : 3}>
         <Answered
           answer={answer}
-          pick={({ pair }) => pair?.divergence}
+          pick={({ pair }) => pair?.divergence && comparedPrices(pair.divergence, isOfV3(market))}
           at={['pair', 'divergence']}
           skeleton={
             <div className={styles.skeleton}>
@@ -51,11 +49,11 @@ export function DivergencePanel({ market, poolId }: DivergencePanelProps) {
           }
           empty={<EmptyState title="There is no pool to compare with" />}
         >
-          {(divergence) => (
+          {({ rows, maxPercent }) => (
             <>
               <table className={`${tableStyles['table']} ${tableStyles['fixed']}`}>
                 <caption className="visually-hidden">
-                  {`Three prices of the market in ${unitOfPrice(market)}, and how far they are from that of the pool`}
+                  {`Prices of the market in ${unitOfPrice(market)}, and how far they are from that of the pool`}
                 </caption>
                 <thead>
                   <tr>
@@ -69,7 +67,7 @@ export function DivergencePanel({ market, poolId }: DivergencePanelProps) {
                   </tr>
                 </thead>
                 <tbody>
-                  {rowsOf(divergence).map(({ name, price, percent }) => (
+                  {rows.map(({ name, price, percent }) => (
                     <tr key={name}>
                       <th scope="row" className={styles.name}>
                         {name}
@@ -84,7 +82,7 @@ export function DivergencePanel({ market, poolId }: DivergencePanelProps) {
                   ))}
                 </tbody>
               </table>
-              <p className={styles.text}>{meaningOfDivergence(divergence.maxPercent)}</p>
+              <p className={styles.text}>{meaningOfDivergence(maxPercent)}</p>
               {isHostMissing && <p className={styles.text}>The order book cannot be read now.</p>}
             </>
           )}
@@ -92,12 +90,4 @@ export function DivergencePanel({ market, poolId }: DivergencePanelProps) {
       </div>
     </Panel>
   );
-}
-
-function rowsOf({ poolPrice, lastPrice, lastPercent, bookMidPrice, bookPercent }: Divergence) {
-  return [
-    { name: 'Pool', price: poolPrice, percent: undefined },
-    { name: 'Last trade', price: lastPrice, percent: lastPercent },
-    { name: 'Middle of the book', price: bookMidPrice, percent: bookPercent },
-  ] as const;
 }

@@ -3,6 +3,7 @@ import { NO_USD_LIQUIDITY, NO_USD_PRICE, type Unit, useUnit } from '../../app/un
 import type { GatewayError } from '../../client/errors.ts';
 import { type SentQuery, useHead } from '../../client/hooks.ts';
 import {
+  formatInteger,
   formatPercent,
   formatPrice,
   formatQuantity,
@@ -20,24 +21,29 @@ import styles from './figures.module.css';
 import {
   amountWithUnit,
   isCoarsePrice,
+  isOfV3,
+  leastTraded,
   type Market,
   type MarketFigures,
   reservesOf,
+  tradedUsd,
   unitOfPrice,
   usdOf,
   volumeUsd,
 } from './market.ts';
+import type { TradedVolume } from './trades/use-traded-volume.ts';
 
 type FiguresPanelProps = {
   readonly market: Market;
   readonly figures: MarketFigures;
+  readonly traded: TradedVolume | undefined;
   readonly query: SentQuery;
   /** Why the pool could not be read. */
   readonly poolErrors: readonly GatewayError[];
 };
 
 /** The price of a market that leads, live, with the last trade and what happened in 24 hours. `DetailsPanel` has all others. */
-export function FiguresPanel({ market, figures, query, poolErrors }: FiguresPanelProps) {
+export function FiguresPanel({ market, figures, traded, query, poolErrors }: FiguresPanelProps) {
   const { price, lastPrice, change, hostVolume } = figures;
   const head = useHead();
   const unit = useUnit();
@@ -50,6 +56,7 @@ export function FiguresPanel({ market, figures, query, poolErrors }: FiguresPane
     hostVolume === undefined ? tradedInPool(market, figures) : `${formatQuantity(hostVolume.base)} ${base}`;
   const inUsd = (amount: number | null) => usdOf([amount, market.target]);
   const whyNot = isUsd && market.target.usdPrice === null ? `${NO_USD_PRICE}, ${target}` : undefined;
+  const onChain = traded ?? leastTraded(market, figures);
   const isOfHead = head !== undefined && market.pool?.beaconHeight === head.beaconHeight;
 
   return (
@@ -82,9 +89,21 @@ export function FiguresPanel({ market, figures, query, poolErrors }: FiguresPane
           )}
           <Figure name="24 h high">{recordedPrice(change?.high)}</Figure>
           <Figure name="24 h low">{recordedPrice(change?.low)}</Figure>
-          <Figure name="24 h volume" title={isUsd ? volume : undefined}>
-            {isUsd ? formatUsd(volumeUsd(market, figures)) : volume}
-          </Figure>
+          {(hostVolume !== undefined || !isOfV3(market)) && (
+            <Figure name="24 h volume" title={isUsd ? volume : undefined}>
+              {isUsd ? formatUsd(volumeUsd(market, figures)) : volume}
+            </Figure>
+          )}
+          {isOfV3(market) && (
+            <Figure
+              name="24 h volume on the chain"
+              meaning={<MeaningOfTraded traded={traded} />}
+              title={isUsd ? amountWithUnit(onChain?.base, market.base) : undefined}
+              isWide
+            >
+              {isUsd ? formatUsd(tradedUsd(market, onChain)) : amountWithUnit(onChain?.base, market.base)}
+            </Figure>
+          )}
           {reserves !== undefined && (
             <Figure name="In the pool" isWide title={isUsd && liquidityUsd === null ? NO_USD_LIQUIDITY : undefined}>
               {`${isUsd ? `${formatUsd(liquidityUsd)}: ` : ''}${amountWithUnit(reserves.base, market.base)}, ${amountWithUnit(reserves.target, market.target)}`}
@@ -110,15 +129,27 @@ export function FiguresPanel({ market, figures, query, poolErrors }: FiguresPane
   }
 }
 
+/** What the trades of the chain are a sum of: all of 24 hours, or those that are known. */
+export function MeaningOfTraded({ traded }: { readonly traded: TradedVolume | undefined }) {
+  if (traded === undefined) return <span>At least, as the recorded amounts of the pool show it.</span>;
+  const { trades, since, isComplete } = traded;
+  const count = `${formatInteger(trades)} ${trades === 1 ? 'trade' : 'trades'}`;
+  if (isComplete) return <span>{count}</span>;
+  return (
+    <>
+      <span>{`At least: ${count} since`}</span> <RelativeTime time={since} />
+    </>
+  );
+}
+
 /** The base tokens that were traded through the pool in 24 hours. */
-export function tradedInPool(market: Market, { change }: MarketFigures): string {
-  if (change == null) return UNKNOWN;
-  return amountWithUnit(market.isInverse ? change.tradedToken1 : change.tradedToken2, market.base);
+export function tradedInPool(market: Market, figures: MarketFigures): string {
+  return amountWithUnit(leastTraded(market, figures)?.base, market.base);
 }
 
 type FigureProps = {
   readonly name: string;
-  readonly meaning?: string;
+  readonly meaning?: ReactNode;
   /** Whether it needs the room of two on a phone. */
   readonly isWide?: boolean;
   readonly title?: string | undefined;

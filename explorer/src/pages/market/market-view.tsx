@@ -21,6 +21,8 @@ import { type Market, type MarketFigures, nameOfMarket, tokenIdsOf, usdOf } from
 import styles from './market-view.module.css';
 import { PoolPanel } from './pool-panel.tsx';
 import { SwapPanel } from './swap/swap-panel.tsx';
+import { TradesPanel } from './trades/trades-panel.tsx';
+import { useTradedVolume } from './trades/use-traded-volume.ts';
 
 type MarketViewProps = {
   readonly market: Market;
@@ -39,6 +41,7 @@ export function MarketView({ market, figures, query, poolErrors }: MarketViewPro
   const shownPrice = useUnit() === 'USD' && usdPrice !== null ? formatUsdPrice(usdPrice) : formatPrice(price);
   const poolId = pool?.poolId ?? undefined;
   const id = pair?.poolId ?? poolId ?? `${token1Id}-${token2Id}`;
+  const traded = useTradedVolume(market);
   const hasBook = pair !== undefined || poolId !== undefined;
   return (
     <Page
@@ -76,9 +79,9 @@ export function MarketView({ market, figures, query, poolErrors }: MarketViewPro
         </span>
       }
     >
-      <FiguresPanel market={market} figures={figures} query={query} poolErrors={poolErrors} />
+      <FiguresPanel market={market} figures={figures} traded={traded} query={query} poolErrors={poolErrors} />
       {/* Another market has panels of its own. */}
-      <div key={id} className={hasBook ? styles.grid : `${styles.grid} ${styles.alone}`}>
+      <div key={id} className={`${styles.grid} ${poolId !== undefined ? styles.v3 : hasBook ? '' : styles.alone}`}>
         <div className={styles.candles}>
           <CandlesPanel market={market} poolErrors={poolErrors} />
         </div>
@@ -88,11 +91,16 @@ export function MarketView({ market, figures, query, poolErrors }: MarketViewPro
           </div>
         )}
         <div className={styles.details}>
-          <DetailsPanel market={market} figures={figures} />
+          <DetailsPanel market={market} figures={figures} traded={traded} />
         </div>
         {hasBook && (
           <div className={styles.book}>
             <BookPanel market={market} tickerId={pair?.tickerId} />
+          </div>
+        )}
+        {poolId !== undefined && (
+          <div className={styles.trades}>
+            <TradesPanel market={market} poolId={poolId} />
           </div>
         )}
         <div className={styles.swap}>

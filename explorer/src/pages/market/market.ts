@@ -98,9 +98,28 @@ export function usdOf(
  */
 export function volumeUsd({ base, target, isInverse }: Market, { hostVolume, change }: MarketFigures): number | null {
   if (hostVolume !== undefined) return usdOf([hostVolume.target || null, target], [hostVolume.base, base]);
-  if (change == null) return null;
-  const traded = Number(isInverse ? change.tradedToken1 : change.tradedToken2);
-  return usdOf([traded / 10 ** (base.decimals ?? 0), base]);
+  const traded = leastTraded({ isInverse }, { change });
+  return traded === undefined ? null : usdOf([Number(traded.base) / 10 ** (base.decimals ?? 0), base]);
+}
+
+/** What was traded through the pool in 24 hours at least, as its recorded reserves show it, in smallest units. */
+export function leastTraded(
+  { isInverse }: Pick<Market, 'isInverse'>,
+  { change }: Pick<MarketFigures, 'change'>,
+): TradedAmounts | undefined {
+  if (change == null) return undefined;
+  const { tradedToken1, tradedToken2 } = change;
+  return isInverse ? { base: tradedToken1, target: tradedToken2 } : { base: tradedToken2, target: tradedToken1 };
+}
+
+/** What was traded of both tokens of a market, in smallest units. */
+export type TradedAmounts = { readonly base: string; readonly target: string };
+
+/** What the trades of a pool were worth in US dollars, by what either side is worth. */
+export function tradedUsd({ base, target }: Market, traded: TradedAmounts | undefined): number | null {
+  if (traded === undefined) return null;
+  const whole = (amount: string, { decimals }: MarketToken) => Number(amount) / 10 ** (decimals ?? 0);
+  return usdOf([whole(traded.target, target), target], [whole(traded.base, base), base]);
 }
 
 /** The reserve of the base token and that of the target token, in smallest units. */

@@ -74,7 +74,8 @@ export function drawCandles({ element, colours, onPoint, onReachOldest }: Candle
   const toVolume = (candle: ChartCandle) => ({
     time: toTime(candle.openTime),
     value: candle.volume ?? 0,
-    color: withOpacity(candle.close < candle.open ? current.down : current.up, 0.28),
+    // A volume that is a minimum is paler.
+    color: withOpacity(candle.close < candle.open ? current.down : current.up, candle.isVolumeExact ? 0.5 : 0.28),
   });
 
   function drawAll(): void {

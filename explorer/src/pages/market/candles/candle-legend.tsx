@@ -11,7 +11,7 @@ type CandleLegendProps = { readonly candle: ChartCandle | undefined; readonly ba
 /** The figures of one candle: of the one under the pointer, or the newest one. */
 export function CandleLegend({ candle, base }: CandleLegendProps) {
   if (candle === undefined) return <div className={`${chartStyles.legend} ${styles.legend}`} />;
-  const { open, high, low, close, volume } = candle;
+  const { open, high, low, close, volume, isVolumeExact } = candle;
   const percent = open === 0 ? null : 100 * (close / open - 1);
   const tone = close < open ? tableStyles['down'] : tableStyles['up'];
   return (
@@ -33,7 +33,7 @@ export function CandleLegend({ candle, base }: CandleLegendProps) {
       </span>
       {volume !== null && (
         <span>
-          <span>Volume</span> <b translate="no">{formatQuantity(volume)}</b>{' '}
+          <span>{isVolumeExact ? 'Volume' : 'Volume at least'}</span> <b translate="no">{formatQuantity(volume)}</b>{' '}
           <span translate="no">{nameOfToken(base)}</span>
         </span>
       )}

@@ -46,7 +46,9 @@ export function CandleTable({ market, candles: { candles, isAtStart, isLoadingOl
               <td className={number}>{formatPrice(candle.high)}</td>
               <td className={number}>{formatPrice(candle.low)}</td>
               <td className={number}>{formatPrice(candle.close)}</td>
-              <td className={number}>{formatQuantity(candle.volume)}</td>
+              <td
+                className={number}
+              >{`${candle.isVolumeExact || candle.volume === null ? '' : '≥ '}${formatQuantity(candle.volume)}`}</td>
             </tr>
           ))}
         </tbody>

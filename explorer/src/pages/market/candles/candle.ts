@@ -11,6 +11,8 @@ export type ChartCandle = {
   readonly close: number;
   /** Null if the decimals of the base token are not known. */
   readonly volume: number | null;
+  /** False if there was at least this volume: the trades of a height of it are not known. */
+  readonly isVolumeExact: boolean;
   readonly firstHeight: number;
   readonly lastHeight: number;
   /** False if heights of it are missing from the history. */
@@ -38,6 +40,7 @@ export function toChartCandle(
     low,
     close,
     volume: traded === undefined || baseDecimals === null ? null : Number(traded) / 10 ** baseDecimals,
+    isVolumeExact: candle.isVolumeExact,
     firstHeight: candle.firstHeight,
     lastHeight: candle.lastHeight,
     isComplete: candle.isComplete,

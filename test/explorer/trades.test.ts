@@ -1,0 +1,235 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { formatAmount } from '../../explorer/src/format/amounts.ts';
+import { formatInteger, formatPrice } from '../../explorer/src/format/numbers.ts';
+import { createHistoryStore } from '../../src/history/store-client.ts';
+import { volumesOf } from '../../src/sandbox/exchange/trades.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { advanceOnPage, describeInBrowser, expectToFit, untilHeight } from '../support/explorer.ts';
+import type { TestGatewayOptions } from '../support/gateway.ts';
+import type { ServedGateway } from '../support/served-gateway.ts';
+
+const BLOCK_CALL = 'retrievebeaconblockbyheight';
+const V3 = { exchange: 'v3' } as const;
+
+/** A gateway of V3 that records trades from its first head on. */
+function recorded(): TestGatewayOptions {
+  const store = createHistoryStore({ database: { kind: 'memory' }, rawDays: 7 });
+  return { store, sandbox: V3, config: { historyBackfillHours: 0, tradesBackfillHours: 0 } };
+}
+
+/** The ids of the pools that the trades of a block went through. */
+function tradedPools({ chain }: Sandbox, height = chain.tip.height): readonly string[] {
+  const events = chain.block(height)?.exchange?.events ?? [];
+  return events.flatMap((event) => (event.kind === 'trade' ? volumesOf(event.trade).map(({ poolId }) => poolId) : []));
+}
+
+/** The pool with the most trades in the newest blocks. */
+function busiestPool(sandbox: Sandbox): string {
+  const { height } = sandbox.chain.tip;
+  const pools = Array.from({ length: 60 }, (_, below) => tradedPools(sandbox, height - below)).flat();
+  const counts = [...Map.groupBy(pools, (poolId) => poolId)].sort((a, b) => b[1].length - a[1].length);
+  return counts[0]?.[0] ?? '';
+}
+
+/** The newest trades of a pool and its market, as the gateway has them. */
+async function readPool({ ask }: ServedGateway, poolId: string) {
+  const { data, errors } = await ask(
+    `query ($poolId: String!) {
+      pair(poolId: $poolId) { baseId base target ticker { tradedPrice } }
+      pool(poolId: $poolId) {
+        token1 { tokenId symbol decimals } token2 { tokenId symbol decimals }
+        volume { token1 token2 trades since isComplete }
+        trades(first: 500) { nodes { beaconHeight transactionId sellToken { tokenId } sellAmount buyAmount price } }
+      }
+    }`,
+    { poolId },
+  );
+  expect(errors).toBeUndefined();
+  const { pool, pair } = data;
+  const isInverse = pair !== null && pair.baseId === pool.token1.tokenId;
+  const [base, target] = isInverse ? [pool.token1, pool.token2] : [pool.token2, pool.token1];
+  return { ...pool, tradedPrice: pair?.ticker?.tradedPrice, isInverse, base, target };
+}
+
+/** The rows that the page must show: side, price, amount and height. */
+async function expectedRows(gateway: ServedGateway, poolId: string): Promise<readonly string[]> {
+  const { trades, base, target, isInverse } = await readPool(gateway, poolId);
+  // biome-ignore lint/suspicious/noExplicitAny: the answer to an untyped query
+  return trades.nodes.map(({ beaconHeight, sellToken, sellAmount, buyAmount, price }: any) => {
+    const isBuy = sellToken.tokenId === target.tokenId;
+    const amount = formatAmount(isBuy ? buyAmount : sellAmount, base.decimals);
+    const cells = [
+      isBuy ? 'Buy' : 'Sell',
+      formatPrice(isInverse ? 1 / price : price),
+      amount,
+      formatInteger(beaconHeight),
+    ];
+    return cells.join(' ');
+  });
+}
+
+const panel = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+
+/** The panel, after a reader has scrolled to it. */
+async function scrollToTrades(page: Page) {
+  await page.getByRole('link', { name: 'Show the query: Market' }).waitFor();
+  const trades = panel(page, 'Trades');
+  await trades.scrollIntoViewIfNeeded();
+  return trades;
+}
+
+async function shownRows(page: Page): Promise<readonly string[]> {
+  const rows = await panel(page, 'Trades')
+    .locator('tbody tr')
+    .evaluateAll((all) => all.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent)));
+  return rows.map((cells) => [0, 1, 2, 5].map((place) => cells[place]).join(' '));
+}
+
+/** Waits until the page lists what the gateway has, and as much as a first page has. */
+async function expectNewest(page: Page, gateway: ServedGateway, poolId: string): Promise<readonly string[]> {
+  let expected: readonly string[] = [];
+  await expect
+    .poll(async () => {
+      expected = (await expectedRows(gateway, poolId)).slice(0, 50);
+      return JSON.stringify((await shownRows(page)).slice(0, 50)) === JSON.stringify(expected);
+    })
+    .toBe(true);
+  return expected;
+}
+
+describeInBrowser('the trades of a market', (browser) => {
+  test('come live, and those of a block that was replaced go', async () => {
+    const gateway = await browser.serve(recorded());
+    await advanceUntilTrades(gateway);
+    const poolId = busiestPool(gateway.sandbox);
+    const { page } = await browser.open(`/pool/${poolId}`, { gateway });
+    const trades = await scrollToTrades(page);
+    for (let block = 0; block < 8; block++) {
+      await advanceOnPage({ page, gateway });
+      await expectNewest(page, gateway, poolId);
+    }
+    const before = await shownRows(page);
+    await untilTipTrades(gateway, page, poolId);
+    const { height } = gateway.sandbox.chain.tip;
+    expect((await expectNewest(page, gateway, poolId)).length).toBeGreaterThan(before.length);
+
+    gateway.sandbox.replaceTip();
+    await untilHeight(page, height);
+    await expectNewest(page, gateway, poolId);
+
+    // A link to each block, with a mouse.
+    const [row] = await shownRows(page);
+    const link = trades.getByRole('link', { name: `Block ${row?.split(' ').at(-1)}` }).first();
+    const box = await link.boundingBox();
+    await page.mouse.click((box?.x ?? 0) + (box?.width ?? 0) / 2, (box?.y ?? 0) + (box?.height ?? 0) / 2);
+    await expect
+      .poll(() => new URL(page.url()).pathname)
+      .toBe(`/chain/blocks/${row?.split(' ').at(-1)?.replaceAll(',', '')}`);
+  });
+
+  test('go back as far as they are recorded, fit a phone, and are read with the keyboard', async () => {
+    const gateway = await browser.serve(recorded());
+    await gateway.advance(150);
+    const poolId = busiestPool(gateway.sandbox);
+    await expect.poll(async () => (await expectedRows(gateway, poolId)).length).toBeGreaterThan(60);
+    const { page } = await browser.open(`/pool/${poolId}`, { gateway });
+    const trades = await scrollToTrades(page);
+    await expectNewest(page, gateway, poolId);
+    await trades.getByRole('region', { name: 'Trades as a table' }).focus();
+    await page.keyboard.press('End');
+    const older = trades.getByRole('button', { name: 'Load older trades' });
+    for (;;) {
+      const before = (await shownRows(page)).length;
+      await older.click();
+      await expect.poll(async () => (await shownRows(page)).length).toBeGreaterThan(before);
+      if ((await older.count()) === 0) break;
+    }
+    expect(await shownRows(page)).toEqual(await expectedRows(gateway, poolId));
+    await trades.getByText(/^No older trades are recorded/).waitFor();
+    // Newer ones come above them, and nothing is lost or twice.
+    for (let block = 0; block < 8; block++) await advanceOnPage({ page, gateway });
+    await expect.poll(() => shownRows(page)).toEqual(await expectedRows(gateway, poolId));
+    await expectToFit(page, 'trades');
+  });
+
+  test('have an exact volume, a place in the divergence, and exact bars in the chart', async () => {
+    const gateway = await browser.serve(recorded());
+    await advanceUntilTrades(gateway);
+    const poolId = busiestPool(gateway.sandbox);
+    const { page } = await browser.open(`/pool/${poolId}?interval=1m&view=table`, { gateway });
+    await scrollToTrades(page);
+    const { volume, base, isInverse } = await readPool(gateway, poolId);
+    const figure = panel(page, 'Market').locator('dl > div').filter({ hasText: '24 h volume on the chain' });
+    await figure.getByText(formatAmount(isInverse ? volume.token1 : volume.token2, base.decimals)).waitFor();
+    expect(volume.isComplete).toBe(false);
+    await figure.getByText(new RegExp(`^At least: ${volume.trades} trades? since$`)).waitFor();
+
+    // The history begins in the middle of an interval, and the last intervals are known from their first block on.
+    await advanceOnPage({ page, gateway }, 6);
+    const cells = () => panel(page, 'Price').locator('tbody tr td:last-child').allTextContents();
+    await expect.poll(async () => (await cells()).filter((cell) => /^[\d.,]+$/.test(cell)).length).toBeGreaterThan(1);
+    await panel(page, 'Price').getByRole('tab', { name: 'Chart' }).click();
+    await panel(page, 'Price')
+      .getByText(/^Volume( at least)?$/)
+      .waitFor();
+
+    const { tradedPrice } = await readPool(gateway, poolId);
+    if (tradedPrice == null) throw new Error('the pool has no market');
+    await panel(page, 'Divergence').scrollIntoViewIfNeeded();
+    await panel(page, 'Divergence')
+      .getByRole('row', { name: `Newest trade on the chain ${formatPrice(tradedPrice)}` })
+      .waitFor();
+  });
+
+  test('are those since the page was opened if no history is recorded', async () => {
+    const gateway = await browser.serve({ sandbox: V3 });
+    const poolId = busiestPool(gateway.sandbox);
+    while (tradedPools(gateway.sandbox).includes(poolId)) await gateway.advance();
+    const { page } = await browser.open(`/pool/${poolId}`, { gateway });
+    const trades = await scrollToTrades(page);
+    await trades.getByText('No trade since this page was opened').waitFor();
+    await untilTipTrades(gateway, page, poolId);
+    await expect.poll(() => shownRows(page)).not.toEqual([]);
+    await trades.getByText(/^Trades since this page was opened/).waitFor();
+    const before = await shownRows(page);
+    gateway.sandbox.replaceTip();
+    await expect.poll(() => shownRows(page)).not.toEqual(before);
+  });
+
+  test('say why there are none: the node does not send blocks, and nothing was traded', async () => {
+    const gateway = await browser.serve(recorded());
+    const clear = gateway.sandbox.node.faults.set({ kind: 'status', status: 500, body: '', on: BLOCK_CALL });
+    const poolId = busiestPool(gateway.sandbox);
+    const { page } = await browser.open(`/pool/${poolId}`, { gateway, allowed: [/500/] });
+    const trades = await scrollToTrades(page);
+    await trades.getByText('The node does not respond correctly').waitFor();
+    await panel(page, 'Market').getByText('24 h volume on the chain').waitFor();
+    clear();
+    await untilTipTrades(gateway, page, poolId);
+    await expectNewest(page, gateway, poolId);
+
+    const { data } = await gateway.ask('{ poolPairs(first: 200) { nodes { poolId isTradable } } }');
+    const idle = data.poolPairs.nodes.find(({ isTradable }: { isTradable: boolean }) => !isTradable);
+    await page.goto(new URL(`/pool/${idle.poolId}`, gateway.url).href);
+    await (await scrollToTrades(page)).getByText('No trade is recorded yet').waitFor();
+  });
+
+  test('are not there in V1', async () => {
+    const { page } = await browser.open('/market/pBTC_PRV');
+    await page.getByRole('link', { name: 'Show the query: Market' }).waitFor();
+    await panel(page, 'Depth').waitFor();
+    expect([await panel(page, 'Trades').count(), await page.getByText('on the chain').count()]).toEqual([0, 0]);
+  });
+});
+
+/** Makes blocks until some trades are known of final blocks. */
+async function advanceUntilTrades(gateway: ServedGateway): Promise<void> {
+  for (let block = 0; block < 8; block++) await gateway.advance();
+}
+
+/** Makes blocks until the newest one has a trade through the pool, and the page has it. */
+async function untilTipTrades(gateway: ServedGateway, page: Page, poolId: string): Promise<void> {
+  do await advanceOnPage({ page, gateway });
+  while (!tradedPools(gateway.sandbox).includes(poolId));
+}

@@ -67,6 +67,12 @@ export type Judge = {
 /** The message of the gateway while it does not call a node that responded with many errors. */
 const TOO_MANY_ERRORS = 'too many errors in the last minutes';
 
+/** A part of the message of the gateway about a block with a damaged trade. */
+const UNDECODABLE = 'a trade of the block cannot be decoded';
+
+/** What is not known while blocks cannot be read. */
+const FIELDS_OF_TRADES: ReadonlySet<string | number> = new Set(['trades', 'volume', 'tradedPrice']);
+
 const MAX_FINDINGS = 12;
 const MAX_FINDINGS_PER_KIND = 3;
 const MAX_DETAIL_LENGTH = 3_000;
@@ -94,12 +100,17 @@ export function createJudge(outages: Outages, onFinding: (finding: string) => vo
   }
 
   /** Whether an error has a cause outside the gateway. */
-  function isExplained({ message, extensions = {} }: ResponseError, from: number, to: number): boolean {
+  function isExplained({ message, path = [], extensions = {} }: ResponseError, from: number, to: number): boolean {
     const { code = '', upstream } = extensions;
+    if (message.includes(UNDECODABLE)) return outages.explainsDamagedTrade(from, to);
+    const isOfTrades = path.some((name) => FIELDS_OF_TRADES.has(name));
+    if (isOfTrades && outages.explainsTrades(from, to)) return true;
     if (code === 'HEIGHT_NOT_AVAILABLE') return outages.explainsLateHeight(from, to);
     if (message.includes('changed while the gateway read them')) return outages.explainsReplaced(from, to);
     const [, branched] = /state of beacon height (\d+) can be of a branch/.exec(message) ?? [];
     if (branched !== undefined && outages.explainsBranch(Number(branched), from, to)) return true;
+    // A block can be replaced before its trades were read.
+    if (branched !== undefined && isOfTrades) return outages.explainsReplaced(from, to);
     if (message.includes(TOO_MANY_ERRORS)) return outages.explainsTooManyErrors(from, to);
     // A client that requests very much lists this code in `mayFailWith`. For others, only a slow upstream explains it.
     if (code === 'UPSTREAM_BUSY' && upstream !== undefined) return !outages.isWell(upstream, from, to);

@@ -1,11 +1,13 @@
 import { resolve } from 'node:path';
 import { HistoryUnavailableError } from '../errors.ts';
-import { createBackfill, GENTLE, QUICK } from '../history/backfill.ts';
+import { createBackfill } from '../history/backfill.ts';
 import { createBlockTimes } from '../history/block-times.ts';
+import { GENTLE, QUICK } from '../history/filler.ts';
 import { createHistory, historyOff } from '../history/history.ts';
 import { createRecorder } from '../history/recorder.ts';
 import type { HistoryStore } from '../history/store.ts';
 import type { HistoryStoreOptions } from '../history/store-client.ts';
+import { createTradeFilling, GENTLE_BYTES, QUICK_BYTES } from '../history/trade-filling.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { Sources } from '../loaders/sources.ts';
 import type { Log } from '../logging/log.ts';
@@ -32,7 +34,7 @@ type RecordingOptions = {
   readonly log: Log;
   /** Without it, nothing is recorded. */
   readonly createStore: CreateStore | undefined;
-  readonly sources: Pick<Sources, 'head' | 'pastStates'>;
+  readonly sources: Pick<Sources, 'head' | 'pastStates' | 'trades'>;
   /** Whether this replica records for its fleet; `undefined` without a fleet. */
   readonly isRecorder?: (() => boolean) | undefined;
 };
@@ -57,7 +59,7 @@ const COMPLETE_SANDBOX_HEIGHTS = 2_160;
 /** Starts to record the heads of the nodes, in the configured database. */
 export function startRecording(options: RecordingOptions): Recording {
   const { config, isSandbox, log, createStore, sources, isRecorder = () => true } = options;
-  const { head: follower, pastStates } = sources;
+  const { head: follower, pastStates, trades } = sources;
   const ofNode = { kind: 'sqlite', path: resolve(DEFAULT_HISTORY_FILE) } as const;
   const historyQueue = createBulkhead({
     busy: () => new HistoryUnavailableError(),
@@ -68,6 +70,7 @@ export function startRecording(options: RecordingOptions): Recording {
   const database = config.historyDatabase ?? (isSandbox ? { kind: 'memory' } : ofNode);
   // The sandbox has a week of blocks.
   const backfillHours = config.historyBackfillHours ?? (isSandbox ? 168 : 24);
+  const tradeHours = config.tradesBackfillHours ?? (isSandbox ? 24 : 0);
   if (database === 'off' || config.fullnodeUrl.length === 0 || createStore === undefined) {
     const history = historyOff();
     const off = { history, historyQueue, blockTimes: createBlockTimes(history) };
@@ -79,28 +82,45 @@ export function startRecording(options: RecordingOptions): Recording {
   const mayWrite = database.kind === 'postgresql' ? isRecorder : () => true;
   if (options.isRecorder !== undefined && database.kind === 'sqlite')
     log.warn('each replica of the fleet has its own history: with PostgreSQL in HISTORY_DATABASE, they share one');
+  const mustPause = () => follower.isStale() || pastStates.isBusy() || !follower.current()?.source.isAtRest();
+  const rate = isSandbox ? QUICK : GENTLE;
   const recorder = createRecorder({ store, pastStates, watcher: createHistoryLog(log), mayWrite });
   const backfill = createBackfill({
     store,
     recorder,
     pastStates,
     mayRun: isRecorder,
-    mustPause: () => follower.isStale() || pastStates.isBusy() || !follower.current()?.source.isAtRest(),
+    mustPause,
     maxAgeMs: backfillHours * HOUR_MS,
     step: config.historyBackfillStep ?? DEFAULT_BACKFILL_STEP,
     completeHeights: isSandbox && config.historyBackfillStep === undefined ? COMPLETE_SANDBOX_HEIGHTS : 0,
-    rate: isSandbox ? QUICK : GENTLE,
+    rate,
   });
-  const history = createHistory({ store, recorder, backfill, timeoutMs: READ_TIMEOUT_MS });
+  const storedForMs = config.historyRawDays * 24 * HOUR_MS;
+  const tradeFilling = createTradeFilling({
+    store,
+    recorder,
+    trades,
+    mayRun: mayWrite,
+    // Replicas with databases of their own all record the newest blocks, and one of them reads older ones.
+    mustPause: () => !isRecorder() || mustPause(),
+    storedForMs,
+    maxAgeMs: Math.min(tradeHours * HOUR_MS, storedForMs),
+    rate,
+    bytes: isSandbox ? QUICK_BYTES : GENTLE_BYTES,
+  });
+  const history = createHistory({ store, recorder, backfill, tradeFilling, timeoutMs: READ_TIMEOUT_MS });
 
   return {
     sources: { history, historyQueue, blockTimes: createBlockTimes(history) },
     add(head) {
       recorder.add(head);
       backfill.wake(head);
+      tradeFilling.wake(head);
     },
     async close() {
       backfill.stop();
+      tradeFilling.stop();
       await recorder.flush(FLUSH_MS);
       await store.close().catch(() => {});
     },

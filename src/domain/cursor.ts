@@ -51,6 +51,23 @@ function partsOf(text: string): readonly (string | undefined)[] {
   return PARTS.exec(Buffer.from(text, 'base64url').toString()) ?? [];
 }
 
+/** The place of a trade on the chain. `place` counts the trades of its block from 0. */
+type PlaceOnChain = { readonly beaconHeight: BeaconHeight; readonly place: number };
+
+/** Writes the cursor of a trade. It names no list: it is valid in each list of trades, and stays valid when there are new ones. */
+export function formatTradeCursor({ beaconHeight, place }: PlaceOnChain): string {
+  return Buffer.from(`${beaconHeight}:${place}`).toString('base64url');
+}
+
+/** The place in a cursor that {@link formatTradeCursor} wrote; `undefined` for any other text. */
+export function parseTradeCursor(text: string): PlaceOnChain | undefined {
+  const [, height, place] = /^(\d{1,16}):(\d{1,9})$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  const beaconHeight = parseBeaconHeight(Number(height));
+  if (beaconHeight === undefined) return undefined;
+  const found = { beaconHeight, place: Number(place) };
+  return formatTradeCursor(found) === text ? found : undefined;
+}
+
 /** A hash of eleven characters, so that a cursor is not used with another filter. */
 export function filterFingerprint(filter: Readonly<Record<string, unknown>>): string {
   const named = Object.entries(filter).filter(([, value]) => value != null);

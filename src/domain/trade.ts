@@ -1,4 +1,5 @@
 import { type ExchangeState, poolCount } from './exchange.ts';
+import type { Traded } from './reserves.ts';
 
 /** A trade through one pool of V3, as the instructions of a block record it. All amounts are in smallest units. */
 export type PoolTrade = {
@@ -19,14 +20,28 @@ export type PoolTrade = {
   readonly buyAmountFromOrders: bigint;
 };
 
-/** Whole token 1 for one whole token 2, the average over a trade. */
+/** The sum of trades, in smallest units, and their number. */
+export type Volume = Traded & { readonly trades: number };
+
+/** What a trade moved of both tokens of the pool. */
+export function tradedBy({
+  sells,
+  sellAmount,
+  buyAmount,
+}: Pick<PoolTrade, 'sells' | 'sellAmount' | 'buyAmount'>): Traded {
+  return sells === 1 ? { traded1: sellAmount, traded2: buyAmount } : { traded1: buyAmount, traded2: sellAmount };
+}
+
+/** Whole token 1 for one whole token 2, the average over a trade. @param base the token that has the price */
 export function averagePrice(
-  { sells, sellAmount, buyAmount }: Pick<PoolTrade, 'sells' | 'sellAmount' | 'buyAmount'>,
+  trade: Pick<PoolTrade, 'sells' | 'sellAmount' | 'buyAmount'>,
   decimals1: number,
   decimals2: number,
+  base: 1 | 2 = 2,
 ): number {
-  const [amount1, amount2] = sells === 1 ? [sellAmount, buyAmount] : [buyAmount, sellAmount];
-  return Number(amount1) / 10 ** decimals1 / (Number(amount2) / 10 ** decimals2);
+  const { traded1, traded2 } = tradedBy(trade);
+  const [whole1, whole2] = [Number(traded1) / 10 ** decimals1, Number(traded2) / 10 ** decimals2];
+  return base === 2 ? whole1 / whole2 : whole2 / whole1;
 }
 
 /** What the instructions of a block say about the pools of V3. */

@@ -69,7 +69,7 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     },
     beforeArgOptions: { description: 'Cursor of the entry after the last one on the page.', extensions: IS_CURSOR },
     nodesOnConnection: {
-      description: 'Pools of this page without their cursors, in the order of `orderBy`.',
+      description: 'Entries of this page without their cursors, in the order of the list.',
       complexity: objects(1),
     },
     nodeTypeOptions: { description: 'An object that `Query.node` finds by its id.', resolveType: typeOfNode },

@@ -2,7 +2,7 @@ import type { BestBlock, ChainInfo } from '../domain/chain.ts';
 import type { Pair, Ticker } from '../domain/market.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { Token } from '../domain/token.ts';
-import type { TradeOfBlock } from '../loaders/trades.ts';
+import type { TradeOfBlock } from '../loaders/pool-trades.ts';
 
 /** For each type that `Query.node` finds, a field that its objects always have. A ticker also has the fields of a pair. */
 const FIELDS = [

@@ -11,6 +11,7 @@ import './types/pairs.ts';
 import './types/pool-orders.ts';
 import './types/pool-pair-connection.ts';
 import './types/pool-pair.ts';
+import './types/pool-trades.ts';
 import './types/price-change.ts';
 import './types/prices.ts';
 import './types/quote.ts';

@@ -4,7 +4,16 @@ import { deleteFrom } from './deleting.ts';
 import { prune } from './pruning.ts';
 import { heightAtOrAbove, readBlocks, readBlocksAt, readCoverage, readReservesAt, readStateAt } from './reading.ts';
 import { readCandles } from './reading-candles.ts';
+import {
+  readMissingTrades,
+  readTrade,
+  readTradeCoverage,
+  readTradedIntervals,
+  readTrades,
+  readVolumes,
+} from './reading-trades.ts';
 import { readWindows } from './reading-windows.ts';
+import { recordTrades } from './recording-trades.ts';
 import { HistoryDatabaseError, type HistoryStore } from './store.ts';
 import { recordHeight } from './writing.ts';
 
@@ -51,6 +60,17 @@ export function createDatabaseStore(open: (chainName: string) => Promise<Databas
     return (await opened()).write(work);
   }
 
+  /** Writes each block in a transaction of its own. @returns the heights of those that do not fit */
+  async function writeEach<B>(
+    blocks: readonly B[],
+    writeOne: (sql: Sql, block: B) => Promise<boolean>,
+    heightOf: (block: B) => BeaconHeight,
+  ): Promise<readonly BeaconHeight[]> {
+    const leftOut: BeaconHeight[] = [];
+    for (const block of blocks) if (!(await write((sql) => writeOne(sql, block)))) leftOut.push(heightOf(block));
+    return leftOut;
+  }
+
   return {
     async useChain(chainName) {
       if (chain !== undefined && chain !== chainName)
@@ -60,14 +80,8 @@ export function createDatabaseStore(open: (chainName: string) => Promise<Databas
       chain = chainName;
       await opened();
     },
-    async record(blocks) {
-      const leftOut: BeaconHeight[] = [];
-      for (const block of blocks) {
-        const fits = await write((sql) => recordHeight(sql, block));
-        if (!fits) leftOut.push(block.exchange.beaconHeight);
-      }
-      return leftOut;
-    },
+    record: (blocks) => writeEach(blocks, recordHeight, ({ exchange }) => exchange.beaconHeight),
+    recordTrades: (blocks) => writeEach(blocks, recordTrades, ({ beaconHeight }) => beaconHeight),
     coverage: (gaps) => read((sql) => readCoverage(sql, gaps)),
     blocksAt: (times, version) => read((sql) => readBlocksAt(sql, times, version)),
     firstBlock: (version) => read((sql) => heightAtOrAbove(sql, 0, version)),
@@ -76,6 +90,12 @@ export function createDatabaseStore(open: (chainName: string) => Promise<Databas
     candles: (query) => read((sql) => readCandles(sql, query)),
     windows: (query) => read((sql) => readWindows(sql, query)),
     reservesAt: (query) => read((sql) => readReservesAt(sql, query)),
+    missingTrades: (range, last) => read((sql) => readMissingTrades(sql, range, last)),
+    tradeCoverage: () => read(readTradeCoverage),
+    trades: (query) => read((sql) => readTrades(sql, query)),
+    trade: (name) => read((sql) => readTrade(sql, name)),
+    volumes: (query) => read((sql) => readVolumes(sql, query)),
+    tradedIntervals: (query) => read((sql) => readTradedIntervals(sql, query)),
     deleteFrom: (block) => write((sql) => deleteFrom(sql, block)),
     async prune(now) {
       await prune(await opened(), rawDays, now);

@@ -3,6 +3,7 @@ import { CANDLE_INTERVALS, minutesOf, openedAt, type Series } from './candle-row
 import { numberOf, type Sql } from './database.ts';
 import { HEIGHT_COLUMNS, heightAtOrBelow, readDeletedBefore, readInterval, toRecordedHeight } from './reading.ts';
 import { cutInterval } from './reading-candles.ts';
+import { deleteTradesFrom } from './recording-trades.ts';
 import { HistoryDatabaseError, type RecordedHeight } from './store.ts';
 import { intervalsOf, isPoolOf, VERSIONS } from './tables.ts';
 import { rebuildCandles } from './writing.ts';
@@ -36,6 +37,7 @@ export async function deleteFrom(sql: Sql, block: RecordedHeight): Promise<reado
     await sql.run(`DELETE FROM candles WHERE minutes = $1 AND ${ofAnyPool} AND opened >= $2`, minutes, opened);
     for (const version of VERSIONS) await deleteIntervals(sql, { version, interval }, opened, from);
   }
+  await deleteTradesFrom(sql, first);
   for (const version of VERSIONS) {
     const isLeft = (await heightAtOrBelow(sql, from, version)) !== undefined;
     if (!isLeft) await sql.run(`UPDATE pools SET base1 = NULL, base2 = NULL WHERE ${isPoolOf(version)}`);
@@ -49,7 +51,7 @@ async function deleteIntervals(sql: Sql, series: Series, opened: number, from: B
   const minutes = minutesOf(series.interval);
   const last = await heightAtOrBelow(sql, from, series.version);
   const isCut = last !== undefined && openedAt(last.time, series.interval) === opened;
-  const cut = isCut ? await readInterval(sql, series, opened) : undefined;
+  const cut = isCut ? await readInterval(sql, table, series.interval, opened) : undefined;
   await sql.run(`DELETE FROM ${table.name} WHERE minutes = $1 AND opened >= $2`, minutes, opened);
   if (cut === undefined || last === undefined) return;
   const left = await cutInterval(sql, series.version, cut, last.beaconHeight);

@@ -4,6 +4,8 @@ import type { Backfill } from './backfill.ts';
 import type { RecorderState } from './database-health.ts';
 import type { Recorder, RecorderStatus } from './recorder.ts';
 import type { Coverage, HistoryStore } from './store.ts';
+import type { TradeFilling } from './trade-filling.ts';
+import type { TradeCoverage } from './trade-store.ts';
 
 /**
  * The history as the loaders read it: the recorded heights, and the heads above them that are in memory.
@@ -13,7 +15,18 @@ import type { Coverage, HistoryStore } from './store.ts';
  */
 export type History = Pick<
   HistoryStore,
-  'coverage' | 'blocksAt' | 'firstBlock' | 'recentBlocks' | 'stateAt' | 'candles' | 'windows' | 'reservesAt'
+  | 'coverage'
+  | 'blocksAt'
+  | 'firstBlock'
+  | 'recentBlocks'
+  | 'stateAt'
+  | 'candles'
+  | 'windows'
+  | 'reservesAt'
+  | 'trades'
+  | 'trade'
+  | 'volumes'
+  | 'tradedIntervals'
 > & {
   /** Whether older heights are being read from the node now, by this gateway or by another one of its fleet. */
   isBackfilling(): boolean;
@@ -26,6 +39,8 @@ export type History = Pick<
   version(): number;
   /** Changes each time a height below the highest recorded one has been recorded, but not for the heights above. */
   fills(): number;
+  /** Changes each time the trades of blocks have been recorded or deleted. */
+  tradesVersion(): number;
   /** Calls a function each time when a height above all recorded ones has been recorded. */
   onRecorded(listener: () => void): void;
   status(): HistoryStatus;
@@ -41,18 +56,24 @@ export type HistoryStatus = Pick<RecorderStatus, 'waiting'> & {
   readonly databaseErrors: number;
   /** Number of heights that the backfill has read from nodes. */
   readonly backfillReads: number;
+  /** Of which blocks the trades are recorded, as `coverage`. */
+  readonly tradeCoverage: TradeCoverage | undefined;
+  /** Number of blocks that were read from nodes for their trades, and their bytes. */
+  readonly tradeReads: number;
+  readonly tradeReadBytes: number;
 };
 
 type HistoryOptions = {
   readonly store: HistoryStore;
   readonly recorder: Recorder;
   readonly backfill: Backfill;
+  readonly tradeFilling: Pick<TradeFilling, 'reads' | 'readBytes'>;
   /** How long a read may take. */
   readonly timeoutMs: number;
 };
 
 /** Creates the history of a store. Reads wait until the database is surely of the followed chain. */
-export function createHistory({ store, recorder, backfill, timeoutMs }: HistoryOptions): History {
+export function createHistory({ store, recorder, backfill, tradeFilling, timeoutMs }: HistoryOptions): History {
   const { recorded } = recorder;
   let readErrors = 0;
 
@@ -85,10 +106,15 @@ export function createHistory({ store, recorder, backfill, timeoutMs }: HistoryO
     candles: (query) => read(() => store.candles(query)),
     windows: (query) => read(() => store.windows(query)),
     reservesAt: (query) => read(() => store.reservesAt(query)),
+    trades: (query) => read(() => store.trades(query)),
+    trade: (name) => read(() => store.trade(name)),
+    volumes: (query) => read(() => store.volumes(query)),
+    tradedIntervals: (query) => read(() => store.tradedIntervals(query)),
     isBackfilling: () => backfill.isReading() || recorder.isFilledByOther(),
     unrecorded: recorder.unrecorded,
     version: recorded.version,
     fills: recorded.fills,
+    tradesVersion: recorded.tradesVersion,
     onRecorded: recorded.onRecorded,
     status() {
       const { errors, ...status } = recorder.status();
@@ -97,6 +123,9 @@ export function createHistory({ store, recorder, backfill, timeoutMs }: HistoryO
         coverage: recorded.coverage(),
         databaseErrors: errors + readErrors,
         backfillReads: backfill.reads(),
+        tradeCoverage: recorded.tradeCoverage(),
+        tradeReads: tradeFilling.reads(),
+        tradeReadBytes: tradeFilling.readBytes(),
       };
     },
   };
@@ -114,11 +143,25 @@ export function historyOff(): History {
     candles: refuse,
     windows: refuse,
     reservesAt: refuse,
+    trades: refuse,
+    trade: refuse,
+    volumes: refuse,
+    tradedIntervals: refuse,
     isBackfilling: () => false,
     unrecorded: () => [],
     version: () => 0,
     fills: () => 0,
+    tradesVersion: () => 0,
     onRecorded() {},
-    status: () => ({ state: 'off', coverage: undefined, waiting: 0, databaseErrors: 0, backfillReads: 0 }),
+    status: () => ({
+      state: 'off',
+      coverage: undefined,
+      waiting: 0,
+      databaseErrors: 0,
+      backfillReads: 0,
+      tradeCoverage: undefined,
+      tradeReads: 0,
+      tradeReadBytes: 0,
+    }),
   };
 }

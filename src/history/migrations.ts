@@ -1,7 +1,16 @@
 import type { Database, ReadSql, Sql } from './database.ts';
 import { DELETED_BEFORE, originFact } from './reading.ts';
 import { HistoryDatabaseError } from './store.ts';
-import { FACTS, FIRST_INDEXES, FIRST_TABLES, intervalsOf } from './tables.ts';
+import {
+  FACTS,
+  FIRST_INDEXES,
+  FIRST_TABLES,
+  intervalsOf,
+  TRADED_BLOCKS,
+  TRADED_CANDLES,
+  TRADED_INTERVALS,
+  TRADES,
+} from './tables.ts';
 
 /** One step of the version of a database. */
 export type Migration = (sql: Sql) => Promise<void>;
@@ -25,6 +34,12 @@ export const MIGRATIONS: readonly Migration[] = [
       FACTS,
       deleted.map(() => [originFact('V1'), 'true']),
     );
+  },
+  // Trades. None are recorded yet.
+  async (sql) => {
+    for (const table of [TRADED_BLOCKS, TRADES, TRADED_INTERVALS, TRADED_CANDLES]) await sql.create(table);
+    await sql.run('CREATE INDEX traded_blocks_by_time ON traded_blocks (time, height)');
+    await sql.run('CREATE INDEX trades_by_pool ON trades (pool, height, place)');
   },
 ];
 

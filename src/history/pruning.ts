@@ -36,9 +36,12 @@ export async function prune(database: Database, rawDays: number, now: Instant): 
   const before = startOfDay(now, rawDays);
   if (await database.write((sql) => startDeletion(sql, before)))
     while (await database.write((sql) => deleteHeights(sql, before)));
+  while (await database.write((sql) => deleteTrades(sql, before)));
   const shortBefore = startOfDay(now, Math.max(SHORT_DAYS, rawDays)) / 1000;
-  for (const interval of SHORT)
+  for (const interval of SHORT) {
     for (const version of VERSIONS) await deleteCandles(database, { version, interval }, shortBefore);
+    await deleteTradedCandles(database, minutesOf(interval), shortBefore);
+  }
 }
 
 function startOfDay(now: Instant, daysAgo: number): Instant {
@@ -98,16 +101,43 @@ async function deleteCandles(database: Database, { version, interval }: Series, 
   const older = await database.read((sql) => sql.all(query, minutes, before));
   if (older.length < 2) return;
   const first = numberOf(older[0], 'opened');
-  const [count] = await database.read((sql) => sql.all('SELECT COUNT(*) AS pools FROM pools'));
   const pools = `SELECT pool FROM pools WHERE pool >= $3 AND pool < $4 AND ${isPoolOf(version)}`;
   const newest =
     'SELECT MAX(opened) FROM candles newer WHERE newer.minutes = $1 AND newer.pool = candles.pool AND newer.opened <= $2';
   const deletion = `DELETE FROM candles WHERE minutes = $1 AND opened < $2 AND pool IN (${pools}) AND opened < (${newest})`;
-  for (let from = 0; from < numberOf(count, 'pools'); from += POOLS_AT_ONCE)
-    await database.write((sql) => sql.run(deletion, minutes, first, from, from + POOLS_AT_ONCE));
+  await deleteForPools(database, deletion, [minutes, first]);
   await database.write(async (sql) => {
     await sql.run(`DELETE FROM ${table} WHERE minutes = $1 AND opened < $2`, minutes, first);
     // It only shows that the interval after it has no gap before it.
     await sql.run(`UPDATE ${table} SET heights = 0 WHERE minutes = $1 AND opened = $2`, minutes, first);
   });
+}
+
+/** Deletes what pools traded in intervals that began before a time. */
+async function deleteTradedCandles(database: Database, minutes: number, before: number): Promise<void> {
+  const deletion = 'DELETE FROM traded_candles WHERE minutes = $1 AND opened < $2 AND pool >= $3 AND pool < $4';
+  const query = 'SELECT opened FROM traded_intervals WHERE minutes = $1 AND opened < $2 LIMIT 1';
+  if ((await database.read((sql) => sql.all(query, minutes, before))).length === 0) return;
+  await deleteForPools(database, deletion, [minutes, before]);
+  await database.write((sql) =>
+    sql.run('DELETE FROM traded_intervals WHERE minutes = $1 AND opened < $2', minutes, before),
+  );
+}
+
+/** Executes a deletion for all pools, some in each transaction. The numbers of the first and the last pool are its last parameters. */
+async function deleteForPools(database: Database, deletion: string, values: readonly number[]): Promise<void> {
+  const [count] = await database.read((sql) => sql.all('SELECT COUNT(*) AS pools FROM pools'));
+  for (let from = 0; from < numberOf(count, 'pools'); from += POOLS_AT_ONCE)
+    await database.write((sql) => sql.run(deletion, ...values, from, from + POOLS_AT_ONCE));
+}
+
+/** Deletes the trades of some of the lowest blocks. @returns whether there are more */
+async function deleteTrades(sql: Sql, before: Instant): Promise<boolean> {
+  const query = 'SELECT height FROM traded_blocks WHERE time < $1 ORDER BY time, height LIMIT $2';
+  const lowest = await sql.all(query, before, HEIGHTS_AT_ONCE);
+  if (lowest.length === 0) return false;
+  const last = numberOf(lowest.at(-1), 'height');
+  await sql.run('DELETE FROM trades WHERE height <= $1', last);
+  await sql.run('DELETE FROM traded_blocks WHERE height <= $1', last);
+  return lowest.length === HEIGHTS_AT_ONCE;
 }

@@ -1,13 +1,14 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { CandleInterval } from '../domain/candle.ts';
 import { type ExchangeState, toPoolDirectory } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import type { Reserves } from '../domain/reserves.ts';
-import { type IntervalRow, minutesOf, type Series, toInterval } from './candle-rows.ts';
-import { numberOf, type ReadSql, type Row } from './database.ts';
+import { type IntervalRow, minutesOf, toInterval } from './candle-rows.ts';
+import { numberOf, type ReadSql, type Row, type Table } from './database.ts';
 import { numbersOf, readPools, statesOfPools } from './pool-states.ts';
 import type { BlockAt, BlocksQuery, Coverage, RecordedHeight, ReservesQuery } from './store.ts';
-import { intervalsOf, toVersionNumber, VERSIONS, versionOfPool } from './tables.ts';
+import { toVersionNumber, VERSIONS, versionOfPool } from './tables.ts';
 
 /** The fact before which time no height is recorded: those heights are deleted, and their candles are final. */
 export const DELETED_BEFORE = 'deleted-before';
@@ -69,13 +70,14 @@ export async function hasOrigin(sql: ReadSql, version: ExchangeVersion): Promise
 /** The columns of an interval that say which of its heights are recorded. */
 export const INTERVAL_COLUMNS = 'opened, first_height, last_height, heights';
 
-/** The row of an interval; `undefined` if none of its heights is recorded. */
+/** The row of an interval in a table of intervals; `undefined` if none of its heights is recorded. */
 export async function readInterval(
   sql: ReadSql,
-  { version, interval }: Series,
+  table: Table,
+  interval: CandleInterval,
   opened: number,
 ): Promise<IntervalRow | undefined> {
-  const query = `SELECT ${INTERVAL_COLUMNS} FROM ${intervalsOf(version).name} WHERE minutes = $1 AND opened = $2`;
+  const query = `SELECT ${INTERVAL_COLUMNS} FROM ${table.name} WHERE minutes = $1 AND opened = $2`;
   return (await sql.all(query, minutesOf(interval), opened)).map(toInterval)[0];
 }
 

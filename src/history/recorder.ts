@@ -8,6 +8,7 @@ import { createDatabaseHealth, type HistoryWatcher, type RecorderState } from '.
 import { createFollowedHeads } from './followed-heads.ts';
 import { createRecordedHeights, type RecordedHeights } from './recorded-heights.ts';
 import { type FinalBlock, HistoryDatabaseError, type HistoryStore, type RecordedHeight } from './store.ts';
+import type { TradedBlock } from './trade-store.ts';
 
 /**
  * Records each height that was published, in their order, once the heads above it show that it is final. All other heights are
@@ -18,6 +19,8 @@ export type Recorder = {
   add(head: Head): void;
   /** Records final blocks that were read for it. @returns the heights that were left out @throws HistoryDatabaseError */
   record(blocks: readonly FinalBlock[]): Promise<readonly BeaconHeight[]>;
+  /** Records the trades of final blocks. @returns the heights that were left out @throws HistoryDatabaseError */
+  recordTrades(blocks: readonly TradedBlock[]): Promise<readonly BeaconHeight[]>;
   /** Resolves when the database has been opened and is surely of this chain. @throws HistoryDatabaseError if it cannot be */
   ready(): Promise<void>;
   /** The heights that wait to be recorded. */
@@ -188,6 +191,16 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     return leftOut;
   }
 
+  async function recordTrades(blocks: readonly TradedBlock[]): Promise<readonly BeaconHeight[]> {
+    await settle();
+    const leftOut: BeaconHeight[] = [];
+    // One message to the thread for each block: one for all of them would block the event loop.
+    for (const block of blocks) leftOut.push(...(await use(() => store.recordTrades([block]))));
+    if (leftOut.length > 0) watcher.leftOut(leftOut);
+    await use(recorded.lookAtTrades);
+    return leftOut;
+  }
+
   async function pruneHourly(): Promise<void> {
     const now = newest?.time;
     if (now === undefined || (prunedAt !== undefined && now - prunedAt < HOUR_MS)) return;
@@ -221,6 +234,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
       else if (working === undefined) workLater();
     },
     record,
+    recordTrades,
     ready: async () => (isOpen && health.state() !== 'refused' ? undefined : settle()),
     waiting: () => new Set(queue.map(({ exchange }) => exchange.beaconHeight)),
     unrecorded: heads.all,

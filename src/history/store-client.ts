@@ -170,6 +170,13 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
     candles: forward('candles'),
     windows: forward('windows'),
     reservesAt: forward('reservesAt'),
+    recordTrades: forward('recordTrades'),
+    missingTrades: forward('missingTrades'),
+    tradeCoverage: forward('tradeCoverage'),
+    trades: forward('trades'),
+    trade: forward('trade'),
+    volumes: forward('volumes'),
+    tradedIntervals: forward('tradedIntervals'),
     deleteFrom: forward('deleteFrom'),
     prune: forward('prune'),
     close() {

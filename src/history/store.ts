@@ -4,6 +4,7 @@ import type { ExchangeState, PoolDirectory } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import type { Reserves } from '../domain/reserves.ts';
+import type { TradeStore } from './trade-store.ts';
 
 /** Where the history is stored. Memory is empty at each start. */
 export type HistoryDatabase =
@@ -20,7 +21,7 @@ export type HistoryDatabase =
  * A height is of one version of the exchange, and says nothing about the pools of the other one. To these pools, it is like a
  * height that is not recorded.
  */
-export type HistoryStore = {
+export type HistoryStore = TradeStore & {
   /**
    * Names the chain that is recorded. Called once it is known, before anything is recorded or read. An empty database takes
    * the name.

@@ -111,6 +111,49 @@ export const CANDLES: Table = {
   keyLength: 3,
 };
 
+/** The final blocks whose trades were read. `complete` is 0 for one of which a trade could not be decoded: it has none in TRADES. */
+export const TRADED_BLOCKS: Table = {
+  name: 'traded_blocks',
+  columns: { height: 'integer', time: 'integer', complete: 'integer' },
+  keyLength: 1,
+};
+
+/** The trades of blocks. `place` counts those of a block from 0. The amounts are those of `PoolTrade`. */
+export const TRADES: Table = {
+  name: 'trades',
+  columns: {
+    height: 'integer',
+    place: 'integer',
+    pool: 'integer',
+    tx: 'text',
+    step: 'integer',
+    steps: 'integer',
+    sells: 'integer',
+    sold: 'amount',
+    bought: 'amount',
+    to_orders: 'amount',
+    from_orders: 'amount',
+  },
+  keyLength: 2,
+};
+
+/** As INTERVALS, of the blocks in TRADED_BLOCKS that are complete. */
+export const TRADED_INTERVALS: Table = { ...INTERVALS, name: 'traded_intervals' };
+
+/** What pools traded in these intervals. Without a row, a pool traded nothing. */
+export const TRADED_CANDLES: Table = {
+  name: 'traded_candles',
+  columns: {
+    minutes: 'integer',
+    pool: 'integer',
+    opened: 'integer',
+    traded1: 'amount',
+    traded2: 'amount',
+    trades: 'integer',
+  },
+  keyLength: 3,
+};
+
 /** The columns of CANDLES that a candle is made of. */
 export const CANDLE_COLUMNS: string = Object.keys(CANDLES.columns).slice(2).join(', ');
 

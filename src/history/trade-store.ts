@@ -2,7 +2,7 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { CandleInterval } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Traded } from '../domain/reserves.ts';
-import type { PoolTrade } from '../domain/trade.ts';
+import type { PoolTrade, Volume } from '../domain/trade.ts';
 import type { HeightRange } from './store.ts';
 
 /**
@@ -19,8 +19,8 @@ export type TradeStore = {
   recordTrades(blocks: readonly TradedBlock[]): Promise<readonly BeaconHeight[]>;
   /** The heights of a range whose trades are not recorded, from the newest down. Heights up to the highest one of V1 are not missing. */
   missingTrades(range: HeightRange, last: number): Promise<readonly BeaconHeight[]>;
-  /** The lowest block whose trades are recorded; `undefined` if there is none. */
-  firstTradedBlock(): Promise<TradedHeight | undefined>;
+  /** Which blocks are recorded; `undefined` if none is. */
+  tradeCoverage(): Promise<TradeCoverage | undefined>;
   /** The trades of each pool, newest first. */
   trades(query: TradesQuery): Promise<BesideMemory<ReadonlyMap<string, readonly RecordedTrade[]>>>;
   /** A trade by its name; `undefined` if it is not recorded. */
@@ -43,6 +43,9 @@ export type TradedBlock = TradedHeight & {
 
 /** A block whose trades are recorded. */
 export type TradedHeight = { readonly beaconHeight: BeaconHeight; readonly time: Instant };
+
+/** The lowest block whose trades are recorded, and how many are. Those with a trade that could not be decoded count too. */
+export type TradeCoverage = { readonly first: TradedHeight; readonly blocks: number };
 
 /** The place of a trade on the chain. `place` counts the trades of its block from 0. */
 export type TradePlace = { readonly beaconHeight: BeaconHeight; readonly place: number };
@@ -96,14 +99,12 @@ export type RecordedVolumes = {
   readonly volumes: ReadonlyMap<string, Volume>;
 };
 
-/** The sum of trades, in smallest units, and their number. */
-export type Volume = Traded & { readonly trades: number };
-
-/** Which intervals are read: those that begin at `from` or later. */
+/** Which intervals are read: those that begin at `from` or later, and before `to`. */
 export type TradedIntervalsQuery = FromMemory & {
   readonly poolIds: readonly string[];
   readonly interval: CandleInterval;
   readonly from: Instant;
+  readonly to?: Instant | undefined;
   readonly upTo: BeaconHeight;
 };
 

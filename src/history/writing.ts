@@ -1,4 +1,5 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { CandleInterval } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { PoolReserves } from '../domain/reserves.ts';
 import {
@@ -10,7 +11,7 @@ import {
   openedAt,
   type Series,
 } from './candle-rows.ts';
-import { numberOf, type Sql, type Value } from './database.ts';
+import { numberOf, type Sql, type Table, type Value } from './database.ts';
 import { numberPools, type PoolStates, readPools } from './pool-states.ts';
 import { heightAtOrAbove, heightAtOrBelow, readDeletedBefore, readInterval } from './reading.ts';
 import { readIntervalRollups } from './reading-windows.ts';
@@ -63,16 +64,19 @@ export async function recordHeight(sql: Sql, { hash, time, version, exchange }: 
   await addToRanges(sql, height);
   for (const interval of CANDLE_INTERVALS) {
     const series = { version, interval };
-    await rebuildCandles(sql, series, await addToInterval(sql, series, time, height), touched);
+    const table = intervalsOf(version);
+    await rebuildCandles(sql, series, await addToInterval(sql, table, interval, { time, height }), touched);
     // The upper height has other changes now.
     const upperOpened = openedAt(upper?.time ?? time, interval);
-    const next = upperOpened === openedAt(time, interval) ? undefined : await readInterval(sql, series, upperOpened);
+    const next =
+      upperOpened === openedAt(time, interval) ? undefined : await readInterval(sql, table, interval, upperOpened);
     if (next !== undefined) await rebuildCandles(sql, series, next, touched);
   }
   return true;
 }
 
-function isSame(recorded: RecordedHeight, hash: string | undefined, time: Instant): boolean {
+/** Whether a block can be the recorded one. Its hash may be unknown. */
+export function isSame(recorded: RecordedHeight, hash: string | undefined, time: Instant): boolean {
   const isSameHash = recorded.hash === undefined || hash === undefined || recorded.hash === hash;
   return isSameHash && recorded.time === time;
 }
@@ -121,15 +125,19 @@ async function addToRanges(sql: Sql, height: BeaconHeight): Promise<void> {
   await sql.put(RANGES, [[before ? numberOf(before, 'first') : height, after ? numberOf(after, 'last') : height]]);
 }
 
-/** Counts a height in its interval. @returns the interval with it */
-async function addToInterval(sql: Sql, series: Series, time: Instant, height: BeaconHeight): Promise<IntervalRow> {
-  const { version, interval } = series;
+/** Counts a height in its interval, in a table of intervals. @returns the interval with it */
+export async function addToInterval(
+  sql: Sql,
+  table: Table,
+  interval: CandleInterval,
+  { time, height }: { readonly time: Instant; readonly height: BeaconHeight },
+): Promise<IntervalRow> {
   const opened = openedAt(time, interval);
-  const before = await readInterval(sql, series, opened);
+  const before = await readInterval(sql, table, interval, opened);
   const firstHeight = Math.min(before?.firstHeight ?? height, height);
   const lastHeight = Math.max(before?.lastHeight ?? height, height);
   const heights = (before?.heights ?? 0) + 1;
-  await sql.put(intervalsOf(version), [[minutesOf(interval), opened, firstHeight, lastHeight, heights]]);
+  await sql.put(table, [[minutesOf(interval), opened, firstHeight, lastHeight, heights]]);
   return { opened, firstHeight, lastHeight, heights };
 }
 

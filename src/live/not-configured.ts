@@ -17,7 +17,7 @@ export function nodesNotConfigured(): {
   pastStates: PastStates;
   poolOrders: PoolOrders;
   pushes: readonly [];
-  trades: Pick<HeadTrades, 'of' | 'mismatches'>;
+  trades: Pick<HeadTrades, 'of' | 'readPast' | 'mismatches'>;
 } {
   const error = new UpstreamNotConfiguredError('NODE');
   const head = emptyFollower<Head>(error);
@@ -42,7 +42,7 @@ export function nodesNotConfigured(): {
     },
     poolOrders: { read: () => Promise.reject(error) },
     pushes: [],
-    trades: { of: () => Promise.reject(error), mismatches: () => 0 },
+    trades: { of: () => Promise.reject(error), readPast: () => Promise.reject(error), mismatches: () => 0 },
   };
 }
 

@@ -12,8 +12,10 @@ import {
   toCandle,
 } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import type { PoolKey } from '../domain/pool-selection.ts';
+import type { Traded } from '../domain/reserves.ts';
 import { BadUserInputError, HistoryUnavailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import { requireAtLeast, requireWithin } from './argument-ranges.ts';
@@ -21,17 +23,24 @@ import type { CandleMoment } from './closed-intervals.ts';
 import { createPoolBatches, type HistoryReads, reservesIn } from './history-view.ts';
 import { createPriceOfBase, type DecimalsArguments, noPool, type PriceOf, requireDecimals } from './pool-price.ts';
 
-/**
- * A candle, and how its prices are computed: of token 2 in token 1, and of token 1 in token 2. The volumes are whole tokens of the
- * token that has the price.
- */
+/** What was traded in an interval, in smallest units and in whole tokens. */
+export type CandleVolumes = Traded & {
+  /** Of token 2; `undefined` if its decimals are unknown. */
+  readonly volume: number | undefined;
+  /** The same of token 1. */
+  readonly inverseVolume: number | undefined;
+  /** Whether they are the sums of all trades. If not, they are the net changes, at least. */
+  readonly isExact: boolean;
+};
+
+/** A candle, and how its prices are computed: of token 2 in token 1, and of token 1 in token 2. */
 export type PricedCandle = Candle & {
   /** Of the pool; `undefined` in V1. */
   readonly poolId: string | undefined;
   readonly priceOf: PriceOf;
   readonly inversePriceOf: PriceOf;
-  readonly volume: number | undefined;
-  readonly inverseVolume: number | undefined;
+  /** The trades are read when a client first needs the volumes of a candle, once for all. @throws HistoryUnavailableError */
+  volumes(): MaybePromise<CandleVolumes>;
 };
 
 /** The arguments of `PoolPair.candles`. */
@@ -139,8 +148,12 @@ export function createCandleLoader({ view, tokens, limits }: HistoryReads) {
     const decimals1 = args.decimals1 ?? tokens.decimalsOf(pool.token1Id);
     const decimals2 = args.decimals2 ?? tokens.decimalsOf(pool.token2Id);
     return (await load(key)).map((candle) => {
-      const volumes = { volume: whole(candle.traded2, decimals2), inverseVolume: whole(candle.traded1, decimals1) };
-      return { ...candle, poolId: pool.v3?.poolId, priceOf, inversePriceOf, ...volumes };
+      const { traded1, traded2 } = candle;
+      const volumes = () => ({
+        ...{ traded1, traded2, isExact: false },
+        ...{ volume: whole(traded2, decimals2), inverseVolume: whole(traded1, decimals1) },
+      });
+      return { ...candle, poolId: pool.v3?.poolId, priceOf, inversePriceOf, volumes };
     });
   }
 

@@ -7,6 +7,7 @@ import type { DivergenceRanking } from './divergence-ranking.ts';
 import type { Loaders } from './loaders.ts';
 import { readPageSize } from './page-arguments.ts';
 import { withPoolOf } from './pool-price.ts';
+import { tradedPriceOf } from './trades.ts';
 
 /** The prices of a pair from its three sources. Those of the market-data host are read when a field needs them. */
 export type PairPrices = {
@@ -15,6 +16,8 @@ export type PairPrices = {
   lastPrice(): MaybePromise<number | undefined>;
   /** @throws UpstreamError */
   bookMidPrice(): MaybePromise<number | undefined>;
+  /** @throws HistoryUnavailableError, UpstreamError */
+  tradedPrice(): MaybePromise<number | undefined>;
 };
 
 /** The arguments of a list of pairs by divergence. */
@@ -27,18 +30,18 @@ export type DivergenceArguments = {
 export const DEFAULT_MIN_PERCENT = 1;
 
 /** The prices of a pair; `undefined` without a pool. @throws UpstreamError */
-export function pricesOf(
-  pair: Pair,
-  { exchange, market, orderBooks, tokens }: Pick<Loaders, 'exchange' | 'market' | 'orderBooks' | 'tokens'>,
-): MaybePromise<PairPrices | undefined> {
+export function pricesOf(pair: Pair, loaders: Loaders): MaybePromise<PairPrices | undefined> {
+  const { exchange, market, tokens } = loaders;
   const { divergence: known } = pair;
+  const tradedPrice = () => tradedPriceOf(pair, loaders);
   if (known !== undefined)
-    return { ...known, lastPrice: () => known.lastPrice, bookMidPrice: () => known.bookMidPrice };
+    return { ...known, lastPrice: () => known.lastPrice, bookMidPrice: () => known.bookMidPrice, tradedPrice };
 
   return withPoolOf(pair, exchange, (pool) => ({
     poolPrice: tokenPrice(basePrice, pool, pair.baseId, tokens.list),
     lastPrice: () => andThen(market.tickers.byPoolId(pair.poolId), (ticker) => ticker?.lastPrice),
-    bookMidPrice: () => orderBooks.complete(pair.tickerId).then((book) => book && midPrice(book)),
+    bookMidPrice: () => loaders.orderBooks.complete(pair.tickerId).then((book) => book && midPrice(book)),
+    tradedPrice,
   }));
 }
 

@@ -3,6 +3,7 @@ import type { Coverage, RecordedHeight } from '../history/store.ts';
 import { createCandleLoader } from './candles.ts';
 import { createHistoryView, type HistoryLoaderOptions } from './history-view.ts';
 import { readPageSize } from './page-arguments.ts';
+import { createPoolTradeLoader } from './pool-trades.ts';
 import { createPriceChangeLoader, type PriceChangeLoader } from './price-changes.ts';
 import { createSparklineLoader } from './sparklines.ts';
 
@@ -36,6 +37,7 @@ export function createHistoryLoader(options: HistoryLoaderOptions) {
     ...createCandleLoader(read),
     ...priceChanges,
     ...createSparklineLoader(read),
+    ...createPoolTradeLoader(read),
     /** What is recorded; `undefined` while nothing is. */
     async coverage(): Promise<Coverage | undefined> {
       // The database is not read before a node has shown of which chain it must be.

@@ -28,7 +28,7 @@ export type Sources = {
   /** The orders of pools whose state has none, because it is that of an old node. */
   readonly poolOrders: PoolOrders;
   /** The trades of the blocks of the newest heads. */
-  readonly trades: Pick<HeadTrades, 'of' | 'mismatches'>;
+  readonly trades: Pick<HeadTrades, 'of' | 'readPast' | 'mismatches'>;
   /** What is recorded of final heights. */
   readonly history: History;
   /** In which reads of the history for clients wait. */

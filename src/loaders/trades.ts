@@ -1,17 +1,20 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { placeOf } from '../domain/exchange.ts';
-import { type PoolPair, parsePoolPairId } from '../domain/pool-pair.ts';
-import type { PoolTrade } from '../domain/trade.ts';
+import type { Pair } from '../domain/market.ts';
+import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
+import { parsePoolPairId } from '../domain/pool-pair.ts';
+import type { TokenId, TokenList } from '../domain/token.ts';
+import { averagePrice } from '../domain/trade.ts';
 import { BadUserInputError, HeightNotAvailableError, UpstreamBadShapeError } from '../errors.ts';
+import type { TradeName } from '../history/trade-store.ts';
 import type { Head } from '../live/chain/head.ts';
 import { isFarAhead } from '../live/chain/recent-heads.ts';
 import { readPoolId } from './exchange.ts';
 import type { Loaders } from './loaders.ts';
+import { poolPrice, withPoolOf } from './pool-price.ts';
+import type { TradeOfBlock } from './pool-trades.ts';
 import { createSourceStream, type SourceStream, subscribeTo, toSeveral } from './source-stream.ts';
 import type { LoaderInputs, Sources } from './sources.ts';
-
-/** A trade through one pool, with the block that records it, and the pool after that block. */
-export type TradeOfBlock = { readonly trade: PoolTrade; readonly head: Head; readonly pool: PoolPair };
 
 /** The trades of one block, as one subscriber gets them. */
 export type TradesUpdate = {
@@ -77,9 +80,6 @@ export async function createTradeStream(
   });
 }
 
-/** What names a trade. */
-type TradeName = Pick<PoolTrade, 'transactionId' | 'step'> & { readonly beaconHeight: BeaconHeight };
-
 /**
  * The trade with a name, of the heads that are remembered. `undefined` if its block does not have it.
  *
@@ -104,11 +104,32 @@ export async function tradesOf(
 ): Promise<readonly TradeOfBlock[]> {
   const { trades, isComplete } = await sources.trades.of(head);
   if (!isComplete) throw new UpstreamBadShapeError('NODE', 'a trade of the block cannot be decoded');
-  const selected = poolIds === undefined ? trades : trades.filter(({ poolId }) => poolIds.has(poolId));
-  const { at } = sources.pools.of(head.exchange);
-  return selected.flatMap((trade) => {
-    const name = parsePoolPairId(trade.poolId);
-    const place = name && placeOf(head.exchange.directory, name);
-    return place === undefined ? [] : [{ trade, head, pool: at(place) }];
+  const { beaconHeight, time, exchange } = head;
+  const { at } = sources.pools.of(exchange);
+  return trades.flatMap((trade, index) => {
+    const name = poolIds?.has(trade.poolId) === false ? undefined : parsePoolPairId(trade.poolId);
+    const place = name && placeOf(exchange.directory, name);
+    return place === undefined ? [] : [{ trade: { ...trade, beaconHeight, time, place: index }, pool: at(place) }];
   });
+}
+
+/**
+ * The average price of the newest known trade through the pool of a pair, in target tokens per base token.
+ *
+ * @returns `undefined` if there is no such pool or no trade, or if the decimals of a token are unknown
+ * @throws HistoryUnavailableError, UpstreamError
+ */
+export function tradedPriceOf(
+  pair: Pair,
+  { exchange, tokens, history }: Pick<Loaders, 'exchange' | 'tokens' | 'history'>,
+): MaybePromise<number | undefined> {
+  return withPoolOf(pair, exchange, (pool) =>
+    andThen(history.lastTrade(pool), (trade) => trade && priceOfTrade({ trade, pool }, pair.baseId, tokens.list)),
+  );
+}
+
+/** The average price of one token in the other one over a trade; `undefined` if the decimals of a token are unknown. */
+export function priceOfTrade({ trade, pool }: TradeOfBlock, baseId: TokenId, tokens: TokenList): number | undefined {
+  const base = baseId === pool.token1Id ? 1 : 2;
+  return poolPrice((_pool, d1, d2) => averagePrice(trade, d1, d2, base), pool, {}, tokens);
 }

@@ -136,6 +136,14 @@ export function createTradesLog(log: Log): TradesWatcher {
     failed: (error) =>
       log.warn(describeError(error), 'the trades of blocks cannot be read from the nodes: other data is not affected'),
     recovered: () => log.info('the trades of blocks can be read again'),
+    past: {
+      failed: (error) =>
+        log.warn(
+          describeError(error),
+          'the trades of earlier blocks cannot be read from the nodes: other data is not affected',
+        ),
+      recovered: () => log.info('the trades of earlier blocks can be read again'),
+    },
     undecodable: (beaconHeight) =>
       log.warn(
         { beaconHeight },

@@ -3,7 +3,7 @@ import type { Instant } from '../domain/instant.ts';
 import type { Pair } from '../domain/market.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import { AmbiguousTickerError, GatewayError } from '../errors.ts';
-import type { PricedCandle } from '../loaders/candles.ts';
+import type { CandleVolumes, PricedCandle } from '../loaders/candles.ts';
 import type { Loaders } from '../loaders/loaders.ts';
 import { withPoolOf } from '../loaders/pool-price.ts';
 import type { WrittenDocument } from './document.ts';
@@ -78,17 +78,18 @@ export async function readCandles(
 ): Promise<readonly CandleRow[]> {
   const isToken1 = pair.baseId === pool.token1Id;
   const candles = await history.candles(pool, request);
-  return candles.map((candle) => toRow(candle, isToken1)).filter((row) => row !== undefined);
+  const rows = await Promise.all(candles.map(async (candle) => toRow(candle, await candle.volumes(), isToken1)));
+  return rows.filter((row) => row !== undefined);
 }
 
 /** @param isToken1 whether the base token is token 1. Its price is highest where that of token 2 is lowest */
-function toRow(candle: PricedCandle, isToken1: boolean) {
+function toRow(candle: PricedCandle, volumes: CandleVolumes, isToken1: boolean) {
   const { priceOf, inversePriceOf, openTime, isClosed, isComplete } = candle;
   const prices = [candle.open, candle.high, candle.low, candle.close].map(isToken1 ? inversePriceOf : priceOf);
   const [open, first, second, close] = prices;
   const [volume, targetVolume] = isToken1
-    ? [candle.inverseVolume, candle.volume]
-    : [candle.volume, candle.inverseVolume];
+    ? [volumes.inverseVolume, volumes.volume]
+    : [volumes.volume, volumes.inverseVolume];
   if (open === undefined || first === undefined || second === undefined || close === undefined) return undefined;
   const [high, low] = isToken1 ? [second, first] : [first, second];
   return {

@@ -80,6 +80,12 @@ const HISTORY = declare({
     meaning: `Step between the missing heights that the gateway reads from the node: with 12, it reads every twelfth height. It fills shorter gaps completely. By default ${DEFAULT_BACKFILL_STEP}; of the newest day of the built-in sandbox, it reads every height.`,
     read: optional(whole(1).read),
   },
+  tradesBackfillHours: {
+    kind: 'number',
+    meaning:
+      'How far back the gateway reads the trades of earlier blocks from the node, in hours before the newest block, at most as far as `HISTORY_RAW_DAYS`. With 0, it reads only blocks that it has missed since the first one whose trades it recorded. By default 0, and 24 with the built-in sandbox.',
+    read: optional(whole(0, MAX_DAYS * 24).read),
+  },
 });
 
 const FLEET = declare({

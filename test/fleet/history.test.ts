@@ -68,7 +68,13 @@ function replicaOf(fleet: { recorder: string; onRead?: () => void }, name: strin
   });
   onTestFinished(() => recorder.flush(0));
   const backfill = { wake() {}, isReading: () => false, reads: () => 0, stop() {} };
-  const history = createHistory({ store, recorder, backfill, timeoutMs: 5_000 });
+  const history = createHistory({
+    store,
+    recorder,
+    backfill,
+    tradeFilling: { reads: () => 0, readBytes: () => 0 },
+    timeoutMs: 5_000,
+  });
   const last = () => recorder.recorded.coverage()?.last.beaconHeight;
   /** Adds the heads of a range, each in a turn of the event loop. */
   async function addHeads(from: number, to: number): Promise<void> {

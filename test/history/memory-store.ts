@@ -7,6 +7,7 @@ import {
   type HistoryStore,
   type RecordedHeight,
 } from '../../src/history/store.ts';
+import { createTradesModel } from './trades-model.ts';
 
 /** A store in memory, which a test can look at and break. It has no candles. */
 export type MemoryStore = HistoryStore & {
@@ -40,7 +41,9 @@ export function createMemoryStore(): MemoryStore {
     if (store.failure !== undefined) throw store.failure;
   }
 
+  const { recordTrades, missingTrades, tradeCoverage, trades, trade, volumes, tradedIntervals } = createTradesModel();
   const store: MemoryStore = {
+    ...{ recordTrades, missingTrades, tradeCoverage, trades, trade, volumes, tradedIntervals },
     blocks,
     order,
     pruned,

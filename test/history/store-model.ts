@@ -14,6 +14,7 @@ import type {
   StoredCandle,
 } from '../../src/history/store.ts';
 import type { Head } from '../../src/live/chain/head.ts';
+import { createTradesModel } from './trades-model.ts';
 
 /** A height of the model. It is of the version of its exchange. */
 type Known = Pick<Head, 'beaconHeight' | 'time' | 'exchange'> & { readonly hash?: string | undefined };
@@ -72,6 +73,7 @@ export function createStoreModel(): StoreModel {
   }
 
   return {
+    ...createTradesModel(),
     reads,
     coverage: reading('coverage', (max: number) => {
       const all = heights();
@@ -207,8 +209,18 @@ export function createHistoryModel(): HistoryModel {
     unrecorded: () => inMemory,
     version: () => version,
     fills: () => fills,
+    tradesVersion: () => 0,
     onRecorded: (listener) => void listeners.push(listener),
-    status: () => ({ state: 'recording', coverage: undefined, waiting: 0, databaseErrors: 0, backfillReads: 0 }),
+    status: () => ({
+      state: 'recording',
+      coverage: undefined,
+      waiting: 0,
+      databaseErrors: 0,
+      backfillReads: 0,
+      tradeCoverage: undefined,
+      tradeReads: 0,
+      tradeReadBytes: 0,
+    }),
     async record(...heads) {
       const top = store.heights().at(-1) ?? 0;
       await store.record(heads.map((head) => ({ ...head, version: versionOf(head.exchange) })));

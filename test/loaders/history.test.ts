@@ -202,9 +202,7 @@ describe('candles', () => {
                 )
                 .slice(-last);
               expect(
-                found.map(({ priceOf: _, inversePriceOf: __, volume: ___, inverseVolume: ____, ...candle }) =>
-                  withoutHeights(candle),
-                ),
+                found.map(({ priceOf: _, inversePriceOf: __, volumes: ___, ...candle }) => withoutHeights(candle)),
                 `known ${isKnown}`,
               ).toEqual(expected.map((candle) => ({ ...withoutHeights(candle), poolId: pool.v3?.poolId })));
             }

@@ -35,6 +35,7 @@ export const KEYS = {
   HeightRange: isEmbedded,
   ExchangeParams: isEmbedded,
   TradesUpdate: isEmbedded,
+  PoolVolume: isEmbedded,
 } satisfies CacheExchangeOpts['keys'];
 
 /**
@@ -52,7 +53,8 @@ export function createCache() {
       Query: { poolPairs: relayPagination() },
       Token: { poolPairs: relayPagination() },
       Pair: { change: orNull },
-      PoolPair: { change: orNull },
+      PoolPair: { change: orNull, volume: orNull, trades: orNull },
+      Ticker: { tradedPrice: orNull },
     },
   });
 }

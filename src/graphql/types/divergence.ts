@@ -4,11 +4,11 @@ import { DEFAULT_MIN_PERCENT, divergentPairs, maxPercentOf, type PairPrices } fr
 import { createDivergenceStream } from '../../loaders/market-streams.ts';
 import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
 import { builder, PairRef } from '../builder.ts';
-import { complexityOfDivergentPairs } from '../complexity.ts';
+import { complexityOfDivergentPairs, recordedValues } from '../complexity.ts';
 
 export const DivergenceRef = builder.objectRef<PairPrices>('Divergence').implement({
   description:
-    'Three prices of a pair in target tokens per base token, and how far they are apart. Percentages are relative to `poolPrice`: positive if the other price is higher. If the market-data host cannot be read, its fields are null with an error.',
+    'Prices of a pair in target tokens per base token, and how far the others are from that of its pool. Percentages are relative to `poolPrice`: positive if the other price is higher. If the market-data host cannot be read, its fields are null with an error.',
   fields: (t) => ({
     poolPrice: t.exposeFloat('poolPrice', {
       nullable: true,
@@ -26,6 +26,13 @@ export const DivergenceRef = builder.objectRef<PairPrices>('Divergence').impleme
         'Average of best bid and best ask, as `OrderBook.midPrice`. Null if there is no such book, or if it has no bids or no asks. In `divergentPairs`, also null if no subscription follows the book.',
       resolve: (prices) => prices.bookMidPrice(),
     }),
+    tradedPrice: t.float({
+      nullable: true,
+      complexity: recordedValues(1),
+      description:
+        'Average price of the newest known trade on the chain, as `Ticker.tradedPrice`. Null in V1, if no trade is known, or if the decimals of a token are unknown. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the trades of the newest block cannot be read.',
+      resolve: (prices) => prices.tradedPrice(),
+    }),
     lastPercent: t.float({
       nullable: true,
       description: '`100 * (lastPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is 0.',
@@ -35,6 +42,13 @@ export const DivergenceRef = builder.objectRef<PairPrices>('Divergence').impleme
       nullable: true,
       description: '`100 * (bookMidPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is 0.',
       resolve: (prices) => andThen(prices.bookMidPrice(), (price) => percentChange(prices.poolPrice, price)),
+    }),
+    tradedPercent: t.float({
+      nullable: true,
+      complexity: recordedValues(1),
+      description:
+        '`100 * (tradedPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is 0. It does not count in `maxPercent`.',
+      resolve: (prices) => andThen(prices.tradedPrice(), (price) => percentChange(prices.poolPrice, price)),
     }),
     maxPercent: t.float({
       nullable: true,

@@ -56,7 +56,7 @@ const PriceChangeRef = builder.objectRef<PriceChange>('PriceChange').implement({
     tradedToken1: t.field({
       type: 'BigInt',
       description:
-        'Traded amount of token 1 after `fromHeight` in its smallest unit, at least. It is computed as `Candle.tradedToken1`.',
+        'Traded amount of token 1 after `fromHeight` in its smallest unit, at least. It is the sum of the net changes, as `Candle.tradedToken1` if that is not exact. The exact sum of the trades is `PoolPair.volume`.',
       resolve: async (change, _args, { loaders }) => (await loaders.history.window(change)).traded1,
     }),
     tradedToken2: t.field({

@@ -1,18 +1,17 @@
-import { averagePrice } from '../../domain/trade.ts';
-import { poolPrice } from '../../loaders/pool-price.ts';
-import { createTradeStream, type TradeOfBlock, type TradesUpdate, tradesOf } from '../../loaders/trades.ts';
+import type { TradeOfBlock } from '../../loaders/pool-trades.ts';
+import { createTradeStream, priceOfTrade, type TradesUpdate, tradesOf } from '../../loaders/trades.ts';
 import { builder, NODE_ID, NodeRef, PoolPairRef } from '../builder.ts';
 import { WITHOUT_ESCAPES } from '../scalars.ts';
 import { tokenField } from './token.ts';
 
-const TradeRef = builder.objectRef<TradeOfBlock>('Trade').implement({
+export const TradeRef = builder.objectRef<TradeOfBlock>('Trade').implement({
   interfaces: [NodeRef],
   description:
     'A trade through one pool, as its block records it. A trade along a route of several pools is one entry in each of them. The amounts are those of the curve of the pool and of its orders together. They do not contain the fee, with one exception: if the fee is paid in the sold token on a route of several pools, the exchange swaps a part of the fee along that route.',
   fields: (t) => ({
     id: t.id({
       description: NODE_ID,
-      resolve: ({ trade, head }) => `Trade:${head.beaconHeight}:${trade.transactionId}:${trade.step}`,
+      resolve: ({ trade }) => `Trade:${trade.beaconHeight}:${trade.transactionId}:${trade.step}`,
     }),
     transactionId: t.string({
       description: 'Hash of the transaction that requested the trade.',
@@ -22,14 +21,18 @@ const TradeRef = builder.objectRef<TradeOfBlock>('Trade').implement({
     beaconHeight: t.field({
       type: 'BeaconHeight',
       description: 'Beacon height of the block that records the trade.',
-      resolve: ({ head }) => head.beaconHeight,
+      resolve: ({ trade }) => trade.beaconHeight,
     }),
     time: t.field({
       type: 'DateTime',
       description: 'Time at which that block was produced.',
-      resolve: ({ head }) => head.time,
+      resolve: ({ trade }) => trade.time,
     }),
-    poolPair: t.expose('pool', { type: PoolPairRef, description: 'The pool after that block.' }),
+    poolPair: t.expose('pool', {
+      type: PoolPairRef,
+      description:
+        'The pool. In `PoolPair.trades`, it is the pool that the list is of. In `node`, it is the pool at the height of this response, and in the subscription `trades`, the pool after the block.',
+    }),
     sellToken: t.field(
       tokenField('The token that came into the pool.', ({ trade, pool }: TradeOfBlock) =>
         trade.sells === 1 ? pool.token1Id : pool.token2Id,
@@ -59,8 +62,7 @@ const TradeRef = builder.objectRef<TradeOfBlock>('Trade').implement({
       nullable: true,
       description:
         'Whole token 1 of the pool for one whole token 2: the average over the trade. Null if the decimals of a token are unknown.',
-      resolve: ({ trade, pool }, _args, { loaders }) =>
-        poolPrice((_pool, d1, d2) => averagePrice(trade, d1, d2), pool, {}, loaders.tokens.list),
+      resolve: (found, _args, { loaders }) => priceOfTrade(found, found.pool.token2Id, loaders.tokens.list),
     }),
     step: t.int({
       description: 'Place of this pool in the route of the trade, from 0.',

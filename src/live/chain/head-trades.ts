@@ -1,14 +1,19 @@
 import { LRUCache } from 'lru-cache';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import type { Instant } from '../../domain/instant.ts';
 import { type BlockTrades, mismatches } from '../../domain/trade.ts';
+import { HeightNotAvailableError, UpstreamBadShapeError } from '../../errors.ts';
 import type { PushedBlock } from '../../upstream/node/push-session.ts';
+import { isNoSuchBlock } from '../../upstream/node/state-not-found.ts';
+import type { Watcher } from '../broadcast/follower.ts';
 import { type ReadOnce, readAlone } from '../fleet-port.ts';
 import type { Head } from './head.ts';
 import type { Node } from './node.ts';
+import { canBeOfBranch } from './node-record.ts';
 import type { Nodes } from './nodes.ts';
 import { branchError } from './past-state-reader.ts';
 
-/** The trades of the blocks of the newest heads. */
+/** The trades of blocks: those of the newest heads stay in memory. */
 export type HeadTrades = {
   /** The trades of the block of a head; none in V1. All callers share one read. @throws UpstreamError */
   of(head: Head): Promise<BlockTrades>;
@@ -16,14 +21,29 @@ export type HeadTrades = {
   published(head: Head): void;
   /** A node has pushed a block. If it has sent the instructions too, nothing needs to be read. */
   received(block: Pick<PushedBlock, 'height' | 'hash' | 'trades'>): void;
+  /**
+   * Reads the block of a final height below a head. No client waits for it, and it takes no place in memory.
+   *
+   * @param received gets the number of bytes of each part of a response
+   * @throws HeightNotAvailableError if no node has it any more, UpstreamError
+   */
+  readPast(height: BeaconHeight, head: Head, received: (bytes: number) => void): Promise<PastBlock>;
   /** How many pools had amounts that did not follow from the trades. */
   mismatches(): number;
 };
 
+/** A block of a final height, as a node of the chain has it. */
+type PastBlock = {
+  readonly beaconHeight: BeaconHeight;
+  readonly hash: string;
+  readonly time: Instant;
+  readonly trades: BlockTrades;
+};
+
 /** Is notified of what is wrong with the trades of blocks. */
-export type TradesWatcher = {
-  failed(error: unknown): void;
-  recovered(): void;
+export type TradesWatcher = Watcher & {
+  /** Of blocks that are read with `readPast`. */
+  readonly past: Watcher;
   /** An accepted trade cannot be decoded, so that the trades of the block are not known. */
   undecodable(height: BeaconHeight): void;
   /** The amounts of these pools did not change by what the trades of the block say. */
@@ -53,12 +73,15 @@ const RETRY_MS = 10_000;
 /** Behind a load balancer, or while the tip is replaced, the block can be another one. It is requested at most this number of times. */
 const CALLS_FOR_A_BLOCK = 3;
 
+/** A node behind a load balancer can lack the newest blocks for a while. Below them, it has pruned what it lacks. */
+const NEWEST_BLOCKS = 64;
+
 /** Creates the trades, with none read yet. */
 export function createHeadTrades(options: HeadTradesOptions): HeadTrades {
   const { nodes, served, maxBlocks, watcher, readOnce = readAlone } = options;
   const known = new LRUCache<string, Promise<BlockTrades>>({ max: maxBlocks });
   const pushed = new LRUCache<string, () => Promise<BlockTrades>>({ max: MAX_PUSHED });
-  let isFailing = false;
+  const [ofHeads, ofPast] = [onceOf(watcher), onceOf(watcher.past)];
   let mismatched = 0;
 
   async function readFrom(node: Node, { beaconHeight, hash, time }: Head, signal: AbortSignal): Promise<BlockTrades> {
@@ -70,12 +93,46 @@ export function createHeadTrades(options: HeadTradesOptions): HeadTrades {
     throw branchError(beaconHeight, node.name);
   }
 
-  function readFromAny(head: Head): Promise<BlockTrades> {
-    const left = nodes.ofChain(head, head.beaconHeight, served()).values();
+  /** Reads from one node of the chain of a head after another. */
+  function firstOf<T>(
+    head: Head,
+    height: BeaconHeight,
+    readFromNode: (node: Node, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const left = nodes.ofChain(head, height, served()).values();
     return nodes.firstSuccess(async () => {
       const node = left.next().value;
-      return node && ((signal) => readFrom(node, head, signal));
+      return node && ((signal) => readFromNode(node, signal));
     }, CALLS_FOR_A_BLOCK);
+  }
+
+  function readFromAny(head: Head): Promise<BlockTrades> {
+    return firstOf(head, head.beaconHeight, (node, signal) => readFrom(node, head, signal));
+  }
+
+  async function readPast(
+    beaconHeight: BeaconHeight,
+    head: Head,
+    received: (bytes: number) => void,
+  ): Promise<PastBlock> {
+    try {
+      const block = await firstOf(head, beaconHeight, async (node, signal) => {
+        if (canBeOfBranch(node.record(), beaconHeight)) throw branchError(beaconHeight, node.name);
+        const { height, hash, time, trades } = await node.client.beaconBlock(beaconHeight, signal, received);
+        if (height !== beaconHeight || time === undefined)
+          throw new UpstreamBadShapeError('NODE', 'it is not the block of the height', { host: node.name, height });
+        return { beaconHeight, hash, time, trades: await trades() };
+      });
+      if (!block.trades.isComplete) watcher.undecodable(beaconHeight);
+      ofPast.succeeded();
+      return block;
+    } catch (error) {
+      if (isNoSuchBlock(error) && beaconHeight < head.beaconHeight - NEWEST_BLOCKS)
+        throw new HeightNotAvailableError(beaconHeight, head.beaconHeight);
+      // One line in the log is enough if no block can be read.
+      if (!ofHeads.isFailing()) ofPast.failed(error);
+      throw error;
+    }
   }
 
   function readUnlessPushed(head: Head): Promise<BlockTrades> {
@@ -112,18 +169,11 @@ export function createHeadTrades(options: HeadTradesOptions): HeadTrades {
     if (before !== undefined) return before;
     const reading = read(head);
     known.set(name, reading);
-    reading.then(
-      () => {
-        if (isFailing) watcher.recovered();
-        isFailing = false;
-      },
-      (error) => {
-        if (!isFailing) watcher.failed(error);
-        isFailing = true;
-        // Clients do not cause calls: until then, all get the error.
-        if (known.peek(name) === reading) known.set(name, reading, { ttl: RETRY_MS });
-      },
-    );
+    reading.then(ofHeads.succeeded, (error) => {
+      ofHeads.failed(error);
+      // Clients do not cause calls: until then, all get the error.
+      if (known.peek(name) === reading) known.set(name, reading, { ttl: RETRY_MS });
+    });
     return reading;
   }
 
@@ -133,7 +183,24 @@ export function createHeadTrades(options: HeadTradesOptions): HeadTrades {
     received({ height, hash, trades }) {
       if (trades !== undefined) pushed.set(nameOf(height, hash), trades);
     },
+    readPast,
     mismatches: () => mismatched,
+  };
+}
+
+/** Notifies of the first of several failures in a row, and of the success after them. */
+function onceOf(watcher: Watcher) {
+  let isFailing = false;
+  return {
+    isFailing: () => isFailing,
+    failed(error: unknown): void {
+      if (!isFailing) watcher.failed(error);
+      isFailing = true;
+    },
+    succeeded(): void {
+      if (isFailing) watcher.recovered();
+      isFailing = false;
+    },
   };
 }
 

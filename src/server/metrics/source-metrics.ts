@@ -134,6 +134,21 @@ export function registerSourceMetrics(service: Service, metrics: MetricFactory):
     'Missing beacon heights that were read from the node.',
     () => history.status().backfillReads,
   );
+  gaugeOf(
+    'pdex_history_trade_blocks',
+    'Blocks whose trades are recorded.',
+    () => history.status().tradeCoverage?.blocks,
+  );
+  counterOf(
+    'pdex_history_trade_reads_total',
+    'Earlier blocks that were read from the node for their trades.',
+    () => history.status().tradeReads,
+  );
+  counterOf(
+    'pdex_history_trade_read_bytes_total',
+    'Bytes of the responses with earlier blocks, without compression.',
+    () => history.status().tradeReadBytes,
+  );
   counterOf(
     'pdex_history_database_errors_total',
     'Operations of the database of the history that failed.',

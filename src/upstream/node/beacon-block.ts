@@ -18,6 +18,7 @@ export type BeaconTip = {
 
 /** A block of the beacon chain. */
 export type BeaconBlock = {
+  readonly height: BeaconHeight;
   readonly hash: string;
   readonly time: Instant | undefined;
   /** Reads the trades that it records. */
@@ -33,19 +34,34 @@ const MAX_BLOCK_BYTES = 8 * 2 ** 20;
 /**
  * Reads a response of `retrievebeaconblockbyheight`: a list with one block. Most of it are instructions, which are JSON in strings: the
  * exact numbers of `parseJson` are needed only in those.
+ *
+ * @param received gets the number of bytes of each part that arrives
  */
-export function createBlockReader(resultOf: (document: unknown) => unknown): ResponseReader<BeaconBlock> {
-  const read = (document: unknown) => {
+export function createBlockReader(
+  resultOf: (document: unknown) => unknown,
+  received?: (bytes: number) => void,
+): ResponseReader<BeaconBlock> {
+  const { write, end } = createDocumentReader(MAX_BLOCK_BYTES, read, JSON.parse);
+
+  function read(document: unknown): BeaconBlock {
     const [first] = readArray(resultOf(document), '$.Result');
     const block = readObject(first, '$.Result[0]');
     const time = block['Time'];
     return {
+      height: readInteger(block['Height'], '$.Result[0].Height'),
       hash: readString(block['Hash'], '$.Result[0].Hash'),
       time: Number.isSafeInteger(time) ? toInstant(Number(time)) : undefined,
       trades: () => readBlockTrades(block['Instructions']),
     };
+  }
+
+  return {
+    write(chunk) {
+      received?.(chunk.length);
+      write(chunk);
+    },
+    end,
   };
-  return createDocumentReader(MAX_BLOCK_BYTES, read, JSON.parse);
 }
 
 /** Of the large response of `getbeaconbeststatedetail`, only three members are kept. */

@@ -53,9 +53,10 @@ export type NodeClient = {
   /**
    * The block of a height. Calls for new blocks come before it. That the node refuses it is an answer and no failure.
    *
+   * @param received gets the number of bytes of each part of the response that arrives, without compression
    * @throws UpstreamRpcError for a height that the node does not have
    */
-  beaconBlock(height: BeaconHeight, signal?: AbortSignal): Promise<BeaconBlock>;
+  beaconBlock(height: BeaconHeight, signal?: AbortSignal, received?: (bytes: number) => void): Promise<BeaconBlock>;
 };
 
 type NodeClientOptions = {
@@ -189,12 +190,12 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
       const reader = (resultOf: ResultOf) => poolsV3Reader.readOrders(poolId, resultOf);
       return passV3(callV3(height, { key: 'PoolPairOrders', id: poolId }, reader, signal), true);
     },
-    beaconBlock: (height, signal) =>
+    beaconBlock: (height, signal, received) =>
       pass(
         {
           method: 'retrievebeaconblockbyheight',
           params: [height],
-          reader: (_, anyResultOf) => createBlockReader(anyResultOf),
+          reader: (_, anyResultOf) => createBlockReader(anyResultOf, received),
           signal,
         },
         true,

@@ -6,6 +6,9 @@ const STATE_ERROR = -8000;
 /** The same of the third version. */
 const STATE_V3_ERROR = -14001;
 
+/** Of `retrievebeaconblockbyheight`. */
+const NO_SUCH_BLOCK = -2003;
+
 /**
  * Why a node has no exchange state at a height: it does not have the block (the height is in the future for this node), or it
  * has pruned the state.
@@ -51,6 +54,11 @@ export function isInFuture(error: unknown): boolean {
 /** Whether the node responded with error -8000 or -14001, whatever its cause. Nodes may limit these. */
 export function isStateError(error: unknown): error is UpstreamRpcError {
   return error instanceof UpstreamRpcError && (error.rpcCode === STATE_ERROR || error.rpcCode === STATE_V3_ERROR);
+}
+
+/** Whether the node responded that it does not have a block, whose instructions were requested. */
+export function isNoSuchBlock(error: unknown): boolean {
+  return error instanceof UpstreamRpcError && error.rpcCode === NO_SUCH_BLOCK;
 }
 
 /** The error of a node that does not have a block yet, for a node that need not be called. */

@@ -1,0 +1,199 @@
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { HeightNotAvailableError } from '../errors.ts';
+import type { Head } from '../live/chain/head.ts';
+
+/** Reads heights that are missing below the newest head, and looks again until none is missing. */
+export type Filler = {
+  /** Starts to look for heights that are missing below a head, unless it reads already. Called with each head that is published. */
+  wake(head: Head): void;
+  /** Whether it is reading missing heights now. It may pause in between. */
+  isReading(): boolean;
+  stop(): void;
+};
+
+type FillerOptions<T> = {
+  /** The missing heights in the order in which they are read, from the newest down; more than `last` are not needed. */
+  readonly missing: (head: Head, last: number) => Promise<Iterable<BeaconHeight>>;
+  /** The lowest height that is read, as far as it is known. */
+  readonly lowest: (head: Head) => BeaconHeight;
+  /** How long a height has to wait now. */
+  readonly waitMs: (height: BeaconHeight, head: Head) => number;
+  /** @returns `undefined` if there is nothing to record @throws HeightNotAvailableError if it is pruned, with all below it */
+  readonly read: (height: BeaconHeight, head: Head) => Promise<T | undefined>;
+  /** Records what was read. @returns the heights that could not be recorded */
+  readonly record: (values: readonly T[], head: Head) => Promise<readonly BeaconHeight[]>;
+  /** Whether this gateway fills nothing now: another replica of the fleet may. */
+  readonly mustEnd: () => boolean;
+  readonly rate: FillerRate;
+};
+
+/** How fast heights are read. */
+export type FillerRate = {
+  /** Heights that are read at the same time. */
+  readonly atOnce: number;
+  /** Minimum pause after each read. A pause is at least as long as the read took, so that the node rests half of the time. */
+  readonly pauseMs: number;
+};
+
+/** The rate for a real node. */
+export const GENTLE: FillerRate = { atOnce: 1, pauseMs: 250 };
+
+/** The rate for the built-in sandbox: a day of heights within some seconds. */
+export const QUICK: FillerRate = { atOnce: 4, pauseMs: 0 };
+
+/** How long it waits before it looks again whether it may go on, unless more is known. */
+export const PAUSE_MS = 500;
+
+/** Heights that are given to the database together. */
+const HEIGHTS_AT_ONCE = 16;
+
+/** Pauses after a failure: the first, and the longest. */
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 60_000;
+
+/** After this number of failures, a height is left out for a time: nodes may be repaired or replaced. */
+const MAX_FAILURES = 3;
+const LEFT_OUT_FOR_MS = 3_600_000;
+const MAX_LEFT_OUT = 1_000;
+
+/** A node that has pruned a height may be replaced by one that has more. */
+const PRUNED_FOR_MS = 3_600_000;
+
+/** Minimum time between two looks for missing heights. */
+const LOOK_EVERY_MS = 2_000;
+
+/** Time from the first head to the first search, because clients wait for their first responses in that time. */
+const FIRST_LOOK_AFTER_MS = 300;
+
+/** Creates a filler. It does nothing before it is woken. */
+export function createFiller<T>(options: FillerOptions<T>): Filler {
+  const { missing, lowest, waitMs, read, record, mustEnd, rate } = options;
+  const stopping = new AbortController();
+  /** Heights that failed: how often, and when last, in milliseconds of `performance.now()`. */
+  const failures = new LRUCache<BeaconHeight, { readonly times: number; readonly lastAt: number }>({
+    max: MAX_LEFT_OUT,
+  });
+  let newest: Head | undefined;
+  let pruned: { readonly height: BeaconHeight; readonly until: number } | undefined;
+  let working: Promise<void> | undefined;
+  let isReading = false;
+  let mayLookAt: number | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const isOver = () => stopping.signal.aborted || mustEnd();
+
+  function wake(head: Head): void {
+    newest = head;
+    if (working !== undefined || timer !== undefined || isOver()) return;
+    mayLookAt ??= performance.now() + FIRST_LOOK_AFTER_MS;
+    timer = setTimeout(start, Math.max(0, mayLookAt - performance.now()));
+  }
+
+  function start(): void {
+    timer = undefined;
+    working = fill().finally(() => {
+      isReading = false;
+      mayLookAt = performance.now() + LOOK_EVERY_MS;
+      working = undefined;
+    });
+  }
+
+  /** Reads until nothing is missing. */
+  async function fill(): Promise<void> {
+    let retryMs = FIRST_RETRY_MS;
+    while (newest !== undefined && !isOver()) {
+      const head = newest;
+      try {
+        const heights = await lookForMissing(head);
+        if (heights.length === 0 && newest === head) return;
+        if (heights.length === 0) continue;
+        isReading = true;
+        await sleep(await readAll(heights, head));
+        retryMs = FIRST_RETRY_MS;
+      } catch {
+        // A node or the database failed; both are logged where they are used.
+        await sleep(retryMs);
+        retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
+      }
+    }
+  }
+
+  async function lookForMissing(head: Head): Promise<readonly BeaconHeight[]> {
+    const found: BeaconHeight[] = [];
+    for (const height of await missing(head, HEIGHTS_AT_ONCE + failures.size)) {
+      if (height < lowestToRead(head) || found.length >= HEIGHTS_AT_ONCE) break;
+      if (!isLeftOut(height)) found.push(height);
+    }
+    return found;
+  }
+
+  /** Heights below it are pruned, or older than what is read. */
+  function lowestToRead(head: Head): BeaconHeight {
+    if (pruned !== undefined && performance.now() >= pruned.until) pruned = undefined;
+    return Math.max(lowest(head), (pruned?.height ?? 0) + 1);
+  }
+
+  /** Reads and records heights, as long as it may. @returns how long it waits then: 0 if it has read one */
+  async function readAll(heights: readonly BeaconHeight[], head: Head): Promise<number> {
+    const values: T[] = [];
+    let failure: { readonly error: unknown } | undefined;
+    let pauseMs = 0;
+    let at = 0;
+    for (; at < heights.length && failure === undefined && !isOver(); at += rate.atOnce) {
+      const some = heights.slice(at, at + rate.atOnce).filter((height) => height >= lowestToRead(head));
+      pauseMs = Math.max(0, ...some.map((height) => waitMs(height, head)));
+      if (pauseMs > 0) break;
+      const begunAt = performance.now();
+      const results = await Promise.all(some.map((height) => readOne(height, head)));
+      values.push(
+        ...results.flatMap((result) => ('value' in result && result.value !== undefined ? result.value : [])),
+      );
+      failure = results.find((result) => 'error' in result);
+      if (rate.pauseMs > 0) await sleep(Math.max(rate.pauseMs, performance.now() - begunAt));
+      else await nextTurn();
+    }
+    for (const height of await record(values, head)) noteFailure(height);
+    if (failure !== undefined) throw failure.error;
+    return at > 0 ? 0 : pauseMs;
+  }
+
+  /** @returns why a height could not be read, if another read of it can succeed soon */
+  async function readOne(height: BeaconHeight, head: Head): Promise<{ value: T | undefined } | { error: unknown }> {
+    try {
+      return { value: await read(height, head) };
+    } catch (error) {
+      if (error instanceof HeightNotAvailableError) {
+        pruned = { height: Math.max(height, pruned?.height ?? 0), until: performance.now() + PRUNED_FOR_MS };
+        return { value: undefined };
+      }
+      noteFailure(height);
+      return { error };
+    }
+  }
+
+  function isLeftOut(height: BeaconHeight): boolean {
+    const { times = 0, lastAt = 0 } = failures.peek(height) ?? {};
+    return times >= MAX_FAILURES && performance.now() - lastAt < LEFT_OUT_FOR_MS;
+  }
+
+  function noteFailure(height: BeaconHeight): void {
+    const { times = 0 } = failures.get(height) ?? {};
+    failures.set(height, { times: times + 1, lastAt: performance.now() });
+  }
+
+  /** Waits, at most until it is stopped. */
+  async function sleep(ms: number): Promise<void> {
+    if (ms > 0) await wait(ms, undefined, { signal: stopping.signal }).catch(() => {});
+  }
+
+  return {
+    wake,
+    isReading: () => isReading,
+    stop() {
+      stopping.abort();
+      clearTimeout(timer);
+    },
+  };
+}

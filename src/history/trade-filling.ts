@@ -1,0 +1,137 @@
+import { type BeaconHeight, newestFinal } from '../domain/beacon-height.ts';
+import { drain, fullBucket, msUntilAvailable, type RateLimit, refill } from '../domain/token-bucket.ts';
+import type { Head } from '../live/chain/head.ts';
+import type { HeadTrades } from '../live/chain/head-trades.ts';
+import { createFiller, type Filler, type FillerRate } from './filler.ts';
+import { ancestors } from './followed-heads.ts';
+import type { Recorder } from './recorder.ts';
+import type { HistoryStore } from './store.ts';
+import type { TradedBlock } from './trade-store.ts';
+
+/**
+ * Records the trades of final blocks of V3, from the newest down: those of heads in memory, and of blocks that it reads from the
+ * nodes. It records the blocks that are missing between the lowest recorded one and the newest final one, as far as trades are stored,
+ * and those below as far as it is told.
+ */
+export type TradeFilling = Filler & {
+  /** Number of blocks that were read from the nodes. */
+  reads(): number;
+  /** Their bytes, with those of responses that could not be read. */
+  readBytes(): number;
+};
+
+type TradeFillingOptions = {
+  readonly store: Pick<HistoryStore, 'missingTrades'>;
+  readonly recorder: Pick<Recorder, 'ready' | 'recorded' | 'recordTrades' | 'unrecorded'>;
+  readonly trades: Pick<HeadTrades, 'of' | 'readPast'>;
+  /** Whether blocks that are not in memory have to wait: the node is unwell or limits calls, clients need it, or another replica reads. */
+  readonly mustPause: () => boolean;
+  /** Whether this gateway records. */
+  readonly mayRun: () => boolean;
+  /** How long trades are stored, by the times of blocks. */
+  readonly storedForMs: number;
+  /** How far below the newest block, by the times of blocks, it reads those below the lowest recorded one. */
+  readonly maxAgeMs: number;
+  readonly rate: FillerRate;
+  /** How many bytes are read from the nodes. */
+  readonly bytes: RateLimit;
+  /** The time in milliseconds. */
+  readonly now?: () => number;
+};
+
+/**
+ * The bytes of a real node: 86.4 MB a day, and 5 MB at once after the start. Together with one block of the largest size, which is read
+ * before its size is known, these are less than 100 MB in any 24 hours.
+ */
+export const GENTLE_BYTES: RateLimit = { pointsPerSecond: 1_000, burst: 5_000_000 };
+
+/** The bytes of the built-in sandbox, which is in this process. */
+export const QUICK_BYTES: RateLimit = { pointsPerSecond: 1e9, burst: 1e9 };
+
+/** How long it waits before it looks again whether it may go on. Heads in memory are recorded then too. */
+const PAUSE_MS = 2_000;
+
+/** Creates the filling. It does nothing before it is woken. */
+export function createTradeFilling(options: TradeFillingOptions): TradeFilling {
+  const { store, recorder, trades, mustPause, mayRun, storedForMs, maxAgeMs, rate, bytes } = options;
+  const { now = () => performance.now() } = options;
+  let firstHeight: BeaconHeight | undefined;
+  /** The highest height that was made before the time that is read. */
+  let tooOld = 0;
+  let reads = 0;
+  let readBytes = 0;
+  let bucket = fullBucket(bytes, now());
+
+  /** The final heads in memory that are surely on the chain of a head. The others are read again. */
+  function inMemory(head: Head): ReadonlyMap<BeaconHeight, Head> {
+    const final = newestFinal(head.beaconHeight);
+    const below = ancestors(head, recorder.unrecorded()).filter(({ beaconHeight }) => beaconHeight <= final);
+    return new Map(below.map((each) => [each.beaconHeight, each]));
+  }
+
+  /** The lowest recorded block, or the first head: everything above it is read that is still stored. */
+  function lowestKnown({ beaconHeight }: Head): BeaconHeight {
+    const first = recorder.recorded.tradeCoverage()?.first;
+    return Math.min(first?.beaconHeight ?? beaconHeight, firstHeight ?? beaconHeight);
+  }
+
+  async function missing(head: Head, last: number): Promise<Iterable<BeaconHeight>> {
+    // While V1 trades, there are none.
+    if (head.exchange.v3 === undefined) return [];
+    await recorder.ready();
+    const { first } = recorder.recorded.tradeCoverage() ?? {};
+    const isReached = maxAgeMs === 0 || (first !== undefined && first.time <= head.time - maxAgeMs);
+    const from = Math.max(isReached ? lowestKnown(head) : 1, tooOld + 1);
+    const heights = await store.missingTrades({ from, to: newestFinal(head.beaconHeight) }, last);
+    const memory = inMemory(head);
+    return heights.filter((height) => memory.get(height)?.exchange.v3 !== undefined || !memory.has(height));
+  }
+
+  function waitMs(height: BeaconHeight, head: Head): number {
+    if (inMemory(head).has(height)) return 0;
+    if (mustPause()) return PAUSE_MS;
+    bucket = refill(bucket, bytes, now());
+    return Math.min(PAUSE_MS, msUntilAvailable(bucket, bytes, 1));
+  }
+
+  async function read(height: BeaconHeight, head: Head): Promise<TradedBlock> {
+    const known = inMemory(head).get(height);
+    if (known !== undefined) return toTradedBlock(known, await trades.of(known));
+    const block = await trades.readPast(height, head, (received) => {
+      readBytes += received;
+      bucket = drain(bucket, received);
+    });
+    reads += 1;
+    // The first one that is too old is recorded too, if it is still stored: a volume since then needs it.
+    const ageMs = height < lowestKnown(head) ? maxAgeMs : storedForMs;
+    if (block.time < head.time - ageMs) tooOld = Math.max(tooOld, height);
+    return toTradedBlock(block, block.trades);
+  }
+
+  const filler = createFiller<TradedBlock>({
+    missing,
+    lowest: () => tooOld,
+    waitMs,
+    read,
+    record: async (blocks) => (blocks.length > 0 ? recorder.recordTrades(blocks) : []),
+    mustEnd: () => !mayRun(),
+    rate,
+  });
+
+  return {
+    ...filler,
+    wake(head) {
+      if (head.exchange.v3 !== undefined) firstHeight ??= head.beaconHeight;
+      filler.wake(head);
+    },
+    reads: () => reads,
+    readBytes: () => readBytes,
+  };
+}
+
+function toTradedBlock(
+  { beaconHeight, hash, time }: Pick<Head, 'beaconHeight' | 'hash' | 'time'>,
+  { trades, isComplete }: Pick<TradedBlock, 'trades' | 'isComplete'>,
+): TradedBlock {
+  return { beaconHeight, hash, time, trades, isComplete };
+}

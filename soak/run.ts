@@ -15,6 +15,7 @@ import { readRest } from './clients/rest-reader.ts';
 import { readEventStreamBriefly, subscribeBriefly } from './clients/short-subscriptions.ts';
 import { disconnectSilently } from './clients/silent-disconnects.ts';
 import { readSlowly } from './clients/slow-reader.ts';
+import { readTrades } from './clients/trade-reader.ts';
 import { queryOverWebSocket } from './clients/websocket-queries.ts';
 import type { Client, SoakContext } from './context.ts';
 import { watchEventLoop } from './event-loop-delays.ts';
@@ -62,6 +63,7 @@ const ALLOWED_ERRORS = 600;
 const CLIENTS: readonly (readonly [count: number, kind: string, client: Client])[] = [
   [6, 'poller', poll],
   [3, 'page reader', readPages],
+  [2, 'trade reader', readTrades],
   [2, 'past-height reader', readPastHeights],
   [8, 'short subscriber', subscribeBriefly],
   [3, 'event stream', readEventStreamBriefly],

@@ -1,6 +1,9 @@
 /** A height of the beacon chain: a whole number from 1 to 2^53 - 1. */
 export type BeaconHeight = number;
 
+/** A range of heights; both are included. */
+export type HeightRange = { readonly from: BeaconHeight; readonly to: BeaconHeight };
+
 /** The number as a beacon height; `undefined` unless it is a whole number from 1 to 2^53 - 1. */
 export function parseBeaconHeight(value: unknown): BeaconHeight | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 ? value : undefined;

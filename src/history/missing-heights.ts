@@ -1,6 +1,6 @@
-import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { BeaconHeight, HeightRange } from '../domain/beacon-height.ts';
 import type { Instant } from '../domain/instant.ts';
-import type { Coverage, HeightRange } from './store.ts';
+import type { Coverage } from './store.ts';
 
 /** Which heights are missing. */
 type Missing = {

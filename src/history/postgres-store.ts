@@ -126,8 +126,8 @@ function createSql(connection: pg.PoolClient): Sql {
       const results: Row[][] = lists.map(() => []);
       if (lists.length === 0) return results;
       // A join with the lists, row by row. The rows of each list arrive in the order of the query.
-      const joined = `SELECT p.place, q.* FROM ${unnest(lists)} WITH ORDINALITY AS ${listColumns(lists, 'place')} CROSS JOIN LATERAL (${withColumns(text)}) q`;
-      for (const row of await query(joined, toColumns(lists))) results[Number(row['place']) - 1]?.push(row);
+      const joined = `SELECT p.list_number, q.* FROM ${unnest(lists)} WITH ORDINALITY AS ${listColumns(lists, 'list_number')} CROSS JOIN LATERAL (${withColumns(text)}) q`;
+      for (const row of await query(joined, toColumns(lists))) results[Number(row['list_number']) - 1]?.push(row);
       return results;
     },
     create: async (table) => void (await query(toCreate(table, TYPES), [])),

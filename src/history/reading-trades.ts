@@ -1,4 +1,4 @@
-import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { BeaconHeight, HeightRange } from '../domain/beacon-height.ts';
 import type { Traded } from '../domain/reserves.ts';
 import { tradedBy, type Volume } from '../domain/trade.ts';
 import { type IntervalRow, minutesOf, toInterval } from './candle-rows.ts';
@@ -6,7 +6,6 @@ import { amountOf, numberOf, type ReadSql, type Row } from './database.ts';
 import { numbersOf } from './pool-states.ts';
 import { heightAtOrBelow, INTERVAL_COLUMNS } from './reading.ts';
 import { addVolume, toNumberedTrade, toVolume } from './recording-trades.ts';
-import type { HeightRange } from './store.ts';
 import type {
   BesideMemory,
   RecordedTrade,
@@ -144,8 +143,8 @@ async function readVolumesBetween(
   pools: Pools,
   { after, from, to }: HeightRange & { readonly after: number },
 ): Promise<ReadonlyMap<string, Volume>> {
-  const query = `SELECT ${INTERVAL_COLUMNS} FROM traded_intervals WHERE minutes = 60 AND opened > $1 AND last_height <= $2 ORDER BY opened`;
-  const hours = (await sql.all(query, Math.floor(after / 1000), to)).map(toInterval);
+  const query = `SELECT ${INTERVAL_COLUMNS} FROM traded_intervals WHERE minutes = 60 AND opened > $1 AND first_height >= $2 AND last_height <= $3 ORDER BY opened`;
+  const hours = (await sql.all(query, Math.floor(after / 1000), from, to)).map(toInterval);
   const [firstHour, lastHour] = [hours[0], hours.at(-1)];
   if (firstHour === undefined || lastHour === undefined) return sumTrades(sql, pools, [{ from, to }]);
 
@@ -228,6 +227,8 @@ export async function readTradedIntervals(
   for (const [index, row] of found.entries()) {
     const isCut = row.lastHeight > upTo;
     const own = isCut ? await cutInterval(sql, row, upTo) : row;
+    // The trades of an older interval are deleted, so that it cannot be cut.
+    if (own.heights === 0) continue;
     const traded = isCut
       ? await sumTrades(sql, pools, [{ from: own.firstHeight, to: own.lastHeight }])
       : (volumesOf[index] ?? new Map());

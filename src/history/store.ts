@@ -1,4 +1,4 @@
-import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { BeaconHeight, HeightRange } from '../domain/beacon-height.ts';
 import type { CandleInterval, CandleRange, PoolCandle } from '../domain/candle.ts';
 import type { ExchangeState, PoolDirectory } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
@@ -110,9 +110,6 @@ export type RecordedHeight = {
   readonly hash: string | undefined;
   readonly time: Instant;
 };
-
-/** Both heights are included. */
-export type HeightRange = { readonly from: BeaconHeight; readonly to: BeaconHeight };
 
 /** The block at a time, and the next recorded one above it. */
 export type BlockAt = { readonly block: RecordedHeight; readonly next: RecordedHeight | undefined };

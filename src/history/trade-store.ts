@@ -1,9 +1,8 @@
-import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { BeaconHeight, HeightRange } from '../domain/beacon-height.ts';
 import type { CandleInterval } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Traded } from '../domain/reserves.ts';
 import type { PoolTrade, Volume } from '../domain/trade.ts';
-import type { HeightRange } from './store.ts';
 
 /**
  * The recorded trades of final blocks. Blocks can be recorded in any order, and independently of the states: the trades of a height

@@ -1,3 +1,4 @@
+import type { HeightRange } from '../domain/beacon-height.ts';
 import { ancestors } from '../history/followed-heads.ts';
 import type { Coverage, RecordedHeight } from '../history/store.ts';
 import { createCandleLoader } from './candles.ts';
@@ -18,9 +19,6 @@ export type BeaconBlock = RecordedHeight;
 
 /** What is recorded. */
 export type HistoryCoverage = Coverage;
-
-/** A range of heights; both are included. */
-export type HeightRange = Coverage['gaps'][number];
 
 /** What is recorded of the pools of one response, with the heads in memory. All methods throw HistoryUnavailableError. */
 export type HistoryLoader = ReturnType<typeof createHistoryLoader>;

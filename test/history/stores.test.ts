@@ -6,15 +6,22 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type CandleInterval, INTERVAL_MS } from '../../src/domain/candle.ts';
 import { MIGRATIONS, type Migration, type StoreOptions } from '../../src/history/migrations.ts';
 import { createPostgresStore } from '../../src/history/postgres-store.ts';
 import { createSqliteStore } from '../../src/history/sqlite-store.ts';
 import type { HistoryStore } from '../../src/history/store.ts';
+import type { TradedBlock } from '../../src/history/trade-store.ts';
 import { sampleUnder } from '../support/doc-pages.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
-import { anyChain, blockOf, POOL_IDS, START } from './chains.ts';
+import { anyChain, blockOf, POOL_IDS, START, V3_POOL_IDS } from './chains.ts';
 import { compare } from './compare.ts';
 import { createModel } from './model.ts';
+import { compareTrades, createTradesModel, tradeOf } from './trades-model.ts';
+
+const DAY_MS = INTERVAL_MS.ONE_DAY;
+
+const INTERVALS = Object.keys(INTERVAL_MS) as readonly CandleInterval[];
 
 const folder = mkdtempSync(join(tmpdir(), 'pdex-history-'));
 let server: PostgresServer | undefined;
@@ -106,6 +113,65 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
       { numRuns: runs * Number(process.env['MORE_RUNS'] ?? 1) },
     );
   });
+
+  testHere('the trades of any blocks, recorded in any order, with gaps, retention and deleted branches', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyTradesRun, async ({ chain, order, prunes, deletes, queries }) => {
+        await empty();
+        const store = create({ rawDays: 1 });
+        await store.useChain('test');
+        const model = createTradesModel();
+        const recordAndCompare = async () => {
+          expect(await store.recordTrades(order)).toEqual([]);
+          await model.recordTrades(order);
+          for (const query of queries) await compareTrades(store, model, query);
+        };
+        await store.record(chain);
+        await recordAndCompare();
+        if (prunes) {
+          const now = Math.max(...chain.map(({ time }) => time));
+          await store.prune(now);
+          model.deleteBefore(now - (now % DAY_MS) - DAY_MS, now - (now % DAY_MS) - 90 * DAY_MS);
+        }
+        const recorded = await store.recentBlocks({ upTo: 1e6, last: 1e6 });
+        const from = recorded[recorded.length - deletes];
+        // The lowest heights are not deleted.
+        const deleted: readonly number[] = from ? await store.deleteFrom(from).catch(() => []) : [];
+        if (from && deleted.includes(from.beaconHeight)) model.deleteFrom(from.beaconHeight);
+        await recordAndCompare();
+        await store.close();
+      }),
+      { endOnFailure: true, numRuns: (runs / 3) * Number(process.env['MORE_RUNS'] ?? 1) },
+    );
+  });
+
+  testHere(
+    'the trades of a block of another branch are left out, and those of a block that is recorded are skipped',
+    async () => {
+      const store = await createStore();
+      await store.record([10, 12].map((height) => blockOf(height, START + height, new Map(), 'V3')));
+      const block = (beaconHeight: number, time = START + beaconHeight, hash?: string) => ({
+        ...{ beaconHeight, time, hash, isComplete: true },
+        trades: [tradeOf(0, beaconHeight)],
+      });
+      expect(await store.recordTrades([block(10, START), block(12, START + 12, 'other')])).toEqual([10, 12]);
+      expect(await store.recordTrades([block(11, START + 9), block(11, START + 13)])).toEqual([11, 11]);
+      expect(await store.recordTrades([11, 10, 12, 13].map((height) => block(height)))).toEqual([]);
+      expect(await store.recordTrades([block(13, START + 99), block(12, START + 12, 'hash-12')])).toEqual([]);
+      expect(
+        await store.recordTrades([block(14, START + 12), { ...block(14), isComplete: false, trades: [] }]),
+      ).toEqual([14]);
+      const query = { poolIds: V3_POOL_IDS, upTo: 20, memoryFrom: 11, last: 9 };
+      const { recorded, value } = await store.trades(query);
+      expect([...recorded]).toEqual([11, 12, 13]);
+      expect(value.get(V3_POOL_IDS[0] ?? '')?.map(({ beaconHeight }) => beaconHeight)).toEqual([13, 12, 11, 10]);
+      expect(await store.missingTrades({ from: 8, to: 16 }, 3)).toEqual([16, 15, 9]);
+      expect(await store.missingTrades({ from: 8, to: 16 }, 9)).toEqual([16, 15, 9, 8]);
+      await store.record([blockOf(9, START + 9, new Map(), 'V1')]);
+      expect(await store.missingTrades({ from: 8, to: 16 }, 9)).toEqual([16, 15]);
+      expect(await store.missingTrades({ from: 20, to: 21 }, 9)).toEqual([21, 20]);
+    },
+  );
 
   testHere('heights that were deleted from the top leave what was never recorded, and are recorded again', async () => {
     await fc.assert(
@@ -273,7 +339,7 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
     const refused = {
       isPermanent: true,
       message:
-        'The history database has version 3, and this gateway knows versions up to 2. Start a newer gateway, or choose another database.',
+        'The history database has version 4, and this gateway knows versions up to 3. Start a newer gateway, or choose another database.',
     };
     await expect(store.record(blocks)).rejects.toMatchObject(refused);
     await expect(store.deleteFrom({ beaconHeight: 11, hash: 'hash-11', time: START })).rejects.toMatchObject(refused);
@@ -339,6 +405,48 @@ const anyRun = anyChain.chain((chain) => {
     to: anyTime,
     last: fc.integer({ min: 1, max: 50 }),
     rawDays: fc.constantFrom(1, 7, 100),
+  });
+});
+
+/** A trade of any pool of V3. */
+const anyTrade = fc.tuple(fc.nat(4), fc.nat(1_000), fc.constantFrom<1 | 2>(1, 2), fc.bigInt(1n, 2n ** 64n));
+
+/** Any chain, what its blocks traded and in which order some of them are recorded, and queries. */
+const anyTradesRun = anyChain.chain((chain) => {
+  const first = chain[0]?.exchange.beaconHeight ?? 0;
+  const anyHeight = fc.integer({ min: first - 1, max: first + chain.length });
+  const anyTime = fc.constantFrom(...chain.map(({ time }) => time));
+  const anyBlockTrades = fc.array(anyTrade, { maxLength: 4 });
+  return fc.record({
+    chain: fc.constant(chain),
+    order: fc
+      .array(fc.tuple(anyBlockTrades, fc.nat(8)), { minLength: chain.length, maxLength: chain.length })
+      .map((blocks) =>
+        blocks.map(([drawn, luck], index): TradedBlock => {
+          const { hash, time = 0, exchange } = chain[index] ?? {};
+          const isComplete = luck > 0;
+          const trades = isComplete
+            ? drawn.map(([pool, number, sells, amount]) => tradeOf(pool, number, sells, amount))
+            : [];
+          return { beaconHeight: exchange?.beaconHeight ?? 0, hash, time, trades, isComplete };
+        }),
+      )
+      .chain((blocks) => fc.shuffledSubarray(blocks)),
+    prunes: fc.boolean(),
+    deletes: fc.nat(chain.length),
+    queries: fc.array(
+      fc.record({
+        upTo: anyHeight,
+        memoryFrom: anyHeight,
+        last: fc.integer({ min: 1, max: 9 }),
+        before: fc.option(fc.record({ beaconHeight: anyHeight, place: fc.nat(4) }), { nil: undefined }),
+        from: fc.option(anyTime, { nil: undefined }),
+        to: fc.option(anyTime, { nil: undefined }),
+        sells: fc.constantFrom<1 | 2 | undefined>(1, 2, undefined),
+        interval: fc.constantFrom(...INTERVALS),
+      }),
+      { minLength: 3, maxLength: 3 },
+    ),
   });
 });
 

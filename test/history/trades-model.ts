@@ -1,20 +1,25 @@
+import { expect } from 'vitest';
 import { type CandleInterval, INTERVAL_MS } from '../../src/domain/candle.ts';
 import type { Instant } from '../../src/domain/instant.ts';
+import type { PoolTrade } from '../../src/domain/trade.ts';
 import type {
+  BesideMemory,
   RecordedTrade,
   TradedBlock,
   TradedInterval,
   TradedIntervalsQuery,
   TradeStore,
+  TradesQuery,
 } from '../../src/history/trade-store.ts';
+import { V3_POOL_IDS } from './chains.ts';
 
 /** Trades in memory that are read by walking over all of them. */
 export type TradesModel = TradeStore & {
   /** The recorded blocks, ascending. */
   blocks(): readonly TradedBlock[];
   deleteFrom(height: number): void;
-  /** Deletes the trades of blocks that were made before a time. The sums of intervals stay. */
-  deleteBefore(time: Instant): void;
+  /** Deletes the trades of blocks that were made before a time. The sums of intervals stay, those of short ones since another time. */
+  deleteBefore(time: Instant, short: Instant): void;
 };
 
 /** Creates a model in which nothing is recorded. It leaves no block out. */
@@ -22,6 +27,7 @@ export function createTradesModel(): TradesModel {
   /** Also those whose trades are deleted. */
   let all: readonly TradedBlock[] = [];
   let deletedBefore: Instant = 0;
+  let shortBefore: Instant = 0;
 
   const blocks = () => all.filter(({ time }) => time >= deletedBefore);
   const known = () => blocks().filter(({ isComplete }) => isComplete);
@@ -33,7 +39,8 @@ export function createTradesModel(): TradesModel {
     );
 
   function intervals({ poolIds, interval, from, to = Number.POSITIVE_INFINITY, upTo }: TradedIntervalsQuery) {
-    const complete = all.filter(({ isComplete }) => isComplete);
+    const since = INTERVAL_MS[interval] < INTERVAL_MS.ONE_HOUR ? shortBefore : 0;
+    const complete = all.filter(({ isComplete, time }) => isComplete && openedAt(time, interval) >= since);
     const newest = complete.at(-1)?.beaconHeight;
     const opened = new Set(complete.map(({ time }) => openedAt(time, interval)));
     const isKnown = (height: number) => height < 1 || complete.some(({ beaconHeight }) => beaconHeight === height);
@@ -41,6 +48,8 @@ export function createTradesModel(): TradesModel {
       const inside = complete.filter((each) => each.beaconHeight <= upTo && openedAt(each.time, interval) === openTime);
       const [first, last] = [inside[0]?.beaconHeight, inside.at(-1)?.beaconHeight];
       if (first === undefined || last === undefined || openTime < from || openTime >= to) return [];
+      const isCut = complete.some((each) => each.beaconHeight > upTo && openedAt(each.time, interval) === openTime);
+      if (isCut && openTime < deletedBefore) return [];
       const isFollowed = last === upTo || last === newest || isKnown(last + 1);
       const isComplete = inside.length === last - first + 1 && isKnown(first - 1) && isFollowed;
       return [{ openTime, firstHeight: first, lastHeight: last, isComplete, traded: sums(tradesIn(inside), poolIds) }];
@@ -52,8 +61,9 @@ export function createTradesModel(): TradesModel {
     deleteFrom(height) {
       all = all.filter(({ beaconHeight }) => beaconHeight < height);
     },
-    deleteBefore(time) {
+    deleteBefore(time, short) {
       deletedBefore = Math.max(deletedBefore, time);
+      shortBefore = Math.max(shortBefore, short);
     },
     async recordTrades(some) {
       for (const block of some) {
@@ -125,4 +135,41 @@ function sums(trades: readonly RecordedTrade[], poolIds: readonly string[]) {
     volumes.set(poolId, volume);
   }
   return volumes;
+}
+
+/** A trade of a pool of {@link V3_POOL_IDS}. @param number makes it different from the others */
+export function tradeOf(pool: number, number: number, sells: 1 | 2 = 1, amount = 5n): PoolTrade {
+  return {
+    poolId: V3_POOL_IDS[pool] ?? '',
+    transactionId: `tx-${number}`,
+    ...{ step: number % 3, steps: 3, sells },
+    ...{ sellAmount: amount * 3n, buyAmount: amount, sellAmountToOrders: amount, buyAmountFromOrders: 0n },
+  };
+}
+
+/** Which trades, volumes and intervals are compared. */
+type Compared = Omit<TradesQuery, 'poolIds'> & Pick<TradedIntervalsQuery, 'interval'>;
+
+/** Compares what a store reads with the model. */
+export async function compareTrades(store: TradeStore, model: TradesModel, query: Compared): Promise<void> {
+  const { upTo, memoryFrom, from = 0, to, interval } = query;
+  const poolIds = V3_POOL_IDS;
+  const read = async (each: TradeStore) => ({
+    first: await each.firstTradedBlock(),
+    trades: withoutEmpty(await each.trades({ ...query, poolIds })),
+    volumes: await each.volumes({ poolIds, after: from, upTo, memoryFrom }),
+    intervals: await each.tradedIntervals({ poolIds, interval, from, to, upTo, memoryFrom }),
+  });
+  const expected = await read(model);
+  const actual = await read(store);
+  expect(actual).toEqual(expected);
+  for (const trade of expected.trades.value.get(V3_POOL_IDS[0] ?? '') ?? []) {
+    const { beaconHeight, transactionId, step } = trade;
+    expect((await store.trade({ beaconHeight, transactionId, step }))?.transactionId).toBe(transactionId);
+  }
+}
+
+/** A store leaves out pools that it does not know. */
+function withoutEmpty({ recorded, value }: BesideMemory<ReadonlyMap<string, readonly RecordedTrade[]>>) {
+  return { recorded, value: new Map([...value].filter(([, trades]) => trades.length > 0)) };
 }

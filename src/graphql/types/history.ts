@@ -1,10 +1,5 @@
-import {
-  type BeaconBlock,
-  DEFAULT_BLOCKS,
-  DEFAULT_GAPS,
-  type HeightRange,
-  type HistoryCoverage,
-} from '../../loaders/history.ts';
+import type { HeightRange } from '../../domain/beacon-height.ts';
+import { type BeaconBlock, DEFAULT_BLOCKS, DEFAULT_GAPS, type HistoryCoverage } from '../../loaders/history.ts';
 import { builder } from '../builder.ts';
 import { objects, recordedObjects } from '../complexity.ts';
 

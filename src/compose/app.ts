@@ -11,6 +11,7 @@ import { createDivergenceRankings } from '../loaders/divergence-ranking.ts';
 import { createPoolCache, createUsdPrices } from '../loaders/pool-cache.ts';
 import type { Sources } from '../loaders/sources.ts';
 import { createTokenCount } from '../loaders/token.ts';
+import { createTradesAtHead } from '../loaders/trades-at-head.ts';
 import { createWindowStarts } from '../loaders/window-starts.ts';
 import type { Log } from '../logging/log.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -164,6 +165,7 @@ export function createApp({
     usdPrices: createUsdPrices(config.usdTokens, pools),
     divergences: createDivergenceRankings(followed),
     windowStarts: createWindowStarts(recording.sources.history, recording.sources.historyQueue),
+    tradesAtHead: createTradesAtHead(recording.sources.history),
     closedIntervals: createClosedIntervals(nodes.sources.head, recording.sources.history),
     tokenCount: createTokenCount(followed),
   };

@@ -53,7 +53,7 @@ function roundedQuotient(numerator: bigint, denominator: bigint, decimals: numbe
   return (2n * scaled + divisor) / (2n * divisor);
 }
 
-/** Writes `units / 10^decimals` without zeros at the end of its fraction. @param units above 0 */
+/** Writes `units / 10^decimals` without zeros at the end of its fraction. @param units 0 or more */
 export function toShortestDecimal(units: bigint, decimals: number): string {
   if (decimals <= 0) return (units * 10n ** BigInt(-decimals)).toString();
   return toDecimal(units, decimals).replace(/\.?0+$/, '');

@@ -12,7 +12,7 @@ import {
   toCandle,
 } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
-import type { MaybePromise } from '../domain/maybe-promise.ts';
+import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import type { PoolKey } from '../domain/pool-selection.ts';
 import type { Traded } from '../domain/reserves.ts';
@@ -22,6 +22,7 @@ import { requireAtLeast, requireWithin } from './argument-ranges.ts';
 import type { CandleMoment } from './closed-intervals.ts';
 import { createPoolBatches, type HistoryReads, reservesIn } from './history-view.ts';
 import { createPriceOfBase, type DecimalsArguments, noPool, type PriceOf, requireDecimals } from './pool-price.ts';
+import { type ExactIntervals, rangeAround, toExactIntervals } from './traded-windows.ts';
 
 /** What was traded in an interval, in smallest units and in whole tokens. */
 export type CandleVolumes = Traded & {
@@ -66,16 +67,46 @@ export function requireCandleArguments(args: CandlesArguments): void {
 /** Candles of one pool. */
 type CandlesKey = CandleRange & { readonly interval: CandleInterval; readonly pool: PoolPair };
 
+/** What was traded in the intervals of candles of one pool. */
+type ExactKey = ReturnType<typeof rangeAround> & Pick<CandlesKey, 'interval' | 'pool'>;
+
 /** The newest recorded height, and the heads in memory. */
 type Recorded = { readonly recordedTo: BeaconHeight | undefined; readonly heads: readonly Head[] };
 
 /** Creates the loader of the candles of the pools of one response. Its methods throw HistoryUnavailableError. */
-export function createCandleLoader({ view, tokens, limits }: HistoryReads) {
+export function createCandleLoader({ view, readKnownTrades, tokens, limits }: HistoryReads) {
   const { history, read } = view;
   const load = createPoolBatches(
     ({ pool, interval, from, to, last }: CandlesKey) => `${pool.beaconHeight} ${interval} ${from} ${to} ${last}`,
     readCandles,
   );
+
+  const loadExact = createPoolBatches(
+    ({ pool, interval, from, to }: ExactKey) => `${pool.beaconHeight} ${interval} ${from} ${to}`,
+    readExact,
+  );
+
+  /** Reads the trades of pools of one height in the intervals of candles. */
+  async function readExact(keys: readonly ExactKey[]): Promise<ExactIntervals[]> {
+    const [{ pool, interval, from, to }] = keys as [ExactKey];
+    const upTo = pool.beaconHeight;
+    const version = history.tradesVersion();
+    const poolIds = keys.map((key) => poolPairId(key.pool));
+    const known = await readKnownTrades(
+      pool,
+      (memoryFrom) => history.tradedIntervals({ poolIds, interval, from, to, upTo, memoryFrom }),
+      ({ time }) => time >= from && time < to,
+    );
+    const exact = toExactIntervals(known, { interval, upTo });
+    // Only missing trades can be recorded later.
+    const onMissing = () => view.dependOnTrades(version);
+    const tradedIn: ExactIntervals['tradedIn'] = (candle, poolId) => {
+      const traded = exact.tradedIn(candle, poolId);
+      if (traded === undefined) onMissing();
+      return traded;
+    };
+    return keys.map(() => ({ tradedIn }));
+  }
 
   /** Reads the candles of pools of one height. */
   async function readCandles(keys: readonly CandlesKey[]): Promise<(readonly Candle[])[]> {
@@ -147,12 +178,25 @@ export function createCandleLoader({ view, tokens, limits }: HistoryReads) {
     const inversePriceOf = createPriceOfBase(pool, args, tokens, pool.token1Id);
     const decimals1 = args.decimals1 ?? tokens.decimalsOf(pool.token1Id);
     const decimals2 = args.decimals2 ?? tokens.decimalsOf(pool.token2Id);
-    return (await load(key)).map((candle) => {
-      const { traded1, traded2 } = candle;
-      const volumes = () => ({
-        ...{ traded1, traded2, isExact: false },
-        ...{ volume: whole(traded2, decimals2), inverseVolume: whole(traded1, decimals1) },
+    const found = await load(key);
+    let intervals: MaybePromise<ExactIntervals> | undefined;
+    const exactIntervals = () => {
+      intervals ??= loadExact({ pool, interval, ...rangeAround(found, interval) }).then((loaded) => {
+        intervals = loaded;
+        return loaded;
       });
+      return intervals;
+    };
+    const toVolumes = (candle: Candle, exact: Traded | undefined): CandleVolumes => {
+      const { traded1, traded2 } = exact ?? candle;
+      const wholes = { volume: whole(traded2, decimals2), inverseVolume: whole(traded1, decimals1) };
+      return { traded1, traded2, isExact: exact !== undefined, ...wholes };
+    };
+    return found.map((candle) => {
+      const volumes = () =>
+        pool.v3 === undefined
+          ? toVolumes(candle, undefined)
+          : andThen(exactIntervals(), ({ tradedIn }) => toVolumes(candle, tradedIn(candle, poolPairId(pool))));
       return { ...candle, poolId: pool.v3?.poolId, priceOf, inversePriceOf, volumes };
     });
   }

@@ -8,21 +8,26 @@ import type { Head } from '../live/chain/head.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { HeadPin } from './head-pin.ts';
+import type { ReadKnownTrades } from './known-trades.ts';
 import type { LoaderInputs, Sources } from './sources.ts';
 import type { TokenLoader } from './token.ts';
+import type { TradesAtHead } from './trades-at-head.ts';
 import type { WindowStarts } from './window-starts.ts';
 
 /** What the loaders of candles, price changes and sparklines of one response read from. */
 export type HistoryReads = {
   readonly view: ReturnType<typeof createHistoryView>;
   readonly windowStarts: WindowStarts;
+  readonly readKnownTrades: ReadKnownTrades;
+  readonly tradesAtHead: TradesAtHead;
   readonly tokens: TokenLoader;
   readonly limits: Pick<LoaderInputs['options'], 'maxCandles' | 'maxHistoryHours' | 'maxPageSize' | 'requester'>;
 };
 
 /** What the history loader of one response reads from, and where it notes what the response depends on. */
 export type HistoryLoaderOptions = Pick<HistoryReads, 'tokens' | 'limits'> & {
-  readonly sources: Pick<Sources, 'history' | 'historyQueue' | 'windowStarts'> & {
+  readonly sources: Pick<Sources, 'history' | 'historyQueue' | 'windowStarts' | 'tradesAtHead'> & {
+    readonly trades: Pick<Sources['trades'], 'of'>;
     readonly head: Pick<HeadFollower, 'get' | 'nextAt'>;
   };
   readonly head: HeadPin;
@@ -34,6 +39,7 @@ export function createHistoryView({ sources, head, dependencies, limits }: Histo
   const { history, historyQueue, head: follower } = sources;
   let dependsOnVersion = false;
   let fills: number | undefined;
+  let tradesVersion: number | undefined;
 
   // A height is recorded with each new one. Older ones can come at any time.
   const expectedUntil = () => (history.isBackfilling() ? undefined : follower.nextAt());
@@ -42,6 +48,18 @@ export function createHistoryView({ sources, head, dependencies, limits }: Histo
     if (fills !== undefined) return;
     fills = history.fills();
     dependencies.dependOn(history.fills, fills, expectedUntil);
+  }
+
+  function dependOnTrades(version = history.tradesVersion()): void {
+    if (tradesVersion === version) return;
+    tradesVersion = version;
+    dependencies.dependOn(history.tradesVersion, version, expectedUntil);
+  }
+
+  /** The head of the response, if it is the block of a pool. */
+  function headAt({ beaconHeight }: PoolPair): Head | undefined {
+    const pinned = head.currentFor(beaconHeight);
+    return pinned?.beaconHeight === beaconHeight ? pinned : undefined;
   }
 
   return {
@@ -65,12 +83,18 @@ export function createHistoryView({ sources, head, dependencies, limits }: Histo
       dependOnFills();
       return fills === number;
     },
-    /** When the block of a pool was made; `undefined` if the node does not report it. */
-    timeOf({ time, beaconHeight }: PoolPair): Instant | undefined {
-      if (time !== undefined) return time;
-      const pinned = head.currentFor(beaconHeight);
-      return pinned?.beaconHeight === beaconHeight ? pinned.time : undefined;
+    /** Notes that the response may be different after the trades of a block have been recorded. */
+    dependOnTrades,
+    /** The version of the recorded trades on which the response depends; `undefined` if it does not. */
+    tradesVersion: () => tradesVersion,
+    /** Whether a text that depends on that version can be part of the response, which then depends on it too. */
+    canIncludeTrades(version: number): boolean {
+      dependOnTrades();
+      return tradesVersion === version;
     },
+    headAt,
+    /** When the block of a pool was made; `undefined` if the node does not report it. */
+    timeOf: (pool: PoolPair): Instant | undefined => pool.time ?? headAt(pool)?.time,
     /** The height of the response's head, or this height if it is above. */
     tipFrom: (height: BeaconHeight): BeaconHeight => Math.max(height, head.currentFor(height)?.beaconHeight ?? 0),
     /**

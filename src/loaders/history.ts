@@ -3,6 +3,7 @@ import { ancestors } from '../history/followed-heads.ts';
 import type { Coverage, RecordedHeight } from '../history/store.ts';
 import { createCandleLoader } from './candles.ts';
 import { createHistoryView, type HistoryLoaderOptions } from './history-view.ts';
+import { createKnownTrades } from './known-trades.ts';
 import { readPageSize } from './page-arguments.ts';
 import { createPoolTradeLoader } from './pool-trades.ts';
 import { createPriceChangeLoader, type PriceChangeLoader } from './price-changes.ts';
@@ -26,9 +27,10 @@ export type HistoryLoader = ReturnType<typeof createHistoryLoader>;
 /** Creates the history loader of one response. The pools of a response are read together. */
 export function createHistoryLoader(options: HistoryLoaderOptions) {
   const { sources, head, dependencies, tokens, limits } = options;
-  const { history, windowStarts, head: follower } = sources;
+  const { history, windowStarts, tradesAtHead, head: follower } = sources;
   const view = createHistoryView(options);
-  const read = { view, windowStarts, tokens, limits };
+  const readKnownTrades = createKnownTrades(view, sources.trades);
+  const read = { view, windowStarts, readKnownTrades, tradesAtHead, tokens, limits };
   const priceChanges: PriceChangeLoader = createPriceChangeLoader(read);
 
   return {
@@ -71,6 +73,8 @@ export function createHistoryLoader(options: HistoryLoaderOptions) {
     canChange: view.canChange,
     fills: view.fills,
     canIncludeFills: view.canIncludeFills,
+    tradesVersion: view.tradesVersion,
+    canIncludeTrades: view.canIncludeTrades,
     isBackfilling(): boolean {
       const isBackfilling = history.isBackfilling();
       dependencies.dependOn(history.isBackfilling, isBackfilling, follower.nextAt);

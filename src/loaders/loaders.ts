@@ -92,14 +92,27 @@ export class Loaders {
     const { dependencies, head, market } = this;
     if (dependencies.areImmutable()) return undefined;
     const [pairs, tickers] = [market.pairs.current(), market.tickers.current()];
-    return { head: head.isUsed() ? head.current() : undefined, pairs, tickers, fills: this.#history?.fills() };
+    return {
+      head: head.isUsed() ? head.current() : undefined,
+      pairs,
+      tickers,
+      fills: this.#history?.fills(),
+      trades: this.#history?.tradesVersion(),
+    };
   }
 
   /** Whether a text can be part of this response, which then depends on the same as the text. */
-  canInclude({ head, pairs, tickers, fills }: JsonValidity): boolean {
+  canInclude({ head, pairs, tickers, fills, trades }: JsonValidity): boolean {
     const { market } = this;
     const hasSameHead = head === undefined || this.head.current() === head;
     const hasSameFills = fills === undefined || this.history.canIncludeFills(fills);
-    return hasSameHead && hasSameFills && market.pairs.current() === pairs && market.tickers.current() === tickers;
+    const hasSameTrades = trades === undefined || this.history.canIncludeTrades(trades);
+    return (
+      hasSameHead &&
+      hasSameFills &&
+      hasSameTrades &&
+      market.pairs.current() === pairs &&
+      market.tickers.current() === tickers
+    );
   }
 }

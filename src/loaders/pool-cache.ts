@@ -147,6 +147,8 @@ export type JsonValidity = {
   readonly tickers: Market<Ticker> | undefined;
   /** How many missing heights of the history were recorded; `undefined` if the text depends on no missing height. */
   readonly fills: number | undefined;
+  /** The version of the recorded trades; `undefined` if the text does not depend on it. */
+  readonly trades: number | undefined;
 };
 
 /** JSON texts of the pools of one state, by the shapes of the selections that write them. */

@@ -15,6 +15,7 @@ import type { BlockPush } from '../upstream/node/block-push.ts';
 import type { ClosedIntervals } from './closed-intervals.ts';
 import type { DivergenceRankings } from './divergence-ranking.ts';
 import type { PoolCache, UsdPricesOf } from './pool-cache.ts';
+import type { TradesAtHead } from './trades-at-head.ts';
 import type { WindowStarts } from './window-starts.ts';
 
 /** What is read once for all clients. Loaders read from it. */
@@ -46,6 +47,8 @@ export type Sources = {
   readonly tokenCount: () => number;
   /** The exchange at the starts of the windows of price changes. */
   readonly windowStarts: WindowStarts;
+  /** The volumes and the last trades of all pools at the newest heads. */
+  readonly tradesAtHead: TradesAtHead;
   /** Which candles are closed. */
   readonly closedIntervals: ClosedIntervals;
 };

@@ -5,11 +5,12 @@ import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { parsePoolPairId } from '../domain/pool-pair.ts';
 import type { TokenId, TokenList } from '../domain/token.ts';
 import { averagePrice } from '../domain/trade.ts';
-import { BadUserInputError, HeightNotAvailableError, UpstreamBadShapeError } from '../errors.ts';
-import type { TradeName } from '../history/trade-store.ts';
+import { BadUserInputError, HeightNotAvailableError } from '../errors.ts';
+import type { RecordedTrade, TradeName } from '../history/trade-store.ts';
 import type { Head } from '../live/chain/head.ts';
 import { isFarAhead } from '../live/chain/recent-heads.ts';
 import { readPoolId } from './exchange.ts';
+import { readTradesOf } from './known-trades.ts';
 import type { Loaders } from './loaders.ts';
 import { poolPrice, withPoolOf } from './pool-price.ts';
 import type { TradeOfBlock } from './pool-trades.ts';
@@ -81,35 +82,38 @@ export async function createTradeStream(
 }
 
 /**
- * The trade with a name, of the heads that are remembered. `undefined` if its block does not have it.
+ * The trade with a name, of a head that is remembered or from the history, with its pool at the height of the response. `undefined` if
+ * its block does not have it.
  *
- * @throws HeightNotAvailableError for an earlier block, UpstreamError if the block cannot be read
+ * @throws HeightNotAvailableError if the trades of an earlier block are not known, HistoryUnavailableError, UpstreamError
  */
 export async function findTrade(name: TradeName, loaders: Loaders): Promise<TradeOfBlock | undefined> {
-  const { sources, dependencies } = loaders;
+  const { sources, dependencies, exchange } = loaders;
   const newest = await loaders.head.get();
   const blockNow = () => sources.head.recent().find(({ beaconHeight }) => beaconHeight === name.beaconHeight);
   const head = name.beaconHeight === newest.beaconHeight ? newest : blockNow();
   dependencies.dependOn(blockNow, head);
   if (name.beaconHeight > newest.beaconHeight) return undefined;
-  if (head === undefined) throw new HeightNotAvailableError(name.beaconHeight, newest.beaconHeight);
-  const trades = await tradesOf({ head }, sources);
-  return trades.find(({ trade }) => trade.transactionId === name.transactionId && trade.step === name.step);
+  const isNamed = ({ transactionId, step }: RecordedTrade) =>
+    transactionId === name.transactionId && step === name.step;
+  const trade = head
+    ? (await readTradesOf(head, sources.trades)).find(isNamed)
+    : await loaders.history.recordedTrade(name, newest.beaconHeight);
+  const pool = trade && (await exchange.pool(trade.poolId));
+  return pool && { trade, pool };
 }
 
 /** The trades of an update, in the order of the block. @throws UpstreamError if the block, or one of its trades, cannot be read */
 export async function tradesOf(
-  { head, poolIds }: Pick<TradesUpdate, 'head'> & Partial<TradesUpdate>,
+  { head, poolIds }: Pick<TradesUpdate, 'head' | 'poolIds'>,
   sources: Sources,
 ): Promise<readonly TradeOfBlock[]> {
-  const { trades, isComplete } = await sources.trades.of(head);
-  if (!isComplete) throw new UpstreamBadShapeError('NODE', 'a trade of the block cannot be decoded');
-  const { beaconHeight, time, exchange } = head;
-  const { at } = sources.pools.of(exchange);
-  return trades.flatMap((trade, index) => {
+  const trades = await readTradesOf(head, sources.trades);
+  const { at } = sources.pools.of(head.exchange);
+  return trades.flatMap((trade) => {
     const name = poolIds?.has(trade.poolId) === false ? undefined : parsePoolPairId(trade.poolId);
-    const place = name && placeOf(exchange.directory, name);
-    return place === undefined ? [] : [{ trade: { ...trade, beaconHeight, time, place: index }, pool: at(place) }];
+    const place = name && placeOf(head.exchange.directory, name);
+    return place === undefined ? [] : [{ trade, pool: at(place) }];
   });
 }
 

@@ -48,7 +48,8 @@ export type PairWithPool = { readonly pair: Pair; readonly pool: PoolPair };
 type CandleRow = NonNullable<ReturnType<typeof toRow>>;
 
 const COLUMNS: readonly (keyof CandleRow)[] = [
-  ...(['time', 'open', 'high', 'low', 'close', 'volume', 'target_volume', 'is_closed', 'is_complete'] as const),
+  ...(['time', 'open', 'high', 'low', 'close', 'volume', 'target_volume'] as const),
+  ...(['is_closed', 'is_complete', 'is_volume_exact'] as const),
 ];
 
 /** Writes `/candles`. @throws GatewayError with `NOT_FOUND`, AmbiguousTickerError, HistoryUnavailableError, UpstreamError */
@@ -94,7 +95,7 @@ function toRow(candle: PricedCandle, volumes: CandleVolumes, isToken1: boolean) 
   const [high, low] = isToken1 ? [second, first] : [first, second];
   return {
     ...{ time: openTime / 1_000, open, high, low, close, volume: volume ?? 0, target_volume: targetVolume ?? 0 },
-    ...{ is_closed: isClosed, is_complete: isComplete },
+    ...{ is_closed: isClosed, is_complete: isComplete, is_volume_exact: volumes.isExact },
   };
 }
 
@@ -104,11 +105,7 @@ function toRow(candle: PricedCandle, volumes: CandleVolumes, isToken1: boolean) 
  * @throws GatewayError with `NOT_FOUND`, AmbiguousTickerError if pairs of different tokens have that ticker id, UpstreamError
  */
 export async function findPair(symbol: string, loaders: Loaders): Promise<PairWithPool> {
-  const { byTickerId, byPoolId } = await loaders.market.pairs.all();
-  const named = byPoolId.get(symbol);
-  const rows = byTickerId.get(symbol) ?? (named === undefined ? [] : [named]);
-  if (rows.length === 0) throw new GatewayError('NOT_FOUND', `Ticker ${JSON.stringify(symbol)} does not exist.`);
-  const [found, ...others] = await withPools(rows, loaders);
+  const [found, ...others] = await withPools(await findPairs(symbol, loaders), loaders);
   if (found === undefined)
     throw new GatewayError(
       'NOT_FOUND',
@@ -117,6 +114,15 @@ export async function findPair(symbol: string, loaders: Loaders): Promise<PairWi
   if (others.length === 0) return found;
   const poolIds = [found, ...others].map(({ pair }) => pair.poolId);
   throw new AmbiguousTickerError(symbol, poolIds, `Use one of their pool ids instead: ${poolIds.join(', ')}.`);
+}
+
+/** Finds the pairs of a ticker id, or the pair of a pool id. @throws GatewayError with `NOT_FOUND`, UpstreamError */
+export async function findPairs(symbol: string, { market }: Loaders): Promise<readonly Pair[]> {
+  const { byTickerId, byPoolId } = await market.pairs.all();
+  const named = byPoolId.get(symbol);
+  const rows = byTickerId.get(symbol) ?? (named === undefined ? [] : [named]);
+  if (rows.length === 0) throw new GatewayError('NOT_FOUND', `Ticker ${JSON.stringify(symbol)} does not exist.`);
+  return rows;
 }
 
 /** The first pair of each pool on the chain. @throws UpstreamError */

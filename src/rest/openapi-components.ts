@@ -132,7 +132,7 @@ export const RESPONSES = {
     INTERNAL_SERVER_ERROR: 'An internal error occurred in the gateway.',
   }),
   NotAvailable: failure(
-    'The market-data host, for candles also the node or the recorded history, cannot be read, and what was read before is too old or missing.',
+    'The market-data host, for candles and trades also the node or the recorded history, cannot be read, and what was read before is too old or missing.',
     {
       UPSTREAM_UNREACHABLE: 'The market-data host cannot be reached.',
       UPSTREAM_NOT_CONFIGURED: 'The market-data host is not configured.',

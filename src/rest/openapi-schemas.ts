@@ -62,6 +62,16 @@ const KNOWN_OF_TICKER = {
     'Price of one base token in target tokens, from the pool of the ticker on the chain, by the documented formula: with the third version of the exchange the pool that `pool_id` names, and with the first one the pool of the two tokens. The same as `Pair.poolPrice` in GraphQL. Only if the chain has that pool.',
   ),
   liquidity: price('Value of what that pool holds of both tokens together, in whole target tokens, with all digits.'),
+  pool_base_volume: price(
+    'What was traded through that pool within the last 24 hours, in whole base tokens, exactly: the sum of the trades of the blocks. Only if trades are known, so not with the first version of the exchange.',
+  ),
+  pool_target_volume: price('The same in whole target tokens.'),
+  is_pool_volume_complete: bool(
+    'True if the trades of every block of these 24 hours are known. If not, more was traded. Only with the volumes.',
+  ),
+  pool_last_price: price(
+    'Average price of the newest known trade through that pool, in target tokens per base token. The same as `Ticker.tradedPrice` in GraphQL. Only if a trade is known.',
+  ),
   liquidity_in_usd: price(
     'Value of what that pool holds of both tokens together, in US dollars. The same as `PoolPair.liquidityUsd` in GraphQL. With the first version of the exchange, tickers of the same two tokens have the same pool: add it once. Only if a route of pools leads to a stable coin.',
   ),
@@ -125,11 +135,30 @@ export const SCHEMAS = {
     low: price('Lowest price.'),
     close: price('Price after the last known height of the interval.'),
     volume: price(
-      'Traded amount in whole base tokens, at least: several trades in one block count as their net change.',
+      'Traded amount in whole base tokens: exact with `is_volume_exact`, else at least this, because several trades in one block count as their net change.',
     ),
-    target_volume: price('Traded amount in whole target tokens, at least.'),
+    target_volume: price('The same in whole target tokens.'),
     is_closed: bool('True if the interval is over and final. Only heights that are read later can change the candle.'),
     is_complete: bool('True if every height of the interval so far is known.'),
+    is_volume_exact: bool(
+      'True if the trades of every block of the interval so far are known. The volumes are their sums.',
+    ),
+  }),
+  TradeList: object('Trades, the newest of each side first.', {
+    buy: rows('Trade', 'The trades whose traders bought the base token.'),
+    sell: rows('Trade', 'The trades whose traders sold the base token.'),
+  }),
+  Trade: object('A trade through one pool. A trade along several pools is one trade in each of them.', {
+    trade_id: text(
+      'Unique: the hash of the transaction that requested the trade, and the place of the pool in its route, from 0. It never changes.',
+    ),
+    price: price('Average price of one base token in target tokens.'),
+    base_volume: price('Amount in whole base tokens, with all digits.'),
+    target_volume: price('Amount in whole target tokens, with all digits.'),
+    trade_timestamp: integer(
+      'When the block was made that records the trade, in milliseconds since 1970-01-01T00:00:00Z.',
+    ),
+    type: { type: 'string', enum: ['buy', 'sell'], description: 'What the trader did with the base token.' },
   }),
   UdfHistory: object(
     'Bars as columns, oldest first. Without bars, only `s` and possibly `nextTime`.',
@@ -141,7 +170,7 @@ export const SCHEMAS = {
       h: column('Highest prices.'),
       l: column('Lowest prices.'),
       c: column('Prices at the end.'),
-      v: column('Volumes in whole base tokens.'),
+      v: column('Volumes in whole base tokens, exact where the trades of all blocks of the bar are known.'),
     },
     ['s'],
   ),
@@ -186,6 +215,8 @@ export const EXAMPLES = {
         ...{ last_price: 11603.98686742443, base_volume: 42.94792892, target_volume: 498367.2 },
         ...{ bid: 11536.3, ask: 11605.7, high: 11871.4, low: 11390.2 },
         ...{ pool_price: 11543.17094387, liquidity: 3838481.260490884, liquidity_in_usd: 4950000.4 },
+        ...{ pool_base_volume: 41.9078, pool_target_volume: 486202.61, is_pool_volume_complete: true },
+        pool_last_price: 11551.8,
       },
     ],
   },
@@ -210,9 +241,18 @@ export const EXAMPLES = {
     candles: [
       {
         ...{ time: TIME, open: 11603.9, high: 11871.4, low: 11590.2, close: 11733.5 },
-        ...{ volume: 1.25, target_volume: 14600.5, is_closed: true, is_complete: true },
+        ...{ volume: 1.25, target_volume: 14600.5, is_closed: true, is_complete: true, is_volume_exact: true },
       },
     ],
+  },
+  TradeList: {
+    buy: [
+      {
+        ...{ trade_id: `${'9f'.repeat(32)}-0`, price: 11603.2, base_volume: 0.25, target_volume: 2900.8 },
+        ...{ trade_timestamp: TIME * 1_000, type: 'buy' },
+      },
+    ],
+    sell: [],
   },
   UdfHistory: { s: 'ok', t: [TIME], o: [11603.9], h: [11871.4], l: [11590.2], c: [11733.5], v: [1.25] },
   UdfSymbol: { name: TICKER, ticker: TICKER, session: '24x7', timezone: 'Etc/UTC', minmov: 1, pricescale: 100 },

@@ -1,6 +1,7 @@
 import { INTERVALS, RESOLUTIONS } from './candles.ts';
 import { COMMON, document, ERRORS, HEADERS, headers, PARAMETERS, RESPONSES } from './openapi-components.ts';
 import { ref, SCHEMAS } from './openapi-schemas.ts';
+import { DEFAULT_TRADES, MAX_TRADES } from './parameters.ts';
 import { OPEN_API_PATH, type RestPaths, UDF_PREFIX } from './paths.ts';
 
 /** What the description of the REST API depends on. */
@@ -20,13 +21,13 @@ export function createOpenApi({ paths, version, isSandbox, maxCandles }: OpenApi
     info: {
       title: 'pdex-gateway: market data',
       version,
-      summary: 'Pairs, tickers, order books and candles of a decentralized exchange.',
+      summary: 'Pairs, tickers, order books, trades and candles of a decentralized exchange.',
       description: `${isSandbox ? 'This gateway serves simulated data. ' : ''}${DESCRIPTION}`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
     tags: [
-      { name: 'market', description: 'The documents of a market-data host, and candles.' },
+      { name: 'market', description: 'The documents of a market-data host, trades, and candles.' },
       { name: 'udf', description: "Candles as TradingView's Universal Datafeed (UDF) defines them." },
       { name: 'description', description: 'This document.' },
     ],
@@ -36,6 +37,7 @@ export function createOpenApi({ paths, version, isSandbox, maxCandles }: OpenApi
       [paths.tickers]: { get: TICKERS },
       [paths.orderBook]: { get: ORDER_BOOK },
       [paths.candles]: { get: candles(maxCandles) },
+      [paths.trades]: { get: TRADES },
       ...Object.fromEntries(Object.entries(UDF).map(([name, get]) => [`${UDF_PREFIX}${name}`, { get }])),
       [OPEN_API_PATH]: { get: OPEN_API },
     },
@@ -62,7 +64,7 @@ const TICKERS = {
   tags: ['market'],
   summary: 'Prices and volumes of all pairs',
   description:
-    'The last price and the 24-hour volumes of each pair, in the order of the market-data host. The gateway adds fields from other data that it has: the best prices of order books that it has read within the last minute, the 24-hour high and low, and the price and liquidity of the pool on the chain. All pools have the same beacon height.',
+    'The last price and the 24-hour volumes of each pair, in the order of the market-data host. The gateway adds fields from other data that it has: the best prices of order books that it has read within the last minute, the 24-hour high and low, and the price, the liquidity and the trades of the pool on the chain. All pools have the same beacon height.',
   parameters: CONDITIONS,
   responses: { 200: document('The tickers.', 'TickerList', 'X-Pdex-Height'), ...ERRORS },
 };
@@ -75,6 +77,10 @@ function query(name: string, description: string, schema: object, required = fal
 
 function seconds(name: string, description: string, required = false) {
   return query(name, `${description} In seconds since 1970-01-01T00:00:00Z.`, { type: 'integer' }, required);
+}
+
+function milliseconds(name: string, description: string) {
+  return query(name, `${description} In milliseconds since 1970-01-01T00:00:00Z.`, { type: 'integer', minimum: 0 });
 }
 
 const ORDER_BOOK = {
@@ -98,6 +104,34 @@ const ORDER_BOOK = {
     ...CONDITIONS,
   ],
   responses: { 200: document('The order book.', 'OrderBook'), ...NOT_FOUND, ...ERRORS },
+};
+
+const TRADES = {
+  operationId: 'getHistoricalTrades',
+  tags: ['market'],
+  summary: 'The newest trades of a ticker',
+  description:
+    "The trades of the blocks, exactly, in CoinGecko's form: through the pools on the chain that have the ticker id, the newest first on each side. They begin with the first block whose trades the gateway knows. The newest blocks are included, and the last two of them can still be replaced. Only pools of the third version of the exchange have trades.",
+  parameters: [
+    query(
+      'ticker_id',
+      'A ticker id or a pool id. A ticker id that several pools have means all of them.',
+      NON_EMPTY,
+      true,
+    ),
+    query('pool_id', 'Only trades through this pool of the ticker id.', { type: 'string' }),
+    query('limit', 'Maximum number of trades, both sides together.', {
+      ...{ type: 'integer', minimum: 1, maximum: MAX_TRADES, default: DEFAULT_TRADES },
+    }),
+    milliseconds('start_time', 'Only trades of blocks that were made at this time or later.'),
+    milliseconds(
+      'end_time',
+      'Only trades of blocks that were made before this time, which must be after `start_time`.',
+    ),
+    query('type', 'Only trades whose trader bought, or sold, the base token.', { enum: ['buy', 'sell'] }),
+    ...CONDITIONS,
+  ],
+  responses: { 200: document('The trades.', 'TradeList', 'X-Pdex-Height'), ...NOT_FOUND, ...ERRORS },
 };
 
 function candles(maxCandles: number): object {

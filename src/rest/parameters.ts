@@ -3,6 +3,7 @@ import { BadUserInputError } from '../errors.ts';
 import { DEFAULT_CANDLES } from '../loaders/candles.ts';
 import { type CandlesRequest, INTERVALS, RESOLUTIONS } from './candles.ts';
 import type { OrderBookRequest } from './order-books.ts';
+import type { TradesRequest } from './trades.ts';
 import type { SearchRequest } from './udf.ts';
 
 /** More entries than any book has. */
@@ -64,6 +65,29 @@ export function readCandlesParameters(
 
 const FORMATS = { json: false, csv: true };
 
+/** Trades of a document if `limit` is not set. */
+export const DEFAULT_TRADES = 100;
+
+/** The maximum number of trades in a document. */
+export const MAX_TRADES = 500;
+
+/** Milliseconds up to the year 5138: a number of microseconds is refused. */
+const MILLISECONDS = /^\d{1,14}$/;
+
+/** Reads the parameters of `/historical_trades`. @throws BadUserInputError that names the parameter */
+export function readTradesParameters(parameters: URLSearchParams): TradesRequest {
+  const symbol = readRequired(parameters, 'ticker_id');
+  const poolId = readOnce(parameters, 'pool_id');
+  const last = readCount(parameters, 'limit', MAX_TRADES) ?? DEFAULT_TRADES;
+  const [from, to] = ['start_time', 'end_time'].map((name) => readTime(parameters, name, MILLISECONDS, 'milliseconds'));
+  if (from !== undefined && to !== undefined && from >= to)
+    throw new BadUserInputError('start_time is not before end_time.');
+  const type = readOnce(parameters, 'type');
+  return { symbol, poolId, last, from, to, type: type === undefined ? type : readOneOf(TYPES, 'type', type) };
+}
+
+const TYPES = { buy: 'buy', sell: 'sell' } as const;
+
 /**
  * Reads the parameters of `/udf/history`. A chart requests more bars than it needs: the newest ones that are allowed are enough.
  *
@@ -105,11 +129,16 @@ function readOneOf<Value>(values: Readonly<Record<string, Value>>, name: string,
 }
 
 function readSeconds(parameters: URLSearchParams, name: string): Instant | undefined {
+  const seconds = readTime(parameters, name, SECONDS, 'seconds');
+  return seconds && seconds * 1_000;
+}
+
+function readTime(parameters: URLSearchParams, name: string, form: RegExp, unit: string): number | undefined {
   const text = readOnce(parameters, name);
   if (text === undefined) return undefined;
-  if (SECONDS.test(text)) return Number(text) * 1_000;
+  if (form.test(text)) return Number(text);
   throw new BadUserInputError(
-    `${name} is ${JSON.stringify(text)}. It must be whole seconds since 1970-01-01T00:00:00Z.`,
+    `${name} is ${JSON.stringify(text)}. It must be whole ${unit} since 1970-01-01T00:00:00Z.`,
   );
 }
 

@@ -7,7 +7,7 @@ export const REST_PREFIX = '/api/';
 /** How the paths of TradingView's Universal Datafeed begin, which are the same for all partners. */
 export const UDF_PREFIX = '/udf/';
 
-/** The paths of the documents of a market-data host, and of candles. */
+/** The paths of the documents of a market-data host, of candles and of trades. */
 export type RestPaths = ReturnType<typeof restPaths>;
 
 /** How the documented paths of a market-data host begin, with the segment that names the partner. */
@@ -23,5 +23,6 @@ export function restPaths(partner: string) {
     tickers: `${base}/tickers`,
     orderBook: `${base}/orderbook`,
     candles: `${base}/candles`,
+    trades: `${base}/historical_trades`,
   };
 }

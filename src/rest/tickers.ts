@@ -1,15 +1,15 @@
-import { toDecimal } from '../domain/amount.ts';
+import { toShortestDecimal } from '../domain/amount.ts';
 import { poolPairAt } from '../domain/exchange.ts';
 import { placeWithPriceOf, type Ticker } from '../domain/market.ts';
 import { bestAsk, bestBid, type OrderBook } from '../domain/order-book.ts';
 import { liquidityIn, type PoolPair } from '../domain/pool-pair.ts';
 import { basePrice, tokenPrice } from '../domain/price.ts';
-import type { TokenId } from '../domain/token.ts';
 import { liquidityUsd } from '../domain/usd-prices.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { Loaders } from '../loaders/loaders.ts';
 import type { TokenLoader } from '../loaders/token.ts';
-import type { DayRange, DayRanges } from './day-ranges.ts';
+import { priceOfTrade } from '../loaders/trades.ts';
+import type { DayFigures, DayRange, DayTrades } from './day-figures.ts';
 import { type DocumentOptions, listTexts, type WrittenDocument } from './document.ts';
 
 /** A book that was read longer ago says nothing about the current bid and ask: two rounds of the sweep, within these bounds. */
@@ -21,17 +21,20 @@ const MAX_SHORT_LIST = 500;
 const LONG_LIST_MS = 1_000;
 
 /** What the document of `/tickers` is written from. */
-type TickersOptions = DocumentOptions & { readonly dayRanges: DayRanges };
+type TickersOptions = DocumentOptions & {
+  readonly dayRanges: DayFigures<DayRange>;
+  readonly dayTrades: DayFigures<DayTrades>;
+};
 
 /**
  * Writes `/tickers`. Everything that is not known is left out, and no upstream is called for it. Only the first documents wait for
- * the highs and lows.
+ * the figures of 24 hours.
  *
  * @throws UpstreamError if tickers cannot be read
  */
 export async function writeTickers(loaders: Loaders, options: TickersOptions): Promise<WrittenDocument> {
   const { sources, dependencies, tokens } = loaders;
-  const { now, maxAgeMs, dayRanges, bookSweepPerMinute } = options;
+  const { now, maxAgeMs, dayRanges, dayTrades, bookSweepPerMinute } = options;
   const { orderBooks } = sources;
   const { tickers } = sources.market;
 
@@ -45,10 +48,12 @@ export async function writeTickers(loaders: Loaders, options: TickersOptions): P
   const { rows, byTickerId } = await loaders.market.tickers.all();
   const head = headInUse();
   dependencies.dependOn(headInUse, head, sources.head.nextAt);
-  if (head)
-    await dayRanges.refresh(head, () => new Set(rows.flatMap((row) => placeWithPriceOf(head.exchange, row) ?? [])));
+  if (head) {
+    const places = () => new Set(rows.flatMap((row) => placeWithPriceOf(head.exchange, row) ?? []));
+    await Promise.all([dayRanges.refresh(head, places), dayTrades.refresh(head, places)]);
+  }
   dependOnBooks(rows.length);
-  dependencies.dependOn(dayRanges.version, dayRanges.version(), sources.head.nextAt);
+  for (const { version } of [dayRanges, dayTrades]) dependencies.dependOn(version, version(), sources.head.nextAt);
   const prices = head && sources.usdPrices(head.exchange, tokens.list);
   const twoRoundsMs = bookSweepPerMinute && (2 * 60_000 * byTickerId.size) / bookSweepPerMinute;
   const maxBookAgeMs = Math.min(MAX_BOOK_AGE_MS, Math.max(MIN_BOOK_AGE_MS, twoRoundsMs));
@@ -77,7 +82,9 @@ export async function writeTickers(loaders: Loaders, options: TickersOptions): P
     if (head === undefined || place === undefined) return writeTicker(ticker, bookOf(ticker), tokens);
     const pool = poolPairAt(head.exchange, place);
     const range = dayRanges.of(head.exchange, place);
-    return writeTicker(ticker, bookOf(ticker), tokens, { pool, range, usd: prices && liquidityUsd(prices, pool) });
+    const trades = dayTrades.of(head.exchange, place);
+    const usd = prices && liquidityUsd(prices, pool);
+    return writeTicker(ticker, bookOf(ticker), tokens, { pool, range, trades, usd });
   }
 
   return {
@@ -96,6 +103,7 @@ export async function writeTickers(loaders: Loaders, options: TickersOptions): P
 type PoolOfTicker = {
   readonly pool: PoolPair;
   readonly range: DayRange | undefined;
+  readonly trades: DayTrades | undefined;
   /** The value of both reserves in US dollars. */
   readonly usd: number | undefined;
 };
@@ -104,7 +112,7 @@ function writeTicker(
   ticker: Ticker,
   book: OrderBook | undefined,
   tokens: TokenLoader,
-  { pool, range, usd }: Partial<PoolOfTicker> = {},
+  { pool, range, trades, usd }: Partial<PoolOfTicker> = {},
 ): string {
   const priceOf = (each: PoolPair) => tokenPrice(basePrice, each, ticker.baseId, tokens.list);
   // The range may have been read a moment ago: the current price counts too. The highest price of one token is the lowest of
@@ -127,17 +135,27 @@ function writeTicker(
     high: known.length > 0 ? Math.max(...known) : undefined,
     low: known.length > 0 ? Math.min(...known) : undefined,
     pool_price: pool && priceOf(pool),
+    pool_last_price:
+      pool && trades?.lastTrade && priceOfTrade({ trade: trades.lastTrade, pool }, ticker.baseId, tokens.list),
   });
-  const decimals = tokens.decimalsOf(ticker.targetId);
-  const liquidity =
-    pool === undefined || decimals === undefined
-      ? ''
-      : `,"liquidity":${wholeLiquidity(pool, ticker.targetId, decimals)}`;
-  return `${text.slice(0, -1)}${liquidity}${usd === undefined ? '' : `,"liquidity_in_usd":${usd}`}}`;
+  if (pool === undefined) return text;
+  return `${text.slice(0, -1)}${exactTexts(ticker, { pool, trades }, tokens)}${usd === undefined ? '' : `,"liquidity_in_usd":${usd}`}}`;
 }
 
-/** In whole target tokens, as a JSON number with all its digits: a double would round it. */
-function wholeLiquidity(pool: PoolPair, targetId: TokenId, decimals: number): string {
-  const text = toDecimal(liquidityIn(pool, targetId), decimals);
-  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+/** Amounts in whole tokens, as JSON numbers with all their digits: a double would round them. */
+function exactTexts(
+  ticker: Ticker,
+  { pool, trades }: Pick<PoolOfTicker, 'pool' | 'trades'>,
+  tokens: TokenLoader,
+): string {
+  const { baseId, targetId } = ticker;
+  const [baseDecimals, targetDecimals] = [tokens.decimalsOf(baseId), tokens.decimalsOf(targetId)];
+  if (targetDecimals === undefined) return '';
+  const liquidity = `,"liquidity":${toShortestDecimal(liquidityIn(pool, targetId), targetDecimals)}`;
+  const volume = trades?.volume;
+  if (volume === undefined || baseDecimals === undefined) return liquidity;
+  const { token1, token2, isComplete } = volume;
+  const [base, target] = pool.token1Id === baseId ? [token1, token2] : [token2, token1];
+  const amounts = `"pool_base_volume":${toShortestDecimal(base, baseDecimals)},"pool_target_volume":${toShortestDecimal(target, targetDecimals)}`;
+  return `${liquidity},${amounts},"is_pool_volume_complete":${isComplete}`;
 }

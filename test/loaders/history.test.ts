@@ -13,6 +13,7 @@ import { HeadPin } from '../../src/loaders/head-pin.ts';
 import { createHistoryLoader, type HistoryLoader } from '../../src/loaders/history.ts';
 import type { PriceChange } from '../../src/loaders/price-changes.ts';
 import type { TokenLoader } from '../../src/loaders/token.ts';
+import { createTradesAtHead } from '../../src/loaders/trades-at-head.ts';
 import { createWindowStarts, type WindowStarts } from '../../src/loaders/window-starts.ts';
 import { createBulkhead } from '../../src/upstream/bulkhead.ts';
 import { exchangeStateOf, poolOf, tokenId } from '../domain/pools.ts';
@@ -37,6 +38,9 @@ const QUEUE = createBulkhead({
   maxQueued: 100,
   maxWaitMs: 10_000,
 });
+const NO_TRADES = {
+  of: async () => ({ trades: [], isComplete: true, poolsWithLiquidityChanges: new Set<string>() }),
+};
 const LIST = toTokenList(['a', 'b', 'd'].map((name) => ({ tokenId: tokenId(name), symbol: undefined, decimals: 2 })));
 const TOKENS = { list: LIST, decimalsOf: (id: string) => LIST.get(id)?.decimals } as TokenLoader;
 
@@ -91,7 +95,14 @@ function loaderAt(history: HistoryModel, head: Head, windowStarts: WindowStarts 
   >[0];
   const pinned = new HeadPin(follower, dependencies, head);
   const options = {
-    sources: { history, historyQueue: QUEUE, windowStarts, head: { get: async () => head, nextAt: () => undefined } },
+    sources: {
+      history,
+      historyQueue: QUEUE,
+      windowStarts,
+      trades: NO_TRADES,
+      tradesAtHead: createTradesAtHead(history),
+      head: { get: async () => head, nextAt: () => undefined },
+    },
     head: pinned,
     dependencies,
     tokens: TOKENS,

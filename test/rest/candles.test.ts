@@ -8,7 +8,18 @@ import { until } from '../support/until.ts';
 const PRV = '0000000000000000000000000000000000000000000000000000000000000004';
 const BTC = 'b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696';
 const START_SECONDS = START / 1_000;
-const COLUMNS = ['time', 'open', 'high', 'low', 'close', 'volume', 'target_volume', 'is_closed', 'is_complete'];
+const COLUMNS = [
+  'time',
+  'open',
+  'high',
+  'low',
+  'close',
+  'volume',
+  'target_volume',
+  'is_closed',
+  'is_complete',
+  'is_volume_exact',
+];
 
 /** A gateway that has recorded the two hours below its head, and some blocks after. */
 async function openRecorded() {
@@ -28,11 +39,12 @@ async function openRecorded() {
 }
 
 const FIELDS =
-  'openTime open high low close inverseOpen inverseHigh inverseLow inverseClose volume inverseVolume isClosed isComplete';
+  'openTime open high low close inverseOpen inverseHigh inverseLow inverseClose volume inverseVolume isClosed isComplete isVolumeExact';
 type Candle = Readonly<Record<string, number>> & {
   readonly openTime: string;
   readonly isClosed: boolean;
   readonly isComplete: boolean;
+  readonly isVolumeExact: boolean;
 };
 
 /** The row of a candle whose base token is token 2, or token 1. */
@@ -47,7 +59,13 @@ function toRow(candle: Candle, isToken1: boolean) {
         ['volume', 'inverseVolume'],
       ];
   const values = [...prices, ...volumes].map((name) => candle[name]);
-  const row = [Date.parse(candle.openTime) / 1_000, ...values, candle.isClosed, candle.isComplete];
+  const row = [
+    Date.parse(candle.openTime) / 1_000,
+    ...values,
+    candle.isClosed,
+    candle.isComplete,
+    candle.isVolumeExact,
+  ];
   return Object.fromEntries(COLUMNS.map((name, index) => [name, row[index]]));
 }
 

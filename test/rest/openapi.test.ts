@@ -89,13 +89,15 @@ describe('the description', () => {
 
   test('is served, and names the paths that are served', async () => {
     const store = createStoreModel();
-    const { read } = await openRest({ store, config: { marketDataPartner: 'some-partner', historyBackfillHours: 0 } });
+    const config = { marketDataPartner: 'some-partner', historyBackfillHours: 0 };
+    const { read } = await openRest({ store, config, sandbox: { exchange: 'v3' } });
     const { paths, info } = await read('/openapi.json');
     expect(Object.keys(paths)).toEqual([
       '/api/v1/public/some-partner/pairs',
       '/api/v1/public/some-partner/tickers',
       '/api/v1/public/some-partner/orderbook',
       '/api/v1/public/some-partner/candles',
+      '/api/v1/public/some-partner/historical_trades',
       ...['/udf/config', '/udf/time', '/udf/symbols', '/udf/search', '/udf/history'],
       '/openapi.json',
     ]);
@@ -103,6 +105,7 @@ describe('the description', () => {
     const required: Readonly<Record<string, string>> = {
       orderbook: '?ticker_id=pBTC_PRV',
       candles: '?ticker_id=pBTC_PRV&interval=1h',
+      historical_trades: '?ticker_id=pBTC_PRV',
       symbols: '?symbol=pBTC_PRV',
       history: '?symbol=pBTC_PRV&resolution=60&from=0&to=1800000000',
     };
@@ -112,6 +115,7 @@ describe('the description', () => {
 
 describe('real responses match the description', () => {
   const RECORDED: TestGatewayOptions = { config: { historyBackfillHours: 0 } };
+  const V3: TestGatewayOptions = { ...RECORDED, sandbox: { exchange: 'v3' } };
   const LIMITED: Partial<Config> = { rateLimitPerSecond: 1, rateLimitBurst: 1 };
 
   test.each<[string, number, TestGatewayOptions?, RequestInit?]>([
@@ -136,12 +140,21 @@ describe('real responses match the description', () => {
     ['/candles?ticker_id=pBTC_PRV&interval=1h', 304, RECORDED, { headers: { 'if-none-match': '*' } }],
     ['/candles?ticker_id=pBTC_PRV&interval=1h', 503],
     ['/candles?ticker_id=pBTC_PRV&interval=1h', 503, { without: 'NODE' }],
+    ['/tickers', 200, V3],
+    ['/candles?ticker_id=pBTC_PRV&interval=1h', 200, V3],
+    ['/historical_trades?ticker_id=PRV_pUSDT&limit=500', 200, V3],
+    ['/historical_trades?ticker_id=PRV_pUSDT&pool_id=x&type=buy&start_time=0&end_time=1800000000000', 404, V3],
+    ['/historical_trades?ticker_id=PRV_pUSDT', 304, V3, { headers: { 'if-none-match': '*' } }],
+    ['/historical_trades?ticker_id=PRV_pUSDT&limit=501', 400, V3],
+    ['/historical_trades?ticker_id=PRV_pUSDT', 503, { sandbox: { exchange: 'v3' } }],
+    ['/historical_trades?ticker_id=PRV_pUSDT', 404, RECORDED],
     ['/udf/symbols?symbol=pBTC_PRV', 200],
     ['/udf/search?query=usd&type=crypto&exchange=pDEX&limit=3', 200],
     ['/udf/history?symbol=pBTC_PRV&resolution=1&from=0&to=1800000000&countback=9', 200, RECORDED],
     ['/udf/history?symbol=pBTC_PRV&resolution=1&from=0&to=60', 200, RECORDED],
   ])('%s: %i', async (path, status, options, init) => {
-    const { get } = await openRest(options === RECORDED ? { ...options, store: createStoreModel() } : options);
+    const isRecorded = options?.config?.historyBackfillHours === 0;
+    const { get } = await openRest(isRecorded ? { ...options, store: createStoreModel() } : options);
     // A request that costs more than the burst is admitted while the client has all of its points.
     const url = path.startsWith('/udf') ? path : BASE + path;
     if (status === 429) await get(url);

@@ -30,14 +30,15 @@ export function writeCachedPool(
 
   const newest = sources.head.current();
   if (cache === undefined || newest === undefined) return undefined;
-  if (cache.uncacheable.get(shape) === sources.windowStarts.reads()) return undefined;
+  const reads = () => sources.windowStarts.reads() + sources.tradesAtHead.reads();
+  if (cache.uncacheable.get(shape) === reads()) return undefined;
 
   // With loaders of its own, which note everything that the text depends on, and not only what this response has not read yet.
   const own = createContext(service, { head: newest });
   if (cached?.validity !== undefined && own.loaders.canInclude(cached.validity)) return undefined;
   const text = write(own);
   if (text === undefined || text.length > MAX_CACHED_LENGTH || !own.loaders.isTextCacheable()) {
-    cache.uncacheable.set(shape, sources.windowStarts.reads());
+    cache.uncacheable.set(shape, reads());
     return undefined;
   }
   const validity = own.loaders.textValidity();

@@ -49,7 +49,7 @@ function findPoolPair(id: string, { exchange }: Loaders): ReturnType<Finder> {
   return exchange.named(ids, at);
 }
 
-/** Finds a trade of one of the newest blocks, by `<height>:<transaction>:<step>`. */
+/** Finds a trade of one of the newest blocks, or a recorded one, by `<height>:<transaction>:<step>`. */
 function findTradeById(id: string, loaders: Loaders): ReturnType<Finder> {
   const [, height = '', transactionId = '', step] = /^([1-9]\d*):([0-9a-f]{64}):(\d)$/.exec(id) ?? [];
   const beaconHeight = readHeight(height);
@@ -66,7 +66,7 @@ builder.queryFields((t) => ({
     type: NodeRef,
     nullable: true,
     description:
-      "Finds an object by its id. Ids are readable: 'Pair:<pool id>', 'Ticker:<pool id>', 'PoolPair:<id1>-<id2>', 'PoolPair:<id1>-<id2>@<height>', 'Token:<id>', 'ChainInfo:<name>', 'BestBlock:<chain id>', 'Trade:<height>:<transaction>:<step>'. A trade is found in the newest `service.limits.maxResumedHeights` blocks; one of an earlier block is HEIGHT_NOT_AVAILABLE. Null if there is no such object. Null with an error if its upstream cannot be read. Text in any other format is BAD_USER_INPUT.",
+      "Finds an object by its id. Ids are readable: 'Pair:<pool id>', 'Ticker:<pool id>', 'PoolPair:<id1>-<id2>', 'PoolPair:<id1>-<id2>@<height>', 'Token:<id>', 'ChainInfo:<name>', 'BestBlock:<chain id>', 'Trade:<height>:<transaction>:<step>'. A trade is found in the newest `service.limits.maxResumedHeights` blocks and in the recorded history; one of a block whose trades are not known is HEIGHT_NOT_AVAILABLE. Null if there is no such object. Null with an error if its upstream cannot be read. Text in any other format is BAD_USER_INPUT.",
     args: { id: t.arg.id({ required: true, description: 'Id of the object.', extensions: IS_NODE_ID }) },
     resolve: (_root, { id }, { loaders }) => findNode(id, loaders),
   }),

@@ -12,6 +12,7 @@ import {
   readOrderBookParameters,
   readSearchParameters,
   readSymbolParameter,
+  readTradesParameters,
 } from '../../rest/parameters.ts';
 import { OPEN_API_PATH, REST_PREFIX, restBase, restPaths, UDF_PREFIX } from '../../rest/paths.ts';
 import type { RestApi } from '../../rest/rest-api.ts';
@@ -72,6 +73,7 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
     [paths.tickers, { endpoint: 'tickers', handle: respondWith(() => api.tickers()) }],
     [paths.orderBook, { endpoint: 'orderbook', handle: respondWith(readOrderBook) }],
     [paths.candles, { endpoint: 'candles', handle: respondWith(readCandles) }],
+    [paths.trades, { endpoint: 'trades', handle: respondWith(readTrades) }],
     [`${UDF_PREFIX}config`, udf((exchange) => admit(exchange, () => writer.sendFixed(exchange, udfConfig)))],
     [`${UDF_PREFIX}time`, udf((exchange) => admit(exchange, () => writer.sendTime(exchange, now())))],
     [
@@ -140,12 +142,18 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
     return document;
   }
 
-  /** Candles cost as much as in an operation. */
+  /** Candles and trades cost as much as in an operation. */
   function readCandles(sent: RestRequest): MaybePromise<RestDocument> {
     const { accept } = sent.exchange.request.headers;
     const request = readCandlesParameters(parametersOf(sent), accept, maxCandles);
     pay(sent.account, recordedObjects(request.last).field);
     return api.candles(request, requesterOf(sent));
+  }
+
+  function readTrades(sent: RestRequest): MaybePromise<RestDocument> {
+    const request = readTradesParameters(parametersOf(sent));
+    pay(sent.account, recordedObjects(request.last).field);
+    return api.trades(request, requesterOf(sent));
   }
 
   function readHistory(sent: RestRequest): MaybePromise<RestDocument> {

@@ -54,7 +54,7 @@ export function createIndex(options: IndexOptions): Respond {
 
 function linksOf({ explorer, graphiql, restBase, hasAdminPages }: IndexOptions): readonly Link[] {
   const hasExplorer = typeof explorer !== 'string';
-  const restText = `Pairs, tickers and order books below ${restBase}, for listing sites, described by OpenAPI.`;
+  const restText = `Pairs, tickers, order books and trades below ${restBase}, for listing sites, described by OpenAPI.`;
   const page = (path: string, title: string, text: string, isThere = true) => (isThere ? [{ path, title, text }] : []);
   return [
     page(INDEX_PATH, 'Explorer', 'Markets, the chain and this gateway, live, in a browser.', hasExplorer),

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
-import { createDayRanges, type DayRange } from '../../src/rest/day-ranges.ts';
+import { createDayFigures, type DayRange } from '../../src/rest/day-figures.ts';
 import { startGateway } from '../support/gateway.ts';
 
 /** The head of a sandbox, and ranges whose reads the test ends. */
@@ -15,13 +15,14 @@ async function open() {
     fail(): void;
   }[] = [];
   let recorded = 1;
-  const ranges = createDayRanges({
+  const ranges = createDayFigures<DayRange>({
     read(_head, pools) {
       const { promise, resolve, reject } = Promise.withResolvers<readonly (DayRange | undefined)[]>();
       reads.push({ pools, end: resolve, fail: () => reject(new Error('no history')) });
       return promise;
     },
-    recordedVersion: () => recorded,
+    versionOf: () => recorded,
+    pauseFactor: 49,
   });
   return { head, reads, ranges, record: () => ++recorded };
 }

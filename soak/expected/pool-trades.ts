@@ -87,7 +87,7 @@ export function pageMismatch(
 }
 
 /** The volume of a pool in the hours up to a block, with all of its trades. */
-export function expectedVolume(chain: Chain, block: Block, pool: TradingPool, hours: number): Volume {
+function expectedVolume(chain: Chain, block: Block, pool: TradingPool, hours: number): Volume {
   return sumOf(tradesInWindow(chain, block, pool, hours), windowStart(block, hours));
 }
 
@@ -127,7 +127,7 @@ export function isInWindow({ time }: Block, block: Block, hours: number): boolea
 }
 
 /** The trades of a pool in the hours up to a block, newest first. */
-export function tradesInWindow(chain: Chain, block: Block, pool: TradingPool, hours: number): readonly ExpectedTrade[] {
+function tradesInWindow(chain: Chain, block: Block, pool: TradingPool, hours: number): readonly ExpectedTrade[] {
   return tradesSince(chain, block, pool, windowStart(block, hours) + 1);
 }
 

@@ -7,8 +7,6 @@ import {
   pageMismatch,
   type TradePage,
   type TradePlace,
-  tradedBy,
-  tradesInWindow,
   VOLUME_FIELDS,
   type Volume,
   volumeMismatch,
@@ -71,30 +69,22 @@ export function tradesQuery(
     return (
       (page && pageMismatch(chain, block, pool, page, isKnown)) ??
       (volume && volumeMismatch(chain, block, pool, hours, volume)) ??
-      (page && volume && listedMismatch(page, volume, block)) ??
-      (page && tradedPrice !== undefined ? priceMismatch(page, tradedPrice) : undefined)
+      (page && volume && tradedPrice !== undefined ? priceMismatch(page, tradedPrice, volume.isComplete) : undefined)
     );
   }
 
-  /** The price of the last trade is that of the first one on the first page. */
-  function priceMismatch({ nodes: [newest], after: place }: TradePage, tradedPrice: number | null): string | undefined {
+  /**
+   * The price of the last trade is that of the first one of the list. It is read once for a head, so that a block that is known since
+   * then can be missing: then it is that of another trade of the list.
+   */
+  function priceMismatch({ nodes, after: place }: TradePage, tradedPrice: number | null, isComplete: boolean) {
     if (place !== undefined) return undefined;
-    const price = newest?.price ?? null;
-    const expected = price === null || market?.base.id === market?.token2.id ? price : 1 / price;
-    return isNear(tradedPrice, expected) ? undefined : `tradedPrice is ${tradedPrice} instead of ${expected}`;
-  }
-
-  /** A volume is the sum of the listed trades of its window, if it is on one page: the gateway knows the same blocks for both. */
-  function listedMismatch({ nodes, hasNextPage, after: place }: TradePage, volume: Volume, block: Block) {
-    const all = tradesInWindow(chain, block, pool, hours);
-    const isListed = ({ transactionId, step }: { transactionId: string; step: number }) =>
-      nodes.some((node) => node.transactionId === transactionId && node.step === step);
-    const listed = all.filter(isListed);
-    const isCut = place !== undefined || (hasNextPage && listed.length === nodes.length);
-    if (isCut) return undefined;
-    const [token1, token2] = tradedBy(listed);
-    const isSame = volume.token1 === token1 && volume.token2 === token2 && volume.trades === listed.length;
-    return isSame ? undefined : `a volume of ${JSON.stringify(volume)}, with ${token1} and ${token2} listed`;
+    const isOfBase = market?.base.id === market?.token2.id;
+    const prices = nodes.map(({ price }) => (price === null || isOfBase ? price : 1 / price));
+    const isRight = isComplete
+      ? isNear(tradedPrice, prices[0] ?? null)
+      : tradedPrice === null || prices.some((price) => isNear(tradedPrice, price)) || nodes.length < 5;
+    return isRight ? undefined : `tradedPrice is ${tradedPrice}, the last trades have ${prices}`;
   }
 
   return {

@@ -21,10 +21,12 @@ export type Outages = {
    * shown the block of the head can be read for the heights near the tip: then the fault of one node explains an error.
    */
   explains(upstream: Upstream, from: number, to: number): boolean;
-  /** Whether faults explain that the trades of a block could not be read between two times. */
+  /** Whether faults explain that the trades of a block could not be read between two times. Its read begins when it is shown. */
   explainsTrades(from: number, to: number): boolean;
   /** Whether a node sent blocks with a trade that cannot be decoded, while a block that was shown between two times could be read. */
   explainsDamagedTrade(from: number, to: number): boolean;
+  /** Whether a node ever sent blocks with a trade that cannot be decoded. */
+  hasDamagedTrades(): boolean;
   /** Whether any node responded to requests for states with errors -8000 in the minutes before a time, so that it is called less. */
   hasFailedStates(at: number): boolean;
   /** Whether each node did that, could not be read between two times, or had a fork. */
@@ -68,7 +70,7 @@ export const BLOCKS_UNTIL_FINAL = 3;
 const AFTER_EFFECT_MS = 5_000;
 
 /** How long the trades of a block are not known after its read has failed: until they are read again. */
-const TRADES_AFTER_MS = 16_000;
+export const TRADES_AFTER_MS = 16_000;
 
 /** How long a block is remembered. */
 const REMEMBERED_MS = 120_000;
@@ -174,13 +176,13 @@ export function createOutages(nodes: number): Outages {
       return isEveryNodeAmong(found) || hides(found) || isReplaced;
     },
     explainsTrades(from, to) {
-      const since = from - TRADES_AFTER_MS;
-      if (fleetFaults(since, to).length > 0) return true;
-      const found = ofUpstream('NODE', [...during(since, to), ...within(ofTrades, since, to)]);
-      return isEveryNodeAmong(found) || hides(found) || (found.length > 0 && areBlocksReplaced(since, to));
+      if (fleetFaults(from, to).length > 0) return true;
+      const found = ofUpstream('NODE', [...during(from - AFTER_EFFECT_MS, to), ...within(ofTrades, from, to)]);
+      return isEveryNodeAmong(found) || hides(found) || (found.length > 0 && areBlocksReplaced(from, to));
     },
     explainsDamagedTrade: (from, to) =>
       within(ofTrades, from - REMEMBERED_MS, to).some(({ kind }) => kind === DAMAGED_TRADE),
+    hasDamagedTrades: () => ofTrades.some(({ kind }) => kind === DAMAGED_TRADE),
     replaceTip: () => void replacedAt.push(performance.now()),
     fork(height) {
       counts.set(FORK, (counts.get(FORK) ?? 0) + 1);

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../src/sandbox/chain/random.ts';
 import type { LongSubscriptions } from './clients/long-subscriptions.ts';
-import type { SoakContext } from './context.ts';
+import { pick, type SoakContext } from './context.ts';
+import { isV3, tradingPools } from './expected/exchange.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 import { createHttpClient } from './http-client.ts';
 import { headQuery } from './queries/heads.ts';
 import { tickerQuery, tickersQuery } from './queries/market.ts';
 import { pastHeightsQuery } from './queries/past-heights.ts';
+import { type TradesOfPool, tradesQuery } from './queries/pool-trades.ts';
 
 type Recovery = {
   readonly context: SoakContext;
@@ -17,6 +19,9 @@ type Recovery = {
 
 /** Maximum time for the gateway to recover after the last fault. */
 const RECOVERY_MS = 7_000;
+
+/** Maximum time until the trades of all blocks of an hour are recorded: some 200 blocks, each with a pause. */
+const COMPLETE_MS = 90_000;
 
 /** Maximum time until the gateway disconnects a client that does not respond to pings, which it sends every 12 s. */
 const DISCONNECT_MS = 45_000;
@@ -40,6 +45,9 @@ export async function checkRecovery({ context, gateway, subscriptions, random }:
     for (const query of [headQuery, tickersQuery, tickerQuery, pastHeightsQuery])
       await client.execute(query(later, random));
   }
+  // The trades of a damaged block stay unknown.
+  if (isV3(shown.chain) && !context.outages.hasDamagedTrades())
+    await untilNothing(COMPLETE_MS, 'the trades of an hour are not complete after recovery', incompleteVolume);
   await client.close();
   const errors = total(judge.counts.errors) - errorsBefore;
   if (errors > 0) judge.fail(`${errors} errors after recovery`);
@@ -49,6 +57,13 @@ export async function checkRecovery({ context, gateway, subscriptions, random }:
   await untilNothing(DISCONNECT_MS, 'subscriptions of disconnected clients remain', () => remaining(true));
   subscriptions.close();
   await untilNothing(3_000, 'subscriptions of disconnected clients remain', () => remaining(false));
+
+  async function incompleteVolume(): Promise<string[]> {
+    const pool = pick(random, tradingPools(shown.chain));
+    const answer = await client.execute(tradesQuery(later, { pool, hours: 1, first: 50 }));
+    const { volume } = (answer?.data?.['pool'] ?? {}) as TradesOfPool;
+    return volume?.isComplete ? [] : [JSON.stringify(volume)];
+  }
 
   async function remaining(hasLongSubscriptions: boolean): Promise<string[]> {
     // Updates fill the socket buffer of a client that has vanished. Only then does it differ from a slow one.

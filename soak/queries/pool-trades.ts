@@ -100,6 +100,7 @@ export function tradesQuery(
       ticker(poolId: $poolId) @include(if: $hasTicker) { tradedPrice }
     }`,
     variables: { poolId: pool.id, hours, first, after: after?.cursor, hasTicker: market !== undefined },
+    tradesSince: ({ beaconHeight }: Data) => shown.shownAt(beaconHeight ?? 0),
     check(data: Data, times) {
       const { beaconHeight, pool: found } = data;
       if (beaconHeight === undefined || found === undefined) return undefined;

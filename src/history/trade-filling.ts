@@ -22,7 +22,9 @@ export type TradeFilling = Filler & {
 
 type TradeFillingOptions = {
   readonly store: Pick<HistoryStore, 'missingTrades'>;
-  readonly recorder: Pick<Recorder, 'ready' | 'recorded' | 'recordTrades' | 'unrecorded'>;
+  readonly recorder: Pick<Recorder, 'ready' | 'recordTrades' | 'unrecorded'> & {
+    readonly recorded: Pick<Recorder['recorded'], 'tradeCoverage'>;
+  };
   readonly trades: Pick<HeadTrades, 'of' | 'readPast'>;
   /** Whether blocks that are not in memory have to wait: the node is unwell or limits calls, clients need it, or another replica reads. */
   readonly mustPause: () => boolean;
@@ -113,7 +115,11 @@ export function createTradeFilling(options: TradeFillingOptions): TradeFilling {
     lowest: () => tooOld,
     waitMs,
     read,
-    record: async (blocks) => (blocks.length > 0 ? recorder.recordTrades(blocks) : []),
+    async record(blocks) {
+      // Of the blocks that are too old only the first one is needed.
+      const wanted = blocks.filter(({ beaconHeight }) => beaconHeight >= tooOld);
+      return wanted.length > 0 ? recorder.recordTrades(wanted) : [];
+    },
     mustEnd: () => !mayRun(),
     rate,
   });

@@ -95,7 +95,7 @@ export function createCandleLoader({ view, readKnownTrades, tokens, limits }: Hi
     const known = await readKnownTrades(
       pool,
       (memoryFrom) => history.tradedIntervals({ poolIds, interval, from, to, upTo, memoryFrom }),
-      ({ time }) => time >= from && time < to,
+      { isNeeded: ({ time }) => time >= from && time < to, isNewestNeeded: false },
     );
     const exact = toExactIntervals(known, { interval, upTo });
     // Only missing trades can be recorded later.

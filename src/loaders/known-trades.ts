@@ -4,7 +4,6 @@ import { UpstreamBadShapeError } from '../errors.ts';
 import type { BesideMemory, RecordedTrade, TradedHeight } from '../history/trade-store.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadTrades } from '../live/chain/head-trades.ts';
-import type { createHistoryView } from './history-view.ts';
 
 /** A block of a head in memory. Its trades are in the order of the block, and `undefined` if they cannot be read. */
 export type BlockInMemory = TradedHeight & { readonly trades: readonly RecordedTrade[] | undefined };
@@ -17,21 +16,22 @@ export type KnownTrades<T> = BesideMemory<T> & { readonly blocks: readonly Block
  * both. The blocks in memory are those of the branch of the response's head.
  *
  * @param query reads the database, for the heights that are in memory from this one on
- * @param isNeeded selects the blocks in memory
- * @throws HistoryUnavailableError, UpstreamError if the trades of the block at the height of the pool cannot be read
+ * @param options.isNeeded selects the blocks in memory
+ * @param options.isNewestNeeded whether the block at the height of the pool must be known; true by default
+ * @throws HistoryUnavailableError, UpstreamError if the trades of a block that must be known cannot be read
  */
 export type ReadKnownTrades = <T>(
   pool: PoolPair,
   query: (memoryFrom: BeaconHeight) => Promise<BesideMemory<T>>,
-  isNeeded?: (block: TradedHeight) => boolean,
+  options?: { readonly isNeeded?: (block: TradedHeight) => boolean; readonly isNewestNeeded?: boolean },
 ) => Promise<KnownTrades<T>>;
 
 /** Creates the function of one response. */
 export function createKnownTrades(
-  view: Pick<ReturnType<typeof createHistoryView>, 'headsOf' | 'read'>,
+  view: { headsOf(pool: PoolPair): readonly Head[]; read<T>(operation: () => Promise<T>): Promise<T> },
   trades: Pick<HeadTrades, 'of'>,
 ): ReadKnownTrades {
-  return async (pool, query, isNeeded = () => true) => {
+  return async (pool, query, { isNeeded = () => true, isNewestNeeded = true } = {}) => {
     // Before the database is read: it says which of them it contains.
     const heads = view.headsOf(pool);
     const memoryFrom = heads[0]?.beaconHeight ?? pool.beaconHeight + 1;
@@ -40,7 +40,7 @@ export function createKnownTrades(
     const blocks = rest.map(async (head): Promise<BlockInMemory> => {
       const { beaconHeight, time } = head;
       const reading = readTradesOf(head, trades);
-      if (beaconHeight === pool.beaconHeight) return { beaconHeight, time, trades: await reading };
+      if (isNewestNeeded && beaconHeight === pool.beaconHeight) return { beaconHeight, time, trades: await reading };
       return { beaconHeight, time, trades: await reading.catch(() => undefined) };
     });
     return { ...found, blocks: await Promise.all(blocks) };

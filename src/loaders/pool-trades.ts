@@ -17,7 +17,7 @@ import { isBefore, NO_VOLUME, toVolumes } from './traded-windows.ts';
 export type TradeOfBlock = { readonly trade: RecordedTrade; readonly pool: PoolPair };
 
 /** Which trades are read: the newest ones up to the heights of the pools. */
-export type TradesSelection = {
+type TradesSelection = {
   /** The maximum number of trades of all pools together. */
   readonly last: number;
   /** Only trades before this place. */
@@ -116,10 +116,12 @@ export function createPoolTradeLoader({ view, readKnownTrades, tradesAtHead, lim
     const { value, blocks } = await readKnownTrades(
       pool,
       (memoryFrom) => history.trades({ poolIds, upTo, memoryFrom, last, before, from, to, sells }),
-      ({ beaconHeight, time }) =>
-        beaconHeight <= (before?.beaconHeight ?? upTo) &&
-        time >= (from ?? 0) &&
-        time < (to ?? Number.POSITIVE_INFINITY),
+      {
+        isNeeded: ({ beaconHeight, time }) =>
+          beaconHeight <= (before?.beaconHeight ?? upTo) &&
+          time >= (from ?? 0) &&
+          time < (to ?? Number.POSITIVE_INFINITY),
+      },
     );
     const found = new Map<string, RecordedTrade[]>(poolIds.map((id) => [id, []]));
     // The recorded blocks can be between those in memory.
@@ -162,10 +164,10 @@ export function createPoolTradeLoader({ view, readKnownTrades, tradesAtHead, lim
         });
     },
     async tradePage(pool, { first, after }) {
-      if (pool.v3 === undefined) return undefined;
       const size = readPageSize({ first }, limits.maxPageSize);
       const before = after == null ? undefined : parseTradeCursor(after);
       if (after != null && before === undefined) throw new BadUserInputError('after is not a valid cursor.');
+      if (pool.v3 === undefined) return undefined;
       view.dependOnTrades();
       const found = await loadTrades({ pool, last: size + 1, before });
       const trades = found.slice(0, size).map((trade) => ({ trade, pool }));

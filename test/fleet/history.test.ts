@@ -4,8 +4,9 @@ import { createPostgresStore } from '../../src/history/postgres-store.ts';
 import { createRecorder } from '../../src/history/recorder.ts';
 
 import type { HistoryStore } from '../../src/history/store.ts';
+import type { TradedBlock } from '../../src/history/trade-store.ts';
 import type { Head } from '../../src/live/chain/head.ts';
-import { POOL_IDS } from '../history/chains.ts';
+import { POOL_IDS, V3_POOL_IDS } from '../history/chains.ts';
 import { branchBlock, endlessBlock, FIRST_HEIGHT } from '../history/endless-chain.ts';
 import { headOf } from '../live/chain/heads.ts';
 import { usePostgres } from '../support/postgres.ts';
@@ -159,6 +160,52 @@ test('the others see that older heights are recorded', async () => {
   expect(b.history.isBackfilling()).toBe(true);
   b.recorder.add(headAt(17));
   await until(() => !b.history.isBackfilling());
+});
+
+/** A final block with one trade. */
+function tradedBlock(above: number): TradedBlock {
+  const [poolId = ''] = V3_POOL_IDS;
+  const trade = {
+    poolId,
+    transactionId: String(above),
+    step: 0,
+    steps: 1,
+    sells: 1,
+    sellAmount: 3n,
+    buyAmount: 2n,
+  } as const;
+  const { time } = endlessBlock(FIRST_HEIGHT + above);
+  const trades = [{ ...trade, sellAmountToOrders: 0n, buyAmountFromOrders: 0n }];
+  return { beaconHeight: FIRST_HEIGHT + above, hash: undefined, time, trades, isComplete: true };
+}
+
+test('two gateways that record the same trades count each once, and each sees what the other one has recorded', async () => {
+  await clean();
+  const fleet = { recorder: 'everybody' };
+  const [a, b] = [replicaOf(fleet, 'a'), replicaOf(fleet, 'b')];
+  await Promise.all([a.addHeads(0, 9), b.addHeads(0, 9)]);
+  await until(() => [a, b].every(({ last }) => last() === FIRST_HEIGHT + 6));
+  const [first, second] = [
+    [5, 4, 3, 0],
+    [0, 5, 4, 1],
+  ].map((heights) => heights.map(tradedBlock));
+  await Promise.all([a.recorder.recordTrades(first ?? []), b.recorder.recordTrades(second ?? [])]);
+  const [poolId = ''] = V3_POOL_IDS;
+  const query = { poolIds: [poolId], after: 0, upTo: FIRST_HEIGHT + 9, memoryFrom: FIRST_HEIGHT };
+  for (const { history } of [a, b]) {
+    const { recorded, value } = await history.volumes(query);
+    expect([...recorded].map((height) => height - FIRST_HEIGHT).sort((x, y) => x - y)).toEqual([0, 1, 3, 4, 5]);
+    expect(value.volumes.get(poolId)).toEqual({ traded1: 15n, traded2: 10n, trades: 5 });
+    const intervals = await history.tradedIntervals({ ...query, interval: 'ONE_DAY', from: 0 });
+    expect(intervals.value.map(({ traded }) => traded.get(poolId))).toMatchObject([{ traded1: 15n, traded2: 10n }]);
+  }
+
+  const version = b.history.tradesVersion();
+  await a.recorder.recordTrades([tradedBlock(2)]);
+  b.recorder.add(headAt(10));
+  await until(() => b.history.tradesVersion() > version);
+  expect(b.history.status().tradeCoverage).toMatchObject({ blocks: 6 });
+  expect([...a.problems, ...b.problems]).toEqual([]);
 });
 
 test('who takes over records what the last recorder did not', async () => {

@@ -99,6 +99,18 @@ const CASES: readonly Case[] = [
     query: (value) => `{ poolPairs(first: 3) { nodes { orders(first: ${value}) { id } } } }`,
   },
   {
+    name: 'PoolPair.trades(first:)',
+    type: 'Int',
+    values: ['50', '-1'],
+    query: (value) => `{ poolPairs(first: 3) { nodes { trades(first: ${value}) { nodes { id } } } } }`,
+  },
+  {
+    name: 'PoolPair.volume(hours:)',
+    type: 'Int',
+    values: ['24', '0'],
+    query: (value) => `{ poolPairs(first: 3) { nodes { volume(hours: ${value}) { trades } } } }`,
+  },
+  {
     name: 'Pair.depthLadder(levels:)',
     type: 'Int',
     values: ['20', '3'],

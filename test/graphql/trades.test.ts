@@ -176,7 +176,7 @@ test('a trade of one of the newest blocks can be found by its id', async () => {
     const { errors } = await find(id);
     codes.push(errors?.[0]?.extensions.code);
   }
-  expect(codes).toEqual(['HEIGHT_NOT_AVAILABLE', 'BAD_USER_INPUT', 'BAD_USER_INPUT', 'BAD_USER_INPUT']);
+  expect(codes).toEqual(['HISTORY_UNAVAILABLE', 'BAD_USER_INPUT', 'BAD_USER_INPUT', 'BAD_USER_INPUT']);
 
   sandbox.replaceTip();
   await expect.poll(async () => await find(trade?.id ?? '')).toEqual({ data: { node: null } });

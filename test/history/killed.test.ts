@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createHistoryStore } from '../../src/history/store-client.ts';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
-import { expectedBlock, poolsOf } from './recorded.ts';
+import { expectedBlock, expectedTrades, poolsOf } from './recorded.ts';
 
 const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 
@@ -124,6 +124,49 @@ describe('a gateway that is killed', () => {
     expect(recordedTo).toBeGreaterThan(first + 10);
     expect(blocks.length).toBeGreaterThan(recordedTo - first);
     expect(blocks).toEqual(blocks.map(({ height }) => ({ height, pools: expectedBlock(sandbox, height).pools })));
+  });
+
+  test('again and again has the trades of every final block once, and none that it does not know', async () => {
+    const sandbox = await createSandbox({ seed: 7, history: 20, exchange: 'v3' });
+    onTestFinished(sandbox.close);
+    const first = sandbox.chain.tip.height;
+    const folder = folderForTest();
+    for (let round = 0; round < 4; round++) {
+      const gateway = await startProcess(sandbox, folder);
+      for (let blocks = 0; blocks < 4 + round; blocks++) await gateway.advance();
+      if (round === 0) await expect.poll(() => gateway.metric('pdex_history_trade_blocks')).toBe(2);
+      // Some moment of the recording, and blocks that no gateway sees.
+      await gateway.end('SIGKILL');
+      sandbox.advance(2 * round);
+    }
+
+    const gateway = await startProcess(sandbox, folder);
+    for (let blocks = 0; blocks < 2; blocks++) await gateway.advance();
+    const recordedTo = sandbox.chain.tip.height - 3;
+    await expect.poll(() => gateway.metric('pdex_history_trade_blocks')).toBe(recordedTo - first + 1);
+    expect(await gateway.end('SIGTERM')).toEqual([0, null]);
+    expect(gateway.lines.filter(({ level }) => level >= 40)).toEqual([]);
+
+    const store = createHistoryStore({
+      database: { kind: 'sqlite', path: join(folder, 'pdex-history.sqlite') },
+      rawDays: 7,
+    });
+    onTestFinished(() => store.close());
+    await store.useChain('sandbox');
+    const heights = Array.from({ length: recordedTo - first + 1 }, (_, n) => first + n);
+    const expected = heights.flatMap((height) => expectedTrades(sandbox, height).trades);
+    const poolIds = sandbox.chain.exchangePools.map(({ id }) => id);
+    const { recorded, value } = await store.volumes({ poolIds, after: 0, upTo: recordedTo, memoryFrom: first });
+    expect([...recorded].sort((a, b) => a - b)).toEqual(heights);
+    expect(value).toMatchObject({ before: undefined, first: { beaconHeight: first }, heights: heights.length });
+    expect([...value.volumes.values()].reduce((sum, { trades }) => sum + trades, 0)).toBe(expected.length);
+    const candles = await store.tradedIntervals({
+      ...{ poolIds, interval: 'ONE_DAY', from: 0, upTo: recordedTo, memoryFrom: first },
+    });
+    const ofCandles = new Map<string, bigint>();
+    for (const { traded } of candles.value)
+      for (const [id, { traded1 }] of traded) ofCandles.set(id, (ofCandles.get(id) ?? 0n) + traded1);
+    expect(ofCandles).toEqual(new Map([...value.volumes].map(([id, { traded1 }]) => [id, traded1])));
   });
 
   test('and whose file was cut serves live data, and says that the history cannot be used', async () => {

@@ -7,12 +7,16 @@ import {
   type HistoryStore,
   type RecordedHeight,
 } from '../../src/history/store.ts';
+import type { TradedBlock } from '../../src/history/trade-store.ts';
 import { createTradesModel } from './trades-model.ts';
 
 /** A store in memory, which a test can look at and break. It has no candles. */
 export type MemoryStore = HistoryStore & {
   /** The recorded blocks by height. */
   readonly blocks: ReadonlyMap<BeaconHeight, FinalBlock>;
+  /** The blocks whose trades are recorded, ascending, and their heights in the order in which they were recorded. */
+  tradedBlocks(): readonly TradedBlock[];
+  readonly tradedOrder: readonly BeaconHeight[];
   /** The recorded heights in the order in which they were recorded. */
   readonly order: readonly BeaconHeight[];
   /** The times of `prune`. */
@@ -29,6 +33,7 @@ export type MemoryStore = HistoryStore & {
 export function createMemoryStore(): MemoryStore {
   const blocks = new Map<BeaconHeight, FinalBlock>();
   const order: BeaconHeight[] = [];
+  const tradedOrder: BeaconHeight[] = [];
   const pruned: Instant[] = [];
   const waiting = new Set<() => void>();
 
@@ -41,9 +46,30 @@ export function createMemoryStore(): MemoryStore {
     if (store.failure !== undefined) throw store.failure;
   }
 
-  const { recordTrades, missingTrades, tradeCoverage, trades, trade, volumes, tradedIntervals } = createTradesModel();
+  /** Whoever waits sees what happens after the recording too. */
+  function notify(): void {
+    setImmediate(() => {
+      for (const check of [...waiting]) check();
+    });
+  }
+
+  const {
+    blocks: tradedBlocks,
+    recordTrades,
+    deleteFrom: deleteTrades,
+    deleteBefore: _,
+    ...traded
+  } = createTradesModel();
   const store: MemoryStore = {
-    ...{ recordTrades, missingTrades, tradeCoverage, trades, trade, volumes, tradedIntervals },
+    ...traded,
+    async recordTrades(some) {
+      requireWorking();
+      notify();
+      tradedOrder.push(...some.map(({ beaconHeight }) => beaconHeight));
+      return recordTrades(some);
+    },
+    tradedBlocks,
+    tradedOrder,
     blocks,
     order,
     pruned,
@@ -76,10 +102,7 @@ export function createMemoryStore(): MemoryStore {
         blocks.set(beaconHeight, block);
         order.push(beaconHeight);
       }
-      // Whoever waits sees what happens after the recording too.
-      setImmediate(() => {
-        for (const check of [...waiting]) check();
-      });
+      notify();
       return leftOut;
     },
     async coverage(max) {
@@ -129,6 +152,7 @@ export function createMemoryStore(): MemoryStore {
       if (blocks.get(beaconHeight)?.time !== time) return [];
       const deleted = heights().filter((height) => height >= beaconHeight);
       for (const height of deleted) blocks.delete(height);
+      deleteTrades(beaconHeight);
       return deleted;
     },
     async prune(now) {

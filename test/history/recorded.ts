@@ -2,6 +2,8 @@ import type { ExchangeState } from '../../src/domain/exchange.ts';
 import { poolCount, poolPairAt } from '../../src/domain/exchange.ts';
 import { poolPairId } from '../../src/domain/pool-pair.ts';
 import type { FinalBlock } from '../../src/history/store.ts';
+import type { TradedBlock } from '../../src/history/trade-store.ts';
+import { volumesOf } from '../../src/sandbox/exchange/trades.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startGatewayForTest, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
 import { createMemoryStore, type MemoryStore } from './memory-store.ts';
@@ -20,7 +22,11 @@ export async function recordForTest({
   ...options
 }: TestGatewayOptions & { readonly store?: MemoryStore } = {}): Promise<RecordingGateway> {
   const store = options.store ?? createMemoryStore();
-  const gateway = await startGatewayForTest({ ...options, store, config: { historyBackfillHours: 0, ...config } });
+  const gateway = await startGatewayForTest({
+    ...options,
+    store,
+    config: { historyBackfillHours: 0, tradesBackfillHours: 0, ...config },
+  });
   await gateway.untilHeight(1);
   return {
     ...gateway,
@@ -46,6 +52,30 @@ export function expectedBlock({ chain }: Sandbox, height: number) {
           chain.reserves(pool, height)?.reserve2,
         ]);
   return { height, hash: block.hash, time: block.time * 1_000, pools: pools.sort(byId) };
+}
+
+/** What the trades of a recorded block have to be, by the chain of the sandbox. */
+export function expectedTrades({ chain }: Sandbox, height: number) {
+  const block = chain.block(height);
+  const trades = (block?.exchange?.events ?? []).flatMap((event) =>
+    event.kind === 'trade'
+      ? volumesOf(event.trade).map(({ poolId, sold, paid, got }, step) => ({
+          ...{ poolId, transactionId: event.trade.request.id, step },
+          ...{ sells: sold === 0 ? 1 : 2, sellAmount: paid, buyAmount: got },
+        }))
+      : [],
+  );
+  return { beaconHeight: height, hash: block?.hash, time: (block?.time ?? 0) * 1_000, isComplete: true, trades };
+}
+
+/** The same of a block whose trades were recorded. */
+export function recordedTrades({ trades, ...block }: TradedBlock) {
+  return {
+    ...block,
+    trades: trades.map(({ poolId, transactionId, step, sells, sellAmount, buyAmount }) => ({
+      ...{ poolId, transactionId, step, sells, sellAmount, buyAmount },
+    })),
+  };
 }
 
 /** The same of a block that was recorded. A hash that is not known is that of the chain. */

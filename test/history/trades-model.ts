@@ -155,7 +155,7 @@ export async function compareTrades(store: TradeStore, model: TradesModel, query
   const { upTo, memoryFrom, from = 0, to, interval } = query;
   const poolIds = V3_POOL_IDS;
   const read = async (each: TradeStore) => ({
-    coverage: await each.tradeCoverage(),
+    first: await each.tradeCoverage(),
     trades: withoutEmpty(await each.trades({ ...query, poolIds })),
     volumes: await each.volumes({ poolIds, after: from, upTo, memoryFrom }),
     intervals: await each.tradedIntervals({ poolIds, interval, from, to, upTo, memoryFrom }),

@@ -1,0 +1,304 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createHistoryStore } from '../../src/history/store-client.ts';
+import { type Answer, startGateway, startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
+import { type Hop, hopsOf } from '../support/node-trades.ts';
+import { until } from '../support/until.ts';
+
+const BLOCK_CALL = 'retrievebeaconblockbyheight';
+const HOUR = 3_600_000;
+const TRADE = `id transactionId beaconHeight time poolPair { id } sellToken { tokenId } buyToken { tokenId }
+  sellAmount buyAmount step`;
+const VOLUME = 'token1 token2 trades since isComplete';
+
+/** A gateway with V3, whose trades are recorded from its first head on. */
+function tradedOptions(options: TestGatewayOptions = {}): TestGatewayOptions {
+  const store = createHistoryStore({ database: { kind: 'memory' }, rawDays: 7 });
+  const config = { historyBackfillHours: 0, tradesBackfillHours: 0, ...options.config };
+  return { store, ...options, sandbox: { exchange: 'v3', history: 30 }, config };
+}
+
+/** The trades of one pool. */
+const ofPool = (hops: readonly Hop[], poolId: string) => hops.filter((hop) => hop.poolId === poolId);
+const absolute = (amount: bigint) => (amount < 0n ? -amount : amount);
+
+/** What trades moved of both tokens. */
+function sumsOf(hops: readonly Hop[]) {
+  const [token1, token2] = ([0, 1] as const).map((side) =>
+    String(hops.reduce((sum, { change }) => sum + absolute(change[side]), 0n)),
+  );
+  return { token1, token2, trades: hops.length };
+}
+
+/** What a trade must look like. @param poolPair the id of its pool */
+function shown({ height, time, transactionId, step, poolId, change }: Hop, poolPair = `PoolPair:${poolId}`) {
+  const tokens = poolId.split('-').slice(0, 2);
+  const [sold, bought] = change[0] > 0n ? [0, 1] : [1, 0];
+  return {
+    id: `Trade:${height}:${transactionId}:${step}`,
+    transactionId,
+    beaconHeight: height,
+    time: new Date(time).toISOString(),
+    poolPair: { id: poolPair },
+    sellToken: { tokenId: tokens[sold ?? 0] },
+    buyToken: { tokenId: tokens[bought ?? 1] },
+    sellAmount: String(absolute(change[sold as 0 | 1])),
+    buyAmount: String(absolute(change[bought as 0 | 1])),
+    step,
+  };
+}
+
+const codesOf = ({ errors = [] }: Answer) => errors.map(({ extensions }) => extensions.code);
+
+describe('the trades of pools', () => {
+  let gateway: Awaited<ReturnType<typeof startGateway>>;
+  let first: number;
+  let hops: readonly Hop[];
+  /** The pool with the most trades. */
+  let poolId: string;
+  const ask = (fields: string, at?: number) =>
+    gateway.ask(`{ pool(poolId: "${poolId}"${at === undefined ? '' : `, at: ${at}`}) { ${fields} } }`);
+  const timeOf = (height: number) => (gateway.sandbox.chain.block(height)?.time ?? 0) * 1_000;
+
+  beforeAll(async () => {
+    gateway = await startGateway(tradedOptions());
+    await gateway.advance();
+    first = gateway.sandbox.chain.tip.height;
+    // Some of them are recorded then, and the newest ones are in memory.
+    for (let block = 0; block < 14; block++) await gateway.advance();
+    const { history } = gateway.app.service.sources;
+    await until(async () => (history.status().tradeCoverage?.blocks ?? 0) >= 11);
+    hops = await hopsOf(gateway.sandbox, first);
+    const counts = Map.groupBy(hops, (hop) => hop.poolId);
+    [poolId] = [...counts].sort(([, a], [, b]) => b.length - a.length)[0] as [string, Hop[]];
+    return gateway.close;
+  });
+
+  test('are those of the blocks, newest first', async () => {
+    const expected = ofPool(hops, poolId).toReversed();
+    expect(expected.length).toBeGreaterThan(10);
+    const { data } = await ask(
+      `trades { nodes { ${TRADE} } edges { node { id } } pageInfo { hasNextPage hasPreviousPage } }`,
+    );
+    expect(data.pool.trades.nodes.slice(0, expected.length)).toEqual(expected.slice(0, 50).map((hop) => shown(hop)));
+    expect(data.pool.trades.edges.map(({ node }: { node: { id: string } }) => node.id)).toEqual(
+      data.pool.trades.nodes.map(({ id }: { id: string }) => id),
+    );
+    expect(data.pool.trades.pageInfo.hasPreviousPage).toBe(false);
+  });
+
+  test('come in pages whose cursors survive new trades', async () => {
+    const found: unknown[] = [];
+    let after: string | null = null;
+    const newest = gateway.sandbox.chain.tip.height;
+    for (let page = 0; page < 4; page++) {
+      const { data } = await ask(
+        `trades(first: 3, after: ${JSON.stringify(after)}) { nodes { ${TRADE} } pageInfo { endCursor hasNextPage hasPreviousPage } }`,
+      );
+      const { nodes, pageInfo } = data.pool.trades;
+      found.push(...nodes);
+      after = pageInfo.endCursor;
+      expect(pageInfo).toMatchObject({ hasNextPage: true, hasPreviousPage: page > 0 });
+      if (page === 1) await gateway.advance();
+    }
+    expect(found).toEqual(
+      ofPool(hops, poolId)
+        .filter(({ height }) => height <= newest)
+        .toReversed()
+        .slice(0, 12)
+        .map((hop) => shown(hop)),
+    );
+  });
+
+  test.each([
+    ['first: -1', 'BAD_USER_INPUT'],
+    ['first: 501', 'BAD_USER_INPUT'],
+    ['after: ""', 'BAD_USER_INPUT'],
+    ['after: "x"', 'BAD_USER_INPUT'],
+    [`after: "${Buffer.from('1:-1').toString('base64url')}"`, 'BAD_USER_INPUT'],
+    [`after: "${Buffer.from('01:0').toString('base64url')}"`, 'BAD_USER_INPUT'],
+    [`after: "${Buffer.from('9999999999999999:0').toString('base64url')}"`, 'BAD_USER_INPUT'],
+    [`after: "${Buffer.from('12:0').toString('base64')}"`, 'BAD_USER_INPUT'],
+  ])('are an error with %s', async (args, code) => {
+    expect(codesOf(await ask(`trades(${args}) { nodes { id } }`))).toEqual([code]);
+  });
+
+  test('are none on an empty page, and after the first trade', async () => {
+    const empty = { nodes: [], pageInfo: { hasNextPage: true, startCursor: null, endCursor: null } };
+    const fields = 'nodes { id } pageInfo { hasNextPage startCursor endCursor }';
+    expect((await ask(`trades(first: 0) { ${fields} }`)).data.pool.trades).toEqual(empty);
+    const cursor = Buffer.from('1:0').toString('base64url');
+    expect((await ask(`trades(after: "${cursor}") { ${fields} }`)).data.pool.trades).toEqual({
+      ...empty,
+      pageInfo: { ...empty.pageInfo, hasNextPage: false },
+    });
+  });
+
+  test('of a past height are those up to it, of the recorded blocks and of those in memory', async () => {
+    const { height: tip } = gateway.sandbox.chain.tip;
+    for (const at of [first + 5, tip - 1]) {
+      const { data } = await ask(`trades { nodes { ${TRADE} } } volume { ${VOLUME} }`, at);
+      const expected = ofPool(await hopsOf(gateway.sandbox, first, at), poolId);
+      const ids = expected.toReversed().map((hop) => shown(hop, `PoolPair:${poolId}@${at}`));
+      expect(data.pool.trades.nodes.slice(0, ids.length)).toEqual(ids.slice(0, 50));
+    }
+  });
+
+  test('make its volume: the sum of a window, and since when it is known', async () => {
+    const { height: tip } = gateway.sandbox.chain.tip;
+    const { data } = await gateway.ask(
+      `{ poolPairs(first: 500) { nodes { poolId time: beaconHeight volume { ${VOLUME} } short: volume(hours: 1) { ${VOLUME} } } } }`,
+    );
+    const since = data.poolPairs.nodes[0].volume.since;
+    const known = await hopsOf(gateway.sandbox, first - 1);
+    const fromHeight = [first - 1, first].find((height) => new Date(timeOf(height)).toISOString() === since);
+    const all = known.filter(({ height }) => height >= (fromHeight ?? tip));
+    for (const { poolId: id, volume, short } of data.poolPairs.nodes) {
+      expect(volume).toEqual({ ...sumsOf(ofPool(all, id)), since, isComplete: false });
+      expect(short).toEqual(volume);
+    }
+    expect(all.length).toBeGreaterThan(30);
+  });
+
+  test('are complete once the window is known', async () => {
+    // An hour has 90 blocks.
+    const { history } = gateway.app.service.sources;
+    while (timeOf(gateway.sandbox.chain.tip.height) - timeOf(first) < HOUR + 120_000) await gateway.advance();
+    const { height, time } = gateway.sandbox.chain.tip;
+    const after = time * 1_000 - HOUR;
+    await until(async () => (history.status().tradeCoverage?.blocks ?? 0) >= height - first - 3);
+    const inWindow = (await hopsOf(gateway.sandbox, first)).filter((hop) => hop.time > after);
+    const { data } = await gateway.ask(`{ poolPairs(first: 500) { nodes { poolId volume(hours: 1) { ${VOLUME} } } } }`);
+    for (const { poolId: id, volume } of data.poolPairs.nodes)
+      expect(volume).toEqual({
+        ...sumsOf(ofPool(inWindow, id)),
+        since: new Date(after).toISOString(),
+        isComplete: true,
+      });
+  });
+
+  test.each(['hours: 0', 'hours: 9000'])('have no volume with %s', async (args) => {
+    expect(codesOf(await ask(`volume(${args}) { trades }`))).toEqual(['BAD_USER_INPUT']);
+  });
+
+  test('are found by their ids, those in memory and those that are recorded', async () => {
+    const { height: tip } = gateway.sandbox.chain.tip;
+    const all = await hopsOf(gateway.sandbox, first);
+    const some = [all[0], all.find(({ height }) => height > first + 20), all.at(-1)].map((hop) => shown(hop as Hop));
+    const { data, errors } = await gateway.ask(
+      `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Trade { ${TRADE} } } }`,
+      { ids: some.map(({ id }) => id) },
+    );
+    expect(errors).toBeUndefined();
+    expect(data.nodes).toEqual(some);
+    const find = (height: number) => gateway.ask(`{ node(id: "Trade:${height}:${'a'.repeat(64)}:0") { id } }`);
+    expect(await find(first + 3)).toEqual({ data: { node: null } });
+    expect(await find(tip)).toEqual({ data: { node: null } });
+    expect(codesOf(await find(first - 10))).toEqual(['HEIGHT_NOT_AVAILABLE']);
+  });
+
+  test('give tickers the price of the newest one', async () => {
+    const all = await hopsOf(gateway.sandbox, first);
+    const { chain } = gateway.sandbox;
+    const { data } = await gateway.ask(
+      '{ tickers { poolId tradedPrice } pairs { poolId divergence { poolPrice tradedPrice tradedPercent } } }',
+    );
+    let priced = 0;
+    for (const [index, { poolId: id, tradedPrice }] of data.tickers.entries()) {
+      const market = chain.markets.find((each) => each.poolId === id);
+      const last = ofPool(all, id).at(-1);
+      const { divergence } = data.pairs[index];
+      if (market === undefined || last === undefined) continue;
+      const [token1, token2] = id.split('-');
+      const decimalsOf = (tokenId: string) => chain.tokens.find((token) => token.id === tokenId)?.decimals ?? 0;
+      const wholes = last.change.map(
+        (change, side) => Number(absolute(change)) / 10 ** decimalsOf([token1, token2][side] ?? ''),
+      );
+      const [base = 0, target = 0] = market.base.id === token1 ? wholes : wholes.toReversed();
+      expect(tradedPrice).toBeCloseTo(target / base, 12);
+      expect(divergence.tradedPrice).toBe(tradedPrice);
+      expect(divergence.tradedPercent).toBeCloseTo(100 * (tradedPrice / divergence.poolPrice - 1), 9);
+      priced += 1;
+    }
+    expect(priced).toBeGreaterThan(5);
+  });
+
+  test('make the volumes of candles exact where all are known', async () => {
+    const all = ofPool(await hopsOf(gateway.sandbox, first), poolId);
+    const fields = 'openTime closeTime firstHeight lastHeight tradedToken1 tradedToken2 isVolumeExact isComplete';
+    for (const interval of ['ONE_MINUTE', 'FIFTEEN_MINUTES']) {
+      const { data, errors } = await ask(`candles(interval: ${interval}, last: 500) { ${fields} }`);
+      expect(errors).toBeUndefined();
+      let exact = 0;
+      for (const candle of data.pool.candles) {
+        // Older blocks of the first interval are not known.
+        if (!candle.isVolumeExact) expect(Date.parse(candle.openTime)).toBeLessThanOrEqual(timeOf(first));
+        if (!candle.isVolumeExact) continue;
+        const inInterval = all.filter(
+          ({ time }) => time >= Date.parse(candle.openTime) && time < Date.parse(candle.closeTime),
+        );
+        const { token1, token2 } = sumsOf(inInterval);
+        expect(candle).toMatchObject({ tradedToken1: token1, tradedToken2: token2 });
+        exact += 1;
+      }
+      expect(exact).toBeGreaterThanOrEqual(interval === 'ONE_MINUTE' ? 60 : 3);
+    }
+  });
+
+  test('that are replaced with their block are in no later answer', async () => {
+    gateway.sandbox.replaceTip();
+    const { height } = gateway.sandbox.chain.tip;
+    const expected = (await hopsOf(gateway.sandbox, height)).map((hop) => shown(hop).id).toSorted();
+    const read = async () => {
+      const { data } = await gateway.ask('{ poolPairs(first: 500) { nodes { trades(first: 20) { nodes { id } } } } }');
+      // biome-ignore lint/suspicious/noExplicitAny: a row of an untyped query
+      const ids = data.poolPairs.nodes.flatMap(({ trades }: any) => trades.nodes.map(({ id }: { id: string }) => id));
+      return ids.filter((id: string) => id.startsWith(`Trade:${height}:`)).toSorted();
+    };
+    await expect.poll(read).toEqual(expected);
+    const { data } = await ask(`volume(hours: 1) { ${VOLUME} }`);
+    const after = timeOf(height) - HOUR;
+    const inWindow = ofPool(await hopsOf(gateway.sandbox, first), poolId).filter(({ time }) => time > after);
+    expect(data.pool.volume).toMatchObject({ ...sumsOf(inWindow), isComplete: true });
+  });
+});
+
+describe('where trades are not known', () => {
+  const FIELDS = `trades { nodes { id } } volume { ${VOLUME} } candles(interval: ONE_HOUR) { isVolumeExact tradedToken1 }`;
+  const QUERY = `{ poolPairs(first: 1) { nodes { price ${FIELDS} } } tickers { tradedPrice } }`;
+
+  test('a node that refuses the call leaves out these fields alone', async () => {
+    const { ask, advance, sandbox } = await startGatewayForTest(tradedOptions());
+    const clear = sandbox.node.faults.set({ kind: 'status', status: 500, body: '', on: BLOCK_CALL });
+    await advance();
+    await expect.poll(async () => (await ask('{ history { heights } }')).errors).toBeUndefined();
+    const answer = await ask(QUERY);
+    expect(new Set(codesOf(answer))).toEqual(new Set(['UPSTREAM_BAD_STATUS']));
+    const [pool] = answer.data.poolPairs.nodes;
+    expect(pool).toMatchObject({ trades: null, volume: null });
+    expect(pool.price).not.toBeNull();
+    for (const { isVolumeExact } of pool.candles) expect(isVolumeExact).toBe(false);
+
+    clear();
+    await advance();
+    const after = await ask(QUERY);
+    expect(after.errors).toBeUndefined();
+    expect(after.data.poolPairs.nodes[0].volume.isComplete).toBe(false);
+  });
+
+  test('a history that is off is an error, and V1 has none', async () => {
+    const off = await startGatewayForTest({ sandbox: { exchange: 'v3', history: 30 } });
+    const answer = await off.ask('{ poolPairs(first: 1) { nodes { trades { nodes { id } } volume { trades } } } }');
+    expect(codesOf(answer)).toEqual(['HISTORY_UNAVAILABLE', 'HISTORY_UNAVAILABLE']);
+
+    const store = createHistoryStore({ database: { kind: 'memory' }, rawDays: 7 });
+    const v1 = await startGatewayForTest({ store });
+    await v1.untilReady();
+    await v1.advance();
+    const { data, errors } = await v1.ask(QUERY);
+    expect(errors).toBeUndefined();
+    expect(data.poolPairs.nodes[0]).toMatchObject({ trades: null, volume: null });
+    for (const { isVolumeExact } of data.poolPairs.nodes[0].candles) expect(isVolumeExact).toBe(false);
+    for (const { tradedPrice } of data.tickers) expect(tradedPrice).toBeNull();
+    expect(v1.sandbox.node.calls(BLOCK_CALL)).toBe(0);
+  });
+});

@@ -1,0 +1,223 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { BlockTrades } from '../../src/domain/trade.ts';
+import { HistoryDatabaseError } from '../../src/history/store.ts';
+import { createTradeFilling, GENTLE_BYTES } from '../../src/history/trade-filling.ts';
+import type { TradedBlock } from '../../src/history/trade-store.ts';
+import type { NodeFault } from '../../src/sandbox/faults.ts';
+import { headOf } from '../live/chain/heads.ts';
+import type { TestGatewayOptions } from '../support/gateway.ts';
+import { createMemoryStore, type MemoryStore } from './memory-store.ts';
+import { expectedTrades, recordedTrades, recordForTest } from './recorded.ts';
+import { v3StateOf } from './v3-states.ts';
+
+const BLOCK_CALL = 'retrievebeaconblockbyheight';
+const TIP = 1_640_000;
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
+
+/** A gateway of V3 that records into memory. */
+function startV3(options: TestGatewayOptions & { readonly store?: MemoryStore } = {}) {
+  return recordForTest({ ...options, sandbox: { exchange: 'v3', startHeight: TIP, ...options.sandbox } });
+}
+
+const heightsOf = (store: MemoryStore) => store.tradedBlocks().map(({ beaconHeight }) => beaconHeight);
+
+/** Waits until the trades of these heights, and of no other ones, are recorded. */
+async function untilTraded(store: MemoryStore, from: number, to: number): Promise<void> {
+  await store.until(() => range(from, to).every((height) => heightsOf(store).includes(height)));
+  expect(heightsOf(store)).toEqual(range(from, to));
+}
+
+function expectExact({ store, sandbox }: Awaited<ReturnType<typeof startV3>>): void {
+  expect(store.tradedBlocks().map(recordedTrades)).toEqual(
+    heightsOf(store).map((height) => expectedTrades(sandbox, height)),
+  );
+}
+
+describe('the trades of final blocks', () => {
+  test('are recorded from memory, each block once, and without a call', async () => {
+    const gateway = await startV3();
+    const { store, sandbox, advanceEach, app } = gateway;
+    const { history } = app.service.sources;
+    const version = history.tradesVersion();
+    await advanceEach(8);
+    await untilTraded(store, TIP, TIP + 5);
+    expectExact(gateway);
+    expect(store.tradedOrder).toHaveLength(6);
+    expect(store.tradedBlocks().flatMap(({ trades }) => trades).length).toBeGreaterThan(5);
+    expect(sandbox.node.calls(BLOCK_CALL)).toBe(9);
+    await expect.poll(history.tradesVersion).toBeGreaterThan(version);
+    await expect.poll(history.status).toMatchObject({ tradeReads: 0, tradeCoverage: { blocks: 6 } });
+  });
+
+  test('are read as far back as the setting says, from the newest down, and one block more', async () => {
+    const gateway = await startV3({ config: { tradesBackfillHours: 1 } });
+    const { store, sandbox, app } = gateway;
+    await untilTraded(store, TIP - 91, TIP - 3);
+    expectExact(gateway);
+    expect(store.tradedOrder.slice(0, 16)).toEqual(range(TIP - 18, TIP - 3).reverse());
+    // The sandbox is read four blocks at a time.
+    expect(sandbox.node.calls(BLOCK_CALL)).toBeLessThanOrEqual(1 + 89 + 3);
+    const { tradeReads, tradeReadBytes } = app.service.sources.history.status();
+    expect(tradeReads).toBeGreaterThanOrEqual(89);
+    expect(tradeReadBytes).toBeGreaterThan(89 * 1_000);
+  });
+
+  test('of a time without a gateway, and of skipped blocks, are read later, and none a second time', async () => {
+    const first = await startV3();
+    await first.advanceEach(5);
+    await untilTraded(first.store, TIP, TIP + 2);
+    await first.app.close();
+    const { sandbox, store } = first;
+    sandbox.advance(20);
+    const before = sandbox.node.calls(BLOCK_CALL);
+    const second = await startV3({ of: sandbox, store });
+    await second.advanceEach(2);
+    await second.advance(4);
+    await second.advanceEach(4);
+    await untilTraded(store, TIP, TIP + 32);
+    expectExact(second);
+    expect(store.tradedOrder).toHaveLength(33);
+    // Each missing height, and each head; while the heads are not connected, some of them twice.
+    expect(sandbox.node.calls(BLOCK_CALL) - before).toBeLessThanOrEqual(30 + 8 + 6);
+  });
+
+  test('are not recorded while V1 trades', async () => {
+    const v1 = await recordForTest({ config: { tradesBackfillHours: 1 } });
+    await v1.advanceEach(5);
+    await v1.untilRecorded(TIP + 2);
+    expect([heightsOf(v1.store), v1.sandbox.node.calls(BLOCK_CALL)]).toEqual([[], 0]);
+  });
+
+  test('are recorded later if the database fails', async () => {
+    const gateway = await startV3();
+    const { store, advanceEach } = gateway;
+    await advanceEach(4);
+    await untilTraded(store, TIP, TIP + 1);
+    store.failure = new HistoryDatabaseError('locked');
+    await advanceEach(4);
+    store.failure = undefined;
+    await advanceEach(1);
+    await untilTraded(store, TIP, TIP + 6);
+    expectExact(gateway);
+  });
+});
+
+describe('a node that does not send earlier blocks', () => {
+  test.each([
+    ['refuses the call', { kind: 'status', status: 500, body: '' }],
+    ['sends another block', { kind: 'shape', path: ['Result', 0, 'Height'], value: 5 }],
+    ['does not respond', { kind: 'hang' }],
+  ] as const)('and %s is called again later, and states are recorded meanwhile', async (_, fault) => {
+    const first = await startV3();
+    await first.advanceEach(4);
+    await untilTraded(first.store, TIP, TIP + 1);
+    await first.app.close();
+    const { sandbox, store } = first;
+    sandbox.advance(10);
+    const clear = sandbox.node.faults.set({ ...(fault as NodeFault), on: BLOCK_CALL });
+    const gateway = await startV3({ of: sandbox, store, config: { upstreamTimeoutMs: 1_000 } });
+    const { lines, advanceEach } = gateway;
+    await advanceEach(4);
+    await store.until(() => store.blocks.has(TIP + 15));
+    const warnings = () => lines.filter(({ level, msg }) => level >= 40 && /trades of .*cannot be read/.test(msg));
+    await expect.poll(warnings).not.toEqual([]);
+    // One about heads, and perhaps one about earlier blocks before it.
+    expect(warnings().length).toBeLessThanOrEqual(2);
+    clear();
+    await advanceEach(1);
+    await store.until(() => heightsOf(store).includes(TIP + 2));
+    expectExact(gateway);
+  });
+
+  test('because it has pruned them is not called for those below, and nothing is logged', async () => {
+    const { store, sandbox, lines, advanceEach } = await startV3({
+      config: { tradesBackfillHours: 1 },
+      before: ({ node }) => void node.faults.set({ kind: 'pruned-blocks', blocks: 80 }),
+    });
+    await store.until(() => heightsOf(store).includes(TIP - 79));
+    await advanceEach(5);
+    await store.until(() => heightsOf(store).includes(TIP + 2));
+    expect(heightsOf(store)[0]).toBe(TIP - 79);
+    expect(sandbox.node.calls(BLOCK_CALL)).toBeLessThanOrEqual(80 + 6 + 8);
+    expect(lines.filter(({ level, msg }) => level >= 40 && msg.includes('trades'))).toEqual([]);
+  });
+
+  test('with a trade that can be decoded leaves that block unknown, and is not called for it again', async () => {
+    const { store, sandbox, lines, advanceEach } = await startV3();
+    await advanceEach(2);
+    await expect.poll(() => sandbox.node.calls(BLOCK_CALL)).toBe(3);
+    sandbox.node.faults.set({ kind: 'damaged-trade', times: 1 });
+    await advanceEach(6);
+    await untilTraded(store, TIP, TIP + 5);
+    const unknown = store.tradedBlocks().filter(({ isComplete }) => !isComplete);
+    expect(unknown).toMatchObject([{ beaconHeight: TIP + 3, trades: [] }]);
+    expect(sandbox.node.calls(BLOCK_CALL)).toBe(9);
+    expect(lines.filter(({ msg }) => msg.includes('cannot be decoded'))).toHaveLength(1);
+  });
+});
+
+const NO_TRADES: BlockTrades = { trades: [], isComplete: true, poolsWithLiquidityChanges: new Set() };
+
+type FillOptions = { readonly bytes?: number; readonly leavesOut?: (height: number) => boolean };
+
+/** A filling of the heights up to 1,000 whose reads take so many bytes. */
+function fillForTest({ bytes = 0, leavesOut = () => false }: FillOptions) {
+  const store = createMemoryStore();
+  const clock = { now: 0 };
+  const reads: number[] = [];
+  let coverage: Awaited<ReturnType<typeof store.tradeCoverage>>;
+  const filling = createTradeFilling({
+    store,
+    recorder: {
+      ready: async () => {},
+      recorded: { tradeCoverage: () => coverage },
+      unrecorded: () => [],
+      async recordTrades(blocks: readonly TradedBlock[]) {
+        await store.recordTrades(blocks.filter(({ beaconHeight }) => !leavesOut(beaconHeight)));
+        coverage = await store.tradeCoverage();
+        return blocks.map(({ beaconHeight }) => beaconHeight).filter(leavesOut);
+      },
+    },
+    trades: {
+      of: async () => NO_TRADES,
+      async readPast(beaconHeight, _head, received) {
+        reads.push(beaconHeight);
+        received(bytes);
+        return { beaconHeight, hash: `block ${beaconHeight}`, time: beaconHeight * 40_000, trades: NO_TRADES };
+      },
+    },
+    mustPause: () => false,
+    mayRun: () => true,
+    storedForMs: 86_400_000,
+    maxAgeMs: 86_400_000,
+    rate: { atOnce: 1, pauseMs: 0 },
+    bytes: GENTLE_BYTES,
+    now: () => clock.now,
+  });
+  onTestFinished(filling.stop);
+  filling.wake({ ...headOf(1_003), exchange: v3StateOf(1_003, [], 1_003 * 40_000) });
+  return { store, clock, reads, filling };
+}
+
+test('at most 100 MB of earlier blocks are read in a day, also from the start on', async () => {
+  const { store, clock, reads, filling } = fillForTest({ bytes: 1_200_000 });
+  // 5 MB at once, of which the last block takes more than is left: its size is not known before.
+  await store.until(() => store.tradedOrder.length === 5);
+  expect(filling.readBytes()).toBe(6_000_000);
+  for (const hour of [1, 2]) {
+    clock.now = hour * 3_600_000;
+    // 3.6 MB an hour.
+    await store.until(() => store.tradedOrder.length === 5 + 3 * hour);
+  }
+  expect(reads).toEqual(range(990, 1_000).reverse());
+  const { pointsPerSecond, burst } = GENTLE_BYTES;
+  const largestBlock = 8 * 2 ** 20;
+  expect(burst + 86_400 * pointsPerSecond + largestBlock).toBeLessThanOrEqual(100_000_000);
+});
+
+test('a block that does not fit the recorded states is left out after three reads, and all others are recorded', async () => {
+  const { store, reads } = fillForTest({ leavesOut: (height) => height === 995 });
+  await store.until(() => store.tradedOrder.includes(900));
+  expect(reads.filter((height) => height === 995)).toHaveLength(3);
+  expect(heightsOf(store)).not.toContain(995);
+});

@@ -22,7 +22,7 @@ const FAULTS: readonly NodeFault[] = [
   { kind: 'shape', path: ['Result'], value: [] },
 ];
 
-/** Only in half of the runs: the trades of such a block stay unknown, so that the volumes of an hour can never be complete. */
+/** Only in half of the runs: the trades of such a block stay unknown, so that volumes of an hour are never complete. */
 const DAMAGE: NodeFault = { kind: DAMAGED_TRADE };
 
 /** Durations of phases, in milliseconds. */

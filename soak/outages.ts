@@ -25,8 +25,6 @@ export type Outages = {
   explainsTrades(from: number, to: number): boolean;
   /** Whether a node sent blocks with a trade that cannot be decoded, while a block that was shown between two times could be read. */
   explainsDamagedTrade(from: number, to: number): boolean;
-  /** Whether a node ever sent blocks with a trade that cannot be decoded. */
-  hasDamagedTrades(): boolean;
   /** Whether any node responded to requests for states with errors -8000 in the minutes before a time, so that it is called less. */
   hasFailedStates(at: number): boolean;
   /** Whether each node did that, could not be read between two times, or had a fork. */
@@ -182,7 +180,6 @@ export function createOutages(nodes: number): Outages {
     },
     explainsDamagedTrade: (from, to) =>
       within(ofTrades, from - REMEMBERED_MS, to).some(({ kind }) => kind === DAMAGED_TRADE),
-    hasDamagedTrades: () => ofTrades.some(({ kind }) => kind === DAMAGED_TRADE),
     replaceTip: () => void replacedAt.push(performance.now()),
     fork(height) {
       counts.set(FORK, (counts.get(FORK) ?? 0) + 1);

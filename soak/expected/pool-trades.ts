@@ -51,36 +51,46 @@ function* tradesDown(
  * @param isKnown whether the gateway must know a block
  */
 export function pageMismatch(
-  chain: Chain,
+  shown: ShownBlocks,
   block: Block,
   pool: TradingPool,
   { nodes, first, hasNextPage, after }: TradePage,
   isKnown: (block: Block) => boolean,
 ): string | undefined {
+  const { chain } = shown;
   const pools = new Map([[pool.id, pool]]);
   if (nodes.length > first) return `${nodes.length} trades on a page of ${first}`;
   if (hasNextPage && nodes.length < first) return `a page of ${nodes.length} that is not the last one`;
   let read = 0;
-  for (const [each, ofBlock] of tradesDown(chain, block, pool.id)) {
+  const below = (trades: readonly ExpectedTrade[]) =>
+    trades.filter(
+      ({ poolId, height, place }) =>
+        poolId === pool.id &&
+        (after === undefined || height < after.height || (height === after.height && place < after.place)),
+    );
+  for (const [each] of tradesDown(chain, block, pool.id)) {
     const [next] = nodes.slice(read);
     const isEnd = read === first || (next === undefined && !isKnown(each));
     if (isEnd) break;
-    const below = ofBlock
-      .filter(
-        ({ height, place }) =>
-          after === undefined || height < after.height || (height === after.height && place < after.place),
-      )
-      .reverse();
-    if (below.length === 0) continue;
+    const others = each === block ? [] : shown.finalOnBranches(each.height);
+    const possible = [each, ...others].map((one) =>
+      below(tradesOfBlock(chain, one))
+        .reverse()
+        .slice(0, first - read),
+    );
     if (next?.beaconHeight !== each.height) {
-      if (isKnown(each)) return `the trades of ${each.height} are missing`;
+      if (isKnown(each) && possible.every(({ length }) => length > 0))
+        return `the trades of ${each.height} are missing`;
       continue;
     }
-    const expected = below.slice(0, first - read);
-    const actual = nodes.slice(read, read + expected.length);
-    const mismatch = tradesMismatch(actual, expected, pools, `trades at ${each.height}`);
-    if (mismatch !== undefined) return mismatch;
-    read += expected.length;
+    const mismatches = possible.map((expected) =>
+      expected.length === 0
+        ? `no trades at ${each.height}`
+        : tradesMismatch(nodes.slice(read, read + expected.length), expected, pools, `trades at ${each.height}`),
+    );
+    const found = mismatches.indexOf(undefined);
+    if (found === -1) return mismatches[0];
+    read += possible[found]?.length ?? 0;
   }
   if (read < nodes.length) return `trades[${read}] is not of the chain: ${JSON.stringify(nodes[read])}`;
   return undefined;
@@ -96,13 +106,15 @@ function expectedVolume(chain: Chain, block: Block, pool: TradingPool, hours: nu
  * it begins at a block of the window, or with the window.
  */
 export function volumeMismatch(
-  chain: Chain,
+  shown: ShownBlocks,
   block: Block,
   pool: TradingPool,
   hours: number,
   actual: Volume,
 ): string | undefined {
+  const { chain } = shown;
   const start = windowStart(block, hours);
+  if (hasBranches(shown, block, start + 1)) return undefined;
   const expected = expectedVolume(chain, block, pool, hours);
   if (actual.isComplete) return listMismatch([actual], [expected], 'volume');
 
@@ -119,6 +131,15 @@ export function volumeMismatch(
   return isMore
     ? `a volume of ${JSON.stringify(actual)}, though at most ${JSON.stringify(most)} was traded`
     : undefined;
+}
+
+/** Whether the gateway could take a block of a branch for final, in the blocks from a time up to a block: its sums can contain that. */
+export function hasBranches(shown: ShownBlocks, block: Block, from: number): boolean {
+  for (let { height } = block; ; height--) {
+    const each = ancestorOf(shown.chain, block, height);
+    if (each === undefined || each.time < from) return false;
+    if (shown.finalOnBranches(height).length > 0) return true;
+  }
 }
 
 /** Whether a block is in the window of the hours up to another one. */

@@ -67,8 +67,8 @@ export function tradesQuery(
     const page = trades && pageOf(trades, first, after?.place);
     const { tradedPrice } = ticker ?? {};
     return (
-      (page && pageMismatch(chain, block, pool, page, isKnown)) ??
-      (volume && volumeMismatch(chain, block, pool, hours, volume)) ??
+      (page && pageMismatch(shown, block, pool, page, isKnown)) ??
+      (volume && volumeMismatch(shown, block, pool, hours, volume)) ??
       (page && volume && tradedPrice !== undefined ? priceMismatch(page, tradedPrice, volume.isComplete) : undefined)
     );
   }

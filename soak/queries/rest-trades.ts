@@ -2,7 +2,7 @@ import type { Block } from '../../src/sandbox/chain/block.ts';
 import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pick, type SoakContext } from '../context.ts';
 import { isV3, type TradingPool, tradingPools } from '../expected/exchange.ts';
-import { tradesSince } from '../expected/pool-trades.ts';
+import { hasBranches, tradesSince } from '../expected/pool-trades.ts';
 import { type ExpectedTrade, isNear, priceOf } from '../expected/trades.ts';
 import { type RestRequest, tickersRequest } from './rest.ts';
 
@@ -69,6 +69,7 @@ export function tradesRequest(context: SoakContext, random: Random): RestRequest
         if (height === undefined) return undefined;
         const oldest = Math.min(...rows.map((row) => row.trade_timestamp)) / 1_000;
         return served.mismatch(height, times, (block) => {
+          if (hasBranches(shown, block, oldest)) return undefined;
           const all = tradesSince(chain, block, pool, Math.min(oldest, block.time));
           const ofSide = (side: 'buy' | 'sell') =>
             sideMismatch(

@@ -4,7 +4,7 @@ import type { SoakContext } from './context.ts';
 import type { GraphqlResponse } from './judge.ts';
 import { MINIMUM } from './routes.ts';
 import type { CheckedSubscription } from './subscriptions/subscription.ts';
-import { checkMinimum, checkUpdate } from './websocket-client.ts';
+import { checkMinimum, checkUpdate, isErrorUpdate } from './websocket-client.ts';
 
 /** A subscription over server-sent events. */
 type EventStream = {
@@ -26,8 +26,14 @@ export function openEventStream(context: SoakContext, name: string, subscription
   let isLeaving = false;
   let isOpen = true;
   let failed = false;
+  let isOfError = false;
 
   function receive(answer: GraphqlResponse): void {
+    if (isErrorUpdate(subscription, answer)) {
+      isOfError = true;
+      checkUpdate(context, name, subscription, answer);
+      return;
+    }
     if (answer.data == null) {
       failed = true;
       judge.judgeErrors(name, subscription.kind, answer.errors ?? [], since);
@@ -60,9 +66,10 @@ export function openEventStream(context: SoakContext, name: string, subscription
         if (line.startsWith('id: ')) id = line.slice('id: '.length);
         // An event ends with an empty line, and its fields may come in any order.
         if (line !== '' || id === undefined) continue;
-        if (id !== String(subscription.height()))
+        if (!isOfError && id !== String(subscription.height()))
           judge.fail(`an event has the wrong id: ${subscription.kind} of ${name} at ${subscription.height()}: ${id}`);
         id = undefined;
+        isOfError = false;
       }
     });
     if (hasVanished) pauses();

@@ -53,6 +53,8 @@ const SETTINGS = {
   ORDER_BOOK_TTL_MS: '300',
   UPSTREAM_TIMEOUT_MS: '1500',
   UPSTREAM_MAX_PAUSE_MS: '1000',
+  // So that volumes of an hour are complete within a minute.
+  TRADES_BACKFILL_HOURS: '1',
   // Each client sends its own address.
   TRUSTED_PROXIES: 'loopback',
   LOG_LEVEL: 'info',

@@ -91,7 +91,7 @@ async function inject(
 }
 
 /** The nodes behind a URL: several behind the first, which is that of a load balancer. */
-function nodesBehind<Node>(nodes: readonly Node[], url: number): readonly Node[] {
+export function nodesBehind<Node>(nodes: readonly Node[], url: number): readonly Node[] {
   return url === 0 ? nodes.slice(0, BALANCED_NODES) : nodes.slice(url + BALANCED_NODES - 1, url + BALANCED_NODES);
 }
 

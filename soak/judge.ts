@@ -1,5 +1,5 @@
 import { createLatencies, type Latencies } from './latencies.ts';
-import type { Outages, Upstream } from './outages.ts';
+import { type Outages, TRADES_AFTER_MS, type Upstream } from './outages.ts';
 
 /** An unchecked GraphQL response. */
 export type GraphqlResponse = {
@@ -31,6 +31,8 @@ export type Operation = {
   readonly fails?: string;
   /** The upstream that determines this error: while any of its hosts has a fault, the error of that upstream is right too. */
   readonly knownBy?: Upstream;
+  /** When the block was shown whose trades are requested, in milliseconds of `performance.now()`. Only a fault since then explains an error. */
+  readonly tradesSince?: (data: Readonly<Record<string, unknown>>) => number;
   /** Error codes that are right because the operation requests very much. */
   readonly mayFailWith?: readonly string[];
   /** Checks the data without the fields that failed for a known cause. @returns what is wrong */
@@ -67,6 +69,12 @@ export type Judge = {
 /** The message of the gateway while it does not call a node that responded with many errors. */
 const TOO_MANY_ERRORS = 'too many errors in the last minutes';
 
+/** A part of the message of the gateway about a block with a damaged trade. */
+const UNDECODABLE = 'a trade of the block cannot be decoded';
+
+/** What is not known while blocks cannot be read. */
+const FIELDS_OF_TRADES: ReadonlySet<string | number> = new Set(['trades', 'volume', 'tradedPrice']);
+
 const MAX_FINDINGS = 12;
 const MAX_FINDINGS_PER_KIND = 3;
 const MAX_DETAIL_LENGTH = 3_000;
@@ -94,12 +102,22 @@ export function createJudge(outages: Outages, onFinding: (finding: string) => vo
   }
 
   /** Whether an error has a cause outside the gateway. */
-  function isExplained({ message, extensions = {} }: ResponseError, from: number, to: number): boolean {
+  function isExplained(
+    { message, path = [], extensions = {} }: ResponseError,
+    from: number,
+    to: number,
+    tradesFrom = from - TRADES_AFTER_MS,
+  ): boolean {
     const { code = '', upstream } = extensions;
+    if (message.includes(UNDECODABLE)) return outages.explainsDamagedTrade(tradesFrom, to);
+    const isOfTrades = path.some((name) => FIELDS_OF_TRADES.has(name));
+    if (isOfTrades && outages.explainsTrades(tradesFrom, to)) return true;
     if (code === 'HEIGHT_NOT_AVAILABLE') return outages.explainsLateHeight(from, to);
     if (message.includes('changed while the gateway read them')) return outages.explainsReplaced(from, to);
     const [, branched] = /state of beacon height (\d+) can be of a branch/.exec(message) ?? [];
     if (branched !== undefined && outages.explainsBranch(Number(branched), from, to)) return true;
+    // A block can be replaced before its trades were read.
+    if (branched !== undefined && isOfTrades) return outages.explainsReplaced(tradesFrom, to);
     if (message.includes(TOO_MANY_ERRORS)) return outages.explainsTooManyErrors(from, to);
     // A client that requests very much lists this code in `mayFailWith`. For others, only a slow upstream explains it.
     if (code === 'UPSTREAM_BUSY' && upstream !== undefined) return !outages.isWell(upstream, from, to);
@@ -112,9 +130,10 @@ export function createJudge(outages: Outages, onFinding: (finding: string) => vo
     errors: readonly ResponseError[],
     [from, to]: readonly [from: number, to: number],
     details: object = {},
+    tradesFrom?: number,
   ): void {
     for (const { extensions } of errors) add(counts.errors, extensions?.code ?? 'without a code');
-    const unexplained = errors.filter((error) => !isExplained(error, from, to));
+    const unexplained = errors.filter((error) => !isExplained(error, from, to, tradesFrom));
     if (unexplained.length === 0) return;
     // All errors of a response are one finding, so that the findings show several responses.
     wrong(`an error without a cause: ${subject}`, {
@@ -151,11 +170,9 @@ export function createJudge(outages: Outages, onFinding: (finding: string) => vo
         return;
       }
       const unexpected = errors.filter(({ extensions }) => !mayFailWith.includes(extensions?.code ?? ''));
-      judgeErrors(`${kind} of ${client}`, unexpected, [sentAt, answeredAt], {
-        query: query.slice(0, 500),
-        variables,
-        beaconHeight: data?.['beaconHeight'],
-      });
+      const details = { query: query.slice(0, 500), variables, beaconHeight: data?.['beaconHeight'] };
+      const tradesFrom = data == null ? undefined : operation.tradesSince?.(data);
+      judgeErrors(`${kind} of ${client}`, unexpected, [sentAt, answeredAt], details, tradesFrom);
       if (data == null) {
         if (errors.length === 0) wrong(`neither data nor errors: ${kind} of ${client}`, { query, variables, answer });
         return;

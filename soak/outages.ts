@@ -8,6 +8,8 @@ export type HostName = number | 'market data';
 export type Outages = {
   /** Records the beginning of a fault. @returns a function that records its end */
   begin(host: HostName, kind: string): () => void;
+  /** Records the beginning of a fault of a node, with which it sends no blocks or wrong ones. It explains only that trades are not known. */
+  beginOfTrades(host: number, kind: string): () => void;
   /** Records the beginning of a fault of a fleet. @returns a function that records its end */
   beginOfFleet(kind: string): () => void;
   /** Whether a gateway could not reach a height in time: a fault of the fleet or of the node explains it. */
@@ -19,6 +21,10 @@ export type Outages = {
    * shown the block of the head can be read for the heights near the tip: then the fault of one node explains an error.
    */
   explains(upstream: Upstream, from: number, to: number): boolean;
+  /** Whether faults explain that the trades of a block could not be read between two times. Its read begins when it is shown. */
+  explainsTrades(from: number, to: number): boolean;
+  /** Whether a node sent blocks with a trade that cannot be decoded, while a block that was shown between two times could be read. */
+  explainsDamagedTrade(from: number, to: number): boolean;
   /** Whether any node responded to requests for states with errors -8000 in the minutes before a time, so that it is called less. */
   hasFailedStates(at: number): boolean;
   /** Whether each node did that, could not be read between two times, or had a fork. */
@@ -61,6 +67,15 @@ export const BLOCKS_UNTIL_FINAL = 3;
 /** How long a fault has effects after its end: a pending request, an open circuit. */
 const AFTER_EFFECT_MS = 5_000;
 
+/** How long the trades of a block are not known after its read has failed: until they are read again. */
+export const TRADES_AFTER_MS = 16_000;
+
+/** How long a block is remembered. */
+const REMEMBERED_MS = 120_000;
+
+/** The kind of a fault with which trades cannot be decoded. */
+export const DAMAGED_TRADE = 'damaged-trade';
+
 /** How long a fleet may need after a fault until all of it is at the tip. */
 const FLEET_AFTER_MS = 7_000;
 
@@ -87,6 +102,7 @@ type Fork = { readonly host: 0; readonly height: number; readonly from: number; 
 /** Creates the record of a run with this number of nodes. */
 export function createOutages(nodes: number): Outages {
   const outages: Outage[] = [];
+  const ofTrades: Outage[] = [];
   const replacedAt: number[] = [];
   const forks: Fork[] = [];
   const counts = new Map<string, number>();
@@ -94,14 +110,9 @@ export function createOutages(nodes: number): Outages {
   const fleetFaults = (from: number, to: number) =>
     ofFleet.filter((fault) => fault.from <= to && fault.to + FLEET_AFTER_MS >= from);
 
-  function during(from: number, to: number): Outage[] {
-    const found: Outage[] = [];
-    for (let place = outages.length - 1; place >= 0; place--) {
-      const outage = outages[place];
-      if (outage && outage.from <= to && outage.to >= from) found.push(outage);
-    }
-    return found;
-  }
+  const within = (all: readonly Outage[], from: number, to: number) =>
+    all.filter((outage) => outage.from <= to && outage.to >= from);
+  const during = (from: number, to: number) => within(outages, from, to);
 
   function isEveryNodeAmong(found: readonly Pick<Outage, 'host'>[]): boolean {
     return new Set(found.map(({ host }) => host).filter((host) => host !== 'market data')).size === nodes;
@@ -132,6 +143,15 @@ export function createOutages(nodes: number): Outages {
         outage.to = performance.now();
       };
     },
+    beginOfTrades(host, kind) {
+      const name = `blocks of a node: ${kind}`;
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+      const outage = { host, kind, from: performance.now(), to: Number.POSITIVE_INFINITY };
+      ofTrades.push(outage);
+      return () => {
+        outage.to = performance.now();
+      };
+    },
     beginOfFleet(kind) {
       counts.set(`fleet: ${kind}`, (counts.get(`fleet: ${kind}`) ?? 0) + 1);
       const fault = { kind, from: performance.now(), to: Number.POSITIVE_INFINITY };
@@ -153,6 +173,13 @@ export function createOutages(nodes: number): Outages {
       const isReplaced = ofUpstream('NODE', found).length > 0 && areBlocksReplaced(from, to);
       return isEveryNodeAmong(found) || hides(found) || isReplaced;
     },
+    explainsTrades(from, to) {
+      if (fleetFaults(from, to).length > 0) return true;
+      const found = ofUpstream('NODE', [...during(from - AFTER_EFFECT_MS, to), ...within(ofTrades, from, to)]);
+      return isEveryNodeAmong(found) || hides(found) || (found.length > 0 && areBlocksReplaced(from, to));
+    },
+    explainsDamagedTrade: (from, to) =>
+      within(ofTrades, from - REMEMBERED_MS, to).some(({ kind }) => kind === DAMAGED_TRADE),
     replaceTip: () => void replacedAt.push(performance.now()),
     fork(height) {
       counts.set(FORK, (counts.get(FORK) ?? 0) + 1);
@@ -182,6 +209,7 @@ export function createOutages(nodes: number): Outages {
     describe: (from, to) =>
       [
         ...during(from - AFTER_EFFECT_MS, to),
+        ...within(ofTrades, from - TRADES_AFTER_MS, to).map((fault) => ({ ...fault, host: `blocks of ${fault.host}` })),
         ...fleetFaults(from, to).map((fault) => ({ ...fault, host: 'fleet' })),
       ].map(
         (outage) =>

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../src/sandbox/chain/random.ts';
 import type { LongSubscriptions } from './clients/long-subscriptions.ts';
-import type { SoakContext } from './context.ts';
+import { pick, type SoakContext } from './context.ts';
+import { isV3, tradingPools } from './expected/exchange.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 import { createHttpClient } from './http-client.ts';
 import { headQuery } from './queries/heads.ts';
 import { tickerQuery, tickersQuery } from './queries/market.ts';
 import { pastHeightsQuery } from './queries/past-heights.ts';
+import { type TradesOfPool, tradesQuery } from './queries/pool-trades.ts';
 
 type Recovery = {
   readonly context: SoakContext;
@@ -40,6 +42,7 @@ export async function checkRecovery({ context, gateway, subscriptions, random }:
     for (const query of [headQuery, tickersQuery, tickerQuery, pastHeightsQuery])
       await client.execute(query(later, random));
   }
+  if (isV3(shown.chain)) await readTradesOfHour();
   await client.close();
   const errors = total(judge.counts.errors) - errorsBefore;
   if (errors > 0) judge.fail(`${errors} errors after recovery`);
@@ -49,6 +52,14 @@ export async function checkRecovery({ context, gateway, subscriptions, random }:
   await untilNothing(DISCONNECT_MS, 'subscriptions of disconnected clients remain', () => remaining(true));
   subscriptions.close();
   await untilNothing(3_000, 'subscriptions of disconnected clients remain', () => remaining(false));
+
+  /** Blocks that were damaged or that failed several times are read again after an hour only, so that not every run has all of them. */
+  async function readTradesOfHour(): Promise<void> {
+    const pool = pick(random, tradingPools(shown.chain));
+    const answer = await client.execute(tradesQuery(later, { pool, hours: 1, first: 500 }));
+    const { volume } = (answer?.data?.['pool'] ?? {}) as TradesOfPool;
+    judge.count(`an hour of trades at the end, ${volume?.isComplete ? 'complete' : 'not complete'}`);
+  }
 
   async function remaining(hasLongSubscriptions: boolean): Promise<string[]> {
     // Updates fill the socket buffer of a client that has vanished. Only then does it differ from a slow one.

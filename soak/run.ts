@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../src/sandbox/chain/random.ts';
-import { createSandbox } from '../src/sandbox/sandbox.ts';
+import { createSandbox, type Sandbox } from '../src/sandbox/sandbox.ts';
 import type { Arguments } from './arguments.ts';
 import { produceBlocks } from './blocks.ts';
 import { readCharts } from './clients/chart-reader.ts';
@@ -15,11 +15,14 @@ import { readRest } from './clients/rest-reader.ts';
 import { readEventStreamBriefly, subscribeBriefly } from './clients/short-subscriptions.ts';
 import { disconnectSilently } from './clients/silent-disconnects.ts';
 import { readSlowly } from './clients/slow-reader.ts';
+import { readTrades } from './clients/trade-reader.ts';
 import { queryOverWebSocket } from './clients/websocket-queries.ts';
 import type { Client, SoakContext } from './context.ts';
 import { watchEventLoop } from './event-loop-delays.ts';
+import { stateMismatch } from './expected/state-rule.ts';
 import { createSampler, type Sample } from './figures.ts';
 import { type GatewayListener, startGatewayProcess } from './gateway-process.ts';
+import { injectBlockFaults } from './inject-block-faults.ts';
 import { BALANCED_NODES, injectFaults, injectForks } from './inject-faults.ts';
 import { checkUnsubscribed, injectPushFaults } from './inject-push-faults.ts';
 import { createJudge, type Judge } from './judge.ts';
@@ -60,6 +63,7 @@ const ALLOWED_ERRORS = 600;
 const CLIENTS: readonly (readonly [count: number, kind: string, client: Client])[] = [
   [6, 'poller', poll],
   [3, 'page reader', readPages],
+  [2, 'trade reader', readTrades],
   [2, 'past-height reader', readPastHeights],
   [8, 'short subscriber', subscribeBriefly],
   [3, 'event stream', readEventStreamBriefly],
@@ -77,6 +81,9 @@ const CLIENTS: readonly (readonly [count: number, kind: string, client: Client])
 /** The interval of samples. Each causes a garbage collection, so that they must not be frequent. */
 const SAMPLE_MS = 5_000;
 const WATCH_MS = 500;
+
+/** The line of the log about a block whose state does not follow from its trades. The sandbox has no such block. */
+export const MISMATCHED = 'the amounts of pools do not follow from the trades of a block';
 
 /** Runs a gateway with faults and clients for the given time or until the signal aborts. Then it checks that it recovers. */
 export async function run(
@@ -106,6 +113,7 @@ export async function run(
   }
 
   const shown = createShownBlocks(sandbox);
+  checkStates(sandbox.chain, judge);
   const served = createServedBlocks(shown, outages);
   const { url } = gateway;
   const context: SoakContext = {
@@ -139,11 +147,12 @@ export async function run(
   const forks = injectForks(sandbox, shown, outages, random('forks'), signal);
   const faults = injectFaults(sandbox, outages, random('faults'), signal);
   const pushFaults = injectPushFaults(sandbox, judge, random('push faults'), signal);
+  const blockFaults = injectBlockFaults(sandbox, outages, random('block faults'), signal);
 
   await sleep(minutes * 60_000, undefined, { signal }).catch(() => {});
   const elapsedMinutes = (performance.now() - start) / 60_000;
   over.abort();
-  await Promise.all([...clients, watch, sampling, blocks, faults, pushFaults, forks]);
+  await Promise.all([...clients, watch, sampling, blocks, faults, pushFaults, blockFaults, forks]);
 
   print(`${elapsedMinutes.toFixed(1)} minutes are over; checking the recovery`);
   await whileItRuns(() => checkRecovery({ context, gateway, subscriptions, random: random('recovery') }));
@@ -166,11 +175,20 @@ export async function run(
   };
 }
 
+/** Checks each new block of the chain: the state before it and its instructions are the state after it. */
+function checkStates(chain: Sandbox['chain'], judge: Judge): void {
+  chain.onBlock((block) => {
+    const mismatch = stateMismatch(chain, block);
+    if (mismatch !== undefined) judge.fail(`the state of a block does not follow from its instructions: ${mismatch}`);
+  });
+}
+
 function listenTo(judge: Judge, over: AbortController): GatewayListener {
   return {
     logged({ level, msg }) {
       judge.count(`lines of the log, ${msg} (level ${level})`);
       if (level >= 50) judge.fail(`the gateway logged an error: ${msg}`);
+      if (msg.startsWith(MISMATCHED)) judge.fail(`the gateway logged: ${msg}`);
     },
     unexpectedOutput: (text) => judge.fail('the gateway wrote something that is not a log line', text),
     crashed(how) {

@@ -30,20 +30,25 @@ export type ServedBlocks = {
 /** Maximum time until a block is served while a node can be read. */
 const FRESH_WITHIN_MS = 6_000;
 
+/** The length of a text about one of several blocks. */
+const MAX_MISMATCH = 600;
+
 /** Creates the comparison of a run. */
 export function createServedBlocks(shown: ShownBlocks, outages: Outages): ServedBlocks {
   let highest = shown.chain.tip.height;
   const served = new Set<number>();
 
   function matchAny(blocks: readonly Block[], claim: Claim): string | undefined {
-    let mismatch: string | undefined = 'no such block was ever shown';
+    const mismatches: string[] = [];
     for (const block of blocks) {
-      mismatch = claim(block);
+      const mismatch = claim(block);
       if (mismatch === undefined) return undefined;
+      mismatches.push(mismatch.slice(0, MAX_MISMATCH));
     }
+    const [first = 'no such block was ever shown'] = mismatches;
     return blocks.length > 1
-      ? `none of ${blocks.length} blocks of that height matches, the first shown: ${mismatch}`
-      : mismatch;
+      ? `none of ${blocks.length} blocks of that height matches:\n${mismatches.join('\n')}`
+      : first;
   }
 
   return {

@@ -1,6 +1,7 @@
 import type { Block } from '../src/sandbox/chain/block.ts';
 import type { Sandbox } from '../src/sandbox/sandbox.ts';
 import { expectedTickers, type TickerRow } from './expected/market.ts';
+import { BLOCKS_UNTIL_FINAL } from './outages.ts';
 
 /** A block that was the tip for a while. */
 export type ShownBlock = {
@@ -32,6 +33,11 @@ export type ShownBlocks = {
   shownAt(height: number): number;
   /** Whether a node on a branch has shown another block at a height. */
   isBranched(height: number): boolean;
+  /**
+   * The blocks of branches at a height that a gateway could take for final: the nodes on the branch have shown so many blocks above
+   * them. What it has recorded of them stays.
+   */
+  finalOnBranches(height: number): readonly Block[];
   /** The tip at a time. */
   tipAt(moment: number): ShownBlock;
   /** The tips since a time, the newest first. */
@@ -115,6 +121,10 @@ export function createShownBlocks(sandbox: Sandbox): ShownBlocks {
     },
     shownAt: (height) => shown.findLast(({ block }) => block.height < height)?.replacedAt ?? 0,
     isBranched: (height) => branched.has(height),
+    finalOnBranches(height) {
+      const above = new Set([...(branched.get(height + BLOCKS_UNTIL_FINAL) ?? [])].map(({ version }) => version));
+      return [...(branched.get(height) ?? [])].filter(({ version }) => above.has(version));
+    },
     tipAt(moment) {
       const found = since(moment).at(-1) ?? shown.at(-1);
       if (!found) throw new Error('no block was shown yet');

@@ -62,7 +62,8 @@ async function sendQueries(context: SoakContext, index: number, random: Random, 
   const operations = [poolQuery, pastHeightsQuery, tickersQuery];
   for (let sent = index; !drained.aborted; sent++) {
     const operation = operations[sent % operations.length]?.(context, random);
-    if (operation !== undefined) await sendOnce(context, operation);
+    // The nodes are slow now.
+    if (operation !== undefined) await sendOnce(context, { ...operation, mayFailWith: ['UPSTREAM_BUSY'] });
   }
 }
 

@@ -92,7 +92,8 @@ export async function openWebSocket(context: SoakContext, name: string): Promise
     const { subscription, since } = known;
     if (type === 'next') {
       // An operation that fails at its start gets one response without data, and is complete.
-      if ((payload as GraphqlResponse).data == null) subscriptions.delete(id);
+      if ((payload as GraphqlResponse).data == null && !isErrorUpdate(subscription, payload as GraphqlResponse))
+        subscriptions.delete(id);
       checkUpdate(context, name, subscription, payload as GraphqlResponse);
       checkMinimum(context, name, subscription, first.delete(subscription) ? minimum : 0);
     } else {
@@ -160,6 +161,11 @@ export function checkMinimum(
     judge.fail(`a first update below the minimum: ${subscription.kind} of ${name}: ${height} instead of ${minimum}`);
 }
 
+/** Whether a response without data is an update of a stream that goes on: then a field of the update has failed, and not the stream. */
+export function isErrorUpdate({ failed }: CheckedSubscription, { data, errors = [] }: GraphqlResponse): boolean {
+  return failed !== undefined && data == null && errors.every(({ path = [] }) => path.length > 1);
+}
+
 /** Judges an update of a websocket or of an event stream. */
 export function checkUpdate(
   { judge }: SoakContext,
@@ -168,6 +174,7 @@ export function checkUpdate(
   { data, errors = [] }: GraphqlResponse,
 ): void {
   if (errors.length > 0) judge.judgeErrors(name, subscription.kind, errors, performance.now());
+  if (isErrorUpdate(subscription, { data: data ?? null, errors })) subscription.failed?.();
   if (data == null) return;
   const skippedBefore = subscription.skipped();
   judge.judgeUpdate(name, subscription.kind, { data }, subscription.check(data));

@@ -55,7 +55,7 @@ export async function openLongSubscriptions(
       for (const entry of entries) {
         const height = entry.subscription.height();
         const behind = height === undefined ? 0 : served.behind(height, now);
-        if (behind === 0) late.delete(entry);
+        if (behind === 0 || entry.subscription.hasFailed?.()) late.delete(entry);
         else if (!late.has(entry)) {
           late.add(entry);
           judge.fail(

@@ -7,6 +7,7 @@ import { tickerQuery, tickersQuery } from '../queries/market.ts';
 import { nodesQuery } from '../queries/nodes.ts';
 import { pastHeightsQuery, unavailableHeightQuery } from '../queries/past-heights.ts';
 import { poolOrdersQuery } from '../queries/pool-orders.ts';
+import { poolTradesQuery } from '../queries/pool-trades.ts';
 import { quoteQuery } from '../queries/quote.ts';
 import { serviceQuery } from '../queries/service.ts';
 
@@ -27,7 +28,7 @@ const QUERIES = [
 ];
 
 /** A fleet of the soak test has no PostgreSQL, so its gateways record histories of their own, which differ. */
-const QUERIES_ALONE = [...QUERIES, historyQuery];
+const QUERIES_ALONE = [...QUERIES, historyQuery, poolTradesQuery];
 
 /** Sends queries of all kinds, one after the other, on a persistent connection. */
 export const poll: Client = async (context, name, random) => {

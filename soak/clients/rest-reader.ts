@@ -4,9 +4,13 @@ import { type Client, pause, pick } from '../context.ts';
 import { minimumOf } from '../http-client.ts';
 import type { GraphqlResponse } from '../judge.ts';
 import { orderBookRequest, type RestRequest, tickersRequest } from '../queries/rest.ts';
+import { tradesRequest } from '../queries/rest-trades.ts';
 import { MINIMUM } from '../routes.ts';
 
 const REQUESTS = [tickersRequest, orderBookRequest];
+
+/** A fleet of the soak test has no history. */
+const REQUESTS_ALONE = [...REQUESTS, tradesRequest];
 const BASE = '/api/v1/public/market-data';
 
 /** Reads tickers and order books by REST, as a listing site does, but more often. */
@@ -14,7 +18,7 @@ export const readRest: Client = async (context, name, random) => {
   const { routes, judge, served, signal, load } = context;
   const agent = new Agent({ connections: 1, pipelining: 1, bodyTimeout: 60_000, headersTimeout: 60_000 });
 
-  async function send({ path, toData }: RestRequest, { origin }: URL): Promise<GraphqlResponse> {
+  async function send({ path, toData, ofNode }: RestRequest, { origin }: URL): Promise<GraphqlResponse> {
     const named = routes.namesMinimum(name) ? { [MINIMUM]: String(served.highest()) } : {};
     const headers = { ...addressHeader(name), ...named };
     const response = await agent.request({ origin, method: 'GET', path: `${BASE}/${path}`, headers });
@@ -23,11 +27,13 @@ export const readRest: Client = async (context, name, random) => {
     if (response.statusCode === 200)
       return { data: toData(document, height === undefined ? undefined : Number(height)) };
     const { code, message } = document as { readonly code: string; readonly message: string };
+    if (ofNode !== undefined && message.startsWith('The node'))
+      return { data: null, errors: [{ message, path: ofNode, extensions: { code, upstream: 'NODE' } }] };
     return { data: null, errors: [{ message, extensions: { code, upstream: 'MARKET_DATA' } }] };
   }
 
   while (!signal.aborted) {
-    const request = pick(random, REQUESTS)(context, random);
+    const request = pick(random, context.replicas === 1 ? REQUESTS_ALONE : REQUESTS)(context, random);
     const url = routes.next();
     const minHeight = minimumOf(context, name);
     const sentAt = performance.now();

@@ -4,6 +4,7 @@ import { pick, type SoakContext } from '../context.ts';
 import { type ExpectedWindow, expectedWindow, priceAt } from '../expected/candle.ts';
 import { isV3, tradingPools } from '../expected/exchange.ts';
 import { listMismatch } from '../expected/market.ts';
+import { hasBranches, tradedBy, tradesSince } from '../expected/pool-trades.ts';
 import type { Operation } from '../judge.ts';
 import { BLOCKS_UNTIL_FINAL } from '../outages.ts';
 
@@ -30,6 +31,7 @@ type Candle = Window & {
   readonly lastHeight: number;
   readonly heights: number;
   readonly isClosed: boolean;
+  readonly isVolumeExact: boolean;
 };
 
 type Change = Window & {
@@ -47,7 +49,7 @@ type Data = {
 };
 
 /** The candles of a pool and the change of its price: what is final must be that of the chain, without any replaced block. */
-export function historyQuery({ shown, served }: SoakContext, random: Random): Operation {
+export function historyQuery({ shown, served, judge }: SoakContext, random: Random): Operation {
   const { chain } = shown;
   // A pool that appears later has no price before: the tests of the history compare those.
   const pool = pick(random, tradingPools(chain, chain.oldestHeight));
@@ -85,6 +87,18 @@ export function historyQuery({ shown, served }: SoakContext, random: Random): Op
     if (after.time * 1_000 < times[1]) return `${after.height} is missing in the complete candle of ${openTime}`;
     if (heights !== others.length) return `${heights} heights in the complete candle of ${openTime}`;
     return windowMismatch(candle, expectedWindow(pool, others, before), `candle of ${openTime}`);
+  }
+
+  /** Exact volumes are those of all trades of the interval, so far. */
+  function exactMismatch({ openTime, closeTime, isVolumeExact, ...candle }: Candle, newest: Block): string | undefined {
+    if (!isVolumeExact) return undefined;
+    if (!isV3(chain)) return 'an exact volume in V1';
+    const [from, to] = [Date.parse(openTime) / 1_000, Date.parse(closeTime) / 1_000];
+    if (hasBranches(shown, newest, from)) return undefined;
+    judge.count('candles with exact volumes');
+    const trades = tradesSince(chain, newest, pool, from).filter(({ time }) => time < to);
+    const actual = [candle.tradedToken1, candle.tradedToken2];
+    return listMismatch([actual], [tradedBy(trades)], `exact volumes of the candle of ${openTime}`);
   }
 
   function changeMismatch(change: Change, newest: Block, answeredHeight: number): string | undefined {
@@ -128,7 +142,7 @@ export function historyQuery({ shown, served }: SoakContext, random: Random): Op
       beaconHeight
       poolPair: ${field} {
         candles(interval: $interval, last: 12) {
-          openTime closeTime open close firstHeight lastHeight heights isClosed ${WINDOW}
+          openTime closeTime open close firstHeight lastHeight heights isClosed isVolumeExact ${WINDOW}
         }
         change(hours: $hours) { fromHeight fromTime from to absolute percent ${WINDOW} }
       }
@@ -143,9 +157,10 @@ export function historyQuery({ shown, served }: SoakContext, random: Random): Op
         const mismatch = candleMismatch(candle, height);
         if (mismatch !== undefined) return mismatch;
       }
-      return served.mismatch(height, times, (block) =>
-        change === null ? undefined : changeMismatch(change, block, height),
-      );
+      return served.mismatch(height, times, (block) => {
+        const exact = candles.map((candle) => exactMismatch(candle, block)).find((each) => each !== undefined);
+        return exact ?? (change === null ? undefined : changeMismatch(change, block, height));
+      });
     },
   };
 }

@@ -15,6 +15,8 @@ export type RestRequest = {
   /** Below the path of the partner. */
   readonly path: string;
   readonly operation: Operation;
+  /** The path of an error of the node, as GraphQL names it; by default, all errors are of the market-data host. */
+  readonly ofNode?: readonly string[];
   /** The data of GraphQL in a document. @param height the beacon height of its pool prices */
   toData(document: Document, height: number | undefined): NonNullable<GraphqlResponse['data']>;
 };

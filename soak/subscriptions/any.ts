@@ -4,11 +4,13 @@ import { createHeadSubscription } from './head.ts';
 import { createOrderBookSubscription, createTickersSubscription } from './market.ts';
 import { createPricesSubscription } from './prices.ts';
 import type { CheckedSubscription } from './subscription.ts';
+import { createTradesSubscription } from './trades.ts';
 
 const KINDS: readonly ((context: SoakContext, random: Random) => CheckedSubscription)[] = [
   createHeadSubscription,
   createPricesSubscription,
   createPricesSubscription,
+  createTradesSubscription,
   createTickersSubscription,
   createOrderBookSubscription,
 ];

@@ -10,6 +10,10 @@ export type CheckedSubscription = {
   readonly after?: number | undefined;
   /** Checks the data of an update. @returns what is wrong */
   check(data: Readonly<Record<string, unknown>>): string | undefined;
+  /** An update was an error, and the subscription stays open. Without this, an error ends it. */
+  readonly failed?: () => void;
+  /** Whether the newest updates were errors, so that their heights are not known. */
+  readonly hasFailed?: () => boolean;
   /** The height of the newest update, if updates have one. */
   height(): number | undefined;
   /** The number of skipped heights. */

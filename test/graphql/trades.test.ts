@@ -196,6 +196,12 @@ describe('a node that does not send blocks', () => {
       },
       'UPSTREAM_BAD_SHAPE',
     ],
+    [
+      'sends something else in place of the instructions',
+      { kind: 'shape', path: ['Result', 0, 'Instructions'], value: 'none' },
+      'UPSTREAM_BAD_SHAPE',
+    ],
+    ['has pruned the block', { kind: 'pruned-blocks', blocks: 0 }, 'UPSTREAM_RPC_ERROR'],
     ['does not respond', { kind: 'hang' }, 'UPSTREAM_TIMEOUT'],
   ] as const)('and %s leaves out the trades alone', async (_, fault, code) => {
     const { subscribe, sandbox, ask, lines, advance } = await startV3({
@@ -221,7 +227,7 @@ describe('a node that does not send blocks', () => {
     expect(value).toEqual({
       data: { trades: { beaconHeight: sandbox.chain.tip.height, trades: tradesOf(sandbox).map(({ id }) => ({ id })) } },
     });
-    const isDecoded = !JSON.stringify(fault).includes('Instructions');
+    const isDecoded = !JSON.stringify(fault).includes('285');
     expect(lines.filter(({ msg }) => msg.includes('trades of blocks cannot be read'))).toHaveLength(isDecoded ? 1 : 0);
     expect(lines.filter(({ msg }) => msg.includes('cannot be decoded'))).toHaveLength(isDecoded ? 0 : 2);
   });

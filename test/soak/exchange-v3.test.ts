@@ -11,19 +11,8 @@ import { quoteQuery } from '../../soak/queries/quote.ts';
 import { serviceQuery } from '../../soak/queries/service.ts';
 import { createPricesSubscription } from '../../soak/subscriptions/prices.ts';
 import { createRandom } from '../../src/sandbox/chain/random.ts';
-import type { TestGatewayOptions } from '../support/gateway.ts';
+import { V3 } from './exchange-v3.ts';
 import { startContext } from './soak-context.ts';
-
-const V3: TestGatewayOptions = {
-  isSandbox: false,
-  sandbox: { exchange: 'v3' },
-  // As the soak test names them: one pool has a token of its own.
-  configOf: ({ chain: { tokens, exchangePools } }) => ({
-    tokensFile: [...tokens, ...exchangePools.flatMap(({ token0, token1 }) => [token0, token1])]
-      .filter(({ symbol }) => symbol !== undefined)
-      .map(({ id, symbol, decimals }) => ({ tokenId: id, symbol, decimals })),
-  }),
-};
 
 const QUERIES = [
   ...[headQuery, poolQuery, nodesQuery, poolOrdersQuery, serviceQuery, pastHeightsQuery, pastHeightsQuery],

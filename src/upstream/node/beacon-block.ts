@@ -46,12 +46,14 @@ export function createBlockReader(
   function read(document: unknown): BeaconBlock {
     const [first] = readArray(resultOf(document), '$.Result');
     const block = readObject(first, '$.Result[0]');
-    const time = block['Time'];
+    const { Time: time, Instructions: listed } = block;
+    // The node writes null for an empty list. Anything else in its place says nothing about the trades.
+    const instructions = listed === null ? [] : readArray(listed, '$.Result[0].Instructions');
     return {
       height: readInteger(block['Height'], '$.Result[0].Height'),
       hash: readString(block['Hash'], '$.Result[0].Hash'),
       time: Number.isSafeInteger(time) ? toInstant(Number(time)) : undefined,
-      trades: () => readBlockTrades(block['Instructions']),
+      trades: () => readBlockTrades(instructions),
     };
   }
 

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { createJudge, type GraphqlResponse } from '../../soak/judge.ts';
+import { createOutages, DAMAGED_TRADE } from '../../soak/outages.ts';
+import { createTradesSubscription } from '../../soak/subscriptions/trades.ts';
+import { createRandom } from '../../src/sandbox/chain/random.ts';
+import { V3 } from './exchange-v3.ts';
+import { startContext } from './soak-context.ts';
+
+type Update = { trades: { time: string; previousHeight: number; trades: Record<string, unknown>[] } };
+
+/** Subscribes to the trades of all pools. @returns what the judge finds in the next update, which can be falsified before */
+async function subscribed(options = V3) {
+  const started = await startContext(options);
+  const { context, subscribe } = started;
+  const seeds = Array.from({ length: 50 }, (_, n) => createTradesSubscription(context, createRandom('trades', n)));
+  const subscription = seeds.find(({ variables }) => variables?.['poolIds'] === undefined);
+  const events = subscribe(subscription?.query ?? '', subscription?.variables);
+  async function next(falsify: (update: Update) => void = () => {}) {
+    const { data } = (await events.next()).value as GraphqlResponse;
+    falsify(data as Update);
+    return subscription?.check(data ?? {});
+  }
+  return { ...started, next };
+}
+
+describe('the soak test finds', () => {
+  test('nothing in the right trades of blocks, also of one that replaces another, and of V1', async () => {
+    const { context, next } = await subscribed();
+    expect(await next()).toBeUndefined();
+    for (let block = 0; block < 4; block++) {
+      context.shown.advance();
+      expect(await next()).toBeUndefined();
+    }
+    context.shown.replaceTip();
+    expect(await next()).toBeUndefined();
+
+    const { context: ofV1, next: nextOfV1 } = await subscribed({ isSandbox: false });
+    expect(await nextOfV1()).toBeUndefined();
+    ofV1.shown.advance();
+    expect(await nextOfV1()).toBeUndefined();
+  });
+
+  test.each<[string, (update: Update) => void]>([
+    ['a trade that is missing', ({ trades }) => void trades.trades.pop()],
+    ['another amount', ({ trades: { trades } }) => void Object.assign(trades[0] ?? {}, { buyAmount: '1' })],
+    ['another price', ({ trades: { trades } }) => void Object.assign(trades[0] ?? {}, { price: 1 })],
+    ['another pool', ({ trades: { trades } }) => void Object.assign(trades[0] ?? {}, { poolPair: null })],
+    ['another order', ({ trades }) => void trades.trades.reverse()],
+    ['another block', ({ trades }) => void Object.assign(trades, { time: '2020-01-01T00:00:00.000Z' })],
+    ['a height before that was not sent', ({ trades }) => void Object.assign(trades, { previousHeight: 1 })],
+  ])('%s', async (_, falsify) => {
+    const { context, next } = await subscribed();
+    expect(await next()).toBeUndefined();
+    context.shown.advance();
+    expect(await next(falsify)).toBeTypeOf('string');
+  });
+
+  test('a height that is skipped, although it was served', async () => {
+    const { context, next } = await subscribed();
+    await next();
+    const { served, shown } = context;
+    shown.advance();
+    const now = performance.now();
+    served.mismatch(shown.chain.tip.height, { sentAt: now, answeredAt: now, minHeight: 0 }, () => undefined);
+    await next(({ trades }) => Object.assign(trades, { beaconHeight: shown.chain.tip.height - 1 }));
+    shown.advance();
+    expect(await next(({ trades }) => Object.assign(trades, { previousHeight: shown.chain.tip.height - 2 }))).toContain(
+      'skipped',
+    );
+  });
+});
+
+describe('an error of a trade is wrong', () => {
+  function judged(message: string, inject: (outages: ReturnType<typeof createOutages>) => void, field = 'trades') {
+    const outages = createOutages(2);
+    const judge = createJudge(outages, () => {});
+    inject(outages);
+    const extensions = { code: 'UPSTREAM_BAD_SHAPE', upstream: 'NODE' } as const;
+    const errors = [{ message, path: ['pool', field], extensions }];
+    judge.judgeErrors('someone', 'trades', errors, performance.now());
+    return judge.counts.wrong.size;
+  }
+  const ofBoth = ({ beginOfTrades }: ReturnType<typeof createOutages>) =>
+    [0, 1].forEach((node) => void beginOfTrades(node, 'hang'));
+
+  test('unless no node sends blocks', () => {
+    expect(judged('no', () => {})).toBe(1);
+    expect(judged('no', ({ beginOfTrades }) => void beginOfTrades(1, 'hang'))).toBe(1);
+    expect(judged('no', ofBoth)).toBe(0);
+    expect(judged('no', ofBoth, 'price')).toBe(1);
+  });
+
+  test('unless a node has sent one that cannot be decoded', () => {
+    const message = 'The node sent an invalid response: a trade of the block cannot be decoded.';
+    expect(judged(message, ofBoth)).toBe(1);
+    expect(judged(message, ({ beginOfTrades }) => void beginOfTrades(1, DAMAGED_TRADE))).toBe(0);
+  });
+});

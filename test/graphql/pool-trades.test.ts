@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createHistoryStore } from '../../src/history/store-client.ts';
 import { type Answer, startGateway, startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
 import { type Hop, hopsOf } from '../support/node-trades.ts';
@@ -242,6 +242,40 @@ describe('the trades of pools', () => {
       }
       expect(exact).toBeGreaterThanOrEqual(interval === 'ONE_MINUTE' ? 60 : 3);
     }
+  });
+
+  test('are read once for all clients at a head, and together for the pools of a page at another height', async () => {
+    const { history } = gateway.app.service.sources;
+    const { height } = gateway.sandbox.chain.tip;
+    await until(async () => (history.status().tradeCoverage?.blocks ?? 0) >= height - first - 3);
+    const volumes = vi.spyOn(history, 'volumes');
+    const trades = vi.spyOn(history, 'trades');
+    onTestFinished(() => void vi.restoreAllMocks());
+    const page = (name: string, args: string) =>
+      gateway.ask(
+        `{ ${name}: poolPairs(first: 500${args}) { nodes { volume(hours: 2) { trades } } } tickers { tradedPrice } }`,
+      );
+    for (const name of ['a', 'b', 'c']) await page(name, '');
+    expect(volumes).toHaveBeenCalledTimes(1);
+    expect(trades.mock.calls.length).toBeLessThanOrEqual(1);
+    await page('d', `, at: ${height - 20}`);
+    // The executor yields within a long page.
+    expect(volumes.mock.calls.length).toBeLessThanOrEqual(4);
+  });
+
+  test('make the volumes of the candles that a subscription sends exact', async () => {
+    const [token1Id, token2Id] = poolId.split('-');
+    const updates = gateway.subscribe(
+      `subscription { candles(token1Id: "${token1Id}", token2Id: "${token2Id}", poolId: "${poolId}", interval: ONE_HOUR) { openTime isVolumeExact tradedToken1 } }`,
+    );
+    const { value } = await updates.next();
+    await updates.return(undefined);
+    const { openTime } = value?.data.candles ?? {};
+    const inHour = ofPool(await hopsOf(gateway.sandbox, first), poolId).filter(
+      ({ time }) => time >= Date.parse(openTime),
+    );
+    const { token1: tradedToken1 } = sumsOf(inHour);
+    expect(value?.data.candles).toEqual({ openTime, isVolumeExact: true, tradedToken1 });
   });
 
   test('that are replaced with their block are in no later answer', async () => {

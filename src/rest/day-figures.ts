@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { type ExchangeState, type PoolDirectory, poolPairAt } from '../domain/exchange.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { Head } from '../live/chain/head.ts';
@@ -37,7 +37,7 @@ type DayFiguresOptions<Figures> = {
   readonly pauseFactor?: number;
 };
 
-/** Pools that are read together. Between two groups, other clients can read the history. */
+/** Pools that are read together. Between two groups, other clients get their turn. */
 const POOLS_AT_ONCE = 100;
 
 const MAX_PAUSE_MS = 60_000;
@@ -61,6 +61,8 @@ export function createDayFigures<Figures>(options: DayFiguresOptions<Figures>): 
     const byPlace = new Map<number, Figures>();
     const all = [...places];
     for (let start = 0; start < all.length; start += POOLS_AT_ONCE) {
+      // What is in memory is read without a wait.
+      if (start > 0) await nextTurn();
       const group = all.slice(start, start + POOLS_AT_ONCE);
       const found = await read(
         head,

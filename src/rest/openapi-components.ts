@@ -1,4 +1,5 @@
-import { EXAMPLES, ref } from './openapi-schemas.ts';
+import { EXAMPLES } from './openapi-examples.ts';
+import { ref } from './openapi-schemas.ts';
 
 /** References to the descriptions of headers. */
 export function headers(...names: readonly string[]) {

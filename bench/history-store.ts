@@ -25,6 +25,8 @@ const RESERVE = 10n ** 15n;
 
 let store: HistoryStore | undefined;
 let state: ExchangeState | undefined;
+/** The height whose trades were recorded last. */
+let tradedHeight = 1_000;
 
 async function open(pools: number): Promise<{ readonly path: string; readonly exchange: ExchangeState }> {
   await store?.close();
@@ -114,6 +116,20 @@ handleCall('record', async ({ changes }: { readonly changes: number }) => {
   const startedAt = performance.now();
   await store?.record([{ hash: undefined, time, version: 'V1', exchange: state }]);
   return performance.now() - startedAt;
+});
+
+/** Records a block with that many trades, in 300 pools. */
+handleCall('record trades', async ({ trades: count }: { readonly trades: number }) => {
+  const hash = (number: number) => number.toString(16).padStart(64, '0');
+  tradedHeight += 1;
+  const trades = Array.from({ length: count }, (_, n) => ({
+    poolId: `${hash(1)}-${hash(2)}-${hash(n % 300)}`,
+    transactionId: hash(tradedHeight * count + n),
+    ...({ step: 0, steps: 1, sells: 1, sellAmount: RESERVE + BigInt(n), buyAmount: RESERVE } as const),
+    ...{ sellAmountToOrders: 5n, buyAmountFromOrders: 3n },
+  }));
+  const block = { beaconHeight: tradedHeight, hash: undefined, time: START + tradedHeight * BLOCK_MS };
+  await store?.recordTrades([{ ...block, trades, isComplete: true }]);
 });
 
 reportReady();

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type ExchangeState, toPoolDirectory } from '../src/domain/exchange.ts';
+import type { PoolTrade } from '../src/domain/trade.ts';
 import type { HistoryStore } from '../src/history/store.ts';
 import { createHistoryStore } from '../src/history/store-client.ts';
 import { handleCall, reportReady } from './process-control.ts';
@@ -25,6 +26,9 @@ const RESERVE = 10n ** 15n;
 
 let store: HistoryStore | undefined;
 let state: ExchangeState | undefined;
+/** The height whose trades were recorded last. */
+let tradedHeight = 1_000;
+let trades: readonly PoolTrade[] | undefined;
 
 async function open(pools: number): Promise<{ readonly path: string; readonly exchange: ExchangeState }> {
   await store?.close();
@@ -114,6 +118,20 @@ handleCall('record', async ({ changes }: { readonly changes: number }) => {
   const startedAt = performance.now();
   await store?.record([{ hash: undefined, time, version: 'V1', exchange: state }]);
   return performance.now() - startedAt;
+});
+
+/** Records a block with that many trades, in 300 pools. They are created with the first block. */
+handleCall('record trades', async ({ trades: count }: { readonly trades: number }) => {
+  const hash = (number: number) => number.toString(16).padStart(64, '0');
+  tradedHeight += 1;
+  trades ??= Array.from({ length: count }, (_, n) => ({
+    poolId: `${hash(1)}-${hash(2)}-${hash(n % 300)}`,
+    transactionId: hash(n),
+    ...({ step: 0, steps: 1, sells: 1, sellAmount: RESERVE + BigInt(n), buyAmount: RESERVE } as const),
+    ...{ sellAmountToOrders: 5n, buyAmountFromOrders: 3n },
+  }));
+  const block = { beaconHeight: tradedHeight, hash: undefined, time: START + tradedHeight * BLOCK_MS };
+  await store?.recordTrades([{ ...block, trades, isComplete: true }]);
 });
 
 reportReady();

@@ -13,6 +13,9 @@ const CANDLES = 300;
 const MAX_READ_MS = 5;
 const MAX_BLOCKED_MS = 5;
 
+/** Trades of one block. */
+const TRADES = 500;
+
 /** One in ten pools changes at a height that is recorded. */
 const CHANGING = 0.1;
 
@@ -50,6 +53,13 @@ async function run({ quick, log }: RowContext): Promise<readonly Result[]> {
     samplesPerStart: rounds,
     goals: [],
   });
+  const traded = createResult({
+    title: 'Recording the trades of a block: the event loop is blocked',
+    about: 'Blocks are recorded, one after another. The longest delay of the event loop, sampled each millisecond.',
+    ...{ unit: 'ms', better: 'less', sizeUnit: 'trades', sizes: [TRADES] },
+    samplesPerStart: rounds,
+    goals: [{ target: STORE, bound: 'at most', value: MAX_BLOCKED_MS }],
+  });
   for (const size of days) {
     await readCandles(read, { pools: quick ? 100 : 1_000, days: size }, rounds);
     log(`${read.title}, ${size} days: done`);
@@ -58,7 +68,9 @@ async function run({ quick, log }: RowContext): Promise<readonly Result[]> {
     await recordHeights(blocked, recorded, size, rounds);
     log(`${recorded.title}, ${size} pools: done`);
   }
-  return [read, blocked, recorded];
+  await recordTrades(traded, rounds);
+  log(`${traded.title}: done`);
+  return [read, blocked, recorded, traded];
 }
 
 function startStore(): Promise<BenchProcess> {
@@ -86,5 +98,16 @@ async function recordHeights(blocked: OpenResult, recorded: OpenResult, pools: n
     if (round < 0) continue;
     blocked.add(STORE, pools, maxMs);
     recorded.add(STORE, pools, ms);
+  }
+}
+
+async function recordTrades(result: OpenResult, rounds: number): Promise<void> {
+  await using server = await startStore();
+  await server.call('create', { pools: 1 });
+  for (let round = -3; round < rounds; round++) {
+    await server.call('measure loop delay');
+    await server.call('record trades', { trades: TRADES });
+    const { maxMs } = await server.call<LoopDelay>('loop delay');
+    if (round >= 0) result.add(STORE, TRADES, maxMs);
   }
 }

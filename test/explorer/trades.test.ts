@@ -198,8 +198,13 @@ describeInBrowser('the trades of a market', (browser) => {
   });
 
   test('say why there are none: the node does not send blocks, and nothing was traded', async () => {
-    const gateway = await browser.serve(recorded());
-    const clear = gateway.sandbox.node.faults.set({ kind: 'status', status: 500, body: '', on: BLOCK_CALL });
+    let clear = () => {};
+    const gateway = await browser.serve({
+      ...recorded(),
+      before(sandbox) {
+        clear = sandbox.node.faults.set({ kind: 'status', status: 500, body: '', on: BLOCK_CALL });
+      },
+    });
     const poolId = busiestPool(gateway.sandbox);
     const { page } = await browser.open(`/pool/${poolId}`, { gateway, allowed: [/500/] });
     const trades = await scrollToTrades(page);

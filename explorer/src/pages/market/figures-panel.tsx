@@ -97,7 +97,7 @@ export function FiguresPanel({ market, figures, traded, query, poolErrors }: Fig
           {isOfV3(market) && (
             <Figure
               name="24 h volume on the chain"
-              meaning={<MeaningOfTraded traded={traded} />}
+              meaning={onChain === undefined ? 'No trades are recorded.' : <MeaningOfTraded traded={traded} />}
               title={isUsd ? amountWithUnit(onChain?.base, market.base) : undefined}
               isWide
             >

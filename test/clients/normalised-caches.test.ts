@@ -112,12 +112,15 @@ describe('Graphcache', () => {
       'HeightRange',
       'PoolBook',
       'PoolOrder',
+      'PoolVolume',
       'PriceCrossing',
       'PriceUpdate',
       'Query',
       'QuoteFee',
       'Subscription',
       'Trade',
+      'TradeConnection',
+      'TradeEdge',
       'TradesUpdate',
     ]);
     expect(warnings).toEqual([]);

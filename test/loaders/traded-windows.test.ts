@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Candle, INTERVAL_MS } from '../../src/domain/candle.ts';
+import type { BesideMemory, RecordedTrade } from '../../src/history/trade-store.ts';
+import type { KnownTrades } from '../../src/loaders/known-trades.ts';
+import { rangeAround, toExactIntervals, toVolumes } from '../../src/loaders/traded-windows.ts';
+import { V3_POOL_IDS } from '../history/chains.ts';
+import { createTradesModel, tradeOf } from '../history/trades-model.ts';
+
+const INTERVAL = 'ONE_MINUTE';
+const [POOL_ID = ''] = V3_POOL_IDS;
+
+/** A chain whose final blocks are recorded or not. The newest ones are in memory, where some cannot be read. */
+const anyChain = fc.record({
+  blocks: fc.array(
+    fc.record({
+      seconds: fc.oneof({ weight: 6, arbitrary: fc.integer({ min: 1, max: 50 }) }, fc.integer({ min: 100, max: 300 })),
+      trades: fc.array(fc.tuple(fc.nat(1), fc.constantFrom<1 | 2>(1, 2)), { maxLength: 3 }),
+      isRecorded: fc.oneof({ weight: 8, arbitrary: fc.constant(true) }, fc.constant(false)),
+      isReadable: fc.oneof({ weight: 8, arbitrary: fc.constant(true) }, fc.constant(false)),
+    }),
+    { minLength: 4, maxLength: 30 },
+  ),
+  inMemory: fc.integer({ min: 0, max: 8 }),
+  upTo: fc.integer({ min: 0, max: 29 }),
+  seconds: fc.integer({ min: 1, max: 900 }),
+});
+
+test('volumes and intervals contain each known trade once, and say what is not known', async () => {
+  let [complete, exact] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(anyChain, async ({ blocks, inMemory, seconds, ...drawn }) => {
+      let time = 1_800_000_000_000;
+      let number = 0;
+      const chain = blocks.map(({ seconds: after, trades, ...block }, index) => {
+        time += after * 1_000;
+        const beaconHeight = 100 + index;
+        const made = trades.map(([pool, sells]) => tradeOf(pool, number++, sells));
+        const recorded = made.map((trade, place): RecordedTrade => ({ ...trade, beaconHeight, time, place }));
+        // Newer ones are not final.
+        return { ...block, beaconHeight, time, trades: recorded, isFinal: index < blocks.length - 3 };
+      });
+      const upTo = 100 + (drawn.upTo % chain.length);
+      const below = chain.filter(({ beaconHeight }) => beaconHeight <= upTo);
+      const newest = below.at(-1);
+      const memory = chain.slice(-inMemory).filter((block) => inMemory > 0 && block.beaconHeight <= upTo);
+      const memoryFrom = memory[0]?.beaconHeight ?? upTo + 1;
+      const store = createTradesModel();
+      await store.recordTrades(
+        chain
+          .filter(({ isFinal, isRecorded }) => isFinal && isRecorded)
+          .map((block) => ({ ...block, hash: undefined, isComplete: true })),
+      );
+      const known = below.filter(
+        (block) => (block.isFinal && block.isRecorded) || (block.isReadable && memory.includes(block)),
+      );
+      const sumOf = (some: typeof chain) =>
+        some
+          .flatMap(({ trades }) => trades)
+          .filter(({ poolId }) => poolId === POOL_ID)
+          .reduce<readonly [bigint, bigint]>(
+            ([sum1, sum2], { sells, sellAmount, buyAmount }) =>
+              sells === 1 ? [sum1 + sellAmount, sum2 + buyAmount] : [sum1 + buyAmount, sum2 + sellAmount],
+            [0n, 0n],
+          );
+      const join = <T>(found: BesideMemory<T>): KnownTrades<T> => ({
+        ...found,
+        blocks: memory
+          .filter(({ beaconHeight }) => !found.recorded.has(beaconHeight))
+          .map((block) => ({ ...block, trades: block.isReadable ? block.trades : undefined })),
+      });
+
+      const after = (newest?.time ?? 0) - seconds * 1_000;
+      const window = below.filter((block) => block.time > after);
+      const knownInWindow = known.filter((block) => block.time > after);
+      const query = { poolIds: V3_POOL_IDS, upTo, memoryFrom };
+      const volumes = toVolumes(join(await store.volumes({ ...query, after })), { after, upTo });
+      if (knownInWindow.length === 0) {
+        expect(volumes).toBeUndefined();
+      } else {
+        const { traded1 = 0n, traded2 = 0n } = volumes?.volumes.get(POOL_ID) ?? {};
+        expect([traded1, traded2]).toEqual(sumOf(knownInWindow));
+        const before = below.findLast((block) => block.time <= after);
+        const isWhole = knownInWindow.length === window.length && before !== undefined && known.includes(before);
+        expect(volumes?.isComplete).toBe(isWhole);
+        if (isWhole) expect(volumes?.since).toBe(after);
+        if (isWhole) complete += 1;
+      }
+
+      const openTimeOf = (each: number) => each - (each % INTERVAL_MS[INTERVAL]);
+      const candles = [...Map.groupBy(below, (block) => openTimeOf(block.time))].map(([openTime, inside]) => {
+        const heights = inside.map(({ beaconHeight }) => beaconHeight);
+        const closeTime = openTime + INTERVAL_MS[INTERVAL];
+        return {
+          openTime,
+          closeTime,
+          firstHeight: heights[0],
+          lastHeight: heights.at(-1),
+          inside,
+        } as unknown as Candle & {
+          readonly inside: typeof chain;
+        };
+      });
+      const range = { interval: INTERVAL, ...rangeAround(candles, INTERVAL) } as const;
+      const { tradedIn } = toExactIntervals(join(await store.tradedIntervals({ ...query, ...range })), {
+        interval: INTERVAL,
+        upTo,
+      });
+      for (const candle of candles) {
+        const traded = tradedIn(candle, POOL_ID);
+        const areKnown = candle.inside.every((block) => known.includes(block));
+        if (traded !== undefined)
+          expect([areKnown, traded.traded1, traded.traded2]).toEqual([true, ...sumOf(candle.inside)]);
+        if (traded !== undefined) exact += 1;
+        // Where nothing is missing at all, the candles from the second one on are exact, as far as blocks follow each other.
+        if (known.length === below.length && candle !== candles[0] && chain.every(({ isRecorded }) => isRecorded)) {
+          const previous = candles[candles.indexOf(candle) - 1];
+          const isNear = previous?.closeTime === candle.openTime || candle.firstHeight < memoryFrom;
+          if (isNear) expect(traded).toBeDefined();
+        }
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+  expect(complete).toBeGreaterThan(20);
+  expect(exact).toBeGreaterThan(200);
+});

@@ -6,6 +6,7 @@ import { createOutages, DAMAGED_TRADE } from '../../soak/outages.ts';
 import { historyQuery } from '../../soak/queries/history.ts';
 import { poolTradesQuery, tradesQuery } from '../../soak/queries/pool-trades.ts';
 import { createTradesSubscription } from '../../soak/subscriptions/trades.ts';
+import { createHistoryStore } from '../../src/history/store-client.ts';
 import { createRandom } from '../../src/sandbox/chain/random.ts';
 import { V3 } from './exchange-v3.ts';
 import { startContext } from './soak-context.ts';
@@ -83,7 +84,8 @@ describe('in the trades and volumes of pools, the soak test finds', () => {
 
   /** A gateway that has seen some blocks, and the pool with the most trades in them. */
   async function startTraded() {
-    const started = await startContext(V3);
+    const store = createHistoryStore({ database: { kind: 'memory' }, rawDays: 7 });
+    const started = await startContext({ ...V3, store });
     const { context, untilHeight } = started;
     const { shown } = context;
     for (let block = 0; block < 5; block++) {

@@ -89,11 +89,22 @@ export function pageMismatch(
         : tradesMismatch(nodes.slice(read, read + expected.length), expected, pools, `trades at ${each.height}`),
     );
     const found = mismatches.indexOf(undefined);
-    if (found === -1) return mismatches[0];
+    if (found === -1) return `${originOf(shown, each, next)}: ${mismatches[0]}`;
     read += possible[found]?.length ?? 0;
   }
   if (read < nodes.length) return `trades[${read}] is not of the chain: ${JSON.stringify(nodes[read])}`;
   return undefined;
+}
+
+/** Which of the blocks of a height has a trade, by their versions: a version above 1,000,000 is of a branch. */
+function originOf(shown: ShownBlocks, { version }: Block, { transactionId, beaconHeight }: TradeResult): string {
+  const has = (block: Block) =>
+    tradesOfBlock(shown.chain, block).some((trade) => trade.transactionId === transactionId);
+  const found = shown
+    .at(beaconHeight)
+    .filter(has)
+    .map((block) => block.version);
+  return `trades of version ${found.join(' or ')} instead of ${version} of ${beaconHeight}`;
 }
 
 /** The volume of a pool in the hours up to a block, with all of its trades. */

@@ -21,7 +21,7 @@ export function tradesRequest(context: SoakContext, random: Random): RestRequest
   const pool = tradingPools(chain).find(({ id }) => id === market.poolId) as TradingPool;
   const isFirstBase = market.base.id === pool.token1.id;
   const limit = pick(random, [1, 20, 500]);
-  const type = pick(random, ['buy', 'sell', undefined] as const);
+  const type = random.chance(0.5) ? undefined : pick(random, ['buy', 'sell'] as const);
   const path = `historical_trades?ticker_id=${market.poolId}&limit=${limit}${type === undefined ? '' : `&type=${type}`}`;
   const typeOf = ({ sells }: ExpectedTrade) => ((sells === 0) === isFirstBase ? 'sell' : 'buy');
 

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { tradingPools } from '../../soak/expected/exchange.ts';
+import { tradesOfBlock } from '../../soak/expected/trades.ts';
 import { createJudge, type GraphqlResponse } from '../../soak/judge.ts';
 import { createOutages, DAMAGED_TRADE } from '../../soak/outages.ts';
+import { historyQuery } from '../../soak/queries/history.ts';
+import { poolTradesQuery, tradesQuery } from '../../soak/queries/pool-trades.ts';
 import { createTradesSubscription } from '../../soak/subscriptions/trades.ts';
+import { createHistoryStore } from '../../src/history/store-client.ts';
 import { createRandom } from '../../src/sandbox/chain/random.ts';
 import { V3 } from './exchange-v3.ts';
 import { startContext } from './soak-context.ts';
@@ -67,6 +72,60 @@ describe('the soak test finds', () => {
     expect(await next(({ trades }) => Object.assign(trades, { previousHeight: shown.chain.tip.height - 2 }))).toContain(
       'skipped',
     );
+  });
+});
+
+describe('in the trades and volumes of pools, the soak test finds', () => {
+  type Pool = {
+    trades: { nodes: Record<string, unknown>[]; pageInfo: { hasNextPage: boolean } };
+    volume: Record<string, unknown>;
+  };
+  const poolOf = ({ data }: GraphqlResponse) => (data as { pool: Pool }).pool;
+
+  /** A gateway that has seen some blocks, and the pool with the most trades in them. */
+  async function startTraded() {
+    const store = createHistoryStore({ database: { kind: 'memory' }, rawDays: 7 });
+    const started = await startContext({ ...V3, store });
+    const { context, untilHeight } = started;
+    const { shown } = context;
+    for (let block = 0; block < 5; block++) {
+      shown.advance();
+      await untilHeight(shown.chain.tip.height);
+    }
+    const count = ({ id }: { id: string }) =>
+      tradesOfBlock(shown.chain, shown.chain.tip).filter(({ poolId }) => poolId === id).length;
+    const [pool] = tradingPools(shown.chain).toSorted((one, other) => count(other) - count(one));
+    if (pool === undefined || count(pool) === 0) throw new Error('no pool was traded in the newest block');
+    return { ...started, query: tradesQuery(context, { pool, hours: 1, first: 50 }) };
+  }
+
+  test('nothing in right responses', async () => {
+    const { context, mismatchOf, untilHeight, query } = await startTraded();
+    expect(await mismatchOf(query)).toBeUndefined();
+    const random = createRandom('trades of pools');
+    for (let block = 0; block < 3; block++) {
+      for (let n = 0; n < 5; n++) expect(await mismatchOf(poolTradesQuery(context, random))).toBeUndefined();
+      expect(await mismatchOf(historyQuery(context, random))).toBeUndefined();
+      context.shown.advance();
+      await untilHeight(context.shown.chain.tip.height);
+    }
+  });
+
+  test.each<[string, (pool: Pool) => unknown]>([
+    ['a trade of the newest block that is missing', ({ trades }) => trades.nodes.shift()],
+    ['a trade that comes twice', ({ trades: { nodes } }) => nodes.splice(1, 0, nodes[0] ?? {})],
+    ['another amount', ({ trades: { nodes } }) => Object.assign(nodes[0] ?? {}, { sellAmount: '5' })],
+    ['another pool', ({ trades: { nodes } }) => Object.assign(nodes[0] ?? {}, { poolPair: {} })],
+    [
+      'a page that is not full, with another one',
+      ({ trades: { pageInfo } }) => Object.assign(pageInfo, { hasNextPage: true }),
+    ],
+    ['a volume above all trades', ({ volume }) => Object.assign(volume, { trades: 1_000_000 })],
+    ['a volume that is complete only in name', ({ volume }) => Object.assign(volume, { isComplete: true, trades: 0 })],
+    ['a volume since another time', ({ volume }) => Object.assign(volume, { isComplete: false, since: '2020-01-01' })],
+  ])('%s', async (_, falsify) => {
+    const { mismatchOf, query } = await startTraded();
+    expect(await mismatchOf(query, (answer) => void falsify(poolOf(answer)))).toBeTypeOf('string');
   });
 });
 

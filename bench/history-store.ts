@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type ExchangeState, toPoolDirectory } from '../src/domain/exchange.ts';
-import type { PoolTrade } from '../src/domain/trade.ts';
 import type { HistoryStore } from '../src/history/store.ts';
 import { createHistoryStore } from '../src/history/store-client.ts';
 import { handleCall, reportReady } from './process-control.ts';
+
+type PoolTrade = Parameters<HistoryStore['recordTrades']>[0][number]['trades'][number];
 
 // A process with a store of the history, as the gateway has it: the database is used in a thread. Its argument is the folder of the database.
 

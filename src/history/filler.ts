@@ -55,7 +55,7 @@ const LAST_RETRY_MS = 60_000;
 
 /** After this number of failures, a height is left out for a time: nodes may be repaired or replaced. */
 const MAX_FAILURES = 3;
-const LEFT_OUT_FOR_MS = 3_600_000;
+const LEFT_OUT_FOR_MS = 600_000;
 const MAX_LEFT_OUT = 1_000;
 
 /** A node that has pruned a height may be replaced by one that has more. */

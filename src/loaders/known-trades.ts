@@ -1,6 +1,7 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import { UpstreamBadShapeError } from '../errors.ts';
+import { ancestors } from '../history/followed-heads.ts';
 import type { BesideMemory, RecordedTrade, TradedHeight } from '../history/trade-store.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadTrades } from '../live/chain/head-trades.ts';
@@ -33,7 +34,7 @@ export function createKnownTrades(
 ): ReadKnownTrades {
   return async (pool, query, { isNeeded = () => true, isNewestNeeded = true } = {}) => {
     // Before the database is read: it says which of them it contains.
-    const heads = view.headsOf(pool);
+    const heads = linked(view.headsOf(pool));
     const memoryFrom = heads[0]?.beaconHeight ?? pool.beaconHeight + 1;
     const found = await view.read(() => query(memoryFrom));
     const rest = heads.filter((head) => !found.recorded.has(head.beaconHeight) && isNeeded(head));
@@ -45,6 +46,15 @@ export function createKnownTrades(
     });
     return { ...found, blocks: await Promise.all(blocks) };
   };
+}
+
+/**
+ * The newest head, and those that are surely below it on its chain, ascending. A head below a height that was skipped can be one that was
+ * replaced: its trades count once they are recorded.
+ */
+function linked(heads: readonly Head[]): readonly Head[] {
+  const newest = heads.at(-1);
+  return newest === undefined ? [] : ancestors(newest, heads).toReversed();
 }
 
 /** The trades of the block of a head, in their order. @throws UpstreamError if the block, or one of its trades, cannot be read */

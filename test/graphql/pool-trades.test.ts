@@ -278,21 +278,36 @@ describe('the trades of pools', () => {
     expect(value?.data.candles).toEqual({ openTime, isVolumeExact: true, tradedToken1 });
   });
 
+  /** The ids of the trades of a height that the gateway lists. */
+  async function tradesAt(height: number): Promise<readonly string[]> {
+    const { data } = await gateway.ask('{ poolPairs(first: 500) { nodes { trades(first: 20) { nodes { id } } } } }');
+    // biome-ignore lint/suspicious/noExplicitAny: a row of an untyped query
+    const ids = data.poolPairs.nodes.flatMap(({ trades }: any) => trades.nodes.map(({ id }: { id: string }) => id));
+    return ids.filter((id: string) => id.startsWith(`Trade:${height}:`)).toSorted();
+  }
+
   test('that are replaced with their block are in no later answer', async () => {
     gateway.sandbox.replaceTip();
     const { height } = gateway.sandbox.chain.tip;
     const expected = (await hopsOf(gateway.sandbox, height)).map((hop) => shown(hop).id).toSorted();
-    const read = async () => {
-      const { data } = await gateway.ask('{ poolPairs(first: 500) { nodes { trades(first: 20) { nodes { id } } } } }');
-      // biome-ignore lint/suspicious/noExplicitAny: a row of an untyped query
-      const ids = data.poolPairs.nodes.flatMap(({ trades }: any) => trades.nodes.map(({ id }: { id: string }) => id));
-      return ids.filter((id: string) => id.startsWith(`Trade:${height}:`)).toSorted();
-    };
-    await expect.poll(read).toEqual(expected);
+    await expect.poll(() => tradesAt(height)).toEqual(expected);
     const { data } = await ask(`volume(hours: 1) { ${VOLUME} }`);
     const after = timeOf(height) - HOUR;
     const inWindow = ofPool(await hopsOf(gateway.sandbox, first), poolId).filter(({ time }) => time > after);
     expect(data.pool.volume).toMatchObject({ ...sumsOf(inWindow), isComplete: true });
+  });
+
+  test('that are replaced while the gateway skips heights are in no later answer', async () => {
+    while ((await tradesAt(gateway.sandbox.chain.tip.height)).length === 0) await gateway.advance();
+    const { height } = gateway.sandbox.chain.tip;
+    const replaced = await tradesAt(height);
+    gateway.sandbox.replaceTip();
+    const expected = (await hopsOf(gateway.sandbox, height)).map((hop) => shown(hop).id).toSorted();
+    expect(expected).not.toEqual(replaced);
+    await gateway.advance(2);
+    expect(expected).toEqual(expect.arrayContaining([...(await tradesAt(height))]));
+    await gateway.advance(3);
+    await expect.poll(() => tradesAt(height), { timeout: 30_000 }).toEqual(expected);
   });
 });
 

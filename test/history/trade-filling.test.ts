@@ -103,18 +103,21 @@ describe('the trades of final blocks', () => {
 });
 
 describe('a node that does not send earlier blocks', () => {
-  test.each([
-    ['refuses the call', { kind: 'status', status: 500, body: '' }],
-    ['sends another block', { kind: 'shape', path: ['Result', 0, 'Height'], value: 5 }],
-    ['does not respond', { kind: 'hang' }],
-  ] as const)('and %s is called again later, and states are recorded meanwhile', async (_, fault) => {
+  const FAULTS: readonly NodeFault[] = [
+    { kind: 'status', status: 500, body: '' },
+    { kind: 'shape', path: ['Result', 0, 'Height'], value: 5 },
+    { kind: 'hang' },
+  ];
+
+  /** Records some trades, then lets the node have a fault while the gateway starts again. */
+  async function recordAfter(fault: NodeFault): Promise<void> {
     const first = await startV3();
     await first.advanceEach(4);
     await untilTraded(first.store, TIP, TIP + 1);
     await first.app.close();
     const { sandbox, store } = first;
     sandbox.advance(10);
-    const clear = sandbox.node.faults.set({ ...(fault as NodeFault), on: BLOCK_CALL });
+    const clear = sandbox.node.faults.set({ ...fault, on: BLOCK_CALL });
     const gateway = await startV3({ of: sandbox, store, config: { upstreamTimeoutMs: 1_000 } });
     const { lines, advanceEach } = gateway;
     await advanceEach(4);
@@ -127,6 +130,11 @@ describe('a node that does not send earlier blocks', () => {
     await advanceEach(1);
     await store.until(() => heightsOf(store).includes(TIP + 2));
     expectExact(gateway);
+  }
+
+  test('but refuses the call, sends another one or does not respond is called again later, and states are recorded meanwhile', async () => {
+    // At the same time, because each waits until blocks are read again.
+    await Promise.all(FAULTS.map(recordAfter));
   });
 
   test('is passed over for another one', async () => {

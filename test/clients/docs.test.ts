@@ -70,7 +70,8 @@ describe('commands on the pages', () => {
   let gateway: Awaited<ReturnType<typeof startGateway>>;
   let host: string;
   beforeAll(async () => {
-    gateway = await startGateway({ store: createStoreModel(), config: { historyBackfillHours: 0 } });
+    const sandbox = { exchange: 'v3', startHeight: 2_150_000 } as const;
+    gateway = await startGateway({ sandbox, store: createStoreModel(), config: { historyBackfillHours: 0 } });
     ({ host } = new URL(await gateway.app.listen(0, '127.0.0.1')));
     await gateway.untilHeight(gateway.sandbox.chain.tip.height);
     expect((await gateway.ask('{ pairs { id } tickers { id } }')).errors).toBeUndefined();
@@ -94,7 +95,7 @@ describe('commands on the pages', () => {
     }
     if (lines.at(-1)?.startsWith('data: ')) child.kill();
     else expect([await ended, (await errors).replace(/^ *%.*|^ *\d.*|^.*Dload.*/gms, '').trim()]).toEqual([0, '']);
-    expect(lines.join('\n')).toMatch(/"data":\{"\w|"ready"|^304$|^\{"message":"OK"|^\{"supports_search"/);
+    expect(lines.join('\n')).toMatch(/"data":\{"\w|"ready"|^304$|^\{"message":"OK"|^\{"supports_search"|^\{"buy":\[/);
     expect(lines.join('\n')).not.toMatch(/"errors"|"errmsg"|"code"/);
   });
 

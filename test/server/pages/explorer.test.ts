@@ -98,8 +98,6 @@ describe('the page of the explorer', () => {
   test('is not what a program gets at `/`', async () => {
     const json = await get('/');
     expect([json.type, JSON.parse(json.text).links.explorer]).toEqual(['application/json', '/']);
-    const plain = await get('/', { accept: 'text/plain' });
-    expect([plain.type, plain.text]).toEqual(['text/plain; charset=utf-8', expect.stringContaining('\n/  Explorer. ')]);
     expect((await get('/', {}, 'POST')).status).toBe(404);
   });
 

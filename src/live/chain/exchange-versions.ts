@@ -24,9 +24,9 @@ export type ExchangeVersions = {
   noteBeforeV3(height: BeaconHeight): void;
   /**
    * The parameters for a new block. They are read again after a while, and from the block on that has changed them. If that fails,
-   * they stay for as long.
+   * they stay for as long, unless a block is known to have changed them.
    *
-   * @throws the error of the first read
+   * @throws the error of the first read, and of the first one after a change
    */
   params(height: BeaconHeight, read: () => Promise<ExchangeParams>): Promise<ExchangeParams>;
   /** The block of this height may have changed the parameters. */
@@ -133,7 +133,8 @@ export function createExchangeVersions({ fixed, probeMs, onChange }: ExchangeVer
         params = { value, height, readAt: performance.now() };
         return value;
       } catch (error) {
-        if (params === undefined) throw error;
+        // Those of before a change would give wrong fees: the state is read again, or from another node.
+        if (params === undefined || (params.height < paramsChangedAt && height >= paramsChangedAt)) throw error;
         params = { ...params, height, readAt: performance.now() };
         return params.value;
       }

@@ -213,12 +213,22 @@ describe('the parameters of new blocks', () => {
   });
 
   test('stay if they cannot be read, and are not read at every block', async () => {
-    const { at, paramsChanged, reads } = paramsOf();
+    const { at, reads } = paramsOf();
     await expect(at(1, true)).rejects.toBe(failure);
     expect(await at(1)).toBe(2);
-    paramsChanged(2);
+    vi.advanceTimersByTime(PROBE_MS);
     expect([await at(2, true), await at(3, true), reads()]).toEqual([2, 2, 3]);
     vi.advanceTimersByTime(PROBE_MS);
     expect(await at(4)).toBe(4);
+  });
+
+  test('are those of no block that has changed them, or is above it, until they can be read', async () => {
+    const { at, paramsChanged } = paramsOf();
+    await at(1);
+    paramsChanged(3);
+    expect(await at(2)).toBe(1);
+    await expect(at(3, true)).rejects.toBe(failure);
+    await expect(at(4, true)).rejects.toBe(failure);
+    expect([await at(4), await at(5)]).toEqual([4, 4]);
   });
 });

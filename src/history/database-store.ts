@@ -4,14 +4,8 @@ import { deleteFrom } from './deleting.ts';
 import { prune } from './pruning.ts';
 import { heightAtOrAbove, readBlocks, readBlocksAt, readCoverage, readReservesAt, readStateAt } from './reading.ts';
 import { readCandles } from './reading-candles.ts';
-import {
-  readMissingTrades,
-  readTrade,
-  readTradeCoverage,
-  readTradedIntervals,
-  readTrades,
-  readVolumes,
-} from './reading-trades.ts';
+import { readMissingTrades, readTrade, readTradeCoverage, readTrades } from './reading-trades.ts';
+import { readTradedIntervals, readVolumes } from './reading-volumes.ts';
 import { readWindows } from './reading-windows.ts';
 import { recordTrades } from './recording-trades.ts';
 import { HistoryDatabaseError, type HistoryStore } from './store.ts';

@@ -11,7 +11,7 @@ import type { TradedBlock } from './trade-store.ts';
 /**
  * Records the trades of final blocks of V3, from the newest down: those of heads in memory, and of blocks that it reads from the
  * nodes. It records the blocks that are missing between the lowest recorded one and the newest final one, as far as trades are stored,
- * and those below as far as it is told.
+ * and the blocks below these, up to an age that is set.
  */
 export type TradeFilling = Filler & {
   /** Number of blocks that were read from the nodes. */

@@ -58,7 +58,7 @@ export function instructionsOf(
   ];
 }
 
-/** The instructions of a block, of which the last accepted trade is cut in half. Without one, they are as they were. */
+/** The instructions of a block, with the last accepted trade truncated. If the block has none, nothing changes. */
 export function withDamagedTrade(instructions: readonly (readonly string[])[]): readonly (readonly string[])[] {
   const damaged = instructions.findLast(([type, status]) => type === TRADE && status === ACCEPTED);
   const cut = (text: string) => text.slice(0, text.length / 2);

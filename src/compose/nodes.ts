@@ -40,6 +40,9 @@ const MAX_STATE_BYTES = 128 * 2 ** 20;
 /** The time between two calls to a node after it has first rejected one with status 429. */
 const FIRST_SPACE_MS = 250;
 
+/** The time after which the trades of a block are read again that could not be read, unless the maximum back-off is shorter. */
+const TRADES_RETRY_MS = 10_000;
+
 /** The settings of the version. */
 const FIXED_VERSIONS = { auto: undefined, v1: 'V1', v3: 'V3' } as const;
 
@@ -104,6 +107,7 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
     nodes,
     served: recent.all,
     maxBlocks: config.maxResumedHeights,
+    retryMs: Math.min(TRADES_RETRY_MS, config.upstreamMaxPauseMs),
     watcher: createTradesLog(log),
     readOnce: together?.trades,
   });

@@ -35,13 +35,17 @@ export type FillerRate = {
   readonly atOnce: number;
   /** Minimum pause after each read. A pause is at least as long as the read took, so that the node rests half of the time. */
   readonly pauseMs: number;
+  /** Minimum time between two looks for missing heights. */
+  readonly lookEveryMs: number;
+  /** The first pause after a failure. Each further one is twice as long. */
+  readonly firstRetryMs: number;
 };
 
 /** The rate for a real node. */
-export const GENTLE: FillerRate = { atOnce: 1, pauseMs: 250 };
+export const GENTLE: FillerRate = { atOnce: 1, pauseMs: 250, lookEveryMs: 2_000, firstRetryMs: 1_000 };
 
 /** The rate for the built-in sandbox: a day of heights within some seconds. */
-export const QUICK: FillerRate = { atOnce: 4, pauseMs: 0 };
+export const QUICK: FillerRate = { atOnce: 4, pauseMs: 0, lookEveryMs: 100, firstRetryMs: 250 };
 
 /** How long it waits before it looks again whether it may go on, unless more is known. */
 export const PAUSE_MS = 500;
@@ -49,8 +53,7 @@ export const PAUSE_MS = 500;
 /** Heights that are given to the database together. */
 const HEIGHTS_AT_ONCE = 16;
 
-/** Pauses after a failure: the first, and the longest. */
-const FIRST_RETRY_MS = 1_000;
+/** The longest pause after a failure. */
 const LAST_RETRY_MS = 60_000;
 
 /** After this number of failures, a height is left out for a time: nodes may be repaired or replaced. */
@@ -60,9 +63,6 @@ const MAX_LEFT_OUT = 1_000;
 
 /** A node that has pruned a height may be replaced by one that has more. */
 const PRUNED_FOR_MS = 3_600_000;
-
-/** Minimum time between two looks for missing heights. */
-const LOOK_EVERY_MS = 2_000;
 
 /** Time from the first head to the first search, because clients wait for their first responses in that time. */
 const FIRST_LOOK_AFTER_MS = 300;
@@ -95,14 +95,14 @@ export function createFiller<T>(options: FillerOptions<T>): Filler {
     timer = undefined;
     working = fill().finally(() => {
       isReading = false;
-      mayLookAt = performance.now() + LOOK_EVERY_MS;
+      mayLookAt = performance.now() + rate.lookEveryMs;
       working = undefined;
     });
   }
 
   /** Reads until nothing is missing. */
   async function fill(): Promise<void> {
-    let retryMs = FIRST_RETRY_MS;
+    let retryMs = rate.firstRetryMs;
     while (newest !== undefined && !isOver()) {
       const head = newest;
       try {
@@ -111,7 +111,7 @@ export function createFiller<T>(options: FillerOptions<T>): Filler {
         if (heights.length === 0) continue;
         isReading = true;
         await sleep(await readAll(heights, head));
-        retryMs = FIRST_RETRY_MS;
+        retryMs = rate.firstRetryMs;
       } catch {
         // A node or the database failed; both are logged where they are used.
         await sleep(retryMs);

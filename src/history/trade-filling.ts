@@ -50,9 +50,6 @@ export const GENTLE_BYTES: RateLimit = { pointsPerSecond: 1_000, burst: 5_000_00
 /** The bytes of the built-in sandbox, which is in this process. */
 export const QUICK_BYTES: RateLimit = { pointsPerSecond: 1e9, burst: 1e9 };
 
-/** How long it waits before it looks again whether it may go on. Heads in memory are recorded then too. */
-const PAUSE_MS = 2_000;
-
 /** Creates the filling. It does nothing before it is woken. */
 export function createTradeFilling(options: TradeFillingOptions): TradeFilling {
   const { store, recorder, trades, mustPause, mayRun, storedForMs, maxAgeMs, rate, bytes } = options;
@@ -91,9 +88,10 @@ export function createTradeFilling(options: TradeFillingOptions): TradeFilling {
 
   function waitMs(height: BeaconHeight, head: Head): number {
     if (inMemory(head).has(height)) return 0;
-    if (mustPause()) return PAUSE_MS;
+    // Heads in memory are recorded then too.
+    if (mustPause()) return rate.lookEveryMs;
     bucket = refill(bucket, bytes, now());
-    return Math.min(PAUSE_MS, msUntilAvailable(bucket, bytes, 1));
+    return Math.min(rate.lookEveryMs, msUntilAvailable(bucket, bytes, 1));
   }
 
   async function read(height: BeaconHeight, head: Head): Promise<TradedBlock> {

@@ -204,10 +204,15 @@ describe('a node that does not send blocks', () => {
     ['has pruned the block', { kind: 'pruned-blocks', blocks: 0 }, 'UPSTREAM_RPC_ERROR'],
     ['does not respond', { kind: 'hang' }, 'UPSTREAM_TIMEOUT'],
   ] as const)('and %s leaves out the trades alone', async (_, fault, code) => {
-    const { subscribe, sandbox, ask, lines, advance } = await startV3({
+    let clear = () => {};
+    const { subscribe, sandbox, ask, lines, advance, untilReady } = await startV3({
       config: code === 'UPSTREAM_TIMEOUT' ? { upstreamTimeoutMs: 500 } : {},
+      before({ node }) {
+        clear = node.faults.set({ ...fault, on: BLOCK_CALL });
+      },
     });
-    const clear = sandbox.node.faults.set({ ...fault, on: BLOCK_CALL });
+    // On a busy machine, the first head can take longer than the timeout.
+    await untilReady();
     const updates = subscribe('subscription { trades { beaconHeight trades { id } } }');
     for (let block = 0; block < 2; block++) {
       const { value } = await updates.next();

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createBackfill } from '../../src/history/backfill.ts';
+import { QUICK } from '../../src/history/filler.ts';
 import { heightsToRead } from '../../src/history/missing-heights.ts';
 import { HistoryDatabaseError } from '../../src/history/store.ts';
 import { createPoolCounts } from '../../src/live/chain/pool-counts.ts';
@@ -238,7 +239,7 @@ function fillForTest(
     maxAgeMs: 50_000,
     step,
     completeHeights,
-    rate: { atOnce: 1, pauseMs: 0 },
+    rate: { ...QUICK, atOnce: 1 },
   });
   onTestFinished(backfill.stop);
   backfill.wake(head);

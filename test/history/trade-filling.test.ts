@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { BlockTrades } from '../../src/domain/trade.ts';
+import { QUICK } from '../../src/history/filler.ts';
 import { HistoryDatabaseError } from '../../src/history/store.ts';
 import { createTradeFilling, GENTLE_BYTES } from '../../src/history/trade-filling.ts';
 import type { TradedBlock } from '../../src/history/trade-store.ts';
@@ -208,7 +209,7 @@ function fillForTest({ bytes = 0, leavesOut = () => false }: FillOptions) {
     mayRun: () => true,
     storedForMs: 86_400_000,
     maxAgeMs: 86_400_000,
-    rate: { atOnce: 1, pauseMs: 0 },
+    rate: { ...QUICK, atOnce: 1 },
     bytes: GENTLE_BYTES,
     now: () => clock.now,
   });

@@ -59,6 +59,8 @@ type HeadTradesOptions = {
   readonly served: () => readonly Head[];
   /** The maximum number of blocks in memory. */
   readonly maxBlocks: number;
+  /** After a failure, the trades of a block are read again for a client after this time. */
+  readonly retryMs: number;
   readonly watcher: TradesWatcher;
   /** Reads for all gateways of a fleet; alone by default. */
   readonly readOnce?: ReadOnce<BlockName, BlockTrades> | undefined;
@@ -66,9 +68,6 @@ type HeadTradesOptions = {
 
 /** Blocks that were pushed and are not served yet. */
 const MAX_PUSHED = 8;
-
-/** After a failure, the trades of a block are read again for a client after this time. */
-const RETRY_MS = 10_000;
 
 /** Behind a load balancer, or while the tip is replaced, the block can be another one. It is requested at most this number of times. */
 const CALLS_FOR_A_BLOCK = 3;
@@ -78,7 +77,7 @@ const NEWEST_BLOCKS = 64;
 
 /** Creates the trades, with none read yet. */
 export function createHeadTrades(options: HeadTradesOptions): HeadTrades {
-  const { nodes, served, maxBlocks, watcher, readOnce = readAlone } = options;
+  const { nodes, served, maxBlocks, retryMs, watcher, readOnce = readAlone } = options;
   const known = new LRUCache<string, Promise<BlockTrades>>({ max: maxBlocks });
   const pushed = new LRUCache<string, () => Promise<BlockTrades>>({ max: MAX_PUSHED });
   const [ofHeads, ofPast] = [onceOf(watcher), onceOf(watcher.past)];
@@ -172,7 +171,7 @@ export function createHeadTrades(options: HeadTradesOptions): HeadTrades {
     reading.then(ofHeads.succeeded, (error) => {
       ofHeads.failed(error);
       // Clients do not cause calls: until then, all get the error.
-      if (known.peek(name) === reading) known.set(name, reading, { ttl: RETRY_MS });
+      if (known.peek(name) === reading) known.set(name, reading, { ttl: retryMs });
     });
     return reading;
   }

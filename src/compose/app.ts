@@ -56,6 +56,8 @@ type AppOptions = {
   readonly explorer?: BuiltExplorer;
   /** Creates the store of the history. */
   readonly createStore?: CreateStore | undefined;
+  /** How long a read of the history may take; five seconds by default. */
+  readonly historyTimeoutMs?: number;
 };
 
 /** An app that is started, and the hosts of its upstreams. */
@@ -139,6 +141,7 @@ export function createApp({
   documents = readDocuments(config),
   explorer = 'off',
   createStore,
+  historyTimeoutMs,
 }: AppOptions): App {
   const version = readVersion();
   const metrics = createMetrics(version, isSandbox);
@@ -152,6 +155,7 @@ export function createApp({
     isSandbox,
     log,
     createStore,
+    readTimeoutMs: historyTimeoutMs,
     sources: nodes.sources,
     isRecorder: fleet?.isRecorder,
   });

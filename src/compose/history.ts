@@ -34,12 +34,14 @@ type RecordingOptions = {
   readonly log: Log;
   /** Without it, nothing is recorded. */
   readonly createStore: CreateStore | undefined;
+  /** How long a read of the history may take. */
+  readonly readTimeoutMs: number | undefined;
   readonly sources: Pick<Sources, 'head' | 'pastStates' | 'trades'>;
   /** Whether this replica records for its fleet; `undefined` without a fleet. */
   readonly isRecorder?: (() => boolean) | undefined;
 };
 
-/** How long a read of the history may take. */
+/** How long a read of the history may take by default. */
 const READ_TIMEOUT_MS = 5_000;
 
 /** Reads for clients that are in the thread of the history at once: what is recorded waits for no more than these. */
@@ -58,14 +60,22 @@ const COMPLETE_SANDBOX_HEIGHTS = 2_160;
 
 /** Starts to record the heads of the nodes, in the configured database. */
 export function startRecording(options: RecordingOptions): Recording {
-  const { config, isSandbox, log, createStore, sources, isRecorder = () => true } = options;
+  const {
+    config,
+    isSandbox,
+    log,
+    createStore,
+    sources,
+    isRecorder = () => true,
+    readTimeoutMs = READ_TIMEOUT_MS,
+  } = options;
   const { head: follower, pastStates, trades } = sources;
   const ofNode = { kind: 'sqlite', path: resolve(DEFAULT_HISTORY_FILE) } as const;
   const historyQueue = createBulkhead({
     busy: () => new HistoryUnavailableError({ isBusy: true }),
     maxConcurrent: READS_AT_ONCE,
     maxQueued: MAX_QUEUED_READS,
-    maxWaitMs: READ_TIMEOUT_MS / 2,
+    maxWaitMs: readTimeoutMs / 2,
   });
   const database = config.historyDatabase ?? (isSandbox ? { kind: 'memory' } : ofNode);
   // The sandbox has a week of blocks.
@@ -109,7 +119,7 @@ export function startRecording(options: RecordingOptions): Recording {
     rate,
     bytes: isSandbox ? QUICK_BYTES : GENTLE_BYTES,
   });
-  const history = createHistory({ store, recorder, backfill, tradeFilling, timeoutMs: READ_TIMEOUT_MS });
+  const history = createHistory({ store, recorder, backfill, tradeFilling, timeoutMs: readTimeoutMs });
 
   return {
     sources: { history, historyQueue, blockTimes: createBlockTimes(history) },

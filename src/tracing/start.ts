@@ -13,9 +13,11 @@ type TracingOptions = ProxySettings &
     readonly otelExporterOtlpHeaders: Readonly<Record<string, string>>;
     readonly otelSdkDisabled: boolean;
     readonly log: Log;
+    /** Maximum time to send a batch of spans. */
+    readonly timeoutMs?: number;
   };
 
-/** Maximum time to send a batch of spans. */
+/** Maximum time to send a batch of spans by default. */
 const TIMEOUT_MS = 5_000;
 
 /** Batches that are sent at the same time, at most. While the receiver is too slow for them, spans are lost. */
@@ -32,7 +34,7 @@ export async function startTracing(options: TracingOptions): Promise<Tracing | u
   const { createTracing } = await import('./spans.ts');
   const headers = { ...authorization(endpoint), ...options.otelExporterOtlpHeaders };
   const proxies = { httpProxy, httpsProxy, noProxy };
-  const limits = { timeoutMs: TIMEOUT_MS, maxConnections: MAX_SENDING };
+  const limits = { timeoutMs: options.timeoutMs ?? TIMEOUT_MS, maxConnections: MAX_SENDING };
   const sender = await createSender(otelExporterOtlpProtocol, { endpoint, headers, ...limits, ...proxies });
   const tracing = createTracing({ ...options, send: createSend(sender, endpoint, log) });
   log.info({ receiver: endpoint.host }, 'traces are on');

@@ -73,6 +73,9 @@ export type TestGatewayOptions = {
 /** 2026-01-01T00:00:00Z: the time of the tip at the start, and the gateway's clock. */
 export const START = Date.UTC(2026, 0, 1);
 
+/** A time limit that no test waits for, however busy the machine is. */
+const NEVER_MS = 3_600_000;
+
 /** The blocks that a sandbox has: all that an operation may ask for, and some that nobody has read. */
 const HISTORY = 200;
 
@@ -118,10 +121,11 @@ export async function startGateway(
     ...options.configOf?.(sandbox),
   };
   const { log, lines } = createKeptLog(redactorOf(config), config.logLevel);
-  const tracing = await startTracing({ ...config, version: '0.0.0', log });
+  const tracing = await startTracing({ ...config, version: '0.0.0', log, timeoutMs: NEVER_MS });
   const now = () => clock.now;
   const { explorer = 'off' } = options;
-  const appOptions = { config, isSandbox: options.isSandbox ?? true, log, now, tracing, explorer };
+  const isSandbox = options.isSandbox ?? true;
+  const appOptions = { config, isSandbox, log, now, tracing, explorer, historyTimeoutMs: NEVER_MS };
   const app = listenOnce(createApp({ ...appOptions, ...(store && { createStore: () => store }) }));
 
   async function post(query: unknown, variables: unknown, accept: string): Promise<Dispatcher.ResponseData> {

@@ -140,7 +140,8 @@ test.each<[OtlpProtocol, string, string, () => Promise<OtlpReceiver>]>([
     expect(new Set(responses)).toEqual(new Set(['{"data":{"service":{"sandbox":true}}}']));
     const startedAt = performance.now();
     await gateway.app.close();
-    expect(performance.now() - startedAt).toBeLessThan(4_000);
+    // Without that second, it would wait for the receiver: for an hour, because that is the timeout of test gateways.
+    expect(performance.now() - startedAt).toBeLessThan(120_000);
     const warnings = () => gateway.lines.filter(({ level, msg }) => level === WARN && msg.startsWith('spans are lost'));
     await expect.poll(warnings).toHaveLength(1);
     expect(warnings()).toMatchObject([{ receiver: receiver.url.host, spans: expect.any(Number), error }]);

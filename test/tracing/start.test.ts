@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Certificate, hasOpenssl, makeCertificate } from '../support/certificate.ts';
@@ -57,17 +58,17 @@ test.each<[string, () => Promise<OtlpReceiver>, readonly string[]]>([
     const gateway = await createGateway(${JSON.stringify({ ...options, historyDatabase: 'off', stopWindowMs: 0 })});
     await (await gateway.fetch(new Request('http://any/graphql?query={beaconHeight}'))).text();
     await gateway.close();
-    process.stdout.write('closed');`;
+    const closed = performance.eventLoopUtilization();
+    process.on('exit', () => process.stdout.write(String(performance.eventLoopUtilization(closed).idle)));`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   const exited = once(child, 'exit');
-  await once(child.stdout, 'data');
-  const closedAt = performance.now();
+  const waitedMs = Number(await text(child.stdout));
   expect(await exited).toEqual([0, null]);
-  // The receiver has five seconds for a batch, of which the gateway waits for one.
-  expect(performance.now() - closedAt).toBeLessThan(2_500);
+  // The receiver has five seconds for a batch, of which the gateway waits for one. On a busy machine all takes longer, except waiting.
+  expect(waitedMs).toBeLessThan(2_500);
   expect(receiver.spans().map(({ name }) => name)).toEqual(expect.arrayContaining([...names]));
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { priceOfToken2 } from '../../src/domain/price.ts';
 import type { Reserves } from '../../src/domain/reserves.ts';
 import { createHistoryStore } from '../../src/history/store-client.ts';
@@ -6,11 +6,11 @@ import { exchangeHeights } from '../history/of-chain.ts';
 import { CANDLE, shownCandle } from '../history/shown-candles.ts';
 import { expectedCandles, reservesAt, tradedOver } from '../history/store-model.ts';
 import { startGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
 
 const TIP = 2_150_000;
 /** V3 starts half an hour before the first head. */
 const START_OF_V3 = TIP - 45;
-const OFTEN = { timeout: 60_000, interval: 20 };
 
 const POOLS = `id token1 { tokenId } token2 { tokenId } price
   candles(interval: FIFTEEN_MINUTES) { ${CANDLE} }
@@ -34,7 +34,7 @@ describe('the history of pools of V3', () => {
     };
     await gateway.untilReady();
     for (let block = 0; block < 4; block++) await gateway.advance();
-    await vi.waitUntil(isFilled, OFTEN);
+    await until(isFilled);
   });
   afterAll(() => gateway.close());
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { INTERVAL_MS } from '../../src/domain/candle.ts';
 import { priceOfToken2 } from '../../src/domain/price.ts';
 import type { Reserves } from '../../src/domain/reserves.ts';
@@ -15,12 +15,11 @@ import {
   type TestGatewayOptions,
 } from '../support/gateway.ts';
 import { BTC, NOBODYS, PRV } from '../support/tokens.ts';
+import { until } from '../support/until.ts';
 import { connect } from '../support/websocket.ts';
 
 const HOUR = 3_600_000;
 
-/** For waiting in a hook, where `expect.poll` is not possible. */
-const OFTEN = { timeout: 60_000, interval: 20 };
 const CHANGE = 'fromHeight fromTime from to high low absolute percent tradedToken1 tradedToken2 isComplete';
 
 /** A gateway that records an hour of the sandbox before its first height. */
@@ -35,21 +34,21 @@ async function record(store: StoreModel, options: TestGatewayOptions = {}) {
 }
 
 async function untilBackfilled({ ask, advance }: TestGateway): Promise<void> {
-  await vi.waitUntil(async () => {
+  await until(async () => {
     const { history } = (await ask('{ history { heights isBackfilling } }')).data;
     return history?.heights > 80 && !history.isBackfilling;
-  }, OFTEN);
+  });
   // The heights just below the first one become final, and are read.
   for (let block = 0; block < 4; block++) await advance();
-  await vi.waitUntil(async () => {
+  await until(async () => {
     const { beaconHeight, history } = (await ask('{ beaconHeight history { lastHeight gaps { from } } }')).data;
     return history?.gaps.length === 0 && history.lastHeight === beaconHeight - 3;
-  }, OFTEN);
+  });
 }
 
 /** Waits until a height is recorded. */
 async function untilRecorded({ ask }: TestGateway, height: number): Promise<void> {
-  await vi.waitUntil(async () => (await ask('{ history { lastHeight } }')).data.history?.lastHeight >= height, OFTEN);
+  await until(async () => (await ask('{ history { lastHeight } }')).data.history?.lastHeight >= height);
 }
 
 const iso = (time: number) => new Date(time).toISOString();

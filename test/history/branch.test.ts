@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { CANDLE_INTERVALS } from '../../src/history/candle-rows.ts';
 import { createSqliteStore } from '../../src/history/sqlite-store.ts';
 import type { HistoryStore } from '../../src/history/store.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startGatewayForTest, startSandbox, type TestGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
 import { chainHeights } from './of-chain.ts';
 
 const TIP = 1_640_000;
@@ -30,12 +31,12 @@ const openStore = (path: string) => createSqliteStore(path, { rawDays: 7 });
 
 /** Waits until all heights up to one are recorded, from well below the first tip on. */
 async function untilComplete({ ask }: TestGateway, lastHeight: number): Promise<void> {
-  await vi.waitUntil(async () => {
+  await until(async () => {
     const { data } = await ask('{ history { firstHeight lastHeight isBackfilling gaps { from } } }');
     const { history } = data as { history: Record<string, number> & { gaps: unknown[] } };
     const isComplete = history?.gaps.length === 0 && (history['firstHeight'] ?? TIP) < TIP - 40;
     return isComplete && history['lastHeight'] === lastHeight && !history['isBackfilling'];
-  }, 60_000);
+  });
 }
 
 /** Everything that can be read of the recorded heights, without hashes: those that were read again have none. */

@@ -109,9 +109,9 @@ test('a segment that may be a word is replaced behind a slash alone', () => {
 test('a text full of beginnings of escapes takes no longer than any other', () => {
   const redact = redactorOf('%%%%%%%%%%', '\\\\\\\\\\\\\\\\/"', '&&&&&&&&&&<');
   for (const part of ['%25', '\\', '&amp;', '%', '&#0000']) {
-    const start = performance.now();
+    const before = process.threadCpuUsage();
     redact(part.repeat(20_000));
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(process.threadCpuUsage(before).user / 1_000).toBeLessThan(1_000);
   }
 });
 

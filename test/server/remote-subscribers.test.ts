@@ -30,7 +30,7 @@ describe.skipIf(!isPossible)('a thousand subscribers whose network breaks, so th
     const webSocketsMs = await untilRemoteWebSocketsGone(subscribers, LOCAL_COUNT / 2);
     expect(webSocketsMs).toBeLessThan(4_000 + SLACK_MS);
     // Two periods after its buffer is full. The buffers do not fill at once. The system would try for a quarter of an hour.
-    expect(webSocketsMs + (await untilRemoteGone(subscribers))).toBeLessThan(60_000);
+    expect(webSocketsMs + (await untilRemoteGone(subscribers))).toBeLessThan(200_000);
     await expectUndisturbed(subscribers.local);
   });
 

@@ -1,9 +1,10 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { GraphqlResponse } from '../../soak/judge.ts';
 import { depthQuery } from '../../soak/queries/depth.ts';
 import { historyQuery } from '../../soak/queries/history.ts';
 import { createRandom } from '../../src/sandbox/chain/random.ts';
 import { createStoreModel } from '../history/store-model.ts';
+import { until } from '../support/until.ts';
 import { startContext } from './soak-context.ts';
 
 type Row = Record<string, unknown>;
@@ -19,10 +20,10 @@ async function startWithHistory() {
     await untilHeight(context.shown.chain.tip.height);
     if (block === 1) context.shown.replaceTip();
   }
-  await vi.waitUntil(async () => {
+  await until(async () => {
     const { beaconHeight, history } = (await ask('{ beaconHeight history { heights lastHeight gaps { from } } }')).data;
     return history?.heights > 80 && history.gaps.length === 0 && history.lastHeight === beaconHeight - 3;
-  }, 60_000);
+  });
   return started;
 }
 

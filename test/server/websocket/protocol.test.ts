@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { GraphQLError } from 'graphql';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
 import { EncodedResponse } from '../../../src/server/operations/encoded-response.ts';
@@ -9,6 +9,7 @@ import { ClientSocket } from '../../../src/server/websocket/client-socket.ts';
 import { type ProtocolOptions, runProtocol } from '../../../src/server/websocket/protocol.ts';
 import { sendResult, untilWritten } from '../../../src/server/websocket/sending.ts';
 import { nextMessage, openSocket } from '../../support/transports.ts';
+import { until } from '../../support/until.ts';
 
 async function serve(options: Partial<ProtocolOptions>) {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', WebSocket: ClientSocket });
@@ -34,11 +35,11 @@ test('nothing more is read from a client that sends without reading, and everyth
 
   client.pause();
   for (let n = 0; n < pings; n++) client.send(JSON.stringify({ type: 'ping', payload: { text } }));
-  await vi.waitUntil(() => socket?.isPaused, { timeout: 60_000 });
+  await until(() => socket?.isPaused === true);
   expect(socket?.bufferedAmount).toBeLessThan(20 * 2 ** 20);
 
   client.resume();
-  await vi.waitUntil(() => pongs === pings, { timeout: 60_000 });
+  await until(() => pongs === pings);
   expect(socket?.isPaused).toBe(false);
 });
 
@@ -68,12 +69,12 @@ test('nothing more is read from a client that does not read its results, whose o
   const send = (n: number) =>
     client.send(`{"id":"${n}","type":"subscribe","payload":{"query":"{ x } # ${'x'.repeat(100_000)}"}}`);
   for (let n = 0; n < count; n++) send(n);
-  await vi.waitUntil(() => socket?.isPaused, { timeout: 60_000 });
+  await until(() => socket?.isPaused === true);
   expect(socket?.bufferedAmount).toBeLessThan(20 * 2 ** 20);
   expect(Math.max(...open)).toBeGreaterThan(10);
 
   client.resume();
-  await vi.waitUntil(() => completed === count, { timeout: 60_000 });
+  await until(() => completed === count);
   expect(socket?.isPaused).toBe(false);
 });
 

@@ -92,7 +92,7 @@ async function readFile(path: string, from: number, to: number) {
 
 describe('a gateway that is killed', () => {
   test('again and again shows nothing wrong, and has every final height afterwards', async () => {
-    const sandbox = await createSandbox({ seed: 7, history: 20, pools: 12 });
+    const sandbox = await createSandbox({ seed: 7, history: 6, pools: 12 });
     onTestFinished(sandbox.close);
     const first = sandbox.chain.tip.height;
     const folder = folderForTest();
@@ -127,7 +127,7 @@ describe('a gateway that is killed', () => {
   });
 
   test('again and again has the trades of every final block once, and none that it does not know', async () => {
-    const sandbox = await createSandbox({ seed: 7, history: 20, exchange: 'v3' });
+    const sandbox = await createSandbox({ seed: 7, history: 6, exchange: 'v3' });
     onTestFinished(sandbox.close);
     const first = sandbox.chain.tip.height;
     const folder = folderForTest();
@@ -173,11 +173,11 @@ describe('a gateway that is killed', () => {
   });
 
   test('and whose file was cut serves live data, and says that the history cannot be used', async () => {
-    const sandbox = await createSandbox({ seed: 7, history: 20, pools: 12 });
+    const sandbox = await createSandbox({ seed: 7, history: 6, pools: 12 });
     onTestFinished(sandbox.close);
     const folder = folderForTest();
     const before = await startProcess(sandbox, folder);
-    await expect.poll(() => before.metric('pdex_history_heights')).toBeGreaterThan(15);
+    await expect.poll(() => before.metric('pdex_history_heights')).toBeGreaterThan(3);
     await before.end('SIGTERM');
     const path = join(folder, 'pdex-history.sqlite');
     truncateSync(path, Math.floor(statSync(path).size / 2));

@@ -353,11 +353,11 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
     'a backup that is made while a gateway records is restored with the commands of docs/backup.md',
     async () => {
       const store = await createStore();
-      const chain = Array.from({ length: 300 }, (_, index) =>
+      const chain = Array.from({ length: 120 }, (_, index) =>
         blockOf(10 + index, START + index * 40_000, new Map([[0, [5n, BigInt(index)]]])),
       );
-      await store.record(chain.slice(0, 100));
-      const recording = store.record(chain.slice(100));
+      await store.record(chain.slice(0, 40));
+      const recording = store.record(chain.slice(40));
       await runCommands(`Back up ${name}`);
       await recording;
       await store.close();
@@ -365,12 +365,12 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
 
       const restored = await reopen();
       const { heights = 0, last } = (await restored.coverage(1)) ?? {};
-      expect(heights).toBeGreaterThanOrEqual(100);
+      expect(heights).toBeGreaterThanOrEqual(40);
       expect(last?.beaconHeight).toBe(9 + heights);
       for (const { exchange } of chain.slice(0, heights))
         expect(await restored.stateAt(exchange.beaconHeight)).toEqual(exchange);
       expect(await restored.record(chain)).toEqual([]);
-      expect(await restored.coverage(1)).toMatchObject({ heights: 300, gaps: [] });
+      expect(await restored.coverage(1)).toMatchObject({ heights: 120, gaps: [] });
     },
   );
 

@@ -56,7 +56,9 @@ export async function startRedis(args: readonly string[] = [], config = ''): Pro
   writeFileSync(file, config);
   const isSentinel = args.includes('--sentinel');
   const stored = isSentinel ? [] : ['--save', '', '--appendonly', 'no'];
-  const options = [file, '--port', String(port), '--bind', '127.0.0.1', '--dir', folder, ...stored];
+  // By default, a server waits for five seconds whether another replica comes.
+  const copied = isSentinel ? [] : ['--repl-diskless-sync-delay', '0'];
+  const options = [file, '--port', String(port), '--bind', '127.0.0.1', '--dir', folder, ...stored, ...copied];
   let server: ChildProcess | undefined = await start();
 
   async function start(): Promise<ChildProcess> {

@@ -39,36 +39,37 @@ type ExchangeReaderOptions = {
 /** Behind a load balancer the orders can be those of another block. They are requested at most this number of times. */
 const CALLS_FOR_A_BLOCK = 4;
 
+/** Repeats a call until the node has the state. */
+type Repeat = <T>(request: () => Promise<T>) => Promise<T>;
+
 /** Creates the reader of one node. */
 export function createExchangeReader({ client, versions, budgetOf }: ExchangeReaderOptions): ExchangeReader {
-  async function readNewV3(height: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
+  /** Each call is charged to the budget, and repeated, by itself. */
+  async function readNewV3(height: BeaconHeight, signal: AbortSignal, repeat: Repeat): Promise<ExchangeState> {
     const [pools, params] = await Promise.all([
-      client.poolsV3(height, signal),
-      versions.params(height, async () => ({
-        ...(await client.exchangeParams(height, signal)),
-        beaconHeight: height,
-      })),
+      repeat(() => client.poolsV3(height, signal)),
+      repeat(() => client.exchangeParams(height, signal)),
     ]);
     return { ...pools, v3: { ...pools.v3, params } };
   }
 
   /** One call after the other: a state that the node does not have causes one error. */
-  async function readEarlierV3(height: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
-    const params = await client.earlierParams(height, signal);
-    const pools = await client.earlierPoolsV3(height, signal);
+  async function readEarlierV3(height: BeaconHeight, signal: AbortSignal, repeat: Repeat): Promise<ExchangeState> {
+    const params = await repeat(() => client.earlierParams(height, signal));
+    const pools = await repeat(() => client.earlierPoolsV3(height, signal));
     return { ...pools, v3: { ...pools.v3, params } };
   }
 
-  const readers = {
-    newBlocks: { V1: client.exchangeState, V3: readNewV3 },
-    pastStates: { V1: client.earlierState, V3: readEarlierV3 },
-  };
+  const readV1 = { newBlocks: client.exchangeState, pastStates: client.earlierState };
+  const readV3 = { newBlocks: readNewV3, pastStates: readEarlierV3 };
 
   const readState: ReadState = async ({ kind, height, isV1 }, signal) => {
     const version = isV1 ? 'V1' : versions.versionAt(height);
-    const read = readers[kind][version ?? 'V3'];
+    const repeat: Repeat = (request) => retryUntilStateExists(request, budgetOf(kind), signal);
     try {
-      const state = await retryUntilStateExists(() => read(height, signal), budgetOf(kind), signal);
+      const state = await (version === 'V1'
+        ? repeat(() => readV1[kind](height, signal))
+        : readV3[kind](height, signal, repeat));
       versions.observe(state);
       return state;
     } catch (error) {

@@ -161,13 +161,7 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
     },
     recent: recent.all,
     canFillIn: fleetPoll !== undefined,
-    push: {
-      ...schedule.push,
-      received(block) {
-        if (block.changesParams) versions.paramsChanged(block.height);
-        schedule.push.received(block);
-      },
-    },
+    push: schedule.push,
     stop() {
       schedule.stop();
       follower.stop();

@@ -1,6 +1,6 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { drain, fullBucket, msUntilAvailable, refill } from '../../domain/token-bucket.ts';
-import type { PushedBlock as Frame } from '../../upstream/node/push-session.ts';
+import type { PushedBlock } from '../../upstream/node/push-session.ts';
 
 /** When the tips of the nodes are polled. A block that a node pushes is a reason to poll now, never a head by itself. */
 type PollSchedule = {
@@ -16,19 +16,19 @@ type PollSchedule = {
   onDue(pollNow: () => boolean): void;
   /** No poll is started any more. */
   stop(): void;
-  readonly push: PushInput<PushedBlock>;
+  readonly push: PushInput;
 };
 
 /** What the websockets of the nodes report. */
-export type PushInput<Block = Frame> = {
+export type PushInput = {
   /** A node has pushed a block. */
-  received(block: Block): void;
+  received(block: NamedBlock): void;
   /** A websocket has opened or closed: blocks may have been missed. While at least one is open, polls are rarer. */
   changed(isOpen: boolean): void;
 };
 
 /** What of a block that was pushed decides whether to poll. */
-type PushedBlock = Pick<Frame, 'height' | 'hash'>;
+type NamedBlock = Pick<PushedBlock, 'height' | 'hash'>;
 
 /** The block of the head that is served. */
 type ServedBlock = { readonly beaconHeight: BeaconHeight; readonly hash: string };
@@ -61,9 +61,9 @@ export function createPollSchedule(pollMs: number): PollSchedule {
   /** Whether the last poll failed. */
   let isFailing = false;
   /** A block above the served one or in its place, and how often the tips were polled again for it. */
-  let awaited: { readonly height: BeaconHeight; readonly hash: string; polls: number } | undefined;
+  let awaited: (NamedBlock & { polls: number }) | undefined;
   /** The newest block that was pushed during a poll, which may have begun before the node had it. */
-  let pushedMeanwhile: PushedBlock | undefined;
+  let pushedMeanwhile: NamedBlock | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isAnnounced = false;
   let silentHeads = 0;
@@ -77,7 +77,7 @@ export function createPollSchedule(pollMs: number): PollSchedule {
   }
 
   /** Polls as soon as the rate allows it. All frames until then share this poll. */
-  function pollSoon(block?: PushedBlock): void {
+  function pollSoon(block?: NamedBlock): void {
     if (timer !== undefined) return;
     const waitMs = takePoll();
     if (waitMs > 0) {
@@ -90,7 +90,7 @@ export function createPollSchedule(pollMs: number): PollSchedule {
     }
   }
 
-  function isNews({ height, hash }: PushedBlock): boolean {
+  function isNews({ height, hash }: NamedBlock): boolean {
     const { beaconHeight = 0, hash: servedHash } = served ?? {};
     return height > beaconHeight || (height === beaconHeight && hash !== servedHash);
   }

@@ -20,34 +20,7 @@ export type OrderBookSnapshot = {
 };
 
 /** The order books of the market-data host. One snapshot of a book is returned to all clients for a while. */
-export type OrderBooks = {
-  /**
-   * `undefined` for a ticker that does not exist.
-   *
-   * @param requester the client and operation that wait for it in the queue
-   * @throws UpstreamError
-   */
-  read(tickerId: string, requester: Requester): Promise<OrderBookSnapshot | undefined>;
-  /**
-   * Follows a book while it has subscribers: sends the current snapshot, then each one that differs. If the first read shows
-   * that the ticker does not exist, an error is sent in its place.
-   */
-  subscribe(tickerId: string): Subscribe<OrderBookSnapshot | BadUserInputError>;
-  /** The newest snapshot in memory, however old, of a book that is followed or was read. Nothing is read for it. */
-  newest(tickerId: string): OrderBookSnapshot | undefined;
-  /** How many snapshots were read: while it is the same, no book in memory has changed. */
-  reads(): number;
-  /** How many entries could not be read, of the books that were read within the last minute. */
-  unreadableEntries(): number;
-  /** The books that are followed, without reading any. */
-  followedBooks(): FollowedBooks;
-  /** How many books are followed. */
-  followed(): number;
-  /** How many subscribers they have. */
-  subscribers(): number;
-  /** How many updates were skipped by slow subscribers. */
-  skippedValues(): number;
-};
+export type OrderBooks = ReturnType<typeof createOrderBooks>;
 
 /** The newest snapshots of the books that are followed, by ticker id: of those that can be read now. */
 type FollowedBooks = {
@@ -87,7 +60,7 @@ const MAX_BOOKS_KEPT = 1_000;
 /** For how long an unreadable entry is reported after its book was read. */
 const UNREADABLE_MS = 60_000;
 
-/** A snapshot that another replica has read is read again when it is no longer fresh, but not sooner. */
+/** A snapshot that was read for other clients, or by another replica, is read again when it is no longer fresh, but not sooner. */
 const MIN_PAUSE_MS = 10;
 
 /** Longer ticker ids do not exist. The host, or a proxy in front of it, may reject such a long address. */
@@ -99,29 +72,27 @@ export function noTicker(tickerId: string): BadUserInputError {
 }
 
 /** Creates the order books of a host. */
-export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
+export function createOrderBooks(options: OrderBooksOptions) {
   const { host, bulkhead, isListed, ttlMs, timeoutMs, now, watch, tracing, readOnce = readAlone } = options;
   const shared = new LRUCache<string, SharedRead>({ max: MAX_BOOKS_KEPT });
   const followed = new Map<string, FollowedBook>();
-  /** How many entries could not be read, of each book with any, by its ticker id. */
-  const unreadable = new LRUCache<string, { readonly entries: number; readonly readAt: Instant }>({
-    max: MAX_BOOKS_KEPT,
-  });
+  /** How many entries could not be read, of each book. */
+  const unreadable = new LRUCache<string, number>({ max: MAX_BOOKS_KEPT, ttl: UNREADABLE_MS });
   let skippedBefore = 0;
   let reads = 0;
   let collected: ReadonlyMap<string, OrderBook> = new Map();
 
+  /**
+   * The book of a ticker; `undefined` for a ticker that does not exist.
+   *
+   * @param requester the client and operation that wait for it in the queue
+   * @throws UpstreamError
+   */
   async function read(tickerId: string, requester: Requester): Promise<OrderBookSnapshot | undefined> {
     if (tickerId.length > MAX_TICKER_ID_LENGTH && !isListed(tickerId)) return undefined;
     const known = shared.get(tickerId);
-    const isFresh = known?.endedAt !== undefined && now() - known.endedAt < ttlMs;
-    return isFresh ? known.call.response : readAgain(tickerId, requester);
-  }
-
-  function readAgain(tickerId: string, requester: Requester): Promise<OrderBookSnapshot | undefined> {
-    const known = shared.get(tickerId);
-    const isUnderWay = known !== undefined && known.endedAt === undefined;
-    return (isUnderWay ? known : share(tickerId)).call.wait(requester);
+    const isUsable = known && (known.endedAt === undefined || now() - known.endedAt < ttlMs);
+    return (isUsable ? known : share(tickerId)).call.wait(requester);
   }
 
   function share(tickerId: string): SharedRead {
@@ -154,8 +125,7 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
     }));
     const isEmpty = raw === undefined || raw.bids.length + raw.asks.length === 0;
     const entries = raw?.entriesDropped ?? 0;
-    if (entries === 0) unreadable.delete(tickerId);
-    else unreadable.set(tickerId, { entries, readAt: now() });
+    unreadable.set(tickerId, entries);
     if (isEmpty && entries > 0)
       throw new UpstreamBadShapeError('MARKET_DATA', 'no entry of the order book can be read', { dropped: entries });
     if (isEmpty && !isListed(tickerId)) return undefined;
@@ -168,15 +138,12 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
     const watcher = watch();
     // A client of its own in the queue, however many subscribe: it does not wait behind other requests of any client.
     const requester: Requester = { client: Symbol(tickerId) };
-    let isFirst = true;
     let pauseMs = ttlMs;
     const follower = createFollower<OrderBookSnapshot | BadUserInputError>({
       async read(previous) {
-        // The first read may return a snapshot that was read for other clients a moment ago.
-        const readNow = isFirst ? read : readAgain;
-        isFirst = false;
-        pauseMs = ttlMs;
-        const snapshot = await readNow(tickerId, requester);
+        // An error is returned to all clients for as long as a snapshot.
+        pauseMs = ttlMs + MIN_PAUSE_MS;
+        const snapshot = await read(tickerId, requester);
         if (snapshot !== undefined) pauseMs = Math.min(ttlMs, Math.max(MIN_PAUSE_MS, snapshot.freshUntil - now()));
         const known = previous instanceof BadUserInputError ? undefined : previous;
         if (snapshot !== undefined) return known && isDeepStrictEqual(known.book, snapshot.book) ? known : snapshot;
@@ -192,6 +159,10 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
     return { ...follower, watcher };
   }
 
+  /**
+   * Follows a book while it has subscribers: sends the current snapshot, then each one that differs. If the first read shows
+   * that the ticker does not exist, an error is sent in its place.
+   */
   function subscribe(tickerId: string): Subscribe<OrderBookSnapshot | BadUserInputError> {
     return (subscriber) => {
       const follower = followed.get(tickerId) ?? follow(tickerId);
@@ -228,20 +199,24 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
   return {
     read,
     subscribe,
-    newest: (tickerId) => shared.peek(tickerId)?.snapshot,
+    /** The newest snapshot in memory, however old, of a book that is followed or was read. Nothing is read for it. */
+    newest: (tickerId: string): OrderBookSnapshot | undefined => shared.peek(tickerId)?.snapshot,
+    /** How many snapshots were read: while it is the same, no book in memory has changed. */
     reads: () => reads,
-    unreadableEntries() {
-      const recent = [...unreadable.values()].filter(({ readAt }) => now() - readAt < UNREADABLE_MS);
-      return recent.reduce((sum, { entries }) => sum + entries, 0);
-    },
-    followedBooks() {
+    /** How many entries could not be read, of the books that were read within the last minute. */
+    unreadableEntries: (): number => unreadable.values().reduce((sum, entries) => sum + entries, 0),
+    /** The books that are followed, without reading any. */
+    followedBooks(): FollowedBooks {
       const books = collect();
       if (!isDeepStrictEqual(books, collected)) collected = books;
       return { books: collected, freshUntil: now() + ttlMs };
     },
+    /** How many books are followed. */
     followed: () => followed.size,
-    subscribers: () => [...followed.values()].reduce((sum, { subscribers }) => sum + subscribers(), 0),
-    skippedValues: () =>
+    /** How many subscribers they have. */
+    subscribers: (): number => [...followed.values()].reduce((sum, { subscribers }) => sum + subscribers(), 0),
+    /** How many updates were skipped by slow subscribers. */
+    skippedValues: (): number =>
       [...followed.values()].reduce((sum, { skippedValues: skipped }) => sum + skipped(), skippedBefore),
   };
 }

@@ -11,24 +11,6 @@ import type { ExchangeVersions } from './exchange-versions.ts';
 import type { ReadKind } from './node-record.ts';
 import { branchError, TOO_MANY_ERRORS } from './past-state-reader.ts';
 
-/** Reads the exchange from one node, in the version that trades. */
-export type ExchangeReader = {
-  readonly readState: ReadState;
-  /**
-   * Reads the orders of a pool from a node whose state of that height has none.
-   *
-   * @throws UpstreamBusyError if the budget of errors is used up, UpstreamError
-   */
-  readPoolOrders(pool: PoolPair, signal: AbortSignal): Promise<readonly PoolOrder[]>;
-  /**
-   * Whether the node has V3 at a height, within the budget of errors for new blocks.
-   *
-   * @param maxCalls a node without the method responds as if it had failed: how often it is called then
-   * @throws UpstreamError
-   */
-  hasV3(height: BeaconHeight, maxCalls: number): Promise<boolean>;
-};
-
 type ExchangeReaderOptions = {
   readonly client: NodeClient;
   readonly versions: ExchangeVersions;
@@ -42,8 +24,8 @@ const CALLS_FOR_A_BLOCK = 4;
 /** Repeats a call until the node has the state. */
 type Repeat = <T>(request: () => Promise<T>) => Promise<T>;
 
-/** Creates the reader of one node. */
-export function createExchangeReader({ client, versions, budgetOf }: ExchangeReaderOptions): ExchangeReader {
+/** Creates the reader of the exchange from one node, in the version that trades. */
+export function createExchangeReader({ client, versions, budgetOf }: ExchangeReaderOptions) {
   /** Each call is charged to the budget, and repeated, by itself. */
   async function readNewV3(height: BeaconHeight, signal: AbortSignal, repeat: Repeat): Promise<ExchangeState> {
     const [pools, params] = await Promise.all([
@@ -81,7 +63,12 @@ export function createExchangeReader({ client, versions, budgetOf }: ExchangeRea
 
   return {
     readState,
-    async readPoolOrders(pool, signal) {
+    /**
+     * Reads the orders of a pool from a node whose state of that height has none.
+     *
+     * @throws UpstreamBusyError if the budget of errors is used up, UpstreamError
+     */
+    async readPoolOrders(pool: PoolPair, signal: AbortSignal): Promise<readonly PoolOrder[]> {
       const { beaconHeight: height, time } = pool;
       const errors = budgetOf('pastStates');
       for (let calls = 0; calls < CALLS_FOR_A_BLOCK; calls++) {
@@ -92,7 +79,13 @@ export function createExchangeReader({ client, versions, budgetOf }: ExchangeRea
       }
       throw branchError(height, client.name);
     },
-    async hasV3(height, maxCalls) {
+    /**
+     * Whether the node has V3 at a height, within the budget of errors for new blocks.
+     *
+     * @param maxCalls a node without the method responds as if it had failed: how often it is called then
+     * @throws UpstreamError
+     */
+    async hasV3(height: BeaconHeight, maxCalls: number): Promise<boolean> {
       const errors = budgetOf('newBlocks');
       for (let calls = 1; ; calls++) {
         if (!errors.has(1)) throw new UpstreamBusyError('NODE', TOO_MANY_ERRORS);

@@ -3,25 +3,7 @@ import { type ExchangeState, versionOf } from '../../domain/exchange.ts';
 import type { ExchangeVersion } from '../../domain/pool-pair.ts';
 
 /** Which version of the exchange trades, and at which heights. All nodes share it. */
-export type ExchangeVersions = {
-  /** The version whose pools trade now; `undefined` until it is known. Once it is V3, it stays V3. */
-  current(): ExchangeVersion | undefined;
-  /**
-   * Calls nodes to find out whether they have V3 at their tips, if that is due. Only the first time, the promise waits for them.
-   *
-   * @throws UpstreamError if no version is known, and no node has responded
-   */
-  lookForV3(tips: readonly NodeTip[]): Promise<void>;
-  /** This or another gateway of the fleet has read a state. */
-  observe(state: ExchangeState): void;
-  /**
-   * The version whose state is the one of a height. It is V1 at each height until V3 was seen. Then it is `undefined` between the
-   * heights that are known to be before the start of V3, and those that are known to be after it.
-   */
-  versionAt(height: BeaconHeight): ExchangeVersion | undefined;
-  /** A node has responded that V3 is not available at this height. */
-  noteBeforeV3(height: BeaconHeight): void;
-};
+export type ExchangeVersions = ReturnType<typeof createExchangeVersions>;
 
 /** The tip of a node, and how it is called. */
 type NodeTip = {
@@ -46,7 +28,7 @@ const CALLS_UNTIL_UNKNOWN = 3;
 const FIRST_HEIGHTS = 10;
 
 /** Creates the versions, of which nothing is known unless one is fixed. */
-export function createExchangeVersions({ fixed, probeMs, onChange }: ExchangeVersionsOptions): ExchangeVersions {
+export function createExchangeVersions({ fixed, probeMs, onChange }: ExchangeVersionsOptions) {
   let version = fixed;
   let looking: Promise<void> | undefined;
   let heightsLooked = 0;
@@ -82,8 +64,14 @@ export function createExchangeVersions({ fixed, probeMs, onChange }: ExchangeVer
   }
 
   return {
+    /** The version whose pools trade now; `undefined` until it is known. Once it is V3, it stays V3. */
     current: () => version,
-    async lookForV3(tips) {
+    /**
+     * Calls nodes to find out whether they have V3 at their tips, if that is due. Only the first time, the promise waits for them.
+     *
+     * @throws UpstreamError if no version is known, and no node has responded
+     */
+    async lookForV3(tips: readonly NodeTip[]): Promise<void> {
       const height = Math.max(...tips.map((tip) => tip.height));
       if (fixed !== undefined || version === 'V3' || !isDue(height)) return;
       if (looking !== undefined) return version === undefined ? looking : undefined;
@@ -96,16 +84,22 @@ export function createExchangeVersions({ fixed, probeMs, onChange }: ExchangeVer
       if (version === undefined) await looking;
       else looking.catch(() => undefined);
     },
-    observe(state) {
+    /** This or another gateway of the fleet has read a state. */
+    observe(state: ExchangeState): void {
       const next = versionOf(state);
       become(next);
       if (next === 'V3') lowestOfV3 = Math.min(state.beaconHeight, lowestOfV3);
     },
-    versionAt(height) {
+    /**
+     * The version whose state is the one of a height. It is V1 at each height until V3 was seen. Then it is `undefined` between the
+     * heights that are known to be before the start of V3, and those that are known to be after it.
+     */
+    versionAt(height: BeaconHeight): ExchangeVersion | undefined {
       if (version !== 'V3' || height <= highestBeforeV3) return 'V1';
       return height >= lowestOfV3 ? 'V3' : undefined;
     },
-    noteBeforeV3(height) {
+    /** A node has responded that V3 is not available at this height. */
+    noteBeforeV3(height: BeaconHeight): void {
       highestBeforeV3 = Math.max(height, highestBeforeV3);
     },
   };

@@ -19,9 +19,6 @@ export type PastState = {
   readonly block: Pick<ShownBlock, 'time'> | undefined;
 };
 
-/** Reads an earlier state of one node; see `Node.readPastState`. */
-type ReadPastState = (state: PastState, signal: AbortSignal) => Promise<ExchangeState>;
-
 /** What is requested from the node. */
 type Wanted = Pick<PastState, 'height' | 'isV1'>;
 
@@ -49,8 +46,8 @@ export const TOO_MANY_ERRORS =
 
 const BLOCKS_CHANGED = 'the newest blocks changed while the gateway read them';
 
-/** Creates the reader of one node's earlier states. It decides by the record of the node which calls are made. */
-export function createPastStateReader(options: PastStateReaderOptions): ReadPastState {
+/** Creates `readPastState` of one node. It decides by the record of the node which calls are made. */
+export function createPastStateReader(options: PastStateReaderOptions) {
   const { client, record, note, readState, versions } = options;
   const riskyCalls = new Set<Promise<unknown>>();
   const mayCause = (errors: number) => hasErrors(record(), 'pastStates', errors, performance.now());
@@ -97,7 +94,7 @@ export function createPastStateReader(options: PastStateReaderOptions): ReadPast
     }
   }
 
-  return async ({ height, isV1, headBlock, block }, signal) => {
+  return async ({ height, isV1, headBlock, block }: PastState, signal: AbortSignal): Promise<ExchangeState> => {
     const final = isFinal(height, headBlock.height);
     for (let calls = 0; calls < CALLS_FOR_A_BLOCK; calls++) {
       const state = await call({ height, isV1 }, newestFinal(headBlock.height), signal);

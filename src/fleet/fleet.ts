@@ -19,15 +19,7 @@ import type { FleetWatcher } from './values.ts';
 export type Fleet = ReturnType<typeof createFleet>;
 
 /** How this gateway takes part in its fleet. */
-export type FleetStatus = {
-  /** How many replicas there are, with this one. */
-  readonly replicas: number;
-  /** Whether this gateway reads together with the others: Redis can be used, and the fleet follows the same chain. */
-  readonly isConnected: boolean;
-  /** How long after another replica had read the newest head this one had it, in ms; 0 if this one has read it. */
-  readonly lagMs: number;
-  readonly redisErrors: number;
-};
+export type FleetStatus = ReturnType<Fleet['status']>;
 
 type FleetOptions = {
   readonly redis: Redis;
@@ -72,9 +64,12 @@ export function createFleet(options: FleetOptions) {
           createHeadPolls({ context, packedStates, nodes, pastStates, headsKept, now, onLag }),
       };
     },
-    status: (): FleetStatus => ({
+    status: () => ({
+      /** How many replicas there are, with this one. */
       replicas: members.count(),
+      /** Whether this gateway reads together with the others: Redis can be used, and the fleet follows the same chain. */
       isConnected: members.takesPart(),
+      /** How long after another replica had read the newest head this one had it, in ms; 0 if this one has read it. */
       lagMs,
       redisErrors: redis.errors(),
     }),

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Nodes } from '../live/chain/nodes.ts';
 import { listOf, type Redis } from './redis.ts';
 
 /** The replicas of a fleet, as this one sees them, and the chain that all of them must follow. */
 export type Members = ReturnType<typeof createMembers>;
-
-/** The nodes of this gateway. */
-type ChainNodes = { poll(): Promise<readonly { readonly tip: { readonly chainName: string } }[]> };
 
 /** The name of the chain is forgotten when no replica has published a head for this time. */
 const CHAIN_TTL_MS = 3_600_000;
@@ -89,7 +87,7 @@ export function createMembers(redis: Redis, onOtherChain: (name: string) => void
      *
      * @returns the name of the other chain; `undefined` if it is the same, or if that cannot be known now
      */
-    async otherChain(nodes: ChainNodes): Promise<string | undefined> {
+    async otherChain(nodes: Pick<Nodes, 'poll'>): Promise<string | undefined> {
       if (!(await redis.ready(REDIS_MS))) return undefined;
       const tips = await Promise.race([nodes.poll().catch(() => []), sleep(NODES_MS, [], { ref: false })]);
       const name = tips[0]?.tip.chainName;

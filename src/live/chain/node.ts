@@ -2,7 +2,6 @@ import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
 import { UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
-import type { UpstreamHealth } from '../../upstream/health.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
 import { type ErrorBudget, isStateError, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
 import type { Watcher } from '../broadcast/follower.ts';
@@ -36,19 +35,7 @@ import { type Standing, standingOf } from './retained-heights.ts';
 export type Node = ReturnType<typeof createNode>;
 
 /** A node as operators see it. */
-export type NodeStatus = {
-  readonly name: string;
-  /** The block of its tip; `undefined` if the last poll failed. */
-  readonly tip: ShownBlock | undefined;
-  /** The highest height that it is known to have pruned; `undefined` if none is known. */
-  readonly prunedHeight: BeaconHeight | undefined;
-  /** Minimum time between two calls to it, because it limits their rate; 0 if it does not. */
-  readonly spaceMs: number;
-  /** Why its tip cannot be read; `undefined` if it can. */
-  readonly failure: unknown;
-  /** How the calls to it went. */
-  readonly health: UpstreamHealth;
-};
+export type NodeStatus = ReturnType<Node['status']>;
 
 /** Is notified when the tip of a node, or its earlier states, cannot be read, and when they can be read again. */
 export type NodeWatcher = Watcher & { readonly pastStates: Watcher };
@@ -168,12 +155,17 @@ export function createNode(client: NodeClient, options: NodeOptions) {
     /** Whether it is well, and does not limit the rate of calls. */
     isAtRest: (): boolean =>
       client.spaceMs() === 0 && isWell(record.newBlocks) && !isPaused(record.pastStates, performance.now()),
-    status: (): NodeStatus => ({
+    status: () => ({
       name,
+      /** The block of its tip; `undefined` if the last poll failed. */
       tip: shownTip(record),
+      /** The highest height that it is known to have pruned; `undefined` if none is known. */
       prunedHeight: record.heights.highestPruned?.height,
+      /** Minimum time between two calls to it, because it limits their rate; 0 if it does not. */
       spaceMs: client.spaceMs(),
+      /** Why its tip cannot be read; `undefined` if it can. */
       failure: record.received === undefined ? record.failure : undefined,
+      /** How the calls to it went. */
       health: client.health(),
     }),
   };

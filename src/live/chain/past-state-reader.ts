@@ -101,7 +101,9 @@ export function createPastStateReader(options: PastStateReaderOptions) {
       if (block !== undefined && block.time === state.time) return state;
       if (block !== undefined && state.time !== undefined) continue;
       if (canBeOfBranch(record(), height)) throw branchError(height, client.name);
-      if (final || !isAnotherBlock(headBlock, (await client.chainInfo(signal)).beacon)) return state;
+      if (final) return state;
+      const { height: tip, hash } = (await client.chainInfo(signal)).beacon;
+      if (tip !== headBlock.height || hash === headBlock.hash) return state;
       break;
     }
     throw final
@@ -113,8 +115,4 @@ export function createPastStateReader(options: PastStateReaderOptions) {
 /** The error for a state that can be of another block than that of its height. */
 export function branchError(height: BeaconHeight, host: string): UpstreamBadShapeError {
   return new UpstreamBadShapeError('NODE', `its state of beacon height ${height} can be of a branch`, { host });
-}
-
-function isAnotherBlock(block: ShownBlock, tip: ShownBlock): boolean {
-  return tip.height === block.height && tip.hash !== block.hash;
 }

@@ -22,14 +22,6 @@ export type OrderBookSnapshot = {
 /** The order books of the market-data host. One snapshot of a book is returned to all clients for a while. */
 export type OrderBooks = ReturnType<typeof createOrderBooks>;
 
-/** The newest snapshots of the books that are followed, by ticker id: of those that can be read now. */
-type FollowedBooks = {
-  /** The same object until one of the books changes, can no longer be read, or another one is followed. */
-  readonly books: ReadonlyMap<string, OrderBook>;
-  /** Until when they may be shown without looking for newer ones. */
-  readonly freshUntil: Instant;
-};
-
 type OrderBooksOptions = {
   readonly host: MarketDataClient;
   readonly bulkhead: Bulkhead;
@@ -205,11 +197,16 @@ export function createOrderBooks(options: OrderBooksOptions) {
     reads: () => reads,
     /** How many entries could not be read, of the books that were read within the last minute. */
     unreadableEntries: (): number => unreadable.values().reduce((sum, entries) => sum + entries, 0),
-    /** The books that are followed, without reading any. */
-    followedBooks(): FollowedBooks {
+    /** The newest snapshots of the books that are followed, by ticker id: of those that can be read now. Nothing is read for it. */
+    followedBooks() {
       const books = collect();
       if (!isDeepStrictEqual(books, collected)) collected = books;
-      return { books: collected, freshUntil: now() + ttlMs };
+      return {
+        /** The same object until one of the books changes, can no longer be read, or another one is followed. */
+        books: collected,
+        /** Until when they may be shown without looking for newer ones. */
+        freshUntil: now() + ttlMs,
+      };
     },
     /** How many books are followed. */
     followed: () => followed.size,

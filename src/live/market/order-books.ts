@@ -52,7 +52,7 @@ const MAX_BOOKS_KEPT = 1_000;
 /** For how long an unreadable entry is reported after its book was read. */
 const UNREADABLE_MS = 60_000;
 
-/** A snapshot that was read for other clients, or by another replica, is read again when it is no longer fresh, but not sooner. */
+/** A snapshot that another replica has read is read again when it is no longer fresh, but not sooner. */
 const MIN_PAUSE_MS = 10;
 
 /** Longer ticker ids do not exist. The host, or a proxy in front of it, may reject such a long address. */
@@ -68,8 +68,10 @@ export function createOrderBooks(options: OrderBooksOptions) {
   const { host, bulkhead, isListed, ttlMs, timeoutMs, now, watch, tracing, readOnce = readAlone } = options;
   const shared = new LRUCache<string, SharedRead>({ max: MAX_BOOKS_KEPT });
   const followed = new Map<string, FollowedBook>();
-  /** How many entries could not be read, of each book. */
-  const unreadable = new LRUCache<string, number>({ max: MAX_BOOKS_KEPT, ttl: UNREADABLE_MS });
+  /** How many entries could not be read, of each book with any, by its ticker id. */
+  const unreadable = new LRUCache<string, { readonly entries: number; readonly readAt: Instant }>({
+    max: MAX_BOOKS_KEPT,
+  });
   let skippedBefore = 0;
   let reads = 0;
   let collected: ReadonlyMap<string, OrderBook> = new Map();
@@ -83,8 +85,14 @@ export function createOrderBooks(options: OrderBooksOptions) {
   async function read(tickerId: string, requester: Requester): Promise<OrderBookSnapshot | undefined> {
     if (tickerId.length > MAX_TICKER_ID_LENGTH && !isListed(tickerId)) return undefined;
     const known = shared.get(tickerId);
-    const isUsable = known && (known.endedAt === undefined || now() - known.endedAt < ttlMs);
-    return (isUsable ? known : share(tickerId)).call.wait(requester);
+    const isFresh = known?.endedAt !== undefined && now() - known.endedAt < ttlMs;
+    return isFresh ? known.call.response : readAgain(tickerId, requester);
+  }
+
+  function readAgain(tickerId: string, requester: Requester): Promise<OrderBookSnapshot | undefined> {
+    const known = shared.get(tickerId);
+    const isUnderWay = known !== undefined && known.endedAt === undefined;
+    return (isUnderWay ? known : share(tickerId)).call.wait(requester);
   }
 
   function share(tickerId: string): SharedRead {
@@ -117,7 +125,8 @@ export function createOrderBooks(options: OrderBooksOptions) {
     }));
     const isEmpty = raw === undefined || raw.bids.length + raw.asks.length === 0;
     const entries = raw?.entriesDropped ?? 0;
-    unreadable.set(tickerId, entries);
+    if (entries === 0) unreadable.delete(tickerId);
+    else unreadable.set(tickerId, { entries, readAt: now() });
     if (isEmpty && entries > 0)
       throw new UpstreamBadShapeError('MARKET_DATA', 'no entry of the order book can be read', { dropped: entries });
     if (isEmpty && !isListed(tickerId)) return undefined;
@@ -130,12 +139,15 @@ export function createOrderBooks(options: OrderBooksOptions) {
     const watcher = watch();
     // A client of its own in the queue, however many subscribe: it does not wait behind other requests of any client.
     const requester: Requester = { client: Symbol(tickerId) };
+    let isFirst = true;
     let pauseMs = ttlMs;
     const follower = createFollower<OrderBookSnapshot | BadUserInputError>({
       async read(previous) {
-        // An error is returned to all clients for as long as a snapshot.
-        pauseMs = ttlMs + MIN_PAUSE_MS;
-        const snapshot = await read(tickerId, requester);
+        // The first read may return a snapshot that was read for other clients a moment ago. Later ones do not rely on the clock.
+        const readNow = isFirst ? read : readAgain;
+        isFirst = false;
+        pauseMs = ttlMs;
+        const snapshot = await readNow(tickerId, requester);
         if (snapshot !== undefined) pauseMs = Math.min(ttlMs, Math.max(MIN_PAUSE_MS, snapshot.freshUntil - now()));
         const known = previous instanceof BadUserInputError ? undefined : previous;
         if (snapshot !== undefined) return known && isDeepStrictEqual(known.book, snapshot.book) ? known : snapshot;
@@ -196,7 +208,10 @@ export function createOrderBooks(options: OrderBooksOptions) {
     /** How many snapshots were read: while it is the same, no book in memory has changed. */
     reads: () => reads,
     /** How many entries could not be read, of the books that were read within the last minute. */
-    unreadableEntries: (): number => unreadable.values().reduce((sum, entries) => sum + entries, 0),
+    unreadableEntries(): number {
+      const recent = [...unreadable.values()].filter(({ readAt }) => now() - readAt < UNREADABLE_MS);
+      return recent.reduce((sum, { entries }) => sum + entries, 0);
+    },
     /** The newest snapshots of the books that are followed, by ticker id: of those that can be read now. Nothing is read for it. */
     followedBooks() {
       const books = collect();

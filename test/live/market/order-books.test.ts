@@ -279,7 +279,7 @@ describe('the books that are followed', () => {
         if (isDown) throw new UpstreamTimeoutError('MARKET_DATA', 5, {});
         return tickerId === 'LISTED' ? bookOf(tickerId, 5) : undefined;
       },
-      { ttlMs: 1, now: Date.now },
+      { ttlMs: 1 },
     );
     const [one, unknown] = [toAsyncValues(books.subscribe('LISTED')), toAsyncValues(books.subscribe('UNKNOWN'))];
     await Promise.all([one.next(), unknown.next()]);

@@ -91,7 +91,7 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
     watch: createNodeLog(log, fullnodeUrl.length),
   });
   const poolCounts = createPoolCounts(createLostPoolsLog(log));
-  const together = fleet?.chain({ nodes, directoryOf: directories.of });
+  const together = fleet?.chain(nodes, directories.of);
   const recent = createRecentHeads(config.maxResumedHeights);
   const bulkhead = bulkheadOf(options, 'NODE');
   const pastStates = createPastStates({

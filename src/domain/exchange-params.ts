@@ -1,9 +1,5 @@
-import type { BeaconHeight } from './beacon-height.ts';
-
 /** The parameters of the third version of the exchange that trades depend on. */
 export type ExchangeParams = {
-  /** The height that they were read at; `undefined` if that is not known. */
-  readonly beaconHeight?: BeaconHeight | undefined;
   /** In hundredths of a percent. */
   readonly defaultFeeRateBps: number;
   /** The rates of the pools that have one of their own, by pool id. */

@@ -6,14 +6,12 @@ import { type Head, isAhead } from '../live/chain/head.ts';
 import type { Nodes } from '../live/chain/nodes.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
 import type { FleetPoll } from '../live/fleet-port.ts';
-import type { FleetChain } from './fleet-chain.ts';
 import { type PackedState, type PackedStates, STATE_FORMAT } from './packed-states.ts';
-import type { PollCodec, PollContext } from './poll-options.ts';
+import type { PollContext } from './poll-options.ts';
 import { createPolls } from './polls.ts';
 
 type HeadsOptions = {
   readonly context: PollContext;
-  readonly chain: FleetChain;
   readonly packedStates: PackedStates;
   readonly nodes: Pick<Nodes, 'all'>;
   readonly pastStates: Pick<PastStates, 'read'>;
@@ -33,9 +31,6 @@ type PackedHead = Omit<Head, 'exchange' | 'source' | 'filledIn' | 'previousHeigh
   readonly observedAt: number;
 };
 
-/** A head of another replica, and the node that showed its block, if that is one of this replica too. */
-type ReceivedHead = Head & { readonly shownBy: Nodes['all'][number] | undefined };
-
 /** How long a head waits for the states between it and the one before it. */
 const FILL_IN_MS = 1_000;
 
@@ -47,28 +42,29 @@ const FILLING = { client: Symbol('filled in') };
  * states are read as past states, so that subscribers get each height at each replica.
  */
 export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
-  const { context, chain, packedStates, nodes, pastStates, headsKept, now, onLag } = options;
-  const { clock } = context;
+  const { context, packedStates, nodes, pastStates, headsKept, now, onLag } = options;
+  const { clock, members } = context;
 
-  async function unpackOne({ node, observedAt, exchange, ...block }: PackedHead): Promise<ReceivedHead | undefined> {
-    const shownBy = nodes.all.find(({ name }) => name === node);
-    const source = shownBy ?? nodes.all[0];
+  async function unpackOne({ node, observedAt, exchange, ...block }: PackedHead): Promise<Head | undefined> {
+    const source = nodes.all.find(({ name }) => name === node) ?? nodes.all[0];
     const state = await packedStates.unpack(exchange);
     if (source === undefined || state === undefined) return undefined;
     const ageMs = performance.now() - clock.toLocal(observedAt);
-    return { ...block, exchange: state, previousHeight: undefined, source, shownBy, observedAt: now() - ageMs };
+    return { ...block, exchange: state, previousHeight: undefined, source, observedAt: now() - ageMs };
   }
 
   /** The heads above the previous one as one head, so that subscribers of `prices` get each height. */
-  async function unpack(packed: readonly unknown[], previous: Head | undefined): Promise<Head | undefined> {
-    const received = await Promise.all((packed as readonly PackedHead[]).map(unpackOne));
+  async function unpack(values: readonly unknown[], previous: Head | undefined): Promise<Head | undefined> {
+    const packed = values as readonly PackedHead[];
+    const received = await Promise.all(packed.map(unpackOne));
     const newer: Head[] = [];
-    for (const one of received) {
+    for (const [place, head] of received.entries()) {
       const below = newer.at(-1) ?? previous;
-      if (one === undefined || (below !== undefined && (!isAhead(one, below) || isOfV1After(one, below)))) continue;
-      const { shownBy, ...head } = one;
+      if (head === undefined || (below !== undefined && (!isAhead(head, below) || isOfV1After(head, below)))) continue;
       newer.push({ ...head, previousHeight: below?.beaconHeight });
-      if (head.hash !== '') shownBy?.receiveTip(head.chainInfo.beacon);
+      // The node of another replica may be none of this one.
+      const isShown = head.hash !== '' && head.source.name === packed[place]?.node;
+      if (isShown) head.source.receiveTip(head.chainInfo.beacon);
     }
     const newest = newer.pop();
     if (newest === undefined) return undefined;
@@ -92,12 +88,15 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
     });
   }
 
-  const codec: PollCodec<Head> = {
+  const polls = createPolls<Head>(context, {
+    name: 'head',
+    keyPrefix: `head-${STATE_FORMAT}`,
+    keep: headsKept,
     rankOf: ({ beaconHeight }) => beaconHeight,
     isUnchanged: (head, previous) => head === previous,
     all: (head) => [...(head.filledIn ?? []), head],
     async pack({ exchange, source, observedAt, filledIn: _, previousHeight: __, ...block }): Promise<PackedHead> {
-      await chain.join(block.chainInfo.chainName);
+      await members.joinChain(block.chainInfo.chainName);
       const ageMs = Math.max(0, now() - observedAt);
       return {
         ...block,
@@ -108,8 +107,7 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
     },
     unpack,
     polledAgain: (head) => head,
-  };
-  const polls = createPolls<Head>(context, { name: 'head', keyPrefix: `head-${STATE_FORMAT}`, keep: headsKept, codec });
+  });
 
   return {
     ...polls,

@@ -34,28 +34,26 @@ export function createListPolls<P extends Pair>(
     name,
     keyPrefix: name,
     keep: 1,
-    codec: {
-      rankOf: ({ read }) => clock.toRedis(read.endedAt),
-      isUnchanged: ({ market, dropped }, previous) => market === previous?.market && dropped === previous.dropped,
-      all: (snapshot) => [snapshot],
-      async pack(snapshot): Promise<PackedList<P>> {
-        const { market, dropped, read } = snapshot;
-        const [beganAt, endedAt] = [clock.toRedis(read.beganAt), clock.toRedis(read.endedAt)];
-        return { rows: market.rows, dropped, beganAt, endedAt, intervalMs: intervalOf(snapshot) };
-      },
-      async unpack(packed, previous) {
-        const newest = packed.at(-1) as PackedList<P> | undefined;
-        if (newest === undefined) return undefined;
-        const read = { beganAt: clock.toLocal(newest.beganAt), endedAt: clock.toLocal(newest.endedAt) };
-        // A response cannot be older than another one if its read began when the other had ended.
-        if (previous !== undefined && read.beganAt < previous.read.endedAt) return undefined;
-        const market = await prepareMarket(newest.rows);
-        return { market, dropped: newest.dropped, ...readAt(read, newest.intervalMs) };
-      },
-      polledAgain(snapshot, at) {
-        if (at <= snapshot.read.endedAt) return snapshot;
-        return { ...snapshot, ...readAt({ beganAt: at, endedAt: at }, intervalOf(snapshot)) };
-      },
+    rankOf: ({ read }) => clock.toRedis(read.endedAt),
+    isUnchanged: ({ market, dropped }, previous) => market === previous?.market && dropped === previous.dropped,
+    all: (snapshot) => [snapshot],
+    async pack(snapshot): Promise<PackedList<P>> {
+      const { market, dropped, read } = snapshot;
+      const [beganAt, endedAt] = [clock.toRedis(read.beganAt), clock.toRedis(read.endedAt)];
+      return { rows: market.rows, dropped, beganAt, endedAt, intervalMs: intervalOf(snapshot) };
+    },
+    async unpack(packed, previous) {
+      const newest = packed.at(-1) as PackedList<P> | undefined;
+      if (newest === undefined) return undefined;
+      const read = { beganAt: clock.toLocal(newest.beganAt), endedAt: clock.toLocal(newest.endedAt) };
+      // A response cannot be older than another one if its read began when the other had ended.
+      if (previous !== undefined && read.beganAt < previous.read.endedAt) return undefined;
+      const market = await prepareMarket(newest.rows);
+      return { market, dropped: newest.dropped, ...readAt(read, newest.intervalMs) };
+    },
+    polledAgain(snapshot, at) {
+      if (at <= snapshot.read.endedAt) return snapshot;
+      return { ...snapshot, ...readAt({ beganAt: at, endedAt: at }, intervalOf(snapshot)) };
     },
   });
 }

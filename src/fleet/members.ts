@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Nodes } from '../live/chain/nodes.ts';
 import { listOf, type Redis } from './redis.ts';
 
-/** The replicas of a fleet, as this one sees them. */
-export type Members = {
-  /** How many replicas there are, with this one. */
-  count(): number;
-  /** Whether this replica writes the history, and reads missing heights for it: one of the fleet does, and each that is alone. */
-  isRecorder(): boolean;
-  /** Leaves the fleet: another replica becomes the recorder. */
-  leave(): void;
-};
+/** The replicas of a fleet, as this one sees them, and the chain that all of them must follow. */
+export type Members = ReturnType<typeof createMembers>;
+
+/** The name of the chain is forgotten when no replica has published a head for this time. */
+const CHAIN_TTL_MS = 3_600_000;
+
+/** How long a gateway that starts waits for Redis, and for its nodes. */
+const REDIS_MS = 1_000;
+const NODES_MS = 2_000;
 
 /** A replica that has not reported for this time is gone. */
 const TTL_MS = 3_000;
@@ -38,20 +40,33 @@ if recorder == ARGV[1] or type(recorder) ~= 'string' then redis.call('SET', KEYS
 return { redis.call('ZCARD', KEYS[1]), redis.call('GET', KEYS[2]) == ARGV[1] and 1 or 0 }
 `;
 
-/** Starts to report. @param isMember whether this gateway takes part */
-export function createMembers(redis: Redis, isMember: () => boolean): Members {
+/** Starts to report. @param onOtherChain is called once if the fleet follows another chain */
+export function createMembers(redis: Redis, onOtherChain: (name: string) => void) {
   const replica = randomUUID();
   const keys: [string, string] = [redis.fleetKey('replicas'), redis.fleetKey('recorder')];
+  const chainKey = redis.fleetKey('chain');
+  let otherChain: string | undefined;
   let count = 1;
   let recordsUntil = Number.NEGATIVE_INFINITY;
   let isLeaving = false;
 
+  /** Whether this gateway takes part: Redis can be used, and the fleet follows its chain, as far as both are known. */
+  const takesPart = () => redis.isAvailable() && otherChain === undefined;
+
   async function report(): Promise<void> {
-    if (isLeaving || !redis.isAvailable() || !isMember()) return;
+    if (isLeaving || !takesPart()) return;
     const sentAt = performance.now();
     const [replicas, isRecorder] = listOf(await redis.run(REPORT, keys, [replica, String(TTL_MS)]));
     count = Math.max(1, Number(replicas));
     if (isRecorder === 1) recordsUntil = sentAt + TTL_MS;
+  }
+
+  /** Compares the chain of the fleet with one. @throws Error if Redis cannot be used */
+  async function compare(name: string): Promise<void> {
+    const reply = await redis.command(chainKey, 'GET', chainKey);
+    if (reply === null || String(reply) === name || otherChain !== undefined) return;
+    otherChain = String(reply);
+    onOtherChain(otherChain);
   }
 
   const reportAgain = () => void report().catch(() => {});
@@ -60,9 +75,31 @@ export function createMembers(redis: Redis, isMember: () => boolean): Members {
   reportAgain();
 
   return {
-    count: () => (redis.isAvailable() && isMember() ? count : 1),
-    isRecorder: () => !redis.isAvailable() || !isMember() || performance.now() < recordsUntil,
-    leave() {
+    takesPart,
+    /** Notes that this gateway follows a chain. @throws Error if the fleet follows another one, or Redis cannot be used */
+    async joinChain(name: string): Promise<void> {
+      await compare(name);
+      if (otherChain !== undefined) throw new Error('the fleet follows another chain');
+      await redis.command(chainKey, 'SET', chainKey, name, 'PX', String(CHAIN_TTL_MS));
+    },
+    /**
+     * Compares the chain of the fleet with that of the nodes, for a few seconds at most.
+     *
+     * @returns the name of the other chain; `undefined` if it is the same, or if that cannot be known now
+     */
+    async otherChain(nodes: Pick<Nodes, 'poll'>): Promise<string | undefined> {
+      if (!(await redis.ready(REDIS_MS))) return undefined;
+      const tips = await Promise.race([nodes.poll().catch(() => []), sleep(NODES_MS, [], { ref: false })]);
+      const name = tips[0]?.tip.chainName;
+      if (name !== undefined) await compare(name).catch(() => {});
+      return otherChain;
+    },
+    /** How many replicas there are, with this one. */
+    count: () => (takesPart() ? count : 1),
+    /** Whether this replica writes the history, and reads missing heights for it: one of the fleet does, and each that is alone. */
+    isRecorder: () => !takesPart() || performance.now() < recordsUntil,
+    /** Leaves the fleet: another replica becomes the recorder. */
+    leave(): void {
       isLeaving = true;
       // The last replica records until its end.
       if (count > 1) recordsUntil = Number.NEGATIVE_INFINITY;

@@ -13,12 +13,7 @@ export type PackedState = Omit<ExchangeState, 'directory'> & { readonly director
 export const STATE_FORMAT = 2;
 
 /** Packs the states of the exchange for Redis. */
-export type PackedStates = {
-  /** @throws Error if Redis cannot be used */
-  pack(state: ExchangeState): Promise<PackedState>;
-  /** `undefined` if Redis does not have the directory. @throws Error if Redis cannot be used */
-  unpack(packed: PackedState): Promise<ExchangeState | undefined>;
-};
+export type PackedStates = ReturnType<typeof createPackedStates>;
 
 /** A directory expires this time after the last state that was packed with it: later than all such states. */
 const TTL_MS = 2 * 3_600_000;
@@ -29,7 +24,7 @@ const MAX_DIRECTORIES = 8;
 export function createPackedStates(
   redis: Pick<Redis, 'command' | 'key'>,
   directoryOf: (ids: readonly string[]) => PoolDirectory,
-): PackedStates {
+) {
   const known = new LRUCache<string, PoolDirectory>({ max: MAX_DIRECTORIES });
   const digests = new WeakMap<PoolDirectory, string>();
   const keyOf = (digest: string) => redis.key('pools', digest);
@@ -60,8 +55,10 @@ export function createPackedStates(
   }
 
   return {
-    pack: async (state) => ({ ...state, directory: await write(state.directory) }),
-    async unpack(packed) {
+    /** @throws Error if Redis cannot be used */
+    pack: async (state: ExchangeState): Promise<PackedState> => ({ ...state, directory: await write(state.directory) }),
+    /** `undefined` if Redis does not have the directory. @throws Error if Redis cannot be used */
+    async unpack(packed: PackedState): Promise<ExchangeState | undefined> {
       const directory = await read(packed.directory);
       return directory && { ...packed, directory };
     },

@@ -1,8 +1,14 @@
+import type { Members } from './members.ts';
 import type { Redis } from './redis.ts';
-import type { FleetWatcher } from './watcher.ts';
+import type { FleetWatcher } from './values.ts';
 
-/** How the values of a source are published. */
-export type PollCodec<T> = {
+/** How one source is polled, and how its values are published. */
+export type PollOptions<T> = {
+  readonly name: 'head' | 'pairs' | 'tickers';
+  /** What its keys begin with: the name, and the format of the values if it can differ between versions of the gateway. */
+  readonly keyPrefix: string;
+  /** How many values Redis keeps. */
+  readonly keep: number;
   /** Puts the values of a source in order: the height of a head, or the time of Redis in ms. */
   rankOf(value: T): number;
   /** Whether a poll found nothing new. */
@@ -20,42 +26,25 @@ export type PollCodec<T> = {
 /** What the polls of all sources have in common. */
 export type PollContext = {
   readonly redis: Redis;
-  readonly clock: RedisClock;
-  /** Whether this gateway takes part: not if the fleet follows another chain. */
-  readonly isMember: () => boolean;
-  /** How many replicas there are. */
-  readonly replicas: () => number;
+  readonly clock: ReturnType<typeof createRedisClock>;
+  readonly members: Members;
   readonly watcher: FleetWatcher;
 };
 
-/** How one source is polled. */
-export type PollOptions<T> = {
-  readonly name: 'head' | 'pairs' | 'tickers';
-  /** What its keys begin with: the name, and the format of the values if it can differ between versions of the gateway. */
-  readonly keyPrefix: string;
-  /** How many values Redis keeps. */
-  readonly keep: number;
-  readonly codec: PollCodec<T>;
-};
-
-/** The monotonic clock of this gateway and that of Redis. The clocks of two replicas may differ by minutes. */
-type RedisClock = {
-  /** Is called with the time of Redis when a reply has come. */
-  observe(redisNow: number): void;
-  /** A moment of `performance.now()` by the clock of Redis. */
-  toRedis(localMs: number): number;
-  /** A moment of Redis by `performance.now()`, never in the future. */
-  toLocal(redisMs: number): number;
-};
-
-/** Creates a clock that has observed nothing yet. */
-export function createRedisClock(): RedisClock {
+/**
+ * Creates the monotonic clock of this gateway and that of Redis, of which nothing is known yet. The clocks of two replicas may differ
+ * by minutes.
+ */
+export function createRedisClock() {
   let offset = 0;
   return {
-    observe(redisNow) {
+    /** Is called with the time of Redis when a reply has come. */
+    observe(redisNow: number): void {
       offset = redisNow - performance.now();
     },
-    toRedis: (localMs) => localMs + offset,
-    toLocal: (redisMs) => Math.min(performance.now(), redisMs - offset),
+    /** A moment of `performance.now()` by the clock of Redis. */
+    toRedis: (localMs: number) => localMs + offset,
+    /** A moment of Redis by `performance.now()`, never in the future. */
+    toLocal: (redisMs: number) => Math.min(performance.now(), redisMs - offset),
   };
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FleetPoll, PollRequest } from '../live/fleet-port.ts';
-import { holding, LOCK_MS } from './lock.ts';
 import type { PollContext, PollOptions } from './poll-options.ts';
 import { LOOK, PUBLISH } from './poll-scripts.ts';
+import { holding, LOCK_MS } from './read-once.ts';
 import { listOf, RedisUnavailableError } from './redis.ts';
 import { readValues, toBytes } from './values.ts';
 
@@ -35,14 +35,13 @@ const CHECK_AGAIN_MS = 10;
  * is published only if nobody has published since its read began, so a replica that was paused cannot go back. Without Redis,
  * each replica reads alone.
  */
-export function createPolls<T>(
-  { redis, clock, isMember, replicas, watcher }: PollContext,
-  options: PollOptions<T>,
-): FleetPoll<T> {
-  const { name, keyPrefix, keep, codec } = options;
+export function createPolls<T>(context: PollContext, options: PollOptions<T>): FleetPoll<T> {
+  const { redis, clock, members, watcher } = context;
+  const { name, keyPrefix, keep } = options;
   const replica = randomUUID();
   const keyOf = (part: string) => redis.fleetKey(`${keyPrefix}:${part}`);
   const [slot, versionKey, polledKey, valuesKey] = [keyOf('slot'), keyOf('version'), keyOf('polled'), keyOf('values')];
+  const message = `${name} ${replica}`;
   let version = '';
   let isStarted = false;
   /** Whether another replica has published since the last poll began. */
@@ -57,12 +56,10 @@ export function createPolls<T>(
   /** When any replica polled last, by the clock of this gateway. */
   let polledAt = Number.NEGATIVE_INFINITY;
 
-  redis.onMessage((message) => {
-    const [source, from] = message.split(' ');
-    if (source === name && from !== replica) isRung = !ring();
+  redis.onMessage((received) => {
+    if (received.startsWith(`${name} `) && received !== message) isRung = !ring();
   });
 
-  const canShare = () => redis.isAvailable() && isMember();
   const isOverdue = (idleMs: number) => performance.now() - polledAt > INTERVALS_UNTIL_FAILING * idleMs;
 
   /** @throws Error if Redis cannot be used */
@@ -79,18 +76,18 @@ export function createPolls<T>(
 
   /** Whether this replica should read: not while others can and it cannot. */
   function wantsSlot(idleMs: number): boolean {
-    if (failure === undefined || replicas() <= 1) return true;
+    if (failure === undefined || members.count() <= 1) return true;
     return isOverdue(idleMs) || performance.now() - failure.at > STAND_BACK_MS;
   }
 
   /** The values from a rank on, and whether there are any that can be read. @throws Error if Redis cannot be used */
   async function receive(previous: T | undefined): Promise<{ newer: T | undefined; isEmpty: boolean }> {
-    const from = previous && codec.rankOf(previous);
+    const from = previous && options.rankOf(previous);
     const onBytes = (bytes: number) => watcher.moved(name, 'in', bytes);
     const { values, isDamaged } = await readValues(redis, valuesKey, from, onBytes);
     if (isDamaged) watcher.damaged(name);
     try {
-      return { newer: await codec.unpack(values, previous), isEmpty: values.length === 0 };
+      return { newer: await options.unpack(values, previous), isEmpty: values.length === 0 };
     } catch (error) {
       if (error instanceof RedisUnavailableError) throw error;
       // Of another version of the gateway.
@@ -108,29 +105,15 @@ export function createPolls<T>(
   async function publish(known: string, newest: T, values: readonly T[], idleMs: number): Promise<boolean> {
     const entries: (string | Buffer)[] = [];
     for (const value of values) {
-      const bytes = toBytes(await codec.pack(value));
+      const bytes = toBytes(await options.pack(value));
       watcher.moved(name, 'out', bytes.length);
-      entries.push(String(codec.rankOf(value)), bytes);
+      entries.push(String(options.rankOf(value)), bytes);
     }
     const at = clock.toRedis(performance.now());
     const nextVersion = randomUUID();
-    const terms = [
-      replica,
-      known,
-      nextVersion,
-      Math.ceil(idleMs),
-      keep,
-      TTL_MS,
-      redis.channel,
-      `${name} ${replica}`,
-      at,
-    ];
-    const reply = await redis.run(
-      PUBLISH,
-      [slot, versionKey, polledKey, valuesKey],
-      [...terms.map(String), ...entries],
-    );
-    if (reply !== 1) return false;
+    const times = [Math.ceil(idleMs), keep, TTL_MS].map(String);
+    const terms = [replica, known, nextVersion, ...times, redis.channel, message, String(at), ...entries];
+    if ((await redis.run(PUBLISH, [slot, versionKey, polledKey, valuesKey], terms)) !== 1) return false;
     published = newest;
     version = entries.length === 0 ? known : nextVersion;
     return true;
@@ -141,7 +124,8 @@ export function createPolls<T>(
     const { previous, remembered, remember, idleMs } = request;
     if (version === '' && previous !== undefined) {
       const { newer: all } = await receive(undefined);
-      if (all !== undefined) remember?.(codec.all(all).filter((value) => codec.rankOf(value) < codec.rankOf(previous)));
+      if (all !== undefined)
+        remember?.(options.all(all).filter((value) => options.rankOf(value) < options.rankOf(previous)));
     }
     const { newer, isEmpty } = await receive(previous);
     const isLost = newer === undefined && (isEmpty || newest === '');
@@ -157,7 +141,7 @@ export function createPolls<T>(
     const { previous, idleMs, read } = request;
     const value = await holding(redis, { key: slot, token: replica }, () => read(previous));
     try {
-      if (await publish(version, value, codec.isUnchanged(value, previous) ? [] : codec.all(value), idleMs))
+      if (await publish(version, value, options.isUnchanged(value, previous) ? [] : options.all(value), idleMs))
         return value;
       // Another replica has published since, while this one was slow or paused: what it has read may be older.
       return await catchUp((await look(false)).version, request);
@@ -170,7 +154,7 @@ export function createPolls<T>(
   async function tryLook(request: PollRequest<T>) {
     if (!isStarted) await redis.ready(START_MS);
     isStarted = true;
-    if (!canShare()) return undefined;
+    if (!members.takesPart()) return undefined;
     // A value that Redis may not have is published first.
     const wants = request.previous === published && wantsSlot(request.idleMs);
     return look(wants, request.pushed).catch(() => undefined);
@@ -193,7 +177,7 @@ export function createPolls<T>(
       return attempt(() => readForAll(request));
     }
     if (failure !== undefined && isOverdue(idleMs)) throw failure.error;
-    published = previous && codec.polledAgain(previous, polledAt);
+    published = previous && options.polledAgain(previous, polledAt);
     return published;
   }
 
@@ -213,7 +197,7 @@ export function createPolls<T>(
     const until = performance.now() + MAX_WAIT_MS;
     while (performance.now() < until) {
       if (!isStarted) await redis.ready(START_MS);
-      if (!canShare()) return;
+      if (!members.takesPart()) return;
       const newest = await redis.command(versionKey, 'GET', versionKey).catch(() => undefined);
       if (newest !== undefined && String(newest ?? '') === version) return;
       isRung = !ring();
@@ -223,7 +207,7 @@ export function createPolls<T>(
 
   return {
     poll,
-    intervalMs: (usualMs) => (isRung && canShare() ? 0 : usualMs * (1 + JITTER * Math.random())),
+    intervalMs: (usualMs) => (isRung && members.takesPart() ? 0 : usualMs * (1 + JITTER * Math.random())),
     onPublished(pollNow) {
       ring = pollNow;
     },

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { holding, LOCK_MS, release } from './lock.ts';
 import { listOf, type Redis } from './redis.ts';
-import { fromBytes, toBytes } from './values.ts';
-import type { FleetWatcher } from './watcher.ts';
+import { type FleetWatcher, fromBytes, toBytes } from './values.ts';
 
 /** A value, and how long ago its upstream sent it. */
 type Aged<Value> = { readonly value: Value; readonly ageMs: number };
@@ -19,12 +17,16 @@ type ReadOnceOptions<Value> = {
   readonly ttlMs: number;
   /** How long a read waits for another replica. */
   readonly maxWaitMs: number;
-  /** What is stored for a value; `undefined` if it is not for the fleet. */
-  readonly pack: (value: Value) => Promise<unknown>;
+  /** What is stored for a value; `undefined` if it is not for the fleet. By default, the value. */
+  readonly pack?: (value: Value) => Promise<unknown>;
   /** The value of what {@link pack} returned; `undefined` if it cannot be used. */
-  readonly unpack: (packed: unknown, id: string) => Promise<Value | undefined>;
+  readonly unpack?: (packed: unknown) => Promise<Value | undefined>;
   readonly watcher: FleetWatcher;
 };
+
+/** A lock that its replica has not renewed for this time is free: the replica was stopped. */
+export const LOCK_MS = 1_500;
+const RENEW_EVERY_MS = 400;
 
 /** From one look for the value of another replica to the next. It is doubled until the maximum. */
 const FIRST_PAUSE_MS = 10;
@@ -68,7 +70,8 @@ return 1
  * the others wait for the value. No read waits longer than two commands of Redis may take, unless another replica is reading.
  */
 export function createReadOnce<Value>(options: ReadOnceOptions<Value>): ReadAged<Value> {
-  const { redis, kind, ttlMs, maxWaitMs, pack, unpack, watcher } = options;
+  const { redis, kind, ttlMs, maxWaitMs, watcher } = options;
+  const { pack = async (value) => value, unpack = async (packed) => packed as Value } = options;
   const replica = randomUUID();
   let locks = 0;
 
@@ -77,7 +80,7 @@ export function createReadOnce<Value>(options: ReadOnceOptions<Value>): ReadAged
   const keysOf = (id: string): [string, string] => [keyOf(id), `${keyOf(id)}:lock`];
 
   /** Looks for a value until there is one, or this replica has the lock. @throws Error if Redis cannot be used */
-  async function find(id: string, token: string): Promise<Found<Value> | Locked | undefined> {
+  async function find(id: string, token: string): Promise<Aged<Value> | Locked | undefined> {
     const begunAt = performance.now();
     let pauseMs = FIRST_PAUSE_MS;
     for (let hasDiscarded = false; ; ) {
@@ -87,9 +90,13 @@ export function createReadOnce<Value>(options: ReadOnceOptions<Value>): ReadAged
       if (lock === 1) return { redisNow, at: performance.now() };
       if (Buffer.isBuffer(bytes)) {
         const found = await readValue(id, bytes, redisNow);
-        // It was on its way for a part of this time.
-        const ageMs = (found?.ageMs ?? 0) + performance.now() - sentAt;
-        if (found !== undefined) return { value: found.value, ageMs, hasWaited: pauseMs > FIRST_PAUSE_MS };
+        if (found !== undefined) {
+          const hasWaited = pauseMs > FIRST_PAUSE_MS;
+          if (hasWaited) watcher.waited(kind, (performance.now() - begunAt) / 1_000);
+          watcher.ended(kind, hasWaited ? 'waited' : 'hit');
+          // It was on its way for a part of this time.
+          return { value: found.value, ageMs: found.ageMs + performance.now() - sentAt };
+        }
         if (hasDiscarded) return undefined;
         hasDiscarded = true;
         await redis.command(keyOf(id), 'UNLINK', keyOf(id));
@@ -107,7 +114,7 @@ export function createReadOnce<Value>(options: ReadOnceOptions<Value>): ReadAged
     const stored = (fromBytes(bytes) ?? {}) as Partial<Stored>;
     const ageMs = redisNow - (stored.observedAt ?? 0);
     const isUsable = stored.id === id && ageMs >= -MAX_CLOCK_ERROR_MS && ageMs <= ttlMs + MAX_CLOCK_ERROR_MS;
-    const value = isUsable ? await unpack(stored.packed, id) : undefined;
+    const value = isUsable ? await unpack(stored.packed) : undefined;
     if (value === undefined) watcher.damaged(kind);
     return value === undefined ? undefined : { value, ageMs: Math.max(0, ageMs) };
   }
@@ -132,13 +139,8 @@ export function createReadOnce<Value>(options: ReadOnceOptions<Value>): ReadAged
 
   return async (id, read) => {
     const token = `${replica}:${++locks}`;
-    const begunAt = performance.now();
     const found = redis.isAvailable() ? await find(id, token).catch(() => undefined) : undefined;
-    if (found !== undefined && 'value' in found) {
-      if (found.hasWaited) watcher.waited(kind, (performance.now() - begunAt) / 1_000);
-      watcher.ended(kind, found.hasWaited ? 'waited' : 'hit');
-      return found;
-    }
+    if (found !== undefined && 'value' in found) return found;
     watcher.ended(kind, found === undefined ? 'alone' : 'read');
     const value = await (found === undefined ? read() : readForAll(id, token, found, read));
     return { value, ageMs: 0 };
@@ -148,8 +150,33 @@ export function createReadOnce<Value>(options: ReadOnceOptions<Value>): ReadAged
 /** What Redis has of a value. */
 type Stored = { readonly id: string; readonly observedAt: number; readonly packed: unknown };
 
-/** A value from Redis, and whether another replica was still reading it. */
-type Found<Value> = Aged<Value> & { readonly hasWaited: boolean };
-
 /** This replica has the lock since a time of Redis, which was known here at a time of `performance.now()`. */
 type Locked = { readonly redisNow: number; readonly at: number };
+
+/** A key of Redis, and what it contains while this replica has the lock. */
+type Lock = { readonly key: string; readonly token: string };
+
+/** Keeps a lock, unless another replica has it. Key: the lock. Arguments: its token, and after how many ms it is free; 0 frees it. */
+const KEEP = `
+if redis.pcall('GET', KEYS[1]) == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+return 0
+`;
+
+/** Renews a lock while work is under way. If the work fails, the lock is freed. */
+export async function holding<T>(redis: Pick<Redis, 'run'>, { key, token }: Lock, work: () => Promise<T>): Promise<T> {
+  const renewal = setInterval(() => redis.run(KEEP, [key], [token, String(LOCK_MS)]).catch(() => {}), RENEW_EVERY_MS);
+  try {
+    return await work();
+  } catch (error) {
+    // Others should not wait until it expires, but the error of the work counts.
+    release(redis, { key, token }).catch(() => {});
+    throw error;
+  } finally {
+    clearInterval(renewal);
+  }
+}
+
+/** Frees a lock, unless another replica has it. @throws as `Redis.command` */
+async function release(redis: Pick<Redis, 'run'>, { key, token }: Lock): Promise<void> {
+  await redis.run(KEEP, [key], [token, '0']);
+}

@@ -8,7 +8,7 @@ import type { Observed, ReadOnce } from '../live/fleet-port.ts';
 import { type PackedState, type PackedStates, STATE_FORMAT } from './packed-states.ts';
 import { createReadOnce } from './read-once.ts';
 import type { Redis } from './redis.ts';
-import type { FleetWatcher } from './watcher.ts';
+import type { FleetWatcher } from './values.ts';
 
 type ReadsOptions = {
   readonly redis: Redis;
@@ -52,8 +52,6 @@ export function createTradesReads(options: ReadsOptions): ReadOnce<BlockName, Bl
     ...options,
     kind: 'trades',
     ttlMs: STATE_TTL_MS,
-    pack: async (trades) => trades,
-    unpack: async (packed) => packed as BlockTrades,
   });
   return async ({ chainName, height, hash }, read) => (await readOnce(`${chainName}-${height}-${hash}`, read)).value;
 }
@@ -73,8 +71,6 @@ export function createOrderBookReads(
   const readOnce = createReadOnce<Response>({
     ...options,
     kind: 'order_book',
-    pack: async (response) => response,
-    unpack: async (packed) => packed as Response,
   });
 
   return async (tickerId, read) => {

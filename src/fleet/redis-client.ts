@@ -42,7 +42,6 @@ export async function openRedisClient(
 ): Promise<RedisClient> {
   const [url] = urls;
   if (url === undefined) throw new Error('no URL of Redis');
-  const isReply = (error: unknown) => error instanceof ErrorReply;
   const bytes = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
   const kind = kindOf(urls);
 
@@ -51,8 +50,7 @@ export async function openRedisClient(
     // With the third version of the protocol, a connection that is subscribed can also send commands.
     const client = createClient({ ...optionsOf(url), RESP: 3, database: databaseOf(url.pathname.slice(1)), socket });
     client.on('error', onLost);
-    await connected(client, subscription);
-    return { send: (_key, args) => client.sendCommand(args, bytes), isReply, destroy: () => client.destroy() };
+    return connected(client, subscription, (_key, args) => client.sendCommand(args, bytes));
   }
 
   if (kind === 'cluster') {
@@ -60,12 +58,7 @@ export async function openRedisClient(
     const defaults = { ...optionsOf(url), socket: transportOf(url) };
     const cluster = createCluster({ RESP: 2, rootNodes, defaults, minimizeConnections: true });
     cluster.on('error', () => {});
-    await connected(cluster, subscription);
-    return {
-      send: (key, args) => cluster.sendCommand(key, false, [...args], bytes),
-      isReply,
-      destroy: () => cluster.destroy(),
-    };
+    return connected(cluster, subscription, (key, args) => cluster.sendCommand(key, false, [...args], bytes));
   }
 
   const [name = '', database = ''] = url.pathname.slice(1).split('/');
@@ -79,12 +72,7 @@ export async function openRedisClient(
     scanInterval: 1_000,
   });
   sentinel.on('error', () => {});
-  await connected(sentinel, subscription);
-  return {
-    send: (_key, args) => sentinel.sendCommand(false, [...args], bytes),
-    isReply,
-    destroy: () => void sentinel.destroy().catch(() => {}),
-  };
+  return connected(sentinel, subscription, (_key, args) => sentinel.sendCommand(false, [...args], bytes));
 }
 
 const REDIS_PORT = 6379;
@@ -97,14 +85,20 @@ type Connectable = {
 };
 
 /** A client that cannot connect is destroyed, because it would try again by itself. */
-async function connected(client: Connectable, { channel, onMessage }: RedisSubscription): Promise<void> {
+async function connected(
+  client: Connectable,
+  { channel, onMessage }: RedisSubscription,
+  send: RedisClient['send'],
+): Promise<RedisClient> {
+  const destroy = async () => client.destroy();
   try {
     await client.connect();
     await client.subscribe(channel, onMessage);
   } catch (error) {
-    await Promise.resolve(client.destroy()).catch(() => {});
+    await destroy().catch(() => {});
     throw error;
   }
+  return { send, isReply: (error) => error instanceof ErrorReply, destroy: () => void destroy().catch(() => {}) };
 }
 
 /** The options with the credentials of a URL. */

@@ -12,41 +12,7 @@ export class RedisUnavailableError extends Error {
 }
 
 /** Redis, as the parts of the fleet use it. Values are binary: texts of replies are `Buffer`. */
-export type Redis = {
-  /**
-   * Whether Redis can be used now. After a command that failed, it cannot until a probe succeeds: each command fails at once
-   * with RedisUnavailableError, and nothing is queued.
-   */
-  isAvailable(): boolean;
-  /** Resolves when Redis is available, or when the time is over. @returns whether it is available */
-  ready(maxWaitMs: number): Promise<boolean>;
-  /** Calls a function whenever `isAvailable` has changed. */
-  onChange(listener: () => void): void;
-  /**
-   * The key of something that belongs to the fleet as a whole. All these keys are in one slot of a cluster, so that a script
-   * can use several of them.
-   */
-  fleetKey(name: string): string;
-  /** The key of one of many things of a kind, such as a state. A cluster spreads them. */
-  key(kind: string, id: string): string;
-  /**
-   * Sends a command, such as `command(key, 'GET', key)`. One that takes longer than 500 ms has failed.
-   *
-   * @param key the key that the command uses, which decides about the server of a cluster
-   * @throws RedisUnavailableError at once while Redis is not available, and when it becomes so; the error of a reply such as
-   *   `WRONGTYPE`
-   */
-  command(key: string, ...args: readonly RedisArgument[]): Promise<RedisReply>;
-  /** Runs a script in Lua, which Redis runs as one step. @throws as `command` */
-  run(script: string, keys: readonly [string, ...string[]], args: readonly RedisArgument[]): Promise<RedisReply>;
-  /** The channel on which the replicas of the fleet send each other messages. */
-  readonly channel: string;
-  /** Calls a function with each message of the channel, also with those of this gateway. */
-  onMessage(listener: (message: string) => void): void;
-  /** How many commands have failed, also because Redis was not available. */
-  errors(): number;
-  close(): void;
-};
+export type Redis = ReturnType<typeof createRedis>;
 
 /** The elements of a reply that is a list; none of another reply. */
 export function listOf(reply: RedisReply | undefined): readonly RedisReply[] {
@@ -81,7 +47,7 @@ const OUTAGES =
   /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|OOM|NOAUTH|WRONGPASS|NOPERM|ERR max number of clients)/;
 
 /** Connects to Redis, and connects again whenever that is lost. It is not available before that has succeeded. */
-export function createRedis({ urls, prefix, watcher }: RedisOptions): Redis {
+export function createRedis({ urls, prefix, watcher }: RedisOptions) {
   const channel = `${prefix}:bell`;
   const probeKey = `{${prefix}}:probe`;
   const closing = new AbortController();
@@ -182,8 +148,13 @@ export function createRedis({ urls, prefix, watcher }: RedisOptions): Redis {
   }
 
   return {
+    /**
+     * Whether Redis can be used now. After a command that failed, it cannot until a probe succeeds: each command fails at once
+     * with RedisUnavailableError, and nothing is queued.
+     */
     isAvailable: isUsable,
-    async ready(maxWaitMs) {
+    /** Resolves when Redis is available, or when the time is over. @returns whether it is available */
+    async ready(maxWaitMs: number): Promise<boolean> {
       const { promise, resolve } = Promise.withResolvers<void>();
       const listener = () => isUsable() && resolve();
       listeners.add(listener);
@@ -192,15 +163,33 @@ export function createRedis({ urls, prefix, watcher }: RedisOptions): Redis {
       listeners.delete(listener);
       return isUsable();
     },
-    onChange: (listener) => void listeners.add(listener),
-    fleetKey: (name) => `{${prefix}}:${name}`,
-    key: (kind, id) => `${prefix}:${kind}:${id}`,
-    command: (key, ...args) => send(key, args),
-    run: (script, keys, args) => send(keys[0], ['EVAL', script, String(keys.length), ...keys, ...args]),
+    /** Calls a function whenever `isAvailable` has changed. */
+    onChange: (listener: () => void) => void listeners.add(listener),
+    /**
+     * The key of something that belongs to the fleet as a whole. All these keys are in one slot of a cluster, so that a script
+     * can use several of them.
+     */
+    fleetKey: (name: string) => `{${prefix}}:${name}`,
+    /** The key of one of many things of a kind, such as a state. A cluster spreads them. */
+    key: (kind: string, id: string) => `${prefix}:${kind}:${id}`,
+    /**
+     * Sends a command, such as `command(key, 'GET', key)`. One that takes longer than 500 ms has failed.
+     *
+     * @param key the key that the command uses, which decides about the server of a cluster
+     * @throws RedisUnavailableError at once while Redis is not available, and when it becomes so; the error of a reply such as
+     *   `WRONGTYPE`
+     */
+    command: (key: string, ...args: readonly RedisArgument[]) => send(key, args),
+    /** Runs a script in Lua, which Redis runs as one step. @throws as `command` */
+    run: (script: string, keys: readonly [string, ...string[]], args: readonly RedisArgument[]) =>
+      send(keys[0], ['EVAL', script, String(keys.length), ...keys, ...args]),
+    /** The channel on which the replicas of the fleet send each other messages. */
     channel,
-    onMessage: (listener) => void messageListeners.add(listener),
+    /** Calls a function with each message of the channel, also with those of this gateway. */
+    onMessage: (listener: (message: string) => void) => void messageListeners.add(listener),
+    /** How many commands have failed, also because Redis was not available. */
     errors: () => errors,
-    close() {
+    close(): void {
       isAvailable = false;
       closing.abort();
       wake();

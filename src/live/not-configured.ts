@@ -1,25 +1,14 @@
+import type { Pair, Ticker } from '../domain/market.ts';
 import { UpstreamNotConfiguredError } from '../errors.ts';
 import { createBroadcast } from './broadcast/broadcast.ts';
 import type { Follower } from './broadcast/follower.ts';
 import type { Head } from './chain/head.ts';
-import type { HeadFollower } from './chain/head-follower.ts';
-import type { HeadTrades } from './chain/head-trades.ts';
-import type { Nodes } from './chain/nodes.ts';
-import type { PastStates } from './chain/past-states.ts';
-import type { PoolOrders } from './chain/pool-orders.ts';
-import type { MarketFollower } from './market/lists.ts';
-import type { OrderBooks } from './market/order-books.ts';
+import type { MarketSnapshot } from './market/lists.ts';
 
 /** The sources of the chain if no node is configured: every read fails with the error that says so. */
-export function nodesNotConfigured(): {
-  head: HeadFollower;
-  nodes: Pick<Nodes, 'all' | 'poll' | 'status'>;
-  pastStates: PastStates;
-  poolOrders: PoolOrders;
-  pushes: readonly [];
-  trades: Pick<HeadTrades, 'of' | 'readPast' | 'mismatches'>;
-} {
+export function nodesNotConfigured() {
   const error = new UpstreamNotConfiguredError('NODE');
+  const fail = (..._request: unknown[]) => Promise.reject(error);
   const head = emptyFollower<Head>(error);
   return {
     head: {
@@ -32,28 +21,30 @@ export function nodesNotConfigured(): {
       canFillIn: false,
       push: { received() {}, changed() {} },
     },
-    nodes: { all: [], poll: () => Promise.reject(error), status: () => [] },
+    nodes: { all: [], poll: fail, status: () => [] },
     pastStates: {
-      read: () => Promise.reject(error),
-      readInBackground: () => Promise.reject(error),
+      read: fail,
+      readInBackground: fail,
+      readAll: async (heights: readonly unknown[]) => heights.map(() => error),
       isBusy: () => false,
-      readAll: async (heights) => heights.map(() => error),
       isComplete: () => true,
     },
-    poolOrders: { read: () => Promise.reject(error) },
+    poolOrders: { read: fail },
     pushes: [],
-    trades: { of: () => Promise.reject(error), readPast: () => Promise.reject(error), mismatches: () => 0 },
+    trades: { of: fail, readPast: fail, mismatches: () => 0 },
   };
 }
 
 /** The sources of the market if no market-data host is configured: every read fails with the error that says so. */
-export function marketDataNotConfigured(): { market: MarketFollower; orderBooks: OrderBooks } {
+export function marketDataNotConfigured() {
   const error = new UpstreamNotConfiguredError('MARKET_DATA');
+  const pairs = emptyFollower<MarketSnapshot<Pair>>(error);
+  const tickers = emptyFollower<MarketSnapshot<Ticker>>(error);
   return {
-    market: { pairs: emptyFollower(error), tickers: emptyFollower(error), freshness: () => undefined },
+    market: { pairs, tickers, freshness: () => undefined },
     orderBooks: {
-      read: () => Promise.reject(error),
-      subscribe: () => createBroadcast<never>().subscribe,
+      read: (..._request: unknown[]) => Promise.reject(error),
+      subscribe: (_tickerId: string) => createBroadcast<never>().subscribe,
       newest: () => undefined,
       reads: () => 0,
       unreadableEntries: () => 0,

@@ -5,32 +5,12 @@ import type { ServiceToken, TokenService } from '../upstream/token-service.ts';
 import { createFollower, type Watcher } from './broadcast/follower.ts';
 
 /** The token list that is served. */
-export type TokenSource = {
-  /** The same object until a token changes. */
-  current(): TokenList;
-  /** How the list of the token service is; `undefined` if none is configured, because the list never changes then. */
-  readonly service: TokenServiceStatus | undefined;
-  stop(): void;
-};
-
-/** How the list of the token service is. */
-type TokenServiceStatus = {
-  /** When a token has changed; `undefined` before the first list. */
-  changedAt(): Instant | undefined;
-  /** When the list was last read; `undefined` before the first. */
-  observedAt(): Instant | undefined;
-  /** When it is read again; `undefined` during the first read. */
-  nextAt(): Instant | undefined;
-  /** Whether the last read failed. */
-  isFailing(): boolean;
-  /** The number of entries of the last list that were skipped because they could not be read. */
-  skipped(): number;
-};
+export type TokenSource = ReturnType<typeof fixedTokens | typeof followTokens>;
 
 /** The token list of a gateway without a token service. */
-export function fixedTokens(tokens: Iterable<Token>): TokenSource {
+export function fixedTokens(tokens: Iterable<Token>) {
   const list = toTokenList(tokens);
-  return { current: () => list, service: undefined, stop() {} };
+  return { current: () => list, service: undefined, stop() {} } as const;
 }
 
 /** How a token service is followed, and which tokens there are beside its own. */
@@ -56,7 +36,7 @@ const AGAIN_MS = 60_000;
 type Snapshot = { readonly rows: readonly ServiceToken[]; readonly list: TokenList };
 
 /** Starts to follow a token service. Until it was read, and for tokens that it does not have, the other tokens are served. */
-export function followTokens(options: TokenFollowerOptions): TokenSource {
+export function followTokens(options: TokenFollowerOptions) {
   const { host, known, configured, pollMs, timeoutMs, now, watcher, tracing } = options;
   const first = toTokenList([...known, ...configured]);
   let observedAt: Instant | undefined;
@@ -89,12 +69,18 @@ export function followTokens(options: TokenFollowerOptions): TokenSource {
   });
 
   return {
-    current: () => follower.newest()?.list ?? first,
+    /** The same object until a token changes. */
+    current: (): TokenList => follower.newest()?.list ?? first,
+    /** How the list of the token service is; `undefined` if none is configured, because the list never changes then. */
     service: {
+      /** When a token has changed; `undefined` before the first list. */
       changedAt: () => changedAt,
+      /** When the list was last read; `undefined` before the first. */
       observedAt: () => observedAt,
+      /** When it is read again; `undefined` during the first read. */
       nextAt: () => nextAt,
       isFailing: follower.isFailing,
+      /** The number of entries of the last list that were skipped because they could not be read. */
       skipped: () => skipped,
     },
     stop: follower.stop,

@@ -30,7 +30,7 @@ export type PoolsAtHeights = ReturnType<typeof createPoolsAtHeights>;
  */
 export function createPoolsAtHeights({ head, dependencies, tokens, sources, options }: PoolsAtHeightsOptions) {
   const { pastStates } = sources;
-  const turns = createTurnQueue();
+  const takeTurn = createTurnQueue();
 
   async function readStates(heights: readonly BeaconHeight[], isV1: boolean): Promise<(ExchangeState | Error)[]> {
     const pinned = await head.getFor(heights);
@@ -59,7 +59,7 @@ export function createPoolsAtHeights({ head, dependencies, tokens, sources, opti
     const found = await states.loadMany(heights);
     return Promise.all(
       found.map(async (state) => {
-        await turns.wait();
+        await takeTurn();
         return state instanceof Error ? state : sources.usdPrices(state, tokens.list);
       }),
     );

@@ -45,7 +45,7 @@ export const DEFAULT_SLIPPAGE_PERCENT = 0.5;
 /** The quotes of one response. */
 export class QuoteLoader {
   readonly #exchange: Pick<ExchangeLoader, 'allPools' | 'ordersOf'>;
-  readonly #turns = createTurnQueue();
+  readonly #takeTurn = createTurnQueue();
 
   constructor(exchange: Pick<ExchangeLoader, 'allPools' | 'ordersOf'>) {
     this.#exchange = exchange;
@@ -72,7 +72,7 @@ export class QuoteLoader {
   /** Quotes that wait for the same state get it in the same turn of the event loop, and are computed one in each turn. */
   async #inTurn(awaited: Promise<PoolsOfState>, request: RoutedRequest): Promise<Quote | undefined> {
     const pools = await awaited;
-    await this.#turns.wait();
+    await this.#takeTurn();
     return this.#quoteIn(pools, request);
   }
 

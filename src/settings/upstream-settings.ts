@@ -26,7 +26,7 @@ export const UPSTREAMS = declare({
   exchangeProbeMs: {
     ...INTERVAL,
     default: '60000',
-    meaning: `How often the gateway looks for the third version of the exchange on the nodes while it serves the first one, and how often it reads the parameters of the third one, in milliseconds. Minimum ${MIN_INTERVAL_MS}.`,
+    meaning: `How often the gateway looks for the third version of the exchange on the nodes while it serves the first one, in milliseconds. Minimum ${MIN_INTERVAL_MS}.`,
   },
   marketDataHeaders: {
     ...HEADERS,

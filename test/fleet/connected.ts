@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { createRedis, type Redis, RedisUnavailableError } from '../../src/fleet/redis.ts';
-import type { FleetWatcher } from '../../src/fleet/watcher.ts';
+import type { FleetWatcher } from '../../src/fleet/values.ts';
 import type { RedisLink, RedisServer } from '../support/redis.ts';
 
 /** Connects for one test, and waits until Redis can be used. */

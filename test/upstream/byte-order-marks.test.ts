@@ -67,5 +67,5 @@ test('a byte order mark before a frame that a node pushes is ignored', async () 
     watcher: { failed: pushed.reject, pushing() {} },
   });
   onTestFinished(push.close);
-  expect(await pushed.promise).toEqual({ height: 7, hash: 'ab', changesParams: false });
+  expect(await pushed.promise).toEqual({ height: 7, hash: 'ab' });
 });

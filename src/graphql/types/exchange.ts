@@ -64,7 +64,7 @@ builder.queryField('exchangeParams', (t) =>
     nullable: true,
     complexity: ({ at }) => objectsAt(1, at),
     description:
-      'The parameters that the exchange of this response was computed with. The gateway reads them again once in EXCHANGE_PROBE_MS, a minute by default. Null in V1 and below the start of V3. Null with an error if the exchange state cannot be read.',
+      'The parameters that the exchange of this response was computed with. The gateway reads them with each block. Null in V1 and below the start of V3. Null with an error if the exchange state cannot be read.',
     args: atArg,
     resolve: (_root, { at }, { loaders }) => loaders.exchange.params(at),
   }),

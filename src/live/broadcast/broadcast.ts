@@ -23,22 +23,13 @@ export type Subscribe<T> = (subscriber: Subscriber<T>) => Subscription;
  * A value that is replaced from time to time, and its subscribers. A subscriber that has not requested a value when one is
  * published gets the newest one with its next request: slow subscribers skip values (conflation), and nothing queues for them.
  */
-export type Broadcast<T> = {
-  current(): T | undefined;
-  publish(value: T): void;
-  /** Sends the current value first, if there is one, then each one that is published. */
-  readonly subscribe: Subscribe<T>;
-  /** How many subscribers there are, without parts of the gateway. */
-  subscribers(): number;
-  /** How many values were replaced before a subscriber received them. */
-  skippedValues(): number;
-};
+export type Broadcast<T> = ReturnType<typeof createBroadcast<T>>;
 
 /** Subscribers notified in one turn of the event loop. Each has something to send: ten thousand at once would block it. */
 const NOTIFIED_PER_TURN = 16;
 
 /** Creates a {@link Broadcast} without a value. */
-export function createBroadcast<T>(): Broadcast<T> {
+export function createBroadcast<T>() {
   let current: { readonly value: T } | undefined;
   const members = new Set<Member<T>>();
   /** Those that have requested a value and are to be notified of the current one. */
@@ -83,8 +74,8 @@ export function createBroadcast<T>(): Broadcast<T> {
   }
 
   return {
-    current: () => current?.value,
-    publish(value) {
+    current: (): T | undefined => current?.value,
+    publish(value: T): void {
       current = { value };
       for (const member of members) {
         if (member.isBehind) skipped += 1;
@@ -93,13 +84,16 @@ export function createBroadcast<T>(): Broadcast<T> {
       }
       if (!isNotifying) notifySome(waiting.values());
     },
-    subscribe(subscriber) {
+    /** Sends the current value first, if there is one, then each one that is published. */
+    subscribe(subscriber: Subscriber<T>): Subscription {
       const member: Member<T> = { subscriber, hasRequested: false, isBehind: current !== undefined, request, cancel };
       members.add(member);
       if (subscriber.isInternal) internal += 1;
       return member;
     },
+    /** How many subscribers there are, without parts of the gateway. */
     subscribers: () => members.size - internal,
+    /** How many values were replaced before a subscriber received them. */
     skippedValues: () => skipped,
   };
 }

@@ -1,31 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type AnyUpstream, GatewayError, UpstreamTimeoutError } from '../../errors.ts';
 import type { PollSpan, Published } from '../../tracing/tracing.ts';
-import { type Broadcast, createBroadcast } from './broadcast.ts';
+import { createBroadcast } from './broadcast.ts';
 import { isSettledWithin } from './wait-at-most.ts';
 
 /**
  * Something at an upstream that is polled, one read at a time, for all clients. While reads fail, the last good value stays.
  */
-export type Follower<T> = Pick<Broadcast<T>, 'subscribe' | 'subscribers' | 'skippedValues'> & {
-  /**
-   * The last good value, unless it has become too old. If there is none, it waits for the read under way.
-   *
-   * @throws the error of that read, or the timeout error
-   */
-  get(): Promise<T>;
-  /** The same without waiting. */
-  current(): T | undefined;
-  /** The last good value, however old. */
-  newest(): T | undefined;
-  /** Whether the last read failed. */
-  isFailing(): boolean;
-  /** Why the last read failed; `undefined` if it did not. */
-  failure(): unknown;
-  /** Reads now, unless a read is under way. @returns whether it does */
-  readNow(): boolean;
-  stop(): void;
-};
+export type Follower<T> = ReturnType<typeof createFollower<T>>;
 
 /** What a follower reads, and how often. */
 export type FollowerOptions<T> = {
@@ -58,13 +39,12 @@ export type Watcher = {
   recovered(): void;
 };
 
-/** How long a caller waits when the read under way has ended without effect. */
-const MS_UNTIL_NEXT_READ = 10;
-
 /** Starts to poll at once, until it is stopped. */
-export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
+export function createFollower<T>(options: FollowerOptions<T>) {
   const { read, intervalMs, upstream, timeoutMs, isTooOld = () => false, watcher, published, trace } = options;
   const latest = createBroadcast<T>();
+  /** Resolves when there is a value or an error. A read can end without both. */
+  const first = Promise.withResolvers<void>();
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   let isReading = true;
@@ -89,6 +69,7 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
       if (value === previous) return;
       published?.(value, previous);
       latest.publish(value);
+      first.resolve();
       span?.published(trace?.describe?.(value, previous) ?? {});
     } catch (error) {
       if (stopped || !fail(error)) return;
@@ -105,9 +86,11 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
     if (isSameKind(error, failure?.error)) return false;
     watcher.failed(error);
     failure = { error };
+    first.resolve();
     return true;
   }
 
+  /** Whether the last read failed. */
   function isFailing(): boolean {
     return failure !== undefined;
   }
@@ -116,6 +99,7 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
     underWay = poll();
   }
 
+  /** Reads now, unless a read is under way. @returns whether it does */
   function readNow(): boolean {
     if (stopped || isReading) return false;
     clearTimeout(timer);
@@ -123,39 +107,41 @@ export function createFollower<T>(options: FollowerOptions<T>): Follower<T> {
     return true;
   }
 
+  /** The last good value, unless it has become too old. */
   function current(): T | undefined {
     const value = latest.current();
     return value !== undefined && failure !== undefined && isTooOld(value) ? undefined : value;
   }
 
   return {
-    async get() {
+    /**
+     * The current value. If there is none, it waits for the read under way.
+     *
+     * @throws the error of that read, or the timeout error
+     */
+    async get(): Promise<T> {
       if (failure !== undefined && latest.current() !== undefined && current() === undefined) throw failure.error;
-      const deadline = performance.now() + timeoutMs;
-      const isSettled = () => current() !== undefined || failure !== undefined || stopped;
-      // A read can end without a value.
-      do {
-        if (current() !== undefined) break;
-        if (!(await isSettledWithin(deadline - performance.now(), underWay))) {
-          timeout ??= new UpstreamTimeoutError(upstream, timeoutMs, {});
-          throw timeout;
-        }
-        if (!isSettled()) await sleep(MS_UNTIL_NEXT_READ);
-      } while (!isSettled());
+      if (current() === undefined && !(await isSettledWithin(timeoutMs, Promise.all([underWay, first.promise])))) {
+        timeout ??= new UpstreamTimeoutError(upstream, timeoutMs, {});
+        throw timeout;
+      }
       const value = current();
       if (value === undefined) throw failure?.error ?? new Error('stopped before the first read ended');
       return value;
     },
     current,
+    /** The last good value, however old. */
     newest: latest.current,
     subscribe: latest.subscribe,
     subscribers: latest.subscribers,
     skippedValues: latest.skippedValues,
     isFailing,
-    failure: () => failure?.error,
+    /** Why the last read failed; `undefined` if it did not. */
+    failure: (): unknown => failure?.error,
     readNow,
-    stop() {
+    stop(): void {
       stopped = true;
+      first.resolve();
       clearTimeout(timer);
     },
   };

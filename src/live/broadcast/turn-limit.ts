@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createFairQueue } from '../../upstream/fair-queue.ts';
 
 /**
@@ -8,25 +7,11 @@ import { createFairQueue } from '../../upstream/fair-queue.ts';
  */
 export type TakeTurn = (client?: string) => Promise<void>;
 
-/** Lets only a few callers proceed in each turn of the event loop, so that other work is done between them. */
-type TurnLimit = {
-  /** Resolves when the caller may proceed. */
-  wait(): Promise<void>;
-};
-
-/** Creates a queue of which one caller proceeds in each turn of the event loop, and none in the turn in which it waits. */
-export function createTurnQueue(): TurnLimit {
-  let last = Promise.resolve();
-  return {
-    wait() {
-      last = last.then(() => nextTurn());
-      return last;
-    },
-  };
-}
-
-/** The same, but clients take turns: one with many callers in the queue does not delay those of others. */
-export function createFairTurnQueue(): TakeTurn {
+/**
+ * Creates a queue of which one caller proceeds in each turn of the event loop, and none in the turn in which it waits. Clients take
+ * turns: one with many callers in the queue does not delay those of others.
+ */
+export function createTurnQueue(): TakeTurn {
   const waiting = createFairQueue<() => void>();
 
   function release(): void {
@@ -41,8 +26,8 @@ export function createFairTurnQueue(): TakeTurn {
   };
 }
 
-/** Creates a limit of the number of callers in each turn. */
-export function createTurnLimit(perTurn: number): TurnLimit {
+/** Creates a limit of the number of callers that proceed in each turn of the event loop, so that other work is done between them. */
+export function createTurnLimit(perTurn: number) {
   const waiting: (() => void)[] = [];
   let left = perTurn;
 
@@ -54,7 +39,8 @@ export function createTurnLimit(perTurn: number): TurnLimit {
   }
 
   return {
-    wait() {
+    /** Resolves when the caller may proceed. */
+    wait(): Promise<void> {
       if (left === perTurn) setImmediate(release);
       if (left === 0) return new Promise((resolve) => waiting.push(resolve));
       left -= 1;

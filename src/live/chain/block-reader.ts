@@ -14,18 +14,6 @@ export type Block = {
 };
 
 /**
- * Reads the newest block of one node as documented.
- *
- * A state belongs to the block that has its time. The URL of a node can be that of a load balancer in front of several
- * nodes with different blocks at the tip, so this is always compared. Two blocks of one height that were made in the same
- * second cannot be told apart: the next poll shows the other hash.
- *
- * @param tip the chain as the node has shown it
- * @throws UpstreamError
- */
-export type ReadBlock = (tip: ChainInfo, signal: AbortSignal) => Promise<Block>;
-
-/**
  * Reads the exchange at a height that the chain has reached, and calls again if the node has not reached it.
  *
  * @throws UpstreamRpcError with code -8000 also when the budget of errors of this kind is used up
@@ -49,8 +37,14 @@ const RETRIES_OF_STATE = 3;
 /** Behind a load balancer the state can be of another block than the tip: number of times that the tip is requested again. */
 const TIPS_FOR_A_STATE = 4;
 
-/** Creates the reader of one node's blocks. */
-export function createBlockReader(node: NodeClient, readState: ReadState): ReadBlock {
+/**
+ * Creates the function that reads the newest block of one node, from the chain as the node has shown it. It throws UpstreamError.
+ *
+ * A state belongs to the block that has its time. The URL of a node can be that of a load balancer in front of several
+ * nodes with different blocks at the tip, so this is always compared. Two blocks of one height that were made in the same
+ * second cannot be told apart: the next poll shows the other hash.
+ */
+export function createBlockReader(node: NodeClient, readState: ReadState) {
   /**
    * The chain info of the block to read: the tip, or a later one if the node's second source of the height is above it.
    *
@@ -69,7 +63,7 @@ export function createBlockReader(node: NodeClient, readState: ReadState): ReadB
     return beaconHeight > tip.beacon.height ? higherOf(tip, await node.chainInfo(signal)) : tip;
   }
 
-  return async (tip, signal) => {
+  return async (tip: ChainInfo, signal: AbortSignal): Promise<Block> => {
     const tips = [tip];
     const parents = new Map<string, string>();
 

@@ -11,24 +11,6 @@ import type { ExchangeVersions } from './exchange-versions.ts';
 import type { ReadKind } from './node-record.ts';
 import { branchError, TOO_MANY_ERRORS } from './past-state-reader.ts';
 
-/** Reads the exchange from one node, in the version that trades. */
-export type ExchangeReader = {
-  readonly readState: ReadState;
-  /**
-   * Reads the orders of a pool from a node whose state of that height has none.
-   *
-   * @throws UpstreamBusyError if the budget of errors is used up, UpstreamError
-   */
-  readPoolOrders(pool: PoolPair, signal: AbortSignal): Promise<readonly PoolOrder[]>;
-  /**
-   * Whether the node has V3 at a height, within the budget of errors for new blocks.
-   *
-   * @param maxCalls a node without the method responds as if it had failed: how often it is called then
-   * @throws UpstreamError
-   */
-  hasV3(height: BeaconHeight, maxCalls: number): Promise<boolean>;
-};
-
 type ExchangeReaderOptions = {
   readonly client: NodeClient;
   readonly versions: ExchangeVersions;
@@ -39,36 +21,37 @@ type ExchangeReaderOptions = {
 /** Behind a load balancer the orders can be those of another block. They are requested at most this number of times. */
 const CALLS_FOR_A_BLOCK = 4;
 
-/** Creates the reader of one node. */
-export function createExchangeReader({ client, versions, budgetOf }: ExchangeReaderOptions): ExchangeReader {
-  async function readNewV3(height: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
+/** Repeats a call until the node has the state. */
+type Repeat = <T>(request: () => Promise<T>) => Promise<T>;
+
+/** Creates the reader of the exchange from one node, in the version that trades. */
+export function createExchangeReader({ client, versions, budgetOf }: ExchangeReaderOptions) {
+  /** Each call is charged to the budget, and repeated, by itself. */
+  async function readNewV3(height: BeaconHeight, signal: AbortSignal, repeat: Repeat): Promise<ExchangeState> {
     const [pools, params] = await Promise.all([
-      client.poolsV3(height, signal),
-      versions.params(height, async () => ({
-        ...(await client.exchangeParams(height, signal)),
-        beaconHeight: height,
-      })),
+      repeat(() => client.poolsV3(height, signal)),
+      repeat(() => client.exchangeParams(height, signal)),
     ]);
     return { ...pools, v3: { ...pools.v3, params } };
   }
 
   /** One call after the other: a state that the node does not have causes one error. */
-  async function readEarlierV3(height: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
-    const params = await client.earlierParams(height, signal);
-    const pools = await client.earlierPoolsV3(height, signal);
+  async function readEarlierV3(height: BeaconHeight, signal: AbortSignal, repeat: Repeat): Promise<ExchangeState> {
+    const params = await repeat(() => client.earlierParams(height, signal));
+    const pools = await repeat(() => client.earlierPoolsV3(height, signal));
     return { ...pools, v3: { ...pools.v3, params } };
   }
 
-  const readers = {
-    newBlocks: { V1: client.exchangeState, V3: readNewV3 },
-    pastStates: { V1: client.earlierState, V3: readEarlierV3 },
-  };
+  const readV1 = { newBlocks: client.exchangeState, pastStates: client.earlierState };
+  const readV3 = { newBlocks: readNewV3, pastStates: readEarlierV3 };
 
   const readState: ReadState = async ({ kind, height, isV1 }, signal) => {
     const version = isV1 ? 'V1' : versions.versionAt(height);
-    const read = readers[kind][version ?? 'V3'];
+    const repeat: Repeat = (request) => retryUntilStateExists(request, budgetOf(kind), signal);
     try {
-      const state = await retryUntilStateExists(() => read(height, signal), budgetOf(kind), signal);
+      const state = await (version === 'V1'
+        ? repeat(() => readV1[kind](height, signal))
+        : readV3[kind](height, signal, repeat));
       versions.observe(state);
       return state;
     } catch (error) {
@@ -80,7 +63,12 @@ export function createExchangeReader({ client, versions, budgetOf }: ExchangeRea
 
   return {
     readState,
-    async readPoolOrders(pool, signal) {
+    /**
+     * Reads the orders of a pool from a node whose state of that height has none.
+     *
+     * @throws UpstreamBusyError if the budget of errors is used up, UpstreamError
+     */
+    async readPoolOrders(pool: PoolPair, signal: AbortSignal): Promise<readonly PoolOrder[]> {
       const { beaconHeight: height, time } = pool;
       const errors = budgetOf('pastStates');
       for (let calls = 0; calls < CALLS_FOR_A_BLOCK; calls++) {
@@ -91,7 +79,13 @@ export function createExchangeReader({ client, versions, budgetOf }: ExchangeRea
       }
       throw branchError(height, client.name);
     },
-    async hasV3(height, maxCalls) {
+    /**
+     * Whether the node has V3 at a height, within the budget of errors for new blocks.
+     *
+     * @param maxCalls a node without the method responds as if it had failed: how often it is called then
+     * @throws UpstreamError
+     */
+    async hasV3(height: BeaconHeight, maxCalls: number): Promise<boolean> {
       const errors = budgetOf('newBlocks');
       for (let calls = 1; ; calls++) {
         if (!errors.has(1)) throw new UpstreamBusyError('NODE', TOO_MANY_ERRORS);

@@ -1,37 +1,9 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { type ExchangeState, versionOf } from '../../domain/exchange.ts';
-import type { ExchangeParams } from '../../domain/exchange-params.ts';
 import type { ExchangeVersion } from '../../domain/pool-pair.ts';
 
-/** Which version of the exchange trades, and what is known of the third one. All nodes share it. */
-export type ExchangeVersions = {
-  /** The version whose pools trade now; `undefined` until it is known. Once it is V3, it stays V3. */
-  current(): ExchangeVersion | undefined;
-  /**
-   * Calls nodes to find out whether they have V3 at their tips, if that is due. Only the first time, the promise waits for them.
-   *
-   * @throws UpstreamError if no version is known, and no node has responded
-   */
-  lookForV3(tips: readonly NodeTip[]): Promise<void>;
-  /** This or another gateway of the fleet has read a state. Its parameters are used if they are newer. */
-  observe(state: ExchangeState): void;
-  /**
-   * The version whose state is the one of a height. It is V1 at each height until V3 was seen. Then it is `undefined` between the
-   * heights that are known to be before the start of V3, and those that are known to be after it.
-   */
-  versionAt(height: BeaconHeight): ExchangeVersion | undefined;
-  /** A node has responded that V3 is not available at this height. */
-  noteBeforeV3(height: BeaconHeight): void;
-  /**
-   * The parameters for a new block. They are read again after a while, and from the block on that has changed them. If that fails,
-   * they stay for as long, unless a block is known to have changed them.
-   *
-   * @throws the error of the first read, and of the first one after a change
-   */
-  params(height: BeaconHeight, read: () => Promise<ExchangeParams>): Promise<ExchangeParams>;
-  /** The block of this height may have changed the parameters. */
-  paramsChanged(height: BeaconHeight): void;
-};
+/** Which version of the exchange trades, and at which heights. All nodes share it. */
+export type ExchangeVersions = ReturnType<typeof createExchangeVersions>;
 
 /** The tip of a node, and how it is called. */
 type NodeTip = {
@@ -43,7 +15,7 @@ type NodeTip = {
 type ExchangeVersionsOptions = {
   /** The version that is always used; `undefined` to find out. */
   readonly fixed: ExchangeVersion | undefined;
-  /** How often nodes are called for V3, and how often parameters are read. */
+  /** How often nodes are called for V3. */
   readonly probeMs: number;
   /** Called when the version is known, and when it changes. */
   readonly onChange: (version: ExchangeVersion) => void;
@@ -56,7 +28,7 @@ const CALLS_UNTIL_UNKNOWN = 3;
 const FIRST_HEIGHTS = 10;
 
 /** Creates the versions, of which nothing is known unless one is fixed. */
-export function createExchangeVersions({ fixed, probeMs, onChange }: ExchangeVersionsOptions): ExchangeVersions {
+export function createExchangeVersions({ fixed, probeMs, onChange }: ExchangeVersionsOptions) {
   let version = fixed;
   let looking: Promise<void> | undefined;
   let heightsLooked = 0;
@@ -64,9 +36,6 @@ export function createExchangeVersions({ fixed, probeMs, onChange }: ExchangeVer
   let lookedAt = Number.NEGATIVE_INFINITY;
   let highestBeforeV3 = Number.NEGATIVE_INFINITY;
   let lowestOfV3 = Number.POSITIVE_INFINITY;
-  let params: { readonly value: ExchangeParams; readonly height: BeaconHeight; readonly readAt: number } | undefined;
-  /** The last height that has changed them, as far as is known. */
-  let paramsChangedAt = 0;
 
   function become(next: ExchangeVersion): void {
     if (version === next || version === 'V3' || fixed !== undefined) return;
@@ -95,8 +64,14 @@ export function createExchangeVersions({ fixed, probeMs, onChange }: ExchangeVer
   }
 
   return {
+    /** The version whose pools trade now; `undefined` until it is known. Once it is V3, it stays V3. */
     current: () => version,
-    async lookForV3(tips) {
+    /**
+     * Calls nodes to find out whether they have V3 at their tips, if that is due. Only the first time, the promise waits for them.
+     *
+     * @throws UpstreamError if no version is known, and no node has responded
+     */
+    async lookForV3(tips: readonly NodeTip[]): Promise<void> {
       const height = Math.max(...tips.map((tip) => tip.height));
       if (fixed !== undefined || version === 'V3' || !isDue(height)) return;
       if (looking !== undefined) return version === undefined ? looking : undefined;
@@ -109,38 +84,23 @@ export function createExchangeVersions({ fixed, probeMs, onChange }: ExchangeVer
       if (version === undefined) await looking;
       else looking.catch(() => undefined);
     },
-    observe(state) {
+    /** This or another gateway of the fleet has read a state. */
+    observe(state: ExchangeState): void {
       const next = versionOf(state);
       become(next);
       if (next === 'V3') lowestOfV3 = Math.min(state.beaconHeight, lowestOfV3);
-      const received = state.v3?.params;
-      if (received?.beaconHeight !== undefined && received.beaconHeight > (params?.height ?? 0))
-        params = { value: received, height: received.beaconHeight, readAt: performance.now() };
     },
-    versionAt(height) {
+    /**
+     * The version whose state is the one of a height. It is V1 at each height until V3 was seen. Then it is `undefined` between the
+     * heights that are known to be before the start of V3, and those that are known to be after it.
+     */
+    versionAt(height: BeaconHeight): ExchangeVersion | undefined {
       if (version !== 'V3' || height <= highestBeforeV3) return 'V1';
       return height >= lowestOfV3 ? 'V3' : undefined;
     },
-    noteBeforeV3(height) {
+    /** A node has responded that V3 is not available at this height. */
+    noteBeforeV3(height: BeaconHeight): void {
       highestBeforeV3 = Math.max(height, highestBeforeV3);
-    },
-    async params(height, read) {
-      const isFresh = params !== undefined && performance.now() - params.readAt < probeMs;
-      if (params !== undefined && isFresh && (params.height >= paramsChangedAt || height < paramsChangedAt))
-        return params.value;
-      try {
-        const value = await read();
-        params = { value, height, readAt: performance.now() };
-        return value;
-      } catch (error) {
-        // Those of before a change would give wrong fees: the state is read again, or from another node.
-        if (params === undefined || (params.height < paramsChangedAt && height >= paramsChangedAt)) throw error;
-        params = { ...params, height, readAt: performance.now() };
-        return params.value;
-      }
-    },
-    paramsChanged(height) {
-      paramsChangedAt = Math.max(height, paramsChangedAt);
     },
   };
 }

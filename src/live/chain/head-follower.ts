@@ -3,40 +3,21 @@ import { type ExchangeState, isUnchanged } from '../../domain/exchange.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { Subscribe } from '../broadcast/broadcast.ts';
-import { createFollower, type Follower, type Watcher } from '../broadcast/follower.ts';
+import { createFollower, type Watcher } from '../broadcast/follower.ts';
 import type { FleetPoll } from '../fleet-port.ts';
-import { createBlockInterval } from './block-interval.ts';
 import type { ExchangeVersions } from './exchange-versions.ts';
 import { type Head, isSameBlock } from './head.ts';
-import { createHeadProblems, type Problem, type TipWatcher } from './head-problems.ts';
+import { createBlockInterval, createHeadProblems, type Problem, type TipWatcher } from './head-problems.ts';
 import type { Node } from './node.ts';
 import { candidates, headToKeep, pollTips } from './node-choice.ts';
 import { isWell } from './node-record.ts';
 import type { Attempt, Nodes, NodeTip } from './nodes.ts';
-import { createPollSchedule, type PushInput } from './poll-schedule.ts';
+import { createPollSchedule } from './poll-schedule.ts';
 import type { PoolCounts } from './pool-counts.ts';
 import { headsAfter, type RecentHeads } from './recent-heads.ts';
 
 /** Follows the tip of the chain. The heights that it publishes never go back. */
-export type HeadFollower = Follower<Head> & {
-  /** Whether the node cannot be read, no new height came for several usual intervals, or the newest block is too old. */
-  isStale(): boolean;
-  /** All that is wrong with the head, or with its nodes. If the head is stale, at least why. */
-  problems(): readonly Problem[];
-  /** When the next height is expected, by the usual interval; `undefined` until one is known. */
-  nextAt(): Instant | undefined;
-  /**
-   * The heads above a height: first those that are remembered, then each new one. In a fleet, it resolves when this gateway has
-   * all heads that were published before, so that none of them is skipped.
-   */
-  subscribeAfter(height: BeaconHeight): Promise<Subscribe<Head>>;
-  /** The newest heads that were published, ascending. */
-  recent(): readonly Head[];
-  /** Whether a head can have states that were filled in before it. */
-  readonly canFillIn: boolean;
-  /** For the websockets of the nodes: a block that was pushed is polled at once. */
-  readonly push: PushInput;
-};
+export type HeadFollower = ReturnType<typeof createHeadFollower>;
 
 type HeadFollowerOptions = {
   readonly nodes: Nodes;
@@ -63,7 +44,7 @@ export type HeadWatcher = Watcher & TipWatcher & { published?(head: Head): void 
 const CALLS_FOR_A_HEAD = 4;
 
 /** Starts to follow the chain of these nodes. */
-export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
+export function createHeadFollower(options: HeadFollowerOptions) {
   const { nodes, versions, pollMs, timeoutMs, maxBlockAgeMs, poolCounts, recent, now, watcher, tracing, fleetPoll } =
     options;
   const interval = createBlockInterval(now);
@@ -152,26 +133,26 @@ export function createHeadFollower(options: HeadFollowerOptions): HeadFollower {
 
   return {
     ...follower,
-    isStale: () => problems.staleness(follower).length > 0,
-    problems: () => problems.all(follower),
+    /** Whether the node cannot be read, no new height came for several usual intervals, or the newest block is too old. */
+    isStale: (): boolean => problems.staleness(follower).length > 0,
+    /** All that is wrong with the head, or with its nodes. If the head is stale, at least why. */
+    problems: (): readonly Problem[] => problems.all(follower),
+    /** When the next height is expected, by the usual interval; `undefined` until one is known. */
     nextAt: interval.nextAt,
-    async subscribeAfter(height) {
+    /**
+     * The heads above a height: first those that are remembered, then each new one. In a fleet, it resolves when this gateway has
+     * all heads that were published before, so that none of them is skipped.
+     */
+    async subscribeAfter(height: BeaconHeight): Promise<Subscribe<Head>> {
       await fleetPoll?.untilCurrent();
       return headsAfter({ recent, ...follower }, height);
     },
+    /** The newest heads that were published, ascending. */
     recent: recent.all,
+    /** Whether a head can have states that were filled in before it. */
     canFillIn: fleetPoll !== undefined,
-    push: {
-      ...schedule.push,
-      received(block) {
-        if (block.changesParams) versions.paramsChanged(block.height);
-        schedule.push.received(block);
-      },
-    },
-    stop() {
-      schedule.stop();
-      follower.stop();
-    },
+    /** For the websockets of the nodes: a block that was pushed is polled at once. */
+    push: schedule.push,
   };
 }
 

@@ -2,7 +2,6 @@ import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { GatewayError } from '../../errors.ts';
 import type { Follower } from '../broadcast/follower.ts';
-import type { BlockInterval } from './block-interval.ts';
 import type { Head } from './head.ts';
 
 /** What is wrong with what the gateway serves, for operators: `/ready` lists all problems. */
@@ -29,16 +28,6 @@ export function withCause(message: string, error: unknown): string {
   return error instanceof GatewayError ? `${message}: ${error.message}` : message;
 }
 
-/** What is wrong with the head. */
-type HeadProblems = {
-  /** The highest tip of all nodes in a poll, and the height that is served. */
-  polled(tip: BeaconHeight, served: BeaconHeight): void;
-  /** Why the head is stale: each of these alone is enough. */
-  staleness(follower: Followed): readonly Problem[];
-  /** All problems: why the head is stale, and that the nodes have lost blocks. */
-  all(follower: Followed): readonly Problem[];
-};
-
 /** The head that is served, and why the newest block cannot be read. */
 type Followed = Pick<Follower<Head>, 'current' | 'failure'>;
 
@@ -49,7 +38,7 @@ export type TipWatcher = {
 };
 
 type HeadProblemsOptions = {
-  readonly interval: BlockInterval;
+  readonly interval: ReturnType<typeof createBlockInterval>;
   /** How old the newest block may become, by the time at which it was made. */
   readonly maxBlockAgeMs: number;
   readonly now: () => Instant;
@@ -60,11 +49,12 @@ type HeadProblemsOptions = {
 const FAR_BLOCKS = 100;
 
 /** Creates the problems of a head, with no tip polled yet. */
-export function createHeadProblems(options: HeadProblemsOptions): HeadProblems {
+export function createHeadProblems(options: HeadProblemsOptions) {
   const { interval, maxBlockAgeMs, now, watcher } = options;
   /** The highest tip, while it is far below the served height. */
   let farBehind: BeaconHeight | undefined;
 
+  /** Why the head is stale: each of these alone is enough. */
   function staleness({ current, failure }: Followed): readonly Problem[] {
     const time = current()?.time;
     const problems: readonly (Problem | false)[] = [
@@ -92,13 +82,52 @@ export function createHeadProblems(options: HeadProblemsOptions): HeadProblems {
   }
 
   return {
-    polled(tip, served) {
+    /** The highest tip of all nodes in a poll, and the height that is served. */
+    polled(tip: BeaconHeight, served: BeaconHeight): void {
       const wasFarBehind = farBehind !== undefined;
       farBehind = tip < served - FAR_BLOCKS ? tip : undefined;
       if (farBehind !== undefined && !wasFarBehind) watcher.fellFarBehind(tip, served);
       if (farBehind === undefined && wasFarBehind) watcher.caughtUp(tip);
     },
     staleness,
-    all: (follower) => [...staleness(follower), ...lostBlocks(follower)],
+    /** All problems: why the head is stale, and that the nodes have lost blocks. */
+    all: (follower: Followed): readonly Problem[] => [...staleness(follower), ...lostBlocks(follower)],
   };
+}
+
+/**
+ * The slowest block time of the beacon chain, which is assumed before the second block. A block is never overdue earlier than
+ * that: a chain that catches up makes many blocks at once.
+ */
+const SLOWEST_INTERVAL_MS = 40_000;
+const INTERVALS_KEPT = 9;
+const OVERDUE_AFTER_INTERVALS = 5;
+
+/** Measures the usual time between two blocks, on this clock. */
+export function createBlockInterval(now: () => Instant) {
+  const intervals: number[] = [];
+  let lastBlockAt: Instant | undefined;
+  let usualMs: number | undefined;
+
+  return {
+    observe(at: Instant): void {
+      if (lastBlockAt !== undefined) intervals.push(at - lastBlockAt);
+      if (intervals.length > INTERVALS_KEPT) intervals.shift();
+      usualMs = median(intervals);
+      lastBlockAt = at;
+    },
+    /** Whether no block has arrived for several times the usual interval; `false` before the first block. */
+    isOverdue(): boolean {
+      if (lastBlockAt === undefined) return false;
+      return (
+        now() - lastBlockAt > Math.max(SLOWEST_INTERVAL_MS, OVERDUE_AFTER_INTERVALS * (usualMs ?? SLOWEST_INTERVAL_MS))
+      );
+    },
+    /** When the next block is expected; `undefined` before the second block. */
+    nextAt: () => (lastBlockAt === undefined || usualMs === undefined ? undefined : lastBlockAt + usualMs),
+  };
+}
+
+function median(numbers: readonly number[]): number | undefined {
+  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
 }

@@ -14,23 +14,7 @@ import type { Nodes } from './nodes.ts';
 import { branchError } from './past-state-reader.ts';
 
 /** The trades of blocks: those of the newest heads stay in memory. */
-export type HeadTrades = {
-  /** The trades of the block of a head; none in V1. All callers share one read. @throws UpstreamError */
-  of(head: Head): Promise<BlockTrades>;
-  /** A head is published: its trades are read, and compared with its state. A head never waits for them. */
-  published(head: Head): void;
-  /** A node has pushed a block. If it has sent the instructions too, nothing needs to be read. */
-  received(block: Pick<PushedBlock, 'height' | 'hash' | 'trades'>): void;
-  /**
-   * Reads the block of a final height below a head. No client waits for it, and it takes no place in memory.
-   *
-   * @param received gets the number of bytes of each part of a response
-   * @throws HeightNotAvailableError if no node has it any more, UpstreamError
-   */
-  readPast(height: BeaconHeight, head: Head, received: (bytes: number) => void): Promise<PastBlock>;
-  /** How many pools had amounts that did not follow from the trades. */
-  mismatches(): number;
-};
+export type HeadTrades = ReturnType<typeof createHeadTrades>;
 
 /** A block of a final height, as a node of the chain has it. */
 type PastBlock = {
@@ -54,7 +38,7 @@ export type TradesWatcher = Watcher & {
 export type BlockName = { readonly chainName: string; readonly height: BeaconHeight; readonly hash: string };
 
 type HeadTradesOptions = {
-  readonly nodes: Pick<Nodes, 'firstSuccess' | 'ofChain'>;
+  readonly nodes: Pick<Nodes, 'readFrom' | 'ofChain'>;
   /** The newest heads that were served. */
   readonly served: () => readonly Head[];
   /** The maximum number of blocks in memory. */
@@ -76,7 +60,7 @@ const CALLS_FOR_A_BLOCK = 3;
 const NEWEST_BLOCKS = 64;
 
 /** Creates the trades, with none read yet. */
-export function createHeadTrades(options: HeadTradesOptions): HeadTrades {
+export function createHeadTrades(options: HeadTradesOptions) {
   const { nodes, served, maxBlocks, retryMs, watcher, readOnce = readAlone } = options;
   const known = new LRUCache<string, Promise<BlockTrades>>({ max: maxBlocks });
   const pushed = new LRUCache<string, () => Promise<BlockTrades>>({ max: MAX_PUSHED });
@@ -92,36 +76,31 @@ export function createHeadTrades(options: HeadTradesOptions): HeadTrades {
     throw branchError(beaconHeight, node.name);
   }
 
-  /** Reads from one node of the chain of a head after another. */
-  function firstOf<T>(
-    head: Head,
-    height: BeaconHeight,
-    readFromNode: (node: Node, signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    const left = nodes.ofChain(head, height, served()).values();
-    return nodes.firstSuccess(async () => {
-      const node = left.next().value;
-      return node && ((signal) => readFromNode(node, signal));
-    }, CALLS_FOR_A_BLOCK);
-  }
-
   function readFromAny(head: Head): Promise<BlockTrades> {
-    return firstOf(head, head.beaconHeight, (node, signal) => readFrom(node, head, signal));
+    const order = nodes.ofChain(head, head.beaconHeight, served());
+    return nodes.readFrom(order, (node, signal) => readFrom(node, head, signal), CALLS_FOR_A_BLOCK);
   }
 
+  /**
+   * Reads the block of a final height below a head. No client waits for it, and it takes no place in memory.
+   *
+   * @param received gets the number of bytes of each part of a response
+   * @throws HeightNotAvailableError if no node has it any more, UpstreamError
+   */
   async function readPast(
     beaconHeight: BeaconHeight,
     head: Head,
     received: (bytes: number) => void,
   ): Promise<PastBlock> {
+    async function readPastFrom(node: Node, signal: AbortSignal): Promise<PastBlock> {
+      if (canBeOfBranch(node.record(), beaconHeight)) throw branchError(beaconHeight, node.name);
+      const { height, hash, time, trades } = await node.client.beaconBlock(beaconHeight, signal, received);
+      if (height !== beaconHeight || time === undefined)
+        throw new UpstreamBadShapeError('NODE', 'it is not the block of the height', { host: node.name, height });
+      return { beaconHeight, hash, time, trades: await trades() };
+    }
     try {
-      const block = await firstOf(head, beaconHeight, async (node, signal) => {
-        if (canBeOfBranch(node.record(), beaconHeight)) throw branchError(beaconHeight, node.name);
-        const { height, hash, time, trades } = await node.client.beaconBlock(beaconHeight, signal, received);
-        if (height !== beaconHeight || time === undefined)
-          throw new UpstreamBadShapeError('NODE', 'it is not the block of the height', { host: node.name, height });
-        return { beaconHeight, hash, time, trades: await trades() };
-      });
+      const block = await nodes.readFrom(nodes.ofChain(head, beaconHeight, served()), readPastFrom, CALLS_FOR_A_BLOCK);
       if (!block.trades.isComplete) watcher.undecodable(beaconHeight);
       ofPast.succeeded();
       return block;
@@ -162,6 +141,7 @@ export function createHeadTrades(options: HeadTradesOptions): HeadTrades {
     if (found.length > 0) watcher.mismatched(head.beaconHeight, found);
   }
 
+  /** The trades of the block of a head; none in V1. All callers share one read. @throws UpstreamError */
   function of(head: Head): Promise<BlockTrades> {
     const name = nameOf(head.beaconHeight, head.hash);
     const before = known.get(name);
@@ -178,11 +158,14 @@ export function createHeadTrades(options: HeadTradesOptions): HeadTrades {
 
   return {
     of,
-    published: (head) => void of(head).catch(() => {}),
-    received({ height, hash, trades }) {
+    /** A head is published: its trades are read, and compared with its state. A head never waits for them. */
+    published: (head: Head) => void of(head).catch(() => {}),
+    /** A node has pushed a block. If it has sent the instructions too, nothing needs to be read. */
+    received({ height, hash, trades }: Pick<PushedBlock, 'height' | 'hash' | 'trades'>): void {
       if (trades !== undefined) pushed.set(nameOf(height, hash), trades);
     },
     readPast,
+    /** How many pools had amounts that did not follow from the trades. */
     mismatches: () => mismatched,
   };
 }

@@ -216,16 +216,13 @@ export function isResponding(
 
 /** Whether a block at the height of a head, which another block has replaced as the tip, is surely given up. */
 export function isGivenUp(record: NodeRecord, { height, hash }: Pick<ShownBlock, 'height' | 'hash'>): boolean {
-  return tipsSince(record, hash) >= (isSplit(record, height) ? TIPS_UNTIL_UNITED : TIPS_UNTIL_REPLACED);
+  const lastTip = record.blocks.find((block) => block.hash === hash)?.lastTip ?? 0;
+  return record.tips - lastTip >= (isSplit(record, height) ? TIPS_UNTIL_UNITED : TIPS_UNTIL_REPLACED);
 }
 
 /** Whether two blocks of this height were shown in turn. */
 export function isSplit({ splitAt }: NodeRecord, height: BeaconHeight): boolean {
   return splitAt === height;
-}
-
-function tipsSince({ tips, blocks }: NodeRecord, hash: string): number {
-  return tips - (blocks.find((block) => block.hash === hash)?.lastTip ?? 0);
 }
 
 /** Whether a state of this height can be that of a branch: the URL has lately shown two blocks of one height in turn. */

@@ -2,12 +2,11 @@ import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
 import { UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
-import type { UpstreamHealth } from '../../upstream/health.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
 import { type ErrorBudget, isStateError, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
 import type { Watcher } from '../broadcast/follower.ts';
 import { type Block, createBlockReader } from './block-reader.ts';
-import { createExchangeReader, type ExchangeReader } from './exchange-reader.ts';
+import { createExchangeReader } from './exchange-reader.ts';
 import type { ExchangeVersions } from './exchange-versions.ts';
 import {
   canBeOfBranch,
@@ -33,52 +32,10 @@ import { type Standing, standingOf } from './retained-heights.ts';
  * also its tip cannot be read. Its pauses, when it responds but cannot give a state: then other nodes are read first. Its
  * budgets, when it responds with many errors -8000.
  */
-export type Node = Pick<ExchangeReader, 'hasV3' | 'readPoolOrders'> & {
-  readonly name: string;
-  readonly client: NodeClient;
-  record(): NodeRecord;
-  /** Polls its tip. Callers during a poll get the response of that poll. @throws UpstreamError */
-  pollTip(): Promise<ChainInfo>;
-  /** Whether the last poll succeeded and the current one, if any, has not been waiting for long. */
-  isResponding(): boolean;
-  /** Another gateway has polled this tip. */
-  receiveTip(block: ShownBlock): void;
-  /** Reads the newest block; see `ReadBlock`. @throws UpstreamError */
-  readBlock(tip: ChainInfo, signal: AbortSignal): Promise<Block>;
-  /**
-   * Reads an earlier state, within a budget of errors, and without a call if the node is known to have pruned it.
-   *
-   * If the block of its height is known, the state must have its time. Otherwise a state of a URL that has shown two chains is
-   * refused, and one that can still be replaced is returned only if the tip is not another block of the head's height.
-   *
-   * @throws UpstreamBusyError if the budget of errors is used up, UpstreamError
-   */
-  readPastState(state: PastState, signal: AbortSignal): Promise<ExchangeState>;
-  /** Whether it has the final state of a height. */
-  standing(height: BeaconHeight): Standing;
-  /** Another node that was called later responded first: this one is paused. */
-  overtaken(kind: ReadKind): void;
-  /** Whether other nodes should be called first. */
-  isPaused(kind: ReadKind): boolean;
-  /** Whether it is well, and does not limit the rate of calls. */
-  isAtRest(): boolean;
-  status(): NodeStatus;
-};
+export type Node = ReturnType<typeof createNode>;
 
 /** A node as operators see it. */
-export type NodeStatus = {
-  readonly name: string;
-  /** The block of its tip; `undefined` if the last poll failed. */
-  readonly tip: ShownBlock | undefined;
-  /** The highest height that it is known to have pruned; `undefined` if none is known. */
-  readonly prunedHeight: BeaconHeight | undefined;
-  /** Minimum time between two calls to it, because it limits their rate; 0 if it does not. */
-  readonly spaceMs: number;
-  /** Why its tip cannot be read; `undefined` if it can. */
-  readonly failure: unknown;
-  /** How the calls to it went. */
-  readonly health: UpstreamHealth;
-};
+export type NodeStatus = ReturnType<Node['status']>;
 
 /** Is notified when the tip of a node, or its earlier states, cannot be read, and when they can be read again. */
 export type NodeWatcher = Watcher & { readonly pastStates: Watcher };
@@ -95,7 +52,7 @@ type NodeOptions = {
 };
 
 /** Creates a node of which nothing is known yet. */
-export function createNode(client: NodeClient, options: NodeOptions): Node {
+export function createNode(client: NodeClient, options: NodeOptions) {
   const { versions, isRightChain, graceMs, maxPauseMs, watcher } = options;
   const { name } = client;
   let record = emptyRecord(maxPauseMs, performance.now());
@@ -140,15 +97,19 @@ export function createNode(client: NodeClient, options: NodeOptions): Node {
   return {
     name,
     client,
-    record: () => record,
-    pollTip() {
+    record: (): NodeRecord => record,
+    /** Polls its tip. Callers during a poll get the response of that poll. @throws UpstreamError */
+    pollTip(): Promise<ChainInfo> {
       poll ??= pollOnce();
       return poll;
     },
     hasV3,
-    isResponding: () => isResponding(record, graceMs, performance.now()),
-    receiveTip: (block) => note({ type: 'tip received', block }),
-    async readBlock(tip, signal) {
+    /** Whether the last poll succeeded and the current one, if any, has not been waiting for long. */
+    isResponding: (): boolean => isResponding(record, graceMs, performance.now()),
+    /** Another gateway has polled this tip. */
+    receiveTip: (block: ShownBlock): void => note({ type: 'tip received', block }),
+    /** Reads the newest block; see `createBlockReader`. @throws UpstreamError */
+    async readBlock(tip: ChainInfo, signal: AbortSignal): Promise<Block> {
       try {
         const block = await readBlock(tip, signal);
         note({ type: 'read succeeded', kind: 'newBlocks' });
@@ -158,7 +119,15 @@ export function createNode(client: NodeClient, options: NodeOptions): Node {
         throw error;
       }
     },
-    async readPastState(past, signal) {
+    /**
+     * Reads an earlier state, within a budget of errors, and without a call if the node is known to have pruned it.
+     *
+     * If the block of its height is known, the state must have its time. Otherwise a state of a URL that has shown two chains is
+     * refused, and one that can still be replaced is returned only if the tip is not another block of the head's height.
+     *
+     * @throws UpstreamBusyError if the budget of errors is used up, UpstreamError
+     */
+    async readPastState(past: PastState, signal: AbortSignal): Promise<ExchangeState> {
       // A state that is not requested is no fault of the node.
       if (past.block === undefined && canBeOfBranch(record, past.height)) throw branchError(past.height, name);
       try {
@@ -177,17 +146,26 @@ export function createNode(client: NodeClient, options: NodeOptions): Node {
       }
     },
     readPoolOrders,
-    standing: (height) => standingOf(record.heights, height, performance.now()),
-    overtaken: (kind) => note({ type: 'read failed', kind, error: undefined, jitter: Math.random() }),
-    isPaused: (kind) => isPaused(record[kind], performance.now()),
-    isAtRest: () =>
+    /** Whether it has the final state of a height. */
+    standing: (height: BeaconHeight): Standing => standingOf(record.heights, height, performance.now()),
+    /** Another node that was called later responded first: this one is paused. */
+    overtaken: (kind: ReadKind): void => note({ type: 'read failed', kind, error: undefined, jitter: Math.random() }),
+    /** Whether other nodes should be called first. */
+    isPaused: (kind: ReadKind): boolean => isPaused(record[kind], performance.now()),
+    /** Whether it is well, and does not limit the rate of calls. */
+    isAtRest: (): boolean =>
       client.spaceMs() === 0 && isWell(record.newBlocks) && !isPaused(record.pastStates, performance.now()),
     status: () => ({
       name,
+      /** The block of its tip; `undefined` if the last poll failed. */
       tip: shownTip(record),
+      /** The highest height that it is known to have pruned; `undefined` if none is known. */
       prunedHeight: record.heights.highestPruned?.height,
+      /** Minimum time between two calls to it, because it limits their rate; 0 if it does not. */
       spaceMs: client.spaceMs(),
+      /** Why its tip cannot be read; `undefined` if it can. */
       failure: record.received === undefined ? record.failure : undefined,
+      /** How the calls to it went. */
       health: client.health(),
     }),
   };

@@ -10,35 +10,7 @@ import { createNode, type Node, type NodeStatus, type NodeWatcher } from './node
 import type { ShownBlock } from './node-record.ts';
 
 /** The configured nodes, which show one chain. */
-export type Nodes = {
-  /** Every node, in the configured order. */
-  readonly all: readonly Node[];
-  /**
-   * Polls the tip of every node. Once one has responded, the others are waited for only a moment: a later response counts in
-   * the next poll.
-   *
-   * @returns those that responded: the highest first, and among equals the preferred one
-   * @throws UpstreamError if none did
-   */
-  poll(preferred?: Node): Promise<readonly NodeTip[]>;
-  /**
-   * Reads from one node, and from the next one too if that fails or is slow; see `hedge`.
-   *
-   * @param next creates the attempt on the next node; `undefined` if there is none now
-   * @param calls how many calls an attempt makes, one after another: each has the upstream timeout
-   * @throws the error of the first node, unless the node only does not have the state and another failed
-   */
-  firstSuccess<T>(next: () => Promise<Attempt<T> | undefined>, calls?: number): Promise<T>;
-  /**
-   * The nodes that have the chain of a head up to a height, which may still be replaced above it. They have shown, as their tip,
-   * the head or a block from which it descends; or for a final height, a block under which it is final, and which the node of the
-   * head has shown too. The node of the head is always among them. Those that respond come first.
-   *
-   * @param served the newest heads that were served, in ascending order
-   */
-  ofChain(head: Head, height: BeaconHeight, served: readonly Head[]): readonly Node[];
-  status(): readonly NodeStatus[];
-};
+export type Nodes = ReturnType<typeof createNodes>;
 
 /** A node that responded to a poll, with its tip. */
 export type NodeTip = { readonly node: Node; readonly tip: ChainInfo };
@@ -59,7 +31,7 @@ export type NodesOptions = {
 };
 
 /** Creates the nodes, of which nothing is known yet. */
-export function createNodes(options: NodesOptions): Nodes {
+export function createNodes(options: NodesOptions) {
   const { clients, timeoutMs, graceMs, maxPauseMs, versions, watch } = options;
   let chainName: string | undefined;
   /** The chain is that of the first node, in the configured order, that responded to the first poll. */
@@ -68,6 +40,13 @@ export function createNodes(options: NodesOptions): Nodes {
     createNode(client, { versions, isRightChain, graceMs, maxPauseMs, watcher: watch(client) }),
   );
 
+  /**
+   * Polls the tip of every node. Once one has responded, the others are waited for only a moment: a later response counts in
+   * the next poll.
+   *
+   * @returns those that responded: the highest first, and among equals the preferred one
+   * @throws UpstreamError if none did
+   */
   async function poll(preferred = all[0]): Promise<readonly NodeTip[]> {
     const polls = all.map((node) => ({ isNew: node.record().pollingSince === undefined, tip: node.pollTip() }));
     await orMostSignificantError(Promise.any(polls.map(({ tip }) => tip)));
@@ -89,15 +68,40 @@ export function createNodes(options: NodesOptions): Nodes {
     });
   }
 
-  function firstSuccess<T>(next: () => Promise<Attempt<T> | undefined>, calls = 1): Promise<T> {
+  /**
+   * Reads from one node, and from the next one too if that fails or is slow; see `hedge`.
+   *
+   * @param next creates the attempt on the next node; `undefined` if there is none now
+   * @param calls how many calls an attempt makes, one after another: each has the upstream timeout
+   * @throws the error of the first node, unless the node only does not have the state and another failed
+   */
+  function firstSuccess<T>(next: () => Promise<Attempt<T> | undefined>, calls: number): Promise<T> {
     return orMostSignificantError(hedge(next, { delayMs: timeoutMs / all.length, timeoutMs: calls * timeoutMs }));
   }
 
+  /** The same from these nodes, one after another. */
+  function readFrom<T>(order: readonly Node[], read: ReadNode<T>, calls: number): Promise<T> {
+    const left = order.values();
+    return firstSuccess(async () => {
+      const node = left.next().value;
+      return node && ((signal) => read(node, signal));
+    }, calls);
+  }
+
   return {
-    all,
+    /** Every node, in the configured order. */
+    all: all as readonly Node[],
     poll,
     firstSuccess,
-    ofChain(head, height, served) {
+    readFrom,
+    /**
+     * The nodes that have the chain of a head up to a height, which may still be replaced above it. They have shown, as their tip,
+     * the head or a block from which it descends; or for a final height, a block under which it is final, and which the node of
+     * the head has shown too. The node of the head is always among them. Those that respond come first.
+     *
+     * @param served the newest heads that were served, in ascending order
+     */
+    ofChain(head: Head, height: BeaconHeight, served: readonly Head[]): readonly Node[] {
       const { source } = head;
       const isAbove = (block: ShownBlock) => isFinal(height, head.beaconHeight) && isFinal(height, block.height);
       const blocks = [...lineOf(head, height, served), ...source.record().blocks.filter(isAbove)];
@@ -108,7 +112,7 @@ export function createNodes(options: NodesOptions): Nodes {
       const rank = (node: Node) => 2 * Number(node.isResponding()) + Number(node === source);
       return sharing.toSorted((a, b) => rank(b) - rank(a));
     },
-    status: () => all.map((node) => node.status()),
+    status: (): readonly NodeStatus[] => all.map((node) => node.status()),
   };
 }
 
@@ -128,16 +132,11 @@ async function orMostSignificantError<T>(result: Promise<T>): Promise<T> {
   }
 }
 
+/** Reads something from one node. */
+type ReadNode<T> = (node: Node, signal: AbortSignal) => Promise<T>;
+
 /** One attempt to read something. The signal aborts it when its result is no longer needed. */
 export type Attempt<T> = (signal: AbortSignal) => Promise<T>;
-
-/** When the next attempt begins, and when all end. */
-export type HedgeOptions = {
-  /** How long the attempts under way are waited for before the next one begins too. */
-  readonly delayMs: number;
-  /** For all attempts together. */
-  readonly timeoutMs: number;
-};
 
 /**
  * Hedged requests: makes one attempt after another, and returns the first success. The next attempt begins when those under
@@ -145,11 +144,12 @@ export type HedgeOptions = {
  * only slow is not lost.
  *
  * @param next creates the next attempt; `undefined` if there is none now
+ * @param options the delay, and the time for all attempts together
  * @throws the errors of all attempts, in order, as an AggregateError
  */
 export async function hedge<T>(
   next: () => Promise<Attempt<T> | undefined>,
-  { delayMs, timeoutMs }: HedgeOptions,
+  { delayMs, timeoutMs }: { readonly delayMs: number; readonly timeoutMs: number },
 ): Promise<T> {
   const end = new AbortController();
   const deadline = setTimeout(() => end.abort(new UpstreamTimeoutError('NODE', timeoutMs, {})), timeoutMs);

@@ -19,9 +19,6 @@ export type PastState = {
   readonly block: Pick<ShownBlock, 'time'> | undefined;
 };
 
-/** Reads an earlier state of one node; see `Node.readPastState`. */
-type ReadPastState = (state: PastState, signal: AbortSignal) => Promise<ExchangeState>;
-
 /** What is requested from the node. */
 type Wanted = Pick<PastState, 'height' | 'isV1'>;
 
@@ -49,8 +46,8 @@ export const TOO_MANY_ERRORS =
 
 const BLOCKS_CHANGED = 'the newest blocks changed while the gateway read them';
 
-/** Creates the reader of one node's earlier states. It decides by the record of the node which calls are made. */
-export function createPastStateReader(options: PastStateReaderOptions): ReadPastState {
+/** Creates `readPastState` of one node. It decides by the record of the node which calls are made. */
+export function createPastStateReader(options: PastStateReaderOptions) {
   const { client, record, note, readState, versions } = options;
   const riskyCalls = new Set<Promise<unknown>>();
   const mayCause = (errors: number) => hasErrors(record(), 'pastStates', errors, performance.now());
@@ -97,14 +94,16 @@ export function createPastStateReader(options: PastStateReaderOptions): ReadPast
     }
   }
 
-  return async ({ height, isV1, headBlock, block }, signal) => {
+  return async ({ height, isV1, headBlock, block }: PastState, signal: AbortSignal): Promise<ExchangeState> => {
     const final = isFinal(height, headBlock.height);
     for (let calls = 0; calls < CALLS_FOR_A_BLOCK; calls++) {
       const state = await call({ height, isV1 }, newestFinal(headBlock.height), signal);
       if (block !== undefined && block.time === state.time) return state;
       if (block !== undefined && state.time !== undefined) continue;
       if (canBeOfBranch(record(), height)) throw branchError(height, client.name);
-      if (final || !isAnotherBlock(headBlock, (await client.chainInfo(signal)).beacon)) return state;
+      if (final) return state;
+      const { height: tip, hash } = (await client.chainInfo(signal)).beacon;
+      if (tip !== headBlock.height || hash === headBlock.hash) return state;
       break;
     }
     throw final
@@ -116,8 +115,4 @@ export function createPastStateReader(options: PastStateReaderOptions): ReadPast
 /** The error for a state that can be of another block than that of its height. */
 export function branchError(height: BeaconHeight, host: string): UpstreamBadShapeError {
   return new UpstreamBadShapeError('NODE', `its state of beacon height ${height} can be of a branch`, { host });
-}
-
-function isAnotherBlock(block: ShownBlock, tip: ShownBlock): boolean {
-  return tip.height === block.height && tip.hash !== block.hash;
 }

@@ -14,35 +14,7 @@ import type { PoolCounts } from './pool-counts.ts';
 import type { Standing } from './retained-heights.ts';
 
 /** Reads the exchange as it was at a height below a head. All requests for one state share one read. */
-export type PastStates = {
-  /**
-   * @param requester the client and operation that wait for it in the queue
-   * @param isV1 whether it is the state of the first version, also where the third one trades
-   * @throws HeightNotAvailableError for a height that every node has pruned, UpstreamError
-   */
-  read(height: BeaconHeight, head: Head, requester: Requester, isV1?: boolean): Promise<ExchangeState>;
-  /**
-   * Reads several heights for one operation, with few calls if every node has pruned them.
-   *
-   * @returns the state of each height, or why it cannot be read
-   */
-  readAll(
-    heights: readonly BeaconHeight[],
-    head: Head,
-    requester: Requester,
-    isV1?: boolean,
-  ): Promise<(ExchangeState | Error)[]>;
-  /**
-   * Reads a final state that no client waits for. It takes no place in the cache of states.
-   *
-   * @throws as `read`
-   */
-  readInBackground(height: BeaconHeight, head: Head): Promise<ExchangeState>;
-  /** Whether reads in the background should wait, because clients are waiting for many states. */
-  isBusy(): boolean;
-  /** Whether a state has lost no pools, as far as other heights show. An incomplete one is read again when it is next requested. */
-  isComplete(state: ExchangeState): boolean;
-};
+export type PastStates = ReturnType<typeof createPastStates>;
 
 /** A final height of a chain, and which of its states is read. */
 export type FinalHeight = {
@@ -54,7 +26,7 @@ export type FinalHeight = {
 };
 
 type PastStatesOptions = {
-  readonly nodes: Pick<Nodes, 'all' | 'firstSuccess' | 'ofChain'>;
+  readonly nodes: Pick<Nodes, 'all' | 'readFrom' | 'ofChain'>;
   readonly versions: Pick<ExchangeVersions, 'versionAt'>;
   readonly bulkhead: Bulkhead;
   readonly poolCounts: PoolCounts;
@@ -94,7 +66,7 @@ const BACKGROUND: Requester = { client: Symbol('background') };
  * have pruned it. Nodes that have shown no block of this chain are called last, after a poll of their tip: they may have changed
  * to it since the last poll. A node that is paused is called after the others.
  */
-export function createPastStates(options: PastStatesOptions): PastStates {
+export function createPastStates(options: PastStatesOptions) {
   const { nodes, versions, bulkhead, poolCounts, served, readOnce = readAlone } = options;
   const kept = new LRUCache<string, QueuedState>({ max: MAX_STATES, maxSize: MAX_BYTES });
   const underWay = new Map<string, QueuedState>();
@@ -112,6 +84,11 @@ export function createPastStates(options: PastStatesOptions): PastStates {
     return nodes.ofChain(head, height, served()).map((node) => node.standing(height));
   }
 
+  /**
+   * @param requester the client and operation that wait for it in the queue
+   * @param isV1 whether it is the state of the first version, also where the third one trades
+   * @throws HeightNotAvailableError for a height that every node has pruned, UpstreamError
+   */
   async function read(height: BeaconHeight, head: Head, requester: Requester, isV1?: boolean): Promise<ExchangeState> {
     const key = keyOf(height, head, isV1);
     const known = kept.get(key) ?? underWay.get(key);
@@ -129,6 +106,11 @@ export function createPastStates(options: PastStatesOptions): PastStates {
     return queued.wait(requester);
   }
 
+  /**
+   * Reads a final state that no client waits for. It takes no place in the cache of states.
+   *
+   * @throws as `read`
+   */
   async function readInBackground(height: BeaconHeight, head: Head): Promise<ExchangeState> {
     const key = keyOf(height, head);
     const known = kept.peek(key) ?? underWay.get(key);
@@ -170,18 +152,14 @@ export function createPastStates(options: PastStatesOptions): PastStates {
 
     async function readFromAny(): Promise<ExchangeState> {
       const order = inOrder();
-      const left = order.entries();
+      async function readInOrder(node: Node, signal: AbortSignal): Promise<ExchangeState> {
+        const state = await readFrom(node, signal);
+        for (const slower of order.slice(0, order.indexOf(node)))
+          if (slower.standing(height) !== 'pruned') slower.overtaken('pastStates');
+        return state;
+      }
       try {
-        return await nodes.firstSuccess(async () => {
-          const [place, node] = left.next().value ?? [];
-          if (node === undefined) return undefined;
-          return async (signal) => {
-            const state = await readFrom(node, signal);
-            for (const slower of order.slice(0, place))
-              if (slower.standing(height) !== 'pruned') slower.overtaken('pastStates');
-            return state;
-          };
-        }, CALLS_FOR_A_STATE);
+        return await nodes.readFrom(order, readInOrder, CALLS_FOR_A_STATE);
       } catch (error) {
         throw whyStateIsMissing(error) === 'pruned' ? new HeightNotAvailableError(height, beaconHeight) : error;
       }
@@ -201,10 +179,19 @@ export function createPastStates(options: PastStatesOptions): PastStates {
   }
 
   /**
-   * Reads the lowest and the highest unknown height first: a node that has the lowest one has all. If it does not, the others are
+   * Reads several heights for one operation, with few calls if every node has pruned them.
+   *
+   * It reads the lowest and the highest unknown height first: a node that has the lowest one has all. If it does not, the others are
    * read from the highest down: a node reads a few of them at a time, and the first that is pruned decides about all below it.
+   *
+   * @returns the state of each height, or why it cannot be read
    */
-  async function readAll(heights: readonly BeaconHeight[], head: Head, requester: Requester, isV1?: boolean) {
+  async function readAll(
+    heights: readonly BeaconHeight[],
+    head: Head,
+    requester: Requester,
+    isV1?: boolean,
+  ): Promise<(ExchangeState | Error)[]> {
     const readOne = (height: BeaconHeight) => read(height, head, requester, isV1).catch((error: Error) => error);
     const descending = [...new Set(heights)].sort((a, b) => b - a);
     const unknown = descending.filter((height) => isUnknown(height, head, isV1));
@@ -221,5 +208,13 @@ export function createPastStates(options: PastStatesOptions): PastStates {
     return Promise.all(heights.map((height) => reads.get(height) as Promise<ExchangeState | Error>));
   }
 
-  return { read, readInBackground, isBusy: bulkhead.isBusy, readAll, isComplete: poolCounts.check };
+  return {
+    read,
+    readInBackground,
+    readAll,
+    /** Whether reads in the background should wait, because clients are waiting for many states. */
+    isBusy: bulkhead.isBusy,
+    /** Whether a state has lost no pools, as far as other heights show. An incomplete one is read again when it is next requested. */
+    isComplete: poolCounts.check,
+  };
 }

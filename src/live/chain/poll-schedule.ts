@@ -1,34 +1,9 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { drain, fullBucket, msUntilAvailable, refill } from '../../domain/token-bucket.ts';
-import type { PushedBlock as Frame } from '../../upstream/node/push-session.ts';
-
-/** When the tips of the nodes are polled. A block that a node pushes is a reason to poll now, never a head by itself. */
-type PollSchedule = {
-  /** The time from the end of a poll to the start of the next one. Called at the end of each poll, with whether it failed. */
-  intervalMs(isFailing: boolean): number;
-  /** The interval without blocks that were pushed. */
-  usualMs(): number;
-  /** Names a block that was pushed and is not served yet; `undefined` if there is none. */
-  awaited(): string | undefined;
-  /** A head is served from now on. */
-  published(head: ServedBlock): void;
-  /** Calls a function when a frame is a reason to poll. It polls now, unless a poll is under way, and returns whether it does. */
-  onDue(pollNow: () => boolean): void;
-  /** No poll is started any more. */
-  stop(): void;
-  readonly push: PushInput<PushedBlock>;
-};
-
-/** What the websockets of the nodes report. */
-export type PushInput<Block = Frame> = {
-  /** A node has pushed a block. */
-  received(block: Block): void;
-  /** A websocket has opened or closed: blocks may have been missed. While at least one is open, polls are rarer. */
-  changed(isOpen: boolean): void;
-};
+import type { PushedBlock } from '../../upstream/node/push-session.ts';
 
 /** What of a block that was pushed decides whether to poll. */
-type PushedBlock = Pick<Frame, 'height' | 'hash'>;
+type NamedBlock = Pick<PushedBlock, 'height' | 'hash'>;
 
 /** The block of the head that is served. */
 type ServedBlock = { readonly beaconHeight: BeaconHeight; readonly hash: string };
@@ -51,8 +26,11 @@ const AGAIN_MS = [50, 100, 200, 400, 800];
 /** Number of heads without a frame after which the polls no longer rely on frames, until the next frame. */
 const SILENT_HEADS = 2;
 
-/** Creates the schedule. Without websockets, each interval is `pollMs`. */
-export function createPollSchedule(pollMs: number): PollSchedule {
+/**
+ * Creates the schedule of the polls of the tips. Without websockets, each interval is `pollMs`. A block that a node pushes is a reason
+ * to poll now, never a head by itself.
+ */
+export function createPollSchedule(pollMs: number) {
   const rate = { pointsPerSecond: 1_000 / pollMs, burst: POLLS_AT_ONCE };
   let bucket = fullBucket(rate, performance.now());
   let pollNow = (): boolean => false;
@@ -61,36 +39,31 @@ export function createPollSchedule(pollMs: number): PollSchedule {
   /** Whether the last poll failed. */
   let isFailing = false;
   /** A block above the served one or in its place, and how often the tips were polled again for it. */
-  let awaited: { readonly height: BeaconHeight; readonly hash: string; polls: number } | undefined;
+  let awaited: (NamedBlock & { polls: number }) | undefined;
   /** The newest block that was pushed during a poll, which may have begun before the node had it. */
-  let pushedMeanwhile: PushedBlock | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  let pushedMeanwhile: NamedBlock | undefined;
   let isAnnounced = false;
   let silentHeads = 0;
 
-  /** @returns how long to wait for the next poll that a frame may start; 0 if that poll was taken */
-  function takePoll(): number {
+  /** Whether a frame may start a poll now. */
+  function hasPoll(): boolean {
     bucket = refill(bucket, rate, performance.now());
-    const waitMs = msUntilAvailable(bucket, rate, 1);
-    if (waitMs === 0) bucket = drain(bucket, 1);
-    return waitMs;
+    return msUntilAvailable(bucket, rate, 1) === 0;
   }
 
-  /** Polls as soon as the rate allows it. All frames until then share this poll. */
-  function pollSoon(block?: PushedBlock): void {
-    if (timer !== undefined) return;
-    const waitMs = takePoll();
-    if (waitMs > 0) {
-      timer = setTimeout(() => {
-        timer = undefined;
-        pollSoon(block);
-      }, waitMs);
-    } else if (!pollNow()) {
-      pushedMeanwhile = block ?? pushedMeanwhile;
-    }
+  /** Takes one of the polls that frames may start. @returns whether there was one */
+  function takePoll(): boolean {
+    if (!hasPoll()) return false;
+    bucket = drain(bucket, 1);
+    return true;
   }
 
-  function isNews({ height, hash }: PushedBlock): boolean {
+  /** Polls now, if the rate allows it. If not, the next poll is `pollMs` after the last one at the latest. */
+  function pollSoon(block?: NamedBlock): void {
+    if (takePoll() && !pollNow()) pushedMeanwhile = block ?? pushedMeanwhile;
+  }
+
+  function isNews({ height, hash }: NamedBlock): boolean {
     const { beaconHeight = 0, hash: servedHash } = served ?? {};
     return height > beaconHeight || (height === beaconHeight && hash !== servedHash);
   }
@@ -103,32 +76,39 @@ export function createPollSchedule(pollMs: number): PollSchedule {
     if (awaited === undefined || awaited.height <= (served?.beaconHeight ?? 0)) return undefined;
     const pauseMs = AGAIN_MS[awaited.polls];
     awaited.polls += 1;
-    return pauseMs !== undefined && takePoll() === 0 ? Math.min(pauseMs, pollMs) : pollMs;
+    return pauseMs !== undefined && takePoll() ? Math.min(pauseMs, pollMs) : pollMs;
   }
 
+  /** The interval without blocks that were pushed. */
   function usualMs(): number {
-    const isRelied = openSockets > 0 && !isFailing && silentHeads < SILENT_HEADS;
+    const isRelied = openSockets > 0 && !isFailing && silentHeads < SILENT_HEADS && hasPoll();
     return isRelied ? Math.max(PUSHED_POLL_MS, pollMs) : pollMs;
   }
 
   return {
-    intervalMs(hasFailed) {
+    /** The time from the end of a poll to the start of the next one. Called at the end of each poll, with whether it failed. */
+    intervalMs(hasFailed: boolean): number {
       isFailing = hasFailed;
       return againMs() ?? usualMs();
     },
     usualMs,
-    awaited: () => (awaited !== undefined && isNews(awaited) ? `${awaited.height}:${awaited.hash}` : undefined),
-    published(head) {
+    /** Names a block that was pushed and is not served yet; `undefined` if there is none. */
+    awaited: (): string | undefined =>
+      awaited !== undefined && isNews(awaited) ? `${awaited.height}:${awaited.hash}` : undefined,
+    /** A head is served from now on. */
+    published(head: ServedBlock): void {
       served = head;
       silentHeads = isAnnounced || openSockets === 0 ? 0 : silentHeads + 1;
       isAnnounced = false;
     },
-    onDue(poll) {
+    /** Calls a function when a frame is a reason to poll. It polls now, unless a poll is under way, and returns whether it does. */
+    onDue(poll: () => boolean): void {
       pollNow = poll;
     },
-    stop: () => clearTimeout(timer),
+    /** What the websockets of the nodes report. */
     push: {
-      received(block) {
+      /** A node has pushed a block. */
+      received(block: NamedBlock): void {
         isAnnounced = true;
         silentHeads = 0;
         if (!isNews(block)) return;
@@ -137,7 +117,8 @@ export function createPollSchedule(pollMs: number): PollSchedule {
         if (block.height > highest || isInPlace) awaited = { ...block, polls: 0 };
         pollSoon(block);
       },
-      changed(isOpen) {
+      /** A websocket has opened or closed: blocks may have been missed. While at least one is open, polls are rarer. */
+      changed(isOpen: boolean): void {
         openSockets += isOpen ? 1 : -1;
         pollSoon();
       },

@@ -4,15 +4,7 @@ import { type ExchangeState, poolCount, versionOf } from '../../domain/exchange.
 import type { ExchangeVersion } from '../../domain/pool-pair.ts';
 
 /** How many pools the states have that were read. Pools of this exchange never vanish. */
-export type PoolCounts = {
-  /**
-   * Compares a state with those of other heights, and remembers its count. A node with a damaged database responds with
-   * fewer pools instead of an error.
-   *
-   * @returns whether no lower height had more pools. `false` for a state without pools, if any other height had some
-   */
-  check(state: ExchangeState): boolean;
-};
+export type PoolCounts = ReturnType<typeof createPoolCounts>;
 
 /** A state with fewer pools than one of a lower height. */
 export type LostPools = { readonly height: BeaconHeight; readonly pools: number; readonly before: number };
@@ -21,13 +13,19 @@ export type LostPools = { readonly height: BeaconHeight; readonly pools: number;
 const HEIGHTS_REPORTED = 64;
 
 /** Creates the counts, with no state read yet. `onLost` is called once for each height. */
-export function createPoolCounts(onLost: (lost: LostPools) => void): PoolCounts {
+export function createPoolCounts(onLost: (lost: LostPools) => void) {
   const reported = new LRUCache<BeaconHeight, true>({ max: HEIGHTS_REPORTED });
   /** For each version, the heights that had more pools than all lower heights that were read, in ascending order. */
   const known = new Map<ExchangeVersion, readonly { readonly height: BeaconHeight; readonly pools: number }[]>();
 
   return {
-    check(state) {
+    /**
+     * Compares a state with those of other heights, and remembers its count. A node with a damaged database responds with
+     * fewer pools instead of an error.
+     *
+     * @returns whether no lower height had more pools. `false` for a state without pools, if any other height had some
+     */
+    check(state: ExchangeState): boolean {
       const { beaconHeight: height } = state;
       const pools = poolCount(state);
       const steps = known.get(versionOf(state)) ?? [];

@@ -9,20 +9,10 @@ import { type Head, nameOfState } from './head.ts';
 import type { Nodes } from './nodes.ts';
 
 /** Reads the orders of pools of V3 whose state has none, because it is that of an old node. */
-export type PoolOrders = {
-  /**
-   * The orders of a pool at its height, in the order of the node. All requests for them share one read.
-   *
-   * @param pool a pool of a state of V3: a node responds without orders for a pool that it does not have
-   * @param head the head of the response, at the height of the pool or above it
-   * @param requester the client and operation that wait for it in the queue
-   * @throws HeightNotAvailableError if every node has pruned the height, UpstreamError
-   */
-  read(pool: PoolPair, head: Head, requester: Requester): Promise<readonly PoolOrder[]>;
-};
+export type PoolOrders = ReturnType<typeof createPoolOrders>;
 
 type PoolOrdersOptions = {
-  readonly nodes: Pick<Nodes, 'firstSuccess' | 'ofChain'>;
+  readonly nodes: Pick<Nodes, 'readFrom' | 'ofChain'>;
   readonly bulkhead: Bulkhead;
   /** The newest heads that were served. */
   readonly served: () => readonly Head[];
@@ -36,19 +26,16 @@ const MAX_BYTES = 64 * 2 ** 20;
 const CALLS_FOR_A_BOOK = 2;
 
 /** Creates the reader, with no orders read yet. Those of a height that can be replaced are used only under the same head. */
-export function createPoolOrders({ nodes, bulkhead, served }: PoolOrdersOptions): PoolOrders {
+export function createPoolOrders({ nodes, bulkhead, served }: PoolOrdersOptions) {
   const books = new LRUCache<string, QueuedCall<readonly PoolOrder[]>>({ max: MAX_BOOKS, maxSize: MAX_BYTES });
   const underWay = new Map<string, QueuedCall<readonly PoolOrder[]>>();
 
   async function readFromAny(pool: PoolPair, head: Head): Promise<readonly PoolOrder[]> {
     const all = nodes.ofChain(head, pool.beaconHeight, served());
     const rank = (node: (typeof all)[number]) => Number(node.isPaused('pastStates'));
-    const left = all.toSorted((a, b) => rank(a) - rank(b)).values();
+    const order = all.toSorted((a, b) => rank(a) - rank(b));
     try {
-      return await nodes.firstSuccess(async () => {
-        const node = left.next().value;
-        return node && ((signal) => node.readPoolOrders(pool, signal));
-      }, CALLS_FOR_A_BOOK);
+      return await nodes.readFrom(order, (node, signal) => node.readPoolOrders(pool, signal), CALLS_FOR_A_BOOK);
     } catch (error) {
       const isPruned = whyStateIsMissing(error) === 'pruned';
       throw isPruned ? new HeightNotAvailableError(pool.beaconHeight, head.beaconHeight) : error;
@@ -56,7 +43,15 @@ export function createPoolOrders({ nodes, bulkhead, served }: PoolOrdersOptions)
   }
 
   return {
-    async read(pool, head, requester) {
+    /**
+     * The orders of a pool at its height, in the order of the node. All requests for them share one read.
+     *
+     * @param pool a pool of a state of V3: a node responds without orders for a pool that it does not have
+     * @param head the head of the response, at the height of the pool or above it
+     * @param requester the client and operation that wait for it in the queue
+     * @throws HeightNotAvailableError if every node has pruned the height, UpstreamError
+     */
+    async read(pool: PoolPair, head: Head, requester: Requester): Promise<readonly PoolOrder[]> {
       const name = `${poolPairId(pool)} at ${nameOfState(pool.beaconHeight, head)}`;
       const known = books.get(name) ?? underWay.get(name);
       if (known !== undefined) return known.wait(requester);

@@ -1,41 +1,35 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import type { Subscribe, Subscription } from '../broadcast/broadcast.ts';
+import type { Broadcast, Subscribe, Subscription } from '../broadcast/broadcast.ts';
 import { createTurnLimit } from '../broadcast/turn-limit.ts';
 import type { Head } from './head.ts';
 
 /** The newest heads that were published, so that a subscriber that resumes gets the ones that it has missed. */
-export type RecentHeads = {
-  /** Adds the newest head. It replaces a remembered one of the same height. */
-  add(head: Head): void;
-  /** All that are remembered, ascending. */
-  all(): readonly Head[];
-  /** Adds heads of heights that are not remembered. */
-  fill(heads: readonly Head[]): void;
-  /** The lowest head above this height. */
-  after(height: BeaconHeight): Head | undefined;
-  /** Resolves when the next subscriber may get one: thousands can resume at the same time. */
-  turn(): Promise<void>;
-};
+export type RecentHeads = ReturnType<typeof createRecentHeads>;
 
 /** Maximum number of subscribers that resume in one turn of the event loop: each may do much work with a head. */
 const RESUMED_PER_TURN = 4;
 
 /** Creates the list, which is empty. @param max maximum number of heads in memory */
-export function createRecentHeads(max: number): RecentHeads {
+export function createRecentHeads(max: number) {
   const resumed = createTurnLimit(RESUMED_PER_TURN);
   let heads: readonly Head[] = [];
 
   return {
-    add(head) {
+    /** Adds the newest head. It replaces a remembered one of the same height. */
+    add(head: Head): void {
       const below = heads.filter(({ beaconHeight }) => beaconHeight < head.beaconHeight);
       heads = [...below, head].slice(-max);
     },
-    fill(others) {
+    /** Adds heads of heights that are not remembered. */
+    fill(others: readonly Head[]): void {
       const byHeight = new Map([...others, ...heads].map((head) => [head.beaconHeight, head]));
       heads = [...byHeight.values()].sort((a, b) => a.beaconHeight - b.beaconHeight).slice(-max);
     },
+    /** All that are remembered, ascending. */
     all: () => heads,
-    after: (height) => heads.find(({ beaconHeight }) => beaconHeight > height),
+    /** The lowest head above this height. */
+    after: (height: BeaconHeight): Head | undefined => heads.find(({ beaconHeight }) => beaconHeight > height),
+    /** Resolves when the next subscriber may get one: thousands can resume at the same time. */
     turn: resumed.wait,
   };
 }
@@ -49,10 +43,8 @@ export function isFarAhead(height: BeaconHeight, head: Head): boolean {
 }
 
 /** The sources of the heads of a subscriber that resumes. */
-type HeadsToResume = {
+type HeadsToResume = Pick<Broadcast<Head>, 'current' | 'subscribe'> & {
   readonly recent: Pick<RecentHeads, 'after' | 'turn'>;
-  current(): Head | undefined;
-  readonly subscribe: Subscribe<Head>;
 };
 
 /**

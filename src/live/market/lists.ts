@@ -17,19 +17,12 @@ export type MarketSnapshot<P extends Pair> = {
   readonly nextAt: Instant;
   /** How many rows of the response could not be read, or not completely. */
   readonly dropped: number;
-  readonly read: ReadTime;
+  /** When the read began and ended, by the monotonic clock of this gateway. The response is of some moment in between. */
+  readonly read: { readonly beganAt: number; readonly endedAt: number };
 };
-
-/** When a read began and ended, by the monotonic clock of this gateway. The response is of some moment in between. */
-type ReadTime = { readonly beganAt: number; readonly endedAt: number };
 
 /** Follows the two lists of the market-data host separately: one can be read while the other cannot. */
-export type MarketFollower = {
-  readonly pairs: Follower<MarketSnapshot<Pair>>;
-  readonly tickers: Follower<MarketSnapshot<Ticker>>;
-  /** The freshness of the two lists together; `undefined` until both were read. */
-  freshness(): Freshness | undefined;
-};
+export type MarketFollower = ReturnType<typeof createMarketFollower>;
 
 /** How fresh data is. */
 export type Freshness = {
@@ -51,25 +44,22 @@ type MarketFollowerOptions = {
   readonly watch: () => Watcher;
   readonly tracing?: Tracing | undefined;
   /** Polls the host together with the other gateways of a fleet. */
-  readonly fleetPolls?: MarketPolls | undefined;
-};
-
-/** The polls of both lists together with other gateways. */
-export type MarketPolls = {
-  readonly pairs: FleetPoll<MarketSnapshot<Pair>>;
-  readonly tickers: FleetPoll<MarketSnapshot<Ticker>>;
+  readonly fleetPolls?:
+    | { readonly pairs: FleetPoll<MarketSnapshot<Pair>>; readonly tickers: FleetPoll<MarketSnapshot<Ticker>> }
+    | undefined;
 };
 
 /** A read may take the upstream timeout on top of its interval. */
 const INTERVALS_UNTIL_STALE = 3;
 
 /** Starts to follow a market-data host. */
-export function createMarketFollower(options: MarketFollowerOptions): MarketFollower {
+export function createMarketFollower(options: MarketFollowerOptions) {
   const { host, now, pollMs, timeoutMs } = options;
-  const pairs = followList('pairs', host.pairs, options, options.fleetPolls?.pairs);
-  const tickers = followList('tickers', host.tickers, options, options.fleetPolls?.tickers);
+  const pairs = followList<Pair>('pairs', host.pairs, options, options.fleetPolls?.pairs);
+  const tickers = followList<Ticker>('tickers', host.tickers, options, options.fleetPolls?.tickers);
   const staleAfterMs = INTERVALS_UNTIL_STALE * pollMs + timeoutMs;
 
+  /** The freshness of the two lists together; `undefined` until both were read. */
   function freshness(): Freshness | undefined {
     const snapshots = [pairs.newest(), tickers.newest()].filter((snapshot) => snapshot !== undefined);
     if (snapshots.length < 2) return undefined;

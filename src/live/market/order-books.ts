@@ -20,42 +20,7 @@ export type OrderBookSnapshot = {
 };
 
 /** The order books of the market-data host. One snapshot of a book is returned to all clients for a while. */
-export type OrderBooks = {
-  /**
-   * `undefined` for a ticker that does not exist.
-   *
-   * @param requester the client and operation that wait for it in the queue
-   * @throws UpstreamError
-   */
-  read(tickerId: string, requester: Requester): Promise<OrderBookSnapshot | undefined>;
-  /**
-   * Follows a book while it has subscribers: sends the current snapshot, then each one that differs. If the first read shows
-   * that the ticker does not exist, an error is sent in its place.
-   */
-  subscribe(tickerId: string): Subscribe<OrderBookSnapshot | BadUserInputError>;
-  /** The newest snapshot in memory, however old, of a book that is followed or was read. Nothing is read for it. */
-  newest(tickerId: string): OrderBookSnapshot | undefined;
-  /** How many snapshots were read: while it is the same, no book in memory has changed. */
-  reads(): number;
-  /** How many entries could not be read, of the books that were read within the last minute. */
-  unreadableEntries(): number;
-  /** The books that are followed, without reading any. */
-  followedBooks(): FollowedBooks;
-  /** How many books are followed. */
-  followed(): number;
-  /** How many subscribers they have. */
-  subscribers(): number;
-  /** How many updates were skipped by slow subscribers. */
-  skippedValues(): number;
-};
-
-/** The newest snapshots of the books that are followed, by ticker id: of those that can be read now. */
-type FollowedBooks = {
-  /** The same object until one of the books changes, can no longer be read, or another one is followed. */
-  readonly books: ReadonlyMap<string, OrderBook>;
-  /** Until when they may be shown without looking for newer ones. */
-  readonly freshUntil: Instant;
-};
+export type OrderBooks = ReturnType<typeof createOrderBooks>;
 
 type OrderBooksOptions = {
   readonly host: MarketDataClient;
@@ -99,7 +64,7 @@ export function noTicker(tickerId: string): BadUserInputError {
 }
 
 /** Creates the order books of a host. */
-export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
+export function createOrderBooks(options: OrderBooksOptions) {
   const { host, bulkhead, isListed, ttlMs, timeoutMs, now, watch, tracing, readOnce = readAlone } = options;
   const shared = new LRUCache<string, SharedRead>({ max: MAX_BOOKS_KEPT });
   const followed = new Map<string, FollowedBook>();
@@ -111,6 +76,12 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
   let reads = 0;
   let collected: ReadonlyMap<string, OrderBook> = new Map();
 
+  /**
+   * The book of a ticker; `undefined` for a ticker that does not exist.
+   *
+   * @param requester the client and operation that wait for it in the queue
+   * @throws UpstreamError
+   */
   async function read(tickerId: string, requester: Requester): Promise<OrderBookSnapshot | undefined> {
     if (tickerId.length > MAX_TICKER_ID_LENGTH && !isListed(tickerId)) return undefined;
     const known = shared.get(tickerId);
@@ -172,7 +143,7 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
     let pauseMs = ttlMs;
     const follower = createFollower<OrderBookSnapshot | BadUserInputError>({
       async read(previous) {
-        // The first read may return a snapshot that was read for other clients a moment ago.
+        // The first read may return a snapshot that was read for other clients a moment ago. Later ones do not rely on the clock.
         const readNow = isFirst ? read : readAgain;
         isFirst = false;
         pauseMs = ttlMs;
@@ -192,6 +163,10 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
     return { ...follower, watcher };
   }
 
+  /**
+   * Follows a book while it has subscribers: sends the current snapshot, then each one that differs. If the first read shows
+   * that the ticker does not exist, an error is sent in its place.
+   */
   function subscribe(tickerId: string): Subscribe<OrderBookSnapshot | BadUserInputError> {
     return (subscriber) => {
       const follower = followed.get(tickerId) ?? follow(tickerId);
@@ -228,20 +203,32 @@ export function createOrderBooks(options: OrderBooksOptions): OrderBooks {
   return {
     read,
     subscribe,
-    newest: (tickerId) => shared.peek(tickerId)?.snapshot,
+    /** The newest snapshot in memory, however old, of a book that is followed or was read. Nothing is read for it. */
+    newest: (tickerId: string): OrderBookSnapshot | undefined => shared.peek(tickerId)?.snapshot,
+    /** How many snapshots were read: while it is the same, no book in memory has changed. */
     reads: () => reads,
-    unreadableEntries() {
+    /** How many entries could not be read, of the books that were read within the last minute. */
+    unreadableEntries(): number {
       const recent = [...unreadable.values()].filter(({ readAt }) => now() - readAt < UNREADABLE_MS);
       return recent.reduce((sum, { entries }) => sum + entries, 0);
     },
+    /** The newest snapshots of the books that are followed, by ticker id: of those that can be read now. Nothing is read for it. */
     followedBooks() {
       const books = collect();
       if (!isDeepStrictEqual(books, collected)) collected = books;
-      return { books: collected, freshUntil: now() + ttlMs };
+      return {
+        /** The same object until one of the books changes, can no longer be read, or another one is followed. */
+        books: collected,
+        /** Until when they may be shown without looking for newer ones. */
+        freshUntil: now() + ttlMs,
+      };
     },
+    /** How many books are followed. */
     followed: () => followed.size,
-    subscribers: () => [...followed.values()].reduce((sum, { subscribers }) => sum + subscribers(), 0),
-    skippedValues: () =>
+    /** How many subscribers they have. */
+    subscribers: (): number => [...followed.values()].reduce((sum, { subscribers }) => sum + subscribers(), 0),
+    /** How many updates were skipped by slow subscribers. */
+    skippedValues: (): number =>
       [...followed.values()].reduce((sum, { skippedValues: skipped }) => sum + skipped(), skippedBefore),
   };
 }

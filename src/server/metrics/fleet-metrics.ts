@@ -1,5 +1,5 @@
 import type { FleetStatus } from '../../fleet/fleet.ts';
-import type { FleetWatcher } from '../../fleet/watcher.ts';
+import type { FleetWatcher } from '../../fleet/values.ts';
 import type { MetricFactory } from './metric-factory.ts';
 
 /** Registers the gauges of the fleet. Without a fleet they have no samples. */

@@ -2,7 +2,7 @@ import type { GraphQLError } from 'graphql';
 import type { Service } from '../../graphql/context.ts';
 import { createPlanner } from '../../graphql/execution/planner.ts';
 import { schema } from '../../graphql/schema.ts';
-import { createFairTurnQueue } from '../../live/broadcast/turn-limit.ts';
+import { createTurnQueue } from '../../live/broadcast/turn-limit.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { createDocuments } from './documents.ts';
@@ -36,7 +36,7 @@ export function createOperations(options: OperationsOptions) {
   const { limits, sources, now, configured } = service;
 
   // Long work of all requests does one step per turn of the event loop, so that many long requests do not block it together.
-  const takeTurn = createFairTurnQueue();
+  const takeTurn = createTurnQueue();
   const persisted = createPersistedQueries({ documents: options.documents, isOnly: options.persistedOnly });
   const documents = createDocuments({ schema, limits, takeTurn, onRefused: metrics.recordRefusedOperation });
   const planner = createPlanner({ schema, limits });

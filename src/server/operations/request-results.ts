@@ -94,10 +94,10 @@ export function createRequestResults(options: RequestResultsOptions): RequestRes
         return undefined;
       };
       // The operations of an array have a turn of the event loop each: together they would block it.
-      const turns = createTurnQueue();
+      const takeTurn = createTurnQueue();
       const results = await Promise.all(
         entries.map(async (sent, index) => {
-          await turns.wait();
+          await takeTurn();
           return one(sent, clientOf(index), minimum, refuse);
         }),
       );

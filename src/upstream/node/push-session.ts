@@ -20,8 +20,6 @@ import { readBlockTrades } from './instructions.ts';
 export type PushedBlock = {
   readonly height: BeaconHeight;
   readonly hash: string;
-  /** Whether it can change the parameters of the third version of the exchange. */
-  readonly changesParams: boolean;
   /** Reads the trades of the block; `undefined` if the node does not send its instructions. */
   readonly trades: (() => Promise<BlockTrades>) | undefined;
 };
@@ -60,9 +58,6 @@ const SUBSCRIBE_FRAME = toFrame(SUBSCRIPTION_ID, 0);
 
 /** The frame that ends the subscription. The node's last frame has the id of the frame that subscribed. */
 const UNSUBSCRIBE_FRAME = toFrame(SUBSCRIPTION_ID + 1, 1);
-
-/** The type of instructions that change the parameters. A type can also be a word. */
-const PARAMS_CHANGED = '280';
 
 /** Removes a byte order mark. */
 const UTF_8 = new TextDecoder();
@@ -229,11 +224,6 @@ function readPushFrame(text: string, details: ErrorDetails): PushedBlock | 'unsu
   return {
     height: readInteger(result['Height'], '$.Result.Result.Height'),
     hash: readString(result['Hash'], '$.Result.Result.Hash'),
-    changesParams: toArray(instructions).some((instruction) => toArray(instruction)[0] === PARAMS_CHANGED),
     trades: Array.isArray(instructions) ? () => readBlockTrades(instructions) : undefined,
   };
-}
-
-function toArray(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createFairTurnQueue, createTurnLimit, createTurnQueue } from '../../../src/live/broadcast/turn-limit.ts';
+import { createTurnLimit, createTurnQueue } from '../../../src/live/broadcast/turn-limit.ts';
 
 test('a few callers proceed at once, and the others a few in each turn, in the order of their calls', async () => {
   const limit = createTurnLimit(2);
@@ -19,22 +19,22 @@ test('a few callers proceed at once, and the others a few in each turn, in the o
 });
 
 test('of a queue, one caller proceeds in each later turn', async () => {
-  const queue = createTurnQueue();
+  const takeTurn = createTurnQueue();
   const done: number[] = [];
   const turns: number[][] = [];
-  for (let n = 1; n <= 3; n++) void queue.wait().then(() => done.push(n));
+  for (let n = 1; n <= 3; n++) void takeTurn().then(() => done.push(n));
   for (let turn = 0; done.length < 3; turn++) {
     await Promise.resolve();
     turns.push([...done]);
-    if (turn === 1) void queue.wait();
+    if (turn === 1) void takeTurn();
     await immediate();
   }
   expect(turns).toEqual([[], [1], [1, 2]]);
-  await queue.wait();
+  await takeTurn();
 });
 
-test('of a fair queue too, and the clients take turns', async () => {
-  const takeTurn = createFairTurnQueue();
+test('of a queue, the clients take turns', async () => {
+  const takeTurn = createTurnQueue();
   const done: string[] = [];
   const turns: string[] = [];
   for (const client of ['many', 'many', 'many', 'one', undefined])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createBlockInterval } from '../../../src/live/chain/block-interval.ts';
+import { createBlockInterval } from '../../../src/live/chain/head-problems.ts';
 
 /** A pace with a clock, and steps at these times. */
 function paceWith(...times: number[]) {
@@ -7,7 +7,7 @@ function paceWith(...times: number[]) {
   const pace = createBlockInterval(() => clock.now);
   for (const time of times) {
     clock.now = time;
-    pace.observe();
+    pace.observe(time);
   }
   const isOverdueAt = (time: number) => {
     clock.now = time;

@@ -1,18 +1,10 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { ExchangeParams } from '../../../src/domain/exchange-params.ts';
 import type { ExchangeVersion } from '../../../src/domain/pool-pair.ts';
 import { createExchangeVersions } from '../../../src/live/chain/exchange-versions.ts';
+import { stateOfV3 as anyOfV3 } from '../../domain/v3-pools.ts';
 import { exchangeOf } from './heads.ts';
 
 const PROBE_MS = 60_000;
-
-const PARAMS: ExchangeParams = {
-  defaultFeeRateBps: 25,
-  feeRatesBps: new Map(),
-  nativeFeeDiscountPercent: 50,
-  maxOrdersPerNft: 10,
-  minNativeReserve: 1n,
-};
 
 const failure = new Error('no response');
 
@@ -43,15 +35,8 @@ function tipOf(...answers: (boolean | Error | Promise<boolean>)[]) {
 }
 
 /** A state of V3 at that height. */
-function stateOfV3(height: number) {
-  const v3 = {
-    values: new BigUint64Array(),
-    amplifiers: [],
-    shareAmounts: new BigUint64Array(),
-    orders: [],
-    params: PARAMS,
-  };
-  return { ...exchangeOf(height), v3 };
+function stateOfV3(beaconHeight: number) {
+  return { ...anyOfV3([]), beaconHeight };
 }
 
 /** What is under way has come to its end. */
@@ -172,63 +157,5 @@ describe('the version at a height', () => {
     noteBeforeV3(30);
     observe(stateOfV3(101));
     expect([40, 41, 59, 60].map(versionAt)).toEqual(['V1', undefined, undefined, 'V3']);
-  });
-});
-
-describe('the parameters of new blocks', () => {
-  /** Reads them for one height after another, with how often they were read. */
-  function paramsOf() {
-    const { params, paramsChanged } = versionsOf('V3');
-    let reads = 0;
-    const at = (height: number, fails = false) =>
-      params(height, async () => {
-        reads += 1;
-        if (fails) throw failure;
-        return { ...PARAMS, maxOrdersPerNft: reads };
-      }).then(({ maxOrdersPerNft }) => maxOrdersPerNft);
-    return { at, paramsChanged, reads: () => reads };
-  }
-
-  test('are read with the first, and once in each interval', async () => {
-    const { at } = paramsOf();
-    expect([await at(1), await at(2), await at(3)]).toEqual([1, 1, 1]);
-    vi.advanceTimersByTime(PROBE_MS);
-    expect([await at(4), await at(5)]).toEqual([2, 2]);
-  });
-
-  test('are read for the block that has changed them, and not for one below it', async () => {
-    const { at, paramsChanged } = paramsOf();
-    await at(1);
-    paramsChanged(3);
-    expect([await at(2), await at(3), await at(4)]).toEqual([1, 2, 2]);
-    paramsChanged(2);
-    expect(await at(5)).toBe(2);
-  });
-
-  test('are read again if a block has changed them while those of another one were read', async () => {
-    const { at, paramsChanged } = paramsOf();
-    const before = at(1);
-    paramsChanged(2);
-    expect([await before, await at(2)]).toEqual([1, 2]);
-  });
-
-  test('stay if they cannot be read, and are not read at every block', async () => {
-    const { at, reads } = paramsOf();
-    await expect(at(1, true)).rejects.toBe(failure);
-    expect(await at(1)).toBe(2);
-    vi.advanceTimersByTime(PROBE_MS);
-    expect([await at(2, true), await at(3, true), reads()]).toEqual([2, 2, 3]);
-    vi.advanceTimersByTime(PROBE_MS);
-    expect(await at(4)).toBe(4);
-  });
-
-  test('are those of no block that has changed them, or is above it, until they can be read', async () => {
-    const { at, paramsChanged } = paramsOf();
-    await at(1);
-    paramsChanged(3);
-    expect(await at(2)).toBe(1);
-    await expect(at(3, true)).rejects.toBe(failure);
-    await expect(at(4, true)).rejects.toBe(failure);
-    expect([await at(4), await at(5)]).toEqual([4, 4]);
   });
 });

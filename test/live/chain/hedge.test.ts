@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { UpstreamTimeoutError } from '../../../src/errors.ts';
-import { type Attempt, type HedgeOptions, hedge } from '../../../src/live/chain/nodes.ts';
+import { type Attempt, hedge } from '../../../src/live/chain/nodes.ts';
 
 const PATIENT = { delayMs: 10_000, timeoutMs: 20_000 };
 
@@ -30,7 +30,7 @@ function untilAborted(signal: AbortSignal): Promise<never> {
 }
 
 /** Makes these attempts, in order. */
-function first<T>(attempts: readonly Attempt<T>[], options: HedgeOptions): Promise<T> {
+function first<T>(attempts: readonly Attempt<T>[], options: Parameters<typeof hedge>[1]): Promise<T> {
   const left = [...attempts];
   return hedge(async () => left.shift(), options);
 }

@@ -15,10 +15,7 @@ function schedule({ pollMs = 1_000 } = {}) {
     if (!state.isPolling) state.polls += 1;
     return !state.isPolling;
   });
-  onTestFinished(() => {
-    created.stop();
-    vi.useRealTimers();
-  });
+  onTestFinished(() => void vi.useRealTimers());
   return { ...created, intervalMs: () => created.intervalMs(state.isFailing), state, serve };
 }
 
@@ -113,14 +110,14 @@ describe('a frame', () => {
 
 describe('many frames', () => {
   test('cause five polls at once, then one in each interval', () => {
-    const { push, state } = schedule();
+    const { push, state, intervalMs, usualMs, serve } = schedule();
     for (let height = 101; height <= 300; height++) push.received(block(height));
-    expect(state.polls).toBe(5);
-    vi.advanceTimersByTime(999);
-    expect(state.polls).toBe(5);
-    vi.advanceTimersByTime(1);
-    expect(state.polls).toBe(6);
-    vi.advanceTimersByTime(5_000);
+    expect([state.polls, intervalMs(), usualMs()]).toEqual([5, 1_000, 1_000]);
+    serve(300, 'b');
+    expect(intervalMs()).toBe(1_000);
+    vi.advanceTimersByTime(1_000);
+    expect(intervalMs()).toBe(10_000);
+    for (let height = 301; height <= 400; height++) push.received(block(height));
     expect(state.polls).toBe(6);
   });
 
@@ -147,12 +144,4 @@ describe('a socket that opens or closes', () => {
     push.changed(true);
     expect(state.polls).toBe(2);
   });
-});
-
-test('nothing polls after a stop', () => {
-  const { push, state, stop } = schedule();
-  for (let height = 101; height <= 110; height++) push.received(block(height));
-  stop();
-  vi.advanceTimersByTime(60_000);
-  expect(state.polls).toBe(5);
 });

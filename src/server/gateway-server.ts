@@ -125,9 +125,10 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     requestIds.run(exchange.id, () => yoga()(exchange.request, exchange.response, { served }));
   };
   const graphqlHandler = createGraphqlEndpoint({
+    ...limits,
     ...transport,
     writer,
-    plain: createGraphqlHandler({ ...limits, ...transport, writer, accessLog }),
+    plain: createGraphqlHandler({ ...transport, writer, accessLog }),
     other: respondByYoga,
   });
   const rest =

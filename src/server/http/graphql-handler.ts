@@ -7,7 +7,6 @@ import type { ResponseSource } from '../metrics/metrics.ts';
 import type { Account } from '../operations/account.ts';
 import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
 import { codesOf, type OperationLabel, summarizeErrors } from '../operations/log-details.ts';
-import type { PersistedQueries } from '../operations/persisted-queries.ts';
 import {
   type Client,
   isSubscription,
@@ -15,7 +14,7 @@ import {
   type PreparedOperation,
 } from '../operations/prepared-operation.ts';
 import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
-import { createEventStream, type EventStreamOptions } from '../requests/event-stream.ts';
+import { createEventStream } from '../requests/event-stream.ts';
 import { LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER, wantsCost } from '../requests/headers.ts';
 import type { HttpExchange } from '../requests/http-exchange.ts';
 import { createNegotiation, type JsonType } from '../requests/media-types.ts';
@@ -26,12 +25,10 @@ import type { TransportOptions } from '../transport-options.ts';
 import type { ResponseWriter } from './response-writer.ts';
 
 /** What the handler needs. */
-type GraphqlHandlerOptions = TransportOptions &
-  EventStreamOptions & {
-    readonly persisted: PersistedQueries;
-    readonly writer: ResponseWriter;
-    readonly accessLog: Pick<AccessLog, 'isAll'>;
-  };
+type GraphqlHandlerOptions = TransportOptions & {
+  readonly writer: ResponseWriter;
+  readonly accessLog: Pick<AccessLog, 'isAll'>;
+};
 
 /** A plain request with one operation. */
 type PlainRequest = QueryRequest & {

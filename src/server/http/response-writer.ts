@@ -1,12 +1,9 @@
-import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import { createEtag } from '../../domain/entity-tag.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Dependencies } from '../../loaders/dependencies.ts';
 import { corsHeaders, varyHeader } from '../clients/origins.ts';
-import type { RateLimits } from '../clients/rate-limits.ts';
-import type { Metrics } from '../metrics/metrics.ts';
 import type { EncodedResponse } from '../operations/encoded-response.ts';
 import type { AccessDetails } from '../operations/log-details.ts';
 import { EVENT_STREAM_HEADERS } from '../requests/event-stream.ts';
@@ -21,51 +18,23 @@ import {
 import { type HttpExchange, isRead, REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
 import type { JsonType } from '../requests/media-types.ts';
 import { statusOf, toRefusedResponse } from '../requests/refusal.ts';
+import type { TransportOptions } from '../transport-options.ts';
 import type { OpenResponses } from './open-responses.ts';
 
 /** Writes the responses of the GraphQL endpoint. */
-export type ResponseWriter = {
-  /** Sends a response, or 304 if the client already has it. @param access what the access log says about it */
-  send(exchange: HttpExchange, type: JsonType, encoded: EncodedResponse, access?: AccessDetails): void;
-  /** Sends an event stream. It is not opened for a HEAD. */
-  stream(exchange: HttpExchange, open: () => Readable, access: AccessDetails): void;
-  /** Sends the error of a request that is refused. */
-  refuse(exchange: HttpExchange, type: JsonType | undefined, error: GraphQLError, access: AccessDetails): void;
-  /**
-   * Sets the common headers of a response that others write, and tracks it. Caches do not store it, unless its writer allows that.
-   *
-   * @param retryAfter its header `retry-after`, in seconds
-   */
-  begin(exchange: HttpExchange, access?: AccessDetails, retryAfter?: string): void;
-};
+export type ResponseWriter = ReturnType<typeof createResponseWriter>;
 
-/** What writing responses needs. */
-export type ResponseWriterOptions = {
-  readonly now: () => Instant;
-  readonly rates: RateLimits | undefined;
+type ResponseWriterOptions = Pick<TransportOptions, 'now' | 'rates' | 'metrics' | 'corsOrigins' | 'isSandbox'> & {
   readonly responses: OpenResponses;
-  readonly metrics: Pick<Metrics, 'recordErrors'>;
-  /** Origins whose pages may send operations, besides the gateway's own. */
-  readonly corsOrigins: readonly string[];
-  /** Whether the data is simulated. */
-  readonly isSandbox: boolean;
-  /** Whether the response to a request is the last on its connection. */
-  readonly isLast: (request: IncomingMessage) => boolean;
 };
 
 /** Creates the writer. It writes all headers of a response at once, because setting them one by one takes longer. */
-export function createResponseWriter({
-  now,
-  rates,
-  responses,
-  metrics,
-  corsOrigins,
-  isSandbox,
-  isLast,
-}: ResponseWriterOptions): ResponseWriter {
+export function createResponseWriter(options: ResponseWriterOptions) {
+  const { now, rates, responses, metrics, corsOrigins, isSandbox } = options;
   const varying = `accept, ${COST_HEADER}, ${MIN_HEIGHT_HEADER}`;
   const vary = { get: varyHeader(varying, corsOrigins), post: varyHeader(undefined, corsOrigins) };
 
+  /** Sends a response, or 304 if the client already has it. @param access what the access log says about it */
   function send(exchange: HttpExchange, type: JsonType, encoded: EncodedResponse, access?: AccessDetails): void {
     const { request, response } = exchange;
     const isGet = isRead(request);
@@ -95,6 +64,7 @@ export function createResponseWriter({
     responses.trackWritten(exchange, access);
   }
 
+  /** Sends an event stream. It is not opened for a HEAD. */
   function stream(exchange: HttpExchange, open: () => Readable, access: AccessDetails): void {
     const { request, response } = exchange;
     begin(exchange, access);
@@ -106,6 +76,7 @@ export function createResponseWriter({
     open().pipe(response);
   }
 
+  /** Sends the error of a request that is refused. */
   function refuse(
     exchange: HttpExchange,
     type: JsonType | undefined,
@@ -118,6 +89,11 @@ export function createResponseWriter({
     exchange.response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
   }
 
+  /**
+   * Sets the common headers of a response that others write, and tracks it. Caches do not store it, unless its writer allows that.
+   *
+   * @param retryAfter its header `retry-after`, in seconds
+   */
   function begin(exchange: HttpExchange, access?: AccessDetails, retryAfter?: string): void {
     const { request, response } = exchange;
     responses.track(exchange, access);
@@ -132,7 +108,7 @@ export function createResponseWriter({
     const all = isSandbox ? [REQUEST_ID_HEADER, id, ...SANDBOX_HEADER] : [REQUEST_ID_HEADER, id];
     if (isGet || corsOrigins.length > 0) all.push(...(isGet ? vary.get : vary.post));
     if (corsOrigins.length > 0) all.push(...corsHeaders(request, corsOrigins));
-    if (isLast(request)) all.push('connection', 'close');
+    if (responses.isLast(request)) all.push('connection', 'close');
     return all;
   }
 

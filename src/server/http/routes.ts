@@ -42,8 +42,6 @@ type RoutesOptions = AdminPagesOptions & {
   /** Whether the pages for operators are here. */
   readonly hasAdminPages: boolean;
   readonly responses: OpenResponses;
-  /** Whether the response to a request is the last on its connection. */
-  readonly isLast: (request: IncomingMessage) => boolean;
 };
 
 type ClientRoutes = {
@@ -63,7 +61,7 @@ type HandleRequest = (request: IncomingMessage, response: ServerResponse, next?:
 
 /** Creates the routes: which path is handled by what. */
 export function createRoutes(options: RoutesOptions): HandleRequest {
-  const { forClients, hasAdminPages, responses, service, metrics, requestIds, maskError, isStopping, isLast } = options;
+  const { forClients, hasAdminPages, responses, service, metrics, requestIds, maskError, isStopping } = options;
   const { rest, explorer: built = 'off' } = forClients ?? {};
   const graphiql = createRoute('graphiql', forClients?.persistedOnly ? handleNoGraphiql : handleGraphiql);
   const routes: ReadonlyMap<string, Route> = new Map([
@@ -115,7 +113,7 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
         const { request, response, id } = exchange;
         response.setHeader(REQUEST_ID_HEADER, id);
         if (service.isSandbox) response.setHeader(...SANDBOX_HEADER);
-        if (isLast(request)) response.setHeader('connection', 'close');
+        if (responses.isLast(request)) response.setHeader('connection', 'close');
         responses.track(exchange);
         requestIds.run(id, async () => {
           try {

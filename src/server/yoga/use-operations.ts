@@ -7,7 +7,6 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
 import { type AccessDetails, type OperationLabel, summarizeErrors } from '../operations/log-details.ts';
-import type { PersistedQueries } from '../operations/persisted-queries.ts';
 import type { Client } from '../operations/prepared-operation.ts';
 import { type ArrayResults, accessOf, type RequestResult, type RequestResults } from '../operations/request-results.ts';
 import { createEventStream, type EventStreamOptions } from '../requests/event-stream.ts';
@@ -30,14 +29,13 @@ type ServedRequest = Omit<HttpExchange, 'endpoint' | 'sentBefore'> & {
 };
 
 /** What the plugin needs. */
-export type UseOperationsOptions = Pick<TransportOptions, 'clients' | 'rates' | 'tracing'> &
-  EventStreamOptions & {
+export type UseOperationsOptions = EventStreamOptions &
+  Pick<TransportOptions, 'clients' | 'rates' | 'persisted' | 'tracing'> & {
+    readonly metrics: Pick<Metrics, 'recordErrors'>;
     readonly results: RequestResults;
-    readonly persisted: PersistedQueries;
     readonly maxOperationsPerRequest: number;
     /** Called with each event stream that has no HTTP response. */
     readonly trackStream: (stream: Readable) => void;
-    readonly metrics: Pick<Metrics, 'recordErrors'>;
   };
 
 /** What a request contains, as Yoga hands it on from the parser to the handler. Yoga requires a query, and reads no private field. */

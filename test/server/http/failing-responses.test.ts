@@ -41,6 +41,7 @@ async function serveHandler(run: () => Promise<Executed>, broken: Partial<Respon
   };
   const options = {
     pipeline,
+    metrics,
     keepAliveMs: 60_000,
     internal: (error: unknown) => logged.push(error),
     persisted: createPersistedQueries({ documents: new Map(), isOnly: false }),
@@ -52,13 +53,14 @@ async function serveHandler(run: () => Promise<Executed>, broken: Partial<Respon
     writer: createResponseWriter({
       now: () => 0,
       rates: undefined,
-      responses: createOpenResponses(metrics),
+      responses: createOpenResponses({ metrics, isLast: () => false }),
       metrics,
       corsOrigins: [],
       isSandbox: false,
-      isLast: () => false,
     }),
     connections: undefined,
+    now: () => 0,
+    isSandbox: false,
     requestIds,
     maskError: createErrorMask((error) => {
       logged.push(error);

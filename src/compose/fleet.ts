@@ -2,7 +2,7 @@ import type { Instant } from '../domain/instant.ts';
 import { createFleet, type Fleet } from '../fleet/fleet.ts';
 import { createRedis } from '../fleet/redis.ts';
 import type { Log } from '../logging/log.ts';
-import { createOtherChainLog, createRedisLog } from '../logging/upstream-log.ts';
+import { createRedisLog } from '../logging/upstream-log.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
 import type { Config } from '../settings/settings.ts';
 
@@ -29,7 +29,9 @@ export function connectFleet({ config, log, metrics, now }: FleetOptions): Conne
     maxWaitMs: config.upstreamTimeoutMs / 2,
     now,
     watcher: metrics.watchFleet(),
-    onOtherChain: createOtherChainLog(log),
+    onOtherChain(chain) {
+      log.error({ chain }, 'Redis has the fleet of another chain: the gateway works alone; see REDIS_PREFIX');
+    },
   });
   return { ...fleet, disconnect: redis.close };
 }

@@ -8,14 +8,7 @@ import { createPoolCounts } from '../live/chain/pool-counts.ts';
 import { createPoolOrders } from '../live/chain/pool-orders.ts';
 import { createRecentHeads } from '../live/chain/recent-heads.ts';
 import { nodesNotConfigured } from '../live/not-configured.ts';
-import {
-  createHeadLog,
-  createLostPoolsLog,
-  createNodeLog,
-  createPushLog,
-  createTradesLog,
-  createVersionLog,
-} from '../logging/upstream-log.ts';
+import { createHeadLog, createNodeLog, createPushLog, createTradesLog } from '../logging/upstream-log.ts';
 import { healthOfAll } from '../upstream/health.ts';
 import { type BlockPush, createBlockPush } from '../upstream/node/block-push.ts';
 import { createNodeClient } from '../upstream/node/client.ts';
@@ -77,7 +70,9 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
   const versions = createExchangeVersions({
     fixed: FIXED_VERSIONS[config.exchangeVersion],
     probeMs: config.exchangeProbeMs,
-    onChange: createVersionLog(log),
+    onChange(version) {
+      log.info({ exchangeVersion: version }, `the pools of version ${version.slice(1)} of the exchange trade`);
+    },
   });
   const nodes = createNodes({
     clients: [first, ...others],
@@ -87,7 +82,12 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
     maxPauseMs: config.upstreamMaxPauseMs,
     watch: createNodeLog(log, fullnodeUrl.length),
   });
-  const poolCounts = createPoolCounts(createLostPoolsLog(log));
+  const poolCounts = createPoolCounts((lost) =>
+    log.warn(
+      lost,
+      'an exchange state has fewer pools than the state at a lower height: the database of the node may be damaged',
+    ),
+  );
   const together = fleet?.chain({ nodes, directoryOf: directories.of });
   const recent = createRecentHeads(config.maxResumedHeights);
   const bulkhead = bulkheadOf(options, 'NODE');

@@ -9,7 +9,7 @@ import { marketDataNotConfigured } from '../live/not-configured.ts';
 import { fixedTokens, followTokens } from '../live/tokens.ts';
 import type { Sources } from '../loaders/sources.ts';
 import type { Log } from '../logging/log.ts';
-import { createCallLog, createTokenLog, createUnreadableLog, createUpstreamLog } from '../logging/upstream-log.ts';
+import { createTokenLog, createUnreadableLog, createUpstreamLog } from '../logging/upstream-log.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
 import { redactorOf } from '../settings/secrets.ts';
 import type { Config } from '../settings/settings.ts';
@@ -97,10 +97,12 @@ export function healthOf<Name extends AnyUpstream>(
   upstream: Name,
   host: string,
 ): HealthRecord<Name> {
-  const logCall = createCallLog(log, host);
+  const isLogged = log.isLevelEnabled('debug');
   return createHealthRecord(upstream, now, (call) => {
     metrics.recordUpstreamCall(call, host);
-    logCall?.(call);
+    const { method, outcome, seconds } = call;
+    if (isLogged)
+      log.debug({ upstream, host, method, outcome, ms: Math.round(seconds * 10_000) / 10 }, 'upstream call');
   });
 }
 

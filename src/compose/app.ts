@@ -19,9 +19,9 @@ import { createGatewayServer, type GatewayServer } from '../server/gateway-serve
 import { createMetrics } from '../server/metrics/metrics.ts';
 import { type PersistedDocuments, preparePersistedDocuments } from '../server/operations/persisted-documents.ts';
 import { type BuiltExplorer, readExplorer } from '../server/pages/explorer-files.ts';
-import { ConfigError } from '../settings/config-error.ts';
 import { MAX_INT32 } from '../settings/readers.ts';
 import { DEFAULT_BURST_SECONDS } from '../settings/server-settings.ts';
+import { ConfigError } from '../settings/setting.ts';
 import type { Config } from '../settings/settings.ts';
 import { startTracing } from '../tracing/start.ts';
 import type { Tracing } from '../tracing/tracing.ts';

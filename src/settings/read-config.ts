@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { redactUrls } from '../logging/redact.ts';
-import { ConfigError } from './config-error.ts';
 import { DEFAULT_HISTORY_FILE, requireDatabaseFile } from './history-database.ts';
 import { redactorOf } from './secrets.ts';
-import { flagOf, type Setting } from './setting.ts';
+import { ConfigError, flagOf, type Setting } from './setting.ts';
 import { type Config, SETTINGS } from './settings.ts';
 import { findRenamedVariables, findUnknownVariables, renamedTo } from './unknown-variables.ts';
 

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import type { Instant } from '../domain/instant.ts';
-import type { Fleet } from '../fleet/fleet.ts';
 import type { Service } from '../graphql/context.ts';
 import { type AddressLimits, mapLimits } from '../graphql/limits.ts';
 import { schema } from '../graphql/schema.ts';
@@ -15,7 +14,7 @@ import { createTradesAtHead } from '../loaders/trades-at-head.ts';
 import { createWindowStarts } from '../loaders/window-starts.ts';
 import type { Log } from '../logging/log.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import { createGatewayServer, type GatewayServer } from '../server/gateway-server.ts';
+import { createGatewayServer } from '../server/gateway-server.ts';
 import { createMetrics } from '../server/metrics/metrics.ts';
 import { type PersistedDocuments, preparePersistedDocuments } from '../server/operations/persisted-documents.ts';
 import { type BuiltExplorer, readExplorer } from '../server/pages/explorer-files.ts';
@@ -31,16 +30,7 @@ import { connectNodes } from './nodes.ts';
 import { connectMarketData, connectTokens } from './upstreams.ts';
 
 /** The gateway with its sources. */
-export type App = GatewayServer & {
-  /** What operations are executed with. */
-  readonly service: Service;
-  /** The fleet that it is a replica of; `undefined` if it is alone. */
-  readonly fleet: Fleet | undefined;
-  /** The name of the other chain that its fleet follows, after a few seconds at most; `undefined` if it is the same. */
-  otherChain(): Promise<string | undefined>;
-  /** Closes the server, then the followers and their connections. */
-  close(): Promise<void>;
-};
+export type App = ReturnType<typeof createApp>;
 
 /** What an app is created with. */
 type AppOptions = {
@@ -55,14 +45,7 @@ type AppOptions = {
   /** The explorer; by default, it is off. */
   readonly explorer?: BuiltExplorer;
   /** Creates the store of the history. */
-  readonly createStore?: CreateStore | undefined;
-};
-
-/** An app that is started, and the hosts of its upstreams. */
-type StartedApp = App & {
-  readonly upstreams: { readonly node: readonly string[]; readonly marketData: string | undefined };
-  /** Whether browsers get the explorer. */
-  readonly hasExplorer: boolean;
+  readonly createStore?: CreateStore;
 };
 
 /**
@@ -70,7 +53,7 @@ type StartedApp = App & {
  *
  * @throws ConfigError if a persisted document cannot be executed, or if the fleet follows another chain
  */
-export async function startApp(config: Config, log: Log): Promise<StartedApp> {
+export async function startApp(config: Config, log: Log) {
   const documents = readDocuments(config);
   const isSandbox = config.fullnodeUrl.length === 0 && config.marketDataUrl === undefined;
   const sandbox = isSandbox ? await startSandbox(config) : undefined;
@@ -84,13 +67,14 @@ export async function startApp(config: Config, log: Log): Promise<StartedApp> {
     const effective = sandbox ? withSandbox(sandbox, config) : config;
     const tracing = await startTracing({ ...config, version: readVersion(), log });
     const explorer = await readExplorer(config, log);
-    const createStore = createHistoryStore;
-    app = createApp({ config: effective, isSandbox, log, tracing, documents, explorer, createStore });
+    app = createApp({ config: effective, isSandbox, log, tracing, documents, explorer });
     const otherChain = await app.otherChain();
     if (otherChain !== undefined) throw new ConfigError([otherChainProblem(config, otherChain)]);
     return {
       ...app,
+      /** Whether browsers get the explorer. */
       hasExplorer: typeof explorer !== 'string',
+      /** The hosts of its upstreams. */
       upstreams: {
         node: effective.fullnodeUrl.map(({ host }) => host),
         marketData: effective.marketDataUrl?.host,
@@ -138,8 +122,8 @@ export function createApp({
   tracing,
   documents = readDocuments(config),
   explorer = 'off',
-  createStore,
-}: AppOptions): App {
+  createStore = createHistoryStore,
+}: AppOptions) {
   const version = readVersion();
   const metrics = createMetrics(version, isSandbox);
   const fleet = connectFleet({ config, log, metrics, now });
@@ -183,10 +167,14 @@ export function createApp({
 
   return {
     ...server,
+    /** What operations are executed with. */
     service,
+    /** The fleet that it is a replica of; `undefined` if it is alone. */
     fleet,
+    /** The name of the other chain that its fleet follows, after a few seconds at most; `undefined` if it is the same. */
     otherChain: async () => fleet?.otherChain(nodes.sources.nodes),
-    async close() {
+    /** Closes the server, then the followers and their connections. */
+    async close(): Promise<void> {
       // Another replica records the history from now on.
       fleet?.leave();
       // First of all: a process that is killed before it unsubscribes leaves a leak in the node.

@@ -32,9 +32,6 @@ import { createWebSocketLog } from './websocket/log.ts';
 import { createWebSocketTransport } from './websocket/transport.ts';
 import { createGatewayYoga, fetchWith, type Yoga } from './yoga/yoga.ts';
 
-/** The server of the gateway. */
-export type GatewayServer = ReturnType<typeof createGatewayServer>;
-
 /** What the server needs. */
 type GatewayServerOptions = Omit<OperationsOptions, 'maskError'> & {
   readonly log: Log;

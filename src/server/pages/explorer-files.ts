@@ -63,7 +63,6 @@ export async function readExplorerFiles(folder: URL, publicUrl?: URL): Promise<E
   return { page: html, assets: new Map(assets) };
 }
 
-/** Whether browsers get the explorer. */
 type ExplorerOptions = {
   readonly explorer: boolean;
   readonly persistedOnly: boolean;
@@ -97,19 +96,6 @@ async function readFolder(folder: string): Promise<ReadonlyMap<string, Buffer>> 
   return new Map(await Promise.all(paths.map(async (path) => [toUrlPath(path), await readFile(path)] as const)));
 }
 
-/** The explorer: a page for browsers at several paths, and the files that it loads. */
-type Explorer = {
-  /** Responds with the page. */
-  readonly page: Respond;
-  /** What responds at a path other than `/`: the page or a file; `undefined` elsewhere. */
-  at(path: string): Respond | undefined;
-  /**
-   * What responds to a browser that opens any other path: the page with status 404, which says that there is nothing. `undefined`
-   * for a file: a page that was open during an update may request one of the previous version.
-   */
-  notFoundAt(path: string): Respond | undefined;
-};
-
 /** The paths of the page, as the router of the explorer has them. */
 export const PAGE_PATHS = [
   ...['/', '/market/:tickerId', '/pool/:poolId', '/chain', '/chain/blocks', '/chain/blocks/:height', '/tokens'],
@@ -131,8 +117,11 @@ const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-/** Creates the explorer of its files. Every path is compared with known ones, so that no path leads out of its folder. */
-export function createExplorer({ page: html, assets }: ExplorerFiles, service: Service): Explorer {
+/**
+ * Creates the explorer: a page for browsers at several paths, and the files that it loads. Every path is compared with known ones,
+ * so that no path leads out of the folder of its files.
+ */
+export function createExplorer({ page: html, assets }: ExplorerFiles, service: Service) {
   const page = createPage(html, service);
   const fileHeaders = { ...SECURITY_HEADERS, vary: 'accept-encoding' };
   // A program gets something else at some of the paths of the page.
@@ -144,12 +133,18 @@ export function createExplorer({ page: html, assets }: ExplorerFiles, service: S
   const respondWithPage = respondWith(page, pageHeaders);
 
   return {
+    /** Responds with the page. */
     page: respondWithPage,
-    at(path) {
+    /** What responds at a path other than `/`: the page or a file; `undefined` elsewhere. */
+    at(path: string): Respond | undefined {
       const file = assets.get(path);
       return PAGE_PATH.test(path) ? respondWithPage : file && respondWith(file, fileHeaders);
     },
-    notFoundAt: (path) => (path.startsWith(ASSETS_PREFIX) ? undefined : respondWith(page, pageHeaders, 404)),
+    /**
+     * What responds to a browser that opens any other path: the page with status 404, which says that there is nothing. `undefined`
+     * for a file: a page that was open during an update may request one of the previous version.
+     */
+    notFoundAt: (path: string) => (path.startsWith(ASSETS_PREFIX) ? undefined : respondWith(page, pageHeaders, 404)),
   };
 }
 

@@ -60,27 +60,23 @@ function decodeUnreserved(encoded: string): string {
 export const REQUEST_ID_HEADER = 'x-request-id';
 
 /** The ids of requests. Each line of the log has the id of the request that caused it. */
-export type RequestIds = {
-  /** The id in the header of a request, so that it can be followed through several servers, or a new one. */
-  of(request: Pick<IncomingMessage, 'headers'>): string;
-  /** Runs code on behalf of a request. */
-  run<T>(id: string, work: () => T): T;
-  /** The id of the request on whose behalf code runs. */
-  current(): string | undefined;
-};
+export type RequestIds = ReturnType<typeof createRequestIds>;
 
 /** Creates the request ids, with an `AsyncLocalStorage`. */
-export function createRequestIds(): RequestIds {
+export function createRequestIds() {
   const storage = new AsyncLocalStorage<string>();
   // `storage.run` leaves an empty async context behind, which promises that are created later would reference.
   const outside = AsyncLocalStorage.snapshot();
 
   return {
-    of({ headers }) {
+    /** The id in the header of a request, so that it can be followed through several servers, or a new one. */
+    of({ headers }: Pick<IncomingMessage, 'headers'>): string {
       const sent = headers[REQUEST_ID_HEADER];
       return typeof sent === 'string' && /^[\w.:/-]{1,128}$/.test(sent) ? sent : randomUUID();
     },
-    run: (id, work) => outside(() => storage.run(id, work)),
+    /** Runs code on behalf of a request. */
+    run: <T>(id: string, work: () => T): T => outside(() => storage.run(id, work)),
+    /** The id of the request on whose behalf code runs. */
     current: () => storage.getStore(),
   };
 }

@@ -11,8 +11,8 @@ import { createGraphqlEndpoint } from './http/graphql-endpoint.ts';
 import { createGraphqlHandler } from './http/graphql-handler.ts';
 import { createOpenResponses } from './http/open-responses.ts';
 import { createResponseWriter } from './http/response-writer.ts';
-import { createRestRoutes } from './http/rest.ts';
-import { createRoutes, isGraphqlPath } from './http/routes.ts';
+import { createRestRoutes, type RestOptions } from './http/rest.ts';
+import { type ClientRoutes, createRoutes, isGraphqlPath } from './http/routes.ts';
 import {
   closeServer,
   createAdminServer,
@@ -25,40 +25,32 @@ import {
 import type { Account } from './operations/account.ts';
 import type { AccessDetails } from './operations/log-details.ts';
 import { createOperations, type OperationsOptions } from './operations/operations.ts';
-import type { BuiltExplorer } from './pages/explorer-files.ts';
 import { createRequestIds, GRAPHQL_PATH, type HttpExchange } from './requests/http-exchange.ts';
-import { stopServer } from './stopping.ts';
+import { type StopOptions, stopServer } from './stopping.ts';
+import type { TransportOptions } from './transport-options.ts';
 import { createWebSocketLog } from './websocket/log.ts';
 import { createWebSocketTransport } from './websocket/transport.ts';
 import { createGatewayYoga, fetchWith, type Yoga } from './yoga/yoga.ts';
 
 /** What the server needs. */
-type GatewayServerOptions = Omit<OperationsOptions, 'maskError'> & {
-  readonly log: Log;
-  /** Which requests have a line in the log. */
-  readonly accessLog: AccessLogMode;
-  readonly explorer: BuiltExplorer;
-  readonly graphiql: boolean;
-  /** Whether the REST API is served. */
-  readonly rest: boolean;
-  /** The segment of the paths of the REST API that names the partner. */
-  readonly marketDataPartner: string;
-  readonly marketPollMs: number;
-  readonly marketMaxAgeMs: number;
-  readonly bookSweepPerMinute: number;
-  /** The port of /health, /ready and /metrics; `undefined` if they are on the same port as the GraphQL endpoint. */
-  readonly adminPort: number | undefined;
-  /** The address for the admin port; by default, that of the GraphQL endpoint. */
-  readonly adminHost: string | undefined;
-  /** Origins whose pages may send operations, besides the gateway's own. */
-  readonly corsOrigins: readonly string[];
-  /** Addresses and ranges of proxies whose `X-Forwarded-For` is trusted. */
-  readonly trustedProxies: readonly string[];
-  /** How long a client may keep the gateway waiting. */
-  readonly keepAliveMs: number;
-  readonly stopWindowMs: number;
-  readonly stopTimeoutMs: number;
-};
+type GatewayServerOptions = Omit<OperationsOptions, 'maskError'> &
+  Pick<TransportOptions, 'corsOrigins' | 'keepAliveMs'> &
+  Pick<RestOptions, 'marketDataPartner' | 'marketPollMs' | 'bookSweepPerMinute'> &
+  Pick<ClientRoutes, 'explorer' | 'graphiql'> &
+  Pick<StopOptions, 'stopWindowMs' | 'stopTimeoutMs'> & {
+    readonly log: Log;
+    /** Which requests have a line in the log. */
+    readonly accessLog: AccessLogMode;
+    /** Whether the REST API is served. */
+    readonly rest: boolean;
+    readonly marketMaxAgeMs: number;
+    /** The port of /health, /ready and /metrics; `undefined` if they are on the same port as the GraphQL endpoint. */
+    readonly adminPort: number | undefined;
+    /** The address for the admin port; by default, that of the GraphQL endpoint. */
+    readonly adminHost: string | undefined;
+    /** Addresses and ranges of proxies whose `X-Forwarded-For` is trusted. */
+    readonly trustedProxies: readonly string[];
+  };
 
 /** Creates the server: HTTP with server-sent events, and websockets, all with one pipeline. */
 export function createGatewayServer(options: GatewayServerOptions) {

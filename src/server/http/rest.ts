@@ -35,7 +35,7 @@ export type RestRoutes = ReturnType<typeof createRestRoutes>;
 export const NOWHERE = 'nowhere';
 
 /** What the routes need. */
-type RestOptions = RestWriterOptions &
+export type RestOptions = RestWriterOptions &
   DocumentOptions & {
     /** The segment of the paths that names the partner. */
     readonly marketDataPartner: string;
@@ -55,14 +55,17 @@ export function createRestRoutes(options: RestOptions) {
   const api = createRestApi(options, maxCandles);
   const paths = restPaths(partner);
   let openApi: FixedDocument | undefined;
+  const readCandles = (parameters: URLSearchParams, accept: string | undefined) =>
+    readCandlesParameters(parameters, accept, maxCandles);
+  const readHistory = (parameters: URLSearchParams) => readHistoryParameters(parameters, maxCandles);
   const udfConfig = fixedDocument(JSON.stringify(UDF_CONFIG));
 
   const routes: ReadonlyMap<string, Route> = new Map([
     [paths.pairs, { endpoint: 'pairs', handle: respondWith(() => api.pairs()) }],
     [paths.tickers, { endpoint: 'tickers', handle: respondWith(() => api.tickers()) }],
     [paths.orderBook, { endpoint: 'orderbook', handle: respondWith(readOrderBook) }],
-    [paths.candles, { endpoint: 'candles', handle: respondWith(readCandles) }],
-    [paths.trades, { endpoint: 'trades', handle: respondWith(readTrades) }],
+    [paths.candles, { endpoint: 'candles', handle: respondWithRecorded(readCandles, api.candles) }],
+    [paths.trades, { endpoint: 'trades', handle: respondWithRecorded(readTradesParameters, api.trades) }],
     [`${UDF_PREFIX}config`, udf((exchange) => admit(exchange, () => writer.sendFixed(exchange, udfConfig)))],
     [`${UDF_PREFIX}time`, udf((exchange) => admit(exchange, () => writer.sendTime(exchange, now())))],
     [
@@ -70,7 +73,7 @@ export function createRestRoutes(options: RestOptions) {
       udf(respondWith((sent) => api.udf.symbol({ symbol: readSymbolParameter(parametersOf(sent)) }))),
     ],
     [`${UDF_PREFIX}search`, udf(respondWith((sent) => api.udf.search(readSearchParameters(parametersOf(sent)))))],
-    [`${UDF_PREFIX}history`, udf(respondWith(readHistory))],
+    [`${UDF_PREFIX}history`, udf(respondWithRecorded(readHistory, api.udf.history))],
     [OPEN_API_PATH, { endpoint: 'openapi', handle: (exchange) => admit(exchange, () => sendOpenApi(exchange)) }],
   ]);
 
@@ -131,24 +134,16 @@ export function createRestRoutes(options: RestOptions) {
     return document;
   }
 
-  /** Candles and trades cost as much as in an operation. */
-  function readCandles(sent: RestRequest): MaybePromise<RestDocument> {
-    const { accept } = sent.exchange.request.headers;
-    const request = readCandlesParameters(parametersOf(sent), accept, maxCandles);
-    pay(sent.account, recordedObjects(request.last).field);
-    return api.candles(request, requesterOf(sent));
-  }
-
-  function readTrades(sent: RestRequest): MaybePromise<RestDocument> {
-    const request = readTradesParameters(parametersOf(sent));
-    pay(sent.account, recordedObjects(request.last).field);
-    return api.trades(request, requesterOf(sent));
-  }
-
-  function readHistory(sent: RestRequest): MaybePromise<RestDocument> {
-    const request = readHistoryParameters(parametersOf(sent), maxCandles);
-    pay(sent.account, recordedObjects(request.last).field);
-    return api.udf.history(request, requesterOf(sent));
+  /** Responds with objects of the history, which cost as much as in an operation. */
+  function respondWithRecorded<Asked extends { readonly last: number }>(
+    read: (parameters: URLSearchParams, accept: string | undefined) => Asked,
+    write: (asked: Asked, requester: Requester) => MaybePromise<RestDocument>,
+  ): Route['handle'] {
+    return respondWith((sent) => {
+      const asked = read(parametersOf(sent), sent.exchange.request.headers.accept);
+      pay(sent.account, recordedObjects(asked.last).field);
+      return write(asked, requesterOf(sent));
+    });
   }
 
   function sendOpenApi(exchange: HttpExchange): void {

@@ -44,7 +44,8 @@ type RoutesOptions = AdminPagesOptions & {
   readonly responses: OpenResponses;
 };
 
-type ClientRoutes = {
+/** What the routes for clients need. */
+export type ClientRoutes = {
   /** Handles the GraphQL endpoint. */
   readonly graphqlHandler: Route['handle'];
   /** The REST API; `undefined` if it is off. */

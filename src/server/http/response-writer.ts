@@ -48,15 +48,17 @@ export function createResponseWriter(options: ResponseWriterOptions) {
     const all = commonHeaders(exchange);
     if (rates !== undefined) all.push(...rates.headersFor(request, headers['retry-after']));
     if (height !== undefined) all.push(HEIGHT_HEADER, String(height));
-    const { etag, cacheControl } = isGet ? cacheHeadersOf(encoded, type, now()) : POSTED;
-    if (cacheControl !== undefined) all.push('cache-control', cacheControl);
+    // Caches do not store responses to POST.
+    const dependencies = isGet && encoded.dependencies?.areCurrent(now()) ? encoded.dependencies : undefined;
+    const etag = dependencies && etagOf(encoded, type);
+    if (isGet) all.push('cache-control', dependencies ? cacheControlOf(dependencies, now()) : 'no-store');
     if (etag !== undefined) all.push('etag', etag);
     if (etag !== undefined && hasEtag(request, etag)) {
       response.writeHead(304, all);
       response.end();
     } else {
       all.push('content-type', CONTENT_TYPES[type], 'content-length', String(bytes));
-      if (headers !== NO_HEADERS) all.push(...Object.entries(headers).flat());
+      if (errors !== undefined) all.push(...Object.entries(headers).flat());
       response.writeHead(status, all);
       for (const piece of body.slice(0, -1)) response.write(piece);
       response.end(body.at(-1));
@@ -120,25 +122,8 @@ const CONTENT_TYPES: Readonly<Record<JsonType, string>> = {
   'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
 };
 
-const NO_HEADERS: Readonly<Record<string, string>> = {};
-
 /** The status of a response without errors. */
-const SUCCESS = { status: 200, headers: NO_HEADERS };
-
-/** Caches do not store responses to POST. */
-const POSTED = { etag: undefined, cacheControl: undefined };
-
-/** The headers for caches of a response to a GET. */
-type CacheHeaders = { readonly etag: string | undefined; readonly cacheControl: string };
-
-const NOT_CACHEABLE: CacheHeaders = { etag: undefined, cacheControl: 'no-store' };
-
-/** How long caches may use a response, and the entity tag with which they revalidate it afterwards. */
-function cacheHeadersOf(response: EncodedResponse, type: JsonType, now: Instant): CacheHeaders {
-  const { dependencies } = response;
-  if (dependencies === undefined || !dependencies.areCurrent(now)) return NOT_CACHEABLE;
-  return { etag: etagOf(response, type), cacheControl: cacheControlOf(dependencies, now) };
-}
+const SUCCESS: ReturnType<typeof statusOf> = { status: 200, headers: {} };
 
 /** One tag for each media type: they are different representations. */
 function etagOf(response: EncodedResponse, type: JsonType): string {

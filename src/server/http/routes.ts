@@ -6,7 +6,7 @@ import type { AccessLog } from '../access-log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { readinessProblems } from '../metrics/readiness.ts';
 import { type BuiltExplorer, createExplorer } from '../pages/explorer-files.ts';
-import { createFile, type Respond, type ServedFile, sendFile } from '../pages/file-response.ts';
+import { createFile, type Respond } from '../pages/file-response.ts';
 import { handleGraphiql, handleNoGraphiql, isNavigation } from '../pages/graphiql.ts';
 import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, STOPPING } from '../pages/health.ts';
 import { createIndex, INDEX_PATH, SCHEMA_PATH } from '../pages/index-page.ts';
@@ -211,10 +211,10 @@ async function handleMetrics(metrics: Metrics, response: ServerResponse): Promis
   response.end(text);
 }
 
-let printedSchema: ServedFile | undefined;
+let schemaFile: Respond | undefined;
 
 /** Responds with the schema as plain text, which browsers display: schemas have no registered media type. */
 function handleSchema(request: IncomingMessage, response: ServerResponse): void {
-  printedSchema ??= createFile(PLAIN_TEXT['content-type'], { identity: Buffer.from(`${printSchema(schema)}\n`) });
-  sendFile(request, response, printedSchema);
+  schemaFile ??= createFile(PLAIN_TEXT['content-type'], { identity: Buffer.from(`${printSchema(schema)}\n`) });
+  schemaFile(request, response);
 }

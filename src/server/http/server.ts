@@ -30,7 +30,16 @@ type HttpServerOptions = {
 /** Creates the HTTP server. */
 export function createHttpServer({ handle, responses, connections, metrics, ...options }: HttpServerOptions): Server {
   const { keepAliveMs, isUpgrade = () => false } = options;
-  const serverOptions = { ...timeoutsOf(keepAliveMs), shouldUpgradeCallback: isUpgrade };
+  // A request has to arrive completely, with its body, within two periods.
+  const requestTimeout = Math.ceil(keepAliveMs * 1.5);
+  const serverOptions: ServerOptions = {
+    headersTimeout: requestTimeout,
+    requestTimeout,
+    connectionsCheckingInterval: Math.ceil(keepAliveMs / 2),
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    highWaterMark: MAX_WAITING_BYTES,
+    shouldUpgradeCallback: isUpgrade,
+  };
   const server = createServer(serverOptions, (request, response) => handle(request, response));
   responses.onEnd(() => {
     // While the gateway stops, idle connections would keep it running.
@@ -70,18 +79,6 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
 /** Maximum number of bytes that wait for a client before no further update is written: updates become old while they wait. */
 const MAX_WAITING_BYTES = 4_096;
-
-/** A request has to arrive completely, with its body, within two periods. */
-function timeoutsOf(keepAliveMs: number): ServerOptions {
-  const requestTimeout = Math.ceil(keepAliveMs * 1.5);
-  return {
-    headersTimeout: requestTimeout,
-    requestTimeout,
-    connectionsCheckingInterval: Math.ceil(keepAliveMs / 2),
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    highWaterMark: MAX_WAITING_BYTES,
-  };
-}
 
 /** A connection, with the response that Node writes to it. */
 type Connection = Duplex & { readonly bytesRead?: number; readonly _httpMessage?: ServerResponse | null };

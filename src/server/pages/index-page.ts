@@ -1,7 +1,7 @@
 import { OPEN_API_PATH } from '../../rest/paths.ts';
 import { GRAPHQL_PATH } from '../requests/http-exchange.ts';
 import { BUILD_EXPLORER_COMMAND, type BuiltExplorer } from './explorer-files.ts';
-import type { Respond } from './file-response.ts';
+import { HTML, type Respond } from './file-response.ts';
 import { isNavigation } from './graphiql.ts';
 import { HEALTH_PATH, READY_PATH } from './health.ts';
 
@@ -29,7 +29,7 @@ type Link = { readonly path: string; readonly title: string; readonly text: stri
 /** Creates the handler of `/`: HTML for browsers, and JSON for programs, with the same links. */
 export function createIndex(options: IndexOptions): Respond {
   const links = linksOf(options);
-  const page = { type: 'text/html; charset=utf-8', text: pageOf(options, links) };
+  const page = { type: HTML, text: pageOf(options, links) };
   const json = { type: 'application/json', text: jsonOf(options, links) };
 
   return (request, response) => {

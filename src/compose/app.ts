@@ -56,7 +56,11 @@ type AppOptions = {
 export async function startApp(config: Config, log: Log) {
   const documents = readDocuments(config);
   const isSandbox = config.fullnodeUrl.length === 0 && config.marketDataUrl === undefined;
-  const sandbox = isSandbox ? await startSandbox(config) : undefined;
+  const { sandboxBlockMs: blockMs, sandboxExchange: exchange } = config;
+  // The code of the sandbox is loaded only here.
+  const sandbox = isSandbox
+    ? await (await import('../sandbox/sandbox.ts')).createSandbox({ blockMs, exchange })
+    : undefined;
   let app: App | undefined;
   const close = async () => {
     await app?.close();
@@ -87,30 +91,25 @@ export async function startApp(config: Config, log: Log) {
   }
 }
 
-/** Starts the sandbox. Its code is loaded only here. */
-async function startSandbox({ sandboxBlockMs: blockMs, sandboxExchange: exchange }: Config): Promise<Sandbox> {
-  const { createSandbox } = await import('../sandbox/sandbox.ts');
-  return createSandbox({ blockMs, exchange });
-}
-
 /** The settings with the sandbox as both upstreams, and with its tokens. The configured tokens override them. */
 function withSandbox(sandbox: Sandbox, config: Config): Config {
   const tokens = sandbox.chain.tokens
     .filter((token) => token.symbol !== undefined)
     .map(({ id, symbol, decimals }) => ({ tokenId: id, symbol, decimals }));
+  const [node, push, marketDataUrl] = [
+    new URL(sandbox.nodeUrl),
+    new URL(sandbox.pushUrl),
+    new URL(sandbox.marketDataUrl),
+  ];
   return {
     ...config,
-    fullnodeUrl: [new URL(sandbox.nodeUrl)],
-    fullnodeWsUrl: [new URL(sandbox.pushUrl)],
-    marketDataUrl: new URL(sandbox.marketDataUrl),
+    fullnodeUrl: [node],
+    fullnodeWsUrl: [push],
+    marketDataUrl,
     // It is in this process, where no proxy reaches it.
-    noProxy: [...config.noProxy, ...[sandbox.nodeUrl, sandbox.pushUrl, sandbox.marketDataUrl].map(hostOf)],
+    noProxy: [...config.noProxy, node.host, push.host, marketDataUrl.host],
     tokensFile: [...tokens, ...config.tokensFile],
   };
-}
-
-function hostOf(url: string): string {
-  return new URL(url).host;
 }
 
 /** Creates upstream clients, followers, sources and the server. */

@@ -57,11 +57,12 @@ export type ClientRoutes = {
   readonly persistedOnly: boolean;
 };
 
-/** Handles a request by its path. For a path without a route, it calls `next` if there is one, else it responds with 404. */
-type HandleRequest = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
-
-/** Creates the routes: which path is handled by what. */
-export function createRoutes(options: RoutesOptions): HandleRequest {
+/**
+ * Creates the routes: which path is handled by what.
+ *
+ * @returns handles a request by its path. For a path without a route, it calls `next` if there is one, else it responds with 404
+ */
+export function createRoutes(options: RoutesOptions) {
   const { forClients, hasAdminPages, responses, service, metrics, requestIds, maskError, isStopping } = options;
   const { rest, explorer: built = 'off' } = forClients ?? {};
   const graphiql = createRoute('graphiql', forClients?.persistedOnly ? handleNoGraphiql : handleGraphiql);
@@ -157,11 +158,11 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
     return respondNotFound && createRoute(NOWHERE, respondNotFound);
   }
 
-  return (request, response, next) => {
+  return (request: IncomingMessage, response: ServerResponse, next?: () => void): void => {
     const startedAt = performance.now();
     const { url, headers } = request;
     const { host } = headers;
-    normalize(request);
+    normalizeTarget(request);
     const { endpoint, handle } = routeOf(request);
     if (next !== undefined && endpoint === NOWHERE) {
       Object.assign(request, { url });
@@ -175,19 +176,9 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
   };
 }
 
-const GRAPHQL_PATH_SLASH = `${GRAPHQL_PATH}/`;
-
-/** Writes the target of a request as usual, and `/graphql/` as `/graphql`. */
-function normalize(request: IncomingMessage): void {
-  normalizeTarget(request);
-  const { url } = request;
-  if (url?.startsWith(GRAPHQL_PATH_SLASH) && pathOf(request) === GRAPHQL_PATH_SLASH)
-    request.url = GRAPHQL_PATH + url.slice(GRAPHQL_PATH_SLASH.length);
-}
-
 /** Whether a request is to the GraphQL endpoint. Its target is written as usual then. */
 export function isGraphqlPath(request: IncomingMessage): boolean {
-  normalize(request);
+  normalizeTarget(request);
   return pathOf(request) === GRAPHQL_PATH;
 }
 

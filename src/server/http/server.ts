@@ -9,20 +9,16 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ConnectionLimits } from '../clients/connection-limits.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { badRequest, toHttpText } from '../requests/refusal.ts';
+import type { TransportOptions } from '../transport-options.ts';
 import { createOpenResponses, type OpenResponses } from './open-responses.ts';
 import { type AdminPagesOptions, createRoutes } from './routes.ts';
 
-/** What the HTTP server needs. */
-type HttpServerOptions = {
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+/** What the HTTP server needs. A client that keeps it waiting is disconnected within two periods of `keepAliveMs`. */
+type HttpServerOptions = Pick<TransportOptions, 'connections' | 'metrics' | 'keepAliveMs'> & {
+  readonly handle: ReturnType<typeof createRoutes>;
   readonly responses: OpenResponses;
-  readonly connections: ConnectionLimits | undefined;
-  readonly metrics: Pick<Metrics, 'recordErrors'>;
-  /** How long a client may keep the gateway waiting: it is disconnected within two such periods. */
-  readonly keepAliveMs: number;
   /** Whether a request emits `upgrade`. By default, none does: each is handled. */
   readonly isUpgrade?: (request: IncomingMessage) => boolean;
 };

@@ -41,7 +41,7 @@ export function createHttpServer({ handle, responses, connections, metrics, ...o
     // While the gateway stops, idle connections would keep it running.
     if (!server.listening) setImmediate(() => server.closeIdleConnections());
   });
-  server.on('clientError', createUnreadableHandler(metrics));
+  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => handleUnreadable(code, socket, metrics));
   server.on('connection', responses.addConnection);
   if (connections) server.on('connection', connections.connected);
   return server;
@@ -82,39 +82,29 @@ type Connection = Duplex & { readonly bytesRead?: number; readonly _httpMessage?
 /** How long a client that still sends may read the error: a connection that is closed while bytes arrive loses it. */
 const LINGER_MS = 1_000;
 
-/**
- * Creates the listener of `clientError`: it responds to what Node cannot read with the status that Node would send, and with an
- * error that says why.
- */
-function createUnreadableHandler(metrics: Pick<Metrics, 'recordErrors'>) {
-  return ({ code = '' }: NodeJS.ErrnoException, connection: Duplex): void => {
-    const socket = connection as Connection;
-    // The rest of a request that was refused.
-    if (socket.writableEnded) return;
-    if (!socket.writable || socket._httpMessage?.headersSent) {
-      socket.destroy();
-      return;
-    }
-    const error = ERRORS.get(code) ?? NOT_HTTP;
-    // Browsers open connections in advance, and may never use them.
-    if (socket.bytesRead !== 0) metrics.recordErrors([error]);
-    socket.end(toHttpText(error));
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
-    socket.once('close', () => clearTimeout(timer));
-  };
+/** Responds to what Node cannot read with the status that Node would send, and with an error that says why. */
+function handleUnreadable(code: string, socket: Connection, metrics: Pick<Metrics, 'recordErrors'>): void {
+  // The rest of a request that was refused.
+  if (socket.writableEnded) return;
+  if (!socket.writable || socket._httpMessage?.headersSent) {
+    socket.destroy();
+    return;
+  }
+  const error = ERRORS.get(code) ?? NOT_HTTP;
+  // Browsers open connections in advance, and may never use them.
+  if (socket.bytesRead !== 0) metrics.recordErrors([error]);
+  socket.end(toHttpText(error));
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
 }
 
 const NOT_HTTP = badRequest(400, 'The request is not valid HTTP.');
 
+const TOO_LONG = `The URL and the headers of a request have more than ${maxHeaderSize} bytes. Send a long query as the body of a POST.`;
+
 /** By the codes of Node. */
 const ERRORS: ReadonlyMap<string, typeof NOT_HTTP> = new Map([
-  [
-    'HPE_HEADER_OVERFLOW',
-    badRequest(
-      431,
-      `The URL and the headers of a request have more than ${maxHeaderSize} bytes. Send a long query as the body of a POST.`,
-    ),
-  ],
+  ['HPE_HEADER_OVERFLOW', badRequest(431, TOO_LONG)],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', badRequest(413, 'The chunk extensions of the body are too long.')],
   ['ERR_HTTP_REQUEST_TIMEOUT', badRequest(408, 'The request was not complete in time.')],
 ]);

@@ -74,13 +74,9 @@ export function createRoutes(options: RoutesOptions) {
   const explorer = typeof built === 'string' ? undefined : createExplorer(built, service);
   const explorerPage = explorer && createRoute('explorer', explorer.page);
   const graphql = routes.get(GRAPHQL_PATH);
-  const invalidHost = createRoute('unreadable', (_request, response) => {
-    response.writeHead(400, PLAIN_TEXT).end('The Host header of this request is invalid.\n');
-  });
+  const invalidHost = createTextRoute('unreadable', 400, 'The Host header of this request is invalid.\n');
   const hint = graphql ? `The GraphQL endpoint is ${GRAPHQL_PATH}.` : `This port has ${[...routes.keys()].join(', ')}.`;
-  const notFound = createRoute(NOWHERE, (_request, response) => {
-    response.writeHead(404, PLAIN_TEXT).end(`Not found. ${hint}\n`);
-  });
+  const notFound = createTextRoute(NOWHERE, 404, `Not found. ${hint}\n`);
   const methods = createRoute(NOWHERE, (_request, response) => {
     response.writeHead(204, { allow: 'GET, HEAD, POST, OPTIONS' }).end();
   });
@@ -126,6 +122,10 @@ export function createRoutes(options: RoutesOptions) {
         });
       },
     };
+  }
+
+  function createTextRoute(endpoint: string, status: number, text: string): Route {
+    return createRoute(endpoint, (_request, response) => response.writeHead(status, PLAIN_TEXT).end(text));
   }
 
   function fail(response: ServerResponse, error: unknown): void {

@@ -2,7 +2,7 @@ import { createExchangeVersions } from '../live/chain/exchange-versions.ts';
 import type { Head } from '../live/chain/head.ts';
 import { createHeadFollower } from '../live/chain/head-follower.ts';
 import { createHeadTrades } from '../live/chain/head-trades.ts';
-import { createNodes, type Nodes } from '../live/chain/nodes.ts';
+import { createNodes } from '../live/chain/nodes.ts';
 import { createPastStates } from '../live/chain/past-states.ts';
 import { createPoolCounts } from '../live/chain/pool-counts.ts';
 import { createPoolOrders } from '../live/chain/pool-orders.ts';
@@ -17,15 +17,7 @@ import { createPoolDirectories } from '../upstream/node/pools-reader.ts';
 import type { PushedBlock } from '../upstream/node/push-session.ts';
 import { createStateReader } from '../upstream/node/state-reader.ts';
 import { createSpacing } from '../upstream/spacing.ts';
-import {
-  bulkheadOf,
-  type ConnectedUpstream,
-  circuitOf,
-  healthOf,
-  httpOf,
-  notConfigured,
-  type SourceOptions,
-} from './upstreams.ts';
+import { bulkheadOf, circuitOf, healthOf, httpOf, notConfigured, type SourceOptions } from './upstreams.ts';
 
 /** A state of the main network has 30 MB; this leaves room to grow. */
 const MAX_STATE_BYTES = 128 * 2 ** 20;
@@ -36,18 +28,8 @@ const FIRST_SPACE_MS = 250;
 /** The settings of the version. */
 const FIXED_VERSIONS = { auto: undefined, v1: 'V1', v3: 'V3' } as const;
 
-/** The nodes, which may have websockets. */
-type ConnectedNodes = ConnectedUpstream<'head' | 'nodes' | 'pastStates' | 'poolOrders' | 'pushes' | 'trades'> & {
-  /** The fleet polls the nodes; loaders only read their health. */
-  readonly sources: { readonly nodes: Pick<Nodes, 'all' | 'poll'> };
-  /** Calls a function with each head that is published from now on. */
-  onHead(listener: (head: Head) => void): void;
-  /** Ends the subscriptions to new blocks, and closes the websockets. */
-  unsubscribe(): Promise<void>;
-};
-
-/** Starts to follow the chain of the configured nodes. */
-export function connectNodes(options: SourceOptions): ConnectedNodes {
+/** Starts to follow the chain of the configured nodes, which may have websockets. If none is configured, each read fails. */
+export function connectNodes(options: SourceOptions) {
   const { config, log, now, tracing, fleet } = options;
   const { fullnodeUrl, headPollMs: pollMs, upstreamTimeoutMs: timeoutMs } = config;
   const headers = config.fullnodeHeaders;
@@ -137,7 +119,9 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
   return {
     sources: { head, nodes, pastStates, poolOrders, pushes, trades },
     health: () => healthOfAll(nodes.status().map(({ health }) => health)),
-    onHead: (listener) => void headListeners.push(listener),
+    /** Calls a function with each head that is published from now on. */
+    onHead: (listener: (head: Head) => void) => void headListeners.push(listener),
+    /** Ends the subscriptions to new blocks, and closes the websockets. */
     async unsubscribe() {
       await Promise.all(pushes.map((push) => push.close()));
     },

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type GraphQLError, printSchema } from 'graphql';
+import { printSchema } from 'graphql';
 import type { Service } from '../../graphql/context.ts';
 import { schema } from '../../graphql/schema.ts';
 import type { AccessLog } from '../access-log.ts';
@@ -11,14 +11,9 @@ import { handleGraphiql, handleNoGraphiql, isNavigation } from '../pages/graphiq
 import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, STOPPING } from '../pages/health.ts';
 import { createIndex, INDEX_PATH, SCHEMA_PATH } from '../pages/index-page.ts';
 import { SANDBOX_HEADER } from '../requests/headers.ts';
-import {
-  GRAPHQL_PATH,
-  isRead,
-  normalizeTarget,
-  REQUEST_ID_HEADER,
-  type RequestIds,
-} from '../requests/http-exchange.ts';
+import { GRAPHQL_PATH, isRead, normalizeTarget, REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
 import { internalError, toRefusedResponse } from '../requests/refusal.ts';
+import type { EndpointOptions } from '../transport-options.ts';
 import type { OpenResponses } from './open-responses.ts';
 import { NOWHERE, type RestRoutes, type Route } from './rest.ts';
 
@@ -26,12 +21,9 @@ import { NOWHERE, type RestRoutes, type Route } from './rest.ts';
 const METRICS_PATH = '/metrics';
 
 /** What the pages for operators need: /health, /ready and /metrics. */
-export type AdminPagesOptions = {
+export type AdminPagesOptions = Pick<EndpointOptions, 'metrics' | 'requestIds' | 'maskError'> & {
   readonly service: Service;
-  readonly metrics: Metrics;
-  readonly requestIds: RequestIds;
   readonly accessLog: AccessLog;
-  readonly maskError: (error: unknown) => GraphQLError;
   readonly isStopping: () => boolean;
 };
 

@@ -15,4 +15,4 @@ export type {
   TokenCall,
   TokenServiceFault,
 } from './sandbox/faults.ts';
-export { ConfigError } from './settings/config-error.ts';
+export { ConfigError } from './settings/setting.ts';

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { readVersion, startApp } from './compose/app.ts';
 import { createLog, type Log } from './logging/log.ts';
-import { ConfigError } from './settings/config-error.ts';
 import { readTextFile } from './settings/files.ts';
 import { findIgnoredVariables, readConfig, usesProxies } from './settings/read-config.ts';
 import { redactorOf } from './settings/secrets.ts';
+import { ConfigError } from './settings/setting.ts';
 import { type Config, helpText } from './settings/settings.ts';
 import { findUnknownVariables } from './settings/unknown-variables.ts';
 

@@ -250,7 +250,7 @@ describe('what does the source take from outside', () => {
     expect(importers).toEqual([`${TRACING_START}: ./spans.ts`, `${TRACING_START}: ./grpc-sender.ts`]);
     const start = sources.find(({ path }) => path === TRACING_START);
     const statements = start?.text.matchAll(/^import (?!type ).*'(\.\/.*)';$/gm) ?? [];
-    expect([...statements].map(([, from]) => from)).toEqual(['./http-sender.ts']);
+    expect([...statements].map(([, from]) => from)).toEqual([]);
     const outside = sources
       .filter(({ path }) => !path.startsWith('src/tracing/'))
       .flatMap(({ path, imports }) => imports.map(({ from }) => ({ path, to: join(dirname(path), from) })))
@@ -423,7 +423,7 @@ const BUNDLED = [
 const TRACING_START = 'src/tracing/start.ts';
 
 /** The port of traces, and what starts them. Everything else in the folder is loaded only when they are on. */
-const EAGER_TRACING = [TRACING_START, 'src/tracing/http-sender.ts', 'src/tracing/tracing.ts'];
+const EAGER_TRACING = [TRACING_START, 'src/tracing/tracing.ts'];
 
 const STARTS_PROCESSES = new Set(['node:child_process', 'playwright-core']);
 

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import type { Instant } from '../domain/instant.ts';
-import type { Fleet } from '../fleet/fleet.ts';
 import type { Service } from '../graphql/context.ts';
 import { type AddressLimits, mapLimits } from '../graphql/limits.ts';
 import { schema } from '../graphql/schema.ts';
@@ -15,13 +14,13 @@ import { createTradesAtHead } from '../loaders/trades-at-head.ts';
 import { createWindowStarts } from '../loaders/window-starts.ts';
 import type { Log } from '../logging/log.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import { createGatewayServer, type GatewayServer } from '../server/gateway-server.ts';
+import { createGatewayServer } from '../server/gateway-server.ts';
 import { createMetrics } from '../server/metrics/metrics.ts';
 import { type PersistedDocuments, preparePersistedDocuments } from '../server/operations/persisted-documents.ts';
 import { type BuiltExplorer, readExplorer } from '../server/pages/explorer-files.ts';
-import { ConfigError } from '../settings/config-error.ts';
 import { MAX_INT32 } from '../settings/readers.ts';
 import { DEFAULT_BURST_SECONDS } from '../settings/server-settings.ts';
+import { ConfigError } from '../settings/setting.ts';
 import type { Config } from '../settings/settings.ts';
 import { startTracing } from '../tracing/start.ts';
 import type { Tracing } from '../tracing/tracing.ts';
@@ -31,16 +30,7 @@ import { connectNodes } from './nodes.ts';
 import { connectMarketData, connectTokens } from './upstreams.ts';
 
 /** The gateway with its sources. */
-export type App = GatewayServer & {
-  /** What operations are executed with. */
-  readonly service: Service;
-  /** The fleet that it is a replica of; `undefined` if it is alone. */
-  readonly fleet: Fleet | undefined;
-  /** The name of the other chain that its fleet follows, after a few seconds at most; `undefined` if it is the same. */
-  otherChain(): Promise<string | undefined>;
-  /** Closes the server, then the followers and their connections. */
-  close(): Promise<void>;
-};
+export type App = ReturnType<typeof createApp>;
 
 /** What an app is created with. */
 type AppOptions = {
@@ -55,16 +45,9 @@ type AppOptions = {
   /** The explorer; by default, it is off. */
   readonly explorer?: BuiltExplorer;
   /** Creates the store of the history. */
-  readonly createStore?: CreateStore | undefined;
+  readonly createStore?: CreateStore;
   /** How long a read of the history may take; five seconds by default. */
   readonly historyTimeoutMs?: number;
-};
-
-/** An app that is started, and the hosts of its upstreams. */
-type StartedApp = App & {
-  readonly upstreams: { readonly node: readonly string[]; readonly marketData: string | undefined };
-  /** Whether browsers get the explorer. */
-  readonly hasExplorer: boolean;
 };
 
 /**
@@ -72,10 +55,14 @@ type StartedApp = App & {
  *
  * @throws ConfigError if a persisted document cannot be executed, or if the fleet follows another chain
  */
-export async function startApp(config: Config, log: Log): Promise<StartedApp> {
+export async function startApp(config: Config, log: Log) {
   const documents = readDocuments(config);
   const isSandbox = config.fullnodeUrl.length === 0 && config.marketDataUrl === undefined;
-  const sandbox = isSandbox ? await startSandbox(config) : undefined;
+  const { sandboxBlockMs: blockMs, sandboxExchange: exchange } = config;
+  // The code of the sandbox is loaded only here.
+  const sandbox = isSandbox
+    ? await (await import('../sandbox/sandbox.ts')).createSandbox({ blockMs, exchange })
+    : undefined;
   let app: App | undefined;
   const close = async () => {
     await app?.close();
@@ -86,13 +73,14 @@ export async function startApp(config: Config, log: Log): Promise<StartedApp> {
     const effective = sandbox ? withSandbox(sandbox, config) : config;
     const tracing = await startTracing({ ...config, version: readVersion(), log });
     const explorer = await readExplorer(config, log);
-    const createStore = createHistoryStore;
-    app = createApp({ config: effective, isSandbox, log, tracing, documents, explorer, createStore });
+    app = createApp({ config: effective, isSandbox, log, tracing, documents, explorer });
     const otherChain = await app.otherChain();
     if (otherChain !== undefined) throw new ConfigError([otherChainProblem(config, otherChain)]);
     return {
       ...app,
+      /** Whether browsers get the explorer. */
       hasExplorer: typeof explorer !== 'string',
+      /** The hosts of its upstreams. */
       upstreams: {
         node: effective.fullnodeUrl.map(({ host }) => host),
         marketData: effective.marketDataUrl?.host,
@@ -105,30 +93,25 @@ export async function startApp(config: Config, log: Log): Promise<StartedApp> {
   }
 }
 
-/** Starts the sandbox. Its code is loaded only here. */
-async function startSandbox({ sandboxBlockMs: blockMs, sandboxExchange: exchange }: Config): Promise<Sandbox> {
-  const { createSandbox } = await import('../sandbox/sandbox.ts');
-  return createSandbox({ blockMs, exchange });
-}
-
 /** The settings with the sandbox as both upstreams, and with its tokens. The configured tokens override them. */
 function withSandbox(sandbox: Sandbox, config: Config): Config {
   const tokens = sandbox.chain.tokens
     .filter((token) => token.symbol !== undefined)
     .map(({ id, symbol, decimals }) => ({ tokenId: id, symbol, decimals }));
+  const [node, push, marketDataUrl] = [
+    new URL(sandbox.nodeUrl),
+    new URL(sandbox.pushUrl),
+    new URL(sandbox.marketDataUrl),
+  ];
   return {
     ...config,
-    fullnodeUrl: [new URL(sandbox.nodeUrl)],
-    fullnodeWsUrl: [new URL(sandbox.pushUrl)],
-    marketDataUrl: new URL(sandbox.marketDataUrl),
+    fullnodeUrl: [node],
+    fullnodeWsUrl: [push],
+    marketDataUrl,
     // It is in this process, where no proxy reaches it.
-    noProxy: [...config.noProxy, ...[sandbox.nodeUrl, sandbox.pushUrl, sandbox.marketDataUrl].map(hostOf)],
+    noProxy: [...config.noProxy, node.host, push.host, marketDataUrl.host],
     tokensFile: [...tokens, ...config.tokensFile],
   };
-}
-
-function hostOf(url: string): string {
-  return new URL(url).host;
 }
 
 /** Creates upstream clients, followers, sources and the server. */
@@ -140,9 +123,9 @@ export function createApp({
   tracing,
   documents = readDocuments(config),
   explorer = 'off',
-  createStore,
+  createStore = createHistoryStore,
   historyTimeoutMs,
-}: AppOptions): App {
+}: AppOptions) {
   const version = readVersion();
   const metrics = createMetrics(version, isSandbox);
   const fleet = connectFleet({ config, log, metrics, now });
@@ -187,10 +170,14 @@ export function createApp({
 
   return {
     ...server,
+    /** What operations are executed with. */
     service,
+    /** The fleet that it is a replica of; `undefined` if it is alone. */
     fleet,
+    /** The name of the other chain that its fleet follows, after a few seconds at most; `undefined` if it is the same. */
     otherChain: async () => fleet?.otherChain(nodes.sources.nodes),
-    async close() {
+    /** Closes the server, then the followers and their connections. */
+    async close(): Promise<void> {
       // Another replica records the history from now on.
       fleet?.leave();
       // First of all: a process that is killed before it unsubscribes leaves a leak in the node.

@@ -1,23 +1,11 @@
-import type { Instant } from '../domain/instant.ts';
-import { createFleet, type Fleet } from '../fleet/fleet.ts';
+import { createFleet } from '../fleet/fleet.ts';
 import { createRedis } from '../fleet/redis.ts';
-import type { Log } from '../logging/log.ts';
-import { createOtherChainLog, createRedisLog } from '../logging/upstream-log.ts';
-import type { Metrics } from '../server/metrics/metrics.ts';
+import { createRedisLog } from '../logging/upstream-log.ts';
 import type { Config } from '../settings/settings.ts';
-
-type FleetOptions = {
-  readonly config: Config;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly now: () => Instant;
-};
-
-/** A fleet, and the connection to its Redis. */
-type ConnectedFleet = Fleet & { disconnect(): void };
+import type { SourceOptions } from './upstreams.ts';
 
 /** Joins the fleet of the configured Redis. @returns `undefined` if none is configured */
-export function connectFleet({ config, log, metrics, now }: FleetOptions): ConnectedFleet | undefined {
+export function connectFleet({ config, log, metrics, now }: Pick<SourceOptions, 'config' | 'log' | 'metrics' | 'now'>) {
   const { redisUrl: urls, redisPrefix: prefix } = config;
   if (urls.length === 0) return undefined;
   const redis = createRedis({ urls, prefix, watcher: createRedisLog(log) });
@@ -29,7 +17,9 @@ export function connectFleet({ config, log, metrics, now }: FleetOptions): Conne
     maxWaitMs: config.upstreamTimeoutMs / 2,
     now,
     watcher: metrics.watchFleet(),
-    onOtherChain: createOtherChainLog(log),
+    onOtherChain(chain) {
+      log.error({ chain }, 'Redis has the fleet of another chain: the gateway works alone; see REDIS_PREFIX');
+    },
   });
   return { ...fleet, disconnect: redis.close };
 }

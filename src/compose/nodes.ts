@@ -2,20 +2,13 @@ import { createExchangeVersions } from '../live/chain/exchange-versions.ts';
 import type { Head } from '../live/chain/head.ts';
 import { createHeadFollower } from '../live/chain/head-follower.ts';
 import { createHeadTrades } from '../live/chain/head-trades.ts';
-import { createNodes, type Nodes } from '../live/chain/nodes.ts';
+import { createNodes } from '../live/chain/nodes.ts';
 import { createPastStates } from '../live/chain/past-states.ts';
 import { createPoolCounts } from '../live/chain/pool-counts.ts';
 import { createPoolOrders } from '../live/chain/pool-orders.ts';
 import { createRecentHeads } from '../live/chain/recent-heads.ts';
 import { nodesNotConfigured } from '../live/not-configured.ts';
-import {
-  createHeadLog,
-  createLostPoolsLog,
-  createNodeLog,
-  createPushLog,
-  createTradesLog,
-  createVersionLog,
-} from '../logging/upstream-log.ts';
+import { createHeadLog, createNodeLog, createPushLog, createTradesLog } from '../logging/upstream-log.ts';
 import { healthOfAll } from '../upstream/health.ts';
 import { type BlockPush, createBlockPush } from '../upstream/node/block-push.ts';
 import { createNodeClient } from '../upstream/node/client.ts';
@@ -24,15 +17,7 @@ import { createPoolDirectories } from '../upstream/node/pools-reader.ts';
 import type { PushedBlock } from '../upstream/node/push-session.ts';
 import { createStateReader } from '../upstream/node/state-reader.ts';
 import { createSpacing } from '../upstream/spacing.ts';
-import {
-  bulkheadOf,
-  type ConnectedUpstream,
-  circuitOf,
-  healthOf,
-  httpOf,
-  notConfigured,
-  type SourceOptions,
-} from './upstreams.ts';
+import { bulkheadOf, circuitOf, healthOf, httpOf, notConfigured, type SourceOptions } from './upstreams.ts';
 
 /** A state of the main network has 30 MB; this leaves room to grow. */
 const MAX_STATE_BYTES = 128 * 2 ** 20;
@@ -46,18 +31,8 @@ const TRADES_RETRY_MS = 10_000;
 /** The settings of the version. */
 const FIXED_VERSIONS = { auto: undefined, v1: 'V1', v3: 'V3' } as const;
 
-/** The nodes, which may have websockets. */
-type ConnectedNodes = ConnectedUpstream<'head' | 'nodes' | 'pastStates' | 'poolOrders' | 'pushes' | 'trades'> & {
-  /** The fleet polls the nodes; loaders only read their health. */
-  readonly sources: { readonly nodes: Pick<Nodes, 'all' | 'poll'> };
-  /** Calls a function with each head that is published from now on. */
-  onHead(listener: (head: Head) => void): void;
-  /** Ends the subscriptions to new blocks, and closes the websockets. */
-  unsubscribe(): Promise<void>;
-};
-
-/** Starts to follow the chain of the configured nodes. */
-export function connectNodes(options: SourceOptions): ConnectedNodes {
+/** Starts to follow the chain of the configured nodes, which may have websockets. If none is configured, each read fails. */
+export function connectNodes(options: SourceOptions) {
   const { config, log, now, tracing, fleet } = options;
   const { fullnodeUrl, headPollMs: pollMs, upstreamTimeoutMs: timeoutMs } = config;
   const headers = config.fullnodeHeaders;
@@ -80,7 +55,9 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
   const versions = createExchangeVersions({
     fixed: FIXED_VERSIONS[config.exchangeVersion],
     probeMs: config.exchangeProbeMs,
-    onChange: createVersionLog(log),
+    onChange(version) {
+      log.info({ exchangeVersion: version }, `the pools of version ${version.slice(1)} of the exchange trade`);
+    },
   });
   const nodes = createNodes({
     clients: [first, ...others],
@@ -90,7 +67,12 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
     maxPauseMs: config.upstreamMaxPauseMs,
     watch: createNodeLog(log, fullnodeUrl.length),
   });
-  const poolCounts = createPoolCounts(createLostPoolsLog(log));
+  const poolCounts = createPoolCounts((lost) =>
+    log.warn(
+      lost,
+      'an exchange state has fewer pools than the state at a lower height: the database of the node may be damaged',
+    ),
+  );
   const together = fleet?.chain(nodes, directories.of);
   const recent = createRecentHeads(config.maxResumedHeights);
   const bulkhead = bulkheadOf(options, 'NODE');
@@ -141,7 +123,9 @@ export function connectNodes(options: SourceOptions): ConnectedNodes {
   return {
     sources: { head, nodes, pastStates, poolOrders, pushes, trades },
     health: () => healthOfAll(nodes.status().map(({ health }) => health)),
-    onHead: (listener) => void headListeners.push(listener),
+    /** Calls a function with each head that is published from now on. */
+    onHead: (listener: (head: Head) => void) => void headListeners.push(listener),
+    /** Ends the subscriptions to new blocks, and closes the websockets. */
     async unsubscribe() {
       await Promise.all(pushes.map((push) => push.close()));
     },

@@ -7,9 +7,8 @@ import { createMarketFollower } from '../live/market/lists.ts';
 import { createOrderBooks } from '../live/market/order-books.ts';
 import { marketDataNotConfigured } from '../live/not-configured.ts';
 import { fixedTokens, followTokens } from '../live/tokens.ts';
-import type { Sources } from '../loaders/sources.ts';
 import type { Log } from '../logging/log.ts';
-import { createCallLog, createTokenLog, createUnreadableLog, createUpstreamLog } from '../logging/upstream-log.ts';
+import { createTokenLog, createUnreadableLog, createUpstreamLog } from '../logging/upstream-log.ts';
 import type { Metrics } from '../server/metrics/metrics.ts';
 import { redactorOf } from '../settings/secrets.ts';
 import type { Config } from '../settings/settings.ts';
@@ -17,7 +16,7 @@ import { RESERVED_CONNECTIONS } from '../settings/upstream-settings.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { type Bulkhead, createBulkhead } from '../upstream/bulkhead.ts';
 import { type Circuit, createCircuit } from '../upstream/circuit.ts';
-import { createHealthRecord, type HealthRecord, type UpstreamHealth } from '../upstream/health.ts';
+import { createHealthRecord, type HealthRecord } from '../upstream/health.ts';
 import { createHttpClient, type HttpClient, type HttpClientOptions } from '../upstream/http.ts';
 import { createMarketDataClient } from '../upstream/market-data/client.ts';
 import { createTokenService } from '../upstream/token-service.ts';
@@ -33,18 +32,11 @@ export type SourceOptions = {
   readonly fleet?: Fleet | undefined;
 };
 
-/** The sources of an upstream. If it is not configured, each read fails. */
-export type ConnectedUpstream<Name extends keyof Sources> = {
-  readonly sources: Pick<Sources, Name>;
-  health(): UpstreamHealth;
-  disconnect(): Promise<void>;
-};
-
 /** Of the market-data host and of the token service. */
 const MAX_LIST_BYTES = 32 * 2 ** 20;
 
-/** Starts to follow the configured market-data host. */
-export function connectMarketData(options: SourceOptions): ConnectedUpstream<'market' | 'orderBooks'> {
+/** Starts to follow the configured market-data host. If none is configured, each read fails. */
+export function connectMarketData(options: SourceOptions) {
   const { config, log, now, tracing, fleet } = options;
   const { marketDataUrl: baseUrl, marketDataPartner: partner, upstreamTimeoutMs: timeoutMs } = config;
   const health = healthOf(options, 'MARKET_DATA', baseUrl?.host ?? 'none');
@@ -97,15 +89,17 @@ export function healthOf<Name extends AnyUpstream>(
   upstream: Name,
   host: string,
 ): HealthRecord<Name> {
-  const logCall = createCallLog(log, host);
+  const isLogged = log.isLevelEnabled('debug');
   return createHealthRecord(upstream, now, (call) => {
     metrics.recordUpstreamCall(call, host);
-    logCall?.(call);
+    const { method, outcome, seconds } = call;
+    if (isLogged)
+      log.debug({ upstream, host, method, outcome, ms: Math.round(seconds * 10_000) / 10 }, 'upstream call');
   });
 }
 
 /** Starts to follow the token service, if there is one. */
-export function connectTokens(options: SourceOptions): Omit<ConnectedUpstream<'tokens'>, 'health'> {
+export function connectTokens(options: SourceOptions) {
   const { config, log, now, tracing } = options;
   const { tokensUrl: url, tokensPollMs: pollMs, upstreamTimeoutMs: timeoutMs, tokensFile: configured } = config;
   const known = [...KNOWN_TOKENS.values()];

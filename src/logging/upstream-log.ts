@@ -1,4 +1,3 @@
-import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import type { AnyUpstream } from '../errors.ts';
 import type { RedisWatcher } from '../fleet/redis.ts';
 import type { HistoryWatcher } from '../history/database-health.ts';
@@ -7,12 +6,18 @@ import type { Head } from '../live/chain/head.ts';
 import type { HeadWatcher } from '../live/chain/head-follower.ts';
 import type { TradesWatcher } from '../live/chain/head-trades.ts';
 import type { NodeWatcher } from '../live/chain/node.ts';
-import type { LostPools } from '../live/chain/pool-counts.ts';
 import type { TokenWatcher } from '../live/tokens.ts';
-import type { UpstreamCall } from '../upstream/health.ts';
 import type { Endpoint } from '../upstream/market-data/client.ts';
 import type { NodeClient } from '../upstream/node/client.ts';
 import { describeError, type Log } from './log.ts';
+
+/** Logs when something fails and when it works again, each with the same facts. */
+function logOutages(log: Log, failed: string, recovered: string, facts: object = {}): Watcher {
+  return {
+    failed: (error) => log.warn({ ...facts, ...describeError(error) }, failed),
+    recovered: () => log.info(facts, recovered),
+  };
+}
 
 /**
  * Logs when an upstream begins to fail and when it can be read again: once each, however many followers read it.
@@ -44,27 +49,20 @@ export function createUpstreamLog(log: Log, upstream: AnyUpstream): () => Watche
  * @returns creates the watcher of a node
  */
 export function createNodeLog(log: Log, nodes: number): (node: NodeClient) => NodeWatcher {
-  return ({ name: node }) => ({
-    failed(error) {
-      if (nodes > 1) log.warn({ node, ...describeError(error) }, 'one of the nodes cannot be read');
-    },
-    recovered() {
-      if (nodes > 1) log.info({ node }, 'one of the nodes can be read again');
-    },
-    pastStates: {
-      failed: (error) => log.warn({ node, ...describeError(error) }, 'a node cannot read earlier states'),
-      recovered: () => log.info({ node }, 'a node can read earlier states again'),
-    },
-  });
+  const unlogged: Watcher = { failed() {}, recovered() {} };
+  return ({ name: node }) => {
+    const [failed, recovered] = ['one of the nodes cannot be read', 'one of the nodes can be read again'];
+    const [lost, found] = ['a node cannot read earlier states', 'a node can read earlier states again'];
+    const watcher = nodes > 1 ? logOutages(log, failed, recovered, { node }) : unlogged;
+    return { ...watcher, pastStates: logOutages(log, lost, found, { node }) };
+  };
 }
 
 /** Logs when a node cannot push new blocks, and when the first one has come: once each. */
-export function createPushLog(log: Log, node: string): { failed(error: unknown): void; pushing(): void } {
-  return {
-    failed: (error) =>
-      log.warn({ node, ...describeError(error) }, 'a node does not push new blocks: the gateway polls it instead'),
-    pushing: () => log.info({ node }, 'a node pushes new blocks'),
-  };
+export function createPushLog(log: Log, node: string) {
+  const failing = 'a node does not push new blocks: the gateway polls it instead';
+  const { failed, recovered: pushing } = logOutages(log, failing, 'a node pushes new blocks', { node });
+  return { failed, pushing };
 }
 
 /** Logs when the token service cannot be read, and how many of its entries were skipped. */
@@ -99,13 +97,6 @@ export function createUnreadableLog(log: Log, now: () => number) {
   };
 }
 
-/** Logs each call to a host at level debug. @returns `undefined` where that level is off */
-export function createCallLog(log: Log, host: string): ((call: UpstreamCall) => void) | undefined {
-  if (!log.isLevelEnabled('debug')) return undefined;
-  return ({ upstream, method, outcome, seconds }) =>
-    log.debug({ upstream, host, method, outcome, ms: Math.round(seconds * 10_000) / 10 }, 'upstream call');
-}
-
 /**
  * Logs when the node cannot be read, when its tip is far below the served height, and each head at level debug.
  *
@@ -130,18 +121,15 @@ export function createHeadLog(log: Log, published: (head: Head) => void): HeadWa
 
 /** Logs when the trades of blocks cannot be read, and when they can be read again: once each. It logs each block whose trades are wrong. */
 export function createTradesLog(log: Log): TradesWatcher {
+  const watch = (trades: string) =>
+    logOutages(
+      log,
+      `${trades} cannot be read from the nodes: other data is not affected`,
+      `${trades} can be read again`,
+    );
   return {
-    failed: (error) =>
-      log.warn(describeError(error), 'the trades of blocks cannot be read from the nodes: other data is not affected'),
-    recovered: () => log.info('the trades of blocks can be read again'),
-    past: {
-      failed: (error) =>
-        log.warn(
-          describeError(error),
-          'the trades of earlier blocks cannot be read from the nodes: other data is not affected',
-        ),
-      recovered: () => log.info('the trades of earlier blocks can be read again'),
-    },
+    ...watch('the trades of blocks'),
+    past: watch('the trades of earlier blocks'),
     undecodable: (beaconHeight) =>
       log.warn(
         { beaconHeight },
@@ -153,21 +141,6 @@ export function createTradesLog(log: Log): TradesWatcher {
         'the amounts of pools do not follow from the trades of a block: the node or the gateway is wrong',
       ),
   };
-}
-
-/** Logs which version of the exchange trades, when it is known and when it changes. */
-export function createVersionLog(log: Log): (version: ExchangeVersion) => void {
-  return (version) =>
-    log.info({ exchangeVersion: version }, `the pools of version ${version.slice(1)} of the exchange trade`);
-}
-
-/** Logs a state that has lost pools. */
-export function createLostPoolsLog(log: Log): (lost: LostPools) => void {
-  return (lost) =>
-    log.warn(
-      lost,
-      'an exchange state has fewer pools than the state at a lower height: the database of the node may be damaged',
-    );
 }
 
 /** Logs when the database of the history fails, when it works again, and when it is refused. */
@@ -206,12 +179,6 @@ export function createRedisLog(log: Log): RedisWatcher {
     unavailable: (error) =>
       log.warn({ error: messageOf(error) }, 'Redis cannot be used: the gateway works alone until it can'),
   };
-}
-
-/** Logs that a fleet follows another chain. */
-export function createOtherChainLog(log: Log): (chain: string) => void {
-  return (chain) =>
-    log.error({ chain }, 'Redis has the fleet of another chain: the gateway works alone; see REDIS_PREFIX');
 }
 
 function messageOf(error: unknown): string {

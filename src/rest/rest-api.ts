@@ -15,9 +15,6 @@ import { writeTickers } from './tickers.ts';
 import { writeTrades } from './trades.ts';
 import { writeHistory, writeSearch, writeSymbol } from './udf.ts';
 
-/** The documents of the REST API. */
-export type RestApi = ReturnType<typeof createRestApi>;
-
 /**
  * Creates the REST API: the three documents of a market-data host in its shapes, trades, and candles also as TradingView's
  * Universal Datafeed, from the data that GraphQL operations read. A document is written once for all clients, and again when something

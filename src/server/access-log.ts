@@ -22,20 +22,7 @@ type AccessEvent = AccessDetails & {
  * Writes a line for each request and operation, or only for refused operations and internal errors. A line never contains the
  * text of a query, its variables or the parameters of a URL.
  */
-export type AccessLog = {
-  /** Whether every request and operation is logged. */
-  readonly isAll: boolean;
-  /**
-   * Called with each request before it is handled; `undefined` if there is nothing to do.
-   *
-   * @returns the bytes that its connection has sent before
-   */
-  readonly onRequest: ((request: IncomingMessage, requestId: string) => number) | undefined;
-  /** Called with each request when its response has ended; `undefined` if no request is logged. */
-  readonly onResponse: ((exchange: HttpExchange, access: AccessDetails | undefined) => void) | undefined;
-  /** Called with each event on a websocket; `undefined` if none is logged. */
-  readonly onEvent: ((event: AccessEvent) => void) | undefined;
-};
+export type AccessLog = ReturnType<typeof createAccessLog>;
 
 type AccessLogOptions = {
   readonly mode: AccessLogMode;
@@ -44,7 +31,7 @@ type AccessLogOptions = {
 };
 
 /** Creates the access log. It reads the mode and the log level once, so that it costs nothing when it is off. */
-export function createAccessLog({ mode, log, clients }: AccessLogOptions): AccessLog {
+export function createAccessLog({ mode, log, clients }: AccessLogOptions) {
   const isOn = mode !== 'off' && log.isLevelEnabled('info');
   const isAll = isOn && mode === 'all';
   const isTraced = log.isLevelEnabled('trace');
@@ -80,9 +67,17 @@ export function createAccessLog({ mode, log, clients }: AccessLogOptions): Acces
   }
 
   return {
+    /** Whether every request and operation is logged. */
     isAll,
+    /**
+     * Called with each request before it is handled; `undefined` if there is nothing to do.
+     *
+     * @returns the bytes that its connection has sent before
+     */
     onRequest: isAll || isTraced ? onRequest : undefined,
+    /** Called with each request when its response has ended; `undefined` if no request is logged. */
     onResponse: isOn ? onResponse : undefined,
+    /** Called with each event on a websocket; `undefined` if none is logged. */
     onEvent: isOn ? onEvent : undefined,
   };
 }

@@ -5,7 +5,8 @@ import { promisify } from 'node:util';
 import type { OpenResponses } from './http/open-responses.ts';
 import type { WebSocketTransport } from './websocket/transport.ts';
 
-type StopOptions = {
+/** What is stopped, and how fast. */
+export type StopOptions = {
   readonly server: Server;
   readonly responses: OpenResponses;
   readonly webSockets: WebSocketTransport;

@@ -1,11 +1,15 @@
 import type { GraphQLError } from 'graphql';
+import type { Instant } from '../domain/instant.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { ClientAddresses } from './clients/client-address.ts';
 import type { ConnectionLimits } from './clients/connection-limits.ts';
 import type { RateLimits } from './clients/rate-limits.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import type { MinimumHeights } from './operations/minimum-heights.ts';
+import type { PersistedQueries } from './operations/persisted-queries.ts';
 import type { Pipeline } from './operations/pipeline.ts';
 import type { RespondOver } from './operations/query-responses.ts';
+import type { EventStreamOptions } from './requests/event-stream.ts';
 import type { RequestIds } from './requests/http-exchange.ts';
 
 /** What all that clients request share: GraphQL on every transport, and the REST API. */
@@ -16,13 +20,19 @@ export type EndpointOptions = {
   readonly minimumHeights: Pick<MinimumHeights, 'reach' | 'reachSent'>;
   readonly requestIds: RequestIds;
   readonly maskError: (error: unknown) => GraphQLError;
+  readonly metrics: Metrics;
+  readonly now: () => Instant;
+  /** Whether the data is simulated. */
+  readonly isSandbox: boolean;
 };
 
 /** What the transports of GraphQL operations share. */
-export type TransportOptions = EndpointOptions & {
-  readonly pipeline: Pipeline;
-  readonly respondOver: RespondOver;
-  /** Origins whose pages may send operations and open websockets, besides the gateway's own. */
-  readonly corsOrigins: readonly string[];
-  readonly tracing?: Tracing | undefined;
-};
+export type TransportOptions = EndpointOptions &
+  EventStreamOptions & {
+    readonly pipeline: Pipeline;
+    readonly persisted: PersistedQueries;
+    readonly respondOver: RespondOver;
+    /** Origins whose pages may send operations and open websockets, besides the gateway's own. */
+    readonly corsOrigins: readonly string[];
+    readonly tracing?: Tracing | undefined;
+  };

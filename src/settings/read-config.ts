@@ -1,12 +1,11 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { redactUrls } from '../logging/redact.ts';
-import { ConfigError } from './config-error.ts';
 import { DEFAULT_HISTORY_FILE, requireDatabaseFile } from './history-database.ts';
 import { redactorOf } from './secrets.ts';
-import { flagOf, type Setting } from './setting.ts';
+import { ConfigError, flagOf, type Setting } from './setting.ts';
 import { type Config, SETTINGS } from './settings.ts';
-import { findRenamedVariables, findUnknownVariables, renamedTo } from './unknown-variables.ts';
+import { findRenamedVariables, findUnknownVariables, RENAMED } from './unknown-variables.ts';
 
 const ALL = Object.values<Setting>(SETTINGS);
 
@@ -219,7 +218,7 @@ function readFlags(args: readonly string[], problems: string[]): Flags {
       if (known.has(token.name) && token.value === undefined) problems.push(`${token.rawName} needs a value`);
     } else {
       mayBelongToSecret = true;
-      const now = renamedTo(token.rawName);
+      const now = RENAMED.get(token.rawName);
       const hint = now === undefined ? 'see --help' : `it is now ${now}`;
       problems.push(`${FLAG.test(token.rawName) ? token.rawName : place} is not a flag: ${hint}`);
       reported.add(token.index);

@@ -1,5 +1,5 @@
 import { toConfig } from './read-config.ts';
-import type { OptionKind, Setting } from './setting.ts';
+import type { OptionKind } from './setting.ts';
 import { type Config, SETTINGS } from './settings.ts';
 import { nearestOf } from './unknown-variables.ts';
 
@@ -19,7 +19,8 @@ export function readOptions(options: object, found: readonly string[] = []): Con
       const { option: name } = setting;
       const value = values.get(name);
       if (value === undefined) return { name, text: setting.optionDefault ?? setting.default };
-      const { expected, toText } = typeOf(setting);
+      const { kind = 'text' } = setting;
+      const { expected, toText } = typeof kind === 'string' ? TYPES[kind] : TYPES.text;
       const text = toText(value);
       return text === undefined ? { name, text: '', expected } : { name, text };
     },
@@ -53,10 +54,6 @@ const TYPES: Readonly<Record<Extract<OptionKind, string>, OptionType>> = {
   number: { expected: 'a number', toText: (value) => (typeof value === 'number' ? String(value) : undefined) },
   boolean: { expected: 'true or false', toText: (value) => (typeof value === 'boolean' ? String(value) : undefined) },
 };
-
-function typeOf({ kind = 'text' }: Setting): OptionType {
-  return typeof kind === 'string' ? TYPES[kind] : TYPES.text;
-}
 
 function toText(value: unknown): string | undefined {
   return isText(value) ? value : undefined;

@@ -9,19 +9,6 @@ export const MAX_INT32 = 2 ** 31 - 1;
 /** Minimum of intervals. Shorter ones would only load the upstreams. */
 export const MIN_INTERVAL_MS = 50;
 
-/** Reads a whole number from `min` to `max`. @throws Error that says what was expected */
-export function readWhole(text: string, min: number, max: number): number {
-  const number = Number(text);
-  if (!/^\d+$/.test(text) || number < min || number > max)
-    throw new Error(`expected a whole number from ${min} to ${max}`);
-  return number;
-}
-
-/** Reads a limit that is `undefined` when it is 0 or not set. @throws Error that says what was expected */
-export function readOptionalLimit(text: string): number | undefined {
-  return (text === '' ? 0 : readWhole(text, 0, MAX_INT32)) || undefined;
-}
-
 /** Reads values separated by commas; none if the text is empty. @throws Error of `read` */
 export function readList<Value>(text: string, read: (text: string) => Value): readonly Value[] {
   return text === '' ? [] : text.split(',').map((part) => read(part.trim()));
@@ -181,12 +168,6 @@ export function readShare(text: string): number {
   return share;
 }
 
-/** Reads true or false. @throws Error that says what was expected */
-export function readBoolean(text: string): boolean {
-  if (text !== 'true' && text !== 'false') throw new Error('expected true or false');
-  return text === 'true';
-}
-
 /** Origins of these schemes are `null`, or no page has them. */
 const NO_PAGE = /^(about|blob|data|ftp|javascript|wss?):/i;
 
@@ -204,13 +185,6 @@ export function readOrigins(text: string): readonly string[] {
       );
     return origin;
   });
-}
-
-/** Reads one of these words. @throws Error that lists them */
-export function readOneOf<Word extends string>(text: string, words: readonly Word[]): Word {
-  const word = words.find((known) => known === text);
-  if (word === undefined) throw new Error(`expected one of ${words.join(', ')}`);
-  return word;
 }
 
 /** Reads the id of a token. @throws Error that says what was expected */

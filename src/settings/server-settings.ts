@@ -1,9 +1,21 @@
 import { ADDRESS_LIMITS } from '../graphql/limits.ts';
 import { LOG_LEVELS } from '../logging/log.ts';
 import { ACCESS_LOG_MODES } from '../server/access-log.ts';
+import { OTLP_PROTOCOLS, TRACE_SAMPLERS } from '../tracing/tracing.ts';
 import { readPersistedManifest } from './files.ts';
-import { MIN_INTERVAL_MS, readList, readProxy, readUrl } from './readers.ts';
-import { BOOLEAN, declare, INTERVAL, LIST, OPTIONAL_LIMIT, oneOf, optional, PORT, whole } from './setting.ts';
+import { MIN_INTERVAL_MS, readHeaderPairs, readList, readPairs, readProxy, readShare, readUrl } from './readers.ts';
+import {
+  BOOLEAN,
+  declare,
+  INTERVAL,
+  LIST,
+  OPTIONAL_LIMIT,
+  OPTIONAL_URL,
+  oneOf,
+  optional,
+  PORT,
+  whole,
+} from './setting.ts';
 
 /** The default of `RATE_LIMIT_BURST`, in seconds of `RATE_LIMIT_PER_SECOND`. */
 export const DEFAULT_BURST_SECONDS = 10;
@@ -105,5 +117,68 @@ export const RATE_LIMITS = declare({
     meaning:
       'Proxies whose `X-Forwarded-For` headers are trusted: addresses or ranges, or `loopback`, `linklocal`, `uniquelocal`.',
     read: (text) => readList(text, readProxy),
+  },
+});
+
+const PAIRS = 'Written as `name=value` pairs, percent-encoded and separated by commas.';
+
+const OPENTELEMETRY = { isIgnoredIfWrong: true } as const;
+
+/** Reads a text in upper or lower case. */
+function anyCase<Value>(read: (text: string) => Value) {
+  return (text: string) => read(text.toLowerCase());
+}
+
+/** The variables of OpenTelemetry, with its names, meanings and defaults, and read by its rules. */
+export const TRACES = declare({
+  otelExporterOtlpEndpoint: {
+    ...OPENTELEMETRY,
+    ...OPTIONAL_URL,
+    meaning:
+      'URL of an OpenTelemetry receiver. If it is set, the gateway sends traces to `<URL>/v1/traces`, or with grpc to the host of the URL.',
+  },
+  otelExporterOtlpHeaders: {
+    ...OPENTELEMETRY,
+    meaning: `HTTP headers of every request to the receiver. ${PAIRS}`,
+    isSecret: true,
+    read: readHeaderPairs,
+  },
+  otelExporterOtlpProtocol: {
+    ...OPENTELEMETRY,
+    kind: OTLP_PROTOCOLS,
+    default: OTLP_PROTOCOLS[0],
+    meaning: `How traces are sent: ${OTLP_PROTOCOLS.join(', ')}. Receivers usually have another port for grpc, 4317.`,
+    read: anyCase(oneOf(OTLP_PROTOCOLS).read),
+  },
+  otelServiceName: {
+    meaning:
+      'Name of the gateway in traces. By default, service.name in `OTEL_RESOURCE_ATTRIBUTES`, or else `pdex-gateway`.',
+    read: (text) => text,
+  },
+  otelResourceAttributes: {
+    ...OPENTELEMETRY,
+    meaning: `Further attributes of the gateway in traces. ${PAIRS}`,
+    read: readPairs,
+  },
+  otelTracesSampler: {
+    ...OPENTELEMETRY,
+    kind: TRACE_SAMPLERS,
+    default: 'parentbased_always_on',
+    meaning: `Which traces are recorded: ${TRACE_SAMPLERS.join(', ')}. With \`parentbased_\`, a client that sends a trace context decides.`,
+    read: anyCase(oneOf(TRACE_SAMPLERS).read),
+  },
+  otelTracesSamplerArg: {
+    ...OPENTELEMETRY,
+    kind: 'number',
+    default: '1',
+    meaning: 'Share of traces that the samplers with `traceidratio` record, from 0 to 1.',
+    read: readShare,
+  },
+  otelSdkDisabled: {
+    ...OPENTELEMETRY,
+    kind: 'boolean',
+    default: 'false',
+    meaning: 'Whether traces are off even if a receiver is set: true or false.',
+    read: anyCase(BOOLEAN.read),
   },
 });

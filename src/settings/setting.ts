@@ -1,13 +1,15 @@
-import {
-  MAX_INT32,
-  MIN_INTERVAL_MS,
-  readBoolean,
-  readHeaders,
-  readOneOf,
-  readOptionalLimit,
-  readUrl,
-  readWhole,
-} from './readers.ts';
+import { MAX_INT32, MIN_INTERVAL_MS, readHeaders, readUrl } from './readers.ts';
+
+/** Thrown if settings are wrong; lists all problems, a line each. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
 
 /** What an option of the library is, for a setting; on the command line and in the environment it is a text. */
 export type OptionKind = 'text' | 'texts' | 'list' | 'headers' | 'number' | 'boolean' | readonly string[];
@@ -63,12 +65,23 @@ export function descriptionOf({ meaning, ofText }: Setting): string {
 
 /** A whole number in this range. */
 export function whole(min: number, max = MAX_INT32) {
-  return { kind: 'number', read: (text: string) => readWhole(text, min, max) } as const;
+  function read(text: string): number {
+    const number = Number(text);
+    if (!/^\d+$/.test(text) || number < min || number > max)
+      throw new Error(`expected a whole number from ${min} to ${max}`);
+    return number;
+  }
+  return { kind: 'number', read } as const;
 }
 
 /** One of these words. */
 export function oneOf<const Word extends string>(words: readonly Word[]) {
-  return { kind: words, read: (text: string) => readOneOf(text, words) };
+  function read(text: string): Word {
+    const word = words.find((known) => known === text);
+    if (word === undefined) throw new Error(`expected one of ${words.join(', ')}`);
+    return word;
+  }
+  return { kind: words, read };
 }
 
 /** Reads `undefined` from an empty text. */
@@ -82,7 +95,13 @@ export const COMMAS = 'Separated by commas.';
 const HEADER_LINES = 'Written as `name: value` lines, separated by line breaks or `\\n`.';
 
 /** True or false. */
-export const BOOLEAN = { kind: 'boolean', read: readBoolean } as const;
+export const BOOLEAN = {
+  kind: 'boolean',
+  read(text: string): boolean {
+    if (text !== 'true' && text !== 'false') throw new Error('expected true or false');
+    return text === 'true';
+  },
+} as const;
 /** A port; 0 stands for a free one. */
 export const PORT = whole(0, 65_535);
 /** A duration in milliseconds. */
@@ -90,14 +109,12 @@ export const MILLISECONDS = whole(1);
 /** An interval in milliseconds. */
 export const INTERVAL = whole(MIN_INTERVAL_MS);
 /** A limit that is off by default, and with 0. */
-export const OPTIONAL_LIMIT = { kind: 'number', read: readOptionalLimit } as const;
-/** HTTP headers. */
-export const HEADERS = {
-  kind: 'headers',
-  ofText: HEADER_LINES,
-  isSecret: true,
-  read: readHeaders,
+export const OPTIONAL_LIMIT = {
+  kind: 'number',
+  read: (text: string) => whole(0).read(text || '0') || undefined,
 } as const;
+/** HTTP headers. */
+export const HEADERS = { kind: 'headers', ofText: HEADER_LINES, isSecret: true, read: readHeaders } as const;
 /** A list of texts. */
 export const LIST = { kind: 'list', ofText: COMMAS } as const;
 /** One or several URLs, which may contain keys. */

@@ -1,9 +1,10 @@
 import { LIMITS, type Limits, mapLimits } from '../graphql/limits.ts';
 import { readTokensFile } from './files.ts';
 import { DEFAULT_BACKFILL_STEP, DEFAULT_HISTORY_FILE, readHistoryDatabase } from './history-database.ts';
-import { readBoolean, readMatching, readOrigins, readRedisUrls, readUrls } from './readers.ts';
-import { RATE_LIMITS, SERVER } from './server-settings.ts';
+import { readMatching, readOrigins, readRedisUrls, readUrls } from './readers.ts';
+import { RATE_LIMITS, SERVER, TRACES } from './server-settings.ts';
 import {
+  BOOLEAN,
   declare,
   descriptionOf,
   flagOf,
@@ -17,7 +18,6 @@ import {
   URLS,
   whole,
 } from './setting.ts';
-import { TRACES } from './trace-settings.ts';
 import { FRESHNESS, PROXIES, UPSTREAMS } from './upstream-settings.ts';
 
 /** A hundred years. */
@@ -105,11 +105,11 @@ const FLEET = declare({
 
 const SANDBOX = declare({
   sandbox: {
-    kind: 'boolean',
+    ...BOOLEAN,
     meaning:
       'Whether to serve simulated data of the built-in sandbox: true or false. By default, true if no upstream is configured.',
     ofText: 'With `NODE_ENV=production`, false by default.',
-    read: optional(readBoolean),
+    read: optional(BOOLEAN.read),
   },
   sandboxBlockMs: {
     ...MILLISECONDS,

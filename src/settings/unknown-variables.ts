@@ -36,25 +36,20 @@ export function findUnknownVariables(env: NodeJS.ProcessEnv): string[] {
 /** The name that was probably meant, within two typing errors; `undefined` if there is none. */
 export function nearestOf(name: string, ours: readonly string[]): string | undefined {
   const candidates = ours.filter(({ length }) => length >= MIN_LENGTH);
-  return renamedTo(name) ?? closestMatch(name, candidates, { maxDistance: MAX_EDITS });
+  return RENAMED.get(name) ?? closestMatch(name, candidates, { maxDistance: MAX_EDITS });
 }
 
-/** Settings that had another name before, as variable, flag and option. */
-const RENAMED: ReadonlyMap<string, string> = new Map([
+/** The names of settings that had another name before, by that: as variable, flag and option. */
+export const RENAMED: ReadonlyMap<string, string> = new Map([
   ['ANSWER_CACHE_BYTES', 'RESPONSE_CACHE_BYTES'],
   ['--answer-cache-bytes', '--response-cache-bytes'],
   ['answerCacheBytes', 'responseCacheBytes'],
 ]);
 
-/** The name of a setting that had another name before. */
-export function renamedTo(name: string): string | undefined {
-  return RENAMED.get(name);
-}
-
 /** Finds variables with the names of before, which would have no effect. @returns a sentence for each, with its new name */
 export function findRenamedVariables(env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env).flatMap((name) => {
-    const now = env[name] && renamedTo(name);
+    const now = env[name] && RENAMED.get(name);
     return now ? [`${name} is not a setting any more: it is now ${now}`] : [];
   });
 }

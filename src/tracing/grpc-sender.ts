@@ -1,6 +1,5 @@
 import { createSecureContext } from 'node:tls';
 import { Client, type ClientUnaryCall, credentials, Metadata, status } from '@grpc/grpc-js';
-import type { Sender, SenderOptions } from './http-sender.ts';
 
 /** The method of OTLP that receives spans. */
 const EXPORT = '/opentelemetry.proto.collector.trace.v1.TraceService/Export';
@@ -16,15 +15,18 @@ const OPTIONS = {
 };
 
 /** Creates the gRPC client of a receiver. It connects directly, and ignores the path of the URL. */
-export function createGrpcSender({ endpoint, headers, timeoutMs }: SenderOptions): Sender {
-  const { hostname, port, protocol } = endpoint;
+export function createGrpcSender(
+  { hostname, port, protocol }: URL,
+  headers: Readonly<Record<string, string>>,
+  timeoutMs: number,
+) {
   const isOverTls = protocol === 'https:';
   const channel = isOverTls ? credentials.createFromSecureContext(createSecureContext()) : credentials.createInsecure();
   const client = new Client(`${hostname}:${port || (isOverTls ? 443 : 80)}`, channel, OPTIONS);
   const calls = new Set<ClientUnaryCall>();
 
   return {
-    send(body) {
+    send(body: Uint8Array): Promise<void> {
       const metadata = new Metadata();
       for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
       const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -37,7 +39,7 @@ export function createGrpcSender({ endpoint, headers, timeoutMs }: SenderOptions
       calls.add(call);
       return promise;
     },
-    close() {
+    close(): void {
       for (const call of calls) call.cancel();
       client.close();
     },

@@ -1,7 +1,7 @@
 import type { Log } from '../logging/log.ts';
+import { createAgent } from '../upstream/agent.ts';
 import { authorization } from '../upstream/credentials.ts';
 import type { ProxySettings } from '../upstream/proxies.ts';
-import { createHttpSender, type Sender, type SenderOptions } from './http-sender.ts';
 import type { ProviderOptions } from './spans.ts';
 import type { OtlpProtocol, Tracing } from './tracing.ts';
 
@@ -34,8 +34,8 @@ export async function startTracing(options: TracingOptions): Promise<Tracing | u
   const { createTracing } = await import('./spans.ts');
   const headers = { ...authorization(endpoint), ...options.otelExporterOtlpHeaders };
   const proxies = { httpProxy, httpsProxy, noProxy };
-  const limits = { timeoutMs: options.timeoutMs ?? TIMEOUT_MS, maxConnections: MAX_SENDING };
-  const sender = await createSender(otelExporterOtlpProtocol, { endpoint, headers, ...limits, ...proxies });
+  const { timeoutMs = TIMEOUT_MS } = options;
+  const sender = await createSender(otelExporterOtlpProtocol, { endpoint, headers, proxies, timeoutMs });
   const tracing = createTracing({ ...options, send: createSend(sender, endpoint, log) });
   log.info({ receiver: endpoint.host }, 'traces are on');
   return {
@@ -47,11 +47,51 @@ export async function startTracing(options: TracingOptions): Promise<Tracing | u
   };
 }
 
+/** How a receiver is reached. */
+type SenderOptions = {
+  readonly endpoint: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly proxies: ProxySettings;
+  readonly timeoutMs: number;
+};
+
+/** The client of a receiver. */
+type Sender = {
+  /** Sends encoded spans. It rejects if the receiver does not take them within the timeout. */
+  send(body: Uint8Array): Promise<void>;
+  /** Aborts what is being sent, and closes the connections. */
+  close(): unknown;
+};
+
 async function createSender(protocol: OtlpProtocol, options: SenderOptions): Promise<Sender> {
   if (protocol !== 'grpc')
     return createHttpSender(options, protocol === 'http/json' ? 'application/json' : 'application/x-protobuf');
   const { createGrpcSender } = await import('./grpc-sender.ts');
-  return createGrpcSender(options);
+  return createGrpcSender(options.endpoint, options.headers, options.timeoutMs);
+}
+
+/**
+ * Creates the HTTP client of a receiver. That of OpenTelemetry would add headers that its variables name, also when the gateway is
+ * a library, and try again after the gateway was closed.
+ */
+function createHttpSender(options: SenderOptions, contentType: string): Sender {
+  const { endpoint, headers, proxies, timeoutMs } = options;
+  const agent = createAgent({ connections: MAX_SENDING, connectTimeoutMs: timeoutMs, proxies });
+  const url = new URL(endpoint);
+  url.pathname = `${endpoint.pathname.replace(/\/$/, '')}/v1/traces`;
+  return {
+    async send(body) {
+      const { statusCode, body: received } = await agent.request(url, {
+        method: 'POST',
+        headers: { 'content-type': contentType, ...headers },
+        body,
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      await received.dump();
+      if (statusCode < 200 || statusCode > 299) throw new Error(`it responded with status ${statusCode}`);
+    },
+    close: () => agent.destroy(),
+  };
 }
 
 /** Sends each batch once: to store those that cannot be sent would fill the memory. */

@@ -8,6 +8,7 @@ import { Agent, type Dispatcher, request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { LIMITS } from '../../src/graphql/limits.ts';
 import type { ExplorerFiles } from '../../src/server/pages/explorer-files.ts';
+import { createFile } from '../../src/server/pages/file-response.ts';
 import { hasOpenssl, makeCertificate } from '../support/certificate.ts';
 import { readEvents } from '../support/events.ts';
 import { sumOf } from '../support/metrics.ts';
@@ -26,7 +27,7 @@ function configAt(listen: string, gateways: readonly string[], text = config): s
 }
 
 /** A file of the explorer, which is not compressed. */
-const FILE = { type: 'text/javascript', etags: undefined, bodies: { identity: Buffer.from('0') } };
+const FILE = createFile('text/javascript', { identity: Buffer.from('0') }, { isImmutable: true });
 
 /** Files of the explorer whose paths are well known, or in the page. */
 const PUBLIC_FILES = readdirSync(join(import.meta.dirname, '../../explorer/public')).map((name) => `/${name}`);

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { STABLE_COINS } from '../../src/domain/token.ts';
-import { ConfigError } from '../../src/settings/config-error.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
-import { descriptionOf, flagOf, type Setting } from '../../src/settings/setting.ts';
+import { ConfigError, descriptionOf, flagOf, type Setting } from '../../src/settings/setting.ts';
 import { type Config, helpText, SETTING_GROUPS, SETTINGS } from '../../src/settings/settings.ts';
 import { envExample, settingsTables } from '../support/doc-tables.ts';
 

@@ -3,11 +3,10 @@ import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import { inSpan } from '../../tracing/tracing.ts';
 import type { AccessLog } from '../access-log.ts';
-import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
-import { Account } from '../operations/account.ts';
+import type { ResponseSource } from '../metrics/metrics.ts';
+import type { Account } from '../operations/account.ts';
 import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
 import { codesOf, type OperationLabel, summarizeErrors } from '../operations/log-details.ts';
-import type { PersistedQueries } from '../operations/persisted-queries.ts';
 import {
   type Client,
   isSubscription,
@@ -15,29 +14,21 @@ import {
   type PreparedOperation,
 } from '../operations/prepared-operation.ts';
 import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
-import { accessOf, encodeArray, type RequestResults } from '../operations/request-results.ts';
-import { createEventStream, type EventStreamOptions } from '../requests/event-stream.ts';
+import { createEventStream } from '../requests/event-stream.ts';
 import { LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER, wantsCost } from '../requests/headers.ts';
 import type { HttpExchange } from '../requests/http-exchange.ts';
 import { createNegotiation, type JsonType } from '../requests/media-types.ts';
-import { type Entry, orError, readEntries, readJson, readOperation, readUrl } from '../requests/parameters.ts';
-import { bodyTooLarge, compressed, internalError, noEventStream } from '../requests/refusal.ts';
+import { type Entry, orError, readJson, readOperation, readUrl } from '../requests/parameters.ts';
+import { internalError, noEventStream } from '../requests/refusal.ts';
 import { createWriteBatch } from '../requests/write-batch.ts';
 import type { TransportOptions } from '../transport-options.ts';
-import { collectBody } from './request-body.ts';
 import type { ResponseWriter } from './response-writer.ts';
 
 /** What the handler needs. */
-type GraphqlHandlerOptions = TransportOptions &
-  EventStreamOptions & {
-    readonly results: RequestResults;
-    readonly persisted: PersistedQueries;
-    readonly writer: ResponseWriter;
-    readonly accessLog: Pick<AccessLog, 'isAll'>;
-    readonly metrics: Pick<Metrics, 'recordErrors'>;
-    readonly maxBodyBytes: number;
-    readonly maxOperationsPerRequest: number;
-  };
+type GraphqlHandlerOptions = TransportOptions & {
+  readonly writer: ResponseWriter;
+  readonly accessLog: Pick<AccessLog, 'isAll'>;
+};
 
 /** A plain request with one operation. */
 type PlainRequest = QueryRequest & {
@@ -51,49 +42,24 @@ type PlainRequest = QueryRequest & {
 
 /**
  * Creates the handler of plain requests to the GraphQL endpoint. A query gets a response as on every transport
- * (`query-responses.ts`), a subscription an event stream if its client accepts one too, and an array its results.
+ * (`query-responses.ts`), and a subscription an event stream if its client accepts one too.
  */
 export function createGraphqlHandler(options: GraphqlHandlerOptions) {
-  const { pipeline, results, persisted, minimumHeights, writer, clients, rates, requestIds, maskError, tracing } =
-    options;
-  const { metrics, maxBodyBytes, maxOperationsPerRequest } = options;
+  const { pipeline, persisted, minimumHeights, writer, clients, requestIds, maskError, tracing } = options;
   const isAllLogged = options.accessLog.isAll;
   const accepted = createNegotiation();
   const batch = createWriteBatch();
   const respond = options.respondOver({ execute, send, refuse });
 
-  function handle(exchange: HttpExchange, account: Account, type: JsonType, before: Buffer | undefined): void {
-    const { request } = exchange;
-    const plain = { exchange, account, type, key: undefined, body: undefined, sent: undefined };
-    if (request.method !== 'POST') {
-      respondTo(plain, request.url ?? '', undefined);
-      return;
-    }
-    const { 'content-encoding': encoding = 'identity' } = request.headers;
-    if (encoding !== 'identity') {
-      refuse(plain, compressed());
-      return;
-    }
-    const onBody = (body: Buffer | undefined) => {
-      if (body === undefined) return refuse(plain, bodyTooLarge());
-      // In Latin-1 each byte is one character: texts differ if their bytes differ. No JSON begins with a slash, as a URL does.
-      if (body[0] === OPENING_BRACE) return respondTo(plain, body.toString('latin1'), body);
-      const params = orError(() => readJson(body));
-      if (Array.isArray(params)) orFail(plain, () => respondToArray(plain, params));
-      else respondTo(plain, params instanceof GraphQLError ? undefined : body.toString('latin1'), body);
-    };
-    if (before === undefined) collectBody(request, maxBodyBytes, onBody);
-    else onBody(before.length > maxBodyBytes ? undefined : before);
-  }
-
-  /** @param text the URL, or the body with a character for each byte; `undefined` if the response is not cached */
-  function respondTo(request: PlainRequest, text: string | undefined, body: Buffer | undefined): void {
-    const { exchange } = request;
-    const { headers } = exchange.request;
-    const span = tracing?.startOperation('http', exchange.id, headers, exchange.startedAt);
-    const key = text === undefined || wantsCost(exchange.request) ? undefined : keyOf(text);
-    const plain = { ...request, key, body, span };
-    const minimum = headers[MIN_HEIGHT_HEADER];
+  function handle(exchange: HttpExchange, account: Account, type: JsonType, body: Buffer | undefined): void {
+    const { request, id, startedAt } = exchange;
+    // In Latin-1 each byte is one character: texts differ if their bytes differ. No JSON begins with a slash, as a URL does.
+    const text = body === undefined ? request.url : body.toString('latin1');
+    const isCacheable = !wantsCost(request) && body?.[0] !== SLASH;
+    const key = isCacheable ? keyOf(text ?? '') : undefined;
+    const span = tracing?.startOperation('http', id, request.headers, startedAt);
+    const plain = { exchange, account, type, key, body, span, sent: undefined };
+    const minimum = request.headers[MIN_HEIGHT_HEADER];
     orFail(plain, () => (minimum === undefined ? respond(plain) : respondAt(minimum, plain)));
   }
 
@@ -137,21 +103,6 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     const access = { label: labelOf(readSent(plain)), cost: prepared.points };
     writer.stream(exchange, () => createEventStream(updates, options, exchange.response), access);
     return undefined;
-  }
-
-  async function respondToArray(plain: PlainRequest, params: readonly unknown[]): Promise<void> {
-    const entries = orError(() => readEntries(params, maxOperationsPerRequest));
-    if (entries instanceof GraphQLError) return refuse(plain, entries);
-    const { exchange, account, type } = plain;
-    const { id, request, startedAt } = exchange;
-    const clientAt = (index: number) => {
-      const span = tracing?.startOperation('http', id, request.headers, startedAt);
-      return clientOf({ ...plain, account: index === 0 ? account : new Account(rates, request, 'http'), span });
-    };
-    const minimum = request.headers[MIN_HEIGHT_HEADER];
-    const all = await requestIds.run(id, () => results.array(entries, clientAt, minimum));
-    for (const { result } of all) metrics.recordErrors(result.errors ?? []);
-    writer.send(exchange, type, encodeArray(all), { label: labelOf(entries[0]), ...accessOf(all) });
   }
 
   function clientOf({ exchange: { request, response, startedAt: receivedAt }, account, span }: PlainRequest): Client {
@@ -219,4 +170,4 @@ function readSent(plain: PlainRequest): Entry {
 /** The cost of an operation that has no plan, because it is invalid. */
 const NO_COST = { points: 0, cost: { values: 0 } };
 
-const OPENING_BRACE = 0x7b;
+const SLASH = 0x2f;

@@ -1,12 +1,9 @@
-import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import { createEtag } from '../../domain/entity-tag.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Dependencies } from '../../loaders/dependencies.ts';
 import { corsHeaders, varyHeader } from '../clients/origins.ts';
-import type { RateLimits } from '../clients/rate-limits.ts';
-import type { Metrics } from '../metrics/metrics.ts';
 import type { EncodedResponse } from '../operations/encoded-response.ts';
 import type { AccessDetails } from '../operations/log-details.ts';
 import { EVENT_STREAM_HEADERS } from '../requests/event-stream.ts';
@@ -21,51 +18,23 @@ import {
 import { type HttpExchange, isRead, REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
 import type { JsonType } from '../requests/media-types.ts';
 import { statusOf, toRefusedResponse } from '../requests/refusal.ts';
+import type { TransportOptions } from '../transport-options.ts';
 import type { OpenResponses } from './open-responses.ts';
 
 /** Writes the responses of the GraphQL endpoint. */
-export type ResponseWriter = {
-  /** Sends a response, or 304 if the client already has it. @param access what the access log says about it */
-  send(exchange: HttpExchange, type: JsonType, encoded: EncodedResponse, access?: AccessDetails): void;
-  /** Sends an event stream. It is not opened for a HEAD. */
-  stream(exchange: HttpExchange, open: () => Readable, access: AccessDetails): void;
-  /** Sends the error of a request that is refused. */
-  refuse(exchange: HttpExchange, type: JsonType | undefined, error: GraphQLError, access: AccessDetails): void;
-  /**
-   * Sets the common headers of a response that others write, and tracks it. Caches do not store it, unless its writer allows that.
-   *
-   * @param retryAfter its header `retry-after`, in seconds
-   */
-  begin(exchange: HttpExchange, access?: AccessDetails, retryAfter?: string): void;
-};
+export type ResponseWriter = ReturnType<typeof createResponseWriter>;
 
-/** What writing responses needs. */
-export type ResponseWriterOptions = {
-  readonly now: () => Instant;
-  readonly rates: RateLimits | undefined;
+type ResponseWriterOptions = Pick<TransportOptions, 'now' | 'rates' | 'metrics' | 'corsOrigins' | 'isSandbox'> & {
   readonly responses: OpenResponses;
-  readonly metrics: Pick<Metrics, 'recordErrors'>;
-  /** Origins whose pages may send operations, besides the gateway's own. */
-  readonly corsOrigins: readonly string[];
-  /** Whether the data is simulated. */
-  readonly isSandbox: boolean;
-  /** Whether the response to a request is the last on its connection. */
-  readonly isLast: (request: IncomingMessage) => boolean;
 };
 
 /** Creates the writer. It writes all headers of a response at once, because setting them one by one takes longer. */
-export function createResponseWriter({
-  now,
-  rates,
-  responses,
-  metrics,
-  corsOrigins,
-  isSandbox,
-  isLast,
-}: ResponseWriterOptions): ResponseWriter {
+export function createResponseWriter(options: ResponseWriterOptions) {
+  const { now, rates, responses, metrics, corsOrigins, isSandbox } = options;
   const varying = `accept, ${COST_HEADER}, ${MIN_HEIGHT_HEADER}`;
   const vary = { get: varyHeader(varying, corsOrigins), post: varyHeader(undefined, corsOrigins) };
 
+  /** Sends a response, or 304 if the client already has it. @param access what the access log says about it */
   function send(exchange: HttpExchange, type: JsonType, encoded: EncodedResponse, access?: AccessDetails): void {
     const { request, response } = exchange;
     const isGet = isRead(request);
@@ -79,15 +48,17 @@ export function createResponseWriter({
     const all = commonHeaders(exchange);
     if (rates !== undefined) all.push(...rates.headersFor(request, headers['retry-after']));
     if (height !== undefined) all.push(HEIGHT_HEADER, String(height));
-    const { etag, cacheControl } = isGet ? cacheHeadersOf(encoded, type, now()) : POSTED;
-    if (cacheControl !== undefined) all.push('cache-control', cacheControl);
+    // Caches do not store responses to POST.
+    const dependencies = isGet && encoded.dependencies?.areCurrent(now()) ? encoded.dependencies : undefined;
+    const etag = dependencies && etagOf(encoded, type);
+    if (isGet) all.push('cache-control', dependencies ? cacheControlOf(dependencies, now()) : 'no-store');
     if (etag !== undefined) all.push('etag', etag);
     if (etag !== undefined && hasEtag(request, etag)) {
       response.writeHead(304, all);
       response.end();
     } else {
       all.push('content-type', CONTENT_TYPES[type], 'content-length', String(bytes));
-      if (headers !== NO_HEADERS) all.push(...Object.entries(headers).flat());
+      if (errors !== undefined) all.push(...Object.entries(headers).flat());
       response.writeHead(status, all);
       for (const piece of body.slice(0, -1)) response.write(piece);
       response.end(body.at(-1));
@@ -95,6 +66,7 @@ export function createResponseWriter({
     responses.trackWritten(exchange, access);
   }
 
+  /** Sends an event stream. It is not opened for a HEAD. */
   function stream(exchange: HttpExchange, open: () => Readable, access: AccessDetails): void {
     const { request, response } = exchange;
     begin(exchange, access);
@@ -106,6 +78,7 @@ export function createResponseWriter({
     open().pipe(response);
   }
 
+  /** Sends the error of a request that is refused. */
   function refuse(
     exchange: HttpExchange,
     type: JsonType | undefined,
@@ -118,6 +91,11 @@ export function createResponseWriter({
     exchange.response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
   }
 
+  /**
+   * Sets the common headers of a response that others write, and tracks it. Caches do not store it, unless its writer allows that.
+   *
+   * @param retryAfter its header `retry-after`, in seconds
+   */
   function begin(exchange: HttpExchange, access?: AccessDetails, retryAfter?: string): void {
     const { request, response } = exchange;
     responses.track(exchange, access);
@@ -132,7 +110,7 @@ export function createResponseWriter({
     const all = isSandbox ? [REQUEST_ID_HEADER, id, ...SANDBOX_HEADER] : [REQUEST_ID_HEADER, id];
     if (isGet || corsOrigins.length > 0) all.push(...(isGet ? vary.get : vary.post));
     if (corsOrigins.length > 0) all.push(...corsHeaders(request, corsOrigins));
-    if (isLast(request)) all.push('connection', 'close');
+    if (responses.isLast(request)) all.push('connection', 'close');
     return all;
   }
 
@@ -144,25 +122,8 @@ const CONTENT_TYPES: Readonly<Record<JsonType, string>> = {
   'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
 };
 
-const NO_HEADERS: Readonly<Record<string, string>> = {};
-
 /** The status of a response without errors. */
-const SUCCESS = { status: 200, headers: NO_HEADERS };
-
-/** Caches do not store responses to POST. */
-const POSTED = { etag: undefined, cacheControl: undefined };
-
-/** The headers for caches of a response to a GET. */
-type CacheHeaders = { readonly etag: string | undefined; readonly cacheControl: string };
-
-const NOT_CACHEABLE: CacheHeaders = { etag: undefined, cacheControl: 'no-store' };
-
-/** How long caches may use a response, and the entity tag with which they revalidate it afterwards. */
-function cacheHeadersOf(response: EncodedResponse, type: JsonType, now: Instant): CacheHeaders {
-  const { dependencies } = response;
-  if (dependencies === undefined || !dependencies.areCurrent(now)) return NOT_CACHEABLE;
-  return { etag: etagOf(response, type), cacheControl: cacheControlOf(dependencies, now) };
-}
+const SUCCESS: ReturnType<typeof statusOf> = { status: 200, headers: {} };
 
 /** One tag for each media type: they are different representations. */
 function etagOf(response: EncodedResponse, type: JsonType): string {

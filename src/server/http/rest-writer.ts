@@ -7,27 +7,15 @@ import { type AccessDetails, codesOf } from '../operations/log-details.ts';
 import { HEIGHT_HEADER, hasEtag, MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
 import { type HttpExchange, REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
 import type { HttpExtension } from '../requests/refusal.ts';
-import type { ResponseWriterOptions } from './response-writer.ts';
-
-/** Writes the responses of the REST API. */
-type RestWriter = {
-  /** Sends a document with its age and for how long caches may use it, or 304 if the client already has it. */
-  send(exchange: HttpExchange, document: RestDocument, access: AccessDetails): void;
-  /** Sends a document that only changes with a release, or 304 if the client already has it. */
-  sendFixed(exchange: HttpExchange, document: FixedDocument): void;
-  /** Sends the time as whole Unix seconds. */
-  sendTime(exchange: HttpExchange, time: Instant): void;
-  /** Sends the methods, and what a CORS preflight requests. */
-  sendMethods(exchange: HttpExchange): void;
-  /** Sends an error that was masked. @param isRetryable whether a client may get a document later */
-  fail(exchange: HttpExchange, error: GraphQLError, isRetryable: boolean): void;
-};
+import type { EndpointOptions } from '../transport-options.ts';
+import type { OpenResponses } from './open-responses.ts';
 
 /** A document that only changes with a release. */
 export type FixedDocument = Pick<RestDocument, 'body' | 'etag' | 'contentType'>;
 
 /** What the writer needs. */
-export type RestWriterOptions = Omit<ResponseWriterOptions, 'corsOrigins'> & {
+export type RestWriterOptions = EndpointOptions & {
+  readonly responses: OpenResponses;
   /** How often pairs and tickers are read: how long a client waits after an error of the market-data host. */
   readonly marketPollMs: number;
 };
@@ -53,9 +41,9 @@ const STATUSES: { readonly [Code in ErrorCode]?: number } = {
 
 const NOT_AVAILABLE = 503;
 
-/** Creates the writer. As in `response-writer.ts`, all headers of a response are written at once. */
-export function createRestWriter(options: RestWriterOptions): RestWriter {
-  const { rates, responses, metrics, now, isSandbox, isLast } = options;
+/** Creates the writer of the responses of the REST API. As in `response-writer.ts`, all headers are written at once. */
+export function createRestWriter(options: RestWriterOptions) {
+  const { rates, responses, metrics, now, isSandbox } = options;
   const retrySeconds = String(Math.ceil(options.marketPollMs / 1_000));
 
   /** Sends a response with the headers that all have. Node sends no body in the response to a HEAD. */
@@ -72,7 +60,7 @@ export function createRestWriter(options: RestWriterOptions): RestWriter {
     if (isSandbox) all.push(...SANDBOX_HEADER);
     if (rates !== undefined) all.push(...rates.headersFor(request, retryAfter));
     if (retryAfter !== undefined) all.push('retry-after', retryAfter);
-    if (isLast(request)) all.push('connection', 'close');
+    if (responses.isLast(request)) all.push('connection', 'close');
     if (body !== undefined) all.push('content-length', String(Buffer.byteLength(body)));
     response.writeHead(status, all).end(body);
     responses.trackWritten(exchange, access);
@@ -92,7 +80,8 @@ export function createRestWriter(options: RestWriterOptions): RestWriter {
   }
 
   return {
-    send(exchange, document, access) {
+    /** Sends a document with its age and for how long caches may use it, or 304 if the client already has it. */
+    send(exchange: HttpExchange, document: RestDocument, access: AccessDetails): void {
       const { dependencies, height } = document;
       const at = now();
       const seconds = Math.max(0, Math.floor((dependencies.expectedUntil() - at) / 1_000));
@@ -103,16 +92,22 @@ export function createRestWriter(options: RestWriterOptions): RestWriter {
       if (height !== undefined) headers.push(HEIGHT_HEADER, String(height));
       write(exchange, document, headers, access);
     },
-    sendFixed: (exchange, document) => write(exchange, document, ['cache-control', 'no-cache']),
-    sendTime(exchange, time) {
+    /** Sends a document that only changes with a release, or 304 if the client already has it. */
+    sendFixed(exchange: HttpExchange, document: FixedDocument): void {
+      write(exchange, document, ['cache-control', 'no-cache']);
+    },
+    /** Sends the time as whole Unix seconds. */
+    sendTime(exchange: HttpExchange, time: Instant): void {
       const headers = ['cache-control', 'no-store', 'content-type', 'text/plain'];
       end(exchange, 200, headers, undefined, String(Math.floor(time / 1_000)));
     },
-    sendMethods(exchange) {
+    /** Sends the methods, and what a CORS preflight requests. */
+    sendMethods(exchange: HttpExchange): void {
       const preflight = ['access-control-allow-methods', METHODS, 'access-control-allow-headers', '*'];
       end(exchange, 204, ['allow', METHODS, ...preflight, 'access-control-max-age', '86400']);
     },
-    fail(exchange, error, isRetryable) {
+    /** Sends an error that was masked. @param isRetryable whether a client may get a document later */
+    fail(exchange: HttpExchange, error: GraphQLError, isRetryable: boolean): void {
       const { request, response } = exchange;
       const { code, http } = error.extensions as { readonly code: ErrorCode; readonly http?: HttpExtension };
       const status = STATUSES[code] ?? NOT_AVAILABLE;

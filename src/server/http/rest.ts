@@ -4,7 +4,7 @@ import { percentDecoded } from '../../domain/percent-encoding.ts';
 import { BadUserInputError, GatewayError } from '../../errors.ts';
 import { listOf, recordedObjects } from '../../graphql/complexity.ts';
 import { ORDER_BOOK } from '../../graphql/limits.ts';
-import type { RestDocument } from '../../rest/document.ts';
+import type { DocumentOptions, RestDocument } from '../../rest/document.ts';
 import { createOpenApi } from '../../rest/openapi.ts';
 import {
   readCandlesParameters,
@@ -15,7 +15,7 @@ import {
   readTradesParameters,
 } from '../../rest/parameters.ts';
 import { OPEN_API_PATH, REST_PREFIX, restBase, restPaths, UDF_PREFIX } from '../../rest/paths.ts';
-import type { RestApi } from '../../rest/rest-api.ts';
+import { createRestApi } from '../../rest/rest-api.ts';
 import { UDF_CONFIG } from '../../rest/udf.ts';
 import type { Requester } from '../../upstream/fair-queue.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
@@ -23,34 +23,22 @@ import { Account } from '../operations/account.ts';
 import { MIN_HEIGHT_HEADER } from '../requests/headers.ts';
 import type { HttpExchange } from '../requests/http-exchange.ts';
 import { hasInvalidUtf8, searchOf } from '../requests/parameters.ts';
-import type { EndpointOptions } from '../transport-options.ts';
 import { createRestWriter, type FixedDocument, type RestWriterOptions } from './rest-writer.ts';
 
 /** Handles the requests to one path. `endpoint` is its name in the metrics. */
 export type Route = { readonly endpoint: string; handle(exchange: HttpExchange): void };
 
 /** The routes of the REST API. */
-export type RestRoutes = {
-  /** How the paths of the documents begin. */
-  readonly base: string;
-  /** By their exact paths. */
-  readonly routes: ReadonlyMap<string, Route>;
-  /**
-   * The route of any other path that begins like those of the API: that of the path without a slash at its end and
-   * percent-encoded characters, or one that responds with 404.
-   */
-  at(path: string): Route | undefined;
-};
+export type RestRoutes = ReturnType<typeof createRestRoutes>;
 
 /** The name of all paths without a route in the metrics. */
 export const NOWHERE = 'nowhere';
 
 /** What the routes need. */
-type RestOptions = EndpointOptions &
-  RestWriterOptions & {
-    readonly api: RestApi;
-    /** The path segment of the partner. */
-    readonly partner: string;
+export type RestOptions = RestWriterOptions &
+  DocumentOptions & {
+    /** The segment of the paths that names the partner. */
+    readonly marketDataPartner: string;
     readonly version: string;
     /** Maximum number of candles in a document. */
     readonly maxCandles: number;
@@ -60,20 +48,24 @@ type RestOptions = EndpointOptions &
 type RestRequest = { readonly exchange: HttpExchange; readonly account: Account };
 
 /** Creates the routes of the REST API. */
-export function createRestRoutes(options: RestOptions): RestRoutes {
-  const { api, partner, version, maxCandles, minimumHeights, clients, rates, connections } = options;
+export function createRestRoutes(options: RestOptions) {
+  const { marketDataPartner: partner, version, maxCandles, minimumHeights, clients, rates, connections } = options;
   const { requestIds, maskError, isSandbox, now } = options;
   const writer = createRestWriter(options);
+  const api = createRestApi(options, maxCandles);
   const paths = restPaths(partner);
   let openApi: FixedDocument | undefined;
+  const readCandles = (parameters: URLSearchParams, accept: string | undefined) =>
+    readCandlesParameters(parameters, accept, maxCandles);
+  const readHistory = (parameters: URLSearchParams) => readHistoryParameters(parameters, maxCandles);
   const udfConfig = fixedDocument(JSON.stringify(UDF_CONFIG));
 
   const routes: ReadonlyMap<string, Route> = new Map([
     [paths.pairs, { endpoint: 'pairs', handle: respondWith(() => api.pairs()) }],
     [paths.tickers, { endpoint: 'tickers', handle: respondWith(() => api.tickers()) }],
     [paths.orderBook, { endpoint: 'orderbook', handle: respondWith(readOrderBook) }],
-    [paths.candles, { endpoint: 'candles', handle: respondWith(readCandles) }],
-    [paths.trades, { endpoint: 'trades', handle: respondWith(readTrades) }],
+    [paths.candles, { endpoint: 'candles', handle: respondWithRecorded(readCandles, api.candles) }],
+    [paths.trades, { endpoint: 'trades', handle: respondWithRecorded(readTradesParameters, api.trades) }],
     [`${UDF_PREFIX}config`, udf((exchange) => admit(exchange, () => writer.sendFixed(exchange, udfConfig)))],
     [`${UDF_PREFIX}time`, udf((exchange) => admit(exchange, () => writer.sendTime(exchange, now())))],
     [
@@ -81,7 +73,7 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
       udf(respondWith((sent) => api.udf.symbol({ symbol: readSymbolParameter(parametersOf(sent)) }))),
     ],
     [`${UDF_PREFIX}search`, udf(respondWith((sent) => api.udf.search(readSearchParameters(parametersOf(sent)))))],
-    [`${UDF_PREFIX}history`, udf(respondWith(readHistory))],
+    [`${UDF_PREFIX}history`, udf(respondWithRecorded(readHistory, api.udf.history))],
     [OPEN_API_PATH, { endpoint: 'openapi', handle: (exchange) => admit(exchange, () => sendOpenApi(exchange)) }],
   ]);
 
@@ -142,24 +134,16 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
     return document;
   }
 
-  /** Candles and trades cost as much as in an operation. */
-  function readCandles(sent: RestRequest): MaybePromise<RestDocument> {
-    const { accept } = sent.exchange.request.headers;
-    const request = readCandlesParameters(parametersOf(sent), accept, maxCandles);
-    pay(sent.account, recordedObjects(request.last).field);
-    return api.candles(request, requesterOf(sent));
-  }
-
-  function readTrades(sent: RestRequest): MaybePromise<RestDocument> {
-    const request = readTradesParameters(parametersOf(sent));
-    pay(sent.account, recordedObjects(request.last).field);
-    return api.trades(request, requesterOf(sent));
-  }
-
-  function readHistory(sent: RestRequest): MaybePromise<RestDocument> {
-    const request = readHistoryParameters(parametersOf(sent), maxCandles);
-    pay(sent.account, recordedObjects(request.last).field);
-    return api.udf.history(request, requesterOf(sent));
+  /** Responds with objects of the history, which cost as much as in an operation. */
+  function respondWithRecorded<Asked extends { readonly last: number }>(
+    read: (parameters: URLSearchParams, accept: string | undefined) => Asked,
+    write: (asked: Asked, requester: Requester) => MaybePromise<RestDocument>,
+  ): Route['handle'] {
+    return respondWith((sent) => {
+      const asked = read(parametersOf(sent), sent.exchange.request.headers.accept);
+      pay(sent.account, recordedObjects(asked.last).field);
+      return write(asked, requesterOf(sent));
+    });
   }
 
   function sendOpenApi(exchange: HttpExchange): void {
@@ -184,9 +168,15 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
   }
 
   return {
+    /** How the paths of the documents begin. */
     base: restBase(partner),
+    /** By their exact paths. */
     routes,
-    at(path) {
+    /**
+     * The route of any other path that begins like those of the API: that of the path without a slash at its end and
+     * percent-encoded characters, or one that responds with 404.
+     */
+    at(path: string): Route | undefined {
       if (!path.startsWith(REST_PREFIX) && !path.startsWith(UDF_PREFIX)) return undefined;
       const route = routes.get(percentDecoded(path).replace(/\/$/, ''));
       return route ?? { endpoint: NOWHERE, handle: sendNotFound };

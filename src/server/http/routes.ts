@@ -1,24 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type GraphQLError, printSchema } from 'graphql';
+import { printSchema } from 'graphql';
 import type { Service } from '../../graphql/context.ts';
 import { schema } from '../../graphql/schema.ts';
 import type { AccessLog } from '../access-log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { readinessProblems } from '../metrics/readiness.ts';
 import { type BuiltExplorer, createExplorer } from '../pages/explorer-files.ts';
-import { createFile, type Respond, type ServedFile, sendFile } from '../pages/file-response.ts';
+import { createFile, type Respond } from '../pages/file-response.ts';
 import { handleGraphiql, handleNoGraphiql, isNavigation } from '../pages/graphiql.ts';
 import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, STOPPING } from '../pages/health.ts';
 import { createIndex, INDEX_PATH, SCHEMA_PATH } from '../pages/index-page.ts';
 import { SANDBOX_HEADER } from '../requests/headers.ts';
-import {
-  GRAPHQL_PATH,
-  isRead,
-  normalizeTarget,
-  REQUEST_ID_HEADER,
-  type RequestIds,
-} from '../requests/http-exchange.ts';
+import { GRAPHQL_PATH, isRead, normalizeTarget, REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
 import { internalError, toRefusedResponse } from '../requests/refusal.ts';
+import type { EndpointOptions } from '../transport-options.ts';
 import type { OpenResponses } from './open-responses.ts';
 import { NOWHERE, type RestRoutes, type Route } from './rest.ts';
 
@@ -26,12 +21,9 @@ import { NOWHERE, type RestRoutes, type Route } from './rest.ts';
 const METRICS_PATH = '/metrics';
 
 /** What the pages for operators need: /health, /ready and /metrics. */
-export type AdminPagesOptions = {
+export type AdminPagesOptions = Pick<EndpointOptions, 'metrics' | 'requestIds' | 'maskError'> & {
   readonly service: Service;
-  readonly metrics: Metrics;
-  readonly requestIds: RequestIds;
   readonly accessLog: AccessLog;
-  readonly maskError: (error: unknown) => GraphQLError;
   readonly isStopping: () => boolean;
 };
 
@@ -42,11 +34,10 @@ type RoutesOptions = AdminPagesOptions & {
   /** Whether the pages for operators are here. */
   readonly hasAdminPages: boolean;
   readonly responses: OpenResponses;
-  /** Whether the response to a request is the last on its connection. */
-  readonly isLast: (request: IncomingMessage) => boolean;
 };
 
-type ClientRoutes = {
+/** What the routes for clients need. */
+export type ClientRoutes = {
   /** Handles the GraphQL endpoint. */
   readonly graphqlHandler: Route['handle'];
   /** The REST API; `undefined` if it is off. */
@@ -58,12 +49,13 @@ type ClientRoutes = {
   readonly persistedOnly: boolean;
 };
 
-/** Handles a request by its path. For a path without a route, it calls `next` if there is one, else it responds with 404. */
-type HandleRequest = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
-
-/** Creates the routes: which path is handled by what. */
-export function createRoutes(options: RoutesOptions): HandleRequest {
-  const { forClients, hasAdminPages, responses, service, metrics, requestIds, maskError, isStopping, isLast } = options;
+/**
+ * Creates the routes: which path is handled by what.
+ *
+ * @returns handles a request by its path. For a path without a route, it calls `next` if there is one, else it responds with 404
+ */
+export function createRoutes(options: RoutesOptions) {
+  const { forClients, hasAdminPages, responses, service, metrics, requestIds, maskError, isStopping } = options;
   const { rest, explorer: built = 'off' } = forClients ?? {};
   const graphiql = createRoute('graphiql', forClients?.persistedOnly ? handleNoGraphiql : handleGraphiql);
   const routes: ReadonlyMap<string, Route> = new Map([
@@ -74,13 +66,9 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
   const explorer = typeof built === 'string' ? undefined : createExplorer(built, service);
   const explorerPage = explorer && createRoute('explorer', explorer.page);
   const graphql = routes.get(GRAPHQL_PATH);
-  const invalidHost = createRoute('unreadable', (_request, response) => {
-    response.writeHead(400, PLAIN_TEXT).end('The Host header of this request is invalid.\n');
-  });
+  const invalidHost = createTextRoute('unreadable', 400, 'The Host header of this request is invalid.\n');
   const hint = graphql ? `The GraphQL endpoint is ${GRAPHQL_PATH}.` : `This port has ${[...routes.keys()].join(', ')}.`;
-  const notFound = createRoute(NOWHERE, (_request, response) => {
-    response.writeHead(404, PLAIN_TEXT).end(`Not found. ${hint}\n`);
-  });
+  const notFound = createTextRoute(NOWHERE, 404, `Not found. ${hint}\n`);
   const methods = createRoute(NOWHERE, (_request, response) => {
     response.writeHead(204, { allow: 'GET, HEAD, POST, OPTIONS' }).end();
   });
@@ -115,7 +103,7 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
         const { request, response, id } = exchange;
         response.setHeader(REQUEST_ID_HEADER, id);
         if (service.isSandbox) response.setHeader(...SANDBOX_HEADER);
-        if (isLast(request)) response.setHeader('connection', 'close');
+        if (responses.isLast(request)) response.setHeader('connection', 'close');
         responses.track(exchange);
         requestIds.run(id, async () => {
           try {
@@ -126,6 +114,10 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
         });
       },
     };
+  }
+
+  function createTextRoute(endpoint: string, status: number, text: string): Route {
+    return createRoute(endpoint, (_request, response) => response.writeHead(status, PLAIN_TEXT).end(text));
   }
 
   function fail(response: ServerResponse, error: unknown): void {
@@ -158,11 +150,11 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
     return respondNotFound && createRoute(NOWHERE, respondNotFound);
   }
 
-  return (request, response, next) => {
+  return (request: IncomingMessage, response: ServerResponse, next?: () => void): void => {
     const startedAt = performance.now();
     const { url, headers } = request;
     const { host } = headers;
-    normalize(request);
+    normalizeTarget(request);
     const { endpoint, handle } = routeOf(request);
     if (next !== undefined && endpoint === NOWHERE) {
       Object.assign(request, { url });
@@ -176,19 +168,9 @@ export function createRoutes(options: RoutesOptions): HandleRequest {
   };
 }
 
-const GRAPHQL_PATH_SLASH = `${GRAPHQL_PATH}/`;
-
-/** Writes the target of a request as usual, and `/graphql/` as `/graphql`. */
-function normalize(request: IncomingMessage): void {
-  normalizeTarget(request);
-  const { url } = request;
-  if (url?.startsWith(GRAPHQL_PATH_SLASH) && pathOf(request) === GRAPHQL_PATH_SLASH)
-    request.url = GRAPHQL_PATH + url.slice(GRAPHQL_PATH_SLASH.length);
-}
-
 /** Whether a request is to the GraphQL endpoint. Its target is written as usual then. */
 export function isGraphqlPath(request: IncomingMessage): boolean {
-  normalize(request);
+  normalizeTarget(request);
   return pathOf(request) === GRAPHQL_PATH;
 }
 
@@ -212,10 +194,10 @@ async function handleMetrics(metrics: Metrics, response: ServerResponse): Promis
   response.end(text);
 }
 
-let printedSchema: ServedFile | undefined;
+let schemaFile: Respond | undefined;
 
 /** Responds with the schema as plain text, which browsers display: schemas have no registered media type. */
 function handleSchema(request: IncomingMessage, response: ServerResponse): void {
-  printedSchema ??= createFile(PLAIN_TEXT['content-type'], { identity: Buffer.from(`${printSchema(schema)}\n`) });
-  sendFile(request, response, printedSchema);
+  schemaFile ??= createFile(PLAIN_TEXT['content-type'], { identity: Buffer.from(`${printSchema(schema)}\n`) });
+  schemaFile(request, response);
 }

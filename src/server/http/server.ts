@@ -5,24 +5,20 @@ import {
   maxHeaderSize,
   type Server,
   type ServerOptions,
-  type ServerResponse,
+  ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ConnectionLimits } from '../clients/connection-limits.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { badRequest, toHttpText } from '../requests/refusal.ts';
+import type { TransportOptions } from '../transport-options.ts';
 import { createOpenResponses, type OpenResponses } from './open-responses.ts';
 import { type AdminPagesOptions, createRoutes } from './routes.ts';
 
-/** What the HTTP server needs. */
-type HttpServerOptions = {
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+/** What the HTTP server needs. A client that keeps it waiting is disconnected within two periods of `keepAliveMs`. */
+type HttpServerOptions = Pick<TransportOptions, 'connections' | 'metrics' | 'keepAliveMs'> & {
+  readonly handle: ReturnType<typeof createRoutes>;
   readonly responses: OpenResponses;
-  readonly connections: ConnectionLimits | undefined;
-  readonly metrics: Pick<Metrics, 'recordErrors'>;
-  /** How long a client may keep the gateway waiting: it is disconnected within two such periods. */
-  readonly keepAliveMs: number;
   /** Whether a request emits `upgrade`. By default, none does: each is handled. */
   readonly isUpgrade?: (request: IncomingMessage) => boolean;
 };
@@ -30,32 +26,35 @@ type HttpServerOptions = {
 /** Creates the HTTP server. */
 export function createHttpServer({ handle, responses, connections, metrics, ...options }: HttpServerOptions): Server {
   const { keepAliveMs, isUpgrade = () => false } = options;
-  const serverOptions = { ...timeoutsOf(keepAliveMs), shouldUpgradeCallback: isUpgrade };
+  // A request has to arrive completely, with its body, within two periods.
+  const requestTimeout = Math.ceil(keepAliveMs * 1.5);
+  const serverOptions: ServerOptions = {
+    headersTimeout: requestTimeout,
+    requestTimeout,
+    connectionsCheckingInterval: Math.ceil(keepAliveMs / 2),
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    highWaterMark: MAX_WAITING_BYTES,
+    shouldUpgradeCallback: isUpgrade,
+  };
   const server = createServer(serverOptions, (request, response) => handle(request, response));
   responses.onEnd(() => {
     // While the gateway stops, idle connections would keep it running.
     if (!server.listening) setImmediate(() => server.closeIdleConnections());
   });
-  server.on('clientError', createUnreadableHandler(metrics));
+  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => handleUnreadable(code, socket, metrics));
   server.on('connection', responses.addConnection);
   if (connections) server.on('connection', connections.connected);
   return server;
 }
 
-/** What the server of the admin port needs. */
-type AdminServerOptions = AdminPagesOptions & {
-  /** How long a client may keep the gateway waiting. */
-  readonly keepAliveMs: number;
-};
-
 /**
  * Creates the server of the admin port: health, readiness and metrics, without any limit of client addresses. It has the timeouts
  * of the server for clients.
  */
-export function createAdminServer(options: AdminServerOptions): Server {
+export function createAdminServer(options: AdminPagesOptions & { readonly keepAliveMs: number }): Server {
   const { metrics, accessLog, isStopping, keepAliveMs } = options;
-  const responses = createOpenResponses(metrics, accessLog.onResponse);
-  const handle = createRoutes({ ...options, hasAdminPages: true, responses, isLast: isStopping });
+  const responses = createOpenResponses({ metrics, onResponse: accessLog.onResponse, isLast: isStopping });
+  const handle = createRoutes({ ...options, hasAdminPages: true, responses });
   const server = createHttpServer({ handle, responses, connections: undefined, metrics, keepAliveMs });
   return server.on('close', responses.abortStalled(keepAliveMs));
 }
@@ -77,57 +76,35 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** Maximum number of bytes that wait for a client before no further update is written: updates become old while they wait. */
 const MAX_WAITING_BYTES = 4_096;
 
-/** A request has to arrive completely, with its body, within two periods. */
-function timeoutsOf(keepAliveMs: number): ServerOptions {
-  const requestTimeout = Math.ceil(keepAliveMs * 1.5);
-  return {
-    headersTimeout: requestTimeout,
-    requestTimeout,
-    connectionsCheckingInterval: Math.ceil(keepAliveMs / 2),
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    highWaterMark: MAX_WAITING_BYTES,
-  };
-}
-
 /** A connection, with the response that Node writes to it. */
 type Connection = Duplex & { readonly bytesRead?: number; readonly _httpMessage?: ServerResponse | null };
 
 /** How long a client that still sends may read the error: a connection that is closed while bytes arrive loses it. */
 const LINGER_MS = 1_000;
 
-/**
- * Creates the listener of `clientError`: it responds to what Node cannot read with the status that Node would send, and with an
- * error that says why.
- */
-function createUnreadableHandler(metrics: Pick<Metrics, 'recordErrors'>) {
-  return ({ code = '' }: NodeJS.ErrnoException, connection: Duplex): void => {
-    const socket = connection as Connection;
-    // The rest of a request that was refused.
-    if (socket.writableEnded) return;
-    if (!socket.writable || socket._httpMessage?.headersSent) {
-      socket.destroy();
-      return;
-    }
-    const error = ERRORS.get(code) ?? NOT_HTTP;
-    // Browsers open connections in advance, and may never use them.
-    if (socket.bytesRead !== 0) metrics.recordErrors([error]);
-    socket.end(toHttpText(error));
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
-    socket.once('close', () => clearTimeout(timer));
-  };
+/** Responds to what Node cannot read with the status that Node would send, and with an error that says why. */
+function handleUnreadable(code: string, socket: Connection, metrics: Pick<Metrics, 'recordErrors'>): void {
+  // The rest of a request that was refused.
+  if (socket.writableEnded) return;
+  if (!socket.writable || socket._httpMessage?.headersSent) {
+    socket.destroy();
+    return;
+  }
+  const error = ERRORS.get(code) ?? NOT_HTTP;
+  // Browsers open connections in advance, and may never use them.
+  if (socket.bytesRead !== 0) metrics.recordErrors([error]);
+  socket.end(toHttpText(error));
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
 }
 
 const NOT_HTTP = badRequest(400, 'The request is not valid HTTP.');
 
+const TOO_LONG = `The URL and the headers of a request have more than ${maxHeaderSize} bytes. Send a long query as the body of a POST.`;
+
 /** By the codes of Node. */
 const ERRORS: ReadonlyMap<string, typeof NOT_HTTP> = new Map([
-  [
-    'HPE_HEADER_OVERFLOW',
-    badRequest(
-      431,
-      `The URL and the headers of a request have more than ${maxHeaderSize} bytes. Send a long query as the body of a POST.`,
-    ),
-  ],
+  ['HPE_HEADER_OVERFLOW', badRequest(431, TOO_LONG)],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', badRequest(413, 'The chunk extensions of the body are too long.')],
   ['ERR_HTTP_REQUEST_TIMEOUT', badRequest(408, 'The request was not complete in time.')],
 ]);
@@ -148,4 +125,48 @@ export async function listenOn(server: Server, port: number, host: string): Prom
 export function originOf(server: Server): string {
   const { address, port } = server.address() as AddressInfo;
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+}
+
+/**
+ * Whether a request opens a websocket, as RFC 6455, 4.1 requires it. Any other `Upgrade` is ignored, and that of HTTP/1.0 too:
+ * RFC 9110, 7.8.
+ */
+export function isWebSocketUpgrade({ method, httpVersion, headers }: IncomingMessage): boolean {
+  return method === 'GET' && httpVersion === '1.1' && headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+/** A connection, with the server that Node has accepted it for. */
+type AcceptedSocket = Socket & { readonly server: Server };
+
+/** Hands a request of the event `upgrade` back to its server, as if it had no `Upgrade`. */
+export function handleWithoutUpgrade(request: IncomingMessage, upgraded: Duplex, head: Buffer): void {
+  const socket = request.socket as AcceptedSocket;
+  // Newer versions of Node read the body of such a request. Node 24 leaves it in the connection.
+  if (upgraded === socket && request.readableLength === 0) readAgain(request, socket, head);
+  else respond(request, socket, upgraded);
+}
+
+/** Makes the server read the request again, without `Upgrade`, and then all others of the connection. */
+function readAgain(request: IncomingMessage, socket: AcceptedSocket, rest: Buffer): void {
+  const { method, url, httpVersion, rawHeaders } = request;
+  const lines = rawHeaders.flatMap((name, n) =>
+    n % 2 === 1 || name.toLowerCase() === 'upgrade' ? [] : `${name}: ${rawHeaders[n + 1]}\r\n`,
+  );
+  const head = `${method} ${url} HTTP/${httpVersion}\r\n${lines.join('')}\r\n`;
+  socket.unshift(Buffer.concat([Buffer.from(head, 'latin1'), rest]));
+  socket.server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket);
+}
+
+/** Makes the server respond. Node reads no further request then, so that the connection is closed. */
+function respond(request: IncomingMessage, socket: AcceptedSocket, upgraded: Duplex): void {
+  // `express.json()` does not read the body of a request with this flag.
+  Object.assign(request, { upgrade: false });
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  // Node does these for other requests. Without the first, a reset connection would end the process.
+  upgraded.on('error', () => socket.destroy());
+  socket.on('drain', () => response.emit('drain'));
+  response.on('finish', () => socket.destroySoon());
+  socket.server.emit('request', request, response);
 }

@@ -32,9 +32,8 @@ export class EncodedResponse {
     { result, dependencies, height, operationName, persistedName }: Executed,
     points: number,
     values: number,
-    json = result.toJson(),
   ) {
-    this.body = toBody(json);
+    this.body = toBody(result.toJson());
     this.bytes = this.body.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
     this.points = points;
     this.values = values;

@@ -8,7 +8,6 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { MIN_HEIGHT_HEADER } from '../requests/headers.ts';
 import type { Entry } from '../requests/parameters.ts';
 import { refusal } from '../requests/refusal.ts';
-import { EncodedResponse } from './encoded-response.ts';
 import type { EncodedUpdate } from './encoded-update.ts';
 import { type AccessDetails, codesOf, summarizeErrors } from './log-details.ts';
 import type { MinimumHeights } from './minimum-heights.ts';
@@ -136,12 +135,6 @@ export function accessOf(results: readonly RequestResult[]): AccessDetails {
 export function highestHeight(results: readonly RequestResult[]): BeaconHeight | undefined {
   const heights = results.flatMap(({ height }) => height ?? []);
   return heights.length === 0 ? undefined : Math.max(...heights);
-}
-
-/** The response to an array of operations. */
-export function encodeArray(results: ArrayResults): EncodedResponse {
-  const executed = { result: new WrittenResult(undefined), height: highestHeight(results) };
-  return new EncodedResponse(executed, 0, 0, toJsonArray(results));
 }
 
 /** The JSON of an array of results. */

@@ -1,18 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises';
-import type { OutgoingHttpHeaders } from 'node:http';
 import { extname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { Service } from '../../graphql/context.ts';
 import type { Log } from '../../logging/log.ts';
-import { createFile, type Respond, type ServedFile, sendFile } from './file-response.ts';
+import { createFile, HTML, type Respond } from './file-response.ts';
 
 /** The built explorer. */
 export type ExplorerFiles = {
   /** The HTML of the page, which is the same for all paths of the explorer. */
   readonly page: string;
-  /** All other files, by the paths of their URLs. */
-  readonly assets: ReadonlyMap<string, ServedFile>;
+  /** What responds with all other files, by the paths of their URLs. */
+  readonly assets: ReadonlyMap<string, Respond>;
 };
 
 /** What browsers get at `/`: the explorer, or the index if it is not built or off. */
@@ -57,13 +56,13 @@ export async function readExplorerFiles(folder: URL, publicUrl?: URL): Promise<E
   const assets = [...contents].flatMap(([path, identity]) => {
     if (/^\/index\.html|\.(?:br|gz)$/.test(path)) return [];
     const bodies = { identity, br: contents.get(`${path}.br`), gzip: contents.get(`${path}.gz`) };
-    return [[path, createFile(TYPES[extname(path)] ?? UNKNOWN_TYPE, bodies, path.startsWith(ASSETS_PREFIX))] as const];
+    const options = { headers: FILE_HEADERS, isImmutable: path.startsWith(ASSETS_PREFIX) };
+    return [[path, createFile(TYPES[extname(path)] ?? UNKNOWN_TYPE, bodies, options)] as const];
   });
   const html = publicUrl ? page.replaceAll(' content="/', ` content="${publicUrl.origin}/`) : page;
   return { page: html, assets: new Map(assets) };
 }
 
-/** Whether browsers get the explorer. */
 type ExplorerOptions = {
   readonly explorer: boolean;
   readonly persistedOnly: boolean;
@@ -97,19 +96,6 @@ async function readFolder(folder: string): Promise<ReadonlyMap<string, Buffer>> 
   return new Map(await Promise.all(paths.map(async (path) => [toUrlPath(path), await readFile(path)] as const)));
 }
 
-/** The explorer: a page for browsers at several paths, and the files that it loads. */
-type Explorer = {
-  /** Responds with the page. */
-  readonly page: Respond;
-  /** What responds at a path other than `/`: the page or a file; `undefined` elsewhere. */
-  at(path: string): Respond | undefined;
-  /**
-   * What responds to a browser that opens any other path: the page with status 404, which says that there is nothing. `undefined`
-   * for a file: a page that was open during an update may request one of the previous version.
-   */
-  notFoundAt(path: string): Respond | undefined;
-};
-
 /** The paths of the page, as the router of the explorer has them. */
 export const PAGE_PATHS = [
   ...['/', '/market/:tickerId', '/pool/:poolId', '/chain', '/chain/blocks', '/chain/blocks/:height', '/tokens'],
@@ -131,25 +117,30 @@ const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-/** Creates the explorer of its files. Every path is compared with known ones, so that no path leads out of its folder. */
-export function createExplorer({ page: html, assets }: ExplorerFiles, service: Service): Explorer {
-  const page = createPage(html, service);
-  const fileHeaders = { ...SECURITY_HEADERS, vary: 'accept-encoding' };
-  // A program gets something else at some of the paths of the page.
-  const pageHeaders = { ...SECURITY_HEADERS, vary: 'accept, accept-encoding, sec-fetch-mode' };
-  const respondWith =
-    (file: ServedFile, headers: OutgoingHttpHeaders, status = 200): Respond =>
-    (request, response) =>
-      sendFile(request, response, file, { headers, status });
-  const respondWithPage = respondWith(page, pageHeaders);
+const FILE_HEADERS = { ...SECURITY_HEADERS, vary: 'accept-encoding' };
+
+/** A program gets something else at some of the paths of the page. */
+const PAGE_HEADERS = { ...SECURITY_HEADERS, vary: 'accept, accept-encoding, sec-fetch-mode' };
+
+/**
+ * Creates the explorer: a page for browsers at several paths, and the files that it loads. Every path is compared with known ones,
+ * so that no path leads out of the folder of its files.
+ */
+export function createExplorer({ page: html, assets }: ExplorerFiles, service: Service) {
+  const bodies = bodiesOf(html, service);
+  const page = createFile(HTML, bodies, { headers: PAGE_HEADERS });
+  const notFound = createFile(HTML, bodies, { headers: PAGE_HEADERS, status: 404 });
 
   return {
-    page: respondWithPage,
-    at(path) {
-      const file = assets.get(path);
-      return PAGE_PATH.test(path) ? respondWithPage : file && respondWith(file, fileHeaders);
-    },
-    notFoundAt: (path) => (path.startsWith(ASSETS_PREFIX) ? undefined : respondWith(page, pageHeaders, 404)),
+    /** Responds with the page. */
+    page,
+    /** What responds at a path other than `/`: the page or a file; `undefined` elsewhere. */
+    at: (path: string) => (PAGE_PATH.test(path) ? page : assets.get(path)),
+    /**
+     * What responds to a browser that opens any other path: the page with status 404, which says that there is nothing. `undefined`
+     * for a file: a page that was open during an update may request one of the previous version.
+     */
+    notFoundAt: (path: string) => (path.startsWith(ASSETS_PREFIX) ? undefined : notFound),
   };
 }
 
@@ -157,7 +148,7 @@ export function createExplorer({ page: html, assets }: ExplorerFiles, service: S
  * The page with what is known of the gateway before any request, as `<html data-notices="sandbox history">`: so the explorer draws
  * its banner with everything else, and nothing moves when the status of the gateway arrives.
  */
-function createPage(html: string, { isSandbox, configured, sources }: Service): ServedFile {
+function bodiesOf(html: string, { isSandbox, configured, sources }: Service) {
   const notices = [
     ...(configured.NODE ? [] : ['NODE']),
     ...(configured.MARKET_DATA ? [] : ['MARKET_DATA']),
@@ -165,6 +156,5 @@ function createPage(html: string, { isSandbox, configured, sources }: Service): 
     ...(isSandbox ? ['sandbox'] : []),
   ];
   const page = notices.length === 0 ? html : html.replace('<html', `<html data-notices="${notices.join(' ')}"`);
-  const bodies = { identity: Buffer.from(page), br: brotliCompressSync(page), gzip: gzipSync(page) };
-  return createFile('text/html; charset=utf-8', bodies);
+  return { identity: Buffer.from(page), br: brotliCompressSync(page), gzip: gzipSync(page) };
 }

@@ -3,10 +3,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { BUILD_EXPLORER_COMMAND, EXPLORER_FOLDERS } from './explorer-files.ts';
-import { createFile, type Respond, type ServedFile, sendFile } from './file-response.ts';
+import { createFile, HTML, type Respond } from './file-response.ts';
 
 /** The page, which all gateways of a process share. */
-let page: ServedFile | undefined;
+let page: Respond | undefined;
 
 /**
  * Responds with GraphiQL. Its page is built with the explorer (`explorer/graphiql-page.ts`), and read at the first request. Pages
@@ -14,8 +14,8 @@ let page: ServedFile | undefined;
  */
 export async function handleGraphiql(request: IncomingMessage, response: ServerResponse): Promise<void> {
   page ??= await readPage();
-  if (page !== undefined) return sendFile(request, response, page, { headers: HEADERS });
-  sendText(response, 503, NOT_BUILT);
+  if (page === undefined) sendText(response, 503, NOT_BUILT);
+  else page(request, response);
 }
 
 const HEADERS = {
@@ -26,13 +26,13 @@ const HEADERS = {
 const NOT_BUILT = `GraphiQL is not built. Run ${BUILD_EXPLORER_COMMAND}, and load this page again.\n`;
 
 /** @returns `undefined` if the page is not built */
-async function readPage(): Promise<ServedFile | undefined> {
+async function readPage(): Promise<Respond | undefined> {
   for (const folder of EXPLORER_FOLDERS) {
     const read = (name: string) => readFile(new URL(name, folder)).catch(() => undefined);
     const [br, gz] = await Promise.all([read('graphiql.html.br'), read('graphiql.html.gz')]);
     if (br === undefined || gz === undefined) continue;
     const bodies = { identity: await promisify(gunzip)(gz), br, gzip: gz };
-    return createFile('text/html; charset=utf-8', bodies);
+    return createFile(HTML, bodies, { headers: HEADERS });
   }
   return undefined;
 }

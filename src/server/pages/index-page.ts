@@ -1,7 +1,7 @@
 import { OPEN_API_PATH } from '../../rest/paths.ts';
 import { GRAPHQL_PATH } from '../requests/http-exchange.ts';
 import { BUILD_EXPLORER_COMMAND, type BuiltExplorer } from './explorer-files.ts';
-import type { Respond } from './file-response.ts';
+import { HTML, type Respond } from './file-response.ts';
 import { isNavigation } from './graphiql.ts';
 import { HEALTH_PATH, READY_PATH } from './health.ts';
 
@@ -24,13 +24,14 @@ type IndexOptions = {
   readonly hasAdminPages: boolean;
 };
 
-type Link = { readonly path: string; readonly title: string; readonly text: string };
-
 /** Creates the handler of `/`: HTML for browsers, and JSON for programs, with the same links. */
 export function createIndex(options: IndexOptions): Respond {
+  const { version, isSandbox } = options;
   const links = linksOf(options);
-  const page = { type: 'text/html; charset=utf-8', text: pageOf(options, links) };
-  const json = { type: 'application/json', text: jsonOf(options, links) };
+  const named = Object.fromEntries(links.map(({ title, path }) => [title.toLowerCase(), path]));
+  const index = { name: 'pdex-gateway', version, sandbox: isSandbox, graphql: GRAPHQL_PATH, links: named };
+  const page = { type: HTML, text: pageOf(options, links) };
+  const json = { type: 'application/json', text: `${JSON.stringify(index, null, 2)}\n` };
 
   return (request, response) => {
     const { type, text } = isNavigation(request) ? page : json;
@@ -45,7 +46,7 @@ export function createIndex(options: IndexOptions): Respond {
   };
 }
 
-function linksOf({ explorer, graphiql, restBase, hasAdminPages }: IndexOptions): readonly Link[] {
+function linksOf({ explorer, graphiql, restBase, hasAdminPages }: IndexOptions) {
   const hasExplorer = typeof explorer !== 'string';
   const restText = `Pairs, tickers, order books and trades below ${restBase}, for listing sites, described by OpenAPI.`;
   const page = (path: string, title: string, text: string, isThere = true) => (isThere ? [{ path, title, text }] : []);
@@ -60,14 +61,8 @@ function linksOf({ explorer, graphiql, restBase, hasAdminPages }: IndexOptions):
   ].flat();
 }
 
-function jsonOf({ version, isSandbox }: IndexOptions, links: readonly Link[]): string {
-  const named = Object.fromEntries(links.map(({ title, path }) => [title.toLowerCase(), path]));
-  const index = { name: 'pdex-gateway', version, sandbox: isSandbox, graphql: GRAPHQL_PATH, links: named };
-  return `${JSON.stringify(index, null, 2)}\n`;
-}
-
 /** Links are relative, so that they work behind a proxy that adds a prefix. */
-function pageOf({ version, isSandbox, explorer }: IndexOptions, links: readonly Link[]): string {
+function pageOf({ version, isSandbox, explorer }: IndexOptions, links: ReturnType<typeof linksOf>): string {
   const sentences = [
     'A GraphQL API over a blockchain node and the market data of its exchange.',
     ...(isSandbox ? ['This is the sandbox: all data is simulated.'] : []),

@@ -29,8 +29,8 @@ export function isRead({ method }: Pick<IncomingMessage, 'method'>): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** A target that stays as it is, like nearly all: one slash first, and nothing percent-encoded in its path. */
-const USUAL = /^\/(?!\/)[^%?]*(?:\?|$)/;
+/** A target that stays as it is, like nearly all: one slash first, nothing percent-encoded in its path, and not `/graphql/`. */
+const USUAL = /^\/(?!\/|graphql\/(?:\?|$))[^%?]*(?:\?|$)/;
 
 /** The scheme and the host of the absolute form. User information is ignored. */
 const ABSOLUTE = /^https?:\/\/(?:[^/?#@]*@)?([^/?#]*)/i;
@@ -39,6 +39,7 @@ const ABSOLUTE = /^https?:\/\/(?:[^/?#@]*@)?([^/?#]*)/i;
  * Writes the target of a request as clients usually do: as a path that begins with one slash, with a query. The host of the
  * absolute form replaces the header `Host` (RFC 9112, 3.2.2). Characters that need not be percent-encoded are decoded, because
  * both forms mean the same (RFC 9110, 4.2.3). `OPTIONS` of a host without a path has the target `*` (RFC 9112, 3.2.4).
+ * `/graphql/` becomes `/graphql`.
  */
 export function normalizeTarget(request: IncomingMessage): void {
   const { url = '/', method, headers } = request;
@@ -48,7 +49,8 @@ export function normalizeTarget(request: IncomingMessage): void {
   const target = url.slice(origin.length) || (method === 'OPTIONS' ? '*' : '/');
   const end = target.search(/\?|$/);
   const path = target.slice(0, end).replace(/%[2-7][\da-f]/gi, decodeUnreserved);
-  request.url = (path.replace(/^\/+(?=[^/])/, '/') || '/') + target.slice(end);
+  const usual = path.replace(/^\/+(?=[^/])/, '/').replace(/^\/graphql\/$/, GRAPHQL_PATH) || '/';
+  request.url = usual + target.slice(end);
 }
 
 function decodeUnreserved(encoded: string): string {
@@ -60,27 +62,23 @@ function decodeUnreserved(encoded: string): string {
 export const REQUEST_ID_HEADER = 'x-request-id';
 
 /** The ids of requests. Each line of the log has the id of the request that caused it. */
-export type RequestIds = {
-  /** The id in the header of a request, so that it can be followed through several servers, or a new one. */
-  of(request: Pick<IncomingMessage, 'headers'>): string;
-  /** Runs code on behalf of a request. */
-  run<T>(id: string, work: () => T): T;
-  /** The id of the request on whose behalf code runs. */
-  current(): string | undefined;
-};
+export type RequestIds = ReturnType<typeof createRequestIds>;
 
 /** Creates the request ids, with an `AsyncLocalStorage`. */
-export function createRequestIds(): RequestIds {
+export function createRequestIds() {
   const storage = new AsyncLocalStorage<string>();
   // `storage.run` leaves an empty async context behind, which promises that are created later would reference.
   const outside = AsyncLocalStorage.snapshot();
 
   return {
-    of({ headers }) {
+    /** The id in the header of a request, so that it can be followed through several servers, or a new one. */
+    of({ headers }: Pick<IncomingMessage, 'headers'>): string {
       const sent = headers[REQUEST_ID_HEADER];
       return typeof sent === 'string' && /^[\w.:/-]{1,128}$/.test(sent) ? sent : randomUUID();
     },
-    run: (id, work) => outside(() => storage.run(id, work)),
+    /** Runs code on behalf of a request. */
+    run: <T>(id: string, work: () => T): T => outside(() => storage.run(id, work)),
+    /** The id of the request on whose behalf code runs. */
     current: () => storage.getStore(),
   };
 }

@@ -123,11 +123,12 @@ function typeOf(value: unknown): string {
 }
 
 /** Whether a request without a query names a document, as far as its parameters are concerned. */
-export function namesDocument({ documentId, extensions }: Pick<SentOperation, 'documentId'> & Extended): boolean {
+export function namesDocument({
+  documentId,
+  extensions,
+}: Pick<SentOperation, 'documentId'> & { readonly extensions?: unknown }): boolean {
   return documentId != null || persistedQueryIn(extensions) !== undefined;
 }
-
-type Extended = { readonly extensions?: unknown };
 
 /** The part of `extensions` that names a query by its hash, unchecked. */
 export type PersistedQuery = { readonly version?: unknown; readonly sha256Hash?: unknown };

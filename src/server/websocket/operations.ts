@@ -6,7 +6,7 @@ import type { Limits } from '../../graphql/limits.ts';
 import { schema } from '../../graphql/schema.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import { inSpan } from '../../tracing/tracing.ts';
-import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
+import type { ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
@@ -45,7 +45,6 @@ export type SubscriptionArgs = ExecutionArgs & {
 /** What operations need. */
 export type SocketOperationsOptions = TransportOptions & {
   readonly limits: Limits;
-  readonly metrics: Pick<Metrics, 'recordErrors'>;
   readonly log: WebSocketLog;
 };
 

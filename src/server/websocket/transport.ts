@@ -8,7 +8,6 @@ import { WebSocketServer } from 'ws';
 import { TRACE_CONTEXT_HEADERS } from '../../tracing/tracing.ts';
 import { type ClientIdentity, FORWARDED_FOR_HEADER } from '../clients/client-address.ts';
 import { isAllowedOrigin, originNotAllowed } from '../clients/origins.ts';
-import type { Metrics } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import { readMinimumHeight } from '../operations/minimum-heights.ts';
 import { stagger } from '../requests/closing.ts';
@@ -40,19 +39,8 @@ export type WebSocketTransport = {
   terminate(): void;
 };
 
-/** What the transport needs. */
-type WebSocketTransportOptions = SocketOperationsOptions & {
-  readonly metrics: Metrics;
-  /** Whether the data is simulated. */
-  readonly isSandbox: boolean;
-  /** How often clients are pinged. */
-  readonly keepAliveMs: number;
-  /** Called with internal errors. */
-  readonly internal: (error: unknown) => void;
-};
-
 /** Accepts websockets. graphql-ws implements the protocol. Every operation takes the same steps as over HTTP. */
-export function createWebSocketTransport(options: WebSocketTransportOptions): WebSocketTransport {
+export function createWebSocketTransport(options: SocketOperationsOptions): WebSocketTransport {
   const { rates, connections, limits, metrics, requestIds, corsOrigins, keepAliveMs } = options;
   const { isSandbox, log, internal } = options;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxBodyBytes, WebSocket: ClientSocket });

@@ -6,8 +6,7 @@ import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
 import type { EncodedUpdate } from '../operations/encoded-update.ts';
-import { type AccessDetails, type OperationLabel, summarizeErrors } from '../operations/log-details.ts';
-import type { PersistedQueries } from '../operations/persisted-queries.ts';
+import { type AccessDetails, summarizeErrors } from '../operations/log-details.ts';
 import type { Client } from '../operations/prepared-operation.ts';
 import { type ArrayResults, accessOf, type RequestResult, type RequestResults } from '../operations/request-results.ts';
 import { createEventStream, type EventStreamOptions } from '../requests/event-stream.ts';
@@ -30,14 +29,13 @@ type ServedRequest = Omit<HttpExchange, 'endpoint' | 'sentBefore'> & {
 };
 
 /** What the plugin needs. */
-export type UseOperationsOptions = Pick<TransportOptions, 'clients' | 'rates' | 'tracing'> &
-  EventStreamOptions & {
+export type UseOperationsOptions = EventStreamOptions &
+  Pick<TransportOptions, 'clients' | 'rates' | 'persisted' | 'tracing'> & {
+    readonly metrics: Pick<Metrics, 'recordErrors'>;
     readonly results: RequestResults;
-    readonly persisted: PersistedQueries;
     readonly maxOperationsPerRequest: number;
     /** Called with each event stream that has no HTTP response. */
     readonly trackStream: (stream: Readable) => void;
-    readonly metrics: Pick<Metrics, 'recordErrors'>;
   };
 
 /** What a request contains, as Yoga hands it on from the parser to the handler. Yoga requires a query, and reads no private field. */
@@ -55,16 +53,11 @@ class SentParams implements GraphQLParams {
 }
 
 /** The result of a request, or those of an array, as Yoga hands them on from the handler to the encoder. */
-class Results {
-  readonly errors: readonly GraphQLError[] = [];
-  readonly all: RequestResult | ArrayResults;
-  readonly access: AccessDetails;
-
-  constructor(all: RequestResult | ArrayResults, label: OperationLabel) {
-    this.all = all;
-    this.access = { label, ...accessOf([all].flat()) };
-  }
-}
+type Results = {
+  readonly errors: readonly GraphQLError[];
+  readonly all?: RequestResult | ArrayResults;
+  readonly access?: AccessDetails;
+};
 
 /**
  * Reads requests, takes their operations through the pipeline and encodes the results, in the place of Yoga's own parsers,
@@ -97,7 +90,8 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
       ? await results.array(sent, clientAt, minimum)
       : await results.one(sent, clientAt(0), minimum);
     const [first] = [sent].flat();
-    return new Results(all, first === undefined || first instanceof GraphQLError ? {} : persisted.labelOf(first));
+    const label = first === undefined || first instanceof GraphQLError ? {} : persisted.labelOf(first);
+    return { errors: [], all, access: { label, ...accessOf([all].flat()) } };
   }
 
   function open(updates: Subscribe<EncodedUpdate>, { signal }: Request, response?: ServerResponse): Readable {
@@ -131,11 +125,9 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
       setParamsHandler(({ request }) => run(params instanceof SentParams ? params.sent : {}, request, served));
     },
     onResultProcess({ request, result, setResultProcessor, serverContext: { served } }) {
-      const { errors = [] } = result as { readonly errors?: readonly GraphQLError[] };
-      const { all, access } =
-        result instanceof Results ? result : { all: failed(...errors), access: { errors: summarizeErrors(errors) } };
+      const { errors = [], all, access = { errors: summarizeErrors(errors) } } = result as Partial<Results>;
       const isHead = served?.request.method === 'HEAD';
-      const { status, headers, body } = encode(all, {
+      const { status, headers, body } = encode(all ?? failed(...errors), {
         accepted: accepted(request.headers.get('accept')),
         isGet: request.method === 'GET',
         open: (updates) => (isHead ? '' : open(updates, request, served?.response)),

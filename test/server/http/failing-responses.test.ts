@@ -6,11 +6,11 @@ import { afterEach, expect, test } from 'vitest';
 import { createErrorMask } from '../../../src/graphql/errors.ts';
 import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
 import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
+import { createGraphqlEndpoint } from '../../../src/server/http/graphql-endpoint.ts';
 import { createGraphqlHandler } from '../../../src/server/http/graphql-handler.ts';
 import { createOpenResponses } from '../../../src/server/http/open-responses.ts';
 import { createResponseWriter } from '../../../src/server/http/response-writer.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
-import { Account } from '../../../src/server/operations/account.ts';
 import { createPersistedQueries } from '../../../src/server/operations/persisted-queries.ts';
 import type { Pipeline } from '../../../src/server/operations/pipeline.ts';
 import type { Executed, PreparedOperation } from '../../../src/server/operations/prepared-operation.ts';
@@ -39,13 +39,11 @@ async function serveHandler(run: () => Promise<Executed>, broken: Partial<Respon
     ...createResponseCache({ maxBytes: 1_000_000, dataVersion, now: () => 0 }),
     ...broken,
   };
-  const handler = createGraphqlHandler({
+  const options = {
     pipeline,
-    results: { one: () => expect.unreachable(), array: () => expect.unreachable() },
     metrics,
-    maxOperationsPerRequest: 1,
     keepAliveMs: 60_000,
-    internal: (error) => logged.push(error),
+    internal: (error: unknown) => logged.push(error),
     persisted: createPersistedQueries({ documents: new Map(), isOnly: false }),
     respondOver: createQueryResponses({ cache, dataVersion, metrics }),
     minimumHeights: { reach: () => undefined, reachSent: () => undefined },
@@ -55,13 +53,14 @@ async function serveHandler(run: () => Promise<Executed>, broken: Partial<Respon
     writer: createResponseWriter({
       now: () => 0,
       rates: undefined,
-      responses: createOpenResponses(metrics),
+      responses: createOpenResponses({ metrics, isLast: () => false }),
       metrics,
       corsOrigins: [],
       isSandbox: false,
-      isLast: () => false,
     }),
     connections: undefined,
+    now: () => 0,
+    isSandbox: false,
     requestIds,
     maskError: createErrorMask((error) => {
       logged.push(error);
@@ -69,14 +68,18 @@ async function serveHandler(run: () => Promise<Executed>, broken: Partial<Respon
     }),
     corsOrigins: [],
     maxBodyBytes: DEFAULT_LIMITS.maxBodyBytes,
-  });
+  };
+  const plain = createGraphqlHandler(options);
+  const handler = createGraphqlEndpoint({ ...options, plain, other: () => expect.unreachable() });
   const server = createServer((request, response) =>
-    handler(
-      { request, response, id: requestIds.of(request), startedAt: 0, endpoint: 'graphql', sentBefore: undefined },
-      new Account(undefined, request, 'http'),
-      'application/json',
-      undefined,
-    ),
+    handler({
+      request,
+      response,
+      id: requestIds.of(request),
+      startedAt: 0,
+      endpoint: 'graphql',
+      sentBefore: undefined,
+    }),
   );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -348,7 +348,7 @@ describe.skipIf(!hasBrowser)('the explorer in a browser', () => {
     const own = await open({
       explorer: {
         page: '<!doctype html><title></title><script>window.inline = true</script><script src="/assets/a.js"></script>',
-        assets: new Map([['/assets/a.js', createFile('text/javascript', { identity: Buffer.from(IN_PAGE) }, true)]]),
+        assets: new Map([['/assets/a.js', createFile('text/javascript', { identity: Buffer.from(IN_PAGE) })]]),
       },
     });
     const browser = await launchBrowser();

@@ -1,5 +1,5 @@
 import { MAX_AMOUNT } from './amount.ts';
-import { type ExchangeSwaps, type Hop, leastAlong, sellAlong } from './exchange-swaps.ts';
+import { type ExchangeSwaps, type FoundRoute, type Hop, leastAlong, sellAlong } from './exchange-swaps.ts';
 import { otherSide, type PoolGraph } from './pool-graph.ts';
 import type { PoolSwap } from './pool-swap.ts';
 import { findLayers, placesTo, type RouteSearch, type StepBound } from './route-bounds.ts';
@@ -21,9 +21,6 @@ const MAX_STEPS = 200_000;
  */
 const MAX_BACKWARD_STEPS = 200_000;
 
-/** A route, in the order of the trade, and the amount that it gives or needs. */
-type Found = { readonly route: readonly Hop[]; readonly amount: bigint };
-
 /**
  * Finds the best route of V3: of all paths of at most `maxHops` pools on which no token comes twice, and whose pools accept the
  * trade, the one that gives the most, or needs the least. Of equally good ones it is the shortest. Of several such ones it is the one
@@ -39,7 +36,7 @@ type Found = { readonly route: readonly Hop[]; readonly amount: bigint };
  *
  * @returns `undefined` if there is no route
  */
-export function findRoute(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteSearch): Found | undefined {
+export function findRoute(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteSearch): FoundRoute | undefined {
   const { direction, start, end, amount, maxHops } = search;
   const { placesOf, tokensAt } = graph;
   const isSelling = direction === 'SELLING';

@@ -60,7 +60,7 @@ export type PoolsOfState = {
   at(place: number): PoolPair;
   /** The graph of the directory. */
   graph(): PoolGraph;
-  /** The trades through the pools, of a state of V3. */
+  /** The trades through the pools. */
   swaps(): ExchangeSwaps;
 };
 

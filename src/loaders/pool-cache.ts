@@ -29,7 +29,7 @@ export type PoolCache = {
   pinned(state: ExchangeState): StatePools;
   /** The graph of the pools of a directory. States that share a directory share it, for as long as they exist. */
   graphOf(directory: PoolDirectory): PoolGraph;
-  /** The trades through the pools of a state of V3. */
+  /** The trades through the pools of a state. */
   swapsOf(state: ExchangeState): ExchangeSwaps;
   /** The JSON of the pools of this pool's state; `undefined` if the state was dropped. */
   jsonOf(pool: PoolPair): PoolJsonCache | undefined;

@@ -1,8 +1,7 @@
 import { MAX_AMOUNT } from './amount.ts';
 import { firstIndexWhere } from './binary-search.ts';
 import type { OrderTerms } from './pool-order.ts';
-import { squareRoot } from './square-root.ts';
-import { divideUp } from './swap.ts';
+import { divideUp, squareRoot } from './swap.ts';
 
 /** Why a pool of V3 refuses a trade. */
 export type SwapRefusal = 'NO_LIQUIDITY' | 'REAL_RESERVE_TOO_SMALL' | 'RESERVE_OUT_OF_RANGE' | 'ONE_SIDE_ZERO';

@@ -46,11 +46,14 @@ export type Quote = Exchanged & {
 /** Why the exchange refuses a trade along a route. */
 type TradeRefusal = SwapRefusal | 'POOL_TWICE' | 'NO_SUCH_POOL' | 'ROUTE_DOES_NOT_FIT';
 
-/** What a quote is computed from: a state, the graph of its directory, its trades, and the pools at its places. */
-type QuotedPools = {
+/** All pools of the exchange in one state, from which quotes are computed. */
+export type QuotedPools = {
   readonly exchange: ExchangeState;
+  /** The graph of the directory. */
   graph(): PoolGraph;
+  /** The trades through the pools. */
   swaps(): ExchangeSwaps;
+  /** The pool at a place of the directory. It is pinned to its height if the height was named. */
   at(place: number): PoolPair;
 };
 
@@ -77,12 +80,8 @@ export function bestQuote(pools: QuotedPools, request: QuoteRequest): Quote | un
 export function quoteAlong(pools: QuotedPools, request: QuoteRequest, route: readonly string[]): Quote | TradeRefusal {
   const { directory } = pools.exchange;
   if (new Set(route).size < route.length) return 'POOL_TWICE';
-  const places: number[] = [];
-  for (const id of route) {
-    const place = placeOfId(directory, id);
-    if (place === undefined) return 'NO_SUCH_POOL';
-    places.push(place);
-  }
+  const places = route.flatMap((id) => placeOfId(directory, id) ?? []);
+  if (places.length < route.length) return 'NO_SUCH_POOL';
 
   const hops: Hop[] = [];
   let token = request.sellTokenId;

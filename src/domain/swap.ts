@@ -17,6 +17,31 @@ export function divideUp(divided: bigint, divisor: bigint): bigint {
   return (divided + divisor - 1n) / divisor;
 }
 
+/** The largest integer whose square is at most a value. @param value 0 or greater, of any size */
+export function squareRoot(value: bigint): bigint {
+  if (value < 2n ** 52n) return BigInt(Math.floor(Math.sqrt(Number(value))));
+  // Newton's method from above. Its first step is from the root of the leading digits, so a few more are enough.
+  let root = startAbove(value);
+  for (;;) {
+    const next = (root + value / root) >> 1n;
+    if (next >= root) return root;
+    root = next;
+  }
+}
+
+/** A number that is at least the root, and nearly it. */
+function startAbove(value: bigint): bigint {
+  const double = Math.sqrt(Number(value));
+  if (Number.isFinite(double)) return BigInt(Math.ceil(double * (1 + 2 ** -51)));
+  return 1n << BigInt((value.toString(2).length + 1) >> 1);
+}
+
+/** The smallest integer whose square is at least a value. @param value 0 or greater, of any size */
+export function squareRootUp(value: bigint): bigint {
+  const root = squareRoot(value);
+  return root * root === value ? root : root + 1n;
+}
+
 /**
  * From which end of a route the amounts are computed: `SELLING` goes forwards from the amount that is sold, and more is better.
  * `BUYING` goes backwards from the amount that is bought, and less is better.
@@ -42,7 +67,7 @@ const ERROR = 2 ** -49;
 const EXACT_BELOW = 2 ** 53;
 
 /** The first amount that does not fit 64 bits. It is a double, and `MAX_AMOUNT` is not. */
-const ABOVE_MAX_AMOUNT = 2 ** 64;
+export const ABOVE_MAX_AMOUNT = 2 ** 64;
 
 /** The bound of an amount that cannot be had. */
 export function noBound(direction: TradeDirection): number {

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import { filterFingerprint } from '../domain/cursor.ts';
 import { type ExchangeState, findPlace, type PoolDirectory, poolCount, poolPairAt } from '../domain/exchange.ts';
 import { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { Market, Pair, Ticker } from '../domain/market.ts';
 import type { PoolPairList, PoolPairOrder } from '../domain/page.ts';
+import { filterFingerprint } from '../domain/page.ts';
 import { type PoolGraph, toPoolGraph } from '../domain/pool-graph.ts';
 import { type PoolPair, pin } from '../domain/pool-pair.ts';
 import { type PoolPairFilter, selectPoolPairs } from '../domain/pool-selection.ts';

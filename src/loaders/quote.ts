@@ -5,14 +5,14 @@ import { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { PoolOrder } from '../domain/pool-order.ts';
 import { parsePoolPairId, poolPairId } from '../domain/pool-pair.ts';
-import { bestQuote, type Quote, type QuoteRequest, quoteAlong } from '../domain/quote.ts';
+import { bestQuote, type Quote, type QuotedPools, type QuoteRequest, quoteAlong } from '../domain/quote.ts';
 import { MAX_HOPS_V3 } from '../domain/route-search.ts';
 import type { TokenId } from '../domain/token.ts';
 import { BadUserInputError, TradeRefusedError } from '../errors.ts';
 import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
 import type { Head } from '../live/chain/head.ts';
 import { requireBetween } from './argument-ranges.ts';
-import type { ExchangeLoader, PoolsOfState } from './exchange.ts';
+import type { ExchangeLoader } from './exchange.ts';
 import { createHeadStream } from './head-streams.ts';
 import type { SourceStream } from './source-stream.ts';
 import type { LoaderInputs } from './sources.ts';
@@ -69,20 +69,20 @@ export class QuoteLoader {
   }
 
   /** Quotes that wait for the same state get it in the same turn of the event loop, and are computed one in each turn. */
-  async #inTurn(awaited: Promise<PoolsOfState>, request: RoutedRequest): Promise<Quote | undefined> {
+  async #inTurn(awaited: Promise<QuotedPools>, request: RoutedRequest): Promise<Quote | undefined> {
     const pools = await awaited;
     await this.#turns.wait();
     return this.#quoteIn(pools, request);
   }
 
-  #quoteIn(pools: PoolsOfState, request: RoutedRequest): MaybePromise<Quote | undefined> {
+  #quoteIn(pools: QuotedPools, request: RoutedRequest): MaybePromise<Quote | undefined> {
     const { v3 } = pools.exchange;
     if (v3 === undefined) requireArgumentsOfV1(request);
     return v3 !== undefined && v3.orders === undefined ? this.#withOrders(pools, request) : quoteIn(pools, request);
   }
 
   /** An old node sends no orders with a state. The route is then found on the curves alone, and the orders of its pools are read. */
-  async #withOrders(pools: PoolsOfState, request: RoutedRequest): Promise<Quote | undefined> {
+  async #withOrders(pools: QuotedPools, request: RoutedRequest): Promise<Quote | undefined> {
     const route = request.route ?? quoteIn(pools, request)?.route.map(({ pool }) => poolPairId(pool)) ?? [];
     const orders = new Map<number, readonly PoolOrder[]>();
     for (const id of new Set(route)) {
@@ -97,7 +97,7 @@ export class QuoteLoader {
   }
 }
 
-function quoteIn(pools: PoolsOfState, request: RoutedRequest): Quote | undefined {
+function quoteIn(pools: QuotedPools, request: RoutedRequest): Quote | undefined {
   const { route } = request;
   if (route === undefined) return bestQuote(pools, request);
   const quote = quoteAlong(pools, request, route);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ExchangeParams } from '../../src/domain/exchange-params.ts';
+import type { ExchangeParams } from '../../src/domain/exchange.ts';
 import { ordersMet } from '../../src/domain/pool-order.ts';
 import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
 import { bestQuote, priceImpactPercent, type QuoteRequest, quoteAlong } from '../../src/domain/quote.ts';

@@ -1,6 +1,6 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import type { ExchangeParams } from '../../domain/exchange.ts';
 import { type ExchangeState, versionOf } from '../../domain/exchange.ts';
-import type { ExchangeParams } from '../../domain/exchange-params.ts';
 import type { ExchangeVersion } from '../../domain/pool-pair.ts';
 
 /** Which version of the exchange trades, and what is known of the third one. All nodes share it. */

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { ExchangeParams } from '../../../src/domain/exchange-params.ts';
+import type { ExchangeParams } from '../../../src/domain/exchange.ts';
 import type { ExchangeVersion } from '../../../src/domain/pool-pair.ts';
 import { createExchangeVersions } from '../../../src/live/chain/exchange-versions.ts';
 import { exchangeOf } from './heads.ts';

@@ -12,11 +12,6 @@ export function parseAmount(value: unknown): bigint | undefined {
 /** The maximum number of decimals of a token: 10^30 exceeds every 64-bit amount by far. */
 export const MAX_DECIMALS = 30;
 
-/** Whether a price can be computed with that number of decimals: a whole number from 0 to 30. */
-export function areDecimals(decimals: number): boolean {
-  return Number.isInteger(decimals) && decimals >= 0 && decimals <= MAX_DECIMALS;
-}
-
 /**
  * Writes `units / 10^decimals` exactly, with all its decimals: `toDecimal(11054802602110n, 9)` is `11054.802602110`.
  *

@@ -1,17 +1,7 @@
-import type { ExchangeState } from './exchange.ts';
+import type { ExchangeSwaps, FoundRoute, Hop } from './exchange-swaps.ts';
 import { otherSide, type PoolGraph, toDoubles } from './pool-graph.ts';
 import { findLayers, type RouteSearch, type StepBound } from './route-bounds.ts';
-import { isBetterAmount, noBound, optimisticBound, otherAmount } from './swap.ts';
-
-/** One pool of a route, with the two amounts; the steps are in the order of the search. */
-type RouteStep = {
-  /** The place of the pool in the directory. */
-  readonly place: number;
-  /** The amount of the token from which the search comes. */
-  readonly known: bigint;
-  /** The amount of the pool's other token. */
-  readonly other: bigint;
-};
+import { isBetterAmount, noBound, optimisticBound } from './swap.ts';
 
 /** The longest route for which {@link findBestRoute} is correct: the longest one of V1. */
 export const MAX_HOPS = 4;
@@ -34,11 +24,12 @@ export const MAX_HOPS = 4;
  *
  * @returns `undefined` if there is no route, or none that gives anything
  */
-export function findBestRoute(state: ExchangeState, graph: PoolGraph, search: RouteSearch): RouteStep[] | undefined {
+export function findBestRoute(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteSearch): FoundRoute | undefined {
   const { direction, end, amount, maxHops } = search;
   const { placesOf, tokensAt } = graph;
+  const isSelling = direction === 'SELLING';
   const none = noBound(direction);
-  const reserves = toDoubles(state.reserves);
+  const reserves = toDoubles(swaps.state.reserves);
   const boundOf: StepBound = (place, side, known) => {
     const reserveOfKnown = reserves[place * 2 + side] ?? 0;
     const reserveOfOther = reserves[place * 2 + 1 - side] ?? 0;
@@ -50,7 +41,7 @@ export function findBestRoute(state: ExchangeState, graph: PoolGraph, search: Ro
 
   /** The best route to a token with exactly that number of pools. */
   function solve(token: number, hops: number): Solution | undefined {
-    if (hops === 0) return { amount, place: -1, before: undefined };
+    if (hops === 0) return { amount, hop: { place: -1, side: 0 }, before: undefined };
     const key = token * (MAX_HOPS + 1) + hops;
     if (!solutions.has(key)) solutions.set(key, findSolution(token, hops));
     return solutions.get(key);
@@ -76,7 +67,7 @@ export function findBestRoute(state: ExchangeState, graph: PoolGraph, search: Ro
   function isBetter(amount: bigint | number, place: number, than: Solution): boolean {
     return (
       isBetterAmount(direction, amount, than.amount) ||
-      (place < than.place && !isBetterAmount(direction, than.amount, amount))
+      (place < than.hop.place && !isBetterAmount(direction, than.amount, amount))
     );
   }
 
@@ -85,10 +76,10 @@ export function findBestRoute(state: ExchangeState, graph: PoolGraph, search: Ro
     const side = otherSide(tokensAt, place, token);
     const before = solve(tokensAt[place * 2 + side] ?? 0, hops - 1);
     if (before === undefined) return undefined;
-    const reserveOfKnown = state.reserves[place * 2 + side] ?? 0n;
-    const reserveOfOther = state.reserves[place * 2 + 1 - side] ?? 0n;
-    const other = otherAmount(direction, before.amount, reserveOfKnown, reserveOfOther);
-    return other === undefined ? undefined : { amount: other, place, before };
+    const hop = { place, side: isSelling ? side : 1 - side };
+    const pool = swaps.swapOf(hop);
+    const other = isSelling ? pool.sell(before.amount) : pool.least(before.amount);
+    return typeof other === 'bigint' ? { amount: other, hop, before } : undefined;
   }
 
   let best: Solution | undefined;
@@ -99,17 +90,19 @@ export function findBestRoute(state: ExchangeState, graph: PoolGraph, search: Ro
     if (found !== undefined && (best === undefined || isBetterAmount(direction, found.amount, best.amount)))
       best = found;
   }
-  return best && toSteps(best);
+  if (best === undefined) return undefined;
+  const route = toHops(best);
+  return { route: isSelling ? route : route.reverse(), amount: best.amount };
 }
 
 /** The best amount of a token after some pools, the last of them, and the solution for the token before. */
 type Solution = {
   readonly amount: bigint;
-  readonly place: number;
+  readonly hop: Hop;
   readonly before: Solution | undefined;
 };
 
-function toSteps({ amount, place, before }: Solution): RouteStep[] {
-  if (before === undefined) return [];
-  return [...toSteps(before), { place, known: before.amount, other: amount }];
+/** The pools in the order of the search. */
+function toHops({ hop, before }: Solution): Hop[] {
+  return before === undefined ? [] : [...toHops(before), hop];
 }

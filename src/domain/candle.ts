@@ -93,7 +93,7 @@ export function extendCandles(
     const openTime = openTimeOf(time, interval);
     const isReplaced = heights !== undefined && heights.openTime > openTime;
     if (isReplaced) {
-      removeAfter(extended, openTime);
+      while ((extended.at(-1)?.openTime ?? openTime) > openTime) extended.pop();
       const left = extended.at(-1);
       heights = left;
       before = left?.close;
@@ -124,11 +124,6 @@ function addHeight(
     return { openTime, firstHeight: beaconHeight, lastHeight: beaconHeight, heights: 1, isComplete: isNext };
   const isComplete = heights.isComplete && isNext;
   return { ...heights, lastHeight: beaconHeight, heights: heights.heights + 1, isComplete };
-}
-
-/** Removes the candles of later intervals. */
-function removeAfter(candles: PoolCandle[], openTime: Instant): void {
-  while ((candles.at(-1)?.openTime ?? openTime) > openTime) candles.pop();
 }
 
 /** Marks the candle whose last height has a missing height above it. */

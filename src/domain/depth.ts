@@ -2,8 +2,7 @@ import { toExactDecimal } from './exact-decimal.ts';
 import { matchableTerms, type OrderSides, toOrderSides } from './pool-order.ts';
 import { isNonEmpty, isTradable, type PoolPair, poolValues } from './pool-pair.ts';
 import { PoolSwap, type SwapSide } from './pool-swap.ts';
-import { squareRootUp } from './square-root.ts';
-import { amountReceived, divideUp } from './swap.ts';
+import { amountReceived, divideUp, squareRootUp } from './swap.ts';
 
 /** The amounts that move the spot price of a pool by some percent, in smallest units. */
 export type PoolDepth = {
@@ -39,20 +38,10 @@ export function poolDepths(
   const { reserve1, reserve2, v3 } = pool;
   const { value1, value2 } = poolValues(pool);
   const tradesTo = v3 === undefined ? alongCurve : throughOrders;
-  const up = tradesTo({
-    virtualIn: reserve1,
-    virtualOut: reserve2,
-    realIn: value1,
-    realOut: value2,
-    orders: matchableTerms(orders.selling2),
-  });
-  const down = tradesTo({
-    virtualIn: reserve2,
-    virtualOut: reserve1,
-    realIn: value2,
-    realOut: value1,
-    orders: matchableTerms(orders.selling1),
-  });
+  const ends = { virtualIn: reserve1, virtualOut: reserve2, realIn: value1, realOut: value2 };
+  const reversed = { virtualIn: reserve2, virtualOut: reserve1, realIn: value2, realOut: value1 };
+  const up = tradesTo({ ...ends, orders: matchableTerms(orders.selling2) });
+  const down = tradesTo({ ...reversed, orders: matchableTerms(orders.selling1) });
   return percents.flatMap((percent) => {
     const { units, scale } = toExactDecimal(percent);
     const whole = 100n * 10n ** BigInt(scale);

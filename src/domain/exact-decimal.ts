@@ -28,7 +28,8 @@ export function toExactDecimal(number: number): ExactDecimal {
   return parseExactDecimal(String(number)) ?? ZERO;
 }
 
-const ZERO: ExactDecimal = { units: 0n, scale: 0 };
+/** The number 0. */
+export const ZERO: ExactDecimal = { units: 0n, scale: 0 };
 
 /** Writes a number without exponent and without trailing zeros. */
 export function formatExactDecimal({ units, scale }: ExactDecimal): string {

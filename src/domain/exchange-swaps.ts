@@ -1,3 +1,4 @@
+import { MAX_AMOUNT } from './amount.ts';
 import type { ExchangeState } from './exchange.ts';
 import { ordersMet, type PoolOrder } from './pool-order.ts';
 import { PoolSwap, type SwapRefusal, type SwapSide } from './pool-swap.ts';
@@ -6,31 +7,35 @@ import { SwapBound } from './swap-bound.ts';
 /** One pool of a route: its place in the directory, and which of its tokens is sold to it: 0 for token 1, 1 for token 2. */
 export type Hop = { readonly place: number; readonly side: number };
 
+/** A route, in the order of the trade, and the amount that it gives or needs. */
+export type FoundRoute = { readonly route: readonly Hop[]; readonly amount: bigint };
+
 /** One direction of a pool: what it needs to be computed, and what has been computed of it. */
 type Direction = { readonly parts: SwapSide; swap?: PoolSwap; bound?: SwapBound };
 
 /**
- * The trades through the pools of a state of V3.
+ * The trades through the pools of a state. A pool of V1 is one of V3 without amplification and orders.
  *
  * What is computed of a pool is computed when a trade first needs it, and used again by later trades. So keep this object as long
  * as the state is in use: it takes up to a few hundred bytes for each order.
  */
 export class ExchangeSwaps {
-  readonly #state: ExchangeState;
+  readonly state: ExchangeState;
   readonly #ordersAt: (place: number) => readonly PoolOrder[];
   readonly #directions: (Direction | undefined)[] = [];
-  readonly #isTradable: readonly boolean[];
+  #isTradable: readonly boolean[] | undefined;
 
   /** @param ordersAt the orders of a pool in the order of the node's list; by default those of the state, which can have none */
   constructor(state: ExchangeState, ordersAt = (place: number) => state.v3?.orders?.[place] ?? []) {
-    this.#state = state;
+    this.state = state;
     this.#ordersAt = ordersAt;
-    const values = state.v3?.values ?? new BigUint64Array();
-    this.#isTradable = state.directory.ids.map((_, place) => values[place * 2] !== 0n && values[place * 2 + 1] !== 0n);
   }
 
   /** Whether the pool holds both of its tokens: it refuses every trade otherwise. */
   isTradable(place: number): boolean {
+    const { directory, reserves, v3 } = this.state;
+    const values = v3?.values ?? reserves;
+    this.#isTradable ??= directory.ids.map((_, each) => values[each * 2] !== 0n && values[each * 2 + 1] !== 0n);
     return this.#isTradable[place] ?? false;
   }
 
@@ -52,13 +57,16 @@ export class ExchangeSwaps {
     const index = place * 2 + side;
     const known = this.#directions[index];
     if (known !== undefined) return known;
-    const { reserves, v3 } = this.#state;
+    const { reserves, v3 } = this.state;
+    const values = v3?.values ?? reserves;
     const other = place * 2 + 1 - side;
     const parts = {
       virtualIn: reserves[index] ?? 0n,
       virtualOut: reserves[other] ?? 0n,
-      realIn: v3?.values[index] ?? 0n,
-      realOut: v3?.values[other] ?? 0n,
+      realIn: values[index] ?? 0n,
+      realOut: values[other] ?? 0n,
+      // The exchange would take a trade of V1 after which an amount is too large to be stored.
+      ...(v3 === undefined && { maxIn: 2n * MAX_AMOUNT }),
       orders: ordersMet(this.#ordersAt(place), side === 0 ? 1 : 2),
     };
     const created: Direction = { parts };

@@ -1,9 +1,8 @@
 import type { BeaconHeight } from './beacon-height.ts';
 import { firstIndexWhere } from './binary-search.ts';
-import { type ExchangeParams, feeRateBps } from './exchange-params.ts';
 import type { Instant } from './instant.ts';
 import { BYTES_OF_ORDER, type PoolOrder, sameOrders } from './pool-order.ts';
-import { type ExchangeVersion, type PoolName, type PoolPair, poolPairId } from './pool-pair.ts';
+import { type ExchangeVersion, type PoolName, type PoolPair, poolPairId, tokensKey } from './pool-pair.ts';
 import type { TokenId } from './token.ts';
 
 /**
@@ -36,6 +35,25 @@ export type ExchangeV3 = {
   readonly params: ExchangeParams;
 };
 
+/** The parameters of the third version of the exchange that trades depend on. */
+export type ExchangeParams = {
+  /** In hundredths of a percent. */
+  readonly defaultFeeRateBps: number;
+  /** The rates of the pools that have one of their own, by pool id. */
+  readonly feeRatesBps: ReadonlyMap<string, number>;
+  /** By how many percent a fee that is paid in the native coin is lower. */
+  readonly nativeFeeDiscountPercent: number;
+  /** How many open orders one NFT can have in a pool. */
+  readonly maxOrdersPerNft: number;
+  /** The native coin that a pool must hold at least, without amplification, to give the rate of a fee. In smallest units. */
+  readonly minNativeReserve: bigint;
+};
+
+/** The fee rate of a trade through a pool, in hundredths of a percent. */
+export function feeRateBps({ defaultFeeRateBps, feeRatesBps }: ExchangeParams, poolId: string): number {
+  return feeRatesBps.get(poolId) ?? defaultFeeRateBps;
+}
+
 /** The version of the exchange of a state that a node has, or of a pool. */
 export function versionOf({ v3 }: { readonly v3?: object | undefined }): ExchangeVersion {
   return v3 === undefined ? 'V1' : 'V3';
@@ -63,8 +81,7 @@ export type PoolDirectory = {
  */
 export function toPoolDirectory(ids: readonly string[], similar?: PoolDirectory): PoolDirectory {
   if (similar !== undefined && hasPools(similar, ids)) return similar;
-  const tokens = new Map<string, TokenId>();
-  for (const tokenId of similar?.placesOfToken.keys() ?? []) tokens.set(tokenId, tokenId);
+  const tokens = new Map(similar?.placesOfToken.keys().map((tokenId) => [tokenId, tokenId]));
   const sameString = (text: string) => {
     const known = tokens.get(text);
     if (known === undefined) tokens.set(text, text);
@@ -164,30 +181,17 @@ function firstPlaceFrom({ ids }: PoolDirectory, text: string): number {
 
 /** The place of the pool of two tokens, in either order, with that id; `undefined` also if it is a pool of other tokens. */
 export function findPlaceOfId(directory: PoolDirectory, a: TokenId, b: TokenId, id: string): number | undefined {
-  const place = placeOfId(directory, id);
-  return place !== undefined && isOf(directory, place, inOrder(a, b)) ? place : undefined;
-}
-
-function isOf({ token1Ids, token2Ids }: PoolDirectory, place: number, [token1Id, token2Id]: TokenPair): boolean {
-  return token1Ids[place] === token1Id && token2Ids[place] === token2Id;
+  return id.startsWith(tokensKey(a, b)) ? placeOfId(directory, id) : undefined;
 }
 
 /** The place of the pool of two tokens, in either order. Of several, it is the one with the most liquidity; of equal ones, the first. */
 export function findPlace({ directory, v3 }: ExchangeState, a: TokenId, b: TokenId): number | undefined {
-  const tokens = inOrder(a, b);
+  const tokens = tokensKey(a, b);
   const liquidity = (place: number) => (v3?.values[place * 2] ?? 0n) * (v3?.values[place * 2 + 1] ?? 0n);
   let best: number | undefined;
-  // The ids of the pools begin with those of the tokens.
-  for (let place = firstPlaceFrom(directory, tokens.join('-')); isOf(directory, place, tokens); place++)
+  for (let place = firstPlaceFrom(directory, tokens); directory.ids[place]?.startsWith(tokens); place++)
     if (best === undefined || liquidity(place) > liquidity(best)) best = place;
   return best;
-}
-
-/** Token 1 and token 2 of a pool. */
-type TokenPair = readonly [TokenId, TokenId];
-
-function inOrder(a: TokenId, b: TokenId): TokenPair {
-  return a < b ? [a, b] : [b, a];
 }
 
 /**

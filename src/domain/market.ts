@@ -1,6 +1,6 @@
 import { type ExchangeState, findPlace, findPlaceOfId, placeOf, versionOf } from './exchange.ts';
-import { type PoolName, parsePoolPairId, poolPairId } from './pool-pair.ts';
-import { percentChange } from './price-change.ts';
+import { type PoolName, parsePoolPairId, poolPairId, tokensKey } from './pool-pair.ts';
+import { percentChange } from './price.ts';
 import type { TokenId } from './token.ts';
 
 /** Two tokens that trade in one pool, as the market-data host lists them. */
@@ -50,11 +50,6 @@ export function selectPairs<P extends Pair>(pairs: readonly P[], filter: PairFil
       (filter.base === undefined || pair.base === filter.base) &&
       (filter.target === undefined || pair.target === filter.target),
   );
-}
-
-/** A key of two tokens, in either order: all pairs of these tokens share it. */
-export function tokensKey(a: TokenId, b: TokenId): string {
-  return a < b ? `${a}-${b}` : `${b}-${a}`;
 }
 
 /**
@@ -115,15 +110,8 @@ export type Market<P extends Pair> = {
   readonly symbols: ReadonlyMap<TokenId, string>;
 };
 
-/** Builds the indexes row by row, so that a long list does not block the event loop. */
-type MarketBuilder<P extends Pair> = {
-  add(row: P): void;
-  /** The market of these rows, which were all added. */
-  build(rows: readonly P[]): Market<P>;
-};
-
-/** Creates a builder without rows. */
-export function createMarketBuilder<P extends Pair>(): MarketBuilder<P> {
+/** Creates what builds the indexes row by row, so that a long list does not block the event loop. */
+export function createMarketBuilder<P extends Pair>() {
   const byPoolId = new Map<string, P>();
   const byTickerId = new Map<string, P[]>();
   const byTokens = new Map<string, P[]>();
@@ -131,7 +119,7 @@ export function createMarketBuilder<P extends Pair>(): MarketBuilder<P> {
   const symbols = new Map<TokenId, string>();
 
   return {
-    add(row) {
+    add(row: P): void {
       byPoolId.set(row.poolId, row);
       addTo(byTickerId, row.tickerId, row);
       addTo(byTokens, tokensKey(row.baseId, row.targetId), row);
@@ -140,7 +128,8 @@ export function createMarketBuilder<P extends Pair>(): MarketBuilder<P> {
       symbols.set(row.baseId, row.base);
       symbols.set(row.targetId, row.target);
     },
-    build: (rows) => ({ rows, byPoolId, byTickerId, byTokens, byPool, symbols }),
+    /** The market of these rows, which were all added. */
+    build: (rows: readonly P[]): Market<P> => ({ rows, byPoolId, byTickerId, byTokens, byPool, symbols }),
   };
 }
 

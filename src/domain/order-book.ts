@@ -20,13 +20,11 @@ export type Offer = {
 };
 
 /** The response of the market-data host for one ticker, not sorted yet. */
-export type RawOrderBook = {
+export type RawOrderBook = Sides & {
   readonly tickerId: string;
   readonly message: string;
   /** Unix time, in a unit that its magnitude shows: see `toInstant`. */
   readonly timestamp: number;
-  readonly bids: readonly Offer[];
-  readonly asks: readonly Offer[];
   /** How many entries of the response could not be read. */
   readonly entriesDropped: number;
 };
@@ -38,17 +36,18 @@ export type OrderBookEntry = Offer & {
   readonly cumulativeTotal: number;
 };
 
-/** The two sides of an order book, best first. */
+/** The two sides of an order book, best first unless they are as the host sent them. */
 export type Sides = { readonly bids: readonly Offer[]; readonly asks: readonly Offer[] };
 
-/** Bids by descending price and asks by ascending price, each price once. Two prices are equal if their decimals are. */
-export type OrderBook = {
+/** Bids by descending price and asks by ascending price, each price once, with totals. Two prices are equal if their decimals are. */
+export type OrderedSides = { readonly bids: readonly OrderBookEntry[]; readonly asks: readonly OrderBookEntry[] };
+
+/** The order book of a ticker. */
+export type OrderBook = OrderedSides & {
   readonly tickerId: string;
   readonly message: string;
   /** When the host last updated it. */
   readonly time: Instant;
-  readonly bids: readonly OrderBookEntry[];
-  readonly asks: readonly OrderBookEntry[];
   readonly quality: OrderBookQuality;
 };
 
@@ -65,8 +64,6 @@ export type OrderBookQuality = {
 export function toOrderBook(raw: RawOrderBook): OrderBook {
   const bids = toSide(raw.bids, -1);
   const asks = toSide(raw.asks, 1);
-  const bid = bids[0]?.price;
-  const ask = asks[0]?.price;
 
   return {
     tickerId: raw.tickerId,
@@ -76,7 +73,7 @@ export function toOrderBook(raw: RawOrderBook): OrderBook {
     asks,
     quality: {
       wasSorted: isSorted(raw.bids, -1) && isSorted(raw.asks, 1),
-      isCrossed: bid !== undefined && ask !== undefined && bid > ask,
+      isCrossed: isCrossed({ bids, asks }),
       entriesMerged: raw.bids.length - bids.length + raw.asks.length - asks.length,
       entriesDropped: raw.entriesDropped,
       timestampUnit: timestampUnit(raw.timestamp),
@@ -97,28 +94,19 @@ export function atDepth<Book extends Sides>(book: Book, depth: number): Book {
   return { ...book, bids: book.bids.slice(0, entries), asks: book.asks.slice(0, entries) };
 }
 
-/** The highest bid; `undefined` without bids. */
-export function bestBid(book: Sides): number | undefined {
-  return book.bids[0]?.price;
-}
-
-/** The lowest ask; `undefined` without asks. */
-export function bestAsk(book: Sides): number | undefined {
-  return book.asks[0]?.price;
-}
-
 /** The mean of the best bid and the best ask; `undefined` if a side is empty. */
-export function midPrice(book: OrderBook): number | undefined {
-  const bid = bestBid(book);
-  const ask = bestAsk(book);
-  return bid === undefined || ask === undefined ? undefined : (bid + ask) / 2;
+export function midPrice({ bids: [bid], asks: [ask] }: Sides): number | undefined {
+  return bid && ask && (bid.price + ask.price) / 2;
 }
 
 /** The best ask minus the best bid, negative for a crossed book; `undefined` if a side is empty. */
-export function spread(book: OrderBook): number | undefined {
-  const bid = bestBid(book);
-  const ask = bestAsk(book);
-  return bid === undefined || ask === undefined ? undefined : ask - bid;
+export function spread({ bids: [bid], asks: [ask] }: Sides): number | undefined {
+  return bid && ask && ask.price - bid.price;
+}
+
+/** Whether the best bid is above the best ask. */
+export function isCrossed({ bids: [bid], asks: [ask] }: Sides): boolean {
+  return bid !== undefined && ask !== undefined && compareExact(exactPriceOf(bid), exactPriceOf(ask)) > 0;
 }
 
 /** The price of an entry as an exact decimal, as the host wrote it unless entries were merged. */
@@ -166,7 +154,7 @@ function priceKey(offer: Offer): number | string {
 }
 
 function merge(offer: Offer, other: Offer): Offer {
-  return withQuantity(offer, offer.quantity + other.quantity, addExact(quantityOf(offer), quantityOf(other)));
+  return withQuantity(offer, addExact(quantityOf(offer), quantityOf(other)), offer.quantity + other.quantity);
 }
 
 /** The entries with the totals of each and of all before it. */
@@ -207,10 +195,11 @@ function mergeGroup(price: ExactDecimal, members: readonly Offer[]): Offer {
   const rounded = { ...first, price: number, priceText: textOf(number, price) };
   if (others.length === 0) return rounded;
   const sum = others.reduce((total, other) => addExact(total, quantityOf(other)), quantityOf(first));
-  return withQuantity(rounded, Number(formatExactDecimal(sum)), sum);
+  return withQuantity(rounded, sum);
 }
 
-function withQuantity(offer: Offer, quantity: number, exact: ExactDecimal): Offer {
+/** The offer with another quantity. */
+export function withQuantity(offer: Offer, exact: ExactDecimal, quantity = Number(formatExactDecimal(exact))): Offer {
   return { ...offer, quantity, quantityText: textOf(quantity, exact) };
 }
 

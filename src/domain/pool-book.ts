@@ -1,10 +1,19 @@
 import { toShortestDecimal, toSignificantDecimal } from './amount.ts';
-import { compareExact } from './exact-decimal.ts';
-import { accumulate, exactPriceOf, type Offer, type OrderBookEntry, type Sides } from './order-book.ts';
+import { addExact, compareExact, type ExactDecimal, parseExactDecimal, ZERO } from './exact-decimal.ts';
+import {
+  accumulate,
+  exactPriceOf,
+  exactQuantity,
+  type Offer,
+  type OrderBookEntry,
+  type OrderedSides,
+  type Sides,
+  withQuantity,
+} from './order-book.ts';
 import { isMatchable, type OrderSides, type PoolOrder, termsOf } from './pool-order.ts';
 
 /** The open orders of a pool as an order book: bids by descending price and asks by ascending price, each price once. */
-export type PoolBook = { readonly bids: readonly OrderBookEntry[]; readonly asks: readonly OrderBookEntry[] };
+export type PoolBook = OrderedSides;
 
 /** Which token of a pool has the prices and quantities of a book, and the decimals of the two. */
 export type BookUnits = { readonly base: 1 | 2; readonly decimals1: number; readonly decimals2: number };
@@ -25,11 +34,6 @@ export function toPoolBook(
 ): PoolBook {
   const [asks, bids] = units.base === 1 ? [selling1, selling2] : [selling2, selling1];
   return { bids: toEntries(bids, units, maxEntries), asks: toEntries(asks, units, maxEntries) };
-}
-
-/** Whether the best bid is above the best ask. The exchange matches orders with trades only, so such a book can stay. */
-export function isCrossed({ bids: [bid], asks: [ask] }: Sides): boolean {
-  return bid !== undefined && ask !== undefined && compareExact(exactPriceOf(bid), exactPriceOf(ask)) > 0;
 }
 
 /**
@@ -78,4 +82,53 @@ function quantityOf(order: PoolOrder, base: 1 | 2): bigint {
 
 function toOffer(priceText: string, quantityText: string): Offer {
   return { price: Number(priceText), quantity: Number(quantityText), priceText, quantityText };
+}
+
+/**
+ * What is left of a book when the orders that cross are matched with each other: the highest bid with the lowest ask, until the
+ * highest bid is below the lowest ask. Quantities are subtracted exactly. An order without a quantity above 0 is matched with
+ * nothing, and removed where it crosses.
+ */
+export function uncross({ bids, asks }: Sides): Sides {
+  const bid = createQueue(bids);
+  const ask = createQueue(asks);
+  while (doCross(bid.first(), ask.first())) {
+    const order = compareExact(bid.left(), ask.left());
+    const matched = order < 0 ? bid.left() : ask.left();
+    bid.take(matched);
+    ask.take(matched);
+  }
+  return { bids: bid.rest(), asks: ask.rest() };
+}
+
+function doCross(bid: Offer | undefined, ask: Offer | undefined): boolean {
+  return bid !== undefined && ask !== undefined && compareExact(exactPriceOf(bid), exactPriceOf(ask)) >= 0;
+}
+
+/** One side from its best order on, of which a part may be matched already. */
+function createQueue(offers: readonly Offer[]) {
+  let index = 0;
+  let left = amountOf(offers[0]);
+
+  return {
+    first: () => offers[index],
+    left: () => left,
+    take(quantity: ExactDecimal) {
+      left = addExact(left, { ...quantity, units: -quantity.units });
+      if (left.units > 0n) return;
+      index += 1;
+      left = amountOf(offers[index]);
+    },
+    rest: (): readonly Offer[] => {
+      const [first, ...others] = offers.slice(index);
+      if (first === undefined) return [];
+      return [compareExact(amountOf(first), left) === 0 ? first : withQuantity(first, left), ...others];
+    },
+  };
+}
+
+/** The quantity of an order; 0 if it is not above 0. */
+function amountOf(offer: Offer | undefined): ExactDecimal {
+  const quantity = offer && parseExactDecimal(exactQuantity(offer));
+  return quantity !== undefined && quantity.units > 0n ? quantity : ZERO;
 }

@@ -30,16 +30,10 @@ export function sameOrders(
 }
 
 function areEqual(a: PoolOrder, b: PoolOrder | undefined): boolean {
-  return (
-    b !== undefined &&
-    a.id === b.id &&
-    a.balance1 === b.balance1 &&
-    a.balance2 === b.balance2 &&
-    a.rate1 === b.rate1 &&
-    a.rate2 === b.rate2 &&
-    a.sells === b.sells
-  );
+  return b !== undefined && FIELDS.every((field) => a[field] === b[field]);
 }
+
+const FIELDS = ['id', 'balance1', 'balance2', 'rate1', 'rate2', 'sells'] as const satisfies (keyof PoolOrder)[];
 
 /** The rates and balances of an order, by what it sells and what it buys. */
 export type OrderTerms = {

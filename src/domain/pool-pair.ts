@@ -48,16 +48,15 @@ type PoolV3 = {
   readonly orders: readonly PoolOrder[] | undefined;
 };
 
+type PoolAmounts = Pick<PoolPair, 'reserve1' | 'reserve2' | 'v3'>;
+
 /** What a pool holds, in smallest units. In V1, prices are computed with the same amounts. */
-export function poolValues({ v3, reserve1, reserve2 }: Pick<PoolPair, 'reserve1' | 'reserve2' | 'v3'>): {
-  readonly value1: bigint;
-  readonly value2: bigint;
-} {
+export function poolValues({ v3, reserve1, reserve2 }: PoolAmounts): Pick<PoolV3, 'value1' | 'value2'> {
   return v3 ?? { value1: reserve1, value2: reserve2 };
 }
 
 /** Whether a pool accepts trades: it holds both of its tokens. */
-export function isTradable(pool: Pick<PoolPair, 'reserve1' | 'reserve2' | 'v3'>): boolean {
+export function isTradable(pool: PoolAmounts): boolean {
   const { value1, value2 } = poolValues(pool);
   return value1 > 0n && value2 > 0n;
 }
@@ -73,6 +72,11 @@ export type PoolName = Pick<PoolPair, 'token1Id' | 'token2Id'> & { readonly v3?:
 /** The id of a pool, the same at all heights. In V1, its two token ids in the chain's order, joined by `-`; in V3, its pool id. */
 export function poolPairId({ token1Id, token2Id, v3 }: PoolName): string {
   return v3?.poolId ?? `${token1Id}-${token2Id}`;
+}
+
+/** Two tokens, in either order, as the ids of all their pools begin: all pairs and pools of these tokens share it. */
+export function tokensKey(a: TokenId, b: TokenId): string {
+  return a < b ? `${a}-${b}` : `${b}-${a}`;
 }
 
 /** What is named by a text that {@link poolPairId} wrote, of either version; `undefined` for another text. */

@@ -28,23 +28,18 @@ export function selectPoolPairs(
   const all = ofToken ? Uint32Array.from(ofToken) : new Uint32Array(poolCount(state)).map((_, place) => place);
   const passing = all.filter((place) => passes(state, place, filter));
   if (order === 'ID_DESC') passing.reverse();
-  const places = SORTS[order]?.(state, passing) ?? passing;
-  return toList(places.length, (index) => poolAt(places[index] ?? 0));
+  return toList(SORTS[order]?.(state, passing) ?? passing, poolAt);
 }
 
-/** The orders that are not by id. They sort places that are in the order of ids. */
+/** The orders that are not by id. They sort places that are in the order of ids, also in place. */
 const SORTS: Partial<Record<PoolPairOrder, (state: ExchangeState, places: Uint32Array) => Uint32Array>> = {
   NATIVE_LIQUIDITY_DESC: sortedByLiquidity,
   NON_EMPTY_FIRST(state, places) {
-    const sorted = new Uint32Array(places.length);
-    const empty: number[] = [];
-    let length = 0;
-    for (const place of places) {
-      if (isNonEmptyAt(state, place)) sorted[length++] = place;
-      else empty.push(place);
-    }
-    sorted.set(empty, length);
-    return sorted;
+    const tradable = places.filter((place) => isNonEmptyAt(state, place));
+    const empty = places.filter((place) => !isNonEmptyAt(state, place));
+    places.set(tradable);
+    places.set(empty, tradable.length);
+    return places;
   },
 };
 
@@ -88,15 +83,14 @@ function nativeLiquidityAt({ directory, reserves, v3 }: ExchangeState, place: nu
   return directory.token2Ids[place] === NATIVE_TOKEN_ID ? (values[place * 2 + 1] ?? NONE) : NONE;
 }
 
-function toList(length: number, at: (index: number) => PoolPair): PoolPairList {
+function toList(places: Uint32Array, poolAt: (place: number) => PoolPair): PoolPairList {
   return {
-    length,
-    at: (index) => (index >= 0 && index < length ? at(index) : undefined),
-    slice(start = 0, end = length) {
-      const pools: PoolPair[] = [];
-      for (let index = start; index < Math.min(end, length); index++) pools.push(at(index));
-      return pools;
+    length: places.length,
+    at(index) {
+      const place = places[index];
+      return place === undefined ? undefined : poolAt(place);
     },
+    slice: (start, end) => Array.from(places.subarray(start, end), (place) => poolAt(place)),
   };
 }
 

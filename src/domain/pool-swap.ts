@@ -1,14 +1,15 @@
 import { MAX_AMOUNT } from './amount.ts';
 import { firstIndexWhere } from './binary-search.ts';
 import type { OrderTerms } from './pool-order.ts';
-import { squareRoot } from './square-root.ts';
-import { divideUp } from './swap.ts';
+import { divideUp, squareRoot } from './swap.ts';
 
 /** Why a pool of V3 refuses a trade. */
 export type SwapRefusal = 'NO_LIQUIDITY' | 'REAL_RESERVE_TOO_SMALL' | 'RESERVE_OUT_OF_RANGE' | 'ONE_SIDE_ZERO';
 
 /** One direction of a pool of V3, in the view of a trader: `In` is the token that is sold to the pool, `Out` the one that is bought. */
 export type SwapSide = Amounts & {
+  /** The most that the pool may hold of the token that is sold, by default 2^64 - 1: the exchange refuses a trade after which it has more. */
+  readonly maxIn?: bigint;
   /** The orders that a trade can meet, best first. */
   readonly orders: readonly OrderTerms[];
 };
@@ -55,6 +56,7 @@ type Rung = Amounts & {
  */
 export class PoolSwap {
   readonly #orders: readonly OrderTerms[];
+  readonly #maxIn: bigint;
   readonly #rungs: Rung[] = [];
   /** Where the next rung begins; `undefined` if there is no other. */
   #next: (Amounts & { readonly sold: bigint; readonly bought: bigint }) | undefined;
@@ -62,8 +64,9 @@ export class PoolSwap {
   #beyond: SwapRefusal = 'NO_LIQUIDITY';
   #limit: bigint | undefined;
 
-  constructor({ orders, virtualIn, virtualOut, realIn, realOut }: SwapSide) {
+  constructor({ orders, maxIn = MAX_AMOUNT, virtualIn, virtualOut, realIn, realOut }: SwapSide) {
     this.#orders = orders;
+    this.#maxIn = maxIn;
     this.#next = { virtualIn, virtualOut, realIn, realOut, sold: 0n, bought: 0n };
   }
 
@@ -225,7 +228,7 @@ export class PoolSwap {
   ): SwapRefusal | undefined {
     if (got === 0n) return 'ONE_SIDE_ZERO';
     if (got > realOut) return 'REAL_RESERVE_TOO_SMALL';
-    return realIn + paid > MAX_AMOUNT || bought + got > MAX_AMOUNT ? 'RESERVE_OUT_OF_RANGE' : undefined;
+    return realIn + paid > this.#maxIn || bought + got > MAX_AMOUNT ? 'RESERVE_OUT_OF_RANGE' : undefined;
   }
 }
 

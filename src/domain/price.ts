@@ -1,6 +1,6 @@
 import { MAX_DECIMALS, toDecimal } from './amount.ts';
 import { isNonEmpty, type PoolPair } from './pool-pair.ts';
-import type { Reserves } from './reserves.ts';
+import type { PoolReserves } from './reserves.ts';
 import { amountReceived } from './swap.ts';
 import type { TokenId, TokenList } from './token.ts';
 
@@ -8,17 +8,25 @@ const POWERS_OF_10 = Array.from({ length: MAX_DECIMALS + 1 }, (_, exponent) => N
 
 /**
  * Token 1 needed to buy one whole token 2, after the specification's "Price derivation": the pool keeps the product of
- * its reserves constant, and `ceil` is taken in floating point, to the last bit.
+ * its reserves constant. Each operation of `x = ceil((T2 * T1) / (T2 + 10^d2))`, then `(T1 - x) / 10^d1`, is one rounding to a double.
  *
  * @returns `undefined` for a pool with an empty side, which has no price
  */
-export function priceOfToken2(pool: Reserves, decimals1: number, decimals2: number): number | undefined {
-  return documentedPrice(pool.reserve1, pool.reserve2, decimals1, decimals2);
+export function priceOfToken2(pool: PoolReserves, decimals1: number, decimals2: number): number | undefined {
+  if (!isNonEmpty(pool)) return undefined;
+
+  const [reserve1, reserve2] = [Number(pool.reserve1), Number(pool.reserve2)];
+  const remaining1 = Math.ceil((reserve2 * reserve1) / (reserve2 + powerOf10(decimals2)));
+  return (reserve1 - remaining1) / powerOf10(decimals1);
 }
 
 /** Token 2 needed to buy one whole token 1: {@link priceOfToken2} with the sides exchanged. */
-export function priceOfToken1(pool: Reserves, decimals1: number, decimals2: number): number | undefined {
-  return documentedPrice(pool.reserve2, pool.reserve1, decimals2, decimals1);
+export function priceOfToken1(pool: PoolReserves, decimals1: number, decimals2: number): number | undefined {
+  return priceOfToken2(exchanged(pool), decimals2, decimals1);
+}
+
+function exchanged({ reserve1, reserve2 }: PoolReserves): PoolReserves {
+  return { reserve1: reserve2, reserve2: reserve1 };
 }
 
 /**
@@ -26,8 +34,9 @@ export function priceOfToken1(pool: Reserves, decimals1: number, decimals2: numb
  *
  * The documented floating-point price differs from it by up to 18 smallest units, and by more above 2^53.
  */
-export function exactPriceOfToken2(pool: PoolPair, decimals1: number, decimals2: number): string | undefined {
-  return exactPrice(pool.reserve1, pool.reserve2, decimals1, decimals2);
+export function exactPriceOfToken2(pool: PoolReserves, decimals1: number, decimals2: number): string | undefined {
+  if (!isNonEmpty(pool)) return undefined;
+  return toDecimal(amountReceived(pool.reserve2, pool.reserve1, 10n ** BigInt(decimals2)), decimals1);
 }
 
 /**
@@ -39,15 +48,10 @@ export function basePrice(pool: PoolPair, baseId: TokenId, decimals1: number, de
 }
 
 /** {@link basePrice} in exact integer arithmetic, written with all the decimals of the target token. */
-export function exactBasePrice(
-  pool: PoolPair,
-  baseId: TokenId,
-  decimals1: number,
-  decimals2: number,
-): string | undefined {
-  if (pool.token2Id === baseId) return exactPriceOfToken2(pool, decimals1, decimals2);
-  return exactPrice(pool.reserve2, pool.reserve1, decimals2, decimals1);
-}
+export const exactBasePrice: TokenFormula<string> = (pool, baseId, decimals1, decimals2) =>
+  pool.token2Id === baseId
+    ? exactPriceOfToken2(pool, decimals1, decimals2)
+    : exactPriceOfToken2(exchanged(pool), decimals2, decimals1);
 
 /** A formula for the price of one token of a pool in its other token. */
 export type TokenFormula<Price> = (
@@ -76,23 +80,45 @@ export function spotPriceOfToken2(pool: PoolPair, decimals1: number, decimals2: 
   return Number(pool.reserve1) / powerOf10(decimals1) / (Number(pool.reserve2) / powerOf10(decimals2));
 }
 
-/** `x = ceil((T2 * T1) / (T2 + 10^d2))`, then `(T1 - x) / 10^d1`: each operation is one rounding to a double. */
-function documentedPrice(paid: bigint, bought: bigint, decimalsPaid: number, decimalsBought: number) {
-  if (paid === 0n || bought === 0n) return undefined;
-
-  const [reservePaid, reserveBought] = [Number(paid), Number(bought)];
-  const remaining = Math.ceil((reserveBought * reservePaid) / (reserveBought + powerOf10(decimalsBought)));
-  return (reservePaid - remaining) / powerOf10(decimalsPaid);
-}
-
-/** The same formula in whole numbers: the remaining reserve is rounded up. */
-function exactPrice(paid: bigint, bought: bigint, decimalsPaid: number, decimalsBought: number) {
-  if (paid === 0n || bought === 0n) return undefined;
-
-  return toDecimal(amountReceived(bought, paid, 10n ** BigInt(decimalsBought)), decimalsPaid);
-}
-
 /** The double nearest to 10^exponent. `**` is not exact for some exponents above 22, which differ between runtimes. */
 function powerOf10(exponent: number): number {
   return POWERS_OF_10[exponent] ?? Number.NaN;
+}
+
+/** The difference of two prices. */
+export function absoluteChange(from: number | undefined, to: number | undefined): number | undefined {
+  return from === undefined || to === undefined ? undefined : to - from;
+}
+
+/** `100 * (to / from - 1)`; `undefined` if a price is missing or the first one is 0. */
+export function percentChange(from: number | undefined, to: number | undefined): number | undefined {
+  if (from === undefined || to === undefined || from === 0) return undefined;
+  const percent = 100 * (to / from - 1);
+  return Number.isFinite(percent) ? percent : undefined;
+}
+
+/** The bounds of a price; at least one is set. */
+type PriceBounds = { readonly above?: number | undefined; readonly below?: number | undefined };
+
+/** A price that crossed a bound. */
+export type CrossedBound = {
+  readonly bound: number;
+  /** Whether the price rose above it; otherwise it fell below it. */
+  readonly isAbove: boolean;
+  readonly price: number;
+  readonly previousPrice: number;
+};
+
+/** Which bound a price crossed: it was at the bound or on the other side before. `undefined` if it crossed none. */
+export function crossedBound(
+  previousPrice: number | undefined,
+  price: number | undefined,
+  { above, below }: PriceBounds,
+): CrossedBound | undefined {
+  if (previousPrice === undefined || price === undefined) return undefined;
+  if (above !== undefined && previousPrice <= above && price > above)
+    return { bound: above, isAbove: true, price, previousPrice };
+  if (below !== undefined && previousPrice >= below && price < below)
+    return { bound: below, isAbove: false, price, previousPrice };
+  return undefined;
 }

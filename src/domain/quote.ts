@@ -2,12 +2,15 @@ import { toSignificantDecimal } from './amount.ts';
 import type { BeaconHeight } from './beacon-height.ts';
 import { findBestRoute } from './best-route.ts';
 import { toExactDecimal } from './exact-decimal.ts';
-import type { ExchangeState } from './exchange.ts';
+import { type ExchangeState, placeOfId, versionOf } from './exchange.ts';
+import { type ExchangeSwaps, type Hop, leastAlong, sellAlong } from './exchange-swaps.ts';
 import type { PoolGraph } from './pool-graph.ts';
 import type { PoolPair } from './pool-pair.ts';
+import type { PoolSwap, SwapRefusal } from './pool-swap.ts';
 import type { RouteSearch } from './route-bounds.ts';
+import { findRoute } from './route-search.ts';
 import type { TokenId } from './token.ts';
-import type { TradeFee } from './trade-fee.ts';
+import { type TradeFee, tradeFee } from './trade-fee.ts';
 
 /** What is to be traded: the amount that is sold, or the one that is bought, in smallest units and above 0. */
 export type QuoteRequest = {
@@ -40,48 +43,100 @@ export type Quote = Exchanged & {
   readonly fee?: TradeFee | undefined;
 };
 
-/**
- * The best quote of V1, by {@link findBestRoute}. With `buyAmount`, each step buys what the next one must be sent, so rounding may
- * give a little more on the way.
- *
- * @param graph of the state's directory
- * @param poolAt gets the pool at a place of the state
- * @returns `undefined` without a route, if the best one gives nothing, or if it needs more than 2^64 - 1
- */
-export function bestQuote(
-  state: ExchangeState,
-  graph: PoolGraph,
-  request: QuoteRequest,
-  poolAt: (place: number) => PoolPair,
-): Quote | undefined {
-  const { sellTokenId, buyTokenId, sellAmount } = request;
-  const search = toRouteSearch(graph, request);
-  const steps = search && findBestRoute(state, graph, search);
-  if (steps === undefined) return undefined;
+/** Why the exchange refuses a trade along a route. */
+type TradeRefusal = SwapRefusal | 'POOL_TWICE' | 'NO_SUCH_POOL' | 'ROUTE_DOES_NOT_FIT';
 
-  const amounts =
-    sellAmount === undefined
-      ? steps.toReversed().map(({ place, known, other }) => ({ place, sent: other, received: known }))
-      : steps.map(({ place, known, other }) => ({ place, sent: known, received: other }));
-  let tokenId = sellTokenId;
-  const route = amounts.map(({ place, sent, received }): QuoteStep => {
-    const pool = poolAt(place);
-    const stepSells = tokenId;
-    tokenId = pool.token1Id === tokenId ? pool.token2Id : pool.token1Id;
-    return { pool, sellTokenId: stepSells, buyTokenId: tokenId, sellAmount: sent, buyAmount: received };
+/** All pools of the exchange in one state, from which quotes are computed. */
+export type QuotedPools = {
+  readonly exchange: ExchangeState;
+  /** The graph of the directory. */
+  graph(): PoolGraph;
+  /** The trades through the pools. */
+  swaps(): ExchangeSwaps;
+  /** The pool at a place of the directory. It is pinned to its height if the height was named. */
+  at(place: number): PoolPair;
+};
+
+/**
+ * The best quote: of V1 by {@link findBestRoute}, of V3 by {@link findRoute}.
+ *
+ * @returns `undefined` if no route works, gives something, and needs at most 2^64 - 1. Pools that refuse the trade are passed by
+ */
+export function bestQuote(pools: QuotedPools, request: QuoteRequest): Quote | undefined {
+  const graph = pools.graph();
+  const search = toRouteSearch(graph, request);
+  const find = versionOf(pools.exchange) === 'V1' ? findBestRoute : findRoute;
+  const found = search && find(pools.swaps(), graph, search);
+  const quote = found && quoteOf(pools, request, found.route);
+  return typeof quote === 'string' ? undefined : quote;
+}
+
+/**
+ * The quote along exactly these pools of V3, or why the exchange refuses the trade. A bought amount that cannot be had is
+ * `REAL_RESERVE_TOO_SMALL`.
+ *
+ * @param route ids of pools, in the order of the trade
+ */
+export function quoteAlong(pools: QuotedPools, request: QuoteRequest, route: readonly string[]): Quote | TradeRefusal {
+  const { directory } = pools.exchange;
+  if (new Set(route).size < route.length) return 'POOL_TWICE';
+  const places = route.flatMap((id) => placeOfId(directory, id) ?? []);
+  if (places.length < route.length) return 'NO_SUCH_POOL';
+
+  const hops: Hop[] = [];
+  let token = request.sellTokenId;
+  for (const place of places) {
+    const [token1Id, token2Id] = [directory.token1Ids[place] ?? '', directory.token2Ids[place] ?? ''];
+    if (token !== token1Id && token !== token2Id) return 'ROUTE_DOES_NOT_FIT';
+    const side = token === token1Id ? 0 : 1;
+    hops.push({ place, side });
+    token = side === 0 ? token2Id : token1Id;
+  }
+  return token === request.buyTokenId ? quoteOf(pools, request, hops) : 'ROUTE_DOES_NOT_FIT';
+}
+
+/** The quote of a trade along a route. */
+function quoteOf(pools: QuotedPools, request: QuoteRequest, hops: readonly Hop[]): Quote | SwapRefusal {
+  const { exchange } = pools;
+  const { sellTokenId, buyTokenId } = request;
+  const swaps = hops.map((hop) => pools.swaps().swapOf(hop));
+  const amounts = versionOf(exchange) === 'V1' ? amountsOfV1(swaps, request) : amountsAlong(swaps, request);
+  if (typeof amounts === 'string') return amounts;
+
+  const route = hops.map(({ place, side }, index): QuoteStep => {
+    const pool = pools.at(place);
+    const [sellToken, buyToken] = side === 0 ? [pool.token1Id, pool.token2Id] : [pool.token2Id, pool.token1Id];
+    const [sellAmount = 0n, buyAmount = 0n] = amounts.slice(index);
+    return { pool, sellTokenId: sellToken, buyTokenId: buyToken, sellAmount, buyAmount };
   });
+  const [sellAmount = 0n] = amounts;
+  const places = hops.map(({ place }) => place);
   return {
-    beaconHeight: state.beaconHeight,
+    beaconHeight: exchange.beaconHeight,
     sellTokenId,
     buyTokenId,
-    sellAmount: route[0]?.sellAmount ?? 0n,
-    buyAmount: route.at(-1)?.buyAmount ?? 0n,
+    sellAmount,
+    buyAmount: amounts.at(-1) ?? 0n,
     route,
+    fee: tradeFee(exchange, places, sellTokenId, sellAmount),
   };
 }
 
+/** The amounts before and after each pool that a trade really moves, also if the client named the amount to buy. */
+function amountsAlong(swaps: readonly PoolSwap[], { sellAmount, buyAmount }: QuoteRequest): bigint[] | SwapRefusal {
+  const sold = sellAmount ?? leastAlong(swaps, buyAmount);
+  return sold === undefined ? 'REAL_RESERVE_TOO_SMALL' : sellAlong(swaps, sold);
+}
+
+/** The same in V1. With `buyAmount`, each pool gives what the next one must be sent, so rounding may give a little more on the way. */
+function amountsOfV1(swaps: readonly PoolSwap[], request: QuoteRequest): bigint[] | SwapRefusal {
+  const { buyAmount } = request;
+  if (buyAmount === undefined) return amountsAlong(swaps, request);
+  return [...swaps.map((_, index) => leastAlong(swaps.slice(index), buyAmount) ?? 0n), buyAmount];
+}
+
 /** The search that a request needs; `undefined` if no pool has one of the tokens. */
-export function toRouteSearch(graph: PoolGraph, request: QuoteRequest): RouteSearch | undefined {
+function toRouteSearch(graph: PoolGraph, request: QuoteRequest): RouteSearch | undefined {
   const { maxHops, sellAmount, buyAmount } = request;
   const [sold, bought] = [graph.find(request.sellTokenId), graph.find(request.buyTokenId)];
   if (sold === undefined || bought === undefined) return undefined;

@@ -45,6 +45,21 @@ export function addTraded(a: Traded, b: Traded): Traded {
   return { traded1: a.traded1 + b.traded1, traded2: a.traded2 + b.traded2 };
 }
 
+/** What happened to one pool in a window of heights. */
+export type PoolWindow = RatioRange & Traded & { readonly close: Reserves; readonly isComplete: boolean };
+
+/** A window with the reserves of one more height. @param window `undefined` if the pool did not exist before */
+export function extendWindow(window: PoolWindow | undefined, reserves: Reserves): PoolWindow {
+  const before = window ?? { high: reserves, low: reserves, close: reserves, ...NOTHING_TRADED, isComplete: true };
+  const traded = addTraded(before, tradedBetween(before.close, reserves));
+  return { ...before, ...widenRange(before, reserves), close: reserves, ...traded };
+}
+
+/** Whether every height above `from` up to `to` is one of these ascending ones. */
+export function areConsecutive(heights: readonly BeaconHeight[], from: BeaconHeight, to: BeaconHeight): boolean {
+  return heights.length === to - from && heights.every((height, index) => height === from + 1 + index);
+}
+
 /** Positive if the ratio of reserve 1 to reserve 2 of `a` is higher than that of `b`, 0n if they are equal. */
 function compareRatios(a: PoolReserves, b: PoolReserves): bigint {
   return a.reserve1 * b.reserve2 - b.reserve1 * a.reserve2;

@@ -58,7 +58,7 @@ export function findLayers(
       const best = amounts[neighbour] ?? none;
       const optimum = boundOf(place, side, known);
       if (!isBetterBound(direction, optimum, best)) return;
-      if (isPath && tokensTo(graph, layers, token, hops - 1).includes(neighbour)) return;
+      if (isPath && wayTo(graph, layers, token, hops - 1).tokens.includes(neighbour)) return;
       if (best === none) reached.push(neighbour);
       amounts[neighbour] = optimum;
       places[neighbour] = place;
@@ -87,26 +87,17 @@ export function findLayers(
   return layers;
 }
 
-/** The pools of the way to a token of a layer, from the start of the search. */
-export function placesTo(graph: PoolGraph, layers: readonly Layer[], token: number, hops: number): number[] {
-  const found: number[] = [];
-  let reached = token;
-  for (let hop = hops; hop > 0; hop--) {
-    const place = layers[hop]?.places[reached] ?? 0;
-    found.unshift(place);
-    reached = graph.tokensAt[place * 2 + otherSide(graph.tokensAt, place, reached)] ?? 0;
-  }
-  return found;
-}
-
-/** The tokens of the way to a token of a layer, from that token. */
-function tokensTo(graph: PoolGraph, layers: readonly Layer[], token: number, hops: number): number[] {
+/** The pools and the tokens of the way to a token of a layer, from the start of the search. */
+export function wayTo({ tokensAt }: PoolGraph, layers: readonly Layer[], token: number, hops: number) {
+  const places: number[] = [];
   const tokens = [token];
-  for (const place of placesTo(graph, layers, token, hops).reverse()) {
-    const last = tokens.at(-1) ?? 0;
-    tokens.push(graph.tokensAt[place * 2 + otherSide(graph.tokensAt, place, last)] ?? 0);
+  for (let hop = hops; hop > 0; hop--) {
+    const [reached = 0] = tokens;
+    const place = layers[hop]?.places[reached] ?? 0;
+    places.unshift(place);
+    tokens.unshift(tokensAt[place * 2 + otherSide(tokensAt, place, reached)] ?? 0);
   }
-  return tokens;
+  return { places, tokens };
 }
 
 function createLayer(tokens: number, none: number): Layer {

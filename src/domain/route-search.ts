@@ -1,8 +1,8 @@
 import { MAX_AMOUNT } from './amount.ts';
-import { type ExchangeSwaps, type Hop, leastAlong, sellAlong } from './exchange-swaps.ts';
+import { type ExchangeSwaps, type FoundRoute, type Hop, leastAlong, sellAlong } from './exchange-swaps.ts';
 import { otherSide, type PoolGraph } from './pool-graph.ts';
 import type { PoolSwap } from './pool-swap.ts';
-import { findLayers, placesTo, type RouteSearch, type StepBound } from './route-bounds.ts';
+import { findLayers, type RouteSearch, type StepBound, wayTo } from './route-bounds.ts';
 import { isBetterAmount, isBetterBound, noBound, type TradeDirection } from './swap.ts';
 
 /** The longest route that the third version of the exchange accepts. */
@@ -21,9 +21,6 @@ const MAX_STEPS = 200_000;
  */
 const MAX_BACKWARD_STEPS = 200_000;
 
-/** A route, in the order of the trade, and the amount that it gives or needs. */
-type Found = { readonly route: readonly Hop[]; readonly amount: bigint };
-
 /**
  * Finds the best route of V3: of all paths of at most `maxHops` pools on which no token comes twice, and whose pools accept the
  * trade, the one that gives the most, or needs the least. Of equally good ones it is the shortest. Of several such ones it is the one
@@ -39,7 +36,7 @@ type Found = { readonly route: readonly Hop[]; readonly amount: bigint };
  *
  * @returns `undefined` if there is no route
  */
-export function findRoute(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteSearch): Found | undefined {
+export function findRoute(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteSearch): FoundRoute | undefined {
   const { direction, start, end, amount, maxHops } = search;
   const { placesOf, tokensAt } = graph;
   const isSelling = direction === 'SELLING';
@@ -145,8 +142,8 @@ function continuations(
   const search = { direction: back, start: end, end: start, amount: Number(result), maxHops };
   const best: Float64Array[] = [];
   for (const { amounts } of findLayers(graph, search, boundOf, false)) {
-    const before = best.at(-1);
-    best.push(amounts.map((each, token) => betterOf(back, each, before?.[token] ?? noBound(back))));
+    const before = (token: number) => best.at(-1)?.[token] ?? noBound(back);
+    best.push(amounts.map((each, token) => (isBetterBound(back, each, before(token)) ? each : before(token))));
   }
   return best;
 }
@@ -158,7 +155,7 @@ function likelyRoutes(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteSearc
   const found: Steps[] = [];
   for (let hops = 1; hops <= maxHops; hops++) {
     if (layers[hops]?.amounts[end] === noBound(direction)) continue;
-    const places = placesTo(graph, layers, end, hops);
+    const { places } = wayTo(graph, layers, end, hops);
     const pools = toHops(graph, search, places).map((hop) => swaps.swapOf(hop));
     const amounts = direction === 'SELLING' ? sellAlong(pools, amount) : [leastAlong(pools, amount)];
     const other = typeof amounts === 'string' ? undefined : amounts.at(-1);
@@ -182,10 +179,6 @@ function toHops({ tokensAt }: PoolGraph, { direction, start }: RouteSearch, plac
 function isTooLittle(direction: TradeDirection, amount: number, enough: number | undefined): boolean {
   if (enough === undefined) return true;
   return isBetterBound(direction, enough, direction === 'SELLING' ? amount * (1 + 2 ** -50) : amount * (1 - 2 ** -50));
-}
-
-function betterOf(direction: TradeDirection, one: number, other: number): number {
-  return isBetterBound(direction, one, other) ? one : other;
 }
 
 /** Whether the bounds are worth to be computed again. */

@@ -1,14 +1,12 @@
 import { firstIndexWhere } from './binary-search.ts';
 import type { SwapSide } from './pool-swap.ts';
-import { noBound, optimisticBound, type TradeDirection } from './swap.ts';
+import { ABOVE_MAX_AMOUNT, noBound, optimisticBound, type TradeDirection } from './swap.ts';
 
 /** More than the relative error of sums of ten thousand doubles. */
 const ERROR = 2 ** -36;
 
 /** More than the error of a difference of two doubles, in parts of the larger one. */
 const ERROR_OF_DIFFERENCE = 2 ** -48;
-
-const ABOVE_MAX_AMOUNT = 2 ** 64;
 
 /** An order, with what a trade has done when it gets there: what it has sold and bought on the curve, and in the orders before. */
 type OrderBound = {

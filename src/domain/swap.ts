@@ -1,5 +1,3 @@
-import { MAX_AMOUNT } from './amount.ts';
-
 /**
  * What a trader receives from a pool for an amount, in smallest units:
  * `reserveOut - ceil(reserveIn * reserveOut / (reserveIn + sent))`.
@@ -14,20 +12,34 @@ export function amountReceived(reserveIn: bigint, reserveOut: bigint, sent: bigi
   return reserveOut - divideUp(reserveIn * reserveOut, reserveIn + sent);
 }
 
-/**
- * The smallest amount that must be sent to a pool to receive at least `wanted` from it: the inverse of {@link amountReceived}.
- *
- * @param wanted above 0
- * @returns `undefined` if the pool cannot give that much: it never gives its whole reserve
- */
-export function amountRequired(reserveIn: bigint, reserveOut: bigint, wanted: bigint): bigint | undefined {
-  if (reserveIn === 0n || wanted >= reserveOut) return undefined;
-  return divideUp(reserveIn * wanted, reserveOut - wanted);
-}
-
 /** The quotient of two numbers, rounded up. @param divided 0 or greater @param divisor above 0 */
 export function divideUp(divided: bigint, divisor: bigint): bigint {
   return (divided + divisor - 1n) / divisor;
+}
+
+/** The largest integer whose square is at most a value. @param value 0 or greater, of any size */
+export function squareRoot(value: bigint): bigint {
+  if (value < 2n ** 52n) return BigInt(Math.floor(Math.sqrt(Number(value))));
+  // Newton's method from above. Its first step is from the root of the leading digits, so a few more are enough.
+  let root = startAbove(value);
+  for (;;) {
+    const next = (root + value / root) >> 1n;
+    if (next >= root) return root;
+    root = next;
+  }
+}
+
+/** A number that is at least the root, and nearly it. */
+function startAbove(value: bigint): bigint {
+  const double = Math.sqrt(Number(value));
+  if (Number.isFinite(double)) return BigInt(Math.ceil(double * (1 + 2 ** -51)));
+  return 1n << BigInt((value.toString(2).length + 1) >> 1);
+}
+
+/** The smallest integer whose square is at least a value. @param value 0 or greater, of any size */
+export function squareRootUp(value: bigint): bigint {
+  const root = squareRoot(value);
+  return root * root === value ? root : root + 1n;
 }
 
 /**
@@ -37,21 +49,6 @@ export function divideUp(divided: bigint, divisor: bigint): bigint {
  * A step goes from the *known* amount of a token to the *other* amount, of the pool's other token.
  */
 export type TradeDirection = 'SELLING' | 'BUYING';
-
-/** The other amount; `undefined` if the pool cannot give the amount, gives nothing for it, or needs more than 2^64 - 1. */
-export function otherAmount(
-  direction: TradeDirection,
-  known: bigint,
-  reserveOfKnown: bigint,
-  reserveOfOther: bigint,
-): bigint | undefined {
-  if (direction === 'SELLING') {
-    const received = amountReceived(reserveOfKnown, reserveOfOther, known);
-    return received > 0n ? received : undefined;
-  }
-  const required = amountRequired(reserveOfOther, reserveOfKnown, known);
-  return required !== undefined && required <= MAX_AMOUNT ? required : undefined;
-}
 
 /** Whether the first of two other amounts is better for the trader. */
 export function isBetterAmount(direction: TradeDirection, amount: bigint | number, than: bigint | number): boolean {
@@ -69,8 +66,8 @@ const ERROR = 2 ** -49;
 /** Above this, a double is not always the exact number. */
 const EXACT_BELOW = 2 ** 53;
 
-/** The first amount that does not fit 64 bits. It is a double, and {@link MAX_AMOUNT} is not. */
-const ABOVE_MAX_AMOUNT = 2 ** 64;
+/** The first amount that does not fit 64 bits. It is a double, and `MAX_AMOUNT` is not. */
+export const ABOVE_MAX_AMOUNT = 2 ** 64;
 
 /** The bound of an amount that cannot be had. */
 export function noBound(direction: TradeDirection): number {

@@ -1,4 +1,4 @@
-import { areDecimals } from './amount.ts';
+import { MAX_DECIMALS } from './amount.ts';
 
 /** The id of a token on the chain: 64 lowercase hexadecimal characters. */
 export type TokenId = string;
@@ -66,7 +66,8 @@ export function parseTokens(document: unknown): { tokens: Token[] } | { problems
     const { id, symbol, decimals } = (entry ?? {}) as Record<string, unknown>;
     const tokenId = parseTokenId(id);
     const isText = symbol == null || typeof symbol === 'string';
-    const isNumber = decimals == null || (typeof decimals === 'number' && areDecimals(decimals));
+    const isWhole = typeof decimals === 'number' && Number.isInteger(decimals);
+    const isNumber = decimals == null || (isWhole && decimals >= 0 && decimals <= MAX_DECIMALS);
     if (tokenId === undefined) problems.push(`expected 64 lowercase hexadecimal characters at $[${index}].id`);
     if (!isText) problems.push(`expected a string at $[${index}].symbol`);
     if (!isNumber) problems.push(`expected a whole number from 0 to 30 at $[${index}].decimals`);

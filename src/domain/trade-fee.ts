@@ -1,5 +1,4 @@
-import type { ExchangeState } from './exchange.ts';
-import { feeRateBps } from './exchange-params.ts';
+import { type ExchangeState, feeRateBps } from './exchange.ts';
 import { divideUp } from './swap.ts';
 import { NATIVE_TOKEN_ID, type TokenId } from './token.ts';
 
@@ -49,12 +48,9 @@ export function nativeRateOf({ directory, reserves, v3 }: ExchangeState, tokenId
   const { token1Ids, token2Ids, placesOfToken } = directory;
   let best: (NativeRate & { readonly liquidity: bigint }) | undefined;
   for (const place of placesOfToken.get(tokenId) ?? []) {
-    const isToken1Native = token1Ids[place] === NATIVE_TOKEN_ID;
-    if (!isToken1Native && token2Ids[place] !== NATIVE_TOKEN_ID) continue;
-    const [native, token] = [
-      reserves[place * 2 + (isToken1Native ? 0 : 1)],
-      reserves[place * 2 + (isToken1Native ? 1 : 0)],
-    ];
+    const side = token1Ids[place] === NATIVE_TOKEN_ID ? 0 : 1;
+    if (side === 1 && token2Ids[place] !== NATIVE_TOKEN_ID) continue;
+    const [native, token] = [reserves[place * 2 + side], reserves[place * 2 + 1 - side]];
     const amplifier = BigInt(v3?.amplifiers[place] ?? 0);
     if (!native || !token || amplifier === 0n) continue;
     if (native * 10_000n < (v3?.params.minNativeReserve ?? 0n) * amplifier) continue;

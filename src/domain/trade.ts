@@ -23,22 +23,15 @@ export type PoolTrade = {
 /** The sum of trades, in smallest units, and their number. */
 export type Volume = Traded & { readonly trades: number };
 
+type TradeAmounts = Pick<PoolTrade, 'sells' | 'sellAmount' | 'buyAmount'>;
+
 /** What a trade moved of both tokens of the pool. */
-export function tradedBy({
-  sells,
-  sellAmount,
-  buyAmount,
-}: Pick<PoolTrade, 'sells' | 'sellAmount' | 'buyAmount'>): Traded {
+export function tradedBy({ sells, sellAmount, buyAmount }: TradeAmounts): Traded {
   return sells === 1 ? { traded1: sellAmount, traded2: buyAmount } : { traded1: buyAmount, traded2: sellAmount };
 }
 
 /** Whole token 1 for one whole token 2, the average over a trade. @param base the token that has the price */
-export function averagePrice(
-  trade: Pick<PoolTrade, 'sells' | 'sellAmount' | 'buyAmount'>,
-  decimals1: number,
-  decimals2: number,
-  base: 1 | 2 = 2,
-): number {
+export function averagePrice(trade: TradeAmounts, decimals1: number, decimals2: number, base: 1 | 2 = 2): number {
   const { traded1, traded2 } = tradedBy(trade);
   const [whole1, whole2] = [Number(traded1) / 10 ** decimals1, Number(traded2) / 10 ** decimals2];
   return base === 2 ? whole1 / whole2 : whole2 / whole1;

@@ -31,7 +31,8 @@ export function usdPrices(state: ExchangeState, graph: PoolGraph, stableCoins: r
   const values = state.v3 === undefined ? reserves : toDoubles(state.v3.values);
   const prices = new Float64Array(placesOf.length);
   const [depths, dollars, amounts] = [prices.slice(), prices.slice(), prices.slice()];
-  const queue = new TinyQueue<Reached>([], compareReached);
+  // Of equally deep tokens, the one with the smallest number is first.
+  const queue = new TinyQueue<Reached>([], (a, b) => (a.depth === b.depth ? a.token - b.token : b.depth - a.depth));
 
   function add(token: number, depth: number): void {
     if (depth <= (depths[token] ?? 0)) return;
@@ -107,8 +108,3 @@ function ifFinite(number: number): number | undefined {
 }
 
 type Reached = { readonly token: number; readonly depth: number };
-
-/** Sorts the deepest token first; of equally deep ones, that with the smallest number. */
-function compareReached(a: Reached, b: Reached): number {
-  return a.depth === b.depth ? a.token - b.token : a.depth > b.depth ? -1 : 1;
-}

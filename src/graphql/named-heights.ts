@@ -1,5 +1,5 @@
 import type { GraphQLField } from 'graphql';
-import { heightOfCursor } from '../domain/cursor.ts';
+import { heightOfCursor } from '../domain/page.ts';
 import type { Arguments } from './execution/arguments.ts';
 
 /** Finds the beacon heights in the value of an argument. What is no number names none. */

@@ -1,5 +1,5 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { filterFingerprint, formatCursor } from '../domain/cursor.ts';
+import type { ExchangeParams } from '../domain/exchange.ts';
 import {
   type ExchangeState,
   findPlace,
@@ -9,12 +9,9 @@ import {
   versionOf,
   withoutPools,
 } from '../domain/exchange.ts';
-import type { ExchangeParams } from '../domain/exchange-params.ts';
-import type { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { Instant } from '../domain/instant.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
-import { cutPage, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
-import type { PoolGraph } from '../domain/pool-graph.ts';
+import { cutPage, filterFingerprint, formatCursor, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
 import type { PoolOrder } from '../domain/pool-order.ts';
 import {
   type ExchangeVersion,
@@ -24,6 +21,7 @@ import {
   pin,
   poolPairId,
 } from '../domain/pool-pair.ts';
+import type { QuotedPools } from '../domain/quote.ts';
 import type { TokenId } from '../domain/token.ts';
 import type { UsdPrices } from '../domain/usd-prices.ts';
 import { BadUserInputError } from '../errors.ts';
@@ -52,17 +50,6 @@ type PoolPairsArguments = PageArguments & {
 export const DEFAULT_ORDER: PoolPairOrder = 'NON_EMPTY_FIRST';
 
 const NO_ORDERS: readonly PoolOrder[] = [];
-
-/** All pools of the exchange in one state. */
-export type PoolsOfState = {
-  readonly exchange: ExchangeState;
-  /** The pool at a place of the directory. It is pinned to its height if the height was named. */
-  at(place: number): PoolPair;
-  /** The graph of the directory. */
-  graph(): PoolGraph;
-  /** The trades through the pools, of a state of V3. */
-  swaps(): ExchangeSwaps;
-};
 
 type ExchangeLoaderOptions = PoolsAtHeightsOptions & {
   readonly sources: Pick<Sources, 'pools' | 'blockTimes' | 'historyQueue' | 'poolOrders'>;
@@ -157,7 +144,7 @@ export class ExchangeLoader {
   }
 
   /** Returns without a promise only at the height of the response. @throws HeightNotAvailableError, UpstreamError */
-  allPools(at?: BeaconHeight | null): MaybePromise<PoolsOfState> {
+  allPools(at?: BeaconHeight | null): MaybePromise<QuotedPools> {
     const { pools } = this.#options.sources;
     return andThen(this.#state(at), (exchange) => ({
       exchange,

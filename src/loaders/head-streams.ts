@@ -1,8 +1,7 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { CandleInterval } from '../domain/candle.ts';
 import { type ExchangeState, poolPairAt, versionOf } from '../domain/exchange.ts';
-import { tokensKey } from '../domain/market.ts';
-import type { PoolPair } from '../domain/pool-pair.ts';
+import { type PoolPair, tokensKey } from '../domain/pool-pair.ts';
 import {
   changedPlaces,
   type PoolKey,
@@ -10,8 +9,7 @@ import {
   placeOfKey,
   selectPlaces,
 } from '../domain/pool-selection.ts';
-import { priceOfToken2 } from '../domain/price.ts';
-import { type CrossedBound, crossedBound } from '../domain/price-change.ts';
+import { type CrossedBound, crossedBound, priceOfToken2 } from '../domain/price.ts';
 import type { TokenList } from '../domain/token.ts';
 import { BadUserInputError, HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';

@@ -1,6 +1,6 @@
-import { type Market, type Pair, type PairFilter, selectPairs, type Ticker, tokensKey } from '../domain/market.ts';
+import { type Market, type Pair, type PairFilter, selectPairs, type Ticker } from '../domain/market.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
-import type { PoolPair } from '../domain/pool-pair.ts';
+import { type PoolPair, tokensKey } from '../domain/pool-pair.ts';
 import { AmbiguousTickerError, BadUserInputError } from '../errors.ts';
 import type { Follower } from '../live/broadcast/follower.ts';
 import type { MarketSnapshot } from '../live/market/lists.ts';

@@ -1,6 +1,6 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { type Cursor, parseCursor } from '../domain/cursor.ts';
 import type { PageRequest } from '../domain/page.ts';
+import { type Cursor, parseCursor } from '../domain/page.ts';
 import { BadUserInputError } from '../errors.ts';
 import { requireAtLeast, requireWithin } from './argument-ranges.ts';
 

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import { filterFingerprint } from '../domain/cursor.ts';
 import { type ExchangeState, findPlace, type PoolDirectory, poolCount, poolPairAt } from '../domain/exchange.ts';
 import { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { Market, Pair, Ticker } from '../domain/market.ts';
 import type { PoolPairList, PoolPairOrder } from '../domain/page.ts';
+import { filterFingerprint } from '../domain/page.ts';
 import { type PoolGraph, toPoolGraph } from '../domain/pool-graph.ts';
 import { type PoolPair, pin } from '../domain/pool-pair.ts';
 import { type PoolPairFilter, selectPoolPairs } from '../domain/pool-selection.ts';
@@ -29,7 +29,7 @@ export type PoolCache = {
   pinned(state: ExchangeState): StatePools;
   /** The graph of the pools of a directory. States that share a directory share it, for as long as they exist. */
   graphOf(directory: PoolDirectory): PoolGraph;
-  /** The trades through the pools of a state of V3. */
+  /** The trades through the pools of a state. */
   swapsOf(state: ExchangeState): ExchangeSwaps;
   /** The JSON of the pools of this pool's state; `undefined` if the state was dropped. */
   jsonOf(pool: PoolPair): PoolJsonCache | undefined;

@@ -1,8 +1,8 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { parseTradeCursor } from '../domain/cursor.ts';
 import { poolPairAt } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
+import { parseTradeCursor } from '../domain/page.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import type { PoolTrade } from '../domain/trade.ts';
 import { BadUserInputError, HeightNotAvailableError } from '../errors.ts';

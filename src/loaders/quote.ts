@@ -5,15 +5,14 @@ import { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { PoolOrder } from '../domain/pool-order.ts';
 import { parsePoolPairId, poolPairId } from '../domain/pool-pair.ts';
-import { bestQuote, type Quote, type QuoteRequest } from '../domain/quote.ts';
-import { bestQuoteV3, quoteAlong } from '../domain/quote-v3.ts';
+import { bestQuote, type Quote, type QuotedPools, type QuoteRequest, quoteAlong } from '../domain/quote.ts';
 import { MAX_HOPS_V3 } from '../domain/route-search.ts';
 import type { TokenId } from '../domain/token.ts';
 import { BadUserInputError, TradeRefusedError } from '../errors.ts';
 import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
 import type { Head } from '../live/chain/head.ts';
 import { requireBetween } from './argument-ranges.ts';
-import type { ExchangeLoader, PoolsOfState } from './exchange.ts';
+import type { ExchangeLoader } from './exchange.ts';
 import { createHeadStream } from './head-streams.ts';
 import type { SourceStream } from './source-stream.ts';
 import type { LoaderInputs } from './sources.ts';
@@ -70,24 +69,21 @@ export class QuoteLoader {
   }
 
   /** Quotes that wait for the same state get it in the same turn of the event loop, and are computed one in each turn. */
-  async #inTurn(awaited: Promise<PoolsOfState>, request: RoutedRequest): Promise<Quote | undefined> {
+  async #inTurn(awaited: Promise<QuotedPools>, request: RoutedRequest): Promise<Quote | undefined> {
     const pools = await awaited;
     await this.#takeTurn();
     return this.#quoteIn(pools, request);
   }
 
-  #quoteIn(pools: PoolsOfState, request: RoutedRequest): MaybePromise<Quote | undefined> {
-    const { exchange, graph, at } = pools;
-    if (exchange.v3 === undefined) {
-      requireArgumentsOfV1(request);
-      return bestQuote(exchange, graph(), request, at);
-    }
-    return exchange.v3.orders === undefined ? this.#withOrders(pools, request) : quoteInV3(pools, request);
+  #quoteIn(pools: QuotedPools, request: RoutedRequest): MaybePromise<Quote | undefined> {
+    const { v3 } = pools.exchange;
+    if (v3 === undefined) requireArgumentsOfV1(request);
+    return v3 !== undefined && v3.orders === undefined ? this.#withOrders(pools, request) : quoteIn(pools, request);
   }
 
   /** An old node sends no orders with a state. The route is then found on the curves alone, and the orders of its pools are read. */
-  async #withOrders(pools: PoolsOfState, request: RoutedRequest): Promise<Quote | undefined> {
-    const route = request.route ?? quoteInV3(pools, request)?.route.map(({ pool }) => poolPairId(pool)) ?? [];
+  async #withOrders(pools: QuotedPools, request: RoutedRequest): Promise<Quote | undefined> {
+    const route = request.route ?? quoteIn(pools, request)?.route.map(({ pool }) => poolPairId(pool)) ?? [];
     const orders = new Map<number, readonly PoolOrder[]>();
     for (const id of new Set(route)) {
       const place = pools.exchange.directory.ids.indexOf(id);
@@ -95,15 +91,15 @@ export class QuoteLoader {
     }
     const swaps = new ExchangeSwaps(pools.exchange, (place) => orders.get(place) ?? []);
     const withOrders = { ...pools, swaps: () => swaps };
-    if (request.route !== undefined) return quoteInV3(withOrders, request);
+    if (request.route !== undefined) return quoteIn(withOrders, request);
     const quote = route.length === 0 ? undefined : quoteAlong(withOrders, request, route);
     return typeof quote === 'string' ? undefined : quote;
   }
 }
 
-function quoteInV3(pools: PoolsOfState, request: RoutedRequest): Quote | undefined {
+function quoteIn(pools: QuotedPools, request: RoutedRequest): Quote | undefined {
   const { route } = request;
-  if (route === undefined) return bestQuoteV3(pools, request);
+  if (route === undefined) return bestQuote(pools, request);
   const quote = quoteAlong(pools, request, route);
   if (typeof quote === 'string') throw new TradeRefusedError(quote);
   return quote;

@@ -1,5 +1,5 @@
 import { atDepth, exactPrice, exactQuantity, type Offer, type OrderBook, type Sides } from '../domain/order-book.ts';
-import { uncross } from '../domain/uncrossed-book.ts';
+import { uncross } from '../domain/pool-book.ts';
 import type { TakeTurn } from '../live/broadcast/turn-limit.ts';
 import type { OrderBookSnapshot } from '../live/market/order-books.ts';
 import { Dependencies } from '../loaders/dependencies.ts';

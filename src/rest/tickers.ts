@@ -1,7 +1,7 @@
 import { toShortestDecimal } from '../domain/amount.ts';
 import { poolPairAt } from '../domain/exchange.ts';
 import { placeWithPriceOf, type Ticker } from '../domain/market.ts';
-import { bestAsk, bestBid, type OrderBook } from '../domain/order-book.ts';
+import type { OrderBook } from '../domain/order-book.ts';
 import { liquidityIn, type PoolPair } from '../domain/pool-pair.ts';
 import { basePrice, tokenPrice } from '../domain/price.ts';
 import { liquidityUsd } from '../domain/usd-prices.ts';
@@ -130,8 +130,8 @@ function writeTicker(
     last_price: ticker.lastPrice ?? null,
     base_volume: ticker.baseVolume ?? null,
     target_volume: ticker.targetVolume ?? null,
-    bid: book && bestBid(book),
-    ask: book && bestAsk(book),
+    bid: book?.bids[0]?.price,
+    ask: book?.asks[0]?.price,
     high: known.length > 0 ? Math.max(...known) : undefined,
     low: known.length > 0 ? Math.min(...known) : undefined,
     pool_price: pool && priceOf(pool),

@@ -9,13 +9,6 @@ import { connectThrough, type ProxySettings, proxyOf } from './proxies.ts';
 
 restoreGlobalDispatchers();
 
-/** The connections to the hosts of one upstream. */
-type ConnectionAgent = {
-  /** Sends a request. @throws ProxyError if the proxy of the URL cannot be used */
-  request(url: URL, sent: SentRequest): Promise<Dispatcher.ResponseData>;
-  destroy(): Promise<void>;
-};
-
 type SentRequest = Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'headers'> & {
   readonly headers: Readonly<Record<string, string>>;
 };
@@ -26,8 +19,8 @@ type AgentOptions = Omit<Agent.Options, 'connect'> & {
   readonly connectTimeoutMs: number;
 };
 
-/** Creates the connections of an HTTP client; none is open yet. */
-export function createAgent({ proxies, connectTimeoutMs, ...options }: AgentOptions): ConnectionAgent {
+/** Creates the connections to the hosts of one upstream; none is open yet. */
+export function createAgent({ proxies, connectTimeoutMs, ...options }: AgentOptions) {
   const direct = new Agent({ ...options, connect: { timeout: connectTimeoutMs } });
   const proxied = new Agent({ ...options, connect: connectProxied });
 
@@ -44,6 +37,7 @@ export function createAgent({ proxies, connectTimeoutMs, ...options }: AgentOpti
     );
   }
 
+  /** Sends a request. @throws ProxyError if the proxy of the URL cannot be used */
   async function request(url: URL, sent: SentRequest): Promise<Dispatcher.ResponseData> {
     const proxy = proxyOf(url, proxies);
     const target = { origin: url.origin, path: url.pathname + url.search };
@@ -62,7 +56,7 @@ export function createAgent({ proxies, connectTimeoutMs, ...options }: AgentOpti
 
   return {
     request,
-    async destroy() {
+    async destroy(): Promise<void> {
       await Promise.all([direct.destroy(), proxied.destroy()]);
     },
   };

@@ -1,25 +1,14 @@
 import { TooLargeError } from './wire.ts';
 
 /** A buffer that grows, up to a maximum size. */
-export type ByteBuffer = {
-  length(): number;
-  /** @throws TooLargeError */
-  push(byte: number): void;
-  /** Copies a part of a chunk, which may be reused afterwards. @throws TooLargeError */
-  append(chunk: Buffer, from: number, to: number): void;
-  /** The bytes from that offset on, as UTF-8, without a byte order mark. */
-  text(from?: number): string;
-  /** The bytes in place: what is appended after a `clear` overwrites them. */
-  view(): Buffer;
-  clear(): void;
-};
+export type ByteBuffer = ReturnType<typeof createByteBuffer>;
 
 const FIRST_BYTES = 1_024;
 
 const UTF_8 = new TextDecoder();
 
 /** Creates an empty buffer. It takes at most twice the memory of its content. */
-export function createByteBuffer(maxBytes: number): ByteBuffer {
+export function createByteBuffer(maxBytes: number) {
   let bytes = Buffer.allocUnsafe(Math.min(FIRST_BYTES, maxBytes));
   let length = 0;
 
@@ -33,19 +22,24 @@ export function createByteBuffer(maxBytes: number): ByteBuffer {
 
   return {
     length: () => length,
-    push(byte) {
+    /** @throws TooLargeError */
+    push(byte: number): void {
       reserve(1);
       bytes[length++] = byte;
     },
-    append(chunk, from, to) {
+    /** Copies a part of a chunk, which may be reused afterwards. @throws TooLargeError */
+    append(chunk: Buffer, from: number, to: number): void {
       reserve(to - from);
       chunk.copy(bytes, length, from, to);
       length += to - from;
     },
-    text: (from = 0) => UTF_8.decode(bytes.subarray(from, length)),
-    view: () => bytes.subarray(0, length),
-    clear() {
+    /** The bytes from that offset on, as UTF-8, without a byte order mark. */
+    text: (from = 0): string => UTF_8.decode(bytes.subarray(from, length)),
+    /** Empties the buffer. @returns its bytes in place: what is appended next overwrites them */
+    take(): Buffer {
+      const taken = bytes.subarray(0, length);
       length = 0;
+      return taken;
     },
   };
 }

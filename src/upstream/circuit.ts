@@ -19,27 +19,13 @@ import {
 } from '../errors.ts';
 
 /** The circuit breaker of one host. While it is open, the host is not called, so that it can recover. */
-export type Circuit = {
-  /**
-   * Makes a call that follows the chain or the market. The outcome of these calls opens and closes the circuit.
-   *
-   * @throws the error of the call; while the circuit is open, the error of the last call
-   */
-  run<T>(call: () => Promise<T>): Promise<T>;
-  /**
-   * Makes a call that a client causes. Its outcome does not change the circuit, unless the response has `Retry-After`. While
-   * nothing follows the host, it shows whether the host is back.
-   *
-   * @throws as above
-   */
-  pass<T>(call: () => Promise<T>): Promise<T>;
-};
+export type Circuit = ReturnType<typeof createCircuit>;
 
 type CircuitOptions = {
   /** The longest pause, unless the host sends a longer `Retry-After`. The first pause is 1/32 of it, and they double. */
   readonly maxPauseMs: number;
   /**
-   * Whether calls of {@link Circuit.run} are made all the time, so that they show whether the host is back: by default they
+   * Whether calls of `run` are made all the time, so that they show whether the host is back: by default they
    * are. In a fleet, another gateway can make them.
    */
   readonly isPolled?: (() => boolean) | undefined;
@@ -58,10 +44,13 @@ const MAX_RETRY_AFTER_MS = 5 * 60_000;
  * Creates the circuit breaker of one host. It opens after a few outages in a row, or at once after a response with
  * `Retry-After`. After a pause it is half-open: one call is made, which closes it or begins a longer pause.
  */
-export function createCircuit({ maxPauseMs, isPolled = () => true, onChange = () => {} }: CircuitOptions): Circuit {
+export function createCircuit({ maxPauseMs, isPolled = () => true, onChange = () => {} }: CircuitOptions) {
   let last: unknown;
+  const initialDelay = maxPauseMs / 2 ** DOUBLINGS;
+  // Each lasts between half of it and all of it, so that several gateways do not come back at the same moment.
+  const backOff = new ExponentialBackoff({ initialDelay, maxDelay: maxPauseMs, generator: halfJitterGenerator });
   /** At least as long as the host requests. */
-  const pauses = new DelegateBackoff<unknown, IBackoffFactory<unknown>>((_, before = createBackOff(maxPauseMs)) => {
+  const pauses = new DelegateBackoff<unknown, IBackoffFactory<unknown>>((_, before = backOff) => {
     const pause = before.next(undefined);
     return { delay: Math.max(pause.duration, retryAfterOf(last)), state: pause };
   });
@@ -81,6 +70,11 @@ export function createCircuit({ maxPauseMs, isPolled = () => true, onChange = ()
     return isOutage(error) || (policy.state === CircuitState.HalfOpen && !isResponse(error));
   }
 
+  /**
+   * Makes a call that follows the chain or the market. The outcome of these calls opens and closes the circuit.
+   *
+   * @throws the error of the call; while the circuit is open, the error of the last call
+   */
   async function run<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await policy.execute(call);
@@ -89,6 +83,12 @@ export function createCircuit({ maxPauseMs, isPolled = () => true, onChange = ()
     }
   }
 
+  /**
+   * Makes a call that a client causes. Its outcome does not change the circuit, unless the response has `Retry-After`. While
+   * nothing follows the host, it shows whether the host is back.
+   *
+   * @throws as above
+   */
   async function pass<T>(call: () => Promise<T>): Promise<T> {
     if (policy.state !== CircuitState.Closed) {
       if (isPolled()) throw last;
@@ -126,13 +126,4 @@ function openAtOnceIf(breaker: IBreaker, isRequested: () => boolean): IBreaker {
     success: (state) => breaker.success(state),
     failure: (state) => breaker.failure(state) || isRequested(),
   };
-}
-
-/**
- * Creates the pauses of an exponential back-off: the first is 1/32 of the longest, each further one is twice as long. Each
- * lasts between half of that and all of it, so that several gateways do not come back at the same moment.
- */
-function createBackOff(maxPauseMs: number): ExponentialBackoff<number> {
-  const initialDelay = maxPauseMs / 2 ** DOUBLINGS;
-  return new ExponentialBackoff({ initialDelay, maxDelay: maxPauseMs, generator: halfJitterGenerator });
 }

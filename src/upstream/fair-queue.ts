@@ -2,42 +2,24 @@
 export type Requester = { readonly client: string | symbol };
 
 /**
- * A queue that is shared fairly (round robin). Clients take turns, and so do the operations of each client. The items of one
- * operation come in their order. Several operations can wait for one item: it comes when it is due for any of them.
+ * Creates an empty queue that is shared fairly (round robin). Clients take turns, and so do the operations of each client. The items of
+ * one operation come in their order. Several operations can wait for one item: it comes when it is due for any of them. The queue refers
+ * to an operation only while that waits.
  *
  * Both levels are needed. If only operations took turns, a client would get more turns with more operations. If only clients
  * did, all clients behind an unknown proxy would count as one, and one operation of theirs could delay all others.
  */
-type FairQueue<T> = {
-  /** How many items wait, each counted once. */
-  size(): number;
-  has(item: T): boolean;
-  /** Adds an item for an operation, unless the operation waits for it already. */
-  add(item: T, requester: Requester): void;
-  /** Removes the item that is due for all operations; `undefined` if none waits. */
-  next(): T | undefined;
-  /** Removes an item for one operation. It stays for the others. */
-  leave(item: T, requester: Requester): void;
-  /** Removes an item for all operations. */
-  remove(item: T): void;
-  /**
-   * The item to refuse when the queue is too long: of the client with the most items, and of its operation with the most, the
-   * newest one. An item counts for the operation that added it first. One that other clients wait for too is only refused if
-   * there is no other.
-   */
-  itemToRefuse(): T | undefined;
-};
-
-/** Creates an empty queue. It refers to an operation only while that waits. */
-export function createFairQueue<T>(): FairQueue<T> {
+export function createFairQueue<T>() {
   const clients: Rotation<Rotation<Set<T>>> = new Map();
   /** The operations that wait for each item, from the oldest item on. The first one has added it. */
   const requestersOf = new Map<T, Set<Requester>>();
 
+  /** Removes an item for all operations. */
   function remove(item: T): void {
     for (const requester of requestersOf.get(item) ?? []) leave(item, requester);
   }
 
+  /** Removes an item for one operation. It stays for the others. */
   function leave(item: T, requester: Requester): void {
     const operations = clients.get(requester.client);
     operations?.get(requester)?.delete(item);
@@ -50,16 +32,19 @@ export function createFairQueue<T>(): FairQueue<T> {
   }
 
   return {
+    /** How many items wait, each counted once. */
     size: () => requestersOf.size,
-    has: (item) => requestersOf.has(item),
-    add(item, requester) {
+    has: (item: T) => requestersOf.has(item),
+    /** Adds an item for an operation, unless the operation waits for it already. */
+    add(item: T, requester: Requester): void {
       const operations: Rotation<Set<T>> = clients.get(requester.client) ?? new Map();
       const items: Set<T> = operations.get(requester) ?? new Set();
       const requesters = requestersOf.get(item) ?? new Set();
       clients.set(requester.client, operations.set(requester, items.add(item)));
       requestersOf.set(item, requesters.add(requester));
     },
-    next() {
+    /** Removes the item that is due for all operations; `undefined` if none waits. */
+    next(): T | undefined {
       const operations = rotate(clients);
       const [item] = (operations && rotate(operations)) ?? [];
       if (item !== undefined) remove(item);
@@ -67,7 +52,12 @@ export function createFairQueue<T>(): FairQueue<T> {
     },
     leave,
     remove,
-    itemToRefuse() {
+    /**
+     * The item to refuse when the queue is too long: of the client with the most items, and of its operation with the most, the
+     * newest one. An item counts for the operation that added it first. One that other clients wait for too is only refused if
+     * there is no other.
+     */
+    itemToRefuse(): T | undefined {
       const newestFirst = [...requestersOf]
         .reverse()
         .map(([item, requesters]) => ({ item, requesters: [...requesters] }));

@@ -12,30 +12,12 @@ import type { CallSpan, Tracing } from '../tracing/tracing.ts';
 import { createAgent } from './agent.ts';
 import { authorization } from './credentials.ts';
 import { type ProxySettings, proxyOf } from './proxies.ts';
-import {
-  ACCEPT_ENCODING,
-  type Body,
-  type BodyOptions,
-  decompressBody,
-  type ResponseReader,
-  readBody,
-  UnreadableEncoding,
-} from './response-body.ts';
+import { ACCEPT_ENCODING, decompressBody, type ResponseReader, readBody, UnreadableEncoding } from './response-body.ts';
 import { isPageType, toResponseError } from './response-error.ts';
 import { ShapeError, TooLargeError } from './wire.ts';
 
 /** An HTTP client for one upstream. Each response is read while it arrives. */
-export type HttpClient = {
-  /**
-   * Sends a request. @returns the value of the reader, which is used for this response alone
-   *
-   * @throws UpstreamError for every response that is not complete, not of status 200, an HTML page, or not readable; the
-   *   reason of the signal if it aborts
-   */
-  request<T>(request: HttpRequest, reader: ResponseReader<T>): Promise<T>;
-  /** Aborts all requests. Later requests fail. */
-  close(): Promise<void>;
-};
+export type HttpClient = ReturnType<typeof createHttpClient>;
 
 /** A request to an upstream: POST with a body, else GET. */
 export type HttpRequest = {
@@ -82,7 +64,7 @@ const REASON_BYTES = 65_536;
  * Creates the HTTP client of one upstream: with a timeout for the complete response, a maximum size while it arrives, and one
  * typed error for each kind of failure.
  */
-export function createHttpClient(options: HttpClientOptions): HttpClient {
+export function createHttpClient(options: HttpClientOptions) {
   const { upstream, timeoutMs, maxBytes, keepAlive, maxConnections, headers: configured, onRead } = options;
   const { redact = (text) => text, tracing, proxies } = options;
   const agent = createAgent({
@@ -94,6 +76,12 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     proxies,
   });
 
+  /**
+   * Sends a request. @returns the value of the reader, which is used for this response alone
+   *
+   * @throws UpstreamError for every response that is not complete, not of status 200, an HTML page, or not readable; the
+   *   reason of the signal if it aborts
+   */
   async function request<T>(sent: HttpRequest, reader: ResponseReader<T>): Promise<T> {
     const { url, signal } = sent;
     const span = tracing?.startCall(sent.name ?? methodOf(sent), upstream, url);
@@ -107,7 +95,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       return value;
     } catch (error) {
       const failure = signal?.aborted ? signal.reason : toUpstreamError(error, url, deadline.signal.aborted);
-      span?.end(failure instanceof UpstreamError ? failure.code : ABORTED);
+      // The gateway aborts a call for example because another node was faster.
+      span?.end(failure instanceof UpstreamError ? failure.code : 'aborted');
       throw failure;
     } finally {
       clearTimeout(timer);
@@ -141,7 +130,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   ): Promise<T> {
     const { statusCode: status, headers } = response;
     const isSuccess = status === 200 && !isPageType(headers['content-type']);
-    const { bytes, beginning, failure } = await readDecoded(response, {
+    const { bytes, beginning, failure } = await readBody(decompressBody(response.body, headers['content-encoding']), {
       write: isSuccess ? reader.write : undefined,
       beginningBytes: isSuccess ? BEGINNING_BYTES : REASON_BYTES,
       maxBytes,
@@ -178,17 +167,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     return { host: url.host, ...(proxy && { proxy: proxy.url.host }) };
   }
 
+  /** `close` aborts all requests. Later requests fail. */
   return { request, close: () => agent.destroy() };
-}
-
-/** Reads a body, decompressed. A damaged body does not fail yet, because a bad status is the better error. */
-async function readDecoded({ body, headers }: Dispatcher.ResponseData, options: BodyOptions): Promise<Body> {
-  try {
-    return await readBody(decompressBody(body, headers['content-encoding']), options);
-  } catch (error) {
-    if (error instanceof UnreadableEncoding) return { bytes: 0, beginning: '', failure: error };
-    throw error;
-  }
 }
 
 /** Every request only reads, so one whose connection broke before the response began is repeated once. */
@@ -202,6 +182,3 @@ function isReset(error: unknown): boolean {
 function methodOf({ body }: HttpRequest): 'GET' | 'POST' {
   return body === undefined ? 'GET' : 'POST';
 }
-
-/** The error of a call in traces that the gateway aborted, for example because another node was faster. */
-const ABORTED = 'aborted';

@@ -44,8 +44,7 @@ export function createPartCutter<T>(parts: Pick<JsonParts, 'take'> & { begin(): 
     /** The current part ends with these bytes. @throws SyntaxError, TooLargeError */
     end(chunk: Buffer, from: number, to: number, isLast: boolean): void {
       part.append(chunk, from, to);
-      const bytes = part.view();
-      part.clear();
+      const bytes = part.take();
       const isBlank = bytes.every(isSpace);
       if (isBlank && isLast && count === 0) return;
       if (isBlank) throw new SyntaxError('a comma without a part');

@@ -13,7 +13,7 @@ export type ProxySettings = {
 };
 
 /** The proxy of a request. */
-export type ForwardProxy = {
+type ForwardProxy = {
   readonly url: URL;
   /** The variable that names it, for messages: the URL can contain a password. */
   readonly variable: 'HTTP_PROXY' | 'HTTPS_PROXY';

@@ -28,12 +28,12 @@ export type BodyOptions = {
 };
 
 /** What is known of a body after it was read. */
-export type Body = {
+type Body = {
   /** How many bytes arrived. */
   readonly bytes: number;
   /** Its first characters without leading white space, as UTF-8. They show what an unexpected body is. */
   readonly beginning: string;
-  /** Why it was not read to its end: what `write` has thrown, or TooLargeError. */
+  /** Why it was not read to its end: what `write` has thrown, TooLargeError or UnreadableEncoding. */
   readonly failure: unknown;
 };
 
@@ -46,7 +46,17 @@ const WORK_AT_ONCE_MS = 2;
  *
  * @throws the error of the connection
  */
-export async function readBody(
+export async function readBody(body: AsyncIterable<Buffer>, options: BodyOptions): Promise<Body> {
+  try {
+    return await readChunks(body, options);
+  } catch (error) {
+    // It does not fail yet, because a bad status is the better error.
+    if (error instanceof UnreadableEncoding) return { bytes: 0, beginning: '', failure: error };
+    throw error;
+  }
+}
+
+async function readChunks(
   body: AsyncIterable<Buffer>,
   { write, beginningBytes, maxBytes }: BodyOptions,
 ): Promise<Body> {
@@ -123,9 +133,7 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 
 /**
  * Decompresses a body while it arrives. This runs outside of the event loop, and only as fast as the result is read. A body
- * that is not compressed is returned as it is.
- *
- * @throws UnreadableEncoding, also while it is read
+ * that is not compressed is returned as it is. Reading it throws UnreadableEncoding.
  */
 export function decompressBody(body: Readable, contentEncoding: string | string[] | undefined): AsyncIterable<Buffer> {
   const encoding = String(contentEncoding ?? '')
@@ -133,15 +141,14 @@ export function decompressBody(body: Readable, contentEncoding: string | string[
     .toLowerCase();
   if (encoding === '' || encoding === 'identity') return body;
 
-  const decoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
+  return decompress(body, Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding]?.() : undefined);
+}
+
+async function* decompress(body: Readable, decoder: Transform | undefined): AsyncGenerator<Buffer, void> {
   if (decoder === undefined) {
     body.on('error', () => {}).destroy();
     throw new UnreadableEncoding('its Content-Encoding is not supported');
   }
-  return decompress(body, decoder());
-}
-
-async function* decompress(body: Readable, decoder: Transform): AsyncGenerator<Buffer, void> {
   body.on('error', (error) => decoder.destroy(error)).pipe(decoder);
   try {
     yield* decoder;

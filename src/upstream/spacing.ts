@@ -1,17 +1,7 @@
 import { UpstreamBadStatusError, UpstreamFilteredError } from '../errors.ts';
 
 /** Keeps a time between the calls to a host that limits their rate. Other hosts are called at once. */
-export type Spacing = {
-  /**
-   * Makes a call, and waits for its turn first if calls are spaced. A call that the host rejects with status 429 is repeated.
-   * If the response has `Retry-After`, it is not: then the circuit breaker waits.
-   *
-   * @throws the error of the last call, or the reason of the signal
-   */
-  run<T>(call: () => Promise<T>, options: SpacedCall): Promise<T>;
-  /** Minimum time between two calls now; 0 if they are not spaced. */
-  spaceMs(): number;
-};
+export type Spacing = ReturnType<typeof createSpacing>;
 
 /** What is known of a call. */
 export type SpacedCall = {
@@ -42,7 +32,7 @@ const MAX_UNTIL_EASED_MS = 10 * 60_000;
  *
  * @param firstMs the space after the first rejected call, unless the host sends `Retry-After`. It doubles with each further one
  */
-export function createSpacing(firstMs: number): Spacing {
+export function createSpacing(firstMs: number) {
   /** The waiting calls that follow the chain. */
   let following = 0;
   /** Methods that succeeded since the space last grew: a method that is always rejected is not rejected for its rate. */
@@ -87,6 +77,12 @@ export function createSpacing(firstMs: number): Spacing {
     nextAt = Math.max(nextAt, rejectedAt + spaceMs);
   }
 
+  /**
+   * Makes a call, and waits for its turn first if calls are spaced. A call that the host rejects with status 429 is repeated.
+   * If the response has `Retry-After`, it is not: then the circuit breaker waits.
+   *
+   * @throws the error of the last call, or the reason of the signal
+   */
   async function run<T>(call: () => Promise<T>, options: SpacedCall): Promise<T> {
     for (let left = MAX_RETRIES; ; left--) {
       ease();
@@ -104,6 +100,7 @@ export function createSpacing(firstMs: number): Spacing {
     }
   }
 
+  /** `spaceMs`: the minimum time between two calls now; 0 if they are not spaced. */
   return { run, spaceMs: () => spaceMs };
 }
 

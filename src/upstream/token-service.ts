@@ -1,4 +1,4 @@
-import { areDecimals, MAX_DECIMALS } from '../domain/amount.ts';
+import { MAX_DECIMALS } from '../domain/amount.ts';
 import type { Token } from '../domain/token.ts';
 import { UpstreamBadShapeError } from '../errors.ts';
 import type { HealthRecord } from './health.ts';
@@ -12,16 +12,8 @@ export type ServiceToken = Token & {
   readonly isVerified: boolean;
 };
 
-/** The request of a token service. */
-export type TokenService = {
-  /**
-   * All tokens, and the number of entries that could not be read.
-   *
-   * @param previous the tokens of the response before: an equal list is the same object again
-   * @throws UpstreamError also if no entry can be read
-   */
-  list(previous: readonly ServiceToken[] | undefined): Promise<Rows<ServiceToken>>;
-};
+/** A client of a token service. */
+export type TokenService = ReturnType<typeof createTokenService>;
 
 type TokenServiceOptions = {
   readonly http: HttpClient;
@@ -37,14 +29,22 @@ const MAX_TOKENS = 50_000;
 const MAX_SYMBOL_LENGTH = 64;
 
 /** Creates the client of a token service. */
-export function createTokenService({ http, url, health }: TokenServiceOptions): TokenService {
+export function createTokenService({ http, url, health }: TokenServiceOptions) {
   async function read(previous: readonly ServiceToken[] | undefined): Promise<Rows<ServiceToken>> {
     const list = await http.request({ name: 'tokenlist', url }, createTokensReader(previous));
     if (list.rows.length > 0) return list;
     throw new UpstreamBadShapeError('TOKENS', 'it has no token that can be read', { dropped: list.dropped });
   }
 
-  return { list: (previous) => health.watch('tokenlist', read(previous)) };
+  return {
+    /**
+     * All tokens, and the number of entries that could not be read.
+     *
+     * @param previous the tokens of the response before: an equal list is the same object again
+     * @throws UpstreamError also if no entry can be read
+     */
+    list: (previous: readonly ServiceToken[] | undefined) => health.watch('tokenlist', read(previous)),
+  };
 }
 
 function createTokensReader(previous: readonly ServiceToken[] | undefined) {
@@ -69,14 +69,12 @@ function createTokensReader(previous: readonly ServiceToken[] | undefined) {
 function readToken(value: unknown): ServiceToken {
   const path = '$.Result[…]';
   const row = readObject(value, path);
-  const decimals = readInteger(row['PDecimals'], `${path}.PDecimals`);
-  if (!areDecimals(decimals)) throw new ShapeError(`at most ${MAX_DECIMALS}`, `${path}.PDecimals`);
   const symbol = readString(row['Symbol'], `${path}.Symbol`);
   if (symbol.length > MAX_SYMBOL_LENGTH) throw new ShapeError('a short text', `${path}.Symbol`);
   return {
     tokenId: readTokenId(row['TokenID'], `${path}.TokenID`),
     symbol: symbol === '' ? undefined : symbol,
-    decimals,
+    decimals: readInteger(row['PDecimals'], `${path}.PDecimals`, MAX_DECIMALS),
     isVerified: row['Verified'] === true,
   };
 }

@@ -30,33 +30,15 @@ export function readString(value: unknown, path: string): string {
   return value;
 }
 
-/** A finite number, or an integer of any size, as a double; `undefined` for anything else. */
-export function toFiniteNumber(value: unknown): number | undefined {
-  if (typeof value !== 'number' && typeof value !== 'bigint') return undefined;
-  const number = Number(value);
-  return Number.isFinite(number) ? number : undefined;
-}
-
-/** Reads an integer from 0 to 2^53 - 1. @throws ShapeError */
-export function readInteger(value: unknown, path: string): number {
+/** Reads an integer from 0 to 2^53 - 1, or to a lower maximum. @throws ShapeError */
+export function readInteger(value: unknown, path: string, max?: number): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw new ShapeError('an integer', path);
+  if (max !== undefined && value > max) throw new ShapeError(`an integer up to ${max}`, path);
   return value;
 }
 
-/** Reads an integer from 0 to a maximum. @throws ShapeError */
-export function readIntegerUpTo(max: number, value: unknown, path: string): number {
-  const integer = readInteger(value, path);
-  if (integer > max) throw new ShapeError(`an integer up to ${max}`, path);
-  return integer;
-}
-
-/** Reads an unsigned 64-bit integer, exactly. @throws ShapeError */
-export function readUint64(value: unknown, path: string): bigint {
-  return readUnsigned(MAX_AMOUNT, value, path);
-}
-
-/** Reads an integer from 0 to a maximum that exceeds 2^53, exactly. @throws ShapeError */
-export function readUnsigned(max: bigint, value: unknown, path: string): bigint {
+/** Reads an unsigned 64-bit integer exactly, or one up to another maximum. @throws ShapeError */
+export function readUint64(value: unknown, path: string, max = MAX_AMOUNT): bigint {
   if (typeof value === 'bigint' && value >= 0n && value <= max) return value;
   return BigInt(readInteger(value, path));
 }
@@ -66,10 +48,9 @@ const MAX_INSTANT = 8.64e15;
 
 /** Reads a Unix timestamp, in seconds or in milliseconds, within the range of dates. @throws ShapeError */
 export function readTimestamp(value: unknown, path: string): number {
-  const timestamp = toFiniteNumber(value);
-  if (timestamp === undefined || timestamp < 0 || timestamp > MAX_INSTANT)
+  if (typeof value !== 'number' || !(value >= 0 && value <= MAX_INSTANT))
     throw new ShapeError('a Unix timestamp', path);
-  return timestamp;
+  return value;
 }
 
 /** Reads 64 hexadecimal characters of either case as a token id. @throws ShapeError */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { areDecimals, MAX_AMOUNT, parseAmount, toDecimal } from '../../src/domain/amount.ts';
+import { MAX_AMOUNT, parseAmount, toDecimal } from '../../src/domain/amount.ts';
 import { anyDecimals } from './pools.ts';
 
 test.each([
@@ -52,15 +52,5 @@ describe('smallest units as whole tokens', () => {
         expect(text).toMatch(/^-?(0|[1-9]\d*)(\.\d+)?$/);
       }),
     );
-  });
-});
-
-describe('the number of decimals of a token', () => {
-  test.each([0, 1, 9, 30])('can be %d', (decimals) => {
-    expect(areDecimals(decimals)).toBe(true);
-  });
-
-  test.each([-1, 31, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('cannot be %d', (decimals) => {
-    expect(areDecimals(decimals)).toBe(false);
   });
 });

@@ -1,19 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MAX_AMOUNT } from '../../src/domain/amount.ts';
-import { poolPairAt } from '../../src/domain/exchange.ts';
-import { toPoolGraph } from '../../src/domain/pool-graph.ts';
 import type { PoolPair } from '../../src/domain/pool-pair.ts';
 import { bestQuote, type QuoteRequest } from '../../src/domain/quote.ts';
-import { exchangeStateOf, poolOf, tokenId } from './pools.ts';
+import { exchangeStateOf, poolOf, quotedPoolsOf, tokenId } from './pools.ts';
 import { allPaths, anyExchange, anyTrade, bestPath, receivedFrom, type Trade } from './routes.ts';
 
 const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(tokenId) as [string, string, string, string];
 
 function quoteOf(pools: readonly PoolPair[], trade: Trade) {
   const state = exchangeStateOf(1_000, pools);
-  const graph = toPoolGraph(state.directory);
-  return bestQuote(state, graph, trade as unknown as QuoteRequest, (place) => poolPairAt(state, place));
+  return bestQuote(quotedPoolsOf(state), trade as unknown as QuoteRequest);
 }
 
 /** The amounts and pools of the best quote. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Cursor, filterFingerprint, formatCursor, heightOfCursor, parseCursor } from '../../src/domain/cursor.ts';
+import { type Cursor, filterFingerprint, formatCursor, heightOfCursor, parseCursor } from '../../src/domain/page.ts';
 import { anyCharacter } from '../support/any-character.ts';
 import { MAX_RESERVE, tokenId } from './pools.ts';
 

@@ -8,10 +8,9 @@ import {
   placeOfPair,
   placeWithPriceOf,
   selectPairs,
-  tokensKey,
 } from '../../src/domain/market.ts';
-import { poolPairId } from '../../src/domain/pool-pair.ts';
-import { percentChange } from '../../src/domain/price-change.ts';
+import { poolPairId, tokensKey } from '../../src/domain/pool-pair.ts';
+import { percentChange } from '../../src/domain/price.ts';
 import { exchangeStateOf, poolOf, tokenId } from './pools.ts';
 import { poolOfV3, stateOfV3 } from './v3-pools.ts';
 

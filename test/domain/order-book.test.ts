@@ -4,8 +4,6 @@ import { toDecimal } from '../../src/domain/amount.ts';
 import { type ExactDecimal, parseExactDecimal } from '../../src/domain/exact-decimal.ts';
 import {
   atDepth,
-  bestAsk,
-  bestBid,
   exactPrice,
   exactQuantity,
   groupBook,
@@ -33,7 +31,7 @@ function rawBook(bids: [number, number][], asks: [number, number][], rest: Parti
 
 const asked = (book: RawOrderBook) => {
   const ordered = toOrderBook(book);
-  return { bid: bestBid(ordered), ask: bestAsk(ordered), mid: midPrice(ordered), spread: spread(ordered) };
+  return { bid: ordered.bids[0]?.price, ask: ordered.asks[0]?.price, mid: midPrice(ordered), spread: spread(ordered) };
 };
 
 describe('an order book', () => {

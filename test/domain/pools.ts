@@ -1,6 +1,8 @@
 import fc from 'fast-check';
-import { type ExchangeState, toPoolDirectory } from '../../src/domain/exchange.ts';
+import { type ExchangeState, poolPairAt, toPoolDirectory } from '../../src/domain/exchange.ts';
+import { ExchangeSwaps } from '../../src/domain/exchange-swaps.ts';
 import type { Instant } from '../../src/domain/instant.ts';
+import { toPoolGraph } from '../../src/domain/pool-graph.ts';
 import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
 import { NATIVE_TOKEN_ID, type TokenId } from '../../src/domain/token.ts';
 
@@ -27,6 +29,12 @@ export function exchangeStateOf(beaconHeight: number, pools: readonly PoolPair[]
     directory: toPoolDirectory(sorted.map(([id]) => id)),
     reserves: BigUint64Array.from(sorted.flatMap(([, { reserve1, reserve2 }]) => [reserve1, reserve2])),
   };
+}
+
+/** What a quote is computed from in a state. */
+export function quotedPoolsOf(exchange: ExchangeState) {
+  const [graph, swaps] = [toPoolGraph(exchange.directory), new ExchangeSwaps(exchange)];
+  return { exchange, graph: () => graph, swaps: () => swaps, at: (place: number) => poolPairAt(exchange, place) };
 }
 
 /** Reserves of every magnitude, empty ones and those above 2^53 among them. */

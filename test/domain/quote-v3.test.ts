@@ -1,22 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { poolPairAt } from '../../src/domain/exchange.ts';
-import type { ExchangeParams } from '../../src/domain/exchange-params.ts';
-import { ExchangeSwaps } from '../../src/domain/exchange-swaps.ts';
-import { toPoolGraph } from '../../src/domain/pool-graph.ts';
+import type { ExchangeParams } from '../../src/domain/exchange.ts';
 import { ordersMet } from '../../src/domain/pool-order.ts';
 import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
-import { priceImpactPercent, type QuoteRequest } from '../../src/domain/quote.ts';
-import { bestQuoteV3, quoteAlong } from '../../src/domain/quote-v3.ts';
+import { bestQuote, priceImpactPercent, type QuoteRequest, quoteAlong } from '../../src/domain/quote.ts';
 import { NATIVE_TOKEN_ID, type TokenId } from '../../src/domain/token.ts';
 import { nativeRateOf, tradeFee } from '../../src/domain/trade-fee.ts';
+import { quotedPoolsOf } from './pools.ts';
 import { A, B, C, D, PARAMS, poolIdOf, poolOfV3, sortOrders, stateOfV3 } from './v3-pools.ts';
 import { type SlowSwap, swapSlowly } from './v3-swap.ts';
 import { type BlockVector, type PoolVectors, toOrder, toPools, vectorsOf } from './v3-vectors.ts';
 
 function poolsOf(pools: readonly PoolPair[], params?: ExchangeParams) {
-  const exchange = stateOfV3(pools, params);
-  const [graph, swaps] = [toPoolGraph(exchange.directory), new ExchangeSwaps(exchange)];
-  return { exchange, graph: () => graph, swaps: () => swaps, at: (place: number) => poolPairAt(exchange, place) };
+  return quotedPoolsOf(stateOfV3(pools, params));
 }
 
 /** The token to which a path leads; where it does not fit, any. */
@@ -262,7 +257,7 @@ describe('a quote', () => {
 
   test('has a price impact below 0 where an order is better than the curve', () => {
     const request = { sellTokenId: A, buyTokenId: B, sellAmount: 9_000n, maxHops: 1 };
-    const quote = bestQuoteV3(poolsOf([withOrder]), request);
+    const quote = bestQuote(poolsOf([withOrder]), request);
     expect(quote?.buyAmount).toBe(10_000n);
     expect(priceImpactPercent(quote?.route ?? [])).toBeCloseTo(-100 / 9, 10);
   });
@@ -273,24 +268,24 @@ describe('a quote', () => {
     const sell = (sellAmount: bigint) => quoteAlong(pools, { ...request, sellAmount }, [poolPairId(ab)]);
     // 45,000 fill the order, and one more unit buys nothing on the curve: the trade is refused.
     expect(sell(45_001n)).toBe('ONE_SIDE_ZERO');
-    const quote = bestQuoteV3(pools, { ...request, buyAmount: 50_001n });
+    const quote = bestQuote(pools, { ...request, buyAmount: 50_001n });
     expect(quote).toMatchObject({ sellAmount: 45_002n, buyAmount: 50_001n });
-    expect(bestQuoteV3(pools, { ...request, buyAmount: 9n })).toMatchObject({ sellAmount: 9n, buyAmount: 10n });
+    expect(bestQuote(pools, { ...request, buyAmount: 9n })).toMatchObject({ sellAmount: 9n, buyAmount: 10n });
   });
 
   test('without a route that works is not there', () => {
     const request = { sellTokenId: C, buyTokenId: D, sellAmount: 1_000n, maxHops: 1 };
-    expect(bestQuoteV3(poolsOf(all), request)).toBeUndefined();
-    expect(bestQuoteV3(poolsOf(all), { ...request, buyTokenId: 'f'.repeat(64) })).toBeUndefined();
+    expect(bestQuote(poolsOf(all), request)).toBeUndefined();
+    expect(bestQuote(poolsOf(all), { ...request, buyTokenId: 'f'.repeat(64) })).toBeUndefined();
     // A longer route passes by the pool that refuses.
-    const longer = bestQuoteV3(poolsOf(all), { ...request, maxHops: 2 });
+    const longer = bestQuote(poolsOf(all), { ...request, maxHops: 2 });
     expect(longer?.route.map(({ pool }) => poolPairId(pool))).toEqual([poolPairId(bc), poolPairId(thin)]);
   });
 
   test('has the same route without orders, where an old node sends none', () => {
     const unknown = all.map((pool) => ({ ...pool, v3: pool.v3 && { ...pool.v3, orders: undefined } }));
     const request = { sellTokenId: A, buyTokenId: C, sellAmount: 1_000n, maxHops: 3 };
-    const [quote, other] = [bestQuoteV3(poolsOf(all), request), bestQuoteV3(poolsOf(unknown), request)];
+    const [quote, other] = [bestQuote(poolsOf(all), request), bestQuote(poolsOf(unknown), request)];
     expect(other?.buyAmount).toBe(quote?.buyAmount);
     expect(other?.route).toHaveLength(2);
   });
@@ -301,7 +296,7 @@ describe('the fee of a trade', () => {
   const native = poolOfV3([P, A], [3n * 10n ** 13n, 7n * 10n ** 13n]);
   const pools = [native, ab, bc];
   const feeOf = (request: QuoteRequest, params: Partial<ExchangeParams> = {}) =>
-    bestQuoteV3(poolsOf(pools, { ...PARAMS, ...params }), request)?.fee;
+    bestQuote(poolsOf(pools, { ...PARAMS, ...params }), request)?.fee;
 
   test('is the sum of the rates, rounded up, and half of it in the native coin', () => {
     const request = { sellTokenId: A, buyTokenId: C, sellAmount: 1_001n, maxHops: 3 };

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MAX_AMOUNT } from '../../src/domain/amount.ts';
-import { poolPairAt } from '../../src/domain/exchange.ts';
-import { toPoolGraph } from '../../src/domain/pool-graph.ts';
 import type { PoolPair } from '../../src/domain/pool-pair.ts';
 import { bestQuote, minimumReceived, priceImpactPercent, quotedPrice } from '../../src/domain/quote.ts';
-import { exchangeStateOf, poolOf, tokenId } from './pools.ts';
+import { exchangeStateOf, poolOf, quotedPoolsOf, tokenId } from './pools.ts';
 
 const [a, b, c] = ['a', 'b', 'c'].map(tokenId) as [string, string, string];
 const ab = poolOf(10n ** 12n, 10n ** 12n, { token1Id: a, token2Id: b });
@@ -14,7 +12,7 @@ const bc = poolOf(3n * 10n ** 12n, 10n ** 12n, { token1Id: b, token2Id: c });
 function sell(pools: readonly PoolPair[], sellAmount: bigint, buyTokenId: string) {
   const state = exchangeStateOf(1_000, pools);
   const request = { sellTokenId: a, buyTokenId, sellAmount, maxHops: 3 };
-  const quote = bestQuote(state, toPoolGraph(state.directory), request, (place) => poolPairAt(state, place));
+  const quote = bestQuote(quotedPoolsOf(state), request);
   if (quote === undefined) throw new Error('there is no route');
   return quote;
 }
@@ -87,7 +85,7 @@ describe('the price impact', () => {
         const pool = poolOf(r1, r2, { token1Id: a, token2Id: b });
         const state = exchangeStateOf(1_000, [pool]);
         const request = { sellTokenId: a, buyTokenId: b, sellAmount: sent, maxHops: 1 };
-        const quote = bestQuote(state, toPoolGraph(state.directory), request, () => pool);
+        const quote = bestQuote(quotedPoolsOf(state), request);
         if (quote === undefined) return;
         const impact = priceImpactPercent(quote.route);
         expect(impact).toBeGreaterThanOrEqual(0);

@@ -1,14 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MAX_AMOUNT } from '../../src/domain/amount.ts';
+import { PoolSwap } from '../../src/domain/pool-swap.ts';
 import {
   amountReceived,
-  amountRequired,
   divideUp,
   isBetterBound,
   noBound,
   optimisticBound,
-  otherAmount,
   type TradeDirection,
 } from '../../src/domain/swap.ts';
 
@@ -44,28 +43,6 @@ describe('the amount that a pool pays out', () => {
   });
 });
 
-describe('the amount that a pool must be sent', () => {
-  test('is the smallest for which it pays out at least what is wanted, which is less than its reserve', () => {
-    fc.assert(
-      fc.property(amount, amount, amount, (reserveIn, reserveOut, wanted) => {
-        const required = amountRequired(reserveIn, reserveOut, wanted);
-        expect(required === undefined).toBe(wanted >= reserveOut);
-        if (required === undefined) return;
-        expect(amountReceived(reserveIn, reserveOut, required)).toBeGreaterThanOrEqual(wanted);
-        expect(amountReceived(reserveIn, reserveOut, required - 1n)).toBeLessThan(wanted);
-      }),
-    );
-  });
-
-  test.each([
-    ['an empty side that is paid into', 0n, 1_000n],
-    ['an empty side that is paid from', 1_000n, 0n],
-    ['all that is there', 1_000n, 5n],
-  ])('does not exist for %s', (_, reserveIn, reserveOut) => {
-    expect(amountRequired(reserveIn, reserveOut, 5n)).toBeUndefined();
-  });
-});
-
 describe('a quotient that is rounded up', () => {
   test.each([
     [0n, 3n, 0n],
@@ -76,6 +53,15 @@ describe('a quotient that is rounded up', () => {
     expect(divideUp(divided, divisor)).toBe(quotient);
   });
 });
+
+/** The other amount of a trade through a pool of V1; `undefined` if there is none. */
+function otherAmount(direction: TradeDirection, known: bigint, ofKnown: bigint, ofOther: bigint): bigint | undefined {
+  const [reserveIn, reserveOut] = direction === 'SELLING' ? [ofKnown, ofOther] : [ofOther, ofKnown];
+  const amounts = { virtualIn: reserveIn, virtualOut: reserveOut, realIn: reserveIn, realOut: reserveOut };
+  const pool = new PoolSwap({ ...amounts, orders: [], maxIn: 2n * MAX_AMOUNT });
+  const other = direction === 'SELLING' ? pool.sell(known) : pool.least(known);
+  return typeof other === 'bigint' ? other : undefined;
+}
 
 const DIRECTIONS: readonly TradeDirection[] = ['SELLING', 'BUYING'];
 

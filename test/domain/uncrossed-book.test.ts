@@ -8,7 +8,7 @@ import {
   parseExactDecimal,
 } from '../../src/domain/exact-decimal.ts';
 import { exactPrice, exactQuantity, type Offer } from '../../src/domain/order-book.ts';
-import { uncross } from '../../src/domain/uncrossed-book.ts';
+import { uncross } from '../../src/domain/pool-book.ts';
 
 const offers = (...entries: readonly (readonly [number, number])[]): Offer[] =>
   entries.map(([price, quantity]) => ({ price, quantity }));

@@ -276,8 +276,7 @@ describe('change', () => {
       const change = await loader.change(pool, args);
       return change && [change.priceOf(change.from), change.priceOf(change.pool)];
     };
-    const price = (reserve1: bigint, reserve2: bigint, d1 = 2, d2 = 2) =>
-      priceOfToken2({ beaconHeight: 1, reserve1, reserve2 }, d1, d2);
+    const price = (reserve1: bigint, reserve2: bigint, d1 = 2, d2 = 2) => priceOfToken2({ reserve1, reserve2 }, d1, d2);
     expect(await pricesOf(ab)).toEqual([price(1_000n, 50n), price(4_000n, 50n)]);
     expect(await pricesOf(ab, { decimals1: 0, decimals2: 1 })).toEqual([
       price(1_000n, 50n, 0, 1),

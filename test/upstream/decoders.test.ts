@@ -5,7 +5,7 @@ import { createDocumentReader, parseJson } from '../../src/upstream/json.ts';
 import { readOrderBook } from '../../src/upstream/market-data/decode.ts';
 import { readChainInfo } from '../../src/upstream/node/chain-info.ts';
 import { readResult } from '../../src/upstream/node/envelope.ts';
-import { readParams } from '../../src/upstream/node/params-v3.ts';
+import { readParams } from '../../src/upstream/node/state-v3.ts';
 import type { ResponseReader } from '../../src/upstream/response-body.ts';
 import { ShapeError } from '../../src/upstream/wire.ts';
 import { readFixture } from './fixture.ts';

@@ -8,7 +8,6 @@ import {
   readTokenId,
   readUint64,
   ShapeError,
-  toFiniteNumber,
 } from '../../src/upstream/wire.ts';
 
 type Reader = (value: unknown, path: string) => unknown;
@@ -50,24 +49,5 @@ describe('a shape error says what was expected, and where', () => {
   ])('%s', (expected, read, values) => {
     for (const value of values) expect(() => read(value, '$.a[0]')).toThrow(new ShapeError(`${expected}`, '$.a[0]'));
     expect(new ShapeError(expected, '$.a[0]').message).toBe(`expected ${expected} at $.a[0]`);
-  });
-});
-
-describe('what is a figure', () => {
-  test.each([
-    [0.5, 0.5],
-    [0, 0],
-    [-1, -1],
-    [12345678901234567890n, 12345678901234567000],
-    [10n ** 400n, undefined],
-    [Number.POSITIVE_INFINITY, undefined],
-    [Number.NaN, undefined],
-    ['1', undefined],
-    [null, undefined],
-    [undefined, undefined],
-    [[1], undefined],
-    [true, undefined],
-  ])('%s is %s', (value, figure) => {
-    expect(toFiniteNumber(value)).toBe(figure);
   });
 });

@@ -1,5 +1,5 @@
 import { andThen } from '../../domain/maybe-promise.ts';
-import { percentChange } from '../../domain/price-change.ts';
+import { percentChange } from '../../domain/price.ts';
 import { DEFAULT_MIN_PERCENT, divergentPairs, maxPercentOf, type PairPrices } from '../../loaders/divergence.ts';
 import { createDivergenceStream } from '../../loaders/market-streams.ts';
 import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';

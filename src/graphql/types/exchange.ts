@@ -1,4 +1,4 @@
-import type { ExchangeParams } from '../../domain/exchange-params.ts';
+import type { ExchangeParams } from '../../domain/exchange.ts';
 import type { ExchangeVersion } from '../../domain/pool-pair.ts';
 import { builder } from '../builder.ts';
 import { objectsAt } from '../complexity.ts';

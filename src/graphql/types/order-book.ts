@@ -1,6 +1,4 @@
 import {
-  bestAsk,
-  bestBid,
   exactPrice,
   exactQuantity,
   midPrice,
@@ -135,12 +133,12 @@ export const OrderBookRef = builder.objectRef<CutOrderBook>('OrderBook').impleme
     bestBid: t.float({
       nullable: true,
       description: 'Highest bid price, in target tokens per base token. Null if there are no bids.',
-      resolve: ({ book }) => bestBid(book),
+      resolve: ({ book }) => book.bids[0]?.price,
     }),
     bestAsk: t.float({
       nullable: true,
       description: 'Lowest ask price, in target tokens per base token. Null if there are no asks.',
-      resolve: ({ book }) => bestAsk(book),
+      resolve: ({ book }) => book.asks[0]?.price,
     }),
     midPrice: t.float({
       nullable: true,

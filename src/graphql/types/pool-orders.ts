@@ -1,5 +1,5 @@
-import { bestAsk, bestBid } from '../../domain/order-book.ts';
-import { isCrossed, orderPrice, type PoolBook } from '../../domain/pool-book.ts';
+import { isCrossed } from '../../domain/order-book.ts';
+import { orderPrice, type PoolBook } from '../../domain/pool-book.ts';
 import { isMatchable, termsOf } from '../../domain/pool-order.ts';
 import { DEFAULT_DEPTH, readOrderBookArguments } from '../../loaders/order-book.ts';
 import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
@@ -79,12 +79,12 @@ const PoolBookRef = builder.objectRef<PoolBook>('PoolBook').implement({
     bestBid: t.float({
       nullable: true,
       description: 'Highest bid price. `depth` does not affect it. Null if there are no bids.',
-      resolve: bestBid,
+      resolve: ({ bids }) => bids[0]?.price,
     }),
     bestAsk: t.float({
       nullable: true,
       description: 'Lowest ask price. `depth` does not affect it. Null if there are no asks.',
-      resolve: bestAsk,
+      resolve: ({ asks }) => asks[0]?.price,
     }),
     isCrossed: t.boolean({
       description:

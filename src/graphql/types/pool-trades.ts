@@ -1,4 +1,4 @@
-import { formatTradeCursor } from '../../domain/cursor.ts';
+import { formatTradeCursor } from '../../domain/page.ts';
 import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
 import { type PoolVolume, requireVolumeArguments, type TradePage } from '../../loaders/pool-trades.ts';
 import { DEFAULT_HOURS } from '../../loaders/price-changes.ts';

@@ -1,4 +1,4 @@
-import { absoluteChange, percentChange } from '../../domain/price-change.ts';
+import { absoluteChange, percentChange } from '../../domain/price.ts';
 import { withPoolOf } from '../../loaders/pool-price.ts';
 import { DEFAULT_HOURS, type PriceChange, requireChangeArguments } from '../../loaders/price-changes.ts';
 import { DEFAULT_POINTS, requireSparklineArguments } from '../../loaders/sparklines.ts';

@@ -9,14 +9,7 @@ import { createRowsReader, type ReportUnreadable, type Rows, type RowsOptions } 
 import { parseOrderBook, readOrderBook, readPair, readTicker } from './decode.ts';
 
 /** The three requests of a market-data host. Each throws an UpstreamError if it fails. */
-export type MarketDataClient = {
-  /** @param previous the rows of the response before: equal rows, and an equal list, are the same objects again */
-  pairs(previous?: readonly Pair[]): Promise<Rows<Pair>>;
-  /** @param previous as for the pairs */
-  tickers(previous?: readonly Ticker[]): Promise<Rows<Ticker>>;
-  /** `undefined` if the host responds that it has no order book of that ticker. */
-  orderBook(tickerId: string): Promise<RawOrderBook | undefined>;
-};
+export type MarketDataClient = ReturnType<typeof createMarketDataClient>;
 
 type MarketDataClientOptions = {
   readonly http: HttpClient;
@@ -36,7 +29,7 @@ type ListOptions<T> = Pick<RowsOptions<T>, 'read' | 'previous'> & { readonly nam
 const MAX_BOOK_BYTES = 32 * 2 ** 20;
 
 /** Creates a client of a market-data host. */
-export function createMarketDataClient(options: MarketDataClientOptions): MarketDataClient {
+export function createMarketDataClient(options: MarketDataClientOptions) {
   const { http, baseUrl, partner, health, circuit } = options;
   const address = createAddresses(baseUrl, partner);
   const reportOf =
@@ -44,18 +37,16 @@ export function createMarketDataClient(options: MarketDataClientOptions): Market
     (...problem) =>
       options.report?.(list, ...problem);
 
-  /** A list of which no row can be read is no empty list. */
-  async function list<T extends object>(options: ListOptions<T>): Promise<Rows<T>> {
+  /** A request of the followers of the market. A list of which no row can be read is no empty list. */
+  function readList<T extends object>(options: ListOptions<T>): Promise<Rows<T>> {
     const { name } = options;
     const reader = createRowsReader({ ...options, report: reportOf(name) });
-    const { rows, dropped } = await http.request({ name, url: address(name) }, reader);
-    if (rows.length > 0 || dropped === 0) return { rows, dropped };
-    throw new UpstreamBadShapeError('MARKET_DATA', `no row of ${name} can be read`, { dropped });
-  }
-
-  /** A request of the followers of the market. */
-  function readList<T extends object>(options: ListOptions<T>): Promise<Rows<T>> {
-    return circuit.run(() => health.watch(options.name, list(options)));
+    const read = async () => {
+      const { rows, dropped } = await http.request({ name, url: address(name) }, reader);
+      if (rows.length > 0 || dropped === 0) return { rows, dropped };
+      throw new UpstreamBadShapeError('MARKET_DATA', `no row of ${name} can be read`, { dropped });
+    };
+    return circuit.run(() => health.watch(name, read()));
   }
 
   async function orderBook(tickerId: string): Promise<RawOrderBook | undefined> {
@@ -71,9 +62,12 @@ export function createMarketDataClient(options: MarketDataClientOptions): Market
   }
 
   return {
-    pairs: (previous) => readList({ name: 'pairs', read: readPair, previous }),
-    tickers: (previous) => readList({ name: 'tickers', read: readTicker, previous }),
-    orderBook: (tickerId) => circuit.pass(() => health.watch('orderbook', orderBook(tickerId))),
+    /** @param previous the rows of the response before: equal rows, and an equal list, are the same objects again */
+    pairs: (previous?: readonly Pair[]) => readList({ name: 'pairs', read: readPair, previous }),
+    /** @param previous as for the pairs */
+    tickers: (previous?: readonly Ticker[]) => readList({ name: 'tickers', read: readTicker, previous }),
+    /** `undefined` if the host responds that it has no order book of that ticker. */
+    orderBook: (tickerId: string) => circuit.pass(() => health.watch('orderbook', orderBook(tickerId))),
   };
 }
 

@@ -73,22 +73,18 @@ export function readOrderBook(
   }
   const isEmpty = bids.rows.length + asks.rows.length + dropped.length === 0;
   try {
-    return { ...readBookHead(book, requested), bids: bids.rows, asks: asks.rows, entriesDropped: dropped.length };
+    return {
+      tickerId: readString(book['ticker_id'] ?? requested, '$.ticker_id'),
+      message: readString(book['message'] ?? '', '$.message'),
+      timestamp: readBookTime(book['timestamp'], '$.timestamp'),
+      bids: bids.rows,
+      asks: asks.rows,
+      entriesDropped: dropped.length,
+    };
   } catch (error) {
     if (isEmpty && error instanceof ShapeError) return undefined;
     throw error;
   }
-}
-
-function readBookHead(
-  { ticker_id: tickerId, message, timestamp }: WireObject,
-  requested: string,
-): Pick<RawOrderBook, 'tickerId' | 'message' | 'timestamp'> {
-  return {
-    tickerId: readString(tickerId ?? requested, '$.ticker_id'),
-    message: readString(message ?? '', '$.message'),
-    timestamp: readBookTime(timestamp, '$.timestamp'),
-  };
 }
 
 type Side = { readonly rows: readonly Offer[]; readonly dropped: readonly unknown[] };

@@ -2,25 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openPushSession, type PushedBlock, type PushSession, type PushSessionOptions } from './push-session.ts';
 
 /** The subscription to the new blocks of one node: one websocket at a time, which is opened again when it ends. */
-export type BlockPush = {
-  /** The name of the node in the log and the metrics. */
-  readonly name: string;
-  status(): PushStatus;
-  /** Unsubscribes, and resolves when the socket is closed. It takes at most two seconds. */
-  close(): Promise<void>;
-};
-
-/** How the websocket of a node is. */
-type PushStatus = {
-  /** The websocket is open, and the node got the request to push. */
-  readonly isOpen: boolean;
-  /** It could not be opened or has ended, and no block has come since. */
-  readonly isFailing: boolean;
-  /** The frames of blocks since the start. */
-  readonly frames: number;
-  /** How often the websocket was opened again since the start. */
-  readonly reconnects: number;
-};
+export type BlockPush = ReturnType<typeof createBlockPush>;
 
 /** What a push needs, and what it reports. */
 export type BlockPushOptions = Pick<PushSessionOptions, 'url' | 'headers' | 'timeoutMs' | 'proxies' | 'onBlock'> & {
@@ -43,7 +25,7 @@ const MAX_PAUSE_MS = 5 * 60_000;
 const JITTER = 0.25;
 
 /** Starts to connect at once. */
-export function createBlockPush(options: BlockPushOptions): BlockPush {
+export function createBlockPush(options: BlockPushOptions) {
   const { name, onChange, onBlock, watcher, pingMs = PING_MS, firstPauseMs = FIRST_PAUSE_MS } = options;
   const closing = new AbortController();
   let session: PushSession | undefined;
@@ -89,14 +71,21 @@ export function createBlockPush(options: BlockPushOptions): BlockPush {
 
   const ended = run(closing);
   return {
+    /** The name of the node in the log and the metrics. */
     name,
+    /** How the websocket of the node is. */
     status: () => ({
+      /** The websocket is open, and the node got the request to push. */
       isOpen: isOpen && !closing.signal.aborted,
+      /** It could not be opened or has ended, and no block has come since. */
       isFailing: isFailing === true && !closing.signal.aborted,
+      /** The frames of blocks since the start. */
       frames,
+      /** How often the websocket was opened again since the start. */
       reconnects,
     }),
-    close() {
+    /** Unsubscribes, and resolves when the socket is closed. It takes at most two seconds. */
+    close(): Promise<void> {
       closing.abort();
       session?.leave();
       return ended;

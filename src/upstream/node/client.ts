@@ -1,15 +1,14 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
-import type { ExchangeState } from '../../domain/exchange.ts';
-import type { ExchangeParams } from '../../domain/exchange-params.ts';
+import type { ExchangeParams, ExchangeState } from '../../domain/exchange.ts';
 import { UpstreamBadStatusError, UpstreamRpcError } from '../../errors.ts';
 import type { Circuit } from '../circuit.ts';
-import type { HealthRecord, UpstreamHealth } from '../health.ts';
+import type { HealthRecord } from '../health.ts';
 import type { HttpClient } from '../http.ts';
 import { createDocumentReader, parseObject } from '../json.ts';
 import type { ResponseReader } from '../response-body.ts';
 import type { Spacing } from '../spacing.ts';
-import { type BeaconBlock, type BeaconTip, createBeaconTipReader, createBlockReader } from './beacon-block.ts';
+import { type BeaconBlock, createBeaconTipReader, createBlockReader } from './beacon-block.ts';
 import { readChainInfo } from './chain-info.ts';
 import {
   checkOwnChain,
@@ -21,43 +20,12 @@ import {
   toRequest,
 } from './envelope.ts';
 import type { PoolsV3, PoolsV3Reader, TimedOrders } from './exchange-v3.ts';
-import { readParams } from './params-v3.ts';
 import { isBeforeV3, isUnknownVerbosity, whyStateIsMissing } from './state-not-found.ts';
 import type { StateReader } from './state-reader.ts';
+import { readParams } from './state-v3.ts';
 
 /** The calls of a full node. Each throws an UpstreamError if it fails, or the reason of a signal that aborts it. */
-export type NodeClient = {
-  /** The name of this node in the log and the metrics. */
-  readonly name: string;
-  chainInfo(signal?: AbortSignal): Promise<ChainInfo>;
-  /** The time between two calls, because the node limits their rate; 0 if it does not. */
-  spaceMs(): number;
-  /** How its calls went. */
-  health(): UpstreamHealth;
-  /** The documented source of the height at which to read the exchange. The response is large. */
-  beaconTip(signal?: AbortSignal): Promise<BeaconTip>;
-  /** The state of the newest block. @throws UpstreamRpcError with code -8000 for a height that the node does not have yet */
-  exchangeState(height: BeaconHeight, signal?: AbortSignal): Promise<ExchangeState>;
-  /** A state that a client requests. @throws UpstreamRpcError with code -8000, also for one that the node has pruned */
-  earlierState(height: BeaconHeight, signal?: AbortSignal): Promise<ExchangeState>;
-  /** The pools of the third version at the newest block. @throws UpstreamRpcError with code -14001 where others have -8000 */
-  poolsV3(height: BeaconHeight, signal?: AbortSignal): Promise<PoolsV3>;
-  /** The same at a height that a client requests. */
-  earlierPoolsV3(height: BeaconHeight, signal?: AbortSignal): Promise<PoolsV3>;
-  /** The parameters of the third version at the newest block. @throws as `poolsV3` */
-  exchangeParams(height: BeaconHeight, signal?: AbortSignal): Promise<ExchangeParams>;
-  /** The same at a height that a client requests, or to see whether the node has the third version. */
-  earlierParams(height: BeaconHeight, signal?: AbortSignal): Promise<ExchangeParams>;
-  /** The orders of a pool of the third version, which must exist: a node responds with none for an unknown one. @throws as `poolsV3` */
-  poolOrders(height: BeaconHeight, poolId: string, signal?: AbortSignal): Promise<TimedOrders>;
-  /**
-   * The block of a height. Calls for new blocks come before it. That the node refuses it is an answer and no failure.
-   *
-   * @param received gets the number of bytes of each part of the response that arrives, without compression
-   * @throws UpstreamRpcError for a height that the node does not have
-   */
-  beaconBlock(height: BeaconHeight, signal?: AbortSignal, received?: (bytes: number) => void): Promise<BeaconBlock>;
-};
+export type NodeClient = ReturnType<typeof createNodeClient>;
 
 type NodeClientOptions = {
   readonly name: string;
@@ -72,7 +40,7 @@ type NodeClientOptions = {
 };
 
 /** Creates a client of one node. */
-export function createNodeClient(options: NodeClientOptions): NodeClient {
+export function createNodeClient(options: NodeClientOptions) {
   const { name, http, url, health, circuit, spacing, stateReader, poolsV3Reader } = options;
   const details = { host: url.host };
   let lastId = 0;
@@ -85,15 +53,11 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     const anyResultOf = (document: unknown) => readAnyResult(document, id, details);
     const request = { name: method, url, body: toRequest(id, method, params), signal };
     return http.request(request, reader(resultOf, anyResultOf)).catch((error) => {
-      if (method === 'getblockchaininfo') checkStatus(error);
+      // Nodes of other chains respond to an unknown method also with these statuses, and JSON.
+      const isUnknown = error instanceof UpstreamBadStatusError && [400, 404, 405].includes(error.status);
+      if (method === 'getblockchaininfo' && isUnknown) checkOwnChain(parseObject(error.body), details);
       throw error;
     });
-  }
-
-  /** Nodes of other chains respond to an unknown method also with these statuses, and JSON. */
-  function checkStatus(error: unknown): void {
-    if (error instanceof UpstreamBadStatusError && [400, 404, 405].includes(error.status))
-      checkOwnChain(parseObject(error.body), details);
   }
 
   function createChainInfoReader(resultOf: ResultOf): ResponseReader<ChainInfo> {
@@ -114,11 +78,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     return { method: 'getpdestate', params: [{ BeaconHeight: height }], reader, signal };
   }
 
-  /** A call for a client. That a state is pruned or in the future is a response and no failure of the node. */
-  function passClient<T>(call: Call<T>): Promise<T> {
-    return pass(call, true, (error) => whyStateIsMissing(error) === undefined);
-  }
-
+  /** A call that does not follow the chain. That a state is pruned or in the future is a response and no failure of the node. */
   function pass<T>(call: Call<T>, isForClient: boolean, isFault: (error: unknown) => boolean): Promise<T> {
     const turn = { ...call, isForClient };
     return circuit.pass(() => spacing.run(() => health.watch(call.method, send(call), isFault), turn));
@@ -173,34 +133,58 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     }
   }
 
+  function paramsAt(height: BeaconHeight, signal: AbortSignal | undefined): Call<ExchangeParams> {
+    const reader = (resultOf: ResultOf) =>
+      createDocumentReader(MAX_DOCUMENT_BYTES, (document) => readParams(resultOf(document)));
+    return callV3(height, { key: 'Params' }, reader, signal);
+  }
+
+  /**
+   * The block of a height. Calls for new blocks come before it. That the node refuses it is an answer and no failure.
+   *
+   * @param received gets the number of bytes of each part of the response that arrives, without compression
+   * @throws UpstreamRpcError for a height that the node does not have
+   */
+  function beaconBlock(
+    height: BeaconHeight,
+    signal?: AbortSignal,
+    received?: (bytes: number) => void,
+  ): Promise<BeaconBlock> {
+    const reader: Call<BeaconBlock>['reader'] = (_, anyResultOf) => createBlockReader(anyResultOf, received);
+    const call = { method: 'retrievebeaconblockbyheight', params: [height], reader, signal } as const;
+    return pass(call, true, (error) => !(error instanceof UpstreamRpcError) && isUnknownMethod(error) === false);
+  }
+
   return {
+    /** The name of this node in the log and the metrics. */
     name,
+    /** The time between two calls, because the node limits their rate; 0 if it does not. */
     spaceMs: spacing.spaceMs,
+    /** How its calls went. */
     health: health.read,
-    chainInfo: (signal) => follow({ method: 'getblockchaininfo', reader: createChainInfoReader, signal }),
-    beaconTip: (signal) =>
+    chainInfo: (signal?: AbortSignal) => follow({ method: 'getblockchaininfo', reader: createChainInfoReader, signal }),
+    /** The documented source of the height at which to read the exchange. The response is large. */
+    beaconTip: (signal?: AbortSignal) =>
       follow({ method: 'getbeaconbeststatedetail', params: [''], reader: createBeaconTipReader, signal }),
-    exchangeState: (height, signal) => follow(stateAt(height, signal)),
-    earlierState: (height, signal) => passClient(stateAt(height, signal)),
-    poolsV3: (height, signal) => readPoolsV3(height, true, signal),
-    earlierPoolsV3: (height, signal) => readPoolsV3(height, false, signal),
-    exchangeParams: (height, signal) => passV3(callV3(height, { key: 'Params' }, createParamsReader, signal), false),
-    earlierParams: (height, signal) => passV3(callV3(height, { key: 'Params' }, createParamsReader, signal), true),
-    poolOrders(height, poolId, signal) {
+    /** The state of the newest block. @throws UpstreamRpcError with code -8000 for a height that the node does not have yet */
+    exchangeState: (height: BeaconHeight, signal?: AbortSignal) => follow(stateAt(height, signal)),
+    /** A state that a client requests. @throws UpstreamRpcError with code -8000, also for one that the node has pruned */
+    earlierState: (height: BeaconHeight, signal?: AbortSignal) =>
+      pass(stateAt(height, signal), true, (error) => whyStateIsMissing(error) === undefined),
+    /** The pools of the third version at the newest block. @throws UpstreamRpcError with code -14001 where others have -8000 */
+    poolsV3: (height: BeaconHeight, signal?: AbortSignal) => readPoolsV3(height, true, signal),
+    /** The same at a height that a client requests. */
+    earlierPoolsV3: (height: BeaconHeight, signal?: AbortSignal) => readPoolsV3(height, false, signal),
+    /** The parameters of the third version at the newest block. @throws as `poolsV3` */
+    exchangeParams: (height: BeaconHeight, signal?: AbortSignal) => passV3(paramsAt(height, signal), false),
+    /** The same at a height that a client requests, or to see whether the node has the third version. */
+    earlierParams: (height: BeaconHeight, signal?: AbortSignal) => passV3(paramsAt(height, signal), true),
+    /** The orders of a pool of the third version, which must exist: a node responds with none for an unknown one. @throws as `poolsV3` */
+    poolOrders(height: BeaconHeight, poolId: string, signal?: AbortSignal): Promise<TimedOrders> {
       const reader = (resultOf: ResultOf) => poolsV3Reader.readOrders(poolId, resultOf);
       return passV3(callV3(height, { key: 'PoolPairOrders', id: poolId }, reader, signal), true);
     },
-    beaconBlock: (height, signal, received) =>
-      pass(
-        {
-          method: 'retrievebeaconblockbyheight',
-          params: [height],
-          reader: (_, anyResultOf) => createBlockReader(anyResultOf, received),
-          signal,
-        },
-        true,
-        (error) => !(error instanceof UpstreamRpcError) && isUnknownMethod(error) === false,
-      ),
+    beaconBlock,
   };
 }
 
@@ -233,7 +217,3 @@ type Call<T> = {
 
 /** `getblockchaininfo` has some 20 KB. */
 const MAX_DOCUMENT_BYTES = 8 * 2 ** 20;
-
-function createParamsReader(resultOf: ResultOf): ResponseReader<ExchangeParams> {
-  return createDocumentReader(MAX_DOCUMENT_BYTES, (document) => readParams(resultOf(document)));
-}

@@ -6,19 +6,14 @@ import { parseJson } from '../json.ts';
 import type { ResponseReader } from '../response-body.ts';
 import { ShapeError, TooLargeError } from '../wire.ts';
 import type { ResultOf } from './envelope.ts';
-import { type OrderLists, readOrder, readOrders, readPoolRow } from './pool-v3.ts';
 import { createPoolsReader, type PoolDirectories } from './pools-reader.ts';
+import { type OrderLists, readOrder, readOrders, readPoolRow } from './state-v3.ts';
 
 /** A state of V3 as the node shows it, without the parameters. */
 export type PoolsV3 = Omit<ExchangeState, 'v3'> & { readonly v3: Omit<ExchangeV3, 'params'> };
 
 /** Reads responses of `pdexv3_getState` with all pools. */
-export type PoolsV3Reader = {
-  /** Starts to read one response. */
-  read(height: BeaconHeight, resultOf: ResultOf, response: PoolsV3Response): ResponseReader<PoolsV3>;
-  /** Starts to read the orders of one pool; its other members are filler. */
-  readOrders(poolId: string, resultOf: ResultOf): ResponseReader<TimedOrders>;
-};
+export type PoolsV3Reader = ReturnType<typeof createPoolsV3Reader>;
 
 /** The orders of a pool, and the time of the block after which it has them; `undefined` if the node does not report it. */
 export type TimedOrders = { readonly time: Instant | undefined; readonly orders: readonly PoolOrder[] };
@@ -44,12 +39,14 @@ const ORDERS_DEPTH = 2;
  *
  * @param directories shared with whatever else reads states of that chain
  */
-export function createPoolsV3Reader(directories: PoolDirectories): PoolsV3Reader {
+export function createPoolsV3Reader(directories: PoolDirectories) {
   /** The orders of the pools in the last response, by pool id: lists that are equal are the same. */
   let previousOrders: ReadonlyMap<string, readonly PoolOrder[]> = new Map();
 
   return {
-    read(beaconHeight, resultOf, { hasOrders, isNewest }) {
+    /** Starts to read one response. */
+    read(beaconHeight: BeaconHeight, resultOf: ResultOf, response: PoolsV3Response): ResponseReader<PoolsV3> {
+      const { hasOrders, isNewest } = response;
       const readRow = (poolId: string, pool: unknown, lists: OrderLists) => {
         const row = readPoolRow(poolId, pool, hasOrders ? lists : undefined);
         return { ...row, orders: sameOrders(previousOrders.get(poolId), row.orders) };
@@ -71,7 +68,8 @@ export function createPoolsV3Reader(directories: PoolDirectories): PoolsV3Reader
         };
       });
     },
-    readOrders(poolId, resultOf) {
+    /** Starts to read the orders of one pool; its other members are filler. */
+    readOrders(poolId: string, resultOf: ResultOf): ResponseReader<TimedOrders> {
       const readRow = (_: string, pool: unknown, lists: OrderLists) => readOrders(pool, lists);
       return createReader(resultOf, readRow, (pools, time) => {
         const orders = pools.get(poolId);

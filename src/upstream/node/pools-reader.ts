@@ -8,23 +8,20 @@ import { readObject, ShapeError, TooLargeError } from '../wire.ts';
 import type { ResultOf } from './envelope.ts';
 
 /** The directories of the states that were read last. States with the same pools share one. */
-export type PoolDirectories = {
-  /** The directory of the previous state. */
-  newest(): PoolDirectory | undefined;
-  /** The directory of these pools. @param ids in ascending order, each once */
-  of(ids: readonly string[]): PoolDirectory;
-};
+export type PoolDirectories = ReturnType<typeof createPoolDirectories>;
 
 /** Earlier heights can have other pools than the newest. */
 const MAX_DIRECTORIES = 8;
 
 /** Creates an empty collection of directories. */
-export function createPoolDirectories(): PoolDirectories {
+export function createPoolDirectories() {
   let directories: readonly PoolDirectory[] = [];
 
   return {
+    /** The directory of the previous state. */
     newest: () => directories[0],
-    of(ids) {
+    /** The directory of these pools. @param ids in ascending order, each once */
+    of(ids: readonly string[]): PoolDirectory {
       const directory = directories.find((known) => hasPools(known, ids)) ?? toPoolDirectory(ids, directories[0]);
       directories = [directory, ...directories.filter((other) => other !== directory)].slice(0, MAX_DIRECTORIES);
       return directory;

@@ -1,4 +1,5 @@
-import { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
+import { callbackify } from 'node:util';
 import { WebSocket } from 'ws';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { BlockTrades } from '../../domain/trade.ts';
@@ -11,10 +12,10 @@ import {
   UpstreamUnreachableError,
 } from '../../errors.ts';
 import { authorization } from '../credentials.ts';
-import { connectThrough, type ForwardProxy, type ProxySettings, proxyOf } from '../proxies.ts';
+import { connectThrough, type ProxySettings, proxyOf } from '../proxies.ts';
 import { readInteger, readObject, readString } from '../wire.ts';
+import { readBlockTrades } from './beacon-block.ts';
 import { readResult } from './envelope.ts';
-import { readBlockTrades } from './instructions.ts';
 
 /** A block that a node has inserted. It may be of a side branch, or an older one: a frame is only a reason to poll the tip. */
 export type PushedBlock = {
@@ -113,7 +114,10 @@ export function openPushSession(options: PushSessionOptions): PushSession {
     maxPayload: MAX_FRAME_BYTES,
     perMessageDeflate: false,
     skipUTF8Validation: true,
-    createConnection: proxy && connectionThrough(proxy, url, timeoutMs),
+    createConnection:
+      proxy &&
+      ((_: unknown, opened: (error: Error | null, socket: Socket) => void) =>
+        void callbackify(connectThrough)(proxy, url, timeoutMs, opened)),
   });
 
   function leave(because?: UpstreamError): void {
@@ -179,16 +183,6 @@ export function openPushSession(options: PushSessionOptions): PushSession {
     ended.resolve(reason ?? (isLeaving ? undefined : new UpstreamUnreachableError('NODE', details, closed)));
   });
   return { leave: () => leave(), ended: ended.promise };
-}
-
-/** Creates connections as the option of Node's requests does. */
-function connectionThrough(proxy: ForwardProxy, url: URL, timeoutMs: number) {
-  return (_options: unknown, callback: (error: Error | null, socket: Duplex) => void): undefined => {
-    connectThrough(proxy, url, timeoutMs).then(
-      (socket) => callback(null, socket),
-      (error) => callback(error, new Duplex()),
-    );
-  };
 }
 
 /** The user and password are sent as a header, decoded. A websocket has no fragment. */

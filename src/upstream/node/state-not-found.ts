@@ -3,16 +3,13 @@ import { type ErrorDetails, UpstreamRpcError } from '../../errors.ts';
 
 const STATE_ERROR = -8000;
 
-/** The same of the third version. */
-const STATE_V3_ERROR = -14001;
+/** That of the third version is the second one. */
+const STATE_ERRORS: readonly (number | undefined)[] = [STATE_ERROR, -14001];
 
 /** Of `retrievebeaconblockbyheight`. */
 const NO_SUCH_BLOCK = -2003;
 
-/**
- * Why a node has no exchange state at a height: it does not have the block (the height is in the future for this node), or it
- * has pruned the state.
- */
+/** The node does not have the block (the height is in the future for this node), or it has pruned the state. */
 type MissingState = 'future' | 'pruned';
 
 /** The causes as the node's first line of the stack trace names them, the more specific first. */
@@ -53,7 +50,7 @@ export function isInFuture(error: unknown): boolean {
 
 /** Whether the node responded with error -8000 or -14001, whatever its cause. Nodes may limit these. */
 export function isStateError(error: unknown): error is UpstreamRpcError {
-  return error instanceof UpstreamRpcError && (error.rpcCode === STATE_ERROR || error.rpcCode === STATE_V3_ERROR);
+  return error instanceof UpstreamRpcError && STATE_ERRORS.includes(error.rpcCode);
 }
 
 /** Whether the node responded that it does not have a block, whose instructions were requested. */

@@ -3,7 +3,7 @@ import type { ExchangeState } from '../../../src/domain/exchange.ts';
 import { type BlockTrades, mismatches } from '../../../src/domain/trade.ts';
 import { instructionsOf } from '../../../src/sandbox/exchange/instructions.ts';
 import { volumesOf } from '../../../src/sandbox/exchange/trades.ts';
-import { readBlockTrades } from '../../../src/upstream/node/instructions.ts';
+import { readBlockTrades } from '../../../src/upstream/node/beacon-block.ts';
 import { fixedSandbox, rpcText } from '../../sandbox/support.ts';
 import { readFixture } from '../fixture.ts';
 import { HEIGHT_V3, POOLS_V3, readPools } from './pools-v3.ts';

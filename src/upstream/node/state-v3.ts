@@ -1,13 +1,14 @@
+import type { ExchangeParams } from '../../domain/exchange.ts';
 import type { PoolOrder } from '../../domain/pool-order.ts';
 import {
   readArray,
-  readIntegerUpTo,
+  readInteger,
   readObject,
   readString,
   readTokenId,
   readUint64,
-  readUnsigned,
   ShapeError,
+  type WireObject,
 } from '../wire.ts';
 
 /** A pool of V3 as it is in a response of `pdexv3_getState`, with the names of the domain. */
@@ -46,7 +47,7 @@ export function readPoolRow(poolId: string, value: unknown, lists: OrderLists | 
   const pool = readObject(value, POOL);
   const state = readObject(pool['State'], `${POOL}.State`);
   const amount = (name: string) => readUint64(state[name], `${POOL}.State.${name}`);
-  const virtual = (name: string) => readUnsigned(MAX_VIRTUAL, state[name], `${POOL}.State.${name}`);
+  const virtual = (name: string) => readUint64(state[name], `${POOL}.State.${name}`, MAX_VIRTUAL);
   const tokens = [state['Token0ID'], state['Token1ID']].map((id) => readTokenId(id, `${POOL}.State.Token…ID`));
   const [, hash = ''] = /^[0-9a-f]{64}-[0-9a-f]{64}-([0-9a-f]{64})$/.exec(poolId) ?? [];
   if (poolId !== `${tokens.join('-')}-${hash}`)
@@ -85,7 +86,7 @@ export function readOrder(value: unknown): PoolOrder {
     if (read === 0n) throw new ShapeError('an amount above 0', `${ORDER}.${name}`);
     return read;
   };
-  const direction = readIntegerUpTo(1, order['TradeDirection'], `${ORDER}.TradeDirection`);
+  const direction = readInteger(order['TradeDirection'], `${ORDER}.TradeDirection`, 1);
   return {
     id: readString(order['Id'], `${ORDER}.Id`),
     sells: direction === 0 ? 1 : 2,
@@ -93,5 +94,35 @@ export function readOrder(value: unknown): PoolOrder {
     rate2: rate('Token1Rate'),
     balance1: amount('Token0Balance'),
     balance2: amount('Token1Balance'),
+  };
+}
+
+/** All of a payment: 100 %, in hundredths of a percent. */
+const MAX_BPS = 10_000;
+
+/** A discount of 100 % has no least fee. */
+const MAX_DISCOUNT_PERCENT = 99;
+
+const MAX_INT32 = 2 ** 31 - 1;
+
+const PARAMS = '$.Result.Params';
+
+/** Reads the parameters in a response of `pdexv3_getState`. @throws ShapeError */
+export function readParams(result: WireObject): ExchangeParams {
+  const params = readObject(result['Params'], PARAMS);
+  const upTo = (max: number, name: string) => readInteger(params[name], `${PARAMS}.${name}`, max);
+  // An empty map can be null.
+  const rates = params['FeeRateBPS'] === null ? {} : readObject(params['FeeRateBPS'], `${PARAMS}.FeeRateBPS`);
+  return {
+    defaultFeeRateBps: upTo(MAX_BPS, 'DefaultFeeRateBPS'),
+    feeRatesBps: new Map(
+      Object.entries(rates).map(([poolId, rate]) => [
+        poolId.toLowerCase(),
+        readInteger(rate, `${PARAMS}.FeeRateBPS[…]`, MAX_BPS),
+      ]),
+    ),
+    nativeFeeDiscountPercent: upTo(MAX_DISCOUNT_PERCENT, 'PRVDiscountPercent'),
+    maxOrdersPerNft: upTo(MAX_INT32, 'MaxOrdersPerNft'),
+    minNativeReserve: readUint64(params['MinPRVReserveTradingRate'], `${PARAMS}.MinPRVReserveTradingRate`),
   };
 }

@@ -115,6 +115,10 @@ describeInBrowser('the trades of a market', (browser) => {
     expect((await expectNewest(page, gateway, poolId)).length).toBeGreaterThan(before.length);
 
     gateway.sandbox.replaceTip();
+    // Until then, gateway and page agree about the block that was replaced.
+    await expect
+      .poll(async () => (await gateway.ask('{ service { head { hash } } }')).data.service.head.hash)
+      .toBe(gateway.sandbox.chain.tip.hash);
     await untilHeight(page, height);
     await expectNewest(page, gateway, poolId);
 

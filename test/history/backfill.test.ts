@@ -162,7 +162,7 @@ describe('the backfill', () => {
 
   test('waits while a node limits the rate of its calls, and every head is recorded', async () => {
     const { sandbox, store, untilHeight } = await recordForTest({
-      config: { historyBackfillHours: 1, headPollMs: 1_000, upstreamMaxPauseMs: 15_000 },
+      config: { historyBackfillHours: 1, headPollMs: 500, upstreamMaxPauseMs: 15_000 },
       before: ({ node }) => void node.faults.set({ kind: 'rate-limit', perSecond: 4, burst: 1 }),
     });
     for (let height = TIP + 1; height <= TIP + 4; height++) {

@@ -27,7 +27,7 @@ describe.skipIf(!hasRedis)('a fleet', () => {
       onTestFinished(of.close);
 
       const trusting = { of, redisUrl, prefix: 'secure', env: { NODE_EXTRA_CA_CERTS: certFile } };
-      const [first, second] = [await startGatewayProcess(trusting), await startGatewayProcess(trusting)];
+      const [first, second] = await Promise.all([startGatewayProcess(trusting), startGatewayProcess(trusting)]);
       await untilSettled(first, second);
 
       const stranger = await startGatewayProcess({ of, redisUrl, prefix: 'secure' });

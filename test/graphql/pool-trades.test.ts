@@ -307,7 +307,7 @@ describe('the trades of pools', () => {
     await gateway.advance(2);
     expect(expected).toEqual(expect.arrayContaining([...(await tradesAt(height))]));
     await gateway.advance(3);
-    await expect.poll(() => tradesAt(height), { timeout: 30_000 }).toEqual(expected);
+    await expect.poll(() => tradesAt(height)).toEqual(expected);
   });
 });
 

@@ -165,3 +165,8 @@ export class HistoryDatabaseError extends Error {
     this.isPermanent = options.isPermanent ?? false;
   }
 }
+
+/** The error of a database that only the operator can make usable. */
+export function refusal(message: string): HistoryDatabaseError {
+  return new HistoryDatabaseError(message, { isPermanent: true });
+}

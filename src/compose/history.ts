@@ -16,15 +16,6 @@ import { DEFAULT_BACKFILL_STEP, DEFAULT_HISTORY_FILE } from '../settings/history
 import type { Config } from '../settings/settings.ts';
 import { createBulkhead } from '../upstream/bulkhead.ts';
 
-/** The recorded history, and what feeds it. */
-export type Recording = {
-  readonly sources: Pick<Sources, 'history' | 'historyQueue' | 'blockTimes'>;
-  /** Takes each head that is published. */
-  add(head: Head): void;
-  /** Records what is final, and closes the database. */
-  close(): Promise<void>;
-};
-
 /** Creates the store of a database. It is opened when it is first used. */
 export type CreateStore = (options: HistoryStoreOptions) => HistoryStore;
 
@@ -59,7 +50,7 @@ const HOUR_MS = 3_600_000;
 const COMPLETE_SANDBOX_HEIGHTS = 2_160;
 
 /** Starts to record the heads of the nodes, in the configured database. */
-export function startRecording(options: RecordingOptions): Recording {
+export function startRecording(options: RecordingOptions) {
   const {
     config,
     isSandbox,
@@ -84,7 +75,7 @@ export function startRecording(options: RecordingOptions): Recording {
   if (database === 'off' || config.fullnodeUrl.length === 0 || createStore === undefined) {
     const history = historyOff();
     const off = { history, historyQueue, blockTimes: createBlockTimes(history) };
-    return { sources: off, add() {}, close: async () => {} };
+    return { sources: off, add(_head: Head) {}, close: async () => {} };
   }
 
   const store = createStore({ database, rawDays: config.historyRawDays, onWarning: (warning) => log.warn(warning) });
@@ -123,12 +114,14 @@ export function startRecording(options: RecordingOptions): Recording {
 
   return {
     sources: { history, historyQueue, blockTimes: createBlockTimes(history) },
-    add(head) {
+    /** Takes each head that is published. */
+    add(head: Head): void {
       recorder.add(head);
       backfill.wake(head);
       tradeFilling.wake(head);
     },
-    async close() {
+    /** Records what is final, and closes the database. */
+    async close(): Promise<void> {
       backfill.stop();
       tradeFilling.stop();
       await recorder.flush(FLUSH_MS);

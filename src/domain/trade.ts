@@ -1,5 +1,5 @@
 import { type ExchangeState, poolCount } from './exchange.ts';
-import type { Traded } from './reserves.ts';
+import { addTraded, type Traded } from './reserves.ts';
 
 /** A trade through one pool of V3, as the instructions of a block record it. All amounts are in smallest units. */
 export type PoolTrade = {
@@ -23,15 +23,31 @@ export type PoolTrade = {
 /** The sum of trades, in smallest units, and their number. */
 export type Volume = Traded & { readonly trades: number };
 
-type TradeAmounts = Pick<PoolTrade, 'sells' | 'sellAmount' | 'buyAmount'>;
+/** What a trade moved, and in which direction. */
+export type TradedAmounts = Pick<PoolTrade, 'sells' | 'sellAmount' | 'buyAmount'>;
 
 /** What a trade moved of both tokens of the pool. */
-export function tradedBy({ sells, sellAmount, buyAmount }: TradeAmounts): Traded {
+export function tradedBy({ sells, sellAmount, buyAmount }: TradedAmounts): Traded {
   return sells === 1 ? { traded1: sellAmount, traded2: buyAmount } : { traded1: buyAmount, traded2: sellAmount };
 }
 
+/** The volume of a single trade. */
+export function volumeOf(trade: TradedAmounts): Volume {
+  return { ...tradedBy(trade), trades: 1 };
+}
+
+/** The sums of volumes by their keys. */
+export function sumVolumes<K>(volumes: Iterable<readonly [key: K, volume: Volume]>): ReadonlyMap<K, Volume> {
+  const sums = new Map<K, Volume>();
+  for (const [key, volume] of volumes) {
+    const sum = sums.get(key);
+    sums.set(key, sum === undefined ? volume : { ...addTraded(sum, volume), trades: sum.trades + volume.trades });
+  }
+  return sums;
+}
+
 /** Whole token 1 for one whole token 2, the average over a trade. @param base the token that has the price */
-export function averagePrice(trade: TradeAmounts, decimals1: number, decimals2: number, base: 1 | 2 = 2): number {
+export function averagePrice(trade: TradedAmounts, decimals1: number, decimals2: number, base: 1 | 2 = 2): number {
   const { traded1, traded2 } = tradedBy(trade);
   const [whole1, whole2] = [Number(traded1) / 10 ** decimals1, Number(traded2) / 10 ** decimals2];
   return base === 2 ? whole1 / whole2 : whole2 / whole1;

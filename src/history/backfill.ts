@@ -1,20 +1,14 @@
-import { type BeaconHeight, newestFinal } from '../domain/beacon-height.ts';
+import { type BeaconHeight, type HeightRange, newestFinal } from '../domain/beacon-height.ts';
 import { type ExchangeState, versionOf } from '../domain/exchange.ts';
-import type { Head } from '../live/chain/head.ts';
+import type { Instant } from '../domain/instant.ts';
+import { UpstreamBadShapeError } from '../errors.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
-import { createFiller, type Filler, type FillerRate, PAUSE_MS } from './filler.ts';
-import { missingHeights } from './missing-heights.ts';
+import { createFiller, type FillerRate, PAUSE_MS, type Tip } from './filler.ts';
 import type { Recorder } from './recorder.ts';
 import type { HistoryStore } from './store.ts';
 
-/**
- * Reads the heights from the node that the recorder has not recorded, from the newest down: those above the recorded heights, those
- * between them, then those below.
- */
-export type Backfill = Filler & {
-  /** Number of heights that were read. */
-  reads(): number;
-};
+/** The filler of states that {@link createBackfill} creates. */
+export type Backfill = ReturnType<typeof createBackfill>;
 
 type BackfillOptions = {
   readonly store: Pick<HistoryStore, 'coverage'>;
@@ -34,7 +28,7 @@ type BackfillOptions = {
 };
 
 /** A state that was read, and when its block was made. */
-type TimedState = { readonly exchange: ExchangeState; readonly time: number };
+type TimedState = ExchangeState & { readonly time: Instant };
 
 /** Gaps that are looked at together, the newest ones. */
 const GAPS_AT_ONCE = 1_000;
@@ -42,58 +36,67 @@ const GAPS_AT_ONCE = 1_000;
 /** The newest heights are urgent, if the gateway runs since then: they are read also while others have to wait. */
 const URGENT_HEIGHTS = 64;
 
-/** Creates the backfill. It does nothing before it is woken. */
-export function createBackfill(options: BackfillOptions): Backfill {
+/**
+ * Reads the heights from the node that the recorder has not recorded, from the newest down: those above the recorded heights, those
+ * between them, then those below. It does nothing before it is woken.
+ */
+export function createBackfill(options: BackfillOptions) {
   const { store, recorder, pastStates, mustPause, mayRun, maxAgeMs, step, completeHeights, rate } = options;
   const { readInBackground: readFinal, isComplete } = pastStates;
-  let firstHeight: BeaconHeight | undefined;
   /** The highest height that was made before the time that is read. */
   let tooOld = 0;
   let reads = 0;
   /** Set for good if the states of the node have no time. */
   let isImpossible = false;
 
-  const urgentFrom = ({ beaconHeight }: Head) => Math.max(firstHeight ?? 1, beaconHeight - URGENT_HEIGHTS);
-  const lowest = (head: Head) => (maxAgeMs === 0 ? urgentFrom(head) : Math.min(tooOld, urgentFrom(head)));
+  const urgentFrom = ({ head, firstHeight }: Tip) => Math.max(firstHeight, head.beaconHeight - URGENT_HEIGHTS);
+  const lowest = (tip: Tip) => (maxAgeMs === 0 ? urgentFrom(tip) : Math.min(tooOld, urgentFrom(tip)));
 
-  async function missing(head: Head): Promise<Iterable<BeaconHeight>> {
+  /** All missing heights, from the newest down. Some are older than is read, or pruned. */
+  async function missing(tip: Tip): Promise<Iterable<BeaconHeight>> {
+    const { head, firstHeight } = tip;
     await recorder.ready();
     // Before the coverage is read: what is recorded meanwhile is in one of them.
     const waiting = recorder.waiting();
-    const coverage = await store.coverage(GAPS_AT_ONCE);
-    const completeFrom = completeHeights === 0 ? Number.POSITIVE_INFINITY : (firstHeight ?? 1) - completeHeights;
-    const [highest, oldest] = [newestFinal(head.beaconHeight), head.time - maxAgeMs];
-    const heights = missingHeights(coverage, { highest, urgentFrom: urgentFrom(head), oldest, step, completeFrom });
-    return Iterator.from(heights).filter((height) => !waiting.has(height));
+    const { first, last, gaps = [] } = (await store.coverage(GAPS_AT_ONCE)) ?? {};
+    const ranges = [{ from: (last?.beaconHeight ?? 0) + 1, to: newestFinal(head.beaconHeight) }, ...gaps];
+    // Those below the recorded heights, unless these reach the time that is read.
+    const lowestFrom = first !== undefined && first.time > head.time - maxAgeMs ? 1 : urgentFrom(tip);
+    if (first !== undefined) ranges.push({ from: lowestFrom, to: first.beaconHeight - 1 });
+    const completeFrom = completeHeights === 0 ? Number.POSITIVE_INFINITY : firstHeight - completeHeights;
+    const heights = ranges.values().flatMap(function* ({ from, to }) {
+      yield* heightsToRead({ from: Math.max(from, completeFrom), to }, 1);
+      yield* heightsToRead({ from, to: Math.min(to, completeFrom - 1) }, step);
+    });
+    return heights.filter((height) => !waiting.has(height));
   }
 
-  async function read(height: BeaconHeight, head: Head): Promise<TimedState | undefined> {
+  async function read(height: BeaconHeight, { head }: Tip): Promise<TimedState> {
     const exchange = await readFinal(height, head);
     reads += 1;
     const { time } = exchange;
-    if (time === undefined) isImpossible = true;
-    if (time === undefined) return undefined;
+    isImpossible ||= time === undefined;
+    if (time === undefined) throw new UpstreamBadShapeError('NODE', 'its exchange states have no time');
     // The first height that is too old is recorded too: changes since the beginning of the time need it.
     if (isComplete(exchange) && time < head.time - maxAgeMs) tooOld = Math.max(tooOld, height);
-    return { exchange, time };
+    return { ...exchange, time };
   }
 
-  async function record(states: readonly TimedState[], head: Head): Promise<readonly BeaconHeight[]> {
+  async function record(states: readonly TimedState[], tip: Tip): Promise<readonly BeaconHeight[]> {
     // Lower heights, which were read meanwhile, may show that a state has lost pools.
-    const complete = states.filter(({ exchange }) => isComplete(exchange));
-    const incomplete = states.filter((state) => !complete.includes(state));
-    const blocks = complete
-      // Of the heights that are too old only the first one is needed.
-      .filter(({ exchange }) => exchange.beaconHeight >= lowest(head))
-      .map(({ exchange, time }) => ({ hash: undefined, time, version: versionOf(exchange), exchange }));
+    const incomplete = new Set(states.filter((state) => !isComplete(state)));
+    // Of the heights that are too old only the first one is needed.
+    const blocks = states
+      .filter((state) => !incomplete.has(state) && state.beaconHeight >= lowest(tip))
+      .map((exchange) => ({ hash: undefined, time: exchange.time, version: versionOf(exchange), exchange }));
     const leftOut = blocks.length > 0 ? await recorder.record(blocks) : [];
-    return [...incomplete.map(({ exchange }) => exchange.beaconHeight), ...leftOut];
+    return [...Array.from(incomplete, ({ beaconHeight }) => beaconHeight), ...leftOut];
   }
 
   const filler = createFiller<TimedState>({
     missing,
     lowest,
-    waitMs: (height, head) => (height < urgentFrom(head) && mustPause() ? PAUSE_MS : 0),
+    waitMs: (height, tip) => (height < urgentFrom(tip) && mustPause() ? PAUSE_MS : 0),
     read,
     record,
     mustEnd: () => !mayRun() || isImpossible,
@@ -102,10 +105,17 @@ export function createBackfill(options: BackfillOptions): Backfill {
 
   return {
     ...filler,
-    wake(head) {
-      firstHeight ??= head.beaconHeight;
-      filler.wake(head);
-    },
+    /** Number of heights that were read. */
     reads: () => reads,
   };
+}
+
+/**
+ * The heights of a range that are read, from the newest down: of a long range the multiples of the step, of a range that is
+ * shorter than between two multiples all.
+ */
+export function* heightsToRead({ from, to }: HeightRange, step: number): Iterable<BeaconHeight> {
+  const isShort = to - from + 1 < step - 1;
+  const every = isShort ? 1 : step;
+  for (let height = to - (to % every); height >= from; height -= every) yield height;
 }

@@ -4,21 +4,11 @@ import type { ExchangeState } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { HeightNotAvailableError, UpstreamBadShapeError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
-import { ancestors } from './followed-heads.ts';
+import { ancestors } from './branches.ts';
 import type { History } from './history.ts';
 
 /** Finds blocks by the times at which they were made. */
-export type BlockTimes = {
-  /**
-   * The newest height whose block was made at or before a time; `undefined` if that was before the first block that the nodes
-   * still have.
-   *
-   * @param head the newest block that counts
-   * @param queue waits for the turn of the client before the history is read
-   * @throws HeightNotAvailableError if the nodes have pruned heights that decide, UpstreamError
-   */
-  heightAt(time: Instant, head: Head, read: ReadStateAt, queue: Queue): Promise<BeaconHeight | undefined>;
-};
+export type BlockTimes = ReturnType<typeof createBlockTimes>;
 
 /** Reads the state at a height below a head on behalf of a client. @throws HeightNotAvailableError, UpstreamError */
 export type ReadStateAt = (height: BeaconHeight, head: Head) => Promise<ExchangeState>;
@@ -36,7 +26,7 @@ const MAX_TIMES = 2_000;
 const MAX_READS = 128;
 
 /** Creates the search over the recorded history and, where it has gaps, the states of the nodes. */
-export function createBlockTimes(history: Pick<History, 'blocksAt' | 'unrecorded'>): BlockTimes {
+export function createBlockTimes(history: Pick<History, 'blocksAt' | 'unrecorded'>) {
   /** Of final heights. */
   const times = new LRUCache<BeaconHeight, Instant>({ max: MAX_TIMES });
 
@@ -63,13 +53,21 @@ export function createBlockTimes(history: Pick<History, 'blocksAt' | 'unrecorded
     for (const [beaconHeight, time] of times) blocks.push({ beaconHeight, time });
 
     const ofChain = blocks.filter(({ beaconHeight }) => beaconHeight <= head.beaconHeight);
-    const below = ofChain.filter((block) => block.time <= time).reduce<Known | undefined>(higher, undefined);
-    const above = ofChain.filter((block) => block.time > time).reduce<Known>(lower, head);
-    return { below, above };
+    ofChain.sort((a, b) => a.beaconHeight - b.beaconHeight);
+    const below = ofChain.findLast((block) => block.time <= time);
+    return { below, above: ofChain.find((block) => block.time > time) ?? head };
   }
 
   return {
-    async heightAt(time, head, read, queue) {
+    /**
+     * The newest height whose block was made at or before a time; `undefined` if that was before the first block that the nodes
+     * still have.
+     *
+     * @param head the newest block that counts
+     * @param queue waits for the turn of the client before the history is read
+     * @throws HeightNotAvailableError if the nodes have pruned heights that decide, UpstreamError
+     */
+    async heightAt(time: Instant, head: Head, read: ReadStateAt, queue: Queue): Promise<BeaconHeight | undefined> {
       if (time >= head.time) return head.beaconHeight;
       let { below, above } = await nearest(time, head, queue);
       /** The highest height that is known to be pruned, if it is above `below`. */
@@ -89,14 +87,6 @@ export function createBlockTimes(history: Pick<History, 'blocksAt' | 'unrecorded
       return below?.beaconHeight;
     },
   };
-}
-
-function higher(a: Known | undefined, b: Known): Known {
-  return a !== undefined && a.beaconHeight > b.beaconHeight ? a : b;
-}
-
-function lower(a: Known, b: Known): Known {
-  return a.beaconHeight < b.beaconHeight ? a : b;
 }
 
 /** The usual time between two blocks, for the first estimate below the lowest known block. */

@@ -9,21 +9,12 @@ import {
   type RatioRange,
   type Reserves,
   type Traded,
-  tradedBetween,
   widenRange,
 } from '../domain/reserves.ts';
 import { amountOf, numberOf, type Row, type Value } from './database.ts';
 
 /** The intervals of one length with the heights of one version. */
 export type Series = { readonly version: ExchangeVersion; readonly interval: CandleInterval };
-
-/** A row of the intervals of a version. */
-export type IntervalRow = {
-  readonly opened: number;
-  readonly firstHeight: BeaconHeight;
-  readonly lastHeight: BeaconHeight;
-  readonly heights: number;
-};
 
 /** All intervals of candles. */
 export const CANDLE_INTERVALS = Object.keys(INTERVAL_MS) as readonly CandleInterval[];
@@ -67,21 +58,6 @@ export function joinRollups(first: Rollup | undefined, second: Rollup): Rollup {
     close: second.close,
     ...addTraded(first, second),
     hasAppeared: first.hasAppeared,
-  };
-}
-
-/** The rollup with a change from one state to the next: what it traded. */
-export function withTrade(rollup: Rollup, from: PoolReserves | undefined, to: PoolReserves | undefined): Rollup {
-  return { ...rollup, ...addTraded(rollup, tradedBetween(from, to)) };
-}
-
-/** Reads a row of the intervals of a version. */
-export function toInterval(row: Row): IntervalRow {
-  return {
-    opened: numberOf(row, 'opened'),
-    firstHeight: numberOf(row, 'first_height'),
-    lastHeight: numberOf(row, 'last_height'),
-    heights: numberOf(row, 'heights'),
   };
 }
 

@@ -1,14 +1,19 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { Database, ReadSql, Sql } from './database.ts';
-import { deleteFrom } from './deleting.ts';
-import { prune } from './pruning.ts';
+import { deleteFrom, prune } from './deleting.ts';
 import { heightAtOrAbove, readBlocks, readBlocksAt, readCoverage, readReservesAt, readStateAt } from './reading.ts';
 import { readCandles } from './reading-candles.ts';
-import { readMissingTrades, readTrade, readTradeCoverage, readTrades } from './reading-trades.ts';
-import { readTradedIntervals, readVolumes } from './reading-volumes.ts';
+import {
+  readMissingTrades,
+  readTrade,
+  readTradeCoverage,
+  readTradedIntervals,
+  readTrades,
+  readVolumes,
+} from './reading-trades.ts';
 import { readWindows } from './reading-windows.ts';
 import { recordTrades } from './recording-trades.ts';
-import { HistoryDatabaseError, type HistoryStore } from './store.ts';
+import { HistoryDatabaseError, type HistoryStore, refusal } from './store.ts';
 import { recordHeight } from './writing.ts';
 
 /**
@@ -68,9 +73,7 @@ export function createDatabaseStore(open: (chainName: string) => Promise<Databas
   return {
     async useChain(chainName) {
       if (chain !== undefined && chain !== chainName)
-        throw new HistoryDatabaseError(`The history belongs to the chain ${chain}, not to ${chainName}.`, {
-          isPermanent: true,
-        });
+        throw refusal(`The history belongs to the chain ${chain}, not to ${chainName}.`);
       chain = chainName;
       await opened();
     },

@@ -1,12 +1,44 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../domain/candle.ts';
+import type { Instant } from '../domain/instant.ts';
+import type { ExchangeVersion } from '../domain/pool-pair.ts';
+import { sumVolumes } from '../domain/trade.ts';
 import { CANDLE_INTERVALS, minutesOf, openedAt, type Series } from './candle-rows.ts';
-import { numberOf, type Sql } from './database.ts';
-import { HEIGHT_COLUMNS, heightAtOrBelow, readDeletedBefore, readInterval, toRecordedHeight } from './reading.ts';
-import { cutInterval } from './reading-candles.ts';
-import { deleteTradesFrom } from './recording-trades.ts';
-import { HistoryDatabaseError, type RecordedHeight } from './store.ts';
-import { intervalsOf, isPoolOf, VERSIONS } from './tables.ts';
+import { type Database, numberOf, type Sql } from './database.ts';
+import { stateColumn } from './pool-states.ts';
+import {
+  DELETED_BEFORE,
+  HEIGHT_COLUMNS,
+  heightAtOrAbove,
+  heightAtOrBelow,
+  originFact,
+  readDeletedBefore,
+  readFact,
+  toRecordedHeight,
+} from './reading.ts';
+import { countBlocks, type IntervalRow, readInterval } from './reading-intervals.ts';
+import { addToCandles, toVolume } from './recording-trades.ts';
+import { type RecordedHeight, refusal } from './store.ts';
+import {
+  FACTS,
+  type IntervalTable,
+  intervalsOf,
+  isPoolOf,
+  TRADED_INTERVALS,
+  toVersionNumber,
+  VERSIONS,
+} from './tables.ts';
 import { rebuildCandles } from './writing.ts';
+
+/** Number of heights and of pools in one transaction, so that reads wait for a moment only. */
+const HEIGHTS_AT_ONCE = 100;
+const POOLS_AT_ONCE = 1_000;
+
+/** The intervals whose candles are deleted at some time. */
+const SHORT: readonly CandleInterval[] = ['ONE_MINUTE', 'FIVE_MINUTES', 'FIFTEEN_MINUTES'];
+
+/** How long candles of short intervals are kept, in days. */
+const SHORT_DAYS = 90;
 
 /**
  * See `HistoryStore.deleteFrom`.
@@ -21,23 +53,31 @@ export async function deleteFrom(sql: Sql, block: RecordedHeight): Promise<reado
   if (first?.beaconHeight !== from || first.hash !== block.hash || first.time !== block.time) return [];
   const last = await heightAtOrBelow(sql, from - 1);
   if (last === undefined || first.time < (await readDeletedBefore(sql)))
-    throw new HistoryDatabaseError(
-      `The heights from ${from} on cannot be deleted: the history has too few heights below them.`,
-      { isPermanent: true },
-    );
+    throw refusal(`The heights from ${from} on cannot be deleted: the history has too few heights below them.`);
 
   // With the numbers of the pools, the deletions find their rows by the keys of the tables.
   const ofAnyPool = 'pool IN (SELECT pool FROM pools)';
   await sql.run(`DELETE FROM changes WHERE ${ofAnyPool} AND height >= $1`, from);
-  await sql.run('DELETE FROM heights WHERE height >= $1', from);
+  for (const table of ['heights', 'trades', 'traded_blocks'])
+    await sql.run(`DELETE FROM ${table} WHERE height >= $1`, from);
   await sql.run('DELETE FROM ranges WHERE first >= $1', from);
   await sql.run('UPDATE ranges SET last = $2 WHERE last >= $1', from, from - 1);
   for (const interval of CANDLE_INTERVALS) {
     const [minutes, opened] = [minutesOf(interval), openedAt(first.time, interval)];
     await sql.run(`DELETE FROM candles WHERE minutes = $1 AND ${ofAnyPool} AND opened >= $2`, minutes, opened);
-    for (const version of VERSIONS) await deleteIntervals(sql, { version, interval }, opened, from);
+    for (const version of VERSIONS) {
+      const left = await deleteIntervals(sql, intervalsOf(version), interval, opened, from);
+      const pools = left && (await sql.all(`SELECT pool FROM pools WHERE ${isPoolOf(version)}`));
+      const numbers = pools?.map((row) => numberOf(row, 'pool')) ?? [];
+      if (left !== undefined) await rebuildCandles(sql, { version, interval }, left, numbers);
+    }
+    await sql.run(`DELETE FROM traded_candles WHERE minutes = $1 AND ${ofAnyPool} AND opened >= $2`, minutes, opened);
+    const left = await deleteIntervals(sql, TRADED_INTERVALS, interval, opened, from);
+    if (left === undefined) continue;
+    const trades = await sql.all('SELECT pool, sells, sold, bought FROM trades WHERE height >= $1', left.firstHeight);
+    const volumes = trades.map((row) => [numberOf(row, 'pool'), toVolume(row)] as const);
+    await addToCandles(sql, interval, opened, sumVolumes(volumes));
   }
-  await deleteTradesFrom(sql, first);
   for (const version of VERSIONS) {
     const isLeft = (await heightAtOrBelow(sql, from, version)) !== undefined;
     if (!isLeft) await sql.run(`UPDATE pools SET base1 = NULL, base2 = NULL WHERE ${isPoolOf(version)}`);
@@ -45,22 +85,132 @@ export async function deleteFrom(sql: Sql, block: RecordedHeight): Promise<reado
   return deleted.map(({ beaconHeight }) => beaconHeight);
 }
 
-/** Deletes intervals from the one of the lowest deleted height on. This one may have lower heights, which stay with their candles. */
-async function deleteIntervals(sql: Sql, series: Series, opened: number, from: BeaconHeight): Promise<void> {
-  const table = intervalsOf(series.version);
-  const minutes = minutesOf(series.interval);
-  const last = await heightAtOrBelow(sql, from, series.version);
-  const isCut = last !== undefined && openedAt(last.time, series.interval) === opened;
-  const cut = isCut ? await readInterval(sql, table, series.interval, opened) : undefined;
+/** Deletes intervals from the one of the lowest deleted height on. @returns what is left of this one; `undefined` if nothing is */
+async function deleteIntervals(
+  sql: Sql,
+  table: IntervalTable,
+  interval: CandleInterval,
+  opened: number,
+  from: BeaconHeight,
+): Promise<IntervalRow | undefined> {
+  const row = await readInterval(sql, table, interval, opened);
+  const left = row && { ...row, ...(await countBlocks(sql, table, { from: row.firstHeight, to: from - 1 })) };
+  const minutes = minutesOf(interval);
   await sql.run(`DELETE FROM ${table.name} WHERE minutes = $1 AND opened >= $2`, minutes, opened);
-  if (cut === undefined || last === undefined) return;
-  const left = await cutInterval(sql, series.version, cut, last.beaconHeight);
+  if (left === undefined || left.heights === 0) return undefined;
   await sql.put(table, [[minutes, opened, left.firstHeight, left.lastHeight, left.heights]]);
-  const pools = await sql.all(`SELECT pool FROM pools WHERE ${isPoolOf(series.version)}`);
-  await rebuildCandles(
-    sql,
-    series,
-    left,
-    pools.map((row) => numberOf(row, 'pool')),
+  return left;
+}
+
+/**
+ * Deletes changes and short candles that are older than their retention, in many small transactions.
+ *
+ * Whole days are deleted, because each interval is inside one day: its candle is final when the day is deleted. The newest of
+ * the deleted heights of each version stays, as the state from which the changes of the next one count.
+ */
+export async function prune(database: Database, rawDays: number, now: Instant): Promise<void> {
+  const startOfDay = (daysAgo: number) => openTimeOf(now - daysAgo * INTERVAL_MS.ONE_DAY, 'ONE_DAY');
+  const before = startOfDay(rawDays);
+  if (await database.write((sql) => startDeletion(sql, before)))
+    while (await database.write((sql) => deleteHeights(sql, before)));
+  while (await database.write((sql) => deleteTrades(sql, before)));
+  const shortBefore = startOfDay(Math.max(SHORT_DAYS, rawDays)) / 1000;
+  for (const interval of SHORT) {
+    for (const version of VERSIONS) await deleteCandles(database, { version, interval }, shortBefore);
+    await deleteTradedCandles(database, minutesOf(interval), shortBefore);
+  }
+}
+
+/** From here on, nothing is recorded before that time. @returns whether there is something to delete */
+async function startDeletion(sql: Sql, before: Instant): Promise<boolean> {
+  const first = await heightAtOrAbove(sql, 0);
+  if (first === undefined || first.time >= before) return false;
+  for (const version of VERSIONS) await keepOrigin(sql, version, before);
+  if ((await readDeletedBefore(sql)) < before) await sql.put(FACTS, [[DELETED_BEFORE, String(before)]]);
+  return true;
+}
+
+/** Keeps the states after the lowest height of a version before that height is deleted. */
+async function keepOrigin(sql: Sql, version: ExchangeVersion, before: Instant): Promise<void> {
+  const first = await heightAtOrAbove(sql, 0, version);
+  if (first === undefined || first.time >= before || (await readFact(sql, originFact(version)))) return;
+  await sql.run(`UPDATE pools SET origin1 = base1, origin2 = base2 WHERE ${isPoolOf(version)}`);
+  await sql.put(FACTS, [[originFact(version), 'true']]);
+}
+
+/** Deletes some of the lowest heights. @returns whether there are more */
+async function deleteHeights(sql: Sql, before: Instant): Promise<boolean> {
+  const query = 'SELECT height, hash, time FROM heights WHERE time < $1 ORDER BY height LIMIT $2';
+  const lowest = (await sql.all(query, before, HEIGHTS_AT_ONCE + 1)).map(toRecordedHeight);
+  const first = lowest.at(-1)?.beaconHeight ?? 0;
+  const staying = new Map<ExchangeVersion, BeaconHeight>();
+  for (const version of VERSIONS) {
+    const stays = await heightAtOrBelow(sql, first, version);
+    if (stays !== undefined) staying.set(version, stays.beaconHeight);
+  }
+  await sql.run('DELETE FROM ranges WHERE last < $1', first);
+  await sql.run('UPDATE ranges SET first = $1 WHERE first < $1', first);
+  if (lowest.length === staying.size) return false;
+
+  for (const [version, height] of staying) await deleteBelow(sql, version, height);
+  return lowest.length > HEIGHTS_AT_ONCE;
+}
+
+/** Deletes the heights of a version below one of them, whose states become the bases. */
+async function deleteBelow(sql: Sql, version: ExchangeVersion, height: BeaconHeight): Promise<void> {
+  const states = `base1 = ${stateColumn(1)}, base2 = ${stateColumn(2)}`;
+  const isChanged = 'EXISTS (SELECT height FROM changes WHERE pool = pools.pool AND height <= $1)';
+  await sql.run(`UPDATE pools SET ${states} WHERE ${isPoolOf(version)} AND ${isChanged}`, height);
+  const pools = `SELECT pool FROM pools WHERE ${isPoolOf(version)}`;
+  await sql.run(`DELETE FROM changes WHERE pool IN (${pools}) AND height <= $1`, height);
+  await sql.run('DELETE FROM heights WHERE version = $1 AND height < $2', toVersionNumber(version), height);
+}
+
+/** Deletes candles of a version that opened before a time. The newest one of each pool stays, because later ones may follow from it. */
+async function deleteCandles(database: Database, { version, interval }: Series, before: number): Promise<void> {
+  const minutes = minutesOf(interval);
+  const table = intervalsOf(version).name;
+  const query = `SELECT opened FROM ${table} WHERE minutes = $1 AND opened < $2 ORDER BY opened DESC LIMIT 2`;
+  const older = await database.read((sql) => sql.all(query, minutes, before));
+  if (older.length < 2) return;
+  const first = numberOf(older[0], 'opened');
+  const pools = `SELECT pool FROM pools WHERE pool >= $3 AND pool < $4 AND ${isPoolOf(version)}`;
+  const newest =
+    'SELECT MAX(opened) FROM candles newer WHERE newer.minutes = $1 AND newer.pool = candles.pool AND newer.opened <= $2';
+  const deletion = `DELETE FROM candles WHERE minutes = $1 AND opened < $2 AND pool IN (${pools}) AND opened < (${newest})`;
+  await deleteForPools(database, deletion, [minutes, first]);
+  await database.write(async (sql) => {
+    await sql.run(`DELETE FROM ${table} WHERE minutes = $1 AND opened < $2`, minutes, first);
+    // It only shows that the interval after it has no gap before it.
+    await sql.run(`UPDATE ${table} SET heights = 0 WHERE minutes = $1 AND opened = $2`, minutes, first);
+  });
+}
+
+/** Deletes what pools traded in intervals that began before a time. */
+async function deleteTradedCandles(database: Database, minutes: number, before: number): Promise<void> {
+  const deletion = 'DELETE FROM traded_candles WHERE minutes = $1 AND opened < $2 AND pool >= $3 AND pool < $4';
+  const query = 'SELECT opened FROM traded_intervals WHERE minutes = $1 AND opened < $2 LIMIT 1';
+  if ((await database.read((sql) => sql.all(query, minutes, before))).length === 0) return;
+  await deleteForPools(database, deletion, [minutes, before]);
+  await database.write((sql) =>
+    sql.run('DELETE FROM traded_intervals WHERE minutes = $1 AND opened < $2', minutes, before),
   );
+}
+
+/** Executes a deletion for all pools, some in each transaction. The numbers of the first and the last pool are its last parameters. */
+async function deleteForPools(database: Database, deletion: string, values: readonly number[]): Promise<void> {
+  const [count] = await database.read((sql) => sql.all('SELECT COUNT(*) AS pools FROM pools'));
+  for (let from = 0; from < numberOf(count, 'pools'); from += POOLS_AT_ONCE)
+    await database.write((sql) => sql.run(deletion, ...values, from, from + POOLS_AT_ONCE));
+}
+
+/** Deletes the trades of some of the lowest blocks. @returns whether there are more */
+async function deleteTrades(sql: Sql, before: Instant): Promise<boolean> {
+  const query = 'SELECT height FROM traded_blocks WHERE time < $1 ORDER BY time, height LIMIT $2';
+  const lowest = await sql.all(query, before, HEIGHTS_AT_ONCE);
+  if (lowest.length === 0) return false;
+  const last = numberOf(lowest.at(-1), 'height');
+  await sql.run('DELETE FROM trades WHERE height <= $1', last);
+  await sql.run('DELETE FROM traded_blocks WHERE height <= $1', last);
+  return lowest.length === HEIGHTS_AT_ONCE;
 }

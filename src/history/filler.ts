@@ -4,26 +4,20 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 
-/** Reads heights that are missing below the newest head, and looks again until none is missing. */
-export type Filler = {
-  /** Starts to look for heights that are missing below a head, unless it reads already. Called with each head that is published. */
-  wake(head: Head): void;
-  /** Whether it is reading missing heights now. It may pause in between. */
-  isReading(): boolean;
-  stop(): void;
-};
+/** The newest head, and the height of the first one. */
+export type Tip = { readonly head: Head; readonly firstHeight: BeaconHeight };
 
 type FillerOptions<T> = {
   /** The missing heights in the order in which they are read, from the newest down; more than `last` are not needed. */
-  readonly missing: (head: Head, last: number) => Promise<Iterable<BeaconHeight>>;
+  readonly missing: (tip: Tip, last: number) => Promise<Iterable<BeaconHeight>>;
   /** The lowest height that is read, as far as it is known. */
-  readonly lowest: (head: Head) => BeaconHeight;
+  readonly lowest: (tip: Tip) => BeaconHeight;
   /** How long a height has to wait now. */
-  readonly waitMs: (height: BeaconHeight, head: Head) => number;
-  /** @returns `undefined` if there is nothing to record @throws HeightNotAvailableError if it is pruned, with all below it */
-  readonly read: (height: BeaconHeight, head: Head) => Promise<T | undefined>;
+  readonly waitMs: (height: BeaconHeight, tip: Tip) => number;
+  /** @throws HeightNotAvailableError if it is pruned, with all below it */
+  readonly read: (height: BeaconHeight, tip: Tip) => Promise<T>;
   /** Records what was read. @returns the heights that could not be recorded */
-  readonly record: (values: readonly T[], head: Head) => Promise<readonly BeaconHeight[]>;
+  readonly record: (values: readonly T[], tip: Tip) => Promise<readonly BeaconHeight[]>;
   /** Whether this gateway fills nothing now: another replica of the fleet may. */
   readonly mustEnd: () => boolean;
   readonly rate: FillerRate;
@@ -67,50 +61,41 @@ const PRUNED_FOR_MS = 3_600_000;
 /** Time from the first head to the first search, because clients wait for their first responses in that time. */
 const FIRST_LOOK_AFTER_MS = 300;
 
-/** Creates a filler. It does nothing before it is woken. */
-export function createFiller<T>(options: FillerOptions<T>): Filler {
+/** Reads heights that are missing below the newest head, and looks again until none is missing. It does nothing before it is woken. */
+export function createFiller<T>(options: FillerOptions<T>) {
   const { missing, lowest, waitMs, read, record, mustEnd, rate } = options;
   const stopping = new AbortController();
-  /** Heights that failed: how often, and when last, in milliseconds of `performance.now()`. */
-  const failures = new LRUCache<BeaconHeight, { readonly times: number; readonly lastAt: number }>({
-    max: MAX_LEFT_OUT,
-  });
-  let newest: Head | undefined;
+  /** How often heights failed, until they were left out for long enough. */
+  const failures = new LRUCache<BeaconHeight, number>({ max: MAX_LEFT_OUT, ttl: LEFT_OUT_FOR_MS });
+  let tip: Tip | undefined;
   let pruned: { readonly height: BeaconHeight; readonly until: number } | undefined;
-  let working: Promise<void> | undefined;
+  let isWorking = false;
   let isReading = false;
   let mayLookAt: number | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   const isOver = () => stopping.signal.aborted || mustEnd();
 
-  function wake(head: Head): void {
-    newest = head;
-    if (working !== undefined || timer !== undefined || isOver()) return;
-    mayLookAt ??= performance.now() + FIRST_LOOK_AFTER_MS;
-    timer = setTimeout(start, Math.max(0, mayLookAt - performance.now()));
-  }
-
-  function start(): void {
+  async function start(): Promise<void> {
     timer = undefined;
-    working = fill().finally(() => {
-      isReading = false;
-      mayLookAt = performance.now() + rate.lookEveryMs;
-      working = undefined;
-    });
+    isWorking = true;
+    await fill();
+    isWorking = false;
+    isReading = false;
+    mayLookAt = performance.now() + rate.lookEveryMs;
   }
 
   /** Reads until nothing is missing. */
   async function fill(): Promise<void> {
     let retryMs = rate.firstRetryMs;
-    while (newest !== undefined && !isOver()) {
-      const head = newest;
+    while (tip !== undefined && !isOver()) {
+      const current = tip;
       try {
-        const heights = await lookForMissing(head);
-        if (heights.length === 0 && newest === head) return;
+        const heights = await lookForMissing(current);
+        if (heights.length === 0 && tip === current) return;
         if (heights.length === 0) continue;
         isReading = true;
-        await sleep(await readAll(heights, head));
+        await sleep(await readAll(heights, current));
         retryMs = rate.firstRetryMs;
       } catch {
         // A node or the database failed; both are logged where they are used.
@@ -120,67 +105,60 @@ export function createFiller<T>(options: FillerOptions<T>): Filler {
     }
   }
 
-  async function lookForMissing(head: Head): Promise<readonly BeaconHeight[]> {
+  async function lookForMissing(current: Tip): Promise<readonly BeaconHeight[]> {
     const found: BeaconHeight[] = [];
-    for (const height of await missing(head, HEIGHTS_AT_ONCE + failures.size)) {
-      if (height < lowestToRead(head) || found.length >= HEIGHTS_AT_ONCE) break;
-      if (!isLeftOut(height)) found.push(height);
+    for (const height of await missing(current, HEIGHTS_AT_ONCE + failures.size)) {
+      if (height < lowestToRead(current) || found.length >= HEIGHTS_AT_ONCE) break;
+      if ((failures.peek(height) ?? 0) < MAX_FAILURES) found.push(height);
     }
     return found;
   }
 
   /** Heights below it are pruned, or older than what is read. */
-  function lowestToRead(head: Head): BeaconHeight {
+  function lowestToRead(current: Tip): BeaconHeight {
     if (pruned !== undefined && performance.now() >= pruned.until) pruned = undefined;
-    return Math.max(lowest(head), (pruned?.height ?? 0) + 1);
+    return Math.max(lowest(current), (pruned?.height ?? 0) + 1);
   }
 
   /** Reads and records heights, as long as it may. @returns how long it waits then: 0 if it has read one */
-  async function readAll(heights: readonly BeaconHeight[], head: Head): Promise<number> {
+  async function readAll(heights: readonly BeaconHeight[], current: Tip): Promise<number> {
     const values: T[] = [];
-    let failure: { readonly error: unknown } | undefined;
+    let failure: PromiseRejectedResult | undefined;
     let pauseMs = 0;
     let at = 0;
     for (; at < heights.length && failure === undefined && !isOver(); at += rate.atOnce) {
-      const some = heights.slice(at, at + rate.atOnce).filter((height) => height >= lowestToRead(head));
-      pauseMs = Math.max(0, ...some.map((height) => waitMs(height, head)));
+      const some = heights.slice(at, at + rate.atOnce).filter((height) => height >= lowestToRead(current));
+      pauseMs = Math.max(0, ...some.map((height) => waitMs(height, current)));
       if (pauseMs > 0) break;
       const begunAt = performance.now();
-      const results = await Promise.all(some.map((height) => readOne(height, head)));
-      values.push(
-        ...results.flatMap((result) => ('value' in result && result.value !== undefined ? result.value : [])),
-      );
-      failure = results.find((result) => 'error' in result);
+      const results = await Promise.allSettled(some.map((height) => readOne(height, current)));
+      for (const result of results)
+        if (result.status === 'rejected') failure ??= result;
+        else values.push(...result.value);
       if (rate.pauseMs > 0) await sleep(Math.max(rate.pauseMs, performance.now() - begunAt));
       else await nextTurn();
     }
-    for (const height of await record(values, head)) noteFailure(height);
-    if (failure !== undefined) throw failure.error;
+    for (const height of await record(values, current)) noteFailure(height);
+    if (failure !== undefined) throw failure.reason;
     return at > 0 ? 0 : pauseMs;
   }
 
-  /** @returns why a height could not be read, if another read of it can succeed soon */
-  async function readOne(height: BeaconHeight, head: Head): Promise<{ value: T | undefined } | { error: unknown }> {
+  /** @returns nothing for a height that is pruned @throws if another read of the height can succeed soon */
+  async function readOne(height: BeaconHeight, current: Tip): Promise<readonly T[]> {
     try {
-      return { value: await read(height, head) };
+      return [await read(height, current)];
     } catch (error) {
-      if (error instanceof HeightNotAvailableError) {
-        pruned = { height: Math.max(height, pruned?.height ?? 0), until: performance.now() + PRUNED_FOR_MS };
-        return { value: undefined };
+      if (!(error instanceof HeightNotAvailableError)) {
+        noteFailure(height);
+        throw error;
       }
-      noteFailure(height);
-      return { error };
+      pruned = { height: Math.max(height, pruned?.height ?? 0), until: performance.now() + PRUNED_FOR_MS };
+      return [];
     }
   }
 
-  function isLeftOut(height: BeaconHeight): boolean {
-    const { times = 0, lastAt = 0 } = failures.peek(height) ?? {};
-    return times >= MAX_FAILURES && performance.now() - lastAt < LEFT_OUT_FOR_MS;
-  }
-
   function noteFailure(height: BeaconHeight): void {
-    const { times = 0 } = failures.get(height) ?? {};
-    failures.set(height, { times: times + 1, lastAt: performance.now() });
+    failures.set(height, (failures.get(height) ?? 0) + 1);
   }
 
   /** Waits, at most until it is stopped. */
@@ -189,9 +167,16 @@ export function createFiller<T>(options: FillerOptions<T>): Filler {
   }
 
   return {
-    wake,
+    /** Starts to look for heights that are missing below a head, unless it reads already. Called with each head that is published. */
+    wake(head: Head): void {
+      tip = { head, firstHeight: tip?.firstHeight ?? head.beaconHeight };
+      if (isWorking || timer !== undefined || isOver()) return;
+      mayLookAt ??= performance.now() + FIRST_LOOK_AFTER_MS;
+      timer = setTimeout(start, Math.max(0, mayLookAt - performance.now()));
+    },
+    /** Whether it is reading missing heights now. It may pause in between. */
     isReading: () => isReading,
-    stop() {
+    stop(): void {
       stopping.abort();
       clearTimeout(timer);
     },

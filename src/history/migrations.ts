@@ -1,11 +1,14 @@
 import type { Database, ReadSql, Sql } from './database.ts';
-import { DELETED_BEFORE, originFact } from './reading.ts';
-import { HistoryDatabaseError } from './store.ts';
+import { DELETED_BEFORE, originFact, readFact } from './reading.ts';
+import { refusal } from './store.ts';
 import {
+  CANDLES,
+  CHANGES,
   FACTS,
-  FIRST_INDEXES,
-  FIRST_TABLES,
+  HEIGHTS,
   intervalsOf,
+  POOLS,
+  RANGES,
   TRADED_BLOCKS,
   TRADED_CANDLES,
   TRADED_INTERVALS,
@@ -21,19 +24,17 @@ export type Migration = (sql: Sql) => Promise<void>;
  */
 export const MIGRATIONS: readonly Migration[] = [
   async (sql) => {
-    for (const table of FIRST_TABLES) await sql.create(table);
-    for (const index of FIRST_INDEXES) await sql.run(index);
+    await sql.create({ ...HEIGHTS, columns: { height: 'integer', hash: 'text', time: 'integer' } });
+    for (const table of [FACTS, RANGES, POOLS, CHANGES, intervalsOf('V1'), CANDLES]) await sql.create(table);
+    await sql.run('CREATE INDEX heights_by_time ON heights (time, height)');
+    await sql.run('CREATE UNIQUE INDEX pools_by_id ON pools (id)');
   },
   // Heights of V3. Those that are recorded are of V1.
   async (sql) => {
     await sql.run('ALTER TABLE heights ADD COLUMN version INTEGER NOT NULL DEFAULT 1');
     await sql.run('CREATE INDEX heights_by_version ON heights (version, height)');
     await sql.create(intervalsOf('V3'));
-    const deleted = await sql.all('SELECT value FROM facts WHERE name = $1', DELETED_BEFORE);
-    await sql.put(
-      FACTS,
-      deleted.map(() => [originFact('V1'), 'true']),
-    );
+    if ((await readFact(sql, DELETED_BEFORE)) !== undefined) await sql.put(FACTS, [[originFact('V1'), 'true']]);
   },
   // Trades. None are recorded yet.
   async (sql) => {
@@ -110,7 +111,3 @@ export type StoreOptions = Pick<DatabaseOptions, 'migrations'> & {
   /** For how many days the changes of each height are kept. */
   readonly rawDays: number;
 };
-
-function refusal(message: string): HistoryDatabaseError {
-  return new HistoryDatabaseError(message, { isPermanent: true });
-}

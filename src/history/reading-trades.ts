@@ -1,15 +1,24 @@
 import type { BeaconHeight, HeightRange } from '../domain/beacon-height.ts';
+import type { CandleInterval } from '../domain/candle.ts';
+import { sumVolumes, type Volume } from '../domain/trade.ts';
+import { minutesOf } from './candle-rows.ts';
 import { amountOf, numberOf, type ReadSql, type Row } from './database.ts';
 import { numbersOf } from './pool-states.ts';
 import { heightAtOrBelow } from './reading.ts';
-import { toNumberedTrade } from './recording-trades.ts';
+import { countBlocks, type IntervalRow, readHours, readIntervals } from './reading-intervals.ts';
+import { toAmounts, toVolume } from './recording-trades.ts';
+import { TRADED_INTERVALS } from './tables.ts';
 import type {
   BesideMemory,
   RecordedTrade,
+  RecordedVolumes,
   TradeCoverage,
   TradedHeight,
+  TradedInterval,
+  TradedIntervalsQuery,
   TradeName,
   TradesQuery,
+  VolumesQuery,
 } from './trade-store.ts';
 
 /** See `TradeStore.missingTrades`. */
@@ -24,28 +33,17 @@ export async function readMissingTrades(
     ...[lowest, to],
   );
   if (numberOf(count, 'heights') >= to - lowest + 1) return [];
-  // Each recorded block that has a missing one just below it, with the next lower recorded block.
-  const below = 'LAG(height) OVER (ORDER BY height)';
+  // Each recorded block that has a missing one just below it, with the next lower recorded block. So has the one above the range.
+  const blocks = `SELECT height FROM traded_blocks WHERE height >= $1 AND height <= $2 UNION ALL SELECT $2 + 1`;
+  const pairs = `SELECT height, COALESCE(LAG(height) OVER (ORDER BY height), $1 - 1) AS below FROM (${blocks}) known`;
   const gaps = await sql.all(
-    `SELECT height, below FROM (SELECT height, ${below} AS below FROM traded_blocks WHERE height >= $1 AND height <= $2) blocks WHERE below IS NULL OR below < height - 1 ORDER BY height DESC LIMIT $3`,
-    ...[lowest, to, last + 1],
+    `SELECT height, below FROM (${pairs}) pairs WHERE below < height - 1 ORDER BY height DESC LIMIT $3`,
+    ...[lowest, to, last],
   );
-  const [newest] = await sql.all(
-    'SELECT MAX(height) AS height FROM traded_blocks WHERE height >= $1 AND height <= $2',
-    lowest,
-    to,
-  );
-  const recordedTo = newest?.['height'] == null ? lowest - 1 : numberOf(newest, 'height');
-  const ranges = [
-    { from: recordedTo + 1, to },
-    ...gaps.map((row) => ({
-      from: row['below'] === null ? lowest : numberOf(row, 'below') + 1,
-      to: numberOf(row, 'height') - 1,
-    })),
-  ];
   const missing: BeaconHeight[] = [];
-  for (const range of ranges)
-    for (let height = range.to; height >= range.from && missing.length < last; height--) missing.push(height);
+  for (const gap of gaps)
+    for (let height = numberOf(gap, 'height') - 1; height > numberOf(gap, 'below') && missing.length < last; height--)
+      missing.push(height);
   return missing;
 }
 
@@ -101,18 +99,14 @@ function toTrade(poolId: string, row: Row): RecordedTrade {
     transactionId: String(row['tx']),
     step: numberOf(row, 'step'),
     steps: numberOf(row, 'steps'),
-    ...toNumberedTrade(row).trade,
+    ...toAmounts(row),
     sellAmountToOrders: amountOf(row, 'to_orders') ?? 0n,
     buyAmountFromOrders: amountOf(row, 'from_orders') ?? 0n,
   };
 }
 
 /** The heights of a range whose trades are recorded. */
-export async function readRecorded(
-  sql: ReadSql,
-  from: BeaconHeight,
-  to: BeaconHeight,
-): Promise<ReadonlySet<BeaconHeight>> {
+async function readRecorded(sql: ReadSql, from: BeaconHeight, to: BeaconHeight): Promise<ReadonlySet<BeaconHeight>> {
   const query = 'SELECT height FROM traded_blocks WHERE complete = 1 AND height >= $1 AND height <= $2';
   return new Set((await sql.all(query, from, to)).map((row) => numberOf(row, 'height')));
 }
@@ -125,6 +119,91 @@ async function firstHeightFrom(sql: ReadSql, time: number): Promise<BeaconHeight
 }
 
 /** Reads the height and the time of a row of TRADED_BLOCKS. */
-export function toTradedHeight(row: Row): TradedHeight {
+function toTradedHeight(row: Row): TradedHeight {
   return { beaconHeight: numberOf(row, 'height'), time: numberOf(row, 'time') };
+}
+
+/** See `TradeStore.volumes`. */
+export async function readVolumes(
+  sql: ReadSql,
+  { poolIds, after, upTo, memoryFrom }: VolumesQuery,
+): Promise<BesideMemory<RecordedVolumes>> {
+  const recorded = await readRecorded(sql, memoryFrom, upTo);
+  const one = async (condition: string) => {
+    const query = `SELECT height, time FROM traded_blocks WHERE complete = 1 AND height <= $2 AND time ${condition} LIMIT 1`;
+    return (await sql.all(query, Math.floor(after), upTo)).map(toTradedHeight)[0];
+  };
+  const before = await one('<= $1 ORDER BY time DESC, height DESC');
+  const first = await one('> $1 ORDER BY time, height');
+  if (first === undefined) return { recorded, value: { before, first, heights: 0, volumes: new Map() } };
+
+  const pools = [...(await numbersOf(sql, poolIds))];
+  const from = first.beaconHeight;
+  const { heights } = await countBlocks(sql, TRADED_INTERVALS, { from, to: upTo });
+  const opened = { from: Math.floor(after / 1000) + 1 };
+  const hours = await readHours(sql, TRADED_INTERVALS, { from, to: upTo }, opened);
+  // The trades before and after the hours that are completely inside; without one, all of them.
+  const rows = [
+    ...(await readTradeRows(sql, pools, { from, to: (hours[0]?.firstHeight ?? upTo + 1) - 1 })),
+    ...(await readCandleRows(sql, pools, 'ONE_HOUR', hours)),
+    ...(await readTradeRows(sql, pools, { from: (hours.at(-1)?.lastHeight ?? upTo) + 1, to: upTo })),
+  ];
+  return { recorded, value: { before, first, heights, volumes: sumOf(rows) } };
+}
+
+type Pools = readonly (readonly [id: string, pool: number])[];
+
+/** A row of TRADES or of TRADED_CANDLES, and the id of its pool. */
+type PoolRow = { readonly id: string; readonly row: Row };
+
+/** The rows of a query for each pool, whose number is the parameter `$1`. */
+async function readRows(sql: ReadSql, pools: Pools, query: string, from: number, to: number): Promise<PoolRow[]> {
+  const rows = await sql.each(
+    query,
+    pools.map(([, pool]) => [pool, from, to]),
+  );
+  return pools.flatMap(([id], index) => (rows[index] ?? []).map((row) => ({ id, row })));
+}
+
+/** The trades of pools in a range of heights. */
+function readTradeRows(sql: ReadSql, pools: Pools, { from, to }: HeightRange): Promise<PoolRow[]> {
+  const query = 'SELECT sells, sold, bought FROM trades WHERE pool = $1 AND height >= $2 AND height <= $3';
+  return readRows(sql, pools, query, from, to);
+}
+
+/** What pools traded in each of some consecutive intervals. */
+async function readCandleRows(
+  sql: ReadSql,
+  pools: Pools,
+  interval: CandleInterval,
+  intervals: readonly IntervalRow[],
+): Promise<PoolRow[]> {
+  const [first, last] = [intervals.at(0), intervals.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const range = `minutes = ${minutesOf(interval)} AND pool = $1 AND opened >= $2 AND opened <= $3`;
+  const query = `SELECT opened, traded1, traded2, trades FROM traded_candles WHERE ${range}`;
+  return readRows(sql, pools, query, first.opened, last.opened);
+}
+
+function sumOf(rows: readonly PoolRow[]): ReadonlyMap<string, Volume> {
+  return sumVolumes(rows.map(({ id, row }) => [id, toVolume(row)]));
+}
+
+/** See `TradeStore.tradedIntervals`. */
+export async function readTradedIntervals(
+  sql: ReadSql,
+  query: TradedIntervalsQuery,
+): Promise<BesideMemory<readonly TradedInterval[]>> {
+  const recorded = await readRecorded(sql, query.memoryFrom, query.upTo);
+  const intervals = await readIntervals(sql, TRADED_INTERVALS, query, true);
+  const pools = [...(await numbersOf(sql, query.poolIds))];
+  const rows = await readCandleRows(sql, pools, query.interval, intervals);
+  const rowsOf = Map.groupBy(rows, ({ row }) => numberOf(row, 'opened'));
+  const value: TradedInterval[] = [];
+  for (const { opened, firstHeight, lastHeight, isCut, isComplete } of intervals) {
+    const cut = isCut && (await readTradeRows(sql, pools, { from: firstHeight, to: lastHeight }));
+    const traded = sumOf(cut || (rowsOf.get(opened) ?? []));
+    value.push({ openTime: opened * 1000, firstHeight, lastHeight, isComplete, traded });
+  }
+  return { recorded, value };
 }

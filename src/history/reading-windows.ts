@@ -1,23 +1,21 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type CandleInterval, INTERVAL_MS } from '../domain/candle.ts';
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
-import type { PoolReserves } from '../domain/reserves.ts';
+import { type PoolReserves, tradedBetween } from '../domain/reserves.ts';
 import {
-  type IntervalRow,
   joinRollups,
   minutesOf,
   openedAt,
   type Rollup,
   rollupOf,
   type Series,
-  toInterval,
   toReserves,
   toRollup,
-  withTrade,
 } from './candle-rows.ts';
 import { numberOf, type ReadSql, type Row } from './database.ts';
 import { numbersOf, statesOfPools } from './pool-states.ts';
-import { heightAtOrAbove, heightAtOrBelow, INTERVAL_COLUMNS, isRecorded } from './reading.ts';
+import { heightAtOrAbove, heightAtOrBelow } from './reading.ts';
+import { countBlocks, type IntervalRow, readHours } from './reading-intervals.ts';
 import type { PoolWindow, Recorded, WindowQuery } from './store.ts';
 import { CANDLE_COLUMNS, intervalsOf, versionOfPool } from './tables.ts';
 
@@ -43,14 +41,15 @@ export async function readWindows(
     hours: { from: openedAt(from.time, 'ONE_HOUR'), to: openedAt(to.time, 'ONE_HOUR') },
   });
   const end = Math.min(toHeight, last.beaconHeight);
-  const isComplete = from.beaconHeight <= fromHeight && (await isRecorded(sql, version, from.beaconHeight + 1, end));
+  const inside = { from: from.beaconHeight + 1, to: end };
+  const { heights } = await countBlocks(sql, intervalsOf(version), inside);
+  const isComplete = from.beaconHeight <= fromHeight && heights === Math.max(0, end - from.beaconHeight);
   const value = new Map<string, PoolWindow>();
   for (const [index, [id]] of pools.entries()) {
     const rollup = withStart(rollups[index], from.beaconHeight);
     if (rollup === undefined) continue;
-    const { open, high, low, close, traded1, traded2 } = rollup;
-    const closed = { ...close, beaconHeight: to.beaconHeight };
-    value.set(id, { open, high, low, close: closed, traded1, traded2, isComplete });
+    const { hasAppeared: _, ...summary } = rollup;
+    value.set(id, { ...summary, close: { ...summary.close, beaconHeight: to.beaconHeight }, isComplete });
   }
   return { recordedTo, value };
 }
@@ -104,12 +103,13 @@ type PoolRollup = { readonly start: PoolReserves | undefined; readonly rollup: R
  * With the candles of hours, a day of a pool that changes at each height takes some hundred rows instead of thousands.
  */
 async function readRollups(sql: ReadSql, span: HeightSpan): Promise<readonly PoolRollup[]> {
-  const { pools, fromHeight, toHeight } = span;
+  const { version, pools, fromHeight, toHeight, hours: opened } = span;
   const starts = await statesOfPools(
     sql,
     pools.map((pool) => [pool, fromHeight] as const),
   );
-  const hours = await readHours(sql, span);
+  const heights = { from: fromHeight + 1, to: toHeight };
+  const hours = opened === undefined ? [] : await readHours(sql, intervalsOf(version), heights, opened);
   const firstHeight = hours.at(0)?.firstHeight ?? toHeight + 1;
   const lastHeight = hours.at(-1)?.lastHeight ?? toHeight;
   const before = await readChanges(sql, pools, fromHeight, firstHeight - 1);
@@ -125,7 +125,7 @@ async function readRollups(sql: ReadSql, span: HeightSpan): Promise<readonly Poo
       const reserves = toReserves(row, 'reserve');
       if (reserves === undefined) return;
       const change = rollupOf({ ...reserves, beaconHeight: numberOf(row, 'height') });
-      rollup = joinRollups(rollup, withTrade(change, state, reserves));
+      rollup = joinRollups(rollup, { ...change, ...tradedBetween(state, reserves) });
       state = reserves;
     };
     for (const row of before[index] ?? []) addChange(row);
@@ -152,19 +152,6 @@ export async function readCandleRows(
     `SELECT ${CANDLE_COLUMNS} FROM candles WHERE minutes = $1 AND pool = $2 AND opened >= $3 AND opened <= $4 ORDER BY opened`,
     pools.map((pool) => [minutesOf(interval), pool, first.opened, last.opened]),
   );
-}
-
-/** The hours all of whose recorded heights are in a span, oldest first. */
-async function readHours(
-  sql: ReadSql,
-  { version, hours, fromHeight, toHeight }: HeightSpan,
-): Promise<readonly IntervalRow[]> {
-  if (hours === undefined) return [];
-  const rows = await sql.all(
-    `SELECT ${INTERVAL_COLUMNS} FROM ${intervalsOf(version).name} WHERE minutes = $1 AND opened >= $2 AND opened <= $3 ORDER BY opened`,
-    ...[minutesOf('ONE_HOUR'), hours.from, hours.to],
-  );
-  return rows.map(toInterval).filter((hour) => hour.firstHeight > fromHeight && hour.lastHeight <= toHeight);
 }
 
 function readChanges(

@@ -1,14 +1,12 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import type { CandleInterval } from '../domain/candle.ts';
 import { type ExchangeState, toPoolDirectory } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import type { Reserves } from '../domain/reserves.ts';
-import { type IntervalRow, minutesOf, toInterval } from './candle-rows.ts';
-import { numberOf, type ReadSql, type Row, type Table } from './database.ts';
+import { numberOf, type ReadSql, type Row } from './database.ts';
 import { numbersOf, readPools, statesOfPools } from './pool-states.ts';
 import type { BlockAt, BlocksQuery, Coverage, RecordedHeight, ReservesQuery } from './store.ts';
-import { toVersionNumber, VERSIONS, versionOfPool } from './tables.ts';
+import { intervalsOf, toVersionNumber, versionOfPool } from './tables.ts';
 
 /** The fact before which time no height is recorded: those heights are deleted, and their candles are final. */
 export const DELETED_BEFORE = 'deleted-before';
@@ -30,15 +28,31 @@ export function toRecordedHeight(row: Row): RecordedHeight {
   };
 }
 
+/** For each value the first row of HEIGHTS under a condition on it, of both versions or of one. */
+async function firstHeights(
+  sql: ReadSql,
+  condition: string,
+  values: readonly number[],
+  version?: ExchangeVersion,
+): Promise<readonly (RecordedHeight | undefined)[]> {
+  const counted = version === undefined ? 'heights' : `(SELECT * FROM ${intervalsOf(version).blocks}) counted`;
+  const rows = await sql.each(
+    `SELECT ${HEIGHT_COLUMNS} FROM ${counted} WHERE ${condition} LIMIT 1`,
+    values.map((value) => [value]),
+  );
+  return rows.map(([row]) => row && toRecordedHeight(row));
+}
+
+const AT_OR_BELOW = 'height <= $1 ORDER BY height DESC';
+const AT_OR_ABOVE = 'height >= $1 ORDER BY height';
+
 /** The newest recorded height at or below a height, of both versions or of one. */
 export async function heightAtOrBelow(
   sql: ReadSql,
   height: BeaconHeight,
   version?: ExchangeVersion,
 ): Promise<RecordedHeight | undefined> {
-  const condition = `height <= $1${andOf(version)} ORDER BY height DESC`;
-  const query = `SELECT ${HEIGHT_COLUMNS} FROM heights WHERE ${condition} LIMIT 1`;
-  return (await sql.all(query, height)).map(toRecordedHeight)[0];
+  return (await firstHeights(sql, AT_OR_BELOW, [height], version))[0];
 }
 
 /** The oldest recorded height at or above a height, of both versions or of one. */
@@ -47,38 +61,18 @@ export async function heightAtOrAbove(
   height: BeaconHeight,
   version?: ExchangeVersion,
 ): Promise<RecordedHeight | undefined> {
-  const query = `SELECT ${HEIGHT_COLUMNS} FROM heights WHERE height >= $1${andOf(version)} ORDER BY height LIMIT 1`;
-  return (await sql.all(query, height)).map(toRecordedHeight)[0];
+  return (await firstHeights(sql, AT_OR_ABOVE, [height], version))[0];
 }
 
-/** The condition that a height is of a version. */
-function andOf(version: ExchangeVersion | undefined): string {
-  return version === undefined ? '' : ` AND version = ${toVersionNumber(version)}`;
+/** The value of a fact; `undefined` if it is not noted. */
+export async function readFact(sql: ReadSql, name: string): Promise<string | undefined> {
+  const [fact] = await sql.all('SELECT value FROM facts WHERE name = $1', name);
+  return fact && String(fact['value']);
 }
 
 /** The time before which heights are deleted; 0 while none is. */
 export async function readDeletedBefore(sql: ReadSql): Promise<Instant> {
-  const [fact] = await sql.all('SELECT value FROM facts WHERE name = $1', DELETED_BEFORE);
-  return fact === undefined ? 0 : Number(fact['value']);
-}
-
-/** Whether POOLS has the states of the pools of a version after the lowest height that was ever recorded. */
-export async function hasOrigin(sql: ReadSql, version: ExchangeVersion): Promise<boolean> {
-  return (await sql.all('SELECT value FROM facts WHERE name = $1', originFact(version))).length > 0;
-}
-
-/** The columns of an interval that say which of its heights are recorded. */
-export const INTERVAL_COLUMNS = 'opened, first_height, last_height, heights';
-
-/** The row of an interval in a table of intervals; `undefined` if none of its heights is recorded. */
-export async function readInterval(
-  sql: ReadSql,
-  table: Table,
-  interval: CandleInterval,
-  opened: number,
-): Promise<IntervalRow | undefined> {
-  const query = `SELECT ${INTERVAL_COLUMNS} FROM ${table.name} WHERE minutes = $1 AND opened = $2`;
-  return (await sql.all(query, minutesOf(interval), opened)).map(toInterval)[0];
+  return Number((await readFact(sql, DELETED_BEFORE)) ?? 0);
 }
 
 /** See `HistoryStore.coverage`. */
@@ -103,21 +97,12 @@ export async function readBlocksAt(
   times: readonly Instant[],
   version?: ExchangeVersion,
 ): Promise<readonly (BlockAt | undefined)[]> {
-  const readEach = async (condition: string, values: readonly number[]) => {
-    const query = `SELECT ${HEIGHT_COLUMNS} FROM heights WHERE ${condition} LIMIT 1`;
-    const rows = await sql.each(
-      query,
-      values.map((value) => [value]),
-    );
-    return rows.map(([row]) => row && toRecordedHeight(row));
-  };
   const heightOf = (block: RecordedHeight | undefined) => block?.beaconHeight ?? NO_HEIGHT;
-  const newest = await readEach('time <= $1 ORDER BY time DESC, height DESC', times.map(Math.floor));
-  const blocks =
-    version === undefined
-      ? newest
-      : await readEach(`height <= $1${andOf(version)} ORDER BY height DESC`, newest.map(heightOf));
-  const next = await readEach(`height > $1${andOf(version)} ORDER BY height`, blocks.map(heightOf));
+  const newest = await firstHeights(sql, 'time <= $1 ORDER BY time DESC, height DESC', times.map(Math.floor));
+  const ofVersion = () => firstHeights(sql, AT_OR_BELOW, newest.map(heightOf), version);
+  const blocks = version === undefined ? newest : await ofVersion();
+  const above = blocks.map((block) => heightOf(block) + 1);
+  const next = await firstHeights(sql, AT_OR_ABOVE, above, version);
   return blocks.map((block, index) => block && { block, next: next[index] });
 }
 
@@ -132,23 +117,20 @@ export async function readBlocks(sql: ReadSql, { upTo, last }: BlocksQuery): Pro
 
 /** See `HistoryStore.stateAt`. */
 export async function readStateAt(sql: ReadSql, height: BeaconHeight): Promise<ExchangeState | undefined> {
-  const recorded = await heightAtOrBelow(sql, height);
+  const query = `SELECT height, time, version FROM heights WHERE ${AT_OR_BELOW} LIMIT 1`;
+  const [recorded] = await sql.all(query, height);
   if (recorded === undefined) return undefined;
 
-  const version = await versionAt(sql, recorded.beaconHeight);
-  const pools = [...(await readPools(sql, version, recorded.beaconHeight))].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const beaconHeight = numberOf(recorded, 'height');
+  const version = numberOf(recorded, 'version') === toVersionNumber('V1') ? 'V1' : 'V3';
+  const pools = [...(await readPools(sql, version, beaconHeight))].sort((a, b) => (a.id < b.id ? -1 : 1));
   const reserves = pools.flatMap(({ state }) => [state.reserve1, state.reserve2]);
   return {
-    beaconHeight: recorded.beaconHeight,
-    time: recorded.time,
+    beaconHeight,
+    time: numberOf(recorded, 'time'),
     directory: toPoolDirectory(pools.map(({ id }) => id)),
     reserves: version === 'V1' ? BigUint64Array.from(reserves) : reserves,
   };
-}
-
-async function versionAt(sql: ReadSql, height: BeaconHeight): Promise<ExchangeVersion> {
-  const [row] = await sql.all('SELECT version FROM heights WHERE height = $1', height);
-  return VERSIONS.find((version) => toVersionNumber(version) === numberOf(row, 'version')) ?? 'V1';
 }
 
 /** See `HistoryStore.reservesAt`. */
@@ -156,37 +138,17 @@ export async function readReservesAt(
   sql: ReadSql,
   { poolIds, heights }: ReservesQuery,
 ): Promise<ReadonlyMap<string, readonly (Reserves | undefined)[]>> {
-  const result = new Map<string, (Reserves | undefined)[]>();
-  const all = [...(await numbersOf(sql, poolIds))];
-  for (const [version, pools] of Map.groupBy(all, ([id]) => versionOfPool(id))) {
-    const recorded: (BeaconHeight | undefined)[] = [];
-    for (const height of heights) recorded.push((await heightAtOrBelow(sql, height, version))?.beaconHeight);
-    const wanted = pools.flatMap(([, pool]) => recorded.map((height) => [pool, height ?? 0] as const));
-    const states = await statesOfPools(sql, wanted);
-    for (const [index, [id]] of pools.entries()) {
-      const own = recorded.map((beaconHeight, place) => {
-        const state = states[index * recorded.length + place];
-        return state === undefined || beaconHeight === undefined ? undefined : { ...state, beaconHeight };
-      });
-      result.set(id, own);
-    }
-  }
-  return result;
-}
-
-/** Whether all heights of a range are recorded, with the states of one version. An empty range is. */
-export async function isRecorded(
-  sql: ReadSql,
-  version: ExchangeVersion,
-  from: BeaconHeight,
-  to: BeaconHeight,
-): Promise<boolean> {
-  if (from > to) return true;
-  const [range] = await sql.all('SELECT last FROM ranges WHERE first <= $1 ORDER BY first DESC LIMIT 1', from);
-  if (range === undefined || numberOf(range, 'last') < to) return false;
-  for (const other of VERSIONS) {
-    const found = other === version ? undefined : await heightAtOrAbove(sql, from, other);
-    if (found !== undefined && found.beaconHeight <= to) return false;
-  }
-  return true;
+  const pools = [...(await numbersOf(sql, poolIds))];
+  const recorded = new Map<ExchangeVersion, readonly (RecordedHeight | undefined)[]>();
+  for (const version of new Set(poolIds.map(versionOfPool)))
+    recorded.set(version, await firstHeights(sql, AT_OR_BELOW, heights, version));
+  const blocksOf = (id: string) => recorded.get(versionOfPool(id)) ?? [];
+  const wanted = pools.flatMap(([id, pool]) => blocksOf(id).map((block) => [pool, block?.beaconHeight ?? 0] as const));
+  const states = (await statesOfPools(sql, wanted)).values();
+  const reservesOf = (id: string) =>
+    blocksOf(id).map((block) => {
+      const state = states.next().value;
+      return block && state && { ...state, beaconHeight: block.beaconHeight };
+    });
+  return new Map(pools.map(([id]) => [id, reservesOf(id)]));
 }

@@ -1,48 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
-import { findBranch } from './branches.ts';
-import { createDatabaseHealth, type HistoryWatcher, type RecorderState } from './database-health.ts';
-import { createFollowedHeads } from './followed-heads.ts';
-import { createRecordedHeights, type RecordedHeights } from './recorded-heights.ts';
-import { type FinalBlock, HistoryDatabaseError, type HistoryStore, type RecordedHeight } from './store.ts';
+import { createFollowedHeads, findBranch } from './branches.ts';
+import { createRecorderDatabase, type HistoryWatcher } from './recorder-database.ts';
+import { type FinalBlock, HistoryDatabaseError, type HistoryStore, refusal } from './store.ts';
 import type { TradedBlock } from './trade-store.ts';
 
-/**
- * Records each height that was published, in their order, once the heads above it show that it is final. All other heights are
- * left to the backfill. It never delays a head: the database is written later.
- */
-export type Recorder = {
-  /** Adds each head that is published. */
-  add(head: Head): void;
-  /** Records final blocks that were read for it. @returns the heights that were left out @throws HistoryDatabaseError */
-  record(blocks: readonly FinalBlock[]): Promise<readonly BeaconHeight[]>;
-  /** Records the trades of final blocks. @returns the heights that were left out @throws HistoryDatabaseError */
-  recordTrades(blocks: readonly TradedBlock[]): Promise<readonly BeaconHeight[]>;
-  /** Resolves when the database has been opened and is surely of this chain. @throws HistoryDatabaseError if it cannot be */
-  ready(): Promise<void>;
-  /** The heights that wait to be recorded. */
-  waiting(): ReadonlySet<BeaconHeight>;
-  /** The heads in memory; see `History.unrecorded`. */
-  unrecorded(): readonly Head[];
-  readonly recorded: RecordedHeights;
-  /** Whether another replica was recording missing heights, when the database was last looked at. */
-  isFilledByOther(): boolean;
-  status(): RecorderStatus;
-  /** Stops, and records what is final, within a time. @param withinMs maximum time */
-  flush(withinMs: number): Promise<void>;
-};
-
-/** The recorder as operators see it. */
-export type RecorderStatus = {
-  readonly state: RecorderState;
-  /** Number of final heights that wait to be recorded. */
-  readonly waiting: number;
-  /** Number of operations of the database that failed. */
-  readonly errors: number;
-};
+/** What {@link createRecorder} creates. */
+export type Recorder = ReturnType<typeof createRecorder>;
 
 type RecorderOptions = {
   readonly store: HistoryStore;
@@ -67,11 +35,13 @@ const LAST_PAUSE_MS = 30_000;
 
 const HOUR_MS = 3_600_000;
 
-/** Starts to record. The database is first used when a head is published. */
-export function createRecorder({ store, pastStates, watcher, mayWrite }: RecorderOptions): Recorder {
+/**
+ * Records each height that was published, in their order, once the heads above it show that it is final. All other heights are
+ * left to the backfill. It never delays a head: the database is written later, and first used after a head is published.
+ */
+export function createRecorder({ store, pastStates, watcher, mayWrite }: RecorderOptions) {
   const heads = createFollowedHeads();
-  const { use, ...health } = createDatabaseHealth(watcher);
-  const recorded = createRecordedHeights(store);
+  const { use, recorded, ...database } = createRecorderDatabase(store, watcher);
   let queue: readonly FinalBlock[] = [];
   /** The highest height that was in the queue. */
   let queuedTo: BeaconHeight = 0;
@@ -92,7 +62,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
 
   /** Opens the database, and compares it with the node while it is in doubt. All who wait share it. */
   async function settle(): Promise<void> {
-    if (health.state() === 'refused') throw new HistoryDatabaseError('the database is refused', { isPermanent: true });
+    if (database.state() === 'refused') throw refusal('the database is refused');
     if (settling === undefined && isOpen && (doubtBelow === undefined || !mayWrite())) return;
     if (newest === undefined) throw new HistoryDatabaseError('no height has been read yet');
     settling ??= openAndCompare(newest).finally(() => {
@@ -114,7 +84,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
         if (mayWrite()) throw error;
       }
     }
-    await use(recorded.look);
+    await database.look();
     isOpen = true;
   }
 
@@ -126,7 +96,10 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     });
     const lowest = branch?.lowest;
     // Once it was of the chain, all of the compared heights may be of a branch.
-    if (branch !== undefined && lowest === undefined && !isSameChain) await refuse(branch.highest);
+    if (branch !== undefined && lowest === undefined && !isSameChain) {
+      const problem = `it has another block at beacon height ${branch.highest.beaconHeight} than the node`;
+      await use(() => Promise.reject(refusal(`the database belongs to another chain: ${problem}`)));
+    }
     isSameChain = true;
     if (lowest === undefined) return;
     if (!mayWrite()) throw new HistoryDatabaseError('another replica writes to the database');
@@ -134,14 +107,9 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     if (deleted.length > 0) watcher.deleted(deleted);
   }
 
-  function refuse({ beaconHeight }: RecordedHeight): Promise<never> {
-    const problem = `the database belongs to another chain: it has another block at beacon height ${beaconHeight} than the node`;
-    return use(() => Promise.reject(new HistoryDatabaseError(problem, { isPermanent: true })));
-  }
-
   function work(): void {
     timer = undefined;
-    if (isStopped || health.state() === 'refused' || working !== undefined) return;
+    if (isStopped || database.state() === 'refused' || working !== undefined) return;
     isDue = false;
     working = workOnce()
       .catch(workLater)
@@ -164,7 +132,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
       await recordQueue();
       await pruneHourly();
     } else {
-      await use(recorded.look);
+      await database.look();
       // What another replica has not yet recorded waits, because this replica may have to.
       queue = queue.filter(({ exchange }) => exchange.beaconHeight > (recorded.coverage()?.last.beaconHeight ?? 0));
     }
@@ -187,7 +155,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
       watcher.leftOut(leftOut);
       doubtBelow = Math.max(...leftOut) + 1;
     }
-    await use(recorded.look);
+    await database.look();
     return leftOut;
   }
 
@@ -197,7 +165,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     // One message to the thread for each block: one for all of them would block the event loop.
     for (const block of blocks) leftOut.push(...(await use(() => store.recordTrades([block]))));
     if (leftOut.length > 0) watcher.leftOut(leftOut);
-    await use(recorded.lookAtTrades);
+    await database.lookAtTrades();
     return leftOut;
   }
 
@@ -221,7 +189,8 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   }
 
   return {
-    add(head) {
+    /** Adds each head that is published. */
+    add(head: Head): void {
       newest = head;
       isDue = true;
       heads.add(head);
@@ -233,23 +202,29 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
       if (isOpen) work();
       else if (working === undefined) workLater();
     },
+    /** Records final blocks that were read for it. @returns the heights that were left out @throws HistoryDatabaseError */
     record,
+    /** Records the trades of final blocks. @returns the heights that were left out @throws HistoryDatabaseError */
     recordTrades,
-    ready: async () => (isOpen && health.state() !== 'refused' ? undefined : settle()),
-    waiting: () => new Set(queue.map(({ exchange }) => exchange.beaconHeight)),
+    /** Resolves when the database has been opened and is surely of this chain. @throws HistoryDatabaseError if it cannot be */
+    ready: async () => (isOpen && database.state() !== 'refused' ? undefined : settle()),
+    /** The final heights that wait to be recorded. */
+    waiting: (): ReadonlySet<BeaconHeight> => new Set(queue.map(({ exchange }) => exchange.beaconHeight)),
+    /** The heads in memory; see `History.unrecorded`. */
     unrecorded: heads.all,
     recorded,
-    isFilledByOther: () => recorded.isBeingFilled() && !mayWrite(),
-    status: () => ({ state: health.state(), waiting: queue.length, errors: health.errors() }),
-    async flush(withinMs) {
+    /** Whether another replica was recording missing heights, when the database was last looked at. */
+    isFilledByOther: () => database.isBeingFilled() && !mayWrite(),
+    state: database.state,
+    errors: database.errors,
+    /** Stops, and records what is final, within a time. @param withinMs maximum time */
+    async flush(withinMs: number): Promise<void> {
       isStopped = true;
-      health.stop();
+      database.stop();
       clearTimeout(timer);
-      if (health.state() !== 'recording' || !isOpen) return;
-      const timeout = Promise.withResolvers<void>();
-      const timing = setTimeout(timeout.resolve, withinMs);
-      await Promise.race([(working ?? Promise.resolve()).then(recordQueue).catch(() => {}), timeout.promise]);
-      clearTimeout(timing);
+      if (database.state() !== 'recording' || !isOpen) return;
+      const recording = (working ?? Promise.resolve()).then(recordQueue).catch(() => {});
+      await Promise.race([recording, sleep(withinMs, undefined, { ref: false })]);
     },
   };
 }

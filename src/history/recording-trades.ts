@@ -1,13 +1,11 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { CandleInterval } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
-import { addTraded, NOTHING_TRADED } from '../domain/reserves.ts';
-import { type PoolTrade, tradedBy, type Volume } from '../domain/trade.ts';
+import { type PoolTrade, sumVolumes, type TradedAmounts, type Volume, volumeOf } from '../domain/trade.ts';
 import { CANDLE_INTERVALS, minutesOf, openedAt } from './candle-rows.ts';
 import { amountOf, numberOf, type Row, type Sql } from './database.ts';
 import { numberPools } from './pool-states.ts';
 import { heightAtOrAbove, heightAtOrBelow, readDeletedBefore } from './reading.ts';
-import type { RecordedHeight } from './store.ts';
 import { TRADED_BLOCKS, TRADED_CANDLES, TRADED_INTERVALS, TRADES } from './tables.ts';
 import type { TradedBlock } from './trade-store.ts';
 import { addToInterval, isSame } from './writing.ts';
@@ -28,17 +26,18 @@ export async function recordTrades(sql: Sql, block: TradedBlock): Promise<boolea
   if (!isComplete) return true;
   const ids = [...new Set(trades.map(({ poolId }) => poolId))];
   const numbers = ids.length === 0 ? new Map<string, number>() : await numberPools(sql, ids);
-  const numbered = trades.map((trade) => ({ trade, pool: numbers.get(trade.poolId) ?? 0 }));
+  const poolOf = (trade: PoolTrade) => numbers.get(trade.poolId) ?? 0;
   await sql.put(
     TRADES,
-    numbered.map(({ trade: { transactionId, step, steps, sells, ...amounts }, pool }, place) => [
-      ...[height, place, pool, transactionId, step, steps, sells, amounts.sellAmount, amounts.buyAmount],
-      ...[amounts.sellAmountToOrders, amounts.buyAmountFromOrders],
+    trades.map((trade, place) => [
+      ...[height, place, poolOf(trade), trade.transactionId, trade.step, trade.steps, trade.sells],
+      ...[trade.sellAmount, trade.buyAmount, trade.sellAmountToOrders, trade.buyAmountFromOrders],
     ]),
   );
+  const volumes = sumVolumes(trades.map((trade) => [poolOf(trade), volumeOf(trade)] as const));
   for (const interval of CANDLE_INTERVALS) {
     await addToInterval(sql, TRADED_INTERVALS, interval, { time, height });
-    await addToCandles(sql, interval, openedAt(time, interval), sumOf(numbered));
+    await addToCandles(sql, interval, openedAt(time, interval), volumes);
   }
   return true;
 }
@@ -57,73 +56,36 @@ async function fits(sql: Sql, height: BeaconHeight, hash: string | undefined, ti
   return isLate && [above?.time, upper && numberOf(upper, 'time')].every((each) => time <= (each ?? time));
 }
 
-type NumberedTrade = { readonly pool: number; readonly trade: Pick<PoolTrade, 'sells' | 'sellAmount' | 'buyAmount'> };
-
-/** What each pool traded. */
-function sumOf(trades: Iterable<NumberedTrade>): ReadonlyMap<number, Volume> {
-  const volumes = new Map<number, Volume>();
-  for (const { pool, trade } of trades)
-    volumes.set(pool, addVolume(volumes.get(pool), { ...tradedBy(trade), trades: 1 }));
-  return volumes;
+/** Reads the amounts of a row of TRADES. */
+export function toAmounts(row: Row): TradedAmounts {
+  const [sellAmount = 0n, buyAmount = 0n] = [amountOf(row, 'sold'), amountOf(row, 'bought')];
+  return { sells: row['sells'] === 1n ? 1 : 2, sellAmount, buyAmount };
 }
 
-/** The sum of two volumes. */
-export function addVolume(a: Volume | undefined, b: Volume): Volume {
-  return { ...addTraded(a ?? NOTHING_TRADED, b), trades: (a?.trades ?? 0) + b.trades };
-}
-
-/** Reads the columns of a volume. */
-export function toVolume(row: Row | undefined): Volume {
+/** Reads a row of TRADED_CANDLES or of TRADES as a volume. */
+export function toVolume(row: Row): Volume {
+  if ('sold' in row) return volumeOf(toAmounts(row));
   const [traded1 = 0n, traded2 = 0n] = [amountOf(row, 'traded1'), amountOf(row, 'traded2')];
   return { traded1, traded2, trades: numberOf(row, 'trades') };
 }
 
-/** Reads a row of TRADES as far as volumes need it. */
-export function toNumberedTrade(row: Row): NumberedTrade {
-  const [sellAmount = 0n, buyAmount = 0n] = [amountOf(row, 'sold'), amountOf(row, 'bought')];
-  return { pool: numberOf(row, 'pool'), trade: { sells: row['sells'] === 1n ? 1 : 2, sellAmount, buyAmount } };
-}
-
 /** Adds volumes to the candles of an interval. */
-async function addToCandles(
+export async function addToCandles(
   sql: Sql,
   interval: CandleInterval,
   opened: number,
   volumes: ReadonlyMap<number, Volume>,
 ): Promise<void> {
   const minutes = minutesOf(interval);
-  const added = [...volumes];
+  const pools = [...volumes.keys()];
   const before = await sql.each(
     'SELECT traded1, traded2, trades FROM traded_candles WHERE minutes = $1 AND pool = $2 AND opened = $3',
-    added.map(([pool]) => [minutes, pool, opened]),
+    pools.map((pool) => [minutes, pool, opened]),
   );
+  const known = pools.flatMap((pool, index) => (before[index] ?? []).map((row) => [pool, toVolume(row)] as const));
+  const sums = sumVolumes([...volumes, ...known]);
   await sql.put(
     TRADED_CANDLES,
-    added.map(([pool, volume], index) => {
-      const [row] = before[index] ?? [];
-      const { traded1, traded2, trades } = row === undefined ? volume : addVolume(toVolume(row), volume);
-      return [minutes, pool, opened, traded1, traded2, trades];
-    }),
+    [...sums].map(([pool, { traded1, traded2, trades }]) => [minutes, pool, opened, traded1, traded2, trades]),
   );
-}
-
-/** Deletes the trades of a block and of all above it. The intervals that lose some of their blocks are computed again from the rest. */
-export async function deleteTradesFrom(sql: Sql, { beaconHeight, time }: RecordedHeight): Promise<void> {
-  await sql.run('DELETE FROM trades WHERE height >= $1', beaconHeight);
-  await sql.run('DELETE FROM traded_blocks WHERE height >= $1', beaconHeight);
-  const ofAnyPool = 'pool IN (SELECT pool FROM pools)';
-  for (const interval of CANDLE_INTERVALS) {
-    const [minutes, opened] = [minutesOf(interval), openedAt(time, interval)];
-    await sql.run(`DELETE FROM traded_candles WHERE minutes = $1 AND ${ofAnyPool} AND opened >= $2`, minutes, opened);
-    await sql.run('DELETE FROM traded_intervals WHERE minutes = $1 AND opened >= $2', minutes, opened);
-    const [left] = await sql.all(
-      'SELECT MIN(height) AS first, MAX(height) AS last, COUNT(*) AS heights FROM traded_blocks WHERE complete = 1 AND time >= $1',
-      opened * 1000,
-    );
-    if (numberOf(left, 'heights') === 0) continue;
-    const first = numberOf(left, 'first');
-    await sql.put(TRADED_INTERVALS, [[minutes, opened, first, numberOf(left, 'last'), numberOf(left, 'heights')]]);
-    const rows = await sql.all('SELECT pool, sells, sold, bought FROM trades WHERE height >= $1', first);
-    await addToCandles(sql, interval, opened, sumOf(rows.map(toNumberedTrade)));
-  }
 }

@@ -3,7 +3,7 @@ import nodeModule from 'node:module';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type PoolDirectory, toPoolDirectory } from '../domain/exchange.ts';
-import { type HistoryDatabase, HistoryDatabaseError, type HistoryStore, type StoredState } from './store.ts';
+import { type HistoryDatabase, HistoryDatabaseError, type HistoryStore, type StoredState, toReads } from './store.ts';
 
 /** What a history is created with. */
 export type HistoryStoreOptions = {
@@ -47,11 +47,6 @@ const CLOSE_TIMEOUT_MS = 5_000;
 /** The memory of JavaScript in the worker, in MB. Beyond it, the worker fails, and not the process. */
 const MAX_WORKER_MB = 512;
 
-type RunningWorker = {
-  readonly worker: Worker;
-  readonly pending: Map<number, PromiseWithResolvers<unknown>>;
-};
-
 /**
  * Creates the store of a history. It works in a thread of its own, so that neither the database nor the comparison of states
  * blocks the event loop. The thread starts with the first call.
@@ -60,7 +55,9 @@ type RunningWorker = {
  * ones succeed as soon as the cause has ended, unless the error is permanent.
  */
 export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
-  let current: RunningWorker | undefined;
+  /** The calls of the current worker without a response. */
+  const pending = new Map<number, PromiseWithResolvers<unknown>>();
+  let current: Worker | undefined;
   let chain: string | undefined;
   let isClosed = false;
   let closing: Promise<void> | undefined;
@@ -70,7 +67,7 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
   /** Of the state that was read last: new pools are rare. */
   let directory: PoolDirectory | undefined;
 
-  function start(): RunningWorker {
+  function start(): Worker {
     if (performance.now() < startAt) throw new HistoryDatabaseError('The thread of the history has failed.');
     const { database, rawDays } = options;
     const message = database.kind === 'postgresql' ? { ...database, url: database.url.href } : database;
@@ -83,16 +80,15 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
       execArgv: ['--no-warnings'],
       resourceLimits: { maxOldGenerationSizeMb: MAX_WORKER_MB },
     });
-    const started = { worker, pending: new Map() };
     worker.on('message', (message: ResponseMessage | WarningMessage) =>
-      'warning' in message ? options.onWarning?.(message.warning) : receive(started, message),
+      'warning' in message ? options.onWarning?.(message.warning) : receive(message),
     );
-    worker.once('error', (error) => fail(started, error instanceof Error ? error : new Error(String(error))));
-    worker.once('exit', (code) => fail(started, new Error(`It exited with ${code}.`)));
-    return started;
+    worker.once('error', (error) => fail(worker, error instanceof Error ? error : new Error(String(error))));
+    worker.once('exit', (code) => fail(worker, new Error(`It exited with ${code}.`)));
+    return worker;
   }
 
-  function receive({ pending }: RunningWorker, response: ResponseMessage): void {
+  function receive(response: ResponseMessage): void {
     const call = pending.get(response.id);
     pending.delete(response.id);
     if ('error' in response) {
@@ -104,18 +100,17 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
     call?.resolve(response.value);
   }
 
-  function fail(failed: RunningWorker, cause: Error): void {
-    for (const call of failed.pending.values())
-      call.reject(new HistoryDatabaseError(`The thread of the history has failed: ${cause.message}`, { cause }));
-    failed.pending.clear();
+  function fail(failed: Worker, cause: Error): void {
     if (current !== failed) return;
     current = undefined;
-    if (isClosed) return;
+    for (const call of pending.values())
+      call.reject(new HistoryDatabaseError(`The thread of the history has failed: ${cause.message}`, { cause }));
+    pending.clear();
     startAt = performance.now() + retryMs;
     retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
   }
 
-  function running(): RunningWorker {
+  function running(): Worker {
     if (isClosed) throw new HistoryDatabaseError('The history is closed.');
     if (current === undefined) {
       current = start();
@@ -124,11 +119,7 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
     return current;
   }
 
-  function send(
-    { worker, pending }: RunningWorker,
-    method: keyof HistoryStore,
-    values: readonly unknown[],
-  ): Promise<unknown> {
+  function send(worker: Worker, method: keyof HistoryStore, values: readonly unknown[]): Promise<unknown> {
     const response = Promise.withResolvers<unknown>();
     lastId += 1;
     pending.set(lastId, response);
@@ -140,12 +131,12 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
     return (await send(running(), method, values)) as T;
   }
 
-  const forward =
-    <M extends Exclude<keyof HistoryStore, 'useChain' | 'record' | 'stateAt' | 'close'>>(method: M) =>
-    (...values: Parameters<HistoryStore[M]>) =>
-      call<Awaited<ReturnType<HistoryStore[M]>>>(method, values) as ReturnType<HistoryStore[M]>;
-
   return {
+    ...toReads(
+      (method) =>
+        (...values) =>
+          call(method, values),
+    ),
     async useChain(chainName) {
       await call('useChain', [chainName]);
       chain = chainName;
@@ -163,22 +154,11 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
       directory = toPoolDirectory(state.directory.ids, directory);
       return { ...state, directory };
     },
-    coverage: forward('coverage'),
-    blocksAt: forward('blocksAt'),
-    firstBlock: forward('firstBlock'),
-    recentBlocks: forward('recentBlocks'),
-    candles: forward('candles'),
-    windows: forward('windows'),
-    reservesAt: forward('reservesAt'),
-    recordTrades: forward('recordTrades'),
-    missingTrades: forward('missingTrades'),
-    tradeCoverage: forward('tradeCoverage'),
-    trades: forward('trades'),
-    trade: forward('trade'),
-    volumes: forward('volumes'),
-    tradedIntervals: forward('tradedIntervals'),
-    deleteFrom: forward('deleteFrom'),
-    prune: forward('prune'),
+    recordTrades: (blocks) => call('recordTrades', [blocks]),
+    missingTrades: (range, last) => call('missingTrades', [range, last]),
+    tradeCoverage: () => call('tradeCoverage', []),
+    deleteFrom: (block) => call('deleteFrom', [block]),
+    prune: (now) => call('prune', [now]),
     close() {
       closing ??= close();
       return closing;
@@ -187,11 +167,11 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
 
   async function close(): Promise<void> {
     isClosed = true;
-    if (current === undefined) return;
-    const { worker } = current;
+    const worker = current;
+    if (worker === undefined) return;
     const exited = once(worker, 'exit');
     const timeout = setTimeout(() => void worker.terminate(), CLOSE_TIMEOUT_MS);
-    send(current, 'close', []).catch(() => undefined);
+    send(worker, 'close', []).catch(() => undefined);
     await exited;
     clearTimeout(timeout);
   }

@@ -75,6 +75,28 @@ export type HistoryStore = TradeStore & {
   close(): Promise<void>;
 };
 
+/** The methods with which clients read. */
+const READS = [
+  ...(['coverage', 'blocksAt', 'firstBlock', 'recentBlocks', 'stateAt', 'candles', 'windows', 'reservesAt'] as const),
+  ...(['trades', 'trade', 'volumes', 'tradedIntervals'] as const),
+];
+
+/** What clients read of the history. */
+export type HistoryReads = Pick<HistoryStore, (typeof READS)[number]>;
+
+/** A method of a store whose arguments and result are only passed on. */
+type AnyMethod = (...values: readonly unknown[]) => Promise<unknown>;
+
+/** Creates the reads of a history by the names of the methods. */
+export function toReads(of: (method: keyof HistoryReads) => AnyMethod): HistoryReads {
+  return Object.fromEntries(READS.map((method) => [method, of(method)])) as HistoryReads;
+}
+
+/** Calls a method of a store by its name. */
+export function callOf(store: HistoryStore, method: keyof HistoryStore, values: readonly unknown[]): Promise<unknown> {
+  return (store[method] as AnyMethod)(...values);
+}
+
 /** A final height: a block that can no longer be replaced, and the exchange after it. */
 export type FinalBlock = {
   /** `undefined` if it is not known for certain: a state that was read when its height was final has no hash. */
@@ -164,4 +186,9 @@ export class HistoryDatabaseError extends Error {
     super(message, options);
     this.isPermanent = options.isPermanent ?? false;
   }
+}
+
+/** The error of a database that only the operator can make usable. */
+export function refusal(message: string): HistoryDatabaseError {
+  return new HistoryDatabaseError(message, { isPermanent: true });
 }

@@ -39,21 +39,16 @@ export const RANGES: Table = { name: 'ranges', columns: { first: 'integer', last
 
 /**
  * The pools, numbered in the order in which they were recorded. `base` is the state after the lowest row of HEIGHTS of its
- * version, null if the pool did not exist yet. `origin` is the state after the lowest height of its version that was ever
- * recorded, once that is deleted.
+ * version, null if the pool did not exist yet. These are the columns that recording writes.
  */
-export const POOLS: Table = {
-  name: 'pools',
-  columns: { pool: 'integer', id: 'text', base1: 'amount', base2: 'amount', origin1: 'amount', origin2: 'amount' },
-  keyLength: 1,
-};
-
-/** The columns of POOLS that recording writes. */
 export const POOL_BASES: Table = {
   name: 'pools',
   columns: { pool: 'integer', id: 'text', base1: 'amount', base2: 'amount' },
   keyLength: 1,
 };
+
+/** The same with the states after the lowest height of the version that was ever recorded, once that is deleted. */
+export const POOLS: Table = { ...POOL_BASES, columns: { ...POOL_BASES.columns, origin1: 'amount', origin2: 'amount' } };
 
 /** The reserves of a pool after each height that changed them, above the lowest row of HEIGHTS of its version. */
 export const CHANGES: Table = {
@@ -62,9 +57,13 @@ export const CHANGES: Table = {
   keyLength: 2,
 };
 
+/** A table of intervals, and the rows of the blocks that it counts, as a part of a query. */
+export type IntervalTable = Table & { readonly blocks: string };
+
 /** The intervals in which a height of V1 was recorded. `minutes` is their length, `opened` a Unix timestamp in seconds. */
-const INTERVALS: Table = {
+const INTERVALS: IntervalTable = {
   name: 'intervals',
+  blocks: 'heights WHERE version = 1',
   columns: {
     minutes: 'integer',
     opened: 'integer',
@@ -76,10 +75,10 @@ const INTERVALS: Table = {
 };
 
 /** The same of V3. */
-const V3_INTERVALS: Table = { ...INTERVALS, name: 'v3_intervals' };
+const V3_INTERVALS: IntervalTable = { ...INTERVALS, name: 'v3_intervals', blocks: 'heights WHERE version = 3' };
 
 /** The intervals in which a height of a version was recorded. */
-export function intervalsOf(version: ExchangeVersion): Table {
+export function intervalsOf(version: ExchangeVersion): IntervalTable {
   return version === 'V1' ? INTERVALS : V3_INTERVALS;
 }
 
@@ -138,7 +137,11 @@ export const TRADES: Table = {
 };
 
 /** As INTERVALS, of the blocks in TRADED_BLOCKS that are complete. */
-export const TRADED_INTERVALS: Table = { ...INTERVALS, name: 'traded_intervals' };
+export const TRADED_INTERVALS: IntervalTable = {
+  ...INTERVALS,
+  name: 'traded_intervals',
+  blocks: 'traded_blocks WHERE complete = 1',
+};
 
 /** What pools traded in these intervals. Without a row, a pool traded nothing. */
 export const TRADED_CANDLES: Table = {
@@ -156,16 +159,3 @@ export const TRADED_CANDLES: Table = {
 
 /** The columns of CANDLES that a candle is made of. */
 export const CANDLE_COLUMNS: string = Object.keys(CANDLES.columns).slice(2).join(', ');
-
-/** The tables of the first version of databases. */
-export const FIRST_TABLES: readonly Table[] = [
-  FACTS,
-  { ...HEIGHTS, columns: { height: 'integer', hash: 'text', time: 'integer' } },
-  ...[RANGES, POOLS, CHANGES, INTERVALS, CANDLES],
-];
-
-/** Their indexes, besides those of the keys. */
-export const FIRST_INDEXES: readonly string[] = [
-  'CREATE INDEX heights_by_time ON heights (time, height)',
-  'CREATE UNIQUE INDEX pools_by_id ON pools (id)',
-];

@@ -2,23 +2,14 @@ import { type BeaconHeight, newestFinal } from '../domain/beacon-height.ts';
 import { drain, fullBucket, msUntilAvailable, type RateLimit, refill } from '../domain/token-bucket.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadTrades } from '../live/chain/head-trades.ts';
-import { createFiller, type Filler, type FillerRate } from './filler.ts';
-import { ancestors } from './followed-heads.ts';
+import { ancestors } from './branches.ts';
+import { createFiller, type FillerRate, type Tip } from './filler.ts';
 import type { Recorder } from './recorder.ts';
 import type { HistoryStore } from './store.ts';
 import type { TradedBlock } from './trade-store.ts';
 
-/**
- * Records the trades of final blocks of V3, from the newest down: those of heads in memory, and of blocks that it reads from the
- * nodes. It records the blocks that are missing between the lowest recorded one and the newest final one, as far as trades are stored,
- * and the blocks below these, up to an age that is set.
- */
-export type TradeFilling = Filler & {
-  /** Number of blocks that were read from the nodes. */
-  reads(): number;
-  /** Their bytes, with those of responses that could not be read. */
-  readBytes(): number;
-};
+/** The filler of trades that {@link createTradeFilling} creates. */
+export type TradeFilling = ReturnType<typeof createTradeFilling>;
 
 type TradeFillingOptions = {
   readonly store: Pick<HistoryStore, 'missingTrades'>;
@@ -50,11 +41,14 @@ export const GENTLE_BYTES: RateLimit = { pointsPerSecond: 1_000, burst: 5_000_00
 /** The bytes of the built-in sandbox, which is in this process. */
 export const QUICK_BYTES: RateLimit = { pointsPerSecond: 1e9, burst: 1e9 };
 
-/** Creates the filling. It does nothing before it is woken. */
-export function createTradeFilling(options: TradeFillingOptions): TradeFilling {
+/**
+ * Records the trades of final blocks of V3, from the newest down: those of heads in memory, and of blocks that it reads from the
+ * nodes. It records the blocks that are missing between the lowest recorded one and the newest final one, as far as trades are stored,
+ * and the blocks below these, up to an age that is set. It does nothing before it is woken.
+ */
+export function createTradeFilling(options: TradeFillingOptions) {
   const { store, recorder, trades, mustPause, mayRun, storedForMs, maxAgeMs, rate, bytes } = options;
   const { now = () => performance.now() } = options;
-  let firstHeight: BeaconHeight | undefined;
   /** The highest height that was made before the time that is read. */
   let tooOld = 0;
   let reads = 0;
@@ -69,24 +63,24 @@ export function createTradeFilling(options: TradeFillingOptions): TradeFilling {
   }
 
   /** The lowest recorded block, or the first head: everything above it is read that is still stored. */
-  function lowestKnown({ beaconHeight }: Head): BeaconHeight {
-    const first = recorder.recorded.tradeCoverage()?.first;
-    return Math.min(first?.beaconHeight ?? beaconHeight, firstHeight ?? beaconHeight);
+  function lowestKnown({ firstHeight }: Tip): BeaconHeight {
+    return Math.min(recorder.recorded.tradeCoverage()?.first.beaconHeight ?? firstHeight, firstHeight);
   }
 
-  async function missing(head: Head, last: number): Promise<Iterable<BeaconHeight>> {
+  async function missing(tip: Tip, last: number): Promise<Iterable<BeaconHeight>> {
+    const { head } = tip;
     // While V1 trades, there are none.
     if (head.exchange.v3 === undefined) return [];
     await recorder.ready();
     const { first } = recorder.recorded.tradeCoverage() ?? {};
     const isReached = maxAgeMs === 0 || (first !== undefined && first.time <= head.time - maxAgeMs);
-    const from = Math.max(isReached ? lowestKnown(head) : 1, tooOld + 1);
+    const from = Math.max(isReached ? lowestKnown(tip) : 1, tooOld + 1);
     const heights = await store.missingTrades({ from, to: newestFinal(head.beaconHeight) }, last);
     const memory = inMemory(head);
     return heights.filter((height) => memory.get(height)?.exchange.v3 !== undefined || !memory.has(height));
   }
 
-  function waitMs(height: BeaconHeight, head: Head): number {
+  function waitMs(height: BeaconHeight, { head }: Tip): number {
     if (inMemory(head).has(height)) return 0;
     // Heads in memory are recorded then too.
     if (mustPause()) return rate.lookEveryMs;
@@ -94,7 +88,8 @@ export function createTradeFilling(options: TradeFillingOptions): TradeFilling {
     return Math.min(rate.lookEveryMs, msUntilAvailable(bucket, bytes, 1));
   }
 
-  async function read(height: BeaconHeight, head: Head): Promise<TradedBlock> {
+  async function read(height: BeaconHeight, tip: Tip): Promise<TradedBlock> {
+    const { head } = tip;
     const known = inMemory(head).get(height);
     if (known !== undefined) return toTradedBlock(known, await trades.of(known));
     const block = await trades.readPast(height, head, (received) => {
@@ -103,7 +98,7 @@ export function createTradeFilling(options: TradeFillingOptions): TradeFilling {
     });
     reads += 1;
     // The first one that is too old is recorded too, if it is still stored: a volume since then needs it.
-    const ageMs = height < lowestKnown(head) ? maxAgeMs : storedForMs;
+    const ageMs = height < lowestKnown(tip) ? maxAgeMs : storedForMs;
     if (block.time < head.time - ageMs) tooOld = Math.max(tooOld, height);
     return toTradedBlock(block, block.trades);
   }
@@ -124,11 +119,9 @@ export function createTradeFilling(options: TradeFillingOptions): TradeFilling {
 
   return {
     ...filler,
-    wake(head) {
-      if (head.exchange.v3 !== undefined) firstHeight ??= head.beaconHeight;
-      filler.wake(head);
-    },
+    /** Number of blocks that were read from the nodes. */
     reads: () => reads,
+    /** Their bytes, with those of responses that could not be read. */
     readBytes: () => readBytes,
   };
 }

@@ -1,5 +1,5 @@
 import type { BeaconHeight, HeightRange } from '../domain/beacon-height.ts';
-import type { CandleInterval } from '../domain/candle.ts';
+import type { Candle, CandleInterval } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Traded } from '../domain/reserves.ts';
 import type { PoolTrade, Volume } from '../domain/trade.ts';
@@ -55,18 +55,20 @@ export type RecordedTrade = PoolTrade & TradePlace & { readonly time: Instant };
 /** What names a trade. */
 export type TradeName = Pick<PoolTrade, 'transactionId' | 'step'> & { readonly beaconHeight: BeaconHeight };
 
-/** A query whose result is joined with the heads in memory from this height on. */
-type FromMemory = { readonly memoryFrom: BeaconHeight };
+/** A query whose result is joined with the heads in memory from a height on. */
+type FromMemory = {
+  /** Ids of pools of V3. */
+  readonly poolIds: readonly string[];
+  /** Blocks above it do not count. */
+  readonly upTo: BeaconHeight;
+  readonly memoryFrom: BeaconHeight;
+};
 
 /** A result, and which heights from `memoryFrom` to `upTo` it contains: the others are added from memory. */
 export type BesideMemory<T> = { readonly recorded: ReadonlySet<BeaconHeight>; readonly value: T };
 
 /** Which trades are read. */
 export type TradesQuery = FromMemory & {
-  /** Ids of pools of V3. */
-  readonly poolIds: readonly string[];
-  /** Blocks above it do not count. */
-  readonly upTo: BeaconHeight;
   /** The maximum number of trades of each pool. */
   readonly last: number;
   /** Only trades before this place. */
@@ -80,11 +82,7 @@ export type TradesQuery = FromMemory & {
 };
 
 /** The window of the blocks that are made after `after`, up to the height `upTo`. */
-export type VolumesQuery = FromMemory & {
-  readonly poolIds: readonly string[];
-  readonly after: Instant;
-  readonly upTo: BeaconHeight;
-};
+export type VolumesQuery = FromMemory & { readonly after: Instant };
 
 /** What pools traded in a window, as far as the trades of its blocks are recorded. */
 export type RecordedVolumes = {
@@ -100,18 +98,13 @@ export type RecordedVolumes = {
 
 /** Which intervals are read: those that begin at `from` or later, and before `to`. */
 export type TradedIntervalsQuery = FromMemory & {
-  readonly poolIds: readonly string[];
   readonly interval: CandleInterval;
   readonly from: Instant;
   readonly to?: Instant | undefined;
-  readonly upTo: BeaconHeight;
 };
 
 /** What pools traded in one interval. */
-export type TradedInterval = {
-  readonly openTime: Instant;
-  readonly firstHeight: BeaconHeight;
-  readonly lastHeight: BeaconHeight;
+export type TradedInterval = Pick<Candle, 'openTime' | 'firstHeight' | 'lastHeight'> & {
   /**
    * Whether the trades of all blocks from `firstHeight` to `lastHeight` are known, and those of the blocks just below and above, if any
    * exist up to `upTo` or up to the newest recorded one.

@@ -2,7 +2,7 @@ import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ExchangeState } from '../domain/exchange.ts';
 import { createSqliteStore } from './sqlite-store.ts';
-import type { HistoryDatabaseError, HistoryStore, StoredState } from './store.ts';
+import { callOf, type HistoryDatabaseError, type HistoryStore, type StoredState } from './store.ts';
 import type { CallMessage, ResponseMessage, WarningMessage, WorkerOptions } from './store-client.ts';
 
 /** With this niceness, a thread gets a quarter of a core that another thread uses fully. */
@@ -43,7 +43,7 @@ const calls = new Set<Promise<unknown>>();
 parentPort?.on('message', async ({ id, method, values }: CallMessage) => {
   try {
     if (method === 'close') await Promise.allSettled(calls);
-    const calling = call(method, values);
+    const calling = storing.then((store) => callOf(store, method, values));
     calls.add(calling);
     const value = await calling.finally(() => calls.delete(calling));
     send({ id, value: method === 'stateAt' ? toStoredState(value as ExchangeState | undefined) : value });
@@ -53,11 +53,6 @@ parentPort?.on('message', async ({ id, method, values }: CallMessage) => {
   }
   if (method === 'close') parentPort?.close();
 });
-
-async function call(method: keyof HistoryStore, values: readonly unknown[]): Promise<unknown> {
-  const store = await storing;
-  return (store[method] as (...values: readonly unknown[]) => Promise<unknown>)(...values);
-}
 
 function send(response: ResponseMessage): void {
   parentPort?.postMessage(response);

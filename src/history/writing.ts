@@ -2,21 +2,23 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { CandleInterval } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { PoolReserves } from '../domain/reserves.ts';
-import {
-  areEqual,
-  CANDLE_INTERVALS,
-  fromRollup,
-  type IntervalRow,
-  minutesOf,
-  openedAt,
-  type Series,
-} from './candle-rows.ts';
-import { numberOf, type Sql, type Table, type Value } from './database.ts';
+import { areEqual, CANDLE_INTERVALS, fromRollup, minutesOf, openedAt, type Series } from './candle-rows.ts';
+import { numberOf, type Sql, type Value } from './database.ts';
 import { numberPools, type PoolStates, readPools } from './pool-states.ts';
-import { heightAtOrAbove, heightAtOrBelow, readDeletedBefore, readInterval } from './reading.ts';
+import { heightAtOrAbove, heightAtOrBelow, readDeletedBefore } from './reading.ts';
+import { type IntervalRow, readInterval } from './reading-intervals.ts';
 import { readIntervalRollups } from './reading-windows.ts';
 import type { RecordedHeight, StoredBlock, StoredState } from './store.ts';
-import { CANDLES, CHANGES, HEIGHTS, intervalsOf, POOL_BASES, RANGES, toVersionNumber } from './tables.ts';
+import {
+  CANDLES,
+  CHANGES,
+  HEIGHTS,
+  type IntervalTable,
+  intervalsOf,
+  POOL_BASES,
+  RANGES,
+  toVersionNumber,
+} from './tables.ts';
 
 /** The recorded heights of a version next to a height that is not recorded, and the states of all pools after them. */
 type Neighbours = { readonly lower: Neighbour | undefined; readonly upper: Neighbour | undefined };
@@ -65,12 +67,12 @@ export async function recordHeight(sql: Sql, { hash, time, version, exchange }: 
   for (const interval of CANDLE_INTERVALS) {
     const series = { version, interval };
     const table = intervalsOf(version);
-    await rebuildCandles(sql, series, await addToInterval(sql, table, interval, { time, height }), touched);
+    await addToInterval(sql, table, interval, { time, height });
     // The upper height has other changes now.
-    const upperOpened = openedAt(upper?.time ?? time, interval);
-    const next =
-      upperOpened === openedAt(time, interval) ? undefined : await readInterval(sql, table, interval, upperOpened);
-    if (next !== undefined) await rebuildCandles(sql, series, next, touched);
+    for (const opened of new Set([time, upper?.time ?? time].map((each) => openedAt(each, interval)))) {
+      const row = await readInterval(sql, table, interval, opened);
+      if (row !== undefined) await rebuildCandles(sql, series, row, touched);
+    }
   }
   return true;
 }
@@ -125,20 +127,21 @@ async function addToRanges(sql: Sql, height: BeaconHeight): Promise<void> {
   await sql.put(RANGES, [[before ? numberOf(before, 'first') : height, after ? numberOf(after, 'last') : height]]);
 }
 
-/** Counts a height in its interval, in a table of intervals. @returns the interval with it */
+/** Counts a height in its interval, in a table of intervals. */
 export async function addToInterval(
   sql: Sql,
-  table: Table,
+  table: IntervalTable,
   interval: CandleInterval,
   { time, height }: { readonly time: Instant; readonly height: BeaconHeight },
-): Promise<IntervalRow> {
+): Promise<void> {
   const opened = openedAt(time, interval);
-  const before = await readInterval(sql, table, interval, opened);
-  const firstHeight = Math.min(before?.firstHeight ?? height, height);
-  const lastHeight = Math.max(before?.lastHeight ?? height, height);
-  const heights = (before?.heights ?? 0) + 1;
-  await sql.put(table, [[minutesOf(interval), opened, firstHeight, lastHeight, heights]]);
-  return { opened, firstHeight, lastHeight, heights };
+  const {
+    firstHeight = height,
+    lastHeight = height,
+    heights = 0,
+  } = (await readInterval(sql, table, interval, opened)) ?? {};
+  const [first, last] = [Math.min(firstHeight, height), Math.max(lastHeight, height)];
+  await sql.put(table, [[minutesOf(interval), opened, first, last, heights + 1]]);
 }
 
 /**

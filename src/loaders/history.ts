@@ -1,5 +1,5 @@
 import type { HeightRange } from '../domain/beacon-height.ts';
-import { ancestors } from '../history/followed-heads.ts';
+import { ancestors } from '../history/branches.ts';
 import type { Coverage, RecordedHeight } from '../history/store.ts';
 import { createCandleLoader } from './candles.ts';
 import { createHistoryView, type HistoryLoaderOptions } from './history-view.ts';

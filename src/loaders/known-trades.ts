@@ -1,7 +1,7 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import { UpstreamBadShapeError } from '../errors.ts';
-import { ancestors } from '../history/followed-heads.ts';
+import { ancestors } from '../history/branches.ts';
 import type { BesideMemory, RecordedTrade, TradedHeight } from '../history/trade-store.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadTrades } from '../live/chain/head-trades.ts';

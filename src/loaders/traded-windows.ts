@@ -2,7 +2,7 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type Candle, type CandleInterval, INTERVAL_MS, openTimeOf } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import { addTraded, NOTHING_TRADED, type Traded } from '../domain/reserves.ts';
-import { tradedBy, type Volume } from '../domain/trade.ts';
+import { sumVolumes, tradedBy, type Volume, volumeOf } from '../domain/trade.ts';
 import type { RecordedTrade, RecordedVolumes, TradedHeight, TradedInterval } from '../history/trade-store.ts';
 import type { BlockInMemory, KnownTrades } from './known-trades.ts';
 
@@ -32,12 +32,8 @@ export function toVolumes(
   const isFromStart = before?.beaconHeight === first.beaconHeight - 1;
   // All blocks of the window are above that one.
   const isComplete = before !== undefined && value.heights + later.length === upTo - before.beaconHeight;
-  const volumes = new Map(value.volumes);
-  for (const trade of later.flatMap(({ trades = [] }) => trades)) {
-    const { trades, ...traded } = volumes.get(trade.poolId) ?? NO_VOLUME;
-    volumes.set(trade.poolId, { ...addTraded(traded, tradedBy(trade)), trades: trades + 1 });
-  }
-  return { since: isFromStart ? after : first.time, isComplete, volumes };
+  const trades = later.flatMap(({ trades = [] }) => trades.map((trade) => [trade.poolId, volumeOf(trade)] as const));
+  return { since: isFromStart ? after : first.time, isComplete, volumes: sumVolumes([...value.volumes, ...trades]) };
 }
 
 function byHeight(blocks: readonly (TradedHeight | undefined)[]): readonly TradedHeight[] {

@@ -1,6 +1,6 @@
 import type { AnyUpstream } from '../errors.ts';
 import type { RedisWatcher } from '../fleet/redis.ts';
-import type { HistoryWatcher } from '../history/database-health.ts';
+import type { HistoryWatcher } from '../history/recorder-database.ts';
 import type { Watcher } from '../live/broadcast/follower.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadWatcher } from '../live/chain/head-follower.ts';

@@ -124,7 +124,7 @@ test('only the recorder writes, and the others see it', async () => {
   await b.addHeads(0, 5);
   await until(async () => (await query("SELECT 1 FROM pg_tables WHERE tablename = 'heights'")).length === 1);
   expect(await b.history.coverage(0)).toBeUndefined();
-  expect(b.recorder.status()).toMatchObject({ waiting: 3, errors: 0 });
+  expect(b.history.status()).toMatchObject({ waiting: 3, databaseErrors: 0 });
 
   const recorded: (number | undefined)[] = [];
   b.history.onRecorded(() => recorded.push(b.last()));
@@ -136,7 +136,7 @@ test('only the recorder writes, and the others see it', async () => {
   expect(recorded).toEqual([FIRST_HEIGHT + 2]);
   expect(b.history.version()).toBe(version + 1);
   expect(b.history.fills()).toBe(0);
-  expect(b.recorder.status().waiting).toBe(1);
+  expect(b.history.status().waiting).toBe(1);
   expect(b.history.unrecorded().map(({ beaconHeight }) => beaconHeight - FIRST_HEIGHT)).toEqual([0, 1, 2, 3, 4, 5, 6]);
   const candles = { poolIds: headAt(0).exchange.directory.ids, interval: 'ONE_MINUTE', last: 5 } as const;
   expect(await b.history.candles({ ...candles, upTo: FIRST_HEIGHT + 2 })).toEqual(

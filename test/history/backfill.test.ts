@@ -1,7 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createBackfill } from '../../src/history/backfill.ts';
+import { createBackfill, heightsToRead } from '../../src/history/backfill.ts';
 import { QUICK } from '../../src/history/filler.ts';
-import { heightsToRead } from '../../src/history/missing-heights.ts';
 import { HistoryDatabaseError } from '../../src/history/store.ts';
 import { createPoolCounts } from '../../src/live/chain/pool-counts.ts';
 import { exchangeStateOf, poolOf, tokenId } from '../domain/pools.ts';

@@ -1,0 +1,123 @@
+import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { type Coverage, HistoryDatabaseError, type HistoryStore, type RecordedHeight } from './store.ts';
+import type { TradeCoverage } from './trade-store.ts';
+
+/** `refused` if only the operator can resolve the problem of the database. */
+export type RecorderState = 'starting' | 'recording' | 'failing' | 'refused';
+
+/** Is notified when the database begins to fail, and when it works again: once each. */
+export type HistoryWatcher = {
+  failed(error: unknown): void;
+  recovered(): void;
+  /** The database cannot be used until the operator has resolved its problem. */
+  refused(error: unknown): void;
+  /** Final heights were dropped, because too many waited. They are read from the node later. */
+  dropped(heights: number): void;
+  /** These heights do not fit to the recorded ones: a node has shown a branch of the chain. */
+  leftOut(heights: readonly BeaconHeight[]): void;
+  /** These recorded heights were of a branch that was given up. The heights of the chain are read from the node later. */
+  deleted(heights: readonly BeaconHeight[]): void;
+};
+
+/** The gaps that show whether a missing height was recorded. */
+const GAPS_COMPARED = 8;
+
+/** Creates what the recorder knows of a database: how its operations go, and what was recorded in it when it was last looked at. */
+export function createRecorderDatabase(
+  store: Pick<HistoryStore, 'coverage' | 'recentBlocks' | 'tradeCoverage'>,
+  watcher: HistoryWatcher,
+) {
+  const listeners: (() => void)[] = [];
+  let state: RecorderState = 'starting';
+  let errors = 0;
+  let isStopped = false;
+  let coverage: Coverage | undefined;
+  let version = 0;
+  let fills = 0;
+  let isBeingFilled = false;
+  let tradeCoverage: TradeCoverage | undefined;
+  let tradesVersion = 0;
+
+  async function use<T>(operation: () => Promise<T>): Promise<T> {
+    try {
+      const result = await operation();
+      if (state === 'failing') watcher.recovered();
+      if (state !== 'refused') state = 'recording';
+      return result;
+    } catch (error) {
+      // Whatever is under way when the gateway stops fails.
+      if (isStopped) throw error;
+      errors += 1;
+      const isPermanent = error instanceof HistoryDatabaseError && error.isPermanent;
+      if (isPermanent && state !== 'refused') watcher.refused(error);
+      else if (state === 'recording' || state === 'starting') watcher.failed(error);
+      state = isPermanent || state === 'refused' ? 'refused' : 'failing';
+      throw error;
+    }
+  }
+
+  async function isRecorded({ beaconHeight, hash, time }: RecordedHeight): Promise<boolean> {
+    const [last] = await store.recentBlocks({ upTo: beaconHeight, last: 1 });
+    return last?.beaconHeight === beaconHeight && last.hash === hash && last.time === time;
+  }
+
+  async function lookAtTrades(): Promise<void> {
+    const after = await store.tradeCoverage();
+    if (JSON.stringify(after) !== JSON.stringify(tradeCoverage)) tradesVersion += 1;
+    tradeCoverage = after;
+  }
+
+  async function look(): Promise<void> {
+    await lookAtTrades();
+    const before = coverage;
+    const after = await store.coverage(GAPS_COMPARED);
+    // A branch may have been deleted.
+    const isReplaced = before !== undefined && !(await isRecorded(before.last));
+    coverage = after;
+    const isHigher = (after?.last.beaconHeight ?? 0) > (before?.last.beaconHeight ?? 0);
+    isBeingFilled = isReplaced || hasFilled(before, after);
+    if (isBeingFilled) fills += 1;
+    if (isHigher || isBeingFilled) version += 1;
+    if (isHigher) for (const listener of listeners) listener();
+  }
+
+  return {
+    /** Runs an operation of the database, and notes how it went. */
+    use,
+    state: () => state,
+    /** Number of operations that failed. */
+    errors: () => errors,
+    /** Whatever fails from now on is not noted, because the gateway stops. */
+    stop() {
+      isStopped = true;
+    },
+    /** Looks at what is recorded, by this gateway or by another one of the database. @throws HistoryDatabaseError */
+    look: () => use(look),
+    /** The same for trades alone. */
+    lookAtTrades: () => use(lookAtTrades),
+    /** Whether the last look has shown that heights below the highest one were recorded. */
+    isBeingFilled: () => isBeingFilled,
+    recorded: {
+      /** `undefined` if nothing is recorded, or it is not known. */
+      coverage: () => coverage,
+      /** Of which blocks the trades are recorded; `undefined` if of none, or it is not known. */
+      tradeCoverage: () => tradeCoverage,
+      /** Changes each time something has been recorded, or a branch was deleted. What was read before may then be different. */
+      version: () => version,
+      /** Changes as `version`, but not for heights above all others. */
+      fills: () => fills,
+      /** Changes each time the trades of blocks have been recorded or deleted. */
+      tradesVersion: () => tradesVersion,
+      /** Calls a function each time when a height above all others has been recorded. */
+      onRecorded: (listener: () => void): void => void listeners.push(listener),
+    },
+  };
+}
+
+/** Whether heights below the highest one were recorded between two looks: heights above it change no gap. */
+function hasFilled(before: Coverage | undefined, after: Coverage | undefined): boolean {
+  if (before === undefined || after === undefined) return false;
+  const missing = ({ first, last, heights, gaps }: Coverage) =>
+    JSON.stringify([first.beaconHeight, last.beaconHeight - first.beaconHeight + 1 - heights, gaps]);
+  return missing(before) !== missing(after);
+}

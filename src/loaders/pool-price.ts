@@ -7,7 +7,7 @@ import { priceOfToken1, priceOfToken2, type TokenFormula, tokenPrice } from '../
 import type { Reserves } from '../domain/reserves.ts';
 import type { TokenId, TokenList } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
-import { requireBetween } from './argument-ranges.ts';
+import { requireBetween } from './arguments.ts';
 import type { ExchangeLoader } from './exchange.ts';
 import type { TokenLoader } from './token.ts';
 

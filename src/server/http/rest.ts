@@ -14,8 +14,7 @@ import {
   readSymbolParameter,
   readTradesParameters,
 } from '../../rest/parameters.ts';
-import { OPEN_API_PATH, REST_PREFIX, restBase, restPaths, UDF_PREFIX } from '../../rest/paths.ts';
-import type { RestApi } from '../../rest/rest-api.ts';
+import { OPEN_API_PATH, REST_PREFIX, type RestApi, restPaths, UDF_PREFIX } from '../../rest/rest-api.ts';
 import { UDF_CONFIG } from '../../rest/udf.ts';
 import type { Requester } from '../../upstream/fair-queue.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
@@ -184,7 +183,7 @@ export function createRestRoutes(options: RestOptions): RestRoutes {
   }
 
   return {
-    base: restBase(partner),
+    base: paths.base,
     routes,
     at(path) {
       if (!path.startsWith(REST_PREFIX) && !path.startsWith(UDF_PREFIX)) return undefined;

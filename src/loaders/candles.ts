@@ -156,8 +156,8 @@ export function createCandleLoader(view: HistoryView) {
     const { interval, from, to } = args;
     const last = args.last ?? DEFAULT_CANDLES;
     requireWithin(options.maxCandles, 'last', last);
-    const priceOf = createPriceOfBase(pool, args, tokens, pool.token2Id);
-    const inversePriceOf = createPriceOfBase(pool, args, tokens, pool.token1Id);
+    const priceOf = createPriceOfBase(pool, args, tokens.list, pool.token2Id);
+    const inversePriceOf = createPriceOfBase(pool, args, tokens.list, pool.token1Id);
     const decimals1 = args.decimals1 ?? tokens.decimalsOf(pool.token1Id);
     const decimals2 = args.decimals2 ?? tokens.decimalsOf(pool.token2Id);
     const found = await load(pool, { interval, from: from ?? undefined, to: to ?? undefined, last });

@@ -5,7 +5,6 @@ import type { ExchangeParams } from '../domain/exchange-params.ts';
 import type { Instant } from '../domain/instant.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { cutPage, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
-import type { PoolGraph } from '../domain/pool-graph.ts';
 import type { PoolOrder } from '../domain/pool-order.ts';
 import {
   type ExchangeVersion,
@@ -44,10 +43,7 @@ export const DEFAULT_ORDER: PoolPairOrder = 'NON_EMPTY_FIRST';
 const NO_ORDERS: readonly PoolOrder[] = [];
 
 /** All pools of the exchange in one state. They are pinned to its height if that was named. */
-export type PoolsOfState = Pick<StatePools, 'at' | 'swaps'> & {
-  readonly exchange: ExchangeState;
-  graph(): PoolGraph;
-};
+export type PoolsOfState = Pick<StatePools, 'exchange' | 'at' | 'graph' | 'swaps'>;
 
 /** The pools of the exchange for one response, at its height or at an earlier one. */
 export class ExchangeLoader {
@@ -138,12 +134,7 @@ export class ExchangeLoader {
 
   /** Returns without a promise only at the height of the response. @throws HeightNotAvailableError, UpstreamError */
   allPools(at?: BeaconHeight | null): MaybePromise<PoolsOfState> {
-    const { pools } = this.#inputs.sources;
-    return andThen(this.#state(at), (exchange) => ({
-      ...this.#poolsOf(exchange, at),
-      exchange,
-      graph: () => pools.graphOf(exchange.directory),
-    }));
+    return andThen(this.#state(at), (exchange) => this.#poolsOf(exchange, at));
   }
 
   /**

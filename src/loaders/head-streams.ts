@@ -9,7 +9,6 @@ import {
   placeOfKey,
   selectPlaces,
 } from '../domain/pool-selection.ts';
-import { priceOfToken2 } from '../domain/price.ts';
 import { type CrossedBound, crossedBound } from '../domain/price-change.ts';
 import type { TokenList } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
@@ -19,7 +18,7 @@ import type { CandleMoment } from './closed-intervals.ts';
 import { readPoolId } from './exchange.ts';
 import { reservesIn } from './history-view.ts';
 import type { PoolCache } from './pool-cache.ts';
-import { noPool, poolPrice } from './pool-price.ts';
+import { createPriceOfBase, noPool } from './pool-price.ts';
 import {
   createResumableStream,
   createSourceStream,
@@ -205,6 +204,5 @@ function requireKnownDecimals({ tokens }: Sources, { token1Id, token2Id }: PoolK
 
 /** The price of a pool at a head; `undefined` if it has none, or if the pool does not exist there. */
 function priceIn(tokens: TokenList, head: Head, pool: PoolPair): number | undefined {
-  const reserves = reservesIn(head, pool);
-  return reserves && poolPrice((_pool, d1, d2) => priceOfToken2(reserves, d1, d2), pool, {}, tokens);
+  return createPriceOfBase(pool, {}, tokens, pool.token2Id)(reservesIn(head, pool));
 }

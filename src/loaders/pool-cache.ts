@@ -29,13 +29,20 @@ export function createPoolCache(tokenList?: () => object) {
   let others: readonly StatePools[] = [];
   const graphs = new WeakMap<PoolDirectory, PoolGraph>();
 
+  /** The graph of the pools of a directory. States that share a directory share it, for as long as they exist. */
+  function graphOf(directory: PoolDirectory): PoolGraph {
+    const graph = graphs.get(directory) ?? toPoolGraph(directory);
+    graphs.set(directory, graph);
+    return graph;
+  }
+
   function get(state: ExchangeState, isPinned: boolean): StatePools {
-    if (newest?.state === state && !isPinned) return newest;
-    const found = others.find((each) => each.state === state && each.isPinned === isPinned);
-    const used = found ?? createStatePools(state, isPinned);
+    if (newest?.exchange === state && !isPinned) return newest;
+    const found = others.find((each) => each.exchange === state && each.isPinned === isPinned);
+    const used = found ?? createStatePools(state, isPinned, graphOf);
     // Some clients read the version that does not trade.
-    const isTrading = state.v3 !== undefined || newest?.state.v3 === undefined;
-    const isNewest = !isPinned && isTrading && state.beaconHeight >= (newest?.state.beaconHeight ?? 0);
+    const isTrading = state.v3 !== undefined || newest?.exchange.v3 === undefined;
+    const isNewest = !isPinned && isTrading && state.beaconHeight >= (newest?.exchange.beaconHeight ?? 0);
     const usedLast = isNewest ? newest : used;
     if (isNewest) newest = used;
     const rest = others.filter((each) => each !== used);
@@ -43,9 +50,9 @@ export function createPoolCache(tokenList?: () => object) {
     return used;
   }
 
-  function isOf({ state, isPinned }: StatePools, pool: PoolPair): boolean {
-    const isOfVersion = (state.v3 === undefined) === (pool.v3 === undefined);
-    return isOfVersion && state.beaconHeight === pool.beaconHeight && isPinned === (pool.isPinned ?? false);
+  function isOf({ exchange, isPinned }: StatePools, pool: PoolPair): boolean {
+    const isOfVersion = (exchange.v3 === undefined) === (pool.v3 === undefined);
+    return isOfVersion && exchange.beaconHeight === pool.beaconHeight && isPinned === (pool.isPinned ?? false);
   }
 
   function dropJsonOfOldTokens(tokens: object): void {
@@ -59,12 +66,7 @@ export function createPoolCache(tokenList?: () => object) {
     of: (state: ExchangeState) => get(state, false),
     /** The same with each pool at its height for ever. */
     pinned: (state: ExchangeState) => get(state, true),
-    /** The graph of the pools of a directory. States that share a directory share it, for as long as they exist. */
-    graphOf(directory: PoolDirectory): PoolGraph {
-      const graph = graphs.get(directory) ?? toPoolGraph(directory);
-      graphs.set(directory, graph);
-      return graph;
-    },
+    graphOf,
     /** The JSON of the pools of this pool's state; `undefined` if the state was dropped. */
     jsonOf(pool: PoolPair): PoolJsonCache | undefined {
       if (tokenList !== undefined) dropJsonOfOldTokens(tokenList());
@@ -77,21 +79,25 @@ export function createPoolCache(tokenList?: () => object) {
 /** Lists of one state: 4 bytes for each pool in them. */
 const MAX_LISTS = 8;
 
-function createStatePools(state: ExchangeState, isPinned: boolean) {
-  const pools = Array<PoolPair | undefined>(poolCount(state));
+function createStatePools(
+  exchange: ExchangeState,
+  isPinned: boolean,
+  graphOf: (directory: PoolDirectory) => PoolGraph,
+) {
+  const pools = Array<PoolPair | undefined>(poolCount(exchange));
   const lists = new LRUCache<string, PoolPairList>({ max: MAX_LISTS });
   let swaps: ExchangeSwaps | undefined;
 
   function at(place: number): PoolPair {
     const known = pools[place];
     if (known !== undefined) return known;
-    const pool = isPinned ? pin(poolPairAt(state, place)) : poolPairAt(state, place);
+    const pool = isPinned ? pin(poolPairAt(exchange, place)) : poolPairAt(exchange, place);
     pools[place] = pool;
     return pool;
   }
 
   return {
-    state,
+    exchange,
     isPinned,
     /** The pool at a place of the directory: always the same object. */
     at,
@@ -100,13 +106,14 @@ function createStatePools(state: ExchangeState, isPinned: boolean) {
       const anyTokenOf = filter.anyTokenOf && [...filter.anyTokenOf].sort();
       const poolIds = filter.poolIds && [...filter.poolIds].sort();
       const name = `${order}:${filterFingerprint({ ...filter, anyTokenOf, poolIds })}`;
-      const list = lists.get(name) ?? selectPoolPairs(state, filter, order, at);
+      const list = lists.get(name) ?? selectPoolPairs(exchange, filter, order, at);
       lists.set(name, list);
       return list;
     },
+    graph: () => graphOf(exchange.directory),
     /** The trades through the pools, of a state of V3. */
     swaps(): ExchangeSwaps {
-      swaps ??= new ExchangeSwaps(state);
+      swaps ??= new ExchangeSwaps(exchange);
       return swaps;
     },
     json: createPoolJsonCache(),

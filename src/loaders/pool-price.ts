@@ -43,11 +43,11 @@ export type PriceOf = (reserves: Reserves | undefined) => number | undefined;
 export function createPriceOfBase(
   pool: PoolPair,
   args: DecimalsArguments,
-  tokens: TokenLoader,
+  tokens: TokenList,
   baseId: TokenId,
 ): PriceOf {
   const formula = baseId === pool.token1Id ? priceOfToken1 : priceOfToken2;
-  return (reserves) => reserves && poolPrice((_pool, d1, d2) => formula(reserves, d1, d2), pool, args, tokens.list);
+  return (reserves) => reserves && poolPrice((_pool, d1, d2) => formula(reserves, d1, d2), pool, args, tokens);
 }
 
 /**

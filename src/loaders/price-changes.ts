@@ -147,7 +147,7 @@ export function createPriceChangeLoader(view: HistoryView) {
         if (start === undefined || start.beaconHeight > pool.beaconHeight) return undefined;
         const from = reservesIn(start, pool);
         const isInverse = baseId === pool.token1Id;
-        return { start, from, pool, priceOf: createPriceOfBase(pool, args, tokens, baseId), isInverse };
+        return { start, from, pool, priceOf: createPriceOfBase(pool, args, tokens.list, baseId), isInverse };
       });
     },
     /**
@@ -173,7 +173,7 @@ export function createPriceChangeLoader(view: HistoryView) {
       const hours = args.hours ?? DEFAULT_HOURS;
       const points = args.points ?? DEFAULT_POINTS;
       requireWithin(options.maxHistoryHours, 'hours', hours);
-      const priceOf = createPriceOfBase(pool, args, tokens, baseId);
+      const priceOf = createPriceOfBase(pool, args, tokens.list, baseId);
       const end = view.timeOf(pool);
       if (end === undefined) return [...Array<undefined>(points - 1), priceOf(pool)];
       const before = await loadMoments(pool, { points, hours, end });

@@ -7,11 +7,10 @@ import { schema } from '../graphql/schema.ts';
 import { createHistoryStore } from '../history/store-client.ts';
 import { createClosedIntervals } from '../loaders/closed-intervals.ts';
 import { createDivergenceRankings } from '../loaders/divergence-ranking.ts';
+import { createHistoryCache } from '../loaders/history-cache.ts';
 import { createPoolCache, createUsdPrices } from '../loaders/pool-cache.ts';
 import type { Sources } from '../loaders/sources.ts';
 import { createTokenCount } from '../loaders/token.ts';
-import { createTradesAtHead } from '../loaders/trades-at-head.ts';
-import { createWindowStarts } from '../loaders/window-starts.ts';
 import type { Log } from '../logging/log.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { createGatewayServer } from '../server/gateway-server.ts';
@@ -151,8 +150,7 @@ export function createApp({
     pools,
     usdPrices: createUsdPrices(config.usdTokens, pools),
     divergences: createDivergenceRankings(followed),
-    windowStarts: createWindowStarts(recording.sources.history, recording.sources.historyQueue),
-    tradesAtHead: createTradesAtHead(recording.sources.history),
+    historyCache: createHistoryCache(recording.sources.history, recording.sources.historyQueue),
     closedIntervals: createClosedIntervals(nodes.sources.head, recording.sources.history),
     tokenCount: createTokenCount(followed),
   };

@@ -1,10 +1,10 @@
 import { type GraphQLField, getNamedType, getNullableType, isLeafType, isListType } from 'graphql';
 import { poolCount, versionOf } from '../domain/exchange.ts';
 import type { Market, Pair } from '../domain/market.ts';
+import { DEFAULT_PAGE_SIZE } from '../loaders/arguments.ts';
 import { DEFAULT_STEPS } from '../loaders/depth.ts';
 import type { PairFilterInput } from '../loaders/market.ts';
 import { DEFAULT_DEPTH, type Depth } from '../loaders/order-book.ts';
-import { DEFAULT_PAGE_SIZE } from '../loaders/page-arguments.ts';
 import { DEFAULT_MAX_HOPS, type QuoteArguments } from '../loaders/quote.ts';
 import type { Service } from './context.ts';
 import {

@@ -1,5 +1,4 @@
 import { toDecimal } from '../domain/amount.ts';
-import type { BeaconHeight } from '../domain/beacon-height.ts';
 import {
   areSettled,
   type Candle,
@@ -18,11 +17,11 @@ import type { PoolKey } from '../domain/pool-selection.ts';
 import type { Traded } from '../domain/reserves.ts';
 import { BadUserInputError, HistoryUnavailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
-import { requireAtLeast, requireWithin } from './argument-ranges.ts';
+import { requireAtLeast, requireWithin } from './arguments.ts';
 import type { CandleMoment } from './closed-intervals.ts';
-import { createPoolBatches, type HistoryReads, reservesIn } from './history-view.ts';
+import { createPoolBatches, type HistoryView, type PoolsAtHeight, reservesIn } from './history-view.ts';
+import { rangeAround, type TradedIn, toExactIntervals } from './known-trades.ts';
 import { createPriceOfBase, type DecimalsArguments, noPool, type PriceOf, requireDecimals } from './pool-price.ts';
-import { type ExactIntervals, rangeAround, toExactIntervals } from './traded-windows.ts';
 
 /** What was traded in an interval, in smallest units and in whole tokens. */
 export type CandleVolumes = Traded & {
@@ -44,7 +43,6 @@ export type PricedCandle = Candle & {
   volumes(): MaybePromise<CandleVolumes>;
 };
 
-/** The arguments of `PoolPair.candles`. */
 type CandlesArguments = DecimalsArguments & {
   readonly interval: CandleInterval;
   readonly from?: Instant | null | undefined;
@@ -64,73 +62,61 @@ export function requireCandleArguments(args: CandlesArguments): void {
   requireAtLeast(1, 'last', last);
 }
 
-/** Candles of one pool. */
-type CandlesKey = CandleRange & { readonly interval: CandleInterval; readonly pool: PoolPair };
+type CandlesRange = CandleRange & Pick<CandlesArguments, 'interval'>;
 
-/** What was traded in the intervals of candles of one pool. */
-type ExactKey = ReturnType<typeof rangeAround> & Pick<CandlesKey, 'interval' | 'pool'>;
-
-/** The newest recorded height, and the heads in memory. */
-type Recorded = { readonly recordedTo: BeaconHeight | undefined; readonly heads: readonly Head[] };
+type ReadFrom = Pick<RecordedCandles, 'recordedTo'> &
+  Pick<CandlesRange, 'interval'> & { readonly heads: readonly Head[] };
 
 /** Creates the loader of the candles of the pools of one response. Its methods throw HistoryUnavailableError. */
-export function createCandleLoader({ view, readKnownTrades, tokens, limits }: HistoryReads) {
-  const { history, read } = view;
-  const load = createPoolBatches(
-    ({ pool, interval, from, to, last }: CandlesKey) => `${pool.beaconHeight} ${interval} ${from} ${to} ${last}`,
-    readCandles,
-  );
+export function createCandleLoader(view: HistoryView) {
+  const { history, read, versions, tokens, options } = view;
+  const load = createPoolBatches(readCandles);
+  const loadExact = createPoolBatches(readExact);
 
-  const loadExact = createPoolBatches(
-    ({ pool, interval, from, to }: ExactKey) => `${pool.beaconHeight} ${interval} ${from} ${to}`,
-    readExact,
-  );
-
-  /** Reads the trades of pools of one height in the intervals of candles. */
-  async function readExact(keys: readonly ExactKey[]): Promise<ExactIntervals[]> {
-    const [{ pool, interval, from, to }] = keys as [ExactKey];
+  async function readExact(
+    pools: PoolsAtHeight,
+    { interval, from, to }: ReturnType<typeof rangeAround> & Pick<CandlesRange, 'interval'>,
+  ): Promise<TradedIn[]> {
+    const [pool] = pools;
     const upTo = pool.beaconHeight;
     const version = history.tradesVersion();
-    const poolIds = keys.map((key) => poolPairId(key.pool));
-    const known = await readKnownTrades(
+    const poolIds = pools.map(poolPairId);
+    const known = await view.readKnownTrades(
       pool,
       (memoryFrom) => history.tradedIntervals({ poolIds, interval, from, to, upTo, memoryFrom }),
       { isNeeded: ({ time }) => time >= from && time < to, isNewestNeeded: false },
     );
     const exact = toExactIntervals(known, { interval, upTo });
-    // Only missing trades can be recorded later.
-    const onMissing = () => view.dependOnTrades(version);
-    const tradedIn: ExactIntervals['tradedIn'] = (candle, poolId) => {
-      const traded = exact.tradedIn(candle, poolId);
-      if (traded === undefined) onMissing();
+    return pools.map(() => (candle, poolId) => {
+      const traded = exact(candle, poolId);
+      // Only missing trades can be recorded later.
+      if (traded === undefined) versions.trades.depend(version);
       return traded;
-    };
-    return keys.map(() => ({ tradedIn }));
+    });
   }
 
-  /** Reads the candles of pools of one height. */
-  async function readCandles(keys: readonly CandlesKey[]): Promise<(readonly Candle[])[]> {
-    const [{ pool, interval, ...range }] = keys as [CandlesKey];
+  async function readCandles(pools: PoolsAtHeight, { interval, ...range }: CandlesRange) {
+    const [pool] = pools;
     const upTo = pool.beaconHeight;
     const version = history.version();
     const newest = view.timeOf(pool);
     const tip = view.tipFrom(upTo);
     // Before the store is read: what is recorded meanwhile is in both.
     const heads = view.headsOf(pool);
-    const poolIds = keys.map((key) => poolPairId(key.pool));
+    const poolIds = pools.map(poolPairId);
     const { value, recordedTo } = await read(() => history.candles({ poolIds, interval, ...range, upTo }));
     const later = heads.filter(({ beaconHeight }) => beaconHeight > (recordedTo ?? 0));
     const recorded = await readNewest(poolIds, value, { recordedTo, interval, heads });
 
-    return keys.map((key, index) => {
+    return pools.map((each, index) => {
       const known = recorded.get(poolIds[index] ?? '') ?? { candles: [], recordedTo, reserves: undefined };
       const inMemory = later.map((head) => {
         const { beaconHeight, time } = head;
-        return { beaconHeight, time, reserves: reservesIn(head, key.pool) };
+        return { beaconHeight, time, reserves: reservesIn(head, each) };
       });
       const extended = extendCandles(known, inMemory, { interval, upTo });
       const found = selectCandles(extended, range).map((candle) => toCandle(candle, interval, { newest, tip }));
-      if (!areSettled(found, range, interval)) view.dependOnVersion(version);
+      if (!areSettled(found, range, interval)) versions.recorded.depend(version);
       return found;
     });
   }
@@ -139,17 +125,16 @@ export function createCandleLoader({ view, readKnownTrades, tokens, limits }: Hi
   async function readNewest(
     poolIds: readonly string[],
     candlesOf: ReadonlyMap<string, RecordedCandles['candles']>,
-    { recordedTo, interval, heads }: Pick<CandlesKey, 'interval'> & Recorded,
+    { recordedTo, interval, heads }: ReadFrom,
   ): Promise<ReadonlyMap<string, RecordedCandles>> {
-    const recorded = new Map<string, RecordedCandles>();
-    const rest: string[] = [];
-    for (const id of poolIds) {
-      const found = candlesOf.get(id) ?? [];
-      const last = found.at(-1);
-      const reserves = last?.lastHeight === recordedTo ? last?.close : undefined;
-      recorded.set(id, { candles: found, recordedTo, reserves });
-      if (reserves === undefined) rest.push(id);
-    }
+    const recorded = new Map(
+      poolIds.map((id): [string, RecordedCandles] => {
+        const candles = candlesOf.get(id) ?? [];
+        const last = candles.at(-1);
+        return [id, { candles, recordedTo, reserves: last?.lastHeight === recordedTo ? last?.close : undefined }];
+      }),
+    );
+    const rest = poolIds.filter((id) => recorded.get(id)?.reserves === undefined);
     const newestHead = heads.at(-1)?.beaconHeight ?? 0;
     if (rest.length === 0 || recordedTo === undefined || newestHead <= recordedTo) return recorded;
     // The heights of its interval are the same for all pools. A new pool has no candle of it, so it must be one that is recorded.
@@ -161,10 +146,8 @@ export function createCandleLoader({ view, readKnownTrades, tokens, limits }: Hi
       read(() => history.candles({ poolIds: [anyPool], interval, upTo: recordedTo, last: 1 })),
     ]);
     const newest = ofAnyPool.value.get(anyPool)?.at(-1);
-    for (const id of rest) {
-      const { candles: found } = recorded.get(id) as RecordedCandles;
-      recorded.set(id, { candles: found, recordedTo, reserves: reserves.get(id)?.[0], newest });
-    }
+    for (const id of rest)
+      recorded.set(id, { candles: candlesOf.get(id) ?? [], recordedTo, reserves: reserves.get(id)?.[0], newest });
     return recorded;
   }
 
@@ -172,20 +155,19 @@ export function createCandleLoader({ view, readKnownTrades, tokens, limits }: Hi
   async function candles(pool: PoolPair, args: CandlesArguments): Promise<readonly PricedCandle[]> {
     const { interval, from, to } = args;
     const last = args.last ?? DEFAULT_CANDLES;
-    requireWithin(limits.maxCandles, 'last', last);
-    const key = { pool, interval, from: from ?? undefined, to: to ?? undefined, last };
-    const priceOf = createPriceOfBase(pool, args, tokens, pool.token2Id);
-    const inversePriceOf = createPriceOfBase(pool, args, tokens, pool.token1Id);
+    requireWithin(options.maxCandles, 'last', last);
+    const priceOf = createPriceOfBase(pool, args, tokens.list, pool.token2Id);
+    const inversePriceOf = createPriceOfBase(pool, args, tokens.list, pool.token1Id);
     const decimals1 = args.decimals1 ?? tokens.decimalsOf(pool.token1Id);
     const decimals2 = args.decimals2 ?? tokens.decimalsOf(pool.token2Id);
-    const found = await load(key);
-    let intervals: MaybePromise<ExactIntervals> | undefined;
-    const exactIntervals = () => {
-      intervals ??= loadExact({ pool, interval, ...rangeAround(found, interval) }).then((loaded) => {
-        intervals = loaded;
+    const found = await load(pool, { interval, from: from ?? undefined, to: to ?? undefined, last });
+    let tradedIn: MaybePromise<TradedIn> | undefined;
+    const loadTradedIn = () => {
+      tradedIn ??= loadExact(pool, { interval, ...rangeAround(found, interval) }).then((loaded) => {
+        tradedIn = loaded;
         return loaded;
       });
-      return intervals;
+      return tradedIn;
     };
     const toVolumes = (candle: Candle, exact: Traded | undefined): CandleVolumes => {
       const { traded1, traded2 } = exact ?? candle;
@@ -196,7 +178,7 @@ export function createCandleLoader({ view, readKnownTrades, tokens, limits }: Hi
       const volumes = () =>
         pool.v3 === undefined
           ? toVolumes(candle, undefined)
-          : andThen(exactIntervals(), ({ tradedIn }) => toVolumes(candle, tradedIn(candle, poolPairId(pool))));
+          : andThen(loadTradedIn(), (traded) => toVolumes(candle, traded(candle, poolPairId(pool))));
       return { ...candle, poolId: pool.v3?.poolId, priceOf, inversePriceOf, volumes };
     });
   }

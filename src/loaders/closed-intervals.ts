@@ -10,17 +10,13 @@ import { isFarAhead } from '../live/chain/recent-heads.ts';
 
 /** One candle of a subscription to candles. */
 export type CandleMoment = {
-  /** The head that is current. */
   readonly head: Head;
   /** The `openTime` of an interval that is closed; `undefined` for the current candle. */
   readonly closed: Instant | undefined;
 };
 
 /** Which intervals are closed: a later block is known, and the last height of the interval is final. */
-export type ClosedIntervals = {
-  /** The changes up to a head since the height that a subscriber received last: closed candles first, then the current candle. */
-  momentsAt(head: Head, interval: CandleInterval, after: BeaconHeight | undefined): readonly CandleMoment[];
-};
+export type ClosedIntervals = ReturnType<typeof createClosedIntervals>;
 
 /** Closed candles that a subscriber gets at most after a head. */
 const MAX_CLOSED = 64;
@@ -32,7 +28,7 @@ const MAX_HEIGHTS = 4_096;
 export function createClosedIntervals(
   follower: Pick<HeadFollower, 'current' | 'subscribe'>,
   history: Pick<History, 'unrecorded'>,
-): ClosedIntervals {
+) {
   /** The heights that were seen last, ascending. */
   const seen: Pick<Head, 'beaconHeight' | 'time'>[] = [];
   let isFollowing = false;
@@ -65,7 +61,8 @@ export function createClosedIntervals(
   }
 
   return {
-    momentsAt(head, interval, after) {
+    /** The changes up to a head since the height that a subscriber received last: closed candles first, then the current candle. */
+    momentsAt(head: Head, interval: CandleInterval, after: BeaconHeight | undefined): readonly CandleMoment[] {
       follow();
       // The subscriber may be notified of the head earlier.
       if (head === follower.current()) see(head);

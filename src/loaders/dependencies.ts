@@ -31,7 +31,6 @@ export class Dependencies {
     this.dependOn(read, value, expectedUntil);
   }
 
-  /** Notes that the response contains data of a final height. */
   includeFinalHeight(): void {
     this.#hasFinalHeight = true;
   }
@@ -47,7 +46,6 @@ export class Dependencies {
     return value;
   }
 
-  /** Whether the response is valid at that moment. */
   areCurrent(now: Instant): boolean {
     return now < this.#expiresAt && this.#sources.every(({ read, value }) => read() === value);
   }
@@ -79,7 +77,6 @@ export class Dependencies {
   }
 }
 
-/** A source with the value that it had when it was read. */
 type Source = {
   readonly read: () => unknown;
   readonly value: unknown;

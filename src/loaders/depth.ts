@@ -3,7 +3,7 @@ import type { Pair } from '../domain/market.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
-import { requireBetween } from './argument-ranges.ts';
+import { requireBetween } from './arguments.ts';
 import type { Loaders } from './loaders.ts';
 import { pairPrice } from './pool-price.ts';
 

@@ -10,7 +10,7 @@ import {
 import { midPrice, type OrderBook } from '../domain/order-book.ts';
 import { basePrice, tokenPrice } from '../domain/price.ts';
 import type { TokenList } from '../domain/token.ts';
-import { createBroadcast, onEach, type Subscribe, type Subscription } from '../live/broadcast/broadcast.ts';
+import { createBroadcast, onEach, type Subscriber, type Subscription } from '../live/broadcast/broadcast.ts';
 import { createTurnLimit } from '../live/broadcast/turn-limit.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
@@ -18,7 +18,6 @@ import type { MarketFollower } from '../live/market/lists.ts';
 import type { OrderBooks } from '../live/market/order-books.ts';
 import type { TokenSource } from '../live/tokens.ts';
 
-/** A pair, and how far its sources differ. */
 type RankedPair = { readonly pair: Pair & { readonly divergence: Divergence }; readonly maxPercent: number };
 
 /** The pairs with a divergence at one height, the largest first. Equal ones are in the order of the host. */
@@ -34,19 +33,7 @@ export type RankingInputs = {
 };
 
 /** The ranking of pairs by divergence. It is computed once for all clients. */
-export type DivergenceRankings = {
-  /** The ranking of these inputs. The same inputs, one after another, have the same ranking object. */
-  rank(inputs: RankingInputs): Promise<DivergenceRanking>;
-  /**
-   * Sends the ranking of the newest data first, then that of each new head and of each response with pairs or tickers. Nothing
-   * is computed without subscribers.
-   */
-  subscribe: Subscribe<DivergenceRanking>;
-  /** How many subscribers there are. */
-  subscribers(): number;
-  /** How many rankings were skipped by slow subscribers. */
-  skippedValues(): number;
-};
+export type DivergenceRankings = ReturnType<typeof createDivergenceRankings>;
 
 type RankingSources = {
   readonly head: Pick<HeadFollower, 'current' | 'subscribe'>;
@@ -56,7 +43,7 @@ type RankingSources = {
 };
 
 /** Creates the rankings; none is computed yet. */
-export function createDivergenceRankings(sources: RankingSources): DivergenceRankings {
+export function createDivergenceRankings(sources: RankingSources) {
   const { head, market, orderBooks } = sources;
   let known: { readonly inputs: AllInputs; readonly ranking: Promise<DivergenceRanking> } | undefined;
   let latest = createBroadcast<DivergenceRanking>();
@@ -66,6 +53,7 @@ export function createDivergenceRankings(sources: RankingSources): DivergenceRan
   let isRanking = false;
   let isOutdated = false;
 
+  /** The ranking of these inputs. The same inputs, one after another, have the same ranking object. */
   function rank(inputs: RankingInputs): Promise<DivergenceRanking> {
     const all = { ...inputs, tokens: sources.tokens.current() };
     if (known === undefined || !areSame(known.inputs, all)) known = { inputs: all, ranking: rankPairs(all) };
@@ -114,7 +102,11 @@ export function createDivergenceRankings(sources: RankingSources): DivergenceRan
 
   return {
     rank,
-    subscribe(subscriber) {
+    /**
+     * Sends the ranking of the newest data first, then that of each new head and of each response with pairs or tickers. Nothing
+     * is computed without subscribers.
+     */
+    subscribe(subscriber: Subscriber<DivergenceRanking>): Subscription {
       if (followed.length === 0) follow();
       const subscription = latest.subscribe(subscriber);
       return {

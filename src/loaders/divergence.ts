@@ -2,11 +2,12 @@ import { maxPercent, type Pair } from '../domain/market.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { midPrice } from '../domain/order-book.ts';
 import { basePrice, tokenPrice } from '../domain/price.ts';
-import { requireAtLeast } from './argument-ranges.ts';
+import { readPageSize, requireAtLeast } from './arguments.ts';
 import type { DivergenceRanking } from './divergence-ranking.ts';
 import type { Loaders } from './loaders.ts';
-import { readPageSize } from './page-arguments.ts';
 import { withPoolOf } from './pool-price.ts';
+import { createSourceStream, type SourceStream, startWith, toSeveral } from './source-stream.ts';
+import type { LoaderInputs } from './sources.ts';
 import { tradedPriceOf } from './trades.ts';
 
 /** The prices of a pair from its three sources. Those of the market-data host are read when a field needs them. */
@@ -20,8 +21,7 @@ export type PairPrices = {
   tradedPrice(): MaybePromise<number | undefined>;
 };
 
-/** The arguments of a list of pairs by divergence. */
-export type DivergenceArguments = {
+type DivergenceArguments = {
   readonly minPercent?: number | null | undefined;
   readonly first?: number | null | undefined;
 };
@@ -68,8 +68,34 @@ export async function divergentPairs(
   return select(await sources.divergences.rank({ head: newest, pairs, tickers, books }));
 }
 
+/**
+ * The same, when they have changed. If an upstream cannot be read, the stream starts with the error and stays open.
+ *
+ * @throws BadUserInputError for arguments that are not valid, UpstreamNotConfiguredError
+ */
+export async function createDivergenceStream(
+  args: DivergenceArguments,
+  { sources, options }: LoaderInputs,
+): Promise<SourceStream<DivergenceRanking, readonly Pair[]>> {
+  const toUpdate = createDivergenceSelector(args, options.maxPageSize);
+  const { head, market, divergences } = sources;
+  const first = Promise.all([head.get(), market.pairs.get(), market.tickers.get()]);
+  const subscribe = toSeveral(divergences.subscribe, () => {
+    // The newest ranking can be of the previous head, while that of the current one is computed. The height of a subscription must
+    // not be below that of an earlier response.
+    const height = head.current()?.beaconHeight ?? 0;
+    return (ranking: DivergenceRanking) => (ranking.head.beaconHeight < height ? [] : [ranking]);
+  });
+  return createSourceStream<DivergenceRanking, readonly Pair[]>({
+    subscribe: await startWith(first, subscribe),
+    toUpdate,
+    skipsEqualUpdates: true,
+    headOf: (ranking) => ranking.head,
+  });
+}
+
 /** Creates the function that selects the pairs that the arguments mean. @throws BadUserInputError */
-export function createDivergenceSelector(
+function createDivergenceSelector(
   { minPercent, first }: DivergenceArguments,
   maxPageSize: number,
 ): (ranking: DivergenceRanking) => readonly Pair[] {

@@ -1,14 +1,6 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { ExchangeParams } from '../domain/exchange.ts';
-import {
-  type ExchangeState,
-  findPlace,
-  placeOf,
-  poolCount,
-  poolPairAt,
-  versionOf,
-  withoutPools,
-} from '../domain/exchange.ts';
+import { type ExchangeState, findPlace, placeOf, poolCount, versionOf, withoutPools } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { cutPage, filterFingerprint, formatCursor, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
@@ -18,17 +10,16 @@ import {
   type PoolName,
   type PoolPair,
   parsePoolPairId,
-  pin,
   poolPairId,
 } from '../domain/pool-pair.ts';
 import type { QuotedPools } from '../domain/quote.ts';
 import type { TokenId } from '../domain/token.ts';
 import type { UsdPrices } from '../domain/usd-prices.ts';
 import { BadUserInputError } from '../errors.ts';
-import { type PageArguments, readPageArguments } from './page-arguments.ts';
+import { type PageArguments, readPageArguments } from './arguments.ts';
 import type { StatePools } from './pool-cache.ts';
-import { createPoolsAtHeights, type PoolsAtHeights, type PoolsAtHeightsOptions } from './pools-at-heights.ts';
-import type { Sources } from './sources.ts';
+import { createPoolsAtHeights, type PoolsAtHeights } from './pools-at-heights.ts';
+import type { ResponseInputs } from './token.ts';
 
 /** A page of pools, and the cursor of each of them. */
 export type PoolPairPage = Page<PoolPair> & { cursorOf(pool: PoolPair): string };
@@ -51,23 +42,18 @@ export const DEFAULT_ORDER: PoolPairOrder = 'NON_EMPTY_FIRST';
 
 const NO_ORDERS: readonly PoolOrder[] = [];
 
-type ExchangeLoaderOptions = PoolsAtHeightsOptions & {
-  readonly sources: Pick<Sources, 'pools' | 'blockTimes' | 'historyQueue' | 'poolOrders'>;
-  readonly options: { readonly maxPageSize: number };
-};
-
 /** The pools of the exchange for one response, at its height or at an earlier one. */
 export class ExchangeLoader {
-  readonly #options: ExchangeLoaderOptions;
+  readonly #inputs: ResponseInputs;
   #poolsAtHeights: PoolsAtHeights | undefined;
 
-  constructor(options: ExchangeLoaderOptions) {
-    this.#options = options;
+  constructor(inputs: ResponseInputs) {
+    this.#inputs = inputs;
   }
 
   /** The version that trades at the height of the response; `undefined` before the first head. */
   version(): MaybePromise<ExchangeVersion | undefined> {
-    return andThen(this.#options.head.described(), (head) => head && versionOf(head.exchange));
+    return andThen(this.#inputs.head.described(), (head) => head && versionOf(head.exchange));
   }
 
   /**
@@ -114,7 +100,7 @@ export class ExchangeLoader {
 
   /** @throws BadUserInputError for a page that does not exist, HeightNotAvailableError, UpstreamError */
   poolPairs(args: PoolPairsArguments): MaybePromise<PoolPairPage> {
-    const { head, options } = this.#options;
+    const { head, options } = this.#inputs;
     const order = args.orderBy ?? DEFAULT_ORDER;
     const filter = filterFingerprint(args.filter ?? {});
     const { request, at } = readPageArguments(args, { filter, order }, options.maxPageSize);
@@ -139,19 +125,13 @@ export class ExchangeLoader {
 
   /** The state of an old node has no orders. */
   async #readOrders(pool: PoolPair): Promise<readonly PoolOrder[]> {
-    const { head, sources, options } = this.#options;
+    const { head, sources, options } = this.#inputs;
     return sources.poolOrders.read(pool, await head.getFor([pool.beaconHeight]), options.requester);
   }
 
   /** Returns without a promise only at the height of the response. @throws HeightNotAvailableError, UpstreamError */
   allPools(at?: BeaconHeight | null): MaybePromise<QuotedPools> {
-    const { pools } = this.#options.sources;
-    return andThen(this.#state(at), (exchange) => ({
-      exchange,
-      at: at == null ? pools.of(exchange).at : (place) => pin(poolPairAt(exchange, place)),
-      graph: () => pools.graphOf(exchange.directory),
-      swaps: () => pools.swapsOf(exchange),
-    }));
+    return andThen(this.#state(at), (exchange) => this.#poolsOf(exchange, at));
   }
 
   /**
@@ -162,7 +142,7 @@ export class ExchangeLoader {
    */
   usdPrices(pool?: PoolPair): MaybePromise<UsdPrices> {
     if (pool?.isPinned) return this.#atHeights().usdPrices.load(pool.beaconHeight);
-    const { sources, tokens } = this.#options;
+    const { sources, tokens } = this.#inputs;
     return andThen(this.#state(), (exchange) => sources.usdPrices(exchange, tokens.list));
   }
 
@@ -173,7 +153,7 @@ export class ExchangeLoader {
    * @throws HeightNotAvailableError, UpstreamError
    */
   async heightAt(time: Instant): Promise<BeaconHeight | undefined> {
-    const { head, sources, options } = this.#options;
+    const { head, sources, options } = this.#inputs;
     const newest = await head.getFor([]);
     const { requester } = options;
     const found = await sources.blockTimes.heightAt(
@@ -190,7 +170,7 @@ export class ExchangeLoader {
 
   /** Created when a field first names a height: most operations name none. */
   #atHeights(): PoolsAtHeights {
-    this.#poolsAtHeights ??= createPoolsAtHeights(this.#options);
+    this.#poolsAtHeights ??= createPoolsAtHeights(this.#inputs);
     return this.#poolsAtHeights;
   }
 
@@ -203,7 +183,7 @@ export class ExchangeLoader {
   #state(at?: BeaconHeight | null, version?: ExchangeVersion | null): MaybePromise<ExchangeState> {
     if (at != null && version === 'V1') return this.#atHeights().v1States.load(at);
     const trading =
-      at == null ? andThen(this.#options.head.get(), ({ exchange }) => exchange) : this.#atHeights().states.load(at);
+      at == null ? andThen(this.#inputs.head.get(), ({ exchange }) => exchange) : this.#atHeights().states.load(at);
     return andThen(trading, (exchange): MaybePromise<ExchangeState> => {
       if (version == null || version === versionOf(exchange)) return exchange;
       return version === 'V1' ? this.#atHeights().v1States.load(exchange.beaconHeight) : withoutPools(exchange);
@@ -212,14 +192,14 @@ export class ExchangeLoader {
 
   /** The pools of a state. They are pinned to its height if that was named. One without pools is no state that is cached for others. */
   #poolsOf(exchange: ExchangeState, at: BeaconHeight | null | undefined): StatePools {
-    const { pools } = this.#options.sources;
+    const { pools } = this.#inputs.sources;
     return at == null && poolCount(exchange) > 0 ? pools.of(exchange) : pools.pinned(exchange);
   }
 
   #toFilter(filter: PoolPairFilterInput | null | undefined) {
     return {
       tokenId: filter?.tokenId ?? undefined,
-      anyTokenOf: filter?.symbols == null ? undefined : this.#options.tokens.withSymbols(filter.symbols),
+      anyTokenOf: filter?.symbols == null ? undefined : this.#inputs.tokens.withSymbols(filter.symbols),
       nonEmpty: filter?.nonEmpty ?? undefined,
       poolIds: filter?.poolIds == null ? undefined : new Set(filter.poolIds.map((id) => poolPairId(readPoolId(id)))),
     };

@@ -63,14 +63,9 @@ export class HeadPin {
     return head;
   }
 
-  /** Whether the response depends on the head, as far as its fields have been read. */
-  isUsed(): boolean {
-    return this.#isUsed;
-  }
-
-  /** The beacon height that the response describes, as far as its fields have been read; `undefined` if it depends on no head. */
-  height(): BeaconHeight | undefined {
-    return this.#isUsed ? this.#pinned?.beaconHeight : undefined;
+  /** The head that the response describes, as far as its fields have been read; `undefined` if it depends on none. */
+  used(): Head | undefined {
+    return this.#isUsed ? this.#pinned : undefined;
   }
 
   #pinNow(): Head | undefined {

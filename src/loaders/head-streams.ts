@@ -1,4 +1,3 @@
-import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { CandleInterval } from '../domain/candle.ts';
 import { type ExchangeState, poolPairAt, versionOf } from '../domain/exchange.ts';
 import { type PoolPair, tokensKey } from '../domain/pool-pair.ts';
@@ -9,41 +8,35 @@ import {
   placeOfKey,
   selectPlaces,
 } from '../domain/pool-selection.ts';
-import { type CrossedBound, crossedBound, priceOfToken2 } from '../domain/price.ts';
+import { type CrossedBound, crossedBound } from '../domain/price.ts';
 import type { TokenList } from '../domain/token.ts';
-import { BadUserInputError, HeightNotAvailableError } from '../errors.ts';
+import { BadUserInputError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
-import { isFarAhead } from '../live/chain/recent-heads.ts';
 import type { TokenSource } from '../live/tokens.ts';
 import type { CandleMoment } from './closed-intervals.ts';
 import { readPoolId } from './exchange.ts';
 import { reservesIn } from './history-view.ts';
 import type { PoolCache } from './pool-cache.ts';
-import { noPool, poolPrice } from './pool-price.ts';
-import { createSourceStream, type SourceStream, subscribeTo, toSeveral, withFilledIn } from './source-stream.ts';
+import { createPriceOfBase, noPool } from './pool-price.ts';
+import {
+  createResumableStream,
+  createSourceStream,
+  type HeightUpdate,
+  type ResumeArguments,
+  type SourceStream,
+  subscribeTo,
+  toSeveral,
+} from './source-stream.ts';
 import type { LoaderInputs, Sources } from './sources.ts';
 
-/** The current head first, then each new one. */
-export async function createHeadStream({ sources }: Pick<LoaderInputs, 'sources'>): Promise<SourceStream<Head, Head>> {
-  const subscribe = await subscribeTo(sources.head);
-  return createSourceStream<Head, Head>({ subscribe, toUpdate: (head) => head, headOf: (head) => head });
-}
-
 /** The prices at one height, as one subscriber gets them. */
-export type PriceUpdate = {
-  readonly head: Head;
-  /** The height of the update before, or the height after which the subscription resumed; `undefined` for neither. */
-  readonly previousHeight: BeaconHeight | undefined;
-  readonly poolPairs: readonly PoolPair[];
-};
+export type PriceUpdate = HeightUpdate & { readonly poolPairs: readonly PoolPair[] };
 
 /** The arguments of `prices`. */
-export type PricesArguments = {
+export type PricesArguments = ResumeArguments & {
   readonly poolPairs?: PriceSelection['poolPairs'] | null;
   readonly tokenIds?: PriceSelection['tokenIds'] | null;
   readonly onlyChanged?: boolean | null | undefined;
-  /** The height of the last update that the client received before it lost its connection. */
-  readonly afterHeight?: BeaconHeight | null | undefined;
 };
 
 /**
@@ -52,8 +45,8 @@ export type PricesArguments = {
  * @throws BadUserInputError for an empty list, HeightNotAvailableError for an `afterHeight` far in the future
  */
 export async function createPriceStream(
-  { poolPairs, tokenIds, onlyChanged, afterHeight }: PricesArguments,
-  { sources, options: { afterEvent } }: LoaderInputs,
+  { poolPairs, tokenIds, onlyChanged, ...resume }: PricesArguments,
+  inputs: LoaderInputs,
 ): Promise<SourceStream<Head, PriceUpdate>> {
   if (poolPairs?.length === 0)
     throw new BadUserInputError('poolPairs is empty. List at least one pool, or omit the argument.');
@@ -61,33 +54,21 @@ export async function createPriceStream(
     throw new BadUserInputError('tokenIds is empty. List at least one token, or omit the argument.');
   for (const key of poolPairs ?? []) requirePoolId(key);
 
-  const after = afterEvent ?? afterHeight ?? undefined;
-  const resumed = after === undefined ? undefined : await sources.head.subscribeAfter(after);
-  const heads = await subscribeTo(sources.head, resumed);
-  const subscribe = sources.head.canFillIn ? withFilledIn(heads, after) : heads;
-  const newest = sources.head.current();
-  // A browser repeats `Last-Event-ID` for ever, so that height is not an error: the stream starts with the newest prices.
-  if (afterEvent === undefined && after !== undefined && newest && isFarAhead(after, newest))
-    throw new HeightNotAvailableError(after, newest.beaconHeight);
-  for (const key of poolPairs ?? []) if (key.poolId != null) requirePool(sources, key);
+  const { sources } = inputs;
   const selection = { poolPairs: poolPairs ?? undefined, tokenIds: tokenIds ?? undefined };
   const select = createPoolSelector(sources.pools, selection);
-  return createSourceStream<Head, PriceUpdate>({
-    subscribe,
-    toUpdate: (head, previous) => ({
-      head,
-      previousHeight: previous?.beaconHeight ?? (after && isFarAhead(after, head) ? undefined : after),
+  const stream = await createResumableStream<PriceUpdate>(
+    resume,
+    inputs,
+    (update, previous) => {
       // The first update is complete also after a resume: the block that the client has seen may have been replaced.
-      poolPairs: select(
-        head.exchange,
-        onlyChanged && !haveTokensChanged(sources.tokens, previous) ? previous?.exchange : undefined,
-      ),
-    }),
-    dependsOnPrevious: true,
-    headOf: (head) => head,
-    heightOf: ({ beaconHeight }) => beaconHeight,
-    resumesAfter: after,
-  });
+      const before = onlyChanged && !haveTokensChanged(sources.tokens, previous) ? previous?.exchange : undefined;
+      return { ...update, poolPairs: select(update.head.exchange, before) };
+    },
+    sources.head.canFillIn ? ({ filledIn = [] }) => filledIn : undefined,
+  );
+  for (const key of poolPairs ?? []) if (key.poolId != null) requirePool(sources, key);
+  return stream;
 }
 
 /** Whether a token has changed since a head was read. Then prices can differ although the reserves do not. */
@@ -128,13 +109,8 @@ export type BoundsArguments = {
 /** A price that crossed a bound, and its pool. */
 export type PriceCrossing = CrossedBound & { readonly poolPair: PoolPair };
 
-/** Two heads of which a subscriber received the second one next. */
-type HeadStep = {
-  readonly previous: Head;
-  readonly head: Head;
-  /** The tokens with which both are compared, also after a token has changed. */
-  readonly tokens: TokenList;
-};
+/** A price that crossed a bound at a head, and the place of its pool there. */
+type Crossing = CrossedBound & { readonly head: Head; readonly place: number };
 
 /** Which candle of a pool is sent next. @throws BadUserInputError for a pool that does not exist */
 export async function createCandleStream(
@@ -170,38 +146,33 @@ export async function createCandleStream(
 export async function createPriceCrossingStream(
   { above, below, ...key }: PoolKey & BoundsArguments,
   { sources, options: { afterEvent } }: LoaderInputs,
-): Promise<SourceStream<HeadStep, PriceCrossing>> {
+): Promise<SourceStream<Crossing, PriceCrossing>> {
   requirePoolId(key);
   const bounds = { above: above ?? undefined, below: below ?? undefined };
   // The first head is the one that the client saw last: the next one is compared with it.
   const resumed = afterEvent === undefined ? undefined : await sources.head.subscribeAfter(afterEvent - 1);
   const subscribe = await subscribeTo(sources.head, resumed);
-  if (requirePool(sources, key) !== undefined) requireKnownDecimals(sources, key);
-  // The pool is that of the second head. Its own price before counts, also if another pool had the most liquidity then.
-  const crossingOf = ({ previous, head, tokens }: HeadStep) => {
-    const pool = poolIn(head, key);
-    return pool && crossedBound(priceIn(tokens, previous, pool), priceIn(tokens, head, pool), bounds);
-  };
+  if (requirePool(sources, key)) requireKnownDecimals(sources, key);
 
-  return createSourceStream<HeadStep, PriceCrossing>({
+  return createSourceStream<Crossing, PriceCrossing>({
     subscribe: toSeveral(subscribe, () => {
       let previous: Head | undefined;
       return (head) => {
-        const tokens = sources.tokens.current();
-        const step = previous && { previous, head, tokens };
+        // Both prices are computed now: the tokens can have changed when the update is executed.
+        const [before, tokens] = [previous, sources.tokens.current()];
+        const place = placeOfKey(head.exchange, key);
+        if (place === undefined) return [];
+        // The pool is that of this head. Its own price before counts, also if another pool had the most liquidity then.
+        const pool = poolPairAt(head.exchange, place);
+        const price = priceIn(tokens, head, pool);
         // While the pool has no price, the last one counts.
-        const pool = poolIn(head, key);
-        if (pool && priceIn(tokens, head, pool) !== undefined) previous = head;
-        return step !== undefined && crossingOf(step) !== undefined ? [step] : [];
+        if (price !== undefined) previous = head;
+        const crossed = before && crossedBound(priceIn(tokens, before, pool), price, bounds);
+        return crossed ? [{ ...crossed, head, place }] : [];
       };
     }),
-    toUpdate(step) {
-      const crossed = crossingOf(step);
-      const place = placeOfKey(step.head.exchange, key);
-      if (crossed === undefined || place === undefined) throw new Error('The price crossed no bound.');
-      return { ...crossed, poolPair: sources.pools.of(step.head.exchange).at(place) };
-    },
-    isSame: (a, b) => a.head === b.head && a.previous === b.previous && a.tokens === b.tokens,
+    toUpdate: ({ head, place, ...crossed }) => ({ ...crossed, poolPair: sources.pools.of(head.exchange).at(place) }),
+    isSame: (a, b) => a.head === b.head && a.price === b.price && a.previousPrice === b.previousPrice,
     headOf: ({ head }) => head,
     heightOf: ({ head }) => head.beaconHeight,
     resumesAfter: afterEvent,
@@ -216,18 +187,11 @@ function requirePoolId({ token1Id, token2Id, poolId }: PoolKey): void {
     throw new BadUserInputError('poolId is the id of a pool of other tokens than token1Id and token2Id.');
 }
 
-/** The current pool of a key; `undefined` if no height can be read now. @throws BadUserInputError if there is none */
-function requirePool({ head }: Sources, key: PoolKey): PoolPair | undefined {
+/** @returns whether a height can be read now @throws BadUserInputError if it has no pool with this key */
+function requirePool({ head }: Sources, key: PoolKey): boolean {
   const current = head.current();
-  if (current === undefined) return undefined;
-  const found = poolIn(current, key);
-  if (found === undefined) throw noPool(key);
-  return found;
-}
-
-function poolIn({ exchange }: Head, key: PoolKey): PoolPair | undefined {
-  const place = placeOfKey(exchange, key);
-  return place === undefined ? undefined : poolPairAt(exchange, place);
+  if (current !== undefined && placeOfKey(current.exchange, key) === undefined) throw noPool(key);
+  return current !== undefined;
 }
 
 /** @throws BadUserInputError if the pool has no price because the decimals of a token are unknown */
@@ -239,6 +203,5 @@ function requireKnownDecimals({ tokens }: Sources, { token1Id, token2Id }: PoolK
 
 /** The price of a pool at a head; `undefined` if it has none, or if the pool does not exist there. */
 function priceIn(tokens: TokenList, head: Head, pool: PoolPair): number | undefined {
-  const reserves = reservesIn(head, pool);
-  return reserves && poolPrice((_pool, d1, d2) => priceOfToken2(reserves, d1, d2), pool, {}, tokens);
+  return createPriceOfBase(pool, {}, tokens, pool.token2Id)(reservesIn(head, pool));
 }

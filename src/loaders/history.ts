@@ -1,13 +1,12 @@
 import type { HeightRange } from '../domain/beacon-height.ts';
 import { ancestors } from '../history/branches.ts';
 import type { Coverage, RecordedHeight } from '../history/store.ts';
+import { readPageSize } from './arguments.ts';
 import { createCandleLoader } from './candles.ts';
-import { createHistoryView, type HistoryLoaderOptions } from './history-view.ts';
-import { createKnownTrades } from './known-trades.ts';
-import { readPageSize } from './page-arguments.ts';
+import { createHistoryView } from './history-view.ts';
 import { createPoolTradeLoader } from './pool-trades.ts';
-import { createPriceChangeLoader, type PriceChangeLoader } from './price-changes.ts';
-import { createSparklineLoader } from './sparklines.ts';
+import { createPriceChangeLoader } from './price-changes.ts';
+import type { ResponseInputs } from './token.ts';
 
 /** How many gaps are returned if `first` is not set. */
 export const DEFAULT_GAPS = 100;
@@ -25,29 +24,26 @@ export type HistoryCoverage = Coverage;
 export type HistoryLoader = ReturnType<typeof createHistoryLoader>;
 
 /** Creates the history loader of one response. The pools of a response are read together. */
-export function createHistoryLoader(options: HistoryLoaderOptions) {
-  const { sources, head, dependencies, tokens, limits } = options;
-  const { history, windowStarts, tradesAtHead, head: follower } = sources;
-  const view = createHistoryView(options);
-  const readKnownTrades = createKnownTrades(view, sources.trades);
-  const read = { view, windowStarts, readKnownTrades, tradesAtHead, tokens, limits };
-  const priceChanges: PriceChangeLoader = createPriceChangeLoader(read);
+export function createHistoryLoader(inputs: ResponseInputs) {
+  const { sources, head, dependencies, options } = inputs;
+  const { history, head: follower } = sources;
+  const view = createHistoryView(inputs);
+  const { versions } = view;
 
   return {
-    ...createCandleLoader(read),
-    ...priceChanges,
-    ...createSparklineLoader(read),
-    ...createPoolTradeLoader(read),
+    ...createCandleLoader(view),
+    ...createPriceChangeLoader(view),
+    ...createPoolTradeLoader(view),
     /** What is recorded; `undefined` while nothing is. */
     async coverage(): Promise<Coverage | undefined> {
       // The database is not read before a node has shown of which chain it must be.
       await follower.get().catch(() => {});
-      view.dependOnVersion();
+      versions.recorded.depend();
       return view.read(() => history.coverage(DEFAULT_GAPS));
     },
     /** The newest gaps of the history. @throws BadUserInputError for a number below 0, or above the limit */
     async gaps({ gaps }: Coverage, first: number | null | undefined): Promise<readonly HeightRange[]> {
-      const max = readPageSize({ first }, limits.maxPageSize, DEFAULT_GAPS);
+      const max = readPageSize({ first }, options.maxPageSize, DEFAULT_GAPS);
       const all =
         max > DEFAULT_GAPS && gaps.length === DEFAULT_GAPS ? await view.read(() => history.coverage(max)) : undefined;
       return (all?.gaps ?? gaps).slice(0, max);
@@ -59,22 +55,17 @@ export function createHistoryLoader(options: HistoryLoaderOptions) {
      * @throws BadUserInputError for a number below 0, or above the limit, UpstreamError
      */
     async blocks(requested: number | null | undefined): Promise<readonly BeaconBlock[]> {
-      const last = readPageSize({ last: requested }, limits.maxPageSize, DEFAULT_BLOCKS);
+      const last = readPageSize({ last: requested }, options.maxPageSize, DEFAULT_BLOCKS);
       const newest = await head.get();
       const version = history.version();
       // Before the store is read: what is recorded meanwhile is in both.
       const inMemory = ancestors(newest, history.unrecorded()).toReversed();
       const [lowest = newest] = inMemory;
       const recorded = await view.read(() => history.recentBlocks({ upTo: lowest.beaconHeight - 1, last }));
-      view.dependOnVersion(version);
+      versions.recorded.depend(version);
       return [...recorded, ...inMemory].slice(Math.max(0, recorded.length + inMemory.length - last));
     },
-    /** Whether the values that were read can change with each new height. */
-    canChange: view.canChange,
-    fills: view.fills,
-    canIncludeFills: view.canIncludeFills,
-    tradesVersion: view.tradesVersion,
-    canIncludeTrades: view.canIncludeTrades,
+    versions,
     isBackfilling(): boolean {
       const isBackfilling = history.isBackfilling();
       dependencies.dependOn(history.isBackfilling, isBackfilling, follower.nextAt);

@@ -1,38 +1,47 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { type Candle, type CandleInterval, INTERVAL_MS, openTimeOf } from '../domain/candle.ts';
+import type { Instant } from '../domain/instant.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
+import { addTraded, NOTHING_TRADED, type Traded } from '../domain/reserves.ts';
+import { sumVolumes, tradedBy, type Volume, volumeOf } from '../domain/trade.ts';
 import { UpstreamBadShapeError } from '../errors.ts';
 import { ancestors } from '../history/branches.ts';
-import type { BesideMemory, RecordedTrade, TradedHeight } from '../history/trade-store.ts';
+import type {
+  BesideMemory,
+  RecordedTrade,
+  RecordedVolumes,
+  TradedHeight,
+  TradedInterval,
+} from '../history/trade-store.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadTrades } from '../live/chain/head-trades.ts';
 
 /** A block of a head in memory. Its trades are in the order of the block, and `undefined` if they cannot be read. */
-export type BlockInMemory = TradedHeight & { readonly trades: readonly RecordedTrade[] | undefined };
+type BlockInMemory = TradedHeight & { readonly trades: readonly RecordedTrade[] | undefined };
 
 /** A result of the database, and the blocks in memory, ascending, that it does not contain. */
 export type KnownTrades<T> = BesideMemory<T> & { readonly blocks: readonly BlockInMemory[] };
 
-/**
- * Reads something of the recorded trades up to the height of a pool, and the trades of the blocks that are not recorded. No block is in
- * both. The blocks in memory are those of the branch of the response's head.
- *
- * @param query reads the database, for the heights that are in memory from this one on
- * @param options.isNeeded selects the blocks in memory
- * @param options.isNewestNeeded whether the block at the height of the pool must be known; true by default
- * @throws HistoryUnavailableError, UpstreamError if the trades of a block that must be known cannot be read
- */
-export type ReadKnownTrades = <T>(
-  pool: PoolPair,
-  query: (memoryFrom: BeaconHeight) => Promise<BesideMemory<T>>,
-  options?: { readonly isNeeded?: (block: TradedHeight) => boolean; readonly isNewestNeeded?: boolean },
-) => Promise<KnownTrades<T>>;
-
-/** Creates the function of one response. */
+/** Creates the function that reads known trades for one response. */
 export function createKnownTrades(
   view: { headsOf(pool: PoolPair): readonly Head[]; read<T>(operation: () => Promise<T>): Promise<T> },
   trades: Pick<HeadTrades, 'of'>,
-): ReadKnownTrades {
-  return async (pool, query, { isNeeded = () => true, isNewestNeeded = true } = {}) => {
+) {
+  /**
+   * Reads something of the recorded trades up to the height of a pool, and the trades of the blocks that are not recorded. No block is in
+   * both. The blocks in memory are those of the branch of the response's head.
+   *
+   * @param query reads the database, for the heights that are in memory from this one on
+   * @param options.isNeeded selects the blocks in memory
+   * @param options.isNewestNeeded whether the block at the height of the pool must be known; true by default
+   * @throws HistoryUnavailableError, UpstreamError if the trades of a block that must be known cannot be read
+   */
+  return async <T>(
+    pool: PoolPair,
+    query: (memoryFrom: BeaconHeight) => Promise<BesideMemory<T>>,
+    options: { readonly isNeeded?: (block: TradedHeight) => boolean; readonly isNewestNeeded?: boolean } = {},
+  ): Promise<KnownTrades<T>> => {
+    const { isNeeded = () => true, isNewestNeeded = true } = options;
     // Before the database is read: it says which of them it contains.
     const heads = linked(view.headsOf(pool));
     const memoryFrom = heads[0]?.beaconHeight ?? pool.beaconHeight + 1;
@@ -63,4 +72,81 @@ export async function readTradesOf(head: Head, trades: Pick<HeadTrades, 'of'>): 
   const block = await trades.of(head);
   if (!block.isComplete) throw new UpstreamBadShapeError('NODE', 'a trade of the block cannot be decoded');
   return block.trades.map((trade, place) => ({ ...trade, beaconHeight, time, place }));
+}
+
+/** What pools traded in a window. */
+export type VolumesOfWindow = {
+  /** The start of the window if the trades are known from there on, else the time of the first block whose trades are known. */
+  readonly since: Instant;
+  /** Whether the trades of all blocks of the window are known. */
+  readonly isComplete: boolean;
+  /** Of the pools that traded. */
+  readonly volumes: ReadonlyMap<string, Volume>;
+};
+
+/** No trade. */
+export const NO_VOLUME: Volume = { ...NOTHING_TRADED, trades: 0 };
+
+/** Adds the blocks in memory to the recorded volumes. `undefined` if no block of the window is known. */
+export function toVolumes(
+  { value, blocks }: KnownTrades<RecordedVolumes>,
+  { after, upTo }: { readonly after: Instant; readonly upTo: BeaconHeight },
+): VolumesOfWindow | undefined {
+  const known = blocks.filter(({ trades }) => trades !== undefined);
+  const later = known.filter(({ time }) => time > after);
+  const first = byHeight([value.first, later[0]])[0];
+  if (first === undefined) return undefined;
+  const before = byHeight([value.before, known.findLast(({ time }) => time <= after)]).at(-1);
+  const isFromStart = before?.beaconHeight === first.beaconHeight - 1;
+  // All blocks of the window are above that one.
+  const isComplete = before !== undefined && value.heights + later.length === upTo - before.beaconHeight;
+  const trades = later.flatMap(({ trades = [] }) => trades.map((trade) => [trade.poolId, volumeOf(trade)] as const));
+  return { since: isFromStart ? after : first.time, isComplete, volumes: sumVolumes([...value.volumes, ...trades]) };
+}
+
+function byHeight(blocks: readonly (TradedHeight | undefined)[]): readonly TradedHeight[] {
+  return blocks.filter((block) => block !== undefined).sort((a, b) => a.beaconHeight - b.beaconHeight);
+}
+
+/** The sum of the trades of a pool in the interval of a candle; `undefined` if those of a block are not known. */
+export type TradedIn = ReturnType<typeof toExactIntervals>;
+
+/**
+ * Adds the blocks in memory to the recorded intervals.
+ *
+ * @param known the intervals of the candles, and the ones before and after them
+ */
+export function toExactIntervals(
+  { value, recorded, blocks }: KnownTrades<readonly TradedInterval[]>,
+  { interval, upTo }: { readonly interval: CandleInterval; readonly upTo: BeaconHeight },
+) {
+  const inMemory = Map.groupBy(blocks, ({ time }) => openTimeOf(time, interval));
+  const intervals = new Map(value.map((each) => [each.openTime, each]));
+  const known = new Set(blocks.flatMap(({ beaconHeight, trades }) => (trades === undefined ? [] : [beaconHeight])));
+  for (const height of recorded) known.add(height);
+  for (const { firstHeight, lastHeight } of value) known.add(firstHeight).add(lastHeight);
+
+  return ({ openTime, firstHeight, lastHeight }: Candle, poolId: string): Traded | undefined => {
+    const found = intervals.get(openTime);
+    const later = inMemory.get(openTime) ?? [];
+    const first = Math.min(
+      found?.firstHeight ?? Number.POSITIVE_INFINITY,
+      later[0]?.beaconHeight ?? Number.POSITIVE_INFINITY,
+    );
+    const last = Math.max(found?.lastHeight ?? 0, later.at(-1)?.beaconHeight ?? 0);
+    const isWhole = found?.isComplete ?? true;
+    const areKnown = later.every(({ beaconHeight: height }) => known.has(height) && known.has(height - 1));
+    const isFollowed = last === upTo || known.has(last + 1);
+    if (!isWhole || !areKnown || !isFollowed || first > firstHeight || last < lastHeight) return undefined;
+    return later
+      .flatMap(({ trades = [] }) => trades)
+      .filter((trade) => trade.poolId === poolId)
+      .reduce((sum, trade) => addTraded(sum, tradedBy(trade)), found?.traded.get(poolId) ?? NOTHING_TRADED);
+  };
+}
+
+/** The range of recorded intervals that {@link toExactIntervals} needs for candles in their order. */
+export function rangeAround(candles: readonly Candle[], interval: CandleInterval) {
+  const [first, last] = [candles[0]?.openTime ?? 0, candles.at(-1)?.closeTime ?? 0];
+  return { from: first - INTERVAL_MS[interval], to: last + INTERVAL_MS[interval] };
 }

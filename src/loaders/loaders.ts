@@ -49,25 +49,22 @@ export class Loaders {
   }
 
   get tokens(): TokenLoader {
-    this.#tokens ??= new TokenLoader(this.sources.tokens, this.head, this.market, this.dependencies);
+    this.#tokens ??= new TokenLoader(this);
     return this.#tokens;
   }
 
   get exchange(): ExchangeLoader {
-    const { head, dependencies, tokens, sources, options } = this;
-    this.#exchange ??= new ExchangeLoader({ head, dependencies, tokens, sources, options });
+    this.#exchange ??= new ExchangeLoader(this);
     return this.#exchange;
   }
 
   get orderBooks(): OrderBookLoader {
-    const { requester } = this.options;
-    this.#orderBooks ??= createOrderBookLoader(this.sources.orderBooks, this.dependencies, requester);
+    this.#orderBooks ??= createOrderBookLoader(this);
     return this.#orderBooks;
   }
 
   get poolOrders(): PoolOrderLoader {
-    const { exchange, tokens, options } = this;
-    this.#poolOrders ??= new PoolOrderLoader({ exchange, tokens, options });
+    this.#poolOrders ??= new PoolOrderLoader(this);
     return this.#poolOrders;
   }
 
@@ -77,40 +74,36 @@ export class Loaders {
   }
 
   get history(): HistoryLoader {
-    const { head, dependencies, tokens, sources, options } = this;
-    this.#history ??= createHistoryLoader({ sources, head, dependencies, tokens, limits: options });
+    this.#history ??= createHistoryLoader(this);
     return this.#history;
   }
 
   /** Whether a text of these loaders can be part of other responses: not if it expires, or changes with each height. */
   isTextCacheable(): boolean {
-    return this.dependencies.expiresAt() === Number.POSITIVE_INFINITY && !this.#history?.canChange();
+    const recorded = this.#history?.versions.recorded.noted();
+    return this.dependencies.expiresAt() === Number.POSITIVE_INFINITY && recorded === undefined;
   }
 
   /** What such a text depends on; `undefined` if nothing of it can change. */
   textValidity(): JsonValidity | undefined {
     const { dependencies, head, market } = this;
     if (dependencies.areImmutable()) return undefined;
-    const [pairs, tickers] = [market.pairs.current(), market.tickers.current()];
     return {
-      head: head.isUsed() ? head.current() : undefined,
-      pairs,
-      tickers,
-      fills: this.#history?.fills(),
-      trades: this.#history?.tradesVersion(),
+      head: head.used(),
+      pairs: market.pairs.current(),
+      tickers: market.tickers.current(),
+      fills: this.#history?.versions.fills.noted(),
+      trades: this.#history?.versions.trades.noted(),
     };
   }
 
   /** Whether a text can be part of this response, which then depends on the same as the text. */
   canInclude({ head, pairs, tickers, fills, trades }: JsonValidity): boolean {
     const { market } = this;
-    const hasSameHead = head === undefined || this.head.current() === head;
-    const hasSameFills = fills === undefined || this.history.canIncludeFills(fills);
-    const hasSameTrades = trades === undefined || this.history.canIncludeTrades(trades);
     return (
-      hasSameHead &&
-      hasSameFills &&
-      hasSameTrades &&
+      (head === undefined || this.head.current() === head) &&
+      (fills === undefined || this.history.versions.fills.canInclude(fills)) &&
+      (trades === undefined || this.history.versions.trades.canInclude(trades)) &&
       market.pairs.current() === pairs &&
       market.tickers.current() === tickers
     );

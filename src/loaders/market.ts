@@ -5,6 +5,8 @@ import { AmbiguousTickerError, BadUserInputError } from '../errors.ts';
 import type { Follower } from '../live/broadcast/follower.ts';
 import type { MarketSnapshot } from '../live/market/lists.ts';
 import type { Dependencies } from './dependencies.ts';
+import { createSourceStream, type SourceStream, subscribeTo } from './source-stream.ts';
+import type { LoaderInputs } from './sources.ts';
 
 /** The pairs and tickers of one response. */
 export type MarketLoader = { readonly pairs: MarketList<Pair>; readonly tickers: MarketList<Ticker> };
@@ -47,8 +49,20 @@ export class MarketList<P extends Pair> {
   }
 
   /** @throws BadUserInputError without an id, AmbiguousTickerError if several rows have the ticker id, UpstreamError */
-  async find(ids: PairIds): Promise<P | undefined> {
-    return findOne(await this.all(), ids);
+  async find({ tickerId, poolId }: PairIds): Promise<P | undefined> {
+    const { byPoolId, byTickerId } = await this.all();
+    if (poolId != null) {
+      const row = byPoolId.get(poolId);
+      return tickerId == null || row?.tickerId === tickerId ? row : undefined;
+    }
+    if (tickerId == null) throw new BadUserInputError('Set tickerId, poolId or both.');
+    const rows = byTickerId.get(tickerId) ?? [];
+    if (rows.length > 1)
+      throw new AmbiguousTickerError(
+        tickerId,
+        rows.map((row) => row.poolId),
+      );
+    return rows[0];
   }
 
   /** Waits only if the list has not been read yet. @throws UpstreamError */
@@ -82,19 +96,24 @@ export class MarketList<P extends Pair> {
   }
 }
 
-/** The filter of these arguments, in which null restricts nothing. */
-export function toFilter(filter: PairFilterInput | null | undefined): PairFilter {
-  return Object.fromEntries(Object.entries(filter ?? {}).filter(([, value]) => value !== null));
+/**
+ * The tickers that match a filter: the current ones, then each time that a ticker has changed. If they cannot be read, the stream
+ * starts with the error and stays open.
+ *
+ * @throws UpstreamNotConfiguredError
+ */
+export async function createTickerStream(
+  filter: PairFilterInput | null | undefined,
+  { sources }: Pick<LoaderInputs, 'sources'>,
+): Promise<SourceStream<MarketSnapshot<Ticker>, readonly Ticker[]>> {
+  return createSourceStream<MarketSnapshot<Ticker>, readonly Ticker[]>({
+    subscribe: await subscribeTo(sources.market.tickers),
+    isSame: (a, b) => a.market === b.market,
+    toUpdate: ({ market }) => selectPairs(market.rows, toFilter(filter)),
+  });
 }
 
-function findOne<P extends Pair>(market: Market<P>, { tickerId, poolId }: PairIds): P | undefined {
-  if (poolId != null) {
-    const row = market.byPoolId.get(poolId);
-    return tickerId == null || row?.tickerId === tickerId ? row : undefined;
-  }
-  if (tickerId == null) throw new BadUserInputError('Set tickerId, poolId or both.');
-  const rows = market.byTickerId.get(tickerId) ?? [];
-  const poolIds = rows.map((row) => row.poolId);
-  if (poolIds.length > 1) throw new AmbiguousTickerError(tickerId, poolIds);
-  return rows[0];
+/** The filter of these arguments, in which null restricts nothing. */
+function toFilter(filter: PairFilterInput | null | undefined): PairFilter {
+  return Object.fromEntries(Object.entries(filter ?? {}).filter(([, value]) => value !== null));
 }

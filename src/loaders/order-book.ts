@@ -2,9 +2,10 @@ import DataLoader from 'dataloader';
 import { type ExactDecimal, formatExactDecimal, parseExactDecimal } from '../domain/exact-decimal.ts';
 import { atDepth, groupBook, type OrderBook } from '../domain/order-book.ts';
 import { BadUserInputError } from '../errors.ts';
-import type { OrderBookSnapshot, OrderBooks } from '../live/market/order-books.ts';
-import type { Requester } from '../upstream/fair-queue.ts';
-import type { Dependencies } from './dependencies.ts';
+import { noTicker, type OrderBookSnapshot } from '../live/market/order-books.ts';
+import { createSourceStream, type SourceStream, startWith } from './source-stream.ts';
+import type { LoaderInputs } from './sources.ts';
+import type { ResponseInputs } from './token.ts';
 
 /** An order book, and the entries of it that a client gets. */
 export type CutOrderBook = OrderBookSnapshot & {
@@ -15,8 +16,7 @@ export type CutOrderBook = OrderBookSnapshot & {
   readonly shown: Pick<OrderBook, 'bids' | 'asks'>;
 };
 
-/** The arguments of an order book. */
-export type OrderBookArguments = { readonly depth?: Depth; readonly groupBy?: string | null | undefined };
+type OrderBookArguments = { readonly depth?: Depth; readonly groupBy?: string | null | undefined };
 
 /** The argument `depth`: the maximum number of entries of both sides together; 0 is the complete book. */
 export type Depth = number | null | undefined;
@@ -31,7 +31,12 @@ export const DEFAULT_DEPTH = 100;
 export type OrderBookLoader = ReturnType<typeof createOrderBookLoader>;
 
 /** Creates the order-book loader of one response. All fields with the same ticker id show the same snapshot, at any depth. */
-export function createOrderBookLoader(orderBooks: OrderBooks, dependencies: Dependencies, requester: Requester) {
+export function createOrderBookLoader({
+  sources: { orderBooks },
+  options,
+  dependencies,
+}: Omit<ResponseInputs, 'tokens'>) {
+  const { requester } = options;
   const books = new DataLoader<string, OrderBookSnapshot | undefined>((tickerIds) =>
     Promise.all(tickerIds.map((tickerId) => orderBooks.read(tickerId, requester).catch((error: Error) => error))),
   );
@@ -60,6 +65,26 @@ export function createOrderBookLoader(orderBooks: OrderBooks, dependencies: Depe
   };
 }
 
+/**
+ * The order book of a ticker: the current one, then each change. If it cannot be read, the stream starts with the error and stays open.
+ *
+ * @throws BadUserInputError for arguments that are not valid or a ticker that does not exist, UpstreamNotConfiguredError
+ */
+export async function createOrderBookStream(
+  tickerId: string,
+  args: OrderBookArguments,
+  { sources, options }: LoaderInputs,
+): Promise<SourceStream<OrderBookSnapshot, CutOrderBook>> {
+  const cut = readOrderBookArguments(args);
+  const first = sources.orderBooks.read(tickerId, options.requester).then((snapshot) => {
+    if (snapshot === undefined) throw noTicker(tickerId);
+  });
+  return createSourceStream<OrderBookSnapshot, CutOrderBook>({
+    subscribe: await startWith(first, sources.orderBooks.subscribe(tickerId)),
+    toUpdate: (snapshot) => cutBook(snapshot, tickerId, cut),
+  });
+}
+
 /** Digits of a grouping before the decimal point, and after it: prices have fewer. */
 const MAX_GROUPING_DIGITS = 30;
 
@@ -82,7 +107,7 @@ function readGrouping(text: string): ExactDecimal {
 }
 
 /** The order book with the entries that a client gets. */
-export function cutBook(snapshot: OrderBookSnapshot, tickerId: string, { depth, groupBy }: OrderBookCut): CutOrderBook {
+function cutBook(snapshot: OrderBookSnapshot, tickerId: string, { depth, groupBy }: OrderBookCut): CutOrderBook {
   const { book } = snapshot;
   if (groupBy === undefined) return { ...snapshot, tickerId, cut: `${depth}`, shown: atDepth(book, depth) };
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { type ExchangeState, findPlace, type PoolDirectory, poolCount, poolPairAt } from '../domain/exchange.ts';
+import { type ExchangeState, type PoolDirectory, poolCount, poolPairAt } from '../domain/exchange.ts';
 import { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { Market, Pair, Ticker } from '../domain/market.ts';
 import type { PoolPairList, PoolPairOrder } from '../domain/page.ts';
@@ -12,49 +12,37 @@ import { type UsdPrices, usdPrices } from '../domain/usd-prices.ts';
 import type { Head } from '../live/chain/head.ts';
 
 /** What is computed from an exchange state once for all clients. It is dropped together with the state. */
-export type StatePools = {
-  /** The pool at a place of the directory: always the same object. */
-  at(place: number): PoolPair;
-  /** The pool of two tokens, in either order. */
-  find(a: TokenId, b: TokenId): PoolPair | undefined;
-  /** The pools that pass the filter, in that order. The lists that were used last are filtered and sorted once. */
-  select(filter: PoolPairFilter, order: PoolPairOrder): PoolPairList;
-  readonly json: PoolJsonCache;
-};
+export type StatePools = ReturnType<typeof createStatePools>;
 
 /** The pools of the newest state, and of the few others that were used last. */
-export type PoolCache = {
-  of(state: ExchangeState): StatePools;
-  /** The same with each pool at its height for ever. */
-  pinned(state: ExchangeState): StatePools;
-  /** The graph of the pools of a directory. States that share a directory share it, for as long as they exist. */
-  graphOf(directory: PoolDirectory): PoolGraph;
-  /** The trades through the pools of a state. */
-  swapsOf(state: ExchangeState): ExchangeSwaps;
-  /** The JSON of the pools of this pool's state; `undefined` if the state was dropped. */
-  jsonOf(pool: PoolPair): PoolJsonCache | undefined;
-};
+export type PoolCache = ReturnType<typeof createPoolCache>;
 
 /** A client that pages through an earlier state uses it for a while. */
 const MAX_OTHER_STATES = 2;
 
 /** Creates an empty cache. @param tokenList the token list if it can change: the JSON of pools contains prices */
-export function createPoolCache(tokenList?: () => object): PoolCache {
+export function createPoolCache(tokenList?: () => object) {
   let knownTokens = tokenList?.();
   /** Most requests are about it. */
-  let newest: CachedState | undefined;
+  let newest: StatePools | undefined;
   /** The one that was used last comes first. */
-  let others: readonly CachedState[] = [];
+  let others: readonly StatePools[] = [];
   const graphs = new WeakMap<PoolDirectory, PoolGraph>();
-  const swaps = new LRUCache<ExchangeState, ExchangeSwaps>({ max: 1 + MAX_OTHER_STATES });
 
-  function get(state: ExchangeState, isPinned: boolean): CachedState {
-    if (newest?.state === state && !isPinned) return newest;
-    const found = others.find((each) => each.state === state && each.isPinned === isPinned);
-    const used = found ?? createStatePools(state, isPinned);
+  /** The graph of the pools of a directory. States that share a directory share it, for as long as they exist. */
+  function graphOf(directory: PoolDirectory): PoolGraph {
+    const graph = graphs.get(directory) ?? toPoolGraph(directory);
+    graphs.set(directory, graph);
+    return graph;
+  }
+
+  function get(state: ExchangeState, isPinned: boolean): StatePools {
+    if (newest?.exchange === state && !isPinned) return newest;
+    const found = others.find((each) => each.exchange === state && each.isPinned === isPinned);
+    const used = found ?? createStatePools(state, isPinned, graphOf);
     // Some clients read the version that does not trade.
-    const isTrading = state.v3 !== undefined || newest?.state.v3 === undefined;
-    const isNewest = !isPinned && isTrading && state.beaconHeight >= (newest?.state.beaconHeight ?? 0);
+    const isTrading = state.v3 !== undefined || newest?.exchange.v3 === undefined;
+    const isNewest = !isPinned && isTrading && state.beaconHeight >= (newest?.exchange.beaconHeight ?? 0);
     const usedLast = isNewest ? newest : used;
     if (isNewest) newest = used;
     const rest = others.filter((each) => each !== used);
@@ -62,9 +50,9 @@ export function createPoolCache(tokenList?: () => object): PoolCache {
     return used;
   }
 
-  function isOf({ state, isPinned }: CachedState, pool: PoolPair): boolean {
-    const isOfVersion = (state.v3 === undefined) === (pool.v3 === undefined);
-    return isOfVersion && state.beaconHeight === pool.beaconHeight && isPinned === (pool.isPinned ?? false);
+  function isOf({ exchange, isPinned }: StatePools, pool: PoolPair): boolean {
+    const isOfVersion = (exchange.v3 === undefined) === (pool.v3 === undefined);
+    return isOfVersion && exchange.beaconHeight === pool.beaconHeight && isPinned === (pool.isPinned ?? false);
   }
 
   function dropJsonOfOldTokens(tokens: object): void {
@@ -75,19 +63,12 @@ export function createPoolCache(tokenList?: () => object): PoolCache {
   }
 
   return {
-    of: (state) => get(state, false),
-    pinned: (state) => get(state, true),
-    graphOf(directory) {
-      const graph = graphs.get(directory) ?? toPoolGraph(directory);
-      graphs.set(directory, graph);
-      return graph;
-    },
-    swapsOf(state) {
-      const known = swaps.get(state) ?? new ExchangeSwaps(state);
-      swaps.set(state, known);
-      return known;
-    },
-    jsonOf(pool) {
+    of: (state: ExchangeState) => get(state, false),
+    /** The same with each pool at its height for ever. */
+    pinned: (state: ExchangeState) => get(state, true),
+    graphOf,
+    /** The JSON of the pools of this pool's state; `undefined` if the state was dropped. */
+    jsonOf(pool: PoolPair): PoolJsonCache | undefined {
       if (tokenList !== undefined) dropJsonOfOldTokens(tokenList());
       const cached = newest !== undefined && isOf(newest, pool) ? newest : others.find((each) => isOf(each, pool));
       return cached?.json;
@@ -95,38 +76,45 @@ export function createPoolCache(tokenList?: () => object): PoolCache {
   };
 }
 
-type CachedState = StatePools & { readonly state: ExchangeState; readonly isPinned: boolean };
-
 /** Lists of one state: 4 bytes for each pool in them. */
 const MAX_LISTS = 8;
 
-function createStatePools(state: ExchangeState, isPinned: boolean): CachedState {
-  const pools = Array<PoolPair | undefined>(poolCount(state));
+function createStatePools(
+  exchange: ExchangeState,
+  isPinned: boolean,
+  graphOf: (directory: PoolDirectory) => PoolGraph,
+) {
+  const pools = Array<PoolPair | undefined>(poolCount(exchange));
   const lists = new LRUCache<string, PoolPairList>({ max: MAX_LISTS });
+  let swaps: ExchangeSwaps | undefined;
 
   function at(place: number): PoolPair {
     const known = pools[place];
     if (known !== undefined) return known;
-    const pool = isPinned ? pin(poolPairAt(state, place)) : poolPairAt(state, place);
+    const pool = isPinned ? pin(poolPairAt(exchange, place)) : poolPairAt(exchange, place);
     pools[place] = pool;
     return pool;
   }
 
   return {
-    state,
+    exchange,
     isPinned,
+    /** The pool at a place of the directory: always the same object. */
     at,
-    find(a, b) {
-      const place = findPlace(state, a, b);
-      return place === undefined ? undefined : at(place);
-    },
-    select(filter, order) {
+    /** The pools that pass the filter, in that order. The lists that were used last are filtered and sorted once. */
+    select(filter: PoolPairFilter, order: PoolPairOrder): PoolPairList {
       const anyTokenOf = filter.anyTokenOf && [...filter.anyTokenOf].sort();
       const poolIds = filter.poolIds && [...filter.poolIds].sort();
       const name = `${order}:${filterFingerprint({ ...filter, anyTokenOf, poolIds })}`;
-      const list = lists.get(name) ?? selectPoolPairs(state, filter, order, at);
+      const list = lists.get(name) ?? selectPoolPairs(exchange, filter, order, at);
       lists.set(name, list);
       return list;
+    },
+    graph: () => graphOf(exchange.directory),
+    /** The trades through the pools, of a state of V3. */
+    swaps(): ExchangeSwaps {
+      swaps ??= new ExchangeSwaps(exchange);
+      return swaps;
     },
     json: createPoolJsonCache(),
   };
@@ -152,28 +140,19 @@ export type JsonValidity = {
 };
 
 /** JSON texts of the pools of one state, by the shapes of the selections that write them. */
-type PoolJsonCache = {
-  get(plan: object, pool: PoolPair): PoolJson | undefined;
-  set(plan: object, pool: PoolPair, json: PoolJson): void;
-  clear(): void;
-  /**
-   * Plans of which a pool cannot be cached, or had something to wait for, and the number of reads of the history that had ended then.
-   * Their pools are not cached until another one has ended.
-   */
-  readonly uncacheable: WeakMap<object, number>;
-};
+type PoolJsonCache = ReturnType<typeof createPoolJsonCache>;
 
 /** The characters of ten thousand pools with all their fields. */
 const MAX_CHARACTERS = 6_000_000;
 
 /** Creates a cache of at most that many characters. When it is full, it is emptied: what is used often is soon cached again. */
-export function createPoolJsonCache(maxCharacters = MAX_CHARACTERS): PoolJsonCache {
+export function createPoolJsonCache(maxCharacters = MAX_CHARACTERS) {
   const texts = new Map<object, Map<PoolPair, PoolJson>>();
   let characters = 0;
 
   return {
-    get: (plan, pool) => texts.get(plan)?.get(pool),
-    set(plan, pool, json) {
+    get: (plan: object, pool: PoolPair) => texts.get(plan)?.get(pool),
+    set(plan: object, pool: PoolPair, json: PoolJson) {
       const { length } = json.text;
       const replaced = texts.get(plan)?.get(pool)?.text.length ?? 0;
       if (characters + length - replaced > maxCharacters) {
@@ -191,7 +170,11 @@ export function createPoolJsonCache(maxCharacters = MAX_CHARACTERS): PoolJsonCac
       texts.clear();
       characters = 0;
     },
-    uncacheable: new WeakMap(),
+    /**
+     * Plans of which a pool cannot be cached, or had something to wait for, and the number of reads of the history that had ended then.
+     * Their pools are not cached until another one has ended.
+     */
+    uncacheable: new WeakMap<object, number>(),
   };
 }
 

@@ -5,9 +5,9 @@ import { bestOrders, type OrderSides, type PoolOrder, toOrderSides } from '../do
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
+import { readPageSize } from './arguments.ts';
 import type { ExchangeLoader } from './exchange.ts';
 import { type Depth, readOrderBookArguments } from './order-book.ts';
-import { readPageSize } from './page-arguments.ts';
 import { poolPrice } from './pool-price.ts';
 import type { TokenLoader } from './token.ts';
 

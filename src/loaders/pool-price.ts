@@ -7,7 +7,7 @@ import { priceOfToken1, priceOfToken2, type TokenFormula, tokenPrice } from '../
 import type { Reserves } from '../domain/reserves.ts';
 import type { TokenId, TokenList } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
-import { requireBetween } from './argument-ranges.ts';
+import { requireBetween } from './arguments.ts';
 import type { ExchangeLoader } from './exchange.ts';
 import type { TokenLoader } from './token.ts';
 
@@ -43,11 +43,11 @@ export type PriceOf = (reserves: Reserves | undefined) => number | undefined;
 export function createPriceOfBase(
   pool: PoolPair,
   args: DecimalsArguments,
-  tokens: TokenLoader,
+  tokens: TokenList,
   baseId: TokenId,
 ): PriceOf {
   const formula = baseId === pool.token1Id ? priceOfToken1 : priceOfToken2;
-  return (reserves) => reserves && poolPrice((_pool, d1, d2) => formula(reserves, d1, d2), pool, args, tokens.list);
+  return (reserves) => reserves && poolPrice((_pool, d1, d2) => formula(reserves, d1, d2), pool, args, tokens);
 }
 
 /**

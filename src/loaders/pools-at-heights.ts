@@ -4,20 +4,7 @@ import { type ExchangeState, versionOf } from '../domain/exchange.ts';
 import type { UsdPrices } from '../domain/usd-prices.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
-import type { Requester } from '../upstream/fair-queue.ts';
-import type { Dependencies } from './dependencies.ts';
-import type { HeadPin } from './head-pin.ts';
-import type { Sources } from './sources.ts';
-import type { TokenLoader } from './token.ts';
-
-/** What the loaders of one operation read from. */
-export type PoolsAtHeightsOptions = {
-  readonly head: HeadPin;
-  readonly dependencies: Dependencies;
-  readonly tokens: TokenLoader;
-  readonly sources: Pick<Sources, 'pastStates' | 'usdPrices'>;
-  readonly options: { readonly requester: Requester };
-};
+import type { ResponseInputs } from './token.ts';
 
 /** What one operation reads at the heights that it names. */
 export type PoolsAtHeights = ReturnType<typeof createPoolsAtHeights>;
@@ -28,7 +15,7 @@ export type PoolsAtHeights = ReturnType<typeof createPoolsAtHeights>;
  * The heights of a batch are read together: if the nodes have pruned them, a few calls show it for all.
  * All reject with HeightNotAvailableError or UpstreamError.
  */
-export function createPoolsAtHeights({ head, dependencies, tokens, sources, options }: PoolsAtHeightsOptions) {
+export function createPoolsAtHeights({ head, dependencies, tokens, sources, options }: ResponseInputs) {
   const { pastStates } = sources;
   const takeTurn = createTurnQueue();
 

@@ -5,10 +5,11 @@ import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import type { Reserves } from '../domain/reserves.ts';
 import { areConsecutive, extendWindow, type PoolWindow } from '../domain/reserves.ts';
 import type { TokenId } from '../domain/token.ts';
-import { requireAtLeast, requireWithin } from './argument-ranges.ts';
-import { createPoolBatches, type HistoryReads, newerHead, reservesIn } from './history-view.ts';
+import type { Head } from '../live/chain/head.ts';
+import { requireAtLeast, requireBetween, requireWithin } from './arguments.ts';
+import type { WindowStart } from './history-cache.ts';
+import { createPoolBatches, type HistoryView, newerHead, type PoolsAtHeight, reservesIn } from './history-view.ts';
 import { createPriceOfBase, type DecimalsArguments, type PriceOf, requireDecimals } from './pool-price.ts';
-import type { WindowStart } from './window-starts.ts';
 
 /** The arguments of `PoolPair.change`. */
 export type ChangeArguments = DecimalsArguments & { readonly hours?: number | null | undefined };
@@ -18,6 +19,20 @@ export const DEFAULT_HOURS = 24;
 
 /** An hour, in milliseconds. */
 export const HOUR_MS = 3_600_000;
+
+type SparklineArguments = ChangeArguments & { readonly points?: number | null | undefined };
+
+/** The values of a sparkline if `points` is not set. */
+export const DEFAULT_POINTS = 24;
+
+const MIN_POINTS = 2;
+const MAX_POINTS = 500;
+
+/** Checks what no limit decides about. @throws BadUserInputError */
+export function requireSparklineArguments(args: SparklineArguments): void {
+  requireChangeArguments(args);
+  requireBetween(MIN_POINTS, MAX_POINTS, 'points', args.points);
+}
 
 /** Checks what no limit decides about. @throws BadUserInputError */
 export function requireChangeArguments(args: ChangeArguments): void {
@@ -35,36 +50,24 @@ export type PriceChange = {
   readonly isInverse: boolean;
 };
 
-/** The changes of prices of the pools of one response. Both throw HistoryUnavailableError. */
-export type PriceChangeLoader = {
-  /**
-   * The change of the price of a token of the pool, by default of token 2. `undefined` if nothing is recorded up to the height
-   * of the pool.
-   *
-   * @throws BadUserInputError for more than a limit
-   */
-  change(pool: PoolPair, args: ChangeArguments, baseId?: TokenId): MaybePromise<PriceChange | undefined>;
-  /** The rest of a change. `high` and `low` are by its price, so they are exchanged if it is inverse. */
-  window(change: PriceChange): Promise<PoolWindow>;
-};
+type Moments = { readonly points: number; readonly hours: number; readonly end: Instant };
 
-/** Creates the loader of one response. */
-export function createPriceChangeLoader({ view, windowStarts, tokens, limits }: HistoryReads): PriceChangeLoader {
-  const { history, read } = view;
+/** Creates the loader of the changes of prices and of the small charts of the pools of one response. */
+export function createPriceChangeLoader(view: HistoryView) {
+  const { history, cache, read, versions, tokens, options } = view;
+  // Two windows of different lengths can both start at the first recorded height, and only one of them is complete.
   const loadWindow = createPoolBatches(
-    // Two windows of different lengths can both start at the first recorded height, and only one of them is complete.
-    ({ start, pool }: PriceChange) => `${start.beaconHeight} ${start.isAtStart} ${pool.beaconHeight}`,
     readWindows,
+    ({ beaconHeight, isAtStart }: WindowStart) => `${beaconHeight} ${isAtStart}`,
   );
+  const loadMoments = createPoolBatches((pools, window: Moments) => read(() => readMoments(pools, window)));
 
-  /** Reads what happened to pools of one height after one start. */
-  async function readWindows(keys: readonly PriceChange[]): Promise<PoolWindow[]> {
-    const [{ start, pool }] = keys as [PriceChange];
-    const toHeight = pool.beaconHeight;
+  async function readWindows(pools: PoolsAtHeight, start: WindowStart): Promise<PoolWindow[]> {
+    const toHeight = pools[0].beaconHeight;
     const version = history.version();
-    const heads = view.headsOf(pool);
+    const heads = view.headsOf(pools[0]);
     const fromHeight = start.beaconHeight;
-    const poolIds = keys.map((key) => poolPairId(key.pool));
+    const poolIds = pools.map(poolPairId);
     // Whether heights are missing is the same for all pools. A pool that is new has no window in the store.
     const oldPool = start.exchange.directory.ids[0];
     const requested = oldPool === undefined ? poolIds : [...new Set([...poolIds, oldPool])];
@@ -77,52 +80,113 @@ export function createPriceChangeLoader({ view, windowStarts, tokens, limits }: 
     const laterHeights = later.map(({ beaconHeight }) => beaconHeight);
     const isRecordedComplete = recorded === fromHeight || (value.get(oldPool ?? '')?.isComplete ?? false);
     const isComplete = start.isAtStart && isRecordedComplete && areConsecutive(laterHeights, recorded, toHeight);
-    if (!isComplete) view.dependOnVersion(version);
-    return keys.map((change, index) => {
-      const { from } = change;
+    if (!isComplete) versions.recorded.depend(version);
+    return pools.map((pool, index) => {
+      const from = reservesIn(start, pool);
       const recordedWindow = value.get(poolIds[index] ?? '');
       let window = recorded === fromHeight ? from && extendWindow(undefined, from) : recordedWindow;
       for (const head of later) {
-        const reserves = reservesIn(head, change.pool);
+        const reserves = reservesIn(head, pool);
         if (reserves !== undefined) window = extendWindow(window, reserves);
       }
       // The height of the pool itself can be one that is neither recorded nor in memory.
-      return { ...extendWindow(window, change.pool), isComplete };
+      return { ...extendWindow(window, pool), isComplete };
     });
   }
 
   /** The start of a window, from the heads in memory if one of them is newer at that moment than all that is recorded. */
-  function startOf(pool: PoolPair, end: Instant, lengthMs: number): MaybePromise<WindowStart | undefined> {
-    return andThen(
-      windowStarts.stateAt({ end, lengthMs, version: versionOf(pool), requester: limits.requester }),
-      (start) => {
-        const newer = start?.isNewest ? newerHead(view.headsOf(pool), end - lengthMs, start) : undefined;
-        if (newer === undefined) return start;
-        const { beaconHeight, time, exchange } = newer;
-        return { beaconHeight, time, exchange, isSettled: true, isNewest: false, isAtStart: true };
-      },
-    );
+  function startOf(pool: PoolPair, moment: Instant): MaybePromise<WindowStart | undefined> {
+    return andThen(cache.stateAt(moment, versionOf(pool), options.requester), (start) => {
+      const newer = start?.isNewest ? newerHead(view.headsOf(pool), moment, start) : undefined;
+      if (newer === undefined) return start;
+      const { beaconHeight, time, exchange } = newer;
+      return { beaconHeight, time, exchange, isSettled: true, isNewest: false, isAtStart: true };
+    });
+  }
+
+  /** Reads the reserves of pools of one height at moments before it, without the last one. */
+  async function readMoments(pools: PoolsAtHeight, { points, hours, end }: Moments) {
+    const [pool] = pools;
+    const recordedVersion = history.version();
+    const heads = view.headsOf(pool);
+    const moments = momentsBefore({ points, hours, end });
+    const found = await cache.blocksAt(moments, versionOf(pool));
+    const blocks = found.map((block, index) => {
+      const moment = moments[index] ?? end;
+      return (block?.isNewest === false ? undefined : newerHead(heads, moment, block)) ?? block;
+    });
+    const settled = blocks.every((block) => block !== undefined && (isHead(block) || block.isSettled));
+    if (!settled) versions.recorded.depend(recordedVersion);
+    const heights = [...new Set(blocks.flatMap((block) => (block && !isHead(block) ? [block.beaconHeight] : [])))];
+    const poolIds = pools.map(poolPairId);
+    const recorded = heights.length === 0 ? undefined : await history.reservesAt({ poolIds, heights });
+    return pools.map((each, index) => {
+      const states = recorded?.get(poolIds[index] ?? '');
+      return blocks.map((block) => {
+        if (block === undefined || block.beaconHeight > pool.beaconHeight) return undefined;
+        return isHead(block) ? reservesIn(block, each) : states?.[heights.indexOf(block.beaconHeight)];
+      });
+    });
   }
 
   return {
-    change(pool, args, baseId = pool.token2Id) {
+    /**
+     * The change of the price of a token of the pool, by default of token 2. `undefined` if nothing is recorded up to the height
+     * of the pool.
+     *
+     * @throws BadUserInputError for more than a limit, HistoryUnavailableError
+     */
+    change(pool: PoolPair, args: ChangeArguments, baseId = pool.token2Id): MaybePromise<PriceChange | undefined> {
       const hours = args.hours ?? DEFAULT_HOURS;
-      requireWithin(limits.maxHistoryHours, 'hours', hours);
+      requireWithin(options.maxHistoryHours, 'hours', hours);
       const end = view.timeOf(pool);
       if (end === undefined) return undefined;
-      return andThen(startOf(pool, end, hours * HOUR_MS), (start) => {
-        if (start === undefined || start.isNewest) view.dependOnVersion();
-        else if (!start.isSettled) view.dependOnFills();
+      return andThen(startOf(pool, end - hours * HOUR_MS), (start) => {
+        if (start === undefined || start.isNewest) versions.recorded.depend();
+        else if (!start.isSettled) versions.fills.depend();
         if (start === undefined || start.beaconHeight > pool.beaconHeight) return undefined;
         const from = reservesIn(start, pool);
         const isInverse = baseId === pool.token1Id;
-        return { start, from, pool, priceOf: createPriceOfBase(pool, args, tokens, baseId), isInverse };
+        return { start, from, pool, priceOf: createPriceOfBase(pool, args, tokens.list, baseId), isInverse };
       });
     },
-    async window(change) {
-      const window = await loadWindow(change);
+    /**
+     * The rest of a change. `high` and `low` are by its price, so they are exchanged if it is inverse.
+     *
+     * @throws HistoryUnavailableError
+     */
+    async window({ pool, start, isInverse }: PriceChange): Promise<PoolWindow> {
+      const window = await loadWindow(pool, start);
       const { high, low } = window;
-      return change.isInverse ? { ...window, high: low, low: high } : window;
+      return isInverse ? { ...window, high: low, low: high } : window;
+    },
+    /**
+     * The prices of a token of the pool, by default of token 2, at moments up to the height of the pool, oldest first.
+     *
+     * @throws BadUserInputError for more than a limit, HistoryUnavailableError
+     */
+    async sparkline(
+      pool: PoolPair,
+      args: SparklineArguments,
+      baseId: TokenId = pool.token2Id,
+    ): Promise<readonly (number | undefined)[]> {
+      const hours = args.hours ?? DEFAULT_HOURS;
+      const points = args.points ?? DEFAULT_POINTS;
+      requireWithin(options.maxHistoryHours, 'hours', hours);
+      const priceOf = createPriceOfBase(pool, args, tokens.list, baseId);
+      const end = view.timeOf(pool);
+      if (end === undefined) return [...Array<undefined>(points - 1), priceOf(pool)];
+      const before = await loadMoments(pool, { points, hours, end });
+      return [...before.map(priceOf), priceOf(pool)];
     },
   };
+}
+
+/** Evenly spaced moments, without the last one at `end`. */
+function momentsBefore({ points, hours, end }: Moments): Instant[] {
+  return Array.from(Array(points - 1).keys(), (index) => end - (hours * HOUR_MS * (points - 1 - index)) / (points - 1));
+}
+
+function isHead(block: object): block is Head {
+  return 'exchange' in block;
 }

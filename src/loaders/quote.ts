@@ -11,10 +11,9 @@ import type { TokenId } from '../domain/token.ts';
 import { BadUserInputError, TradeRefusedError } from '../errors.ts';
 import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
 import type { Head } from '../live/chain/head.ts';
-import { requireBetween } from './argument-ranges.ts';
+import { requireBetween } from './arguments.ts';
 import type { ExchangeLoader } from './exchange.ts';
-import { createHeadStream } from './head-streams.ts';
-import type { SourceStream } from './source-stream.ts';
+import { createHeadStream, type SourceStream } from './source-stream.ts';
 import type { LoaderInputs } from './sources.ts';
 
 /** The arguments of a quote. */

@@ -1,8 +1,10 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { GatewayError, UpstreamError, UpstreamNotConfiguredError } from '../errors.ts';
+import { GatewayError, HeightNotAvailableError, UpstreamError, UpstreamNotConfiguredError } from '../errors.ts';
 import type { Subscribe } from '../live/broadcast/broadcast.ts';
 import type { Follower } from '../live/broadcast/follower.ts';
 import type { Head } from '../live/chain/head.ts';
+import { isFarAhead } from '../live/chain/recent-heads.ts';
+import type { LoaderInputs } from './sources.ts';
 
 /**
  * The source stream of a subscription: values, and how each of them becomes an update. An update depends only on its value
@@ -64,39 +66,34 @@ export function createSourceStream<V, U>(options: SourceStreamOptions<V, U>): So
   };
 }
 
-/** The values of a followed source, with an error first if it has no current value. */
-export async function subscribeTo<T>(
+/** The values of a followed source, as {@link startWith}. */
+export function subscribeTo<T>(
   source: Follower<T>,
   subscribe: Subscribe<T> = source.subscribe,
 ): Promise<Subscribe<T | UpstreamError>> {
-  const value = await valueOrError(source.get());
-  return value instanceof UpstreamError ? startWithError(value, subscribe, source.newest()) : subscribe;
-}
-
-/** Waits for a value. @returns the error of an upstream that cannot be read now @throws for one that is not configured */
-export async function valueOrError<T>(value: Promise<T>): Promise<T | UpstreamError> {
-  try {
-    return await value;
-  } catch (error) {
-    if (error instanceof UpstreamError && !(error instanceof UpstreamNotConfiguredError)) return error;
-    throw error;
-  }
+  return startWith(source.get(), subscribe, source.newest);
 }
 
 /**
- * The values of a source that cannot be read when a client subscribes: first the error, once, then each good value.
+ * The values of a source, if it can be read when a client subscribes. If not: first the error, once, then each good value.
  *
- * @param expired the last good value, which is too old to be sent
+ * @param first shows whether the source can be read
+ * @param expired the last good value, which is too old to be sent then
+ * @throws UpstreamNotConfiguredError, and any error of `first` that is not one of an upstream
  */
-export function startWithError<V>(
-  error: UpstreamError,
+export async function startWith<V>(
+  first: Promise<unknown>,
   subscribe: Subscribe<V>,
-  expired?: V,
-): Subscribe<V | UpstreamError> {
+  expired: () => V | undefined = () => undefined,
+): Promise<Subscribe<V | UpstreamError>> {
+  const error: unknown = await first.then(() => undefined).catch((reason) => reason);
+  if (error === undefined) return subscribe;
+  if (!(error instanceof UpstreamError) || error instanceof UpstreamNotConfiguredError) throw error;
+  const old = expired();
   return (subscriber) => {
     let isReported = false;
     // At once, because an order book is only read while it has subscribers.
-    const values = toSeveral<V, V>(subscribe, () => (value) => (value === expired ? [] : [value]))(subscriber);
+    const values = toSeveral<V, V>(subscribe, () => (value) => (value === old ? [] : [value]))(subscriber);
     return {
       request() {
         if (isReported) return values.request();
@@ -138,17 +135,63 @@ export function toSeveral<T, V>(
   };
 }
 
-/** The heads, each after its `filledIn`. A subscriber that has received a higher one gets none of these. */
-export function withFilledIn(
-  heads: Subscribe<Head | UpstreamError>,
-  after: BeaconHeight | undefined,
-): Subscribe<Head | UpstreamError> {
-  return toSeveral(heads, () => {
+/** The current head first, then each new one. */
+export async function createHeadStream({ sources }: Pick<LoaderInputs, 'sources'>): Promise<SourceStream<Head, Head>> {
+  const subscribe = await subscribeTo(sources.head);
+  return createSourceStream<Head, Head>({ subscribe, toUpdate: (head) => head, headOf: (head) => head });
+}
+
+/** What an update about one height says of the heights before. */
+export type HeightUpdate = {
+  readonly head: Head;
+  /** The height of the update before, or the height after which the subscription resumed; `undefined` for neither. */
+  readonly previousHeight: BeaconHeight | undefined;
+};
+
+/** The argument of a subscription that can resume. */
+export type ResumeArguments = {
+  /** The height of the last update that the client received before it lost its connection. */
+  readonly afterHeight?: BeaconHeight | null | undefined;
+};
+
+/**
+ * The heads of a subscription that can resume after a height.
+ *
+ * @param missedBefore the heads that are sent before a head, ascending, to subscribers that have received none as high. By default,
+ *   slow subscribers skip them
+ * @throws HeightNotAvailableError for an `afterHeight` far in the future
+ */
+export async function createResumableStream<U extends HeightUpdate>(
+  { afterHeight }: ResumeArguments,
+  { sources: { head: follower }, options: { afterEvent } }: LoaderInputs,
+  toUpdate: (update: HeightUpdate, previous: Head | undefined) => U,
+  missedBefore?: (head: Head) => readonly Head[],
+): Promise<SourceStream<Head, U>> {
+  const after = afterEvent ?? afterHeight ?? undefined;
+  const resumed = after === undefined ? undefined : await follower.subscribeAfter(after);
+  const heads = await subscribeTo(follower, resumed);
+  const newest = follower.current();
+  // A browser repeats `Last-Event-ID` for ever, so that height is not an error: the stream starts with the newest head.
+  if (afterEvent === undefined && after !== undefined && newest && isFarAhead(after, newest))
+    throw new HeightNotAvailableError(after, newest.beaconHeight);
+  const withMissed = () => {
     let received = after;
-    return (head) => {
-      const before = received ?? head.beaconHeight;
-      received = head.beaconHeight;
-      return [...(head.filledIn ?? []).filter(({ beaconHeight }) => beaconHeight > before), head];
+    return (head: Head) => {
+      const [above, below] = [received ?? head.beaconHeight, head.beaconHeight];
+      received = below;
+      const missed = missedBefore?.(head) ?? [];
+      return [...missed.filter(({ beaconHeight }) => beaconHeight > above && beaconHeight < below), head];
     };
+  };
+  return createSourceStream<Head, U>({
+    subscribe: missedBefore ? toSeveral(heads, withMissed) : heads,
+    toUpdate(head, previous) {
+      const previousHeight = previous?.beaconHeight ?? (after && isFarAhead(after, head) ? undefined : after);
+      return toUpdate({ head, previousHeight }, previous);
+    },
+    dependsOnPrevious: true,
+    headOf: (head) => head,
+    heightOf: ({ beaconHeight }) => beaconHeight,
+    resumesAfter: after,
   });
 }

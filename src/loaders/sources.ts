@@ -14,14 +14,12 @@ import type { Requester } from '../upstream/fair-queue.ts';
 import type { BlockPush } from '../upstream/node/block-push.ts';
 import type { ClosedIntervals } from './closed-intervals.ts';
 import type { DivergenceRankings } from './divergence-ranking.ts';
+import type { HistoryCache } from './history-cache.ts';
 import type { PoolCache, UsdPricesOf } from './pool-cache.ts';
-import type { TradesAtHead } from './trades-at-head.ts';
-import type { WindowStarts } from './window-starts.ts';
 
 /** What is read once for all clients. Loaders read from it. */
 export type Sources = {
   readonly head: HeadFollower;
-  /** The health of the nodes. */
   readonly nodes: Pick<Nodes, 'status'>;
   /** The websockets on which nodes push new blocks. */
   readonly pushes: readonly Pick<BlockPush, 'name' | 'status'>[];
@@ -30,26 +28,18 @@ export type Sources = {
   readonly poolOrders: PoolOrders;
   /** The trades of the blocks of the newest heads. */
   readonly trades: Pick<HeadTrades, 'of' | 'readPast' | 'mismatches'>;
-  /** What is recorded of final heights. */
   readonly history: History;
   /** In which reads of the history for clients wait. */
   readonly historyQueue: Bulkhead;
-  /** The blocks at moments in the past. */
   readonly blockTimes: BlockTimes;
-  /** The pools of states, sorted and filtered lists of them, and their JSON. */
   readonly pools: PoolCache;
   readonly usdPrices: UsdPricesOf;
   readonly market: MarketFollower;
   readonly orderBooks: OrderBooks;
   readonly divergences: DivergenceRankings;
   readonly tokens: TokenSource;
-  /** The number of tokens in the token list and in the pools. */
   readonly tokenCount: () => number;
-  /** The exchange at the starts of the windows of price changes. */
-  readonly windowStarts: WindowStarts;
-  /** The volumes and the last trades of all pools at the newest heads. */
-  readonly tradesAtHead: TradesAtHead;
-  /** Which candles are closed. */
+  readonly historyCache: HistoryCache;
   readonly closedIntervals: ClosedIntervals;
 };
 

@@ -2,11 +2,10 @@ import type { PoolDirectory } from '../domain/exchange.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { Token, TokenId, TokenList } from '../domain/token.ts';
 import { UpstreamNotConfiguredError } from '../errors.ts';
-import type { TokenSource } from '../live/tokens.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { HeadPin } from './head-pin.ts';
 import type { MarketLoader } from './market.ts';
-import type { Sources } from './sources.ts';
+import type { LoaderInputs, Sources } from './sources.ts';
 
 /** Creates the number of tokens in the token list and in the pools. It is counted again only when one of the two has changed. */
 export function createTokenCount({ head, tokens }: Pick<Sources, 'head' | 'tokens'>): Sources['tokenCount'] {
@@ -24,29 +23,26 @@ export function createTokenCount({ head, tokens }: Pick<Sources, 'head' | 'token
   };
 }
 
+type TokenLoaderInputs = Omit<ResponseInputs, 'tokens'> & { readonly market: MarketLoader };
+
 /**
  * The tokens of one response, from the token list, which stays as it is now. The market-data host adds the symbols that the list
  * does not contain.
  */
 export class TokenLoader {
-  readonly #source: TokenSource;
-  readonly #head: HeadPin;
-  readonly #market: MarketLoader;
-  /** The token list of the response. */
+  readonly #inputs: TokenLoaderInputs;
   readonly list: TokenList;
   #everythingRead: Promise<unknown> | undefined;
 
-  constructor(source: TokenSource, head: HeadPin, market: MarketLoader, dependencies: Dependencies) {
-    this.#source = source;
-    this.#head = head;
-    this.#market = market;
-    this.list = source.current();
-    if (source.service !== undefined) dependencies.dependOnTokens(source.current, this.list, source.service.nextAt);
+  constructor(inputs: TokenLoaderInputs) {
+    const { current, service } = inputs.sources.tokens;
+    this.#inputs = inputs;
+    this.list = current();
+    if (service !== undefined) inputs.dependencies.dependOnTokens(current, this.list, service.nextAt);
   }
 
-  /** Whether the token list is still the one that is served. */
   isCurrent(): boolean {
-    return this.#source.current() === this.list;
+    return this.#inputs.sources.tokens.current() === this.list;
   }
 
   /** What is known about a token, without waiting. An unknown token has only its id. */
@@ -54,7 +50,7 @@ export class TokenLoader {
     const listed = this.list.get(tokenId);
     if (listed?.symbol !== undefined) return listed;
 
-    const { pairs, tickers } = this.#market;
+    const { pairs, tickers } = this.#inputs.market;
     const symbol = pairs.current()?.symbols.get(tokenId) ?? tickers.current()?.symbols.get(tokenId);
     return { tokenId, symbol, decimals: listed?.decimals };
   }
@@ -83,7 +79,7 @@ export class TokenLoader {
 
   /** All tokens that can have a symbol. */
   #named(): ReadonlySet<TokenId> {
-    const { pairs, tickers } = this.#market;
+    const { pairs, tickers } = this.#inputs.market;
     return new Set([
       ...this.list.keys(),
       ...(pairs.current()?.symbols.keys() ?? []),
@@ -92,11 +88,11 @@ export class TokenLoader {
   }
 
   #inPools(): ReadonlySetLike<TokenId> {
-    return this.#head.current()?.exchange.directory.placesOfToken ?? new Set();
+    return this.#inputs.head.current()?.exchange.directory.placesOfToken ?? new Set();
   }
 
   #isKnown(tokenId: TokenId): boolean {
-    const { pairs, tickers } = this.#market;
+    const { pairs, tickers } = this.#inputs.market;
     const lists = [this.list, pairs.current()?.symbols, tickers.current()?.symbols, this.#inPools()];
     return lists.some((tokenIds) => tokenIds?.has(tokenId));
   }
@@ -111,10 +107,17 @@ export class TokenLoader {
 
   /** Waits for all upstreams that could contain a token. @returns the error of one that cannot be read */
   async #readEverything(): Promise<unknown> {
-    const { pairs, tickers } = this.#market;
-    const results = await Promise.allSettled([this.#head.get(), pairs.all(), tickers.all()]);
+    const { pairs, tickers } = this.#inputs.market;
+    const results = await Promise.allSettled([this.#inputs.head.get(), pairs.all(), tickers.all()]);
     const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
     // An upstream that is not configured contains no token.
     return failures.find((failure) => !(failure instanceof UpstreamNotConfiguredError));
   }
 }
+
+/** What the loaders of one response read from, and where they note what it depends on. */
+export type ResponseInputs = LoaderInputs & {
+  readonly head: HeadPin;
+  readonly dependencies: Dependencies;
+  readonly tokens: TokenLoader;
+};

@@ -1,37 +1,27 @@
-import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { placeOf } from '../domain/exchange.ts';
 import type { Pair } from '../domain/market.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { parsePoolPairId } from '../domain/pool-pair.ts';
 import type { TokenId, TokenList } from '../domain/token.ts';
 import { averagePrice } from '../domain/trade.ts';
-import { BadUserInputError, HeightNotAvailableError } from '../errors.ts';
+import { BadUserInputError } from '../errors.ts';
 import type { RecordedTrade, TradeName } from '../history/trade-store.ts';
 import type { Head } from '../live/chain/head.ts';
-import { isFarAhead } from '../live/chain/recent-heads.ts';
 import { readPoolId } from './exchange.ts';
 import { readTradesOf } from './known-trades.ts';
 import type { Loaders } from './loaders.ts';
 import { poolPrice, withPoolOf } from './pool-price.ts';
 import type { TradeOfBlock } from './pool-trades.ts';
-import { createSourceStream, type SourceStream, subscribeTo, toSeveral } from './source-stream.ts';
+import { createResumableStream, type HeightUpdate, type ResumeArguments, type SourceStream } from './source-stream.ts';
 import type { LoaderInputs, Sources } from './sources.ts';
 
 /** The trades of one block, as one subscriber gets them. */
-export type TradesUpdate = {
-  readonly head: Head;
-  /** The height of the update before, or the height after which the subscription resumed; `undefined` for neither. */
-  readonly previousHeight: BeaconHeight | undefined;
+export type TradesUpdate = HeightUpdate & {
   /** The pools whose trades are selected; `undefined` for all. */
   readonly poolIds: ReadonlySet<string> | undefined;
 };
 
-/** The arguments of the subscription `trades`. */
-type TradesArguments = {
-  readonly poolIds?: readonly string[] | null | undefined;
-  /** The height of the last update that the client received before it lost its connection. */
-  readonly afterHeight?: BeaconHeight | null | undefined;
-};
+type TradesArguments = ResumeArguments & { readonly poolIds?: readonly string[] | null | undefined };
 
 /**
  * The blocks whose trades a subscriber gets: one update for each height. A subscriber that is slow gets the heights that are still
@@ -41,44 +31,15 @@ type TradesArguments = {
  *   future
  */
 export async function createTradeStream(
-  { poolIds, afterHeight }: TradesArguments,
-  { sources, options: { afterEvent } }: LoaderInputs,
+  { poolIds, ...resume }: TradesArguments,
+  inputs: LoaderInputs,
 ): Promise<SourceStream<Head, TradesUpdate>> {
   if (poolIds?.length === 0)
     throw new BadUserInputError('poolIds is empty. List at least one pool, or omit the argument.');
   const selected = poolIds == null ? undefined : new Set(poolIds);
   for (const poolId of selected ?? []) readPoolId(poolId);
-
-  const after = afterEvent ?? afterHeight ?? undefined;
-  const resumed = after === undefined ? undefined : await sources.head.subscribeAfter(after);
-  const heads = await subscribeTo(sources.head, resumed);
-  const newest = sources.head.current();
-  // A browser repeats `Last-Event-ID` for ever, so that height is not an error: the stream starts with the newest block.
-  if (afterEvent === undefined && after !== undefined && newest && isFarAhead(after, newest))
-    throw new HeightNotAvailableError(after, newest.beaconHeight);
-  const subscribe = toSeveral(heads, () => {
-    let received = after;
-    return (head: Head) => {
-      const above = received ?? head.beaconHeight;
-      received = head.beaconHeight;
-      const skipped = sources.head
-        .recent()
-        .filter(({ beaconHeight }) => beaconHeight > above && beaconHeight < head.beaconHeight);
-      return [...skipped, head];
-    };
-  });
-  return createSourceStream<Head, TradesUpdate>({
-    subscribe,
-    toUpdate: (head, previous) => ({
-      head,
-      previousHeight: previous?.beaconHeight ?? (after && isFarAhead(after, head) ? undefined : after),
-      poolIds: selected,
-    }),
-    dependsOnPrevious: true,
-    headOf: (head) => head,
-    heightOf: ({ beaconHeight }) => beaconHeight,
-    resumesAfter: after,
-  });
+  const toUpdate = (update: HeightUpdate) => ({ ...update, poolIds: selected });
+  return createResumableStream(resume, inputs, toUpdate, inputs.sources.head.recent);
 }
 
 /**

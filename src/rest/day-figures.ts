@@ -16,22 +16,11 @@ export type DayTrades = {
 };
 
 /** Figures of pools, such as their ranges, as they were last read. Only the first time, a document waits for them. */
-export type DayFigures<Figures> = {
-  /** The figures of the pool at a place of the directory; `undefined` if they are not known. */
-  of({ directory }: Pick<ExchangeState, 'directory'>, place: number): Figures | undefined;
-  /** Changes when figures were read. */
-  version(): object;
-  /**
-   * Starts to read the figures of the pools at these places, if their version has changed since they were read. The promise waits
-   * until figures were read once, but not for long.
-   */
-  refresh(head: Head, places: () => ReadonlySet<number>): Promise<void>;
-};
+export type DayFigures<Figures> = ReturnType<typeof createDayFigures<Figures>>;
 
 type DayFiguresOptions<Figures> = {
   /** Reads the figures of pools of a head, in their order. `undefined` for a pool of which too little is known. */
   readonly read: (head: Head, pools: readonly PoolPair[]) => Promise<readonly (Figures | undefined)[]>;
-  /** Changes each time the figures can have changed. */
   readonly versionOf: (head: Head) => unknown;
   /** How often the time that a read takes passes before the next one. */
   readonly pauseFactor?: number;
@@ -46,14 +35,13 @@ const MAX_PAUSE_MS = 60_000;
 const MAX_FIRST_READ_MS = 2_000;
 
 /** Creates the figures; none is known yet. */
-export function createDayFigures<Figures>(options: DayFiguresOptions<Figures>): DayFigures<Figures> {
+export function createDayFigures<Figures>(options: DayFiguresOptions<Figures>) {
   const { read, versionOf, pauseFactor = 0 } = options;
   type Known = { readonly directory: PoolDirectory | undefined; readonly byPlace: ReadonlyMap<number, Figures> };
   const none: Known = { directory: undefined, byPlace: new Map() };
   let known = none;
   let reading: Promise<void> | undefined;
   let isFirstRead = true;
-  /** What the figures were read from. */
   let readFrom: { readonly version: unknown; readonly directory: PoolDirectory } | undefined;
   let pauseUntil = Number.NEGATIVE_INFINITY;
 
@@ -96,14 +84,20 @@ export function createDayFigures<Figures>(options: DayFiguresOptions<Figures>): 
   }
 
   return {
-    async refresh(head, places) {
+    /**
+     * Starts to read the figures of the pools at these places, if their version has changed since they were read. The promise waits
+     * until figures were read once, but not for long.
+     */
+    async refresh(head: Head, places: () => ReadonlySet<number>): Promise<void> {
       startReading(head, places);
       if (!isFirstRead) return;
       await Promise.race([reading, sleep(MAX_FIRST_READ_MS, undefined, { ref: false })]);
       isFirstRead = false;
     },
-    of: ({ directory }, place) => (directory === known.directory ? known.byPlace.get(place) : undefined),
-    version: () => known,
+    /** The figures of the pool at a place of the directory; `undefined` if they are not known. */
+    of: ({ directory }: Pick<ExchangeState, 'directory'>, place: number): Figures | undefined =>
+      directory === known.directory ? known.byPlace.get(place) : undefined,
+    version: (): object => known,
   };
 }
 

@@ -106,19 +106,17 @@ export function startDocument(
   const loaders = createDocumentLoaders(sources, undefined, options);
   const { dependencies } = loaders;
 
-  async function writeAll(): Promise<RestDocument> {
-    const { texts, ...rest } = await write(loaders);
-    return {
+  const written = write(loaders).then(
+    async ({ texts, ...rest }): Promise<RestDocument> => ({
       rows: 0,
-      height: loaders.head.height(),
+      height: loaders.head.used()?.beaconHeight,
       staleSince: () => (sources.head.isStale() ? sources.head.current()?.time : undefined),
       ...rest,
       ...(await writeBody(texts, takeTurn)),
       dependencies,
-    };
-  }
-
-  return { dependencies, written: writeAll() };
+    }),
+  );
+  return { dependencies, written };
 }
 
 /**

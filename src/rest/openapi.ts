@@ -1,16 +1,12 @@
-import { INTERVALS, RESOLUTIONS } from './candles.ts';
 import { COMMON, document, ERRORS, HEADERS, headers, PARAMETERS, RESPONSES } from './openapi-components.ts';
 import { ref, SCHEMAS } from './openapi-schemas.ts';
-import { DEFAULT_TRADES, MAX_TRADES } from './parameters.ts';
-import { OPEN_API_PATH, type RestPaths, UDF_PREFIX } from './paths.ts';
+import { DEFAULT_TRADES, INTERVALS, MAX_TRADES, RESOLUTIONS } from './parameters.ts';
+import { OPEN_API_PATH, type RestPaths, UDF_PREFIX } from './rest-api.ts';
 
-/** What the description of the REST API depends on. */
 type OpenApiOptions = {
   readonly paths: RestPaths;
   readonly version: string;
-  /** Whether the data is simulated. */
   readonly isSandbox: boolean;
-  /** Maximum number of candles in a document. */
   readonly maxCandles: number;
 };
 

@@ -5,15 +5,9 @@ import type { OrderBookSnapshot } from '../live/market/order-books.ts';
 import { Dependencies } from '../loaders/dependencies.ts';
 import type { Requester } from '../upstream/fair-queue.ts';
 import { type DocumentOptions, type RestDocument, writeBody } from './document.ts';
+import type { readOrderBookParameters } from './parameters.ts';
 
-/** Which order book a client requests. */
-export type OrderBookRequest = {
-  readonly tickerId: string;
-  /** Maximum number of entries of both sides together; 0 is the complete book. */
-  readonly depth: number;
-  /** Whether orders that cross are matched with each other first. */
-  readonly isUncrossed: boolean;
-};
+type OrderBookRequest = ReturnType<typeof readOrderBookParameters>;
 
 /** Maximum number of documents of one snapshot that are kept: one for each combination of parameters. */
 const MAX_DOCUMENTS = 8;

@@ -1,10 +1,7 @@
+import type { CandleInterval } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import { BadUserInputError } from '../errors.ts';
 import { DEFAULT_CANDLES } from '../loaders/candles.ts';
-import { type CandlesRequest, INTERVALS, RESOLUTIONS } from './candles.ts';
-import type { OrderBookRequest } from './order-books.ts';
-import type { TradesRequest } from './trades.ts';
-import type { SearchRequest } from './udf.ts';
 
 /** More entries than any book has. */
 const MAX_DEPTH_DIGITS = 9;
@@ -14,7 +11,7 @@ const MAX_DEPTH_DIGITS = 9;
  *
  * @throws BadUserInputError that names the parameter
  */
-export function readOrderBookParameters(parameters: URLSearchParams): OrderBookRequest {
+export function readOrderBookParameters(parameters: URLSearchParams) {
   const tickerId = readRequired(parameters, 'ticker_id');
   const [depth, uncrossed] = [readOnce(parameters, 'depth'), readOnce(parameters, 'uncrossed')];
   return { tickerId, depth: readDepth(depth), isUncrossed: readFlag('uncrossed', uncrossed) };
@@ -34,6 +31,26 @@ function readFlag(name: string, text = 'false'): boolean {
   throw new BadUserInputError(`${name} is ${JSON.stringify(text)}. It must be true or false.`);
 }
 
+/** The names of the intervals of candles in the REST API. */
+export const INTERVALS = {
+  '1m': 'ONE_MINUTE',
+  '5m': 'FIVE_MINUTES',
+  '15m': 'FIFTEEN_MINUTES',
+  '1h': 'ONE_HOUR',
+  '4h': 'FOUR_HOURS',
+  '1d': 'ONE_DAY',
+} as const satisfies Record<string, CandleInterval>;
+
+/** The names of the same intervals in the Universal Datafeed. The chart also sends `D` for `1D`. */
+export const RESOLUTIONS = {
+  1: 'ONE_MINUTE',
+  5: 'FIVE_MINUTES',
+  15: 'FIFTEEN_MINUTES',
+  60: 'ONE_HOUR',
+  240: 'FOUR_HOURS',
+  '1D': 'ONE_DAY',
+} as const satisfies Record<string, CandleInterval>;
+
 /** Seconds up to the year 5138: a number of milliseconds is refused. */
 const SECONDS = /^\d{1,11}$/;
 
@@ -42,15 +59,12 @@ const DEFAULT_SYMBOLS = 30;
 const MAX_SYMBOLS = 500;
 
 /**
- * Reads the parameters of `/candles`. @param accept the header `Accept`, which decides about the format if `format` is not set
+ * Reads the parameters of `/candles`.
  *
+ * @param accept the header `Accept`, which decides about the format if `format` is not set
  * @throws BadUserInputError that names the parameter
  */
-export function readCandlesParameters(
-  parameters: URLSearchParams,
-  accept: string | undefined,
-  maxCandles: number,
-): CandlesRequest & { readonly intervalName: string; readonly isCsv: boolean } {
+export function readCandlesParameters(parameters: URLSearchParams, accept: string | undefined, maxCandles: number) {
   const symbol = readRequired(parameters, 'ticker_id');
   const intervalName = readRequired(parameters, 'interval');
   const interval = readOneOf(INTERVALS, 'interval', intervalName);
@@ -75,7 +89,7 @@ export const MAX_TRADES = 500;
 const MILLISECONDS = /^\d{1,14}$/;
 
 /** Reads the parameters of `/historical_trades`. @throws BadUserInputError that names the parameter */
-export function readTradesParameters(parameters: URLSearchParams): TradesRequest {
+export function readTradesParameters(parameters: URLSearchParams) {
   const symbol = readRequired(parameters, 'ticker_id');
   const poolId = readOnce(parameters, 'pool_id');
   const last = readCount(parameters, 'limit', MAX_TRADES) ?? DEFAULT_TRADES;
@@ -93,7 +107,7 @@ const TYPES = { buy: 'buy', sell: 'sell' } as const;
  *
  * @throws BadUserInputError that names the parameter
  */
-export function readHistoryParameters(parameters: URLSearchParams, maxCandles: number): CandlesRequest {
+export function readHistoryParameters(parameters: URLSearchParams, maxCandles: number) {
   const symbol = readRequired(parameters, 'symbol');
   const resolution = readRequired(parameters, 'resolution');
   const interval = readOneOf(RESOLUTIONS, 'resolution', resolution === 'D' ? '1D' : resolution);
@@ -104,9 +118,13 @@ export function readHistoryParameters(parameters: URLSearchParams, maxCandles: n
   if (to === undefined) throw new BadUserInputError('to is missing.');
   if (from === undefined && countback === undefined) throw new BadUserInputError('from and countback are missing.');
   if (from !== undefined && from > to) throw new BadUserInputError('from is after to.');
-  if (countback !== undefined) return { symbol, interval, from: undefined, to, last: Math.min(countback, maxCandles) };
-  return { symbol, interval, from, to, last: maxCandles };
+  const range = { symbol, interval, to };
+  if (countback !== undefined) return { ...range, from: undefined, last: Math.min(countback, maxCandles) };
+  return { ...range, from, last: maxCandles };
 }
+
+/** Which candles a client requests: the last ones whose time is at or after `from` and before `to`. */
+export type CandlesRequest = ReturnType<typeof readHistoryParameters | typeof readCandlesParameters>;
 
 /** Reads the parameters of `/udf/symbols`. @throws BadUserInputError that names the parameter */
 export function readSymbolParameter(parameters: URLSearchParams): string {
@@ -114,7 +132,7 @@ export function readSymbolParameter(parameters: URLSearchParams): string {
 }
 
 /** Reads the parameters of `/udf/search`. @throws BadUserInputError that names the parameter */
-export function readSearchParameters(parameters: URLSearchParams): SearchRequest {
+export function readSearchParameters(parameters: URLSearchParams) {
   const [query = '', type = '', exchange = ''] = ['query', 'type', 'exchange'].map((name) =>
     readOnce(parameters, name),
   );

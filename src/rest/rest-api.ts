@@ -1,6 +1,5 @@
 import type { Pair } from '../domain/market.ts';
 import type { Loaders } from '../loaders/loaders.ts';
-import { writeCandles } from './candles.ts';
 import { createDayRanges, createDayTrades } from './day-figures.ts';
 import {
   cacheByParameters,
@@ -11,9 +10,35 @@ import {
   type WrittenDocument,
 } from './document.ts';
 import { createOrderBookDocuments } from './order-books.ts';
+import { writeCandles, writeTrades } from './pool-documents.ts';
 import { writeTickers } from './tickers.ts';
-import { writeTrades } from './trades.ts';
 import { writeHistory, writeSearch, writeSymbol } from './udf.ts';
+
+/** The path of the description of the REST API. */
+export const OPEN_API_PATH = '/openapi.json';
+
+/** How all other paths of the REST API begin. */
+export const REST_PREFIX = '/api/';
+
+/** How the paths of TradingView's Universal Datafeed begin, which are the same for all partners. */
+export const UDF_PREFIX = '/udf/';
+
+/** The paths of the documents of a market-data host, of candles and of trades. */
+export type RestPaths = ReturnType<typeof restPaths>;
+
+/** The documented paths of a market-data host, with the segment that names the partner. */
+export function restPaths(partner: string) {
+  const base = `${REST_PREFIX}v1/public/${partner}`;
+  return {
+    /** How all others begin. */
+    base,
+    pairs: `${base}/pairs`,
+    tickers: `${base}/tickers`,
+    orderBook: `${base}/orderbook`,
+    candles: `${base}/candles`,
+    trades: `${base}/historical_trades`,
+  };
+}
 
 /**
  * Creates the REST API: the three documents of a market-data host in its shapes, trades, and candles also as TradingView's

@@ -20,7 +20,6 @@ const MAX_BOOK_AGE_MS = 600_000;
 const MAX_SHORT_LIST = 500;
 const LONG_LIST_MS = 1_000;
 
-/** What the document of `/tickers` is written from. */
 type TickersOptions = DocumentOptions & {
   readonly dayRanges: DayFigures<DayRange>;
   readonly dayTrades: DayFigures<DayTrades>;
@@ -52,22 +51,16 @@ export async function writeTickers(loaders: Loaders, options: TickersOptions): P
     const places = () => new Set(rows.flatMap((row) => placeWithPriceOf(head.exchange, row) ?? []));
     await Promise.all([dayRanges.refresh(head, places), dayTrades.refresh(head, places)]);
   }
-  dependOnBooks(rows.length);
+  const [writtenAt, reads] = [now(), orderBooks.reads()];
+  dependencies.dependOn(
+    () => (rows.length > MAX_SHORT_LIST && now() - writtenAt < LONG_LIST_MS ? reads : orderBooks.reads()),
+    reads,
+    () => Number.POSITIVE_INFINITY,
+  );
   for (const { version } of [dayRanges, dayTrades]) dependencies.dependOn(version, version(), sources.head.nextAt);
   const prices = head && sources.usdPrices(head.exchange, tokens.list);
   const twoRoundsMs = bookSweepPerMinute && (2 * 60_000 * byTickerId.size) / bookSweepPerMinute;
   const maxBookAgeMs = Math.min(MAX_BOOK_AGE_MS, Math.max(MIN_BOOK_AGE_MS, twoRoundsMs));
-
-  function dependOnBooks(tickerCount: number): void {
-    const writtenAt = now();
-    const reads = orderBooks.reads();
-    const isLong = tickerCount > MAX_SHORT_LIST;
-    dependencies.dependOn(
-      () => (isLong && now() - writtenAt < LONG_LIST_MS ? reads : orderBooks.reads()),
-      reads,
-      () => Number.POSITIVE_INFINITY,
-    );
-  }
 
   function bookOf({ tickerId }: Ticker): OrderBook | undefined {
     const snapshot = orderBooks.newest(tickerId);

@@ -1,7 +1,8 @@
 import type { Pair } from '../domain/market.ts';
 import { basePrice } from '../domain/price.ts';
 import type { Loaders } from '../loaders/loaders.ts';
-import { type CandlesRequest, findPair, type PairWithPool, RESOLUTIONS, readCandles, withPools } from './candles.ts';
+import { type CandlesRequest, RESOLUTIONS, type readSearchParameters } from './parameters.ts';
+import { findPair, type PairWithPool, readCandles, withPools } from './pool-documents.ts';
 
 /** The name of the exchange in symbols. A chart writes it before the name, as in `pDEX:pBTC_PRV`. */
 const EXCHANGE = 'pDEX';
@@ -12,14 +13,6 @@ const [PRICE_DIGITS, MIN_DECIMALS, MAX_DECIMALS] = [6, 2, 16];
 
 /** In ascending order: an object has its whole numbers first. */
 const SUPPORTED = Object.keys(RESOLUTIONS);
-
-/** Which symbols a client searches. An empty text matches all. */
-export type SearchRequest = {
-  readonly query: string;
-  readonly type: string;
-  readonly exchange: string;
-  readonly limit: number;
-};
 
 /** The document of `/udf/config`: what the datafeed can do. */
 export const UDF_CONFIG = {
@@ -62,7 +55,10 @@ export async function writeSymbol({ symbol }: { readonly symbol: string }, loade
 }
 
 /** Writes `/udf/search`: the pairs that have candles, one for each pool of the chain. @throws UpstreamError */
-export async function writeSearch({ query, type, exchange, limit }: SearchRequest, loaders: Loaders) {
+export async function writeSearch(
+  { query, type, exchange, limit }: ReturnType<typeof readSearchParameters>,
+  loaders: Loaders,
+) {
   const text = withoutExchange(query).toLowerCase();
   const isOther = (type && type !== TYPE) || (exchange && exchange !== EXCHANGE);
   const isMatch = ({ tickerId, base, target }: Pair) =>

@@ -11,10 +11,10 @@ import type { Head } from '../../src/live/chain/head.ts';
 import { Dependencies } from '../../src/loaders/dependencies.ts';
 import { HeadPin } from '../../src/loaders/head-pin.ts';
 import { createHistoryLoader, type HistoryLoader } from '../../src/loaders/history.ts';
+import { createHistoryCache, type HistoryCache } from '../../src/loaders/history-cache.ts';
 import type { PriceChange } from '../../src/loaders/price-changes.ts';
+import type { Sources } from '../../src/loaders/sources.ts';
 import type { TokenLoader } from '../../src/loaders/token.ts';
-import { createTradesAtHead } from '../../src/loaders/trades-at-head.ts';
-import { createWindowStarts, type WindowStarts } from '../../src/loaders/window-starts.ts';
 import { createBulkhead } from '../../src/upstream/bulkhead.ts';
 import { exchangeStateOf, poolOf, tokenId } from '../domain/pools.ts';
 import {
@@ -88,7 +88,7 @@ function ofVersion(heads: readonly Head[], pool: PoolPair): readonly Head[] {
 }
 
 /** The history loader of one answer about a head. */
-function loaderAt(history: HistoryModel, head: Head, windowStarts: WindowStarts = createWindowStarts(history, QUEUE)) {
+function loaderAt(history: HistoryModel, head: Head, historyCache: HistoryCache = createHistoryCache(history, QUEUE)) {
   const dependencies = new Dependencies();
   const follower = { current: () => head, nextAt: () => undefined } as unknown as ConstructorParameters<
     typeof HeadPin
@@ -98,15 +98,14 @@ function loaderAt(history: HistoryModel, head: Head, windowStarts: WindowStarts 
     sources: {
       history,
       historyQueue: QUEUE,
-      windowStarts,
+      historyCache,
       trades: NO_TRADES,
-      tradesAtHead: createTradesAtHead(history),
       head: { get: async () => head, nextAt: () => undefined },
-    },
+    } as unknown as Sources,
     head: pinned,
     dependencies,
     tokens: TOKENS,
-    limits: LIMITS,
+    options: { ...LIMITS, afterEvent: undefined },
   };
   return { loader: createHistoryLoader(options), dependencies };
 }
@@ -318,9 +317,9 @@ describe('change', () => {
     );
     const history = createHistoryModel();
     await history.record(...heads.slice(0, 150));
-    const windowStarts = createWindowStarts(history, QUEUE);
+    const historyCache = createHistoryCache(history, QUEUE);
     const readAll = (head: Head) => {
-      const { loader } = loaderAt(history, head, windowStarts);
+      const { loader } = loaderAt(history, head, historyCache);
       return poolsOf(head).map((pool) => loader.change(pool, {}));
     };
     for (let index = 140; index < 150; index++) {
@@ -339,10 +338,10 @@ describe('change', () => {
     );
     const history = createHistoryModel();
     await history.record(...heads.filter(({ beaconHeight }) => beaconHeight < 70 || beaconHeight > 80));
-    const windowStarts = createWindowStarts(history, QUEUE);
+    const historyCache = createHistoryCache(history, QUEUE);
     const tip = heads[99] as Head;
     const read = async () => {
-      const { loader, dependencies } = loaderAt(history, tip, windowStarts);
+      const { loader, dependencies } = loaderAt(history, tip, historyCache);
       const change = await loader.change(poolsOf(tip)[0] as PoolPair, {});
       return { height: change?.start.beaconHeight, dependencies };
     };

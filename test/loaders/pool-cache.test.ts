@@ -14,9 +14,8 @@ describe('the pools of a state', () => {
     const pools = createPoolCache();
     const pool = pools.of(state).at(0);
     expect(pool).toEqual(ab);
-    expect(pools.of(state).find(b, a)).toBe(pool);
+    expect(pools.of(state).at(0)).toBe(pool);
     expect(pools.of(state).select({}, 'ID_DESC').at(1)).toBe(pool);
-    expect(pools.of(state).find(a, c)).toBeUndefined();
   });
 
   test('are other objects where they are pinned to the height', () => {
@@ -61,7 +60,7 @@ describe('the pools of a state', () => {
   test('stay for a while when there is a newer state', () => {
     const pools = createPoolCache();
     const pool = pools.of(state).at(0);
-    pools.of(exchangeStateOf(1_001, [])).find(a, b);
+    pools.of(exchangeStateOf(1_001, [])).select({}, 'ID_ASC');
     expect(pools.of(state).at(0)).toBe(pool);
   });
 });

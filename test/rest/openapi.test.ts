@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { validate } from '@hyperjump/json-schema/openapi-3-1';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createOpenApi } from '../../src/rest/openapi.ts';
-import { restPaths } from '../../src/rest/paths.ts';
+import { restPaths } from '../../src/rest/rest-api.ts';
 import type { Config } from '../../src/settings/settings.ts';
 import { createStoreModel } from '../history/store-model.ts';
 import type { TestGatewayOptions } from '../support/gateway.ts';

@@ -30,7 +30,7 @@ export function writeCachedPool(
 
   const newest = sources.head.current();
   if (cache === undefined || newest === undefined) return undefined;
-  const reads = () => sources.windowStarts.reads() + sources.tradesAtHead.reads();
+  const { reads } = sources.historyCache;
   if (cache.uncacheable.get(shape) === reads()) return undefined;
 
   // With loaders of its own, which note everything that the text depends on, and not only what this response has not read yet.

@@ -1,8 +1,13 @@
 import { andThen } from '../../domain/maybe-promise.ts';
 import { percentChange } from '../../domain/price.ts';
-import { DEFAULT_MIN_PERCENT, divergentPairs, maxPercentOf, type PairPrices } from '../../loaders/divergence.ts';
-import { createDivergenceStream } from '../../loaders/market-streams.ts';
-import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
+import { DEFAULT_PAGE_SIZE } from '../../loaders/arguments.ts';
+import {
+  createDivergenceStream,
+  DEFAULT_MIN_PERCENT,
+  divergentPairs,
+  maxPercentOf,
+  type PairPrices,
+} from '../../loaders/divergence.ts';
 import { builder, PairRef } from '../builder.ts';
 import { complexityOfDivergentPairs, recordedValues } from '../complexity.ts';
 

@@ -6,8 +6,12 @@ import {
   type OrderBookQuality,
   spread,
 } from '../../domain/order-book.ts';
-import { createOrderBookStream } from '../../loaders/market-streams.ts';
-import { type CutOrderBook, DEFAULT_DEPTH, readOrderBookArguments } from '../../loaders/order-book.ts';
+import {
+  type CutOrderBook,
+  createOrderBookStream,
+  DEFAULT_DEPTH,
+  readOrderBookArguments,
+} from '../../loaders/order-book.ts';
 import { builder, PairRef } from '../builder.ts';
 import { objects, orderBook } from '../complexity.ts';
 import { ASSUMED_PAIRS } from '../limits.ts';

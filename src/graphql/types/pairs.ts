@@ -1,7 +1,7 @@
 import { placeOfPair } from '../../domain/market.ts';
 import { basePrice, exactBasePrice } from '../../domain/price.ts';
 import { pricesOf } from '../../loaders/divergence.ts';
-import { createTickerStream } from '../../loaders/market-streams.ts';
+import { createTickerStream } from '../../loaders/market.ts';
 import { readOrderBookArguments } from '../../loaders/order-book.ts';
 import { pairPrice } from '../../loaders/pool-price.ts';
 import { builder, NODE_ID, NodeRef, PairRef, PoolPairRef, TickerRef } from '../builder.ts';

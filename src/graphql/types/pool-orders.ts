@@ -1,8 +1,8 @@
 import { isCrossed } from '../../domain/order-book.ts';
 import { orderPrice, type PoolBook } from '../../domain/pool-book.ts';
 import { isMatchable, termsOf } from '../../domain/pool-order.ts';
+import { DEFAULT_PAGE_SIZE } from '../../loaders/arguments.ts';
 import { DEFAULT_DEPTH, readOrderBookArguments } from '../../loaders/order-book.ts';
-import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
 import type { OrderOfPool } from '../../loaders/pool-orders.ts';
 import { poolPrice } from '../../loaders/pool-price.ts';
 import { builder, PoolPairRef } from '../builder.ts';

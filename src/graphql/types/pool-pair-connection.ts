@@ -1,8 +1,8 @@
 import { andThen } from '../../domain/maybe-promise.ts';
 import type { PoolPairOrder } from '../../domain/page.ts';
 import type { PoolPair } from '../../domain/pool-pair.ts';
+import { DEFAULT_PAGE_SIZE } from '../../loaders/arguments.ts';
 import { DEFAULT_ORDER, type PoolPairPage } from '../../loaders/exchange.ts';
-import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
 import { builder, PoolPairRef } from '../builder.ts';
 import { objects, pageOfPools, poolsNow } from '../complexity.ts';
 import { atArg, ExchangeVersionEnum, ofOtherState } from './exchange.ts';

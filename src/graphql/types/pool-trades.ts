@@ -1,5 +1,5 @@
 import { formatTradeCursor } from '../../domain/page.ts';
-import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
+import { DEFAULT_PAGE_SIZE } from '../../loaders/arguments.ts';
 import { type PoolVolume, requireVolumeArguments, type TradePage } from '../../loaders/pool-trades.ts';
 import { DEFAULT_HOURS } from '../../loaders/price-changes.ts';
 import { tradedPriceOf } from '../../loaders/trades.ts';

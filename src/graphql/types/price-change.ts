@@ -1,7 +1,12 @@
 import { absoluteChange, percentChange } from '../../domain/price.ts';
 import { withPoolOf } from '../../loaders/pool-price.ts';
-import { DEFAULT_HOURS, type PriceChange, requireChangeArguments } from '../../loaders/price-changes.ts';
-import { DEFAULT_POINTS, requireSparklineArguments } from '../../loaders/sparklines.ts';
+import {
+  DEFAULT_HOURS,
+  DEFAULT_POINTS,
+  type PriceChange,
+  requireChangeArguments,
+  requireSparklineArguments,
+} from '../../loaders/price-changes.ts';
 import { builder, PairRef, PoolPairRef } from '../builder.ts';
 import { recordedObjects, recordedValues } from '../complexity.ts';
 import { decimalsArgs } from './pool-pair.ts';

@@ -1,7 +1,7 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { NATIVE_TOKEN_ID } from '../../domain/token.ts';
 import { BadUserInputError } from '../../errors.ts';
-import { requireAtLeast } from '../../loaders/argument-ranges.ts';
+import { requireAtLeast } from '../../loaders/arguments.ts';
 import {
   type BoundsArguments,
   createPriceCrossingStream,

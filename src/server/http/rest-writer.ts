@@ -2,7 +2,7 @@ import type { GraphQLError } from 'graphql';
 import type { ErrorCode } from '../../domain/error-codes.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { RestDocument } from '../../rest/document.ts';
-import { UDF_PREFIX } from '../../rest/paths.ts';
+import { UDF_PREFIX } from '../../rest/rest-api.ts';
 import { type AccessDetails, codesOf } from '../operations/log-details.ts';
 import { HEIGHT_HEADER, hasEtag, MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
 import { type HttpExchange, REQUEST_ID_HEADER } from '../requests/http-exchange.ts';

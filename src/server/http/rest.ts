@@ -14,8 +14,7 @@ import {
   readSymbolParameter,
   readTradesParameters,
 } from '../../rest/parameters.ts';
-import { OPEN_API_PATH, REST_PREFIX, restBase, restPaths, UDF_PREFIX } from '../../rest/paths.ts';
-import { createRestApi } from '../../rest/rest-api.ts';
+import { createRestApi, OPEN_API_PATH, REST_PREFIX, restPaths, UDF_PREFIX } from '../../rest/rest-api.ts';
 import { UDF_CONFIG } from '../../rest/udf.ts';
 import type { Requester } from '../../upstream/fair-queue.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
@@ -169,7 +168,7 @@ export function createRestRoutes(options: RestOptions) {
 
   return {
     /** How the paths of the documents begin. */
-    base: restBase(partner),
+    base: paths.base,
     /** By their exact paths. */
     routes,
     /**

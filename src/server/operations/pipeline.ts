@@ -194,7 +194,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       return {
         result: new WrittenResult(text, errors, extensions),
         dependencies: extensions === undefined ? dependencies : undefined,
-        height: head.height(),
+        height: head.used()?.beaconHeight,
         operationName,
         persistedName,
       };

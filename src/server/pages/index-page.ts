@@ -1,4 +1,4 @@
-import { OPEN_API_PATH } from '../../rest/paths.ts';
+import { OPEN_API_PATH } from '../../rest/rest-api.ts';
 import { GRAPHQL_PATH } from '../requests/http-exchange.ts';
 import { BUILD_EXPLORER_COMMAND, type BuiltExplorer } from './explorer-files.ts';
 import { HTML, type Respond } from './file-response.ts';

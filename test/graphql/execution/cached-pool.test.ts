@@ -38,7 +38,7 @@ async function openGateway(options?: TestGatewayOptions) {
         const { token1Id, token2Id } = pool as { token1Id: string; token2Id: string };
         const text = [token1Id, token2Id].map((id) => `${loaders.tokens.get(id).symbol}`).join();
         written.push(text);
-        if (what === 'depends on missing heights') loaders.history.canIncludeFills(loaders.sources.history.fills());
+        if (what === 'depends on missing heights') loaders.history.versions.fills.depend();
         if (what === 'is long') return `"${'x'.repeat(9_000)}"`;
         return what === 'fails' ? undefined : text;
       }),

@@ -2,7 +2,24 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { PageRequest } from '../domain/page.ts';
 import { type Cursor, parseCursor } from '../domain/page.ts';
 import { BadUserInputError } from '../errors.ts';
-import { requireAtLeast, requireWithin } from './argument-ranges.ts';
+
+/** @throws BadUserInputError for a number below the minimum */
+export function requireAtLeast(min: number, name: string, value: number | null | undefined): void {
+  if (value == null || value >= min) return;
+  throw new BadUserInputError(`${name} is ${value}. It must be ${min} or greater.`);
+}
+
+/** @throws BadUserInputError for a number above a limit of this gateway */
+export function requireWithin(max: number, name: string, value: number): void {
+  if (value <= max) return;
+  throw new BadUserInputError(`${name} is ${value}. The maximum is ${max}.`);
+}
+
+/** @throws BadUserInputError for a number below the minimum or above the maximum */
+export function requireBetween(min: number, max: number, name: string, value: number | null | undefined): void {
+  if (value == null || (value >= min && value <= max)) return;
+  throw new BadUserInputError(`${name} is ${value}. It must be from ${min} to ${max}.`);
+}
 
 /** The arguments of a page, as defined by the Relay connection specification, and the height to read. */
 export type PageArguments = {
@@ -16,7 +33,6 @@ export type PageArguments = {
 /** The size of a page without `first` and `last`. */
 export const DEFAULT_PAGE_SIZE = 50;
 
-/** A page, and the height to read; `undefined` for the height of the response. */
 type PageAtHeight = { readonly request: PageRequest; readonly at: BeaconHeight | undefined };
 
 /**

@@ -5,8 +5,11 @@ import type { Instant } from '../domain/instant.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import type { History } from '../history/history.ts';
+import type { RecordedTrade } from '../history/trade-store.ts';
+import type { Head } from '../live/chain/head.ts';
 import type { Bulkhead, QueuedCall } from '../upstream/bulkhead.ts';
 import type { Requester } from '../upstream/fair-queue.ts';
+import type { VolumesOfWindow } from './known-trades.ts';
 
 /** A recorded height, as the newest one at some moment. */
 type BlockAtMoment = {
@@ -25,32 +28,8 @@ export type WindowStart = BlockAtMoment & {
   readonly isAtStart: boolean;
 };
 
-/** A window of time up to a block, and who reads it. */
-type WindowRequest = {
-  readonly end: Instant;
-  readonly lengthMs: number;
-  readonly version: ExchangeVersion;
-  readonly requester: Requester;
-};
-
-/**
- * What was recorded at moments in the past, of one version of the exchange. It is read once for all clients and for all pools of
- * that version. All throw HistoryUnavailableError.
- */
-export type WindowStarts = {
-  /**
-   * The newest recorded height at or before each moment; `undefined` if nothing older is recorded. It is called when it is the
-   * turn of a client.
-   */
-  blocksAt(moments: readonly Instant[], version: ExchangeVersion): Promise<readonly (BlockAtMoment | undefined)[]>;
-  /**
-   * The exchange at the start of a window: at the newest recorded height at or before it, or at the first recorded one.
-   * `undefined` while nothing is recorded.
-   */
-  stateAt(window: WindowRequest): MaybePromise<WindowStart | undefined>;
-  /** The number of reads that have ended. What had to wait before may be in memory after another one. */
-  reads(): number;
-};
+/** What is read of the recorded history once for all clients. All reads throw HistoryUnavailableError. */
+export type HistoryCache = ReturnType<typeof createHistoryCache>;
 
 /** Moments whose blocks are cached: those of a few charts with 500 points. */
 const MAX_MOMENTS = 4_096;
@@ -58,14 +37,17 @@ const MAX_MOMENTS = 4_096;
 /** States in memory: those of a few windows at the last heights. A state has 16 bytes a pool. */
 const MAX_STATES = 16;
 
-/** What was read, and what can change it: nothing, a height above all others, or a missing height. */
-type Reading<V> = { readonly value: V; readonly changesWith: 'NOTHING' | 'NEW_HEIGHTS' | 'MISSING_HEIGHTS' };
+/** Windows of different lengths, and heads, whose trades are cached. */
+const MAX_READS_AT_HEADS = 16;
 
-/** Creates the window starts of a history; nothing is read yet. @param queue in which the reads wait */
-export function createWindowStarts(
-  history: Pick<History, 'blocksAt' | 'firstBlock' | 'stateAt' | 'version' | 'fills'>,
+/** What was read. If it is not settled, it can be different after something has been recorded. */
+type Reading<V> = { readonly value: V; readonly isSettled: boolean };
+
+/** Creates an empty cache of a history. @param queue in which the reads of moments and states wait */
+export function createHistoryCache(
+  history: Pick<History, 'blocksAt' | 'firstBlock' | 'stateAt' | 'version' | 'tradesVersion'>,
   queue: Bulkhead,
-): WindowStarts {
+) {
   let reads = 0;
   const blocks = { V1: createBlocks('V1'), V3: createBlocks('V3') };
   const states = cacheReads(MAX_STATES, (heights: readonly BeaconHeight[]) => Promise.all(heights.map(readStateAt)));
@@ -79,30 +61,27 @@ export function createWindowStarts(
 
   /** Creates the reads of values that all clients share, each again when it can have changed. */
   function cacheReads<K extends number, V>(max: number, read: (keys: readonly K[]) => Promise<readonly Reading<V>[]>) {
-    type Known = { readonly version: number; readonly fills: number; readonly reading: Reading<V> };
+    type Known = { readonly version: number; readonly reading: Reading<V> };
     const known = new LRUCache<K, Known>({ max });
     /** The calls that wait in the queue or are under way. */
     const calls = new Map<K, { readonly version: number; readonly call: QueuedCall<V | undefined> }>();
 
     function current(key: K): Reading<V> | undefined {
       const found = known.get(key);
-      if (found === undefined) return undefined;
-      const { version, fills, reading } = found;
-      if (reading.changesWith === 'NEW_HEIGHTS') return version === history.version() ? reading : undefined;
-      return reading.changesWith === 'NOTHING' || fills === history.fills() ? reading : undefined;
+      return found?.reading.isSettled || found?.version === history.version() ? found.reading : undefined;
     }
 
     /** Reads the values that are not in memory together. */
     async function all(keys: readonly K[]): Promise<readonly V[]> {
       const found = new Map(keys.map((key) => [key, current(key)]));
       const missing = keys.filter((key) => found.get(key) === undefined);
-      const before = { version: history.version(), fills: history.fills() };
+      const version = history.version();
       try {
         const readings = missing.length === 0 ? [] : await read(missing);
         for (const [index, reading] of readings.entries()) {
           const key = missing[index] as K;
           found.set(key, reading);
-          known.set(key, { ...before, reading });
+          known.set(key, { version, reading });
         }
       } finally {
         reads += 1;
@@ -136,37 +115,74 @@ export function createWindowStarts(
     version: ExchangeVersion,
   ): Promise<readonly Reading<BlockAtMoment | undefined>[]> {
     return (await history.blocksAt(moments, version)).map((found) => {
-      if (found === undefined) return { value: undefined, changesWith: 'NEW_HEIGHTS' };
-      const { block, next } = found;
-      const isNewest = next === undefined;
-      const isSettled = next?.beaconHeight === block.beaconHeight + 1;
-      const changesWith = isSettled ? 'NOTHING' : isNewest ? 'NEW_HEIGHTS' : 'MISSING_HEIGHTS';
-      return { value: { beaconHeight: block.beaconHeight, time: block.time, isSettled, isNewest }, changesWith };
+      if (found === undefined) return { value: undefined, isSettled: false };
+      const { beaconHeight, time } = found.block;
+      const isSettled = found.next?.beaconHeight === beaconHeight + 1;
+      return { value: { beaconHeight, time, isSettled, isNewest: found.next === undefined }, isSettled };
     });
   }
 
   async function readFirstBlock(version: ExchangeVersion): Promise<Reading<BlockAtMoment | undefined>> {
     const first = await history.firstBlock(version);
-    if (first === undefined) return { value: undefined, changesWith: 'NEW_HEIGHTS' };
-    return { value: { ...first, isSettled: false, isNewest: false }, changesWith: 'MISSING_HEIGHTS' };
+    return { value: first && { ...first, isSettled: false, isNewest: false }, isSettled: false };
   }
 
   async function readStateAt(height: BeaconHeight): Promise<Reading<ExchangeState | undefined>> {
     const value = await history.stateAt(height);
-    return { value, changesWith: value === undefined ? 'NEW_HEIGHTS' : 'NOTHING' };
+    return { value, isSettled: value !== undefined };
+  }
+
+  /** Creates the function that returns what was read at a head, or reads it: the first time, and after trades have been recorded. */
+  function cacheAtHeads<V>() {
+    type Known = { readonly head: Head; readonly version: number; value: MaybePromise<V> };
+    const known = new LRUCache<string, Known>({ max: MAX_READS_AT_HEADS });
+
+    return (head: Head, hours: number, read: () => Promise<V>): MaybePromise<V> => {
+      const key = `${hours} ${head.beaconHeight} ${head.hash}`;
+      const version = history.tradesVersion();
+      const found = known.get(key);
+      if (found?.head === head && found.version === version) return found.value;
+      const reading = read();
+      const started: Known = { head, version, value: reading };
+      known.set(key, started);
+      reading.then(
+        (value) => {
+          started.value = value;
+          reads += 1;
+        },
+        () => {
+          if (known.peek(key) === started) known.delete(key);
+          reads += 1;
+        },
+      );
+      return reading;
+    };
   }
 
   return {
+    /** The number of reads that have ended. What had to wait before may be in memory after another one. */
     reads: () => reads,
-    blocksAt: (moments, version) => blocks[version].at.all(moments),
-    stateAt({ end, lengthMs, version, requester }) {
+    /**
+     * The newest recorded height of a version of the exchange at or before each moment; `undefined` if nothing older is recorded.
+     * It is called when it is the turn of a client.
+     */
+    blocksAt: (moments: readonly Instant[], version: ExchangeVersion) => blocks[version].at.all(moments),
+    /**
+     * The exchange at the start of a window: at the newest recorded height at or before it, or at the first recorded one.
+     * `undefined` while nothing is recorded.
+     */
+    stateAt(start: Instant, version: ExchangeVersion, requester: Requester): MaybePromise<WindowStart | undefined> {
       const startOf = (block: BlockAtMoment, isAtStart: boolean) =>
         andThen(states.one(block.beaconHeight, requester), (exchange) => exchange && { ...block, exchange, isAtStart });
-      return andThen(blocks[version].at.one(end - lengthMs, requester), (block) =>
+      return andThen(blocks[version].at.one(start, requester), (block) =>
         block === undefined
           ? andThen(blocks[version].first.one(0, requester), (first) => first && startOf(first, false))
           : startOf(block, true),
       );
     },
+    /** The volumes of all pools in the hours up to a head. */
+    volumesAt: cacheAtHeads<VolumesOfWindow | undefined>(),
+    /** The last trade of each pool up to a head. */
+    lastTradesAt: cacheAtHeads<ReadonlyMap<string, RecordedTrade>>(),
   };
 }

@@ -1,42 +1,16 @@
-import type { CandleInterval } from '../domain/candle.ts';
-import type { Instant } from '../domain/instant.ts';
+import { toShortestDecimal } from '../domain/amount.ts';
 import type { Pair } from '../domain/market.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
+import { type PoolTrade, tradedBy } from '../domain/trade.ts';
 import { AmbiguousTickerError, GatewayError } from '../errors.ts';
 import type { CandleVolumes, PricedCandle } from '../loaders/candles.ts';
 import type { Loaders } from '../loaders/loaders.ts';
 import { withPoolOf } from '../loaders/pool-price.ts';
+import type { TradeOfBlock } from '../loaders/pool-trades.ts';
+import type { TokenLoader } from '../loaders/token.ts';
+import { priceOfTrade } from '../loaders/trades.ts';
 import type { WrittenDocument } from './document.ts';
-
-/** The names of the intervals of candles in the REST API. */
-export const INTERVALS = {
-  '1m': 'ONE_MINUTE',
-  '5m': 'FIVE_MINUTES',
-  '15m': 'FIFTEEN_MINUTES',
-  '1h': 'ONE_HOUR',
-  '4h': 'FOUR_HOURS',
-  '1d': 'ONE_DAY',
-} as const satisfies Record<string, CandleInterval>;
-
-/** The names of the same intervals in the Universal Datafeed. The chart also sends `D` for `1D`. */
-export const RESOLUTIONS = {
-  1: 'ONE_MINUTE',
-  5: 'FIVE_MINUTES',
-  15: 'FIFTEEN_MINUTES',
-  60: 'ONE_HOUR',
-  240: 'FOUR_HOURS',
-  '1D': 'ONE_DAY',
-} as const satisfies Record<string, CandleInterval>;
-
-/** Which candles a client requests: the last ones whose time is at or after `from` and before `to`. */
-export type CandlesRequest = {
-  /** A ticker id or a pool id. */
-  readonly symbol: string;
-  readonly interval: CandleInterval;
-  readonly from: Instant | undefined;
-  readonly to: Instant | undefined;
-  readonly last: number;
-};
+import type { CandlesRequest, readCandlesParameters, readTradesParameters } from './parameters.ts';
 
 /** A pair, and its pool on the chain. */
 export type PairWithPool = { readonly pair: Pair; readonly pool: PoolPair };
@@ -54,7 +28,7 @@ const COLUMNS: readonly (keyof CandleRow)[] = [
 
 /** Writes `/candles`. @throws GatewayError with `NOT_FOUND`, AmbiguousTickerError, HistoryUnavailableError, UpstreamError */
 export async function writeCandles(
-  { isCsv, ...request }: CandlesRequest & { readonly isCsv: boolean; readonly intervalName: string },
+  { isCsv, ...request }: ReturnType<typeof readCandlesParameters>,
   loaders: Loaders,
 ): Promise<WrittenDocument> {
   const found = await findPair(request.symbol, loaders);
@@ -117,7 +91,7 @@ export async function findPair(symbol: string, loaders: Loaders): Promise<PairWi
 }
 
 /** Finds the pairs of a ticker id, or the pair of a pool id. @throws GatewayError with `NOT_FOUND`, UpstreamError */
-export async function findPairs(symbol: string, { market }: Loaders): Promise<readonly Pair[]> {
+async function findPairs(symbol: string, { market }: Loaders): Promise<readonly Pair[]> {
   const { byTickerId, byPoolId } = await market.pairs.all();
   const named = byPoolId.get(symbol);
   const rows = byTickerId.get(symbol) ?? (named === undefined ? [] : [named]);
@@ -133,4 +107,57 @@ export async function withPools(rows: readonly Pair[], { exchange }: Loaders): P
     if (pool !== undefined && !found.has(poolPairId(pool))) found.set(poolPairId(pool), { pair, pool });
   }
   return [...found.values()];
+}
+
+/** Writes `/historical_trades`. @throws GatewayError with `NOT_FOUND`, HistoryUnavailableError, UpstreamError */
+export async function writeTrades(
+  request: ReturnType<typeof readTradesParameters>,
+  loaders: Loaders,
+): Promise<WrittenDocument> {
+  const { last, from, to, type } = request;
+  const found = await findTradedPools(request, loaders);
+  const pairs = new Map(found.map(({ pair, pool }) => [poolPairId(pool), pair]));
+  /** A trade sells what comes into the pool. */
+  const sellsOf = (pool: PoolPair): PoolTrade['sells'] =>
+    (pairs.get(poolPairId(pool))?.baseId === pool.token1Id) === (type === 'sell') ? 1 : 2;
+  const pools = found.map(({ pool }) => pool);
+  const trades = await loaders.history.trades(pools, { last, from, to, sells: type && sellsOf });
+  const texts: Record<'buy' | 'sell', string[]> = { buy: [], sell: [] };
+  for (const each of trades) {
+    const pair = pairs.get(poolPairId(each.pool));
+    const row = pair && toTradeRow(each, pair, loaders.tokens);
+    if (row !== undefined) texts[row.type].push(row.text);
+  }
+  return { texts: [`{"buy":[${texts.buy}],"sell":[${texts.sell}]}`] };
+}
+
+/** The pools of V3 that a client means, each with its pair. */
+async function findTradedPools(
+  { symbol, poolId }: Pick<ReturnType<typeof readTradesParameters>, 'symbol' | 'poolId'>,
+  loaders: Loaders,
+): Promise<readonly PairWithPool[]> {
+  const pairs = await findPairs(symbol, loaders);
+  const named = poolId === undefined ? pairs : pairs.filter((pair) => pair.poolId === poolId);
+  const found = (await withPools(named, loaders)).filter(({ pool }) => pool.v3 !== undefined);
+  if (found.length > 0) return found;
+  const missing = named.length === 0 ? `the pool ${JSON.stringify(poolId)}` : 'a pool of V3 on the chain';
+  throw new GatewayError('NOT_FOUND', `Ticker ${JSON.stringify(symbol)} does not have ${missing}, and so no trades.`);
+}
+
+/**
+ * A trade with all digits of its amounts; `undefined` if the decimals of a token are unknown. Its id is the hash of its transaction
+ * and the place of the pool in the route: a transaction trades once, and through each pool once. So the id stays the same if another
+ * block replaces the one that records the trade.
+ */
+function toTradeRow({ trade, pool }: TradeOfBlock, { baseId }: Pair, tokens: TokenLoader) {
+  const [decimals1, decimals2] = [tokens.decimalsOf(pool.token1Id), tokens.decimalsOf(pool.token2Id)];
+  if (decimals1 === undefined || decimals2 === undefined) return undefined;
+  const { traded1, traded2 } = tradedBy(trade);
+  const volumes = [toShortestDecimal(traded1, decimals1), toShortestDecimal(traded2, decimals2)];
+  const isToken1 = baseId === pool.token1Id;
+  const [base, target] = isToken1 ? volumes : volumes.toReversed();
+  const type: 'buy' | 'sell' = (trade.sells === 1) === isToken1 ? 'sell' : 'buy';
+  const head = `"trade_id":"${trade.transactionId}-${trade.step}","price":${priceOfTrade({ trade, pool }, baseId, tokens.list)}`;
+  const rest = `"base_volume":${base},"target_volume":${target},"trade_timestamp":${trade.time},"type":"${type}"`;
+  return { type, text: `{${head},${rest}}` };
 }

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Candle, INTERVAL_MS } from '../../src/domain/candle.ts';
 import type { BesideMemory, RecordedTrade } from '../../src/history/trade-store.ts';
-import type { KnownTrades } from '../../src/loaders/known-trades.ts';
-import { rangeAround, toExactIntervals, toVolumes } from '../../src/loaders/traded-windows.ts';
+import { type KnownTrades, rangeAround, toExactIntervals, toVolumes } from '../../src/loaders/known-trades.ts';
 import { V3_POOL_IDS } from '../history/chains.ts';
 import { createTradesModel, tradeOf } from '../history/trades-model.ts';
 
@@ -102,7 +101,7 @@ test('volumes and intervals contain each known trade once, and say what is not k
         };
       });
       const range = { interval: INTERVAL, ...rangeAround(candles, INTERVAL) } as const;
-      const { tradedIn } = toExactIntervals(join(await store.tradedIntervals({ ...query, ...range })), {
+      const tradedIn = toExactIntervals(join(await store.tradedIntervals({ ...query, ...range })), {
         interval: INTERVAL,
         upTo,
       });

@@ -18,9 +18,9 @@ import { estimateField } from '../complexity.ts';
 import { type Limits, requireAtMost } from '../limits.ts';
 import { heightFinderOf } from '../named-heights.ts';
 import { type Arguments, readArguments, variablesIn } from './arguments.ts';
+import type { Shapes } from './cached-pool.ts';
 import { type CollectedField, collectFields } from './collect.ts';
 import type { FieldPlan, ObjectPlan, OperationPlan } from './plan.ts';
-import type { Shapes } from './shapes.ts';
 import { quickWriterOf, writerOf } from './write-type.ts';
 
 /** The operation that is compiled, and the limits that it must not exceed. */

@@ -2,8 +2,8 @@ import type { FieldNode, GraphQLError, GraphQLFieldResolver, GraphQLResolveInfo,
 import type { Complexity } from '../complexity.ts';
 import type { Context, Service } from '../context.ts';
 import type { Arguments } from './arguments.ts';
+import type { Shape } from './cached-pool.ts';
 import type { FieldErrors, Place } from './field-errors.ts';
-import type { Shape } from './shapes.ts';
 import type { TimeSlice } from './time-slice.ts';
 import type { JsonText } from './written-result.ts';
 

@@ -21,10 +21,9 @@ import {
   isScalarType,
 } from 'graphql';
 import type { Context } from '../context.ts';
-import { writeCachedPool } from './cached-pool.ts';
+import { type Shape, writeCachedPool } from './cached-pool.ts';
 import { createFieldErrors, hasNone } from './field-errors.ts';
 import type { Execution, ObjectPlan, WriteValue } from './plan.ts';
-import type { Shape } from './shapes.ts';
 import { isPromise, listWriter, writeObject } from './write.ts';
 
 /** The field whose values are written. */

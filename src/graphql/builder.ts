@@ -1,5 +1,7 @@
 import SchemaBuilder, {
+  type CompatibleTypes,
   type FieldNullability,
+  type FieldRef,
   type InputFieldMap,
   type InputShapeFromFields,
   type SchemaTypes as PothosTypes,
@@ -109,6 +111,23 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     },
   },
 });
+
+type Types = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer Types> ? Types : never;
+
+/** Fields of one type with the names of properties, whose values they return, by their descriptions. */
+export function exposeAll<Parent, Type extends TypeParam<Types>>(
+  t: PothosSchemaTypes.ObjectFieldBuilder<Types, Parent>,
+  type: Type,
+  descriptions: { readonly [Name in CompatibleTypes<Types, Parent, Type, false>]?: string },
+): Record<string, FieldRef<Types>> {
+  // TypeScript does not know that each entry has one of the names.
+  const names = t as unknown as { expose(name: string, options: object): FieldRef<Types> };
+  const fields = Object.entries(descriptions).map(([name, description]) => [
+    name,
+    names.expose(name, { type, description }),
+  ]);
+  return Object.fromEntries(fields);
+}
 
 builder.queryType({ description: 'All queries. Each response describes one beacon height.' });
 builder.subscriptionType({

@@ -10,7 +10,7 @@ import {
 } from '../../domain/order-book.ts';
 import { createOrderBookStream } from '../../loaders/market-streams.ts';
 import { type CutOrderBook, DEFAULT_DEPTH, readOrderBookArguments } from '../../loaders/order-book.ts';
-import { builder, PairRef } from '../builder.ts';
+import { builder, exposeAll, PairRef } from '../builder.ts';
 import { objects, orderBook } from '../complexity.ts';
 import { ASSUMED_PAIRS } from '../limits.ts';
 
@@ -29,13 +29,11 @@ export const OrderBookEntryRef = builder.objectRef<OrderBookEntry>('OrderBookEnt
   description:
     'One price level on one side of an order book. In the book of a pool, the base token is token 2, and the target token is token 1.',
   fields: (t) => ({
-    price: t.exposeFloat('price', { description: 'Price of one base token, in target tokens.' }),
-    quantity: t.exposeFloat('quantity', { description: 'Quantity at this price, in whole base tokens.' }),
-    cumulativeQuantity: t.exposeFloat('cumulativeQuantity', {
-      description: 'Quantity at this price and at all better prices, in whole base tokens.',
-    }),
-    cumulativeTotal: t.exposeFloat('cumulativeTotal', {
-      description:
+    ...exposeAll(t, 'Float', {
+      price: 'Price of one base token, in target tokens.',
+      quantity: 'Quantity at this price, in whole base tokens.',
+      cumulativeQuantity: 'Quantity at this price and at all better prices, in whole base tokens.',
+      cumulativeTotal:
         'Worth of `cumulativeQuantity` in whole target tokens: the sum of price times quantity of this entry and of all better ones. With `groupBy`, the prices are the rounded ones.',
     }),
     exactPrice: t.field({
@@ -56,15 +54,13 @@ export const OrderBookEntryRef = builder.objectRef<OrderBookEntry>('OrderBookEnt
 const OrderBookQualityRef = builder.objectRef<OrderBookQuality>('OrderBookQuality').implement({
   description: 'How the gateway cleaned the order book that the market-data host sent.',
   fields: (t) => ({
-    wasSorted: t.exposeBoolean('wasSorted', {
-      description: 'True if the host sent both sides sorted with the best price first.',
+    ...exposeAll(t, 'Boolean', {
+      wasSorted: 'True if the host sent both sides sorted with the best price first.',
+      isCrossed: 'True if the best bid is above the best ask.',
     }),
-    isCrossed: t.exposeBoolean('isCrossed', { description: 'True if the best bid is above the best ask.' }),
-    entriesMerged: t.exposeInt('entriesMerged', {
-      description: 'Number of entries that the gateway merged into another entry with the same price.',
-    }),
-    entriesDropped: t.exposeInt('entriesDropped', {
-      description:
+    ...exposeAll(t, 'Int', {
+      entriesMerged: 'Number of entries that the gateway merged into another entry with the same price.',
+      entriesDropped:
         'Number of entries that the gateway left out because it could not read their price or quantity. If it can read no entry, the book is an error.',
     }),
     timestampUnit: t.expose('timestampUnit', {

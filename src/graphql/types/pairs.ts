@@ -4,7 +4,7 @@ import { pricesOf } from '../../loaders/divergence.ts';
 import { createTickerStream } from '../../loaders/market-streams.ts';
 import { readOrderBookArguments } from '../../loaders/order-book.ts';
 import { pairPrice } from '../../loaders/pool-price.ts';
-import { builder, NODE_ID, NodeRef, PairRef, PoolPairRef, TickerRef } from '../builder.ts';
+import { builder, exposeAll, NODE_ID, NodeRef, PairRef, PoolPairRef, TickerRef } from '../builder.ts';
 import { DIVERGENCE, orderBook, POOL_PRICE, selectedPairs } from '../complexity.ts';
 import { DivergenceRef } from './divergence.ts';
 import { OrderBookRef, orderBookArgs } from './order-book.ts';
@@ -40,10 +40,10 @@ PairRef.implement({
   description: 'A trading pair on the market-data host: two tokens that trade against each other in one pool.',
   fields: (t) => ({
     id: t.id({ description: NODE_ID, resolve: (pair) => `Pair:${pair.poolId}` }),
-    base: t.exposeString('base', {
-      description: 'Symbol of the base token in the market data. Symbols of bridged tokens start with `p`.',
+    ...exposeAll(t, 'String', {
+      base: 'Symbol of the base token in the market data. Symbols of bridged tokens start with `p`.',
+      target: 'Symbol of the target token in the market data.',
     }),
-    target: t.exposeString('target', { description: 'Symbol of the target token in the market data.' }),
     ticker: t.field({
       type: TickerRef,
       nullable: true,
@@ -73,22 +73,16 @@ PairRef.implement({
 // The fields that pairs and tickers share.
 for (const ref of [PairRef, TickerRef]) {
   builder.objectFields(ref, (t) => ({
-    tickerId: t.exposeString('tickerId', {
-      description:
+    ...exposeAll(t, 'String', {
+      tickerId:
         'Ticker id, `<base symbol>_<target symbol>`. Not unique: tokens can share a symbol, and two tokens can trade in several pools.',
+      poolId: 'Pool id, which is unique: both token ids, the smaller one first, and a hash.',
     }),
-    poolId: t.exposeString('poolId', {
-      description: 'Pool id, which is unique: both token ids, the smaller one first, and a hash.',
-    }),
-    baseId: t.expose('baseId', {
-      type: 'TokenId',
-      description: 'Id of the base token, which is the token that has the price.',
+    ...exposeAll(t, 'TokenId', {
+      baseId: 'Id of the base token, which is the token that has the price.',
+      targetId: 'Id of the target token, which is the token that prices are quoted in.',
     }),
     baseToken: t.field(tokenField('The base token.', ({ baseId }) => baseId)),
-    targetId: t.expose('targetId', {
-      type: 'TokenId',
-      description: 'Id of the target token, which is the token that prices are quoted in.',
-    }),
     targetToken: t.field(tokenField('The target token.', ({ targetId }) => targetId)),
     orderBook: t.field({
       type: OrderBookRef,

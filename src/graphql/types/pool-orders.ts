@@ -5,7 +5,7 @@ import { DEFAULT_DEPTH, readOrderBookArguments } from '../../loaders/order-book.
 import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
 import type { OrderOfPool } from '../../loaders/pool-orders.ts';
 import { poolPrice } from '../../loaders/pool-price.ts';
-import { builder, PoolPairRef } from '../builder.ts';
+import { builder, exposeAll, PoolPairRef } from '../builder.ts';
 import { objects, poolBook } from '../complexity.ts';
 import { WITHOUT_ESCAPES } from '../scalars.ts';
 import { OrderBookEntryRef } from './order-book.ts';
@@ -67,14 +67,9 @@ const PoolBookRef = builder.objectRef<PoolBook>('PoolBook').implement({
   description:
     'Open orders of a pool as an order book, from the node. Prices are in whole token 1 per whole token 2, quantities in whole token 2. Orders with the same price are merged, and orders of which too little is left to be filled are left out. The curve of the pool is not part of the book.',
   fields: (t) => ({
-    bids: t.expose('bids', {
-      type: [OrderBookEntryRef],
-      description:
-        'Orders that sell token 1, highest price first. Their quantity is what they buy of token 2 for all that is left, rounded down.',
-    }),
-    asks: t.expose('asks', {
-      type: [OrderBookEntryRef],
-      description: 'Orders that sell token 2, lowest price first. Their quantity is what is left of token 2.',
+    ...exposeAll(t, [OrderBookEntryRef], {
+      bids: 'Orders that sell token 1, highest price first. Their quantity is what they buy of token 2 for all that is left, rounded down.',
+      asks: 'Orders that sell token 2, lowest price first. Their quantity is what is left of token 2.',
     }),
     bestBid: t.float({
       nullable: true,

@@ -3,7 +3,7 @@ import { DEFAULT_PAGE_SIZE } from '../../loaders/page-arguments.ts';
 import { type PoolVolume, requireVolumeArguments, type TradePage } from '../../loaders/pool-trades.ts';
 import { DEFAULT_HOURS } from '../../loaders/price-changes.ts';
 import { tradedPriceOf } from '../../loaders/trades.ts';
-import { builder, PoolPairRef, TickerRef } from '../builder.ts';
+import { builder, exposeAll, PoolPairRef, TickerRef } from '../builder.ts';
 import { objects, recordedObjects, recordedValues } from '../complexity.ts';
 import { TradeRef } from './trade.ts';
 
@@ -29,11 +29,10 @@ const PoolVolumeRef = builder.objectRef<PoolVolume>('PoolVolume').implement({
   description:
     'What a pool traded in a window: the sum of its trades, each with what came in and what went out, of the pool and its orders together.',
   fields: (t) => ({
-    token1: t.expose('token1', {
-      type: 'BigInt',
-      description: 'Traded amount of token 1, in both directions, in its smallest unit. It can exceed 2^64 - 1.',
+    ...exposeAll(t, 'BigInt', {
+      token1: 'Traded amount of token 1, in both directions, in its smallest unit. It can exceed 2^64 - 1.',
+      token2: 'The same as `token1`, of token 2.',
     }),
-    token2: t.expose('token2', { type: 'BigInt', description: 'The same as `token1`, of token 2.' }),
     trades: t.exposeInt('trades', { description: 'Number of trades.' }),
     since: t.expose('since', {
       type: 'DateTime',

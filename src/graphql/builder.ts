@@ -15,9 +15,8 @@ import type { Pair, Ticker } from '../domain/market.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { Token, TokenId } from '../domain/token.ts';
 import type { TradeOfBlock } from '../loaders/pool-trades.ts';
-import { type Complexity, objects } from './complexity.ts';
+import { type Complexity, IS_CURSOR, objects } from './complexity.ts';
 import type { Context } from './context.ts';
-import { IS_CURSOR } from './named-heights.ts';
 
 /** The TypeScript types of the context and of the scalars. */
 type SchemaTypes = {

@@ -14,9 +14,8 @@ import {
   type VariableValues,
 } from 'graphql';
 import { QueryTooComplexError } from '../../errors.ts';
-import { estimateField } from '../complexity.ts';
+import { estimateField, heightFinderOf } from '../complexity.ts';
 import { type Limits, requireAtMost } from '../limits.ts';
-import { heightFinderOf } from '../named-heights.ts';
 import { type Arguments, readArguments, variablesIn } from './arguments.ts';
 import type { Shapes } from './cached-pool.ts';
 import { type CollectedField, collectFields } from './collect.ts';

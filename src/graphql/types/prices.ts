@@ -10,8 +10,8 @@ import {
   type PricesArguments,
   type PriceUpdate,
 } from '../../loaders/head-streams.ts';
-import { builder, PoolPairRef } from '../builder.ts';
-import { type Complexity, listOf, objects, objectsOf, poolsNow } from '../complexity.ts';
+import { builder, exposeAll, PoolPairRef } from '../builder.ts';
+import { type Complexity, listOf, objects, poolsNow } from '../complexity.ts';
 import type { Service } from '../context.ts';
 import { MAX_POOLS_COUNTED } from '../limits.ts';
 
@@ -53,7 +53,7 @@ function complexityOfPrices({ poolPairs, tokenIds }: PricesArguments, service: S
     counted += Math.min(max, pools);
     actual += pools;
   }
-  return objectsOf(counted, actual);
+  return { ...objects(counted), actual };
 }
 
 function missedHeights(height: BeaconHeight, previousHeight: BeaconHeight | undefined): number {
@@ -128,14 +128,14 @@ builder.subscriptionField('prices', (t) =>
 const PriceCrossingRef = builder.objectRef<PriceCrossing>('PriceCrossing').implement({
   description: 'The price of a pool crossed a bound.',
   fields: (t) => ({
-    bound: t.exposeFloat('bound', { description: 'The bound, as the subscription set it.' }),
+    ...exposeAll(t, 'Float', {
+      bound: 'The bound, as the subscription set it.',
+      price: '`PoolPair.price` at this height.',
+      previousPrice:
+        '`PoolPair.price` of the same pool at the previous height. If this subscriber skipped heights, at the last height that was compared for it.',
+    }),
     isAbove: t.exposeBoolean('isAbove', {
       description: 'True if the price rose above the bound `above`, false if it fell below the bound `below`.',
-    }),
-    price: t.exposeFloat('price', { description: '`PoolPair.price` at this height.' }),
-    previousPrice: t.exposeFloat('previousPrice', {
-      description:
-        '`PoolPair.price` of the same pool at the previous height. If this subscriber skipped heights, at the last height that was compared for it.',
     }),
     poolPair: t.expose('poolPair', { type: PoolPairRef, description: 'The pool at this height.' }),
   }),

@@ -111,27 +111,6 @@ for (const ref of [PairRef, TickerRef]) {
   }));
 }
 
-builder.queryFields((t) => ({
-  pairs: t.field({
-    type: [PairRef],
-    complexity: ({ filter }, { service }) => selectedPairs(filter, service.sources.market.pairs.current()?.market),
-    nullable: true,
-    description:
-      'All pairs that match the filter, in the order of the market-data host. Null with an error if pairs cannot be read.',
-    args: pairFilterArg,
-    resolve: (_root, { filter }, { loaders }) => loaders.market.pairs.select(filter),
-  }),
-  pair: t.field({
-    type: PairRef,
-    nullable: true,
-    description:
-      'One pair, by `tickerId`, `poolId` or both. Without either, the request is BAD_USER_INPUT. A `tickerId` of several pools without a `poolId` is AMBIGUOUS_TICKER. Null if there is no such pair. Null with an error if pairs cannot be read.',
-    args: pairIdArgs,
-    resolve: (_root, ids, { loaders }) => loaders.market.pairs.find(ids),
-  }),
-}));
-
-// The fields that tickers share with pairs are in pair.ts.
 TickerRef.implement({
   interfaces: [NodeRef],
   description:
@@ -162,25 +141,30 @@ TickerRef.implement({
   }),
 });
 
-builder.queryFields((t) => ({
-  tickers: t.field({
-    type: [TickerRef],
-    complexity: ({ filter }, { service }) => selectedPairs(filter, service.sources.market.tickers.current()?.market),
-    nullable: true,
-    description:
-      'All tickers that match the filter, in the order of the market-data host. Null with an error if tickers cannot be read.',
-    args: pairFilterArg,
-    resolve: (_root, { filter }, { loaders }) => loaders.market.tickers.select(filter),
-  }),
-  ticker: t.field({
-    type: TickerRef,
-    nullable: true,
-    description:
-      'One ticker, by `tickerId`, `poolId` or both. Without either, the request is BAD_USER_INPUT. A `tickerId` of several pools without a `poolId` is AMBIGUOUS_TICKER. Null if there is no such ticker. Null with an error if tickers cannot be read.',
-    args: pairIdArgs,
-    resolve: (_root, ids, { loaders }) => loaders.market.tickers.find(ids),
-  }),
-}));
+for (const [one, ref] of [
+  ['pair', PairRef],
+  ['ticker', TickerRef],
+] as const) {
+  const all = `${one}s` as const;
+
+  builder.queryFields((t) => ({
+    [all]: t.field({
+      type: [ref],
+      nullable: true,
+      complexity: ({ filter }, { service }) => selectedPairs(filter, service.sources.market[all].current()?.market),
+      description: `All ${all} that match the filter, in the order of the market-data host. Null with an error if ${all} cannot be read.`,
+      args: pairFilterArg,
+      resolve: (_root, { filter }, { loaders }) => loaders.market[all].select(filter),
+    }),
+    [one]: t.field({
+      type: ref,
+      nullable: true,
+      description: `One ${one}, by \`tickerId\`, \`poolId\` or both. Without either, the request is BAD_USER_INPUT. A \`tickerId\` of several pools without a \`poolId\` is AMBIGUOUS_TICKER. Null if there is no such ${one}. Null with an error if ${all} cannot be read.`,
+      args: pairIdArgs,
+      resolve: (_root, ids, { loaders }) => loaders.market[all].find(ids),
+    }),
+  }));
+}
 
 builder.subscriptionField('tickers', (t) =>
   t.field({

@@ -72,7 +72,8 @@ const PriceChangeRef = builder.objectRef<PriceChange>('PriceChange').implement({
   }),
 });
 
-const windowArgs = builder.args((t) => ({
+/** The window of a field that looks back from the height of a pool. */
+export const windowArgs = builder.args((t) => ({
   hours: t.int({
     defaultValue: DEFAULT_HOURS,
     description: 'Length of the window, at least 1. More than `service.limits.maxHistoryHours` is BAD_USER_INPUT.',

@@ -46,7 +46,8 @@ export async function openSourceStream(
   const { fields, failure } = plan.root;
   if (failure !== undefined) return { errors: [failure] };
   const [field] = fields;
-  if (field === undefined) return { errors: [withoutStacks(() => new GraphQLError(NO_FIELD))] };
+  if (field === undefined)
+    return { errors: [withoutStacks(() => new GraphQLError('The subscription selects no field.'))] };
   try {
     const coerced = typeof field.args === 'number' ? args[field.args] : field.args;
     if (coerced instanceof Error) throw coerced;
@@ -58,5 +59,3 @@ export async function openSourceStream(
     return { errors: [withoutStacks(() => locatedError(error, field.nodes, [field.name]))] };
   }
 }
-
-const NO_FIELD = 'The subscription selects no field.';

@@ -106,12 +106,10 @@ export const OrderBookRef = builder.objectRef<CutOrderBook>('OrderBook').impleme
       description: "Status text of the host's response, normally OK. Empty if the host sends none.",
       resolve: ({ book }) => book.message,
     }),
-    timestamp: t.field({
-      type: 'DateTime',
-      description:
-        "Time of the host's last update of the book. The host can send it in seconds or in a finer unit; `quality.timestampUnit` shows which.",
-      resolve: ({ book }) => book.time,
-    }),
+    timestamp: t.dateTime(
+      "Time of the host's last update of the book. The host can send it in seconds or in a finer unit; `quality.timestampUnit` shows which.",
+      ({ book }) => book.time,
+    ),
     observedAt: t.expose('observedAt', {
       type: 'DateTime',
       description: 'Time at which the gateway read the book from the host.',
@@ -128,26 +126,21 @@ export const OrderBookRef = builder.objectRef<CutOrderBook>('OrderBook').impleme
         'Sell orders, lowest price first. Entries whose prices are equal as decimals are merged, with their quantities added.',
       resolve: ({ shown }) => shown.asks,
     }),
-    bestBid: t.float({
-      nullable: true,
-      description: 'Highest bid price, in target tokens per base token. Null if there are no bids.',
-      resolve: ({ book }) => bestBid(book),
-    }),
-    bestAsk: t.float({
-      nullable: true,
-      description: 'Lowest ask price, in target tokens per base token. Null if there are no asks.',
-      resolve: ({ book }) => bestAsk(book),
-    }),
-    midPrice: t.float({
-      nullable: true,
-      description: 'Average of `bestBid` and `bestAsk`. Null if there are no bids or no asks.',
-      resolve: ({ book }) => midPrice(book),
-    }),
-    spread: t.float({
-      nullable: true,
-      description: '`bestAsk` minus `bestBid`. Negative for a crossed book. Null if there are no bids or no asks.',
-      resolve: ({ book }) => spread(book),
-    }),
+    bestBid: t.nullableFloat(
+      'Highest bid price, in target tokens per base token. Null if there are no bids.',
+      ({ book }) => bestBid(book),
+    ),
+    bestAsk: t.nullableFloat(
+      'Lowest ask price, in target tokens per base token. Null if there are no asks.',
+      ({ book }) => bestAsk(book),
+    ),
+    midPrice: t.nullableFloat('Average of `bestBid` and `bestAsk`. Null if there are no bids or no asks.', ({ book }) =>
+      midPrice(book),
+    ),
+    spread: t.nullableFloat(
+      '`bestAsk` minus `bestBid`. Negative for a crossed book. Null if there are no bids or no asks.',
+      ({ book }) => spread(book),
+    ),
     quality: t.field({
       type: OrderBookQualityRef,
       description: 'How the gateway cleaned the order book that the market-data host sent.',

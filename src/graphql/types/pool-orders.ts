@@ -31,17 +31,14 @@ const PoolOrderRef = builder.objectRef<OrderOfPool>('PoolOrder').implement({
         order.sells === 1 ? pool.token2Id : pool.token1Id,
       ),
     ),
-    sellAmount: t.field({
-      type: 'BigInt',
-      description:
-        'What is left to sell, in the smallest unit of `sellToken`. The owner can withdraw a part, so it does not show how much has been sold.',
-      resolve: ({ order }) => termsOf(order).left,
-    }),
-    boughtAmount: t.field({
-      type: 'BigInt',
-      description: 'What has been bought and not been withdrawn yet, in the smallest unit of `buyToken`.',
-      resolve: ({ order }) => termsOf(order).bought,
-    }),
+    sellAmount: t.bigInt(
+      'What is left to sell, in the smallest unit of `sellToken`. The owner can withdraw a part, so it does not show how much has been sold.',
+      ({ order }) => termsOf(order).left,
+    ),
+    boughtAmount: t.bigInt(
+      'What has been bought and not been withdrawn yet, in the smallest unit of `buyToken`.',
+      ({ order }) => termsOf(order).bought,
+    ),
     price: t.field({
       type: 'Decimal',
       nullable: true,
@@ -71,16 +68,8 @@ const PoolBookRef = builder.objectRef<PoolBook>('PoolBook').implement({
       bids: 'Orders that sell token 1, highest price first. Their quantity is what they buy of token 2 for all that is left, rounded down.',
       asks: 'Orders that sell token 2, lowest price first. Their quantity is what is left of token 2.',
     }),
-    bestBid: t.float({
-      nullable: true,
-      description: 'Highest bid price. `depth` does not affect it. Null if there are no bids.',
-      resolve: bestBid,
-    }),
-    bestAsk: t.float({
-      nullable: true,
-      description: 'Lowest ask price. `depth` does not affect it. Null if there are no asks.',
-      resolve: bestAsk,
-    }),
+    bestBid: t.nullableFloat('Highest bid price. `depth` does not affect it. Null if there are no bids.', bestBid),
+    bestAsk: t.nullableFloat('Lowest ask price. `depth` does not affect it. Null if there are no asks.', bestAsk),
     isCrossed: t.boolean({
       description:
         'True if the best bid is above the best ask. The exchange never matches orders with each other, so a book can stay crossed until a trade comes.',

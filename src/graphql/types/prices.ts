@@ -1,4 +1,3 @@
-import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { NATIVE_TOKEN_ID } from '../../domain/token.ts';
 import { BadUserInputError } from '../../errors.ts';
 import { requireAtLeast } from '../../loaders/argument-ranges.ts';
@@ -56,18 +55,10 @@ function complexityOfPrices({ poolPairs, tokenIds }: PricesArguments, service: S
   return { ...objects(counted), actual };
 }
 
-function missedHeights(height: BeaconHeight, previousHeight: BeaconHeight | undefined): number {
-  return previousHeight === undefined ? 0 : Math.max(0, height - previousHeight - 1);
-}
-
 const PriceUpdateRef = builder.objectRef<PriceUpdate>('PriceUpdate').implement({
   description: 'Pools with their prices at one beacon height.',
   fields: (t) => ({
-    beaconHeight: t.field({
-      type: 'BeaconHeight',
-      description: 'Beacon height of the prices.',
-      resolve: ({ head }) => head.beaconHeight,
-    }),
+    beaconHeight: t.beaconHeight('Beacon height of the prices.', ({ head }) => head.beaconHeight),
     previousHeight: t.expose('previousHeight', {
       type: 'BeaconHeight',
       nullable: true,
@@ -77,18 +68,11 @@ const PriceUpdateRef = builder.objectRef<PriceUpdate>('PriceUpdate').implement({
     missedHeights: t.int({
       description:
         'Number of heights that this subscriber skipped between `previousHeight` and `beaconHeight`. Heights are skipped if the subscriber is slow, if blocks arrive faster than the gateway reads them, or if a resumed subscription is too far behind. 0 if no height was skipped, and in the first update of a subscription that did not resume.',
-      resolve: ({ head, previousHeight }) => missedHeights(head.beaconHeight, previousHeight),
+      resolve: ({ head, previousHeight }) =>
+        previousHeight === undefined ? 0 : Math.max(0, head.beaconHeight - previousHeight - 1),
     }),
-    blockTime: t.field({
-      type: 'DateTime',
-      description: 'Time at which the block was produced.',
-      resolve: ({ head }) => head.time,
-    }),
-    observedAt: t.field({
-      type: 'DateTime',
-      description: 'Time at which the gateway finished reading this height.',
-      resolve: ({ head }) => head.observedAt,
-    }),
+    blockTime: t.dateTime('Time at which the block was produced.', ({ head }) => head.time),
+    observedAt: t.dateTime('Time at which the gateway finished reading this height.', ({ head }) => head.observedAt),
     poolPairs: t.expose('poolPairs', {
       type: [PoolPairRef],
       complexity: objects(1),

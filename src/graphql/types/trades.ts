@@ -28,16 +28,11 @@ const TradeRef = builder.objectRef<TradeOfBlock>('Trade').implement({
       extensions: WITHOUT_ESCAPES,
       resolve: ({ trade }) => trade.transactionId,
     }),
-    beaconHeight: t.field({
-      type: 'BeaconHeight',
-      description: 'Beacon height of the block that records the trade.',
-      resolve: ({ trade }) => trade.beaconHeight,
-    }),
-    time: t.field({
-      type: 'DateTime',
-      description: 'Time at which that block was produced.',
-      resolve: ({ trade }) => trade.time,
-    }),
+    beaconHeight: t.beaconHeight(
+      'Beacon height of the block that records the trade.',
+      ({ trade }) => trade.beaconHeight,
+    ),
+    time: t.dateTime('Time at which that block was produced.', ({ trade }) => trade.time),
     poolPair: t.expose('pool', {
       type: PoolPairRef,
       description:
@@ -53,27 +48,22 @@ const TradeRef = builder.objectRef<TradeOfBlock>('Trade').implement({
         trade.sells === 1 ? pool.token2Id : pool.token1Id,
       ),
     ),
-    sellAmount: t.field({
-      type: 'BigInt',
-      description: 'What came into the pool and its orders, in the smallest unit of `sellToken`.',
-      resolve: ({ trade }) => trade.sellAmount,
-    }),
-    buyAmount: t.field({
-      type: 'BigInt',
-      description: 'What went out of the pool and its orders, in the smallest unit of `buyToken`.',
-      resolve: ({ trade }) => trade.buyAmount,
-    }),
-    buyAmountFromOrders: t.field({
-      type: 'BigInt',
-      description: 'The part of `buyAmount` that came from orders.',
-      resolve: ({ trade }) => trade.buyAmountFromOrders,
-    }),
-    price: t.float({
-      nullable: true,
-      description:
-        'Whole token 1 of the pool for one whole token 2: the average over the trade. Null if the decimals of a token are unknown.',
-      resolve: (found, _args, { loaders }) => priceOfTrade(found, found.pool.token2Id, loaders.tokens.list),
-    }),
+    sellAmount: t.bigInt(
+      'What came into the pool and its orders, in the smallest unit of `sellToken`.',
+      ({ trade }) => trade.sellAmount,
+    ),
+    buyAmount: t.bigInt(
+      'What went out of the pool and its orders, in the smallest unit of `buyToken`.',
+      ({ trade }) => trade.buyAmount,
+    ),
+    buyAmountFromOrders: t.bigInt(
+      'The part of `buyAmount` that came from orders.',
+      ({ trade }) => trade.buyAmountFromOrders,
+    ),
+    price: t.nullableFloat(
+      'Whole token 1 of the pool for one whole token 2: the average over the trade. Null if the decimals of a token are unknown.',
+      (found, _args, { loaders }) => priceOfTrade(found, found.pool.token2Id, loaders.tokens.list),
+    ),
     step: t.int({
       description: 'Place of this pool in the route of the trade, from 0.',
       resolve: ({ trade }) => trade.step,
@@ -174,22 +164,14 @@ function toConnection({ trades, hasNextPage, hasPreviousPage }: TradePage) {
 const TradesUpdateRef = builder.objectRef<TradesUpdate>('TradesUpdate').implement({
   description: 'The trades of one block.',
   fields: (t) => ({
-    beaconHeight: t.field({
-      type: 'BeaconHeight',
-      description: 'Beacon height of the block.',
-      resolve: ({ head }) => head.beaconHeight,
-    }),
+    beaconHeight: t.beaconHeight('Beacon height of the block.', ({ head }) => head.beaconHeight),
     previousHeight: t.expose('previousHeight', {
       type: 'BeaconHeight',
       nullable: true,
       description:
         'Height of the previous update of this subscription. For the first update, the height after which the subscription resumed, or null if it did not resume. A difference to `beaconHeight` of more than 1 means that the subscriber skipped heights. If it equals `beaconHeight`, the block of that height was replaced: the trades of the update before do not count.',
     }),
-    time: t.field({
-      type: 'DateTime',
-      description: 'Time at which the block was produced.',
-      resolve: ({ head }) => head.time,
-    }),
+    time: t.dateTime('Time at which the block was produced.', ({ head }) => head.time),
     trades: t.field({
       type: [TradeRef],
       description:

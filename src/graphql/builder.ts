@@ -69,6 +69,7 @@ declare global {
   }
 }
 
+/** The methods for such fields. They are added as plugins of Pothos add theirs. */
 const VALUE_FIELDS = {
   bigInt: { type: 'BigInt' },
   dateTime: { type: 'DateTime' },

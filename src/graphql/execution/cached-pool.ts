@@ -2,17 +2,10 @@ import { type FieldNode, print } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { PoolPair } from '../../domain/pool-pair.ts';
 import { type Context, createContext } from '../context.ts';
-
-/** Stands for all selections, of whatever document, by which an object is written as the same JSON. */
-export type Shape = { readonly id: number };
+import type { FieldPlan, Shape } from './plan.ts';
 
 /** What the JSON of a field depends on, beside the object. */
-type ShapedField = {
-  readonly opening: string;
-  readonly property: string;
-  readonly nodes: readonly FieldNode[];
-  readonly selections: readonly { readonly shape: Shape | undefined }[];
-};
+type ShapedField = Pick<FieldPlan, 'opening' | 'property' | 'nodes' | 'selections'>;
 
 /** The shapes of the selections that were compiled last. */
 export type Shapes = ReturnType<typeof createShapes>;
@@ -94,11 +87,7 @@ export function writeCachedPool(
     return undefined;
   }
   const validity = own.loaders.textValidity();
-  cache.set(shape, pool, { text: toFlat(text), validity });
+  // The same text as one flat string: V8 would keep all parts of a concatenated one.
+  cache.set(shape, pool, { text: Buffer.from(text).toString(), validity });
   return validity === undefined || loaders.canInclude(validity) ? text : undefined;
-}
-
-/** The same text as one flat string. A concatenated string references all its parts in V8. */
-function toFlat(text: string): string {
-  return Buffer.from(text).toString();
 }

@@ -2,10 +2,12 @@ import type { FieldNode, GraphQLError, GraphQLFieldResolver, GraphQLResolveInfo,
 import type { Complexity } from '../complexity.ts';
 import type { Context, Service } from '../context.ts';
 import type { Arguments } from './arguments.ts';
-import type { Shape } from './cached-pool.ts';
 import type { FieldErrors, Place } from './field-errors.ts';
 import type { TimeSlice } from './time-slice.ts';
 import type { JsonText } from './written-result.ts';
+
+/** Stands for all selections, of whatever document, by which an object is written as the same JSON. */
+export type Shape = { readonly id: number };
 
 /** An operation, compiled: its root selection with everything in it. */
 export type OperationPlan = {

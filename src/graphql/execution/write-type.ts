@@ -21,9 +21,9 @@ import {
   isScalarType,
 } from 'graphql';
 import type { Context } from '../context.ts';
-import { type Shape, writeCachedPool } from './cached-pool.ts';
+import { writeCachedPool } from './cached-pool.ts';
 import { FieldErrors } from './field-errors.ts';
-import type { Execution, ObjectPlan, WriteValue } from './plan.ts';
+import type { Execution, ObjectPlan, Shape, WriteValue } from './plan.ts';
 import { isPromise, listWriter, writeObject } from './write.ts';
 
 /** The field whose values are written. */

@@ -1,8 +1,12 @@
 import SchemaBuilder, {
+  type CompatibleTypes,
+  type FieldKind,
   type FieldNullability,
+  type FieldRef,
   type InputFieldMap,
   type InputShapeFromFields,
   type SchemaTypes as PothosTypes,
+  RootFieldBuilder,
   type TypeParam,
 } from '@pothos/core';
 import RelayPlugin from '@pothos/plugin-relay';
@@ -10,12 +14,12 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { BestBlock, ChainInfo } from '../domain/chain.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Pair, Ticker } from '../domain/market.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { Token, TokenId } from '../domain/token.ts';
 import type { TradeOfBlock } from '../loaders/pool-trades.ts';
-import { type Complexity, objects } from './complexity.ts';
+import { type Complexity, IS_CURSOR, objects } from './complexity.ts';
 import type { Context } from './context.ts';
-import { IS_CURSOR } from './named-heights.ts';
 
 /** The TypeScript types of the context and of the scalars. */
 type SchemaTypes = {
@@ -33,8 +37,22 @@ type SchemaTypes = {
   };
 };
 
+/** A field that computes its value, by its description and its resolver. */
+type ValueField<Parent, Value> = (
+  description: string,
+  resolve: (parent: Parent, args: object, context: Context) => MaybePromise<Value>,
+) => FieldRef<PothosTypes>;
+
 declare global {
   namespace PothosSchemaTypes {
+    // biome-ignore lint/style/useConsistentTypeDefinitions: it is merged with the methods of Pothos
+    interface RootFieldBuilder<Types extends PothosTypes, ParentShape, Kind extends FieldKind = FieldKind> {
+      bigInt: ValueField<ParentShape, bigint>;
+      dateTime: ValueField<ParentShape, Instant>;
+      beaconHeight: ValueField<ParentShape, BeaconHeight>;
+      nullableFloat: ValueField<ParentShape, number | null | undefined>;
+    }
+
     // biome-ignore lint/style/useConsistentTypeDefinitions: it is merged with the options of Pothos, if its parameters are the same
     interface FieldOptions<
       Types extends PothosTypes = PothosTypes,
@@ -49,6 +67,22 @@ declare global {
       complexity?: Complexity | ((args: InputShapeFromFields<Args>, context: Types['Context']) => Complexity);
     }
   }
+}
+
+/** The methods for such fields. They are added as plugins of Pothos add theirs. */
+const VALUE_FIELDS = {
+  bigInt: { type: 'BigInt' },
+  dateTime: { type: 'DateTime' },
+  beaconHeight: { type: 'BeaconHeight' },
+  nullableFloat: { type: 'Float', nullable: true },
+};
+
+for (const [name, options] of Object.entries(VALUE_FIELDS)) {
+  Object.assign(RootFieldBuilder.prototype, {
+    [name](this: { field(options: object): unknown }, description: string, resolve: unknown) {
+      return this.field({ ...options, description, resolve });
+    },
+  });
 }
 
 /** The description of the ids that `node` accepts. */
@@ -109,6 +143,23 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     },
   },
 });
+
+type Types = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer Types> ? Types : never;
+
+/** Fields of one type with the names of properties, whose values they return, by their descriptions. */
+export function exposeAll<Parent, Type extends TypeParam<Types>>(
+  t: PothosSchemaTypes.ObjectFieldBuilder<Types, Parent>,
+  type: Type,
+  descriptions: { readonly [Name in CompatibleTypes<Types, Parent, Type, false>]?: string },
+): Record<string, FieldRef<Types>> {
+  // TypeScript does not know that each entry has one of the names.
+  const names = t as unknown as { expose(name: string, options: object): FieldRef<Types> };
+  const fields = Object.entries(descriptions).map(([name, description]) => [
+    name,
+    names.expose(name, { type, description }),
+  ]);
+  return Object.fromEntries(fields);
+}
 
 builder.queryType({ description: 'All queries. Each response describes one beacon height.' });
 builder.subscriptionType({

@@ -1,12 +1,14 @@
 import { type GraphQLField, getNamedType, getNullableType, isLeafType, isListType } from 'graphql';
 import { poolCount, versionOf } from '../domain/exchange.ts';
 import type { Market, Pair } from '../domain/market.ts';
+import { heightOfCursor } from '../domain/page.ts';
 import { DEFAULT_PAGE_SIZE } from '../loaders/arguments.ts';
 import { DEFAULT_STEPS } from '../loaders/depth.ts';
 import type { PairFilterInput } from '../loaders/market.ts';
 import { DEFAULT_DEPTH, type Depth } from '../loaders/order-book.ts';
 import { DEFAULT_MAX_HOPS, type QuoteArguments } from '../loaders/quote.ts';
 import type { Service } from './context.ts';
+import type { Arguments } from './execution/arguments.ts';
 import {
   ASSUMED_LIST_SIZE,
   EARLIER_HEIGHT,
@@ -37,24 +39,20 @@ export type Complexity = {
   readonly isList?: boolean;
 };
 
-/** What filtering or sorting all pools counts as, at most. */
-const ALL_POOLS = 100;
-
 /** What comparing the prices of all pairs counts as, at most. */
 const ALL_PAIRS = 100;
 
 /** Number of entries that a complete order book counts as, on both sides together. */
 const ASSUMED_ENTRIES = 500;
 
-/** The complexity of a field that returns that many objects. A negative number counts as 0, and is refused later. */
-export function objects(count: number): Complexity {
+/**
+ * The complexity of a field that returns that many objects. A negative number counts as 0, and is refused later.
+ *
+ * @param work what finding them counts as
+ */
+export function objects(count: number, work = 0): Complexity {
   const size = Math.max(0, count);
-  return { field: size, multiplier: size };
-}
-
-/** The complexity of a list that counts as that many objects, with its current length. */
-export function objectsOf(count: number, actual: number | undefined): Complexity {
-  return { ...objects(count), ...(actual !== undefined && { actual }) };
+  return { field: size + work, multiplier: size };
 }
 
 /**
@@ -62,7 +60,7 @@ export function objectsOf(count: number, actual: number | undefined): Complexity
  * count as values.
  */
 export function listOf(actual: number | undefined, max: number = ASSUMED_LIST_SIZE): Complexity {
-  return objectsOf(Math.min(max, actual ?? max), actual);
+  return { ...objects(Math.min(max, actual ?? max)), ...(actual !== undefined && { actual }) };
 }
 
 /** The complexity of the pairs or tickers that a filter selects. Only ids in the filter bound their number. */
@@ -81,24 +79,7 @@ export function selectedPairs(
 
 /** The complexity of that many objects, at an earlier height if `at` is set. */
 export function objectsAt(count: number, at: unknown): Complexity {
-  const { field, multiplier } = objects(count);
-  return { field: field + (at == null ? 0 : EARLIER_HEIGHT), multiplier };
-}
-
-/** What determines the complexity of a page of pools. */
-type PageOfPools = {
-  readonly size: number;
-  /** Whether all pools are filtered, or sorted in another order than by id. */
-  readonly isMade: boolean;
-  /** The current number of pools; `undefined` if it is unknown, or at an earlier height. */
-  readonly pools: number | undefined;
-  readonly at?: unknown;
-};
-
-/** The complexity of a page of pools: at most the existing pools, and the work of filtering and sorting. */
-export function pageOfPools({ size, isMade, pools = Number.POSITIVE_INFINITY, at }: PageOfPools): Complexity {
-  const { field, multiplier } = objectsAt(Math.min(size, pools), at);
-  return { field: field + (isMade ? Math.min(ALL_POOLS, pools) : 1), multiplier };
+  return objects(count, at == null ? 0 : EARLIER_HEIGHT);
 }
 
 /** The complexity of a price from a pool: the same as of a field that returns the pool. */
@@ -132,8 +113,8 @@ export function complexityOfQuote(
   const head = service.sources.head.current();
   const perObject = head && versionOf(head.exchange) === 'V3' ? POOLS_OF_V3_PER_OBJECT : POOLS_PER_OBJECT;
   const search = route != null ? hops : hops * Math.ceil((poolsNow(service) ?? ASSUMED_POOLS) / perObject);
-  const { field, multiplier } = objectsAt(1, at);
-  return { field: field + search, multiplier, entries: hops };
+  const quote = objectsAt(1, at);
+  return { ...quote, field: quote.field + search, entries: hops };
 }
 
 /** The complexity of the divergence of a pair. It reads an order book, but not in a list by divergence. */
@@ -142,8 +123,7 @@ export const DIVERGENCE: Complexity = { field: 1, multiplier: 1, unlessRead: ORD
 /** The complexity of a list of pairs by divergence: at most the existing pairs, and the work of comparing all. */
 export function complexityOfDivergentPairs(first: number | null | undefined, { sources }: Service): Complexity {
   const pairs = sources.market.pairs.current()?.market.rows.length ?? ASSUMED_LIST_SIZE;
-  const { field, multiplier } = objects(Math.min(first ?? DEFAULT_PAGE_SIZE, pairs));
-  return { field: field + Math.min(ALL_PAIRS, pairs), multiplier, hasRead: true };
+  return { ...objects(Math.min(first ?? DEFAULT_PAGE_SIZE, pairs), Math.min(ALL_PAIRS, pairs)), hasRead: true };
 }
 
 /** The complexity of a search for the height at a time: it reads a few earlier heights. */
@@ -151,8 +131,7 @@ export const HEIGHT_AT_A_TIME: Complexity = { field: 5 * EARLIER_HEIGHT, multipl
 
 /** The complexity of that many objects of the recorded history. */
 export function recordedObjects(count: number): Complexity {
-  const { field, multiplier } = objects(count);
-  return { field: field + HISTORY, multiplier };
+  return objects(count, HISTORY);
 }
 
 /** The complexity of that many values of the recorded history. */
@@ -168,6 +147,36 @@ const ONE_VALUE: Complexity = { field: VALUE, multiplier: 0 };
 export function estimateField(field: GraphQLField<unknown, unknown>): Complexity {
   if (isLeafType(getNamedType(field.type))) return ONE_VALUE;
   return { field: 1, multiplier: 1, isList: isListType(getNullableType(field.type)) };
+}
+
+/** Finds the beacon heights in the value of an argument. What is no number names none. */
+type FindHeights = (value: unknown) => readonly unknown[];
+
+/** The extensions of an argument that names beacon heights. The cost of an operation counts them. */
+type NamesHeights = { readonly findHeights: FindHeights };
+
+/** Of an argument that is a height. */
+export const IS_HEIGHT: NamesHeights = { findHeights: (value) => [value] };
+
+/** Of an argument that is a cursor. */
+export const IS_CURSOR: NamesHeights = { findHeights: (value) => [heightOfCursor(String(value))] };
+
+/** Of an argument that is an id for `node`, or a list of them: the id of a pool can end with `@<height>`. */
+export const IS_NODE_ID: NamesHeights = {
+  findHeights: (value) => [value].flat().flatMap((id) => /@(\d+)$/.exec(String(id))?.slice(1).map(Number) ?? []),
+};
+
+/** Finds the heights that the arguments of a field name; `undefined` for a field none of whose arguments can. */
+export function heightFinderOf({ args }: GraphQLField<unknown, unknown>) {
+  const finders = args.flatMap(({ name, extensions }) => {
+    const find = extensions['findHeights'] as FindHeights | undefined;
+    return find === undefined ? [] : [{ name, find }];
+  });
+  if (finders.length === 0) return undefined;
+  return (values: Arguments): readonly number[] =>
+    finders
+      .flatMap(({ name, find }) => (values[name] == null ? [] : find(values[name])))
+      .filter((height) => typeof height === 'number');
 }
 
 /** The number of pools in the current head; `undefined` if there is none yet. */

@@ -23,13 +23,13 @@ export function complexityOf({ objects, schemaObjects }: OperationCost): number 
 
 /** Estimates the response to an operation with these arguments, before anything of it is executed. */
 export function measureCost(plan: OperationPlan, args: readonly Arguments[], service: Service): OperationCost {
-  const measurement: Measurement = { args, service, heights: undefined, known: new Map() };
-  const cost = costOfObject(plan.root, measurement);
+  const measurement: Measurement = { args, service, heights: new Set(), known: new Map() };
+  const { objects, objectsPerEntry, schemaObjects, values, valuesPerEntry } = costOfObject(plan.root, measurement);
   return {
-    objects: cost.objects + cost.objectsPerEntry * ASSUMED_LIST_SIZE,
-    schemaObjects: cost.schemaObjects,
-    values: cost.values + cost.valuesPerEntry * ASSUMED_LIST_SIZE,
-    heights: measurement.heights?.size ?? 0,
+    objects: objects + objectsPerEntry * ASSUMED_LIST_SIZE,
+    schemaObjects,
+    values: values + valuesPerEntry * ASSUMED_LIST_SIZE,
+    heights: measurement.heights.size,
   };
 }
 
@@ -54,20 +54,17 @@ export function requireWithinLimits(cost: OperationCost, limits: Limits): void {
 type Measurement = {
   readonly args: readonly Arguments[];
   readonly service: Service;
-  /** Collects the heights that arguments name. Most operations name none. */
-  heights: Set<number> | undefined;
+  /** Collects the heights that arguments name. */
+  readonly heights: Set<number>;
   readonly known: Map<ObjectPlan, SelectionCost>;
 };
 
 /** The estimated size of one object, for one selection. */
-type SelectionCost = {
-  readonly objects: number;
+type SelectionCost = Omit<OperationCost, 'heights'> & {
   /** The part of `objects` for each entry of those lists in it whose length only the parent field may know. */
   readonly objectsPerEntry: number;
   /** Objects to add to {@link objects}, unless the field that returns this object has read them already. */
   readonly objectsUnlessRead: number;
-  readonly schemaObjects: number;
-  readonly values: number;
   /** The part of `values` for each entry of such lists. */
   readonly valuesPerEntry: number;
 };
@@ -89,7 +86,7 @@ function costOfObject(plan: ObjectPlan, measurement: Measurement): SelectionCost
   const known = measurement.known.get(plan);
   if (known !== undefined) return known;
   let sum = NOTHING;
-  for (const field of plan.fields) sum = add(sum, costOfField(field, measurement));
+  for (const field of plan.fields) sum = combine(sum, costOfField(field, measurement), plus);
   measurement.known.set(plan, sum);
   return sum;
 }
@@ -101,10 +98,10 @@ function costOfField(field: FieldPlan, measurement: Measurement): SelectionCost 
     return { ...NOTHING, objects: (1 + valuesIn(field, {})) * VALUE, values: 1 };
 
   const sentValues = valuesIn(field, args as Arguments);
-  for (const height of field.findHeights?.(args as Arguments) ?? [])
-    measurement.heights = (measurement.heights ?? new Set()).add(height);
+  for (const height of field.findHeights?.(args as Arguments) ?? []) measurement.heights.add(height);
   let inside = NOTHING;
-  for (const plan of field.selections) inside = maximum(inside, costOfObject(plan, measurement));
+  // An object that can have several types costs at most the maximum of each.
+  for (const plan of field.selections) inside = combine(inside, costOfObject(plan, measurement), Math.max);
   const { complexity } = field;
   const own = typeof complexity === 'function' ? complexity(args, { service: measurement.service }) : complexity;
   return costOfValue(field, own, inside, sentValues);
@@ -142,17 +139,12 @@ function costOfValue(
   };
 }
 
-/** The cost of two selections side by side. */
-function add(a: SelectionCost, b: SelectionCost): SelectionCost {
-  return a === NOTHING ? b : combine(a, b, (x, y) => x + y);
-}
-
-/** The maximum cost of an object that can have two types. */
-function maximum(a: SelectionCost, b: SelectionCost): SelectionCost {
-  return a === NOTHING ? b : combine(a, b, Math.max);
+function plus(x: number, y: number): number {
+  return x + y;
 }
 
 function combine(a: SelectionCost, b: SelectionCost, of: (x: number, y: number) => number): SelectionCost {
+  if (a === NOTHING) return b;
   return {
     objects: of(a.objects, b.objects),
     objectsPerEntry: of(a.objectsPerEntry, b.objectsPerEntry),

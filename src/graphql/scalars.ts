@@ -1,29 +1,26 @@
 import type { ConstValueNode } from 'graphql';
 import { GraphQLDateTimeISO } from 'graphql-scalars';
 import { parseAmount } from '../domain/amount.ts';
-import { type BeaconHeight, parseBeaconHeight } from '../domain/beacon-height.ts';
+import { parseBeaconHeight } from '../domain/beacon-height.ts';
 import { formatExactDecimal, parseExactDecimal } from '../domain/exact-decimal.ts';
 import type { Instant } from '../domain/instant.ts';
-import { parseTokenId, type TokenId } from '../domain/token.ts';
+import { parseTokenId } from '../domain/token.ts';
 import { BadUserInputError, withoutStacks } from '../errors.ts';
 import { builder } from './builder.ts';
 
 /** The extensions of a scalar or a field whose values have only letters, digits, points and signs, which JSON does not escape. */
 export const WITHOUT_ESCAPES = { isPlainText: true };
 
-const NO_AMOUNT = badInput<bigint>('an unsigned 64-bit integer as a decimal string, such as "1000000000"');
-const NO_DECIMAL = badInput<string>('a decimal number, such as "0.5"');
-const NO_DATE_TIME = badInput<Instant>('a date and time such as 2026-01-31T12:00:00Z');
-const NO_TOKEN_ID = badInput<TokenId>('a token id: 64 lowercase hexadecimal characters');
-const NO_BEACON_HEIGHT = badInput<BeaconHeight>('a beacon height: an integer from 1 to 9007199254740991');
+const readAmount = orBadInput(parseAmount, 'an unsigned 64-bit integer as a decimal string, such as "1000000000"');
+const readDecimal = orBadInput(parseDecimal, 'a decimal number, such as "0.5"');
 
 builder.scalarType('BigInt', {
   description:
     'An unsigned integer as a decimal string. It has 64 bits, except virtual values, which can exceed 2^64 - 1. Amounts are in the smallest unit of the token. Arguments have at most 64 bits, and can also be integers, as JSON numbers up to 2^53 - 1. Any other value is BAD_USER_INPUT.',
   serialize: String,
   extensions: WITHOUT_ESCAPES,
-  coerceInputValue: (value): bigint => parseAmount(value) ?? NO_AMOUNT,
-  coerceInputLiteral: (node): bigint => parseAmount(writtenValueOf(node)) ?? NO_AMOUNT,
+  coerceInputValue: readAmount,
+  coerceInputLiteral: (node) => readAmount(writtenValueOf(node)),
 });
 
 builder.scalarType('Decimal', {
@@ -31,8 +28,8 @@ builder.scalarType('Decimal', {
     'An exact decimal number, as a string. Arguments can also be JSON numbers. Any other value is BAD_USER_INPUT.',
   serialize: String,
   extensions: WITHOUT_ESCAPES,
-  coerceInputValue: (value): string => parseDecimal(typeof value === 'number' ? String(value) : value),
-  coerceInputLiteral: (node): string => parseDecimal(writtenValueOf(node)),
+  coerceInputValue: (value) => readDecimal(typeof value === 'number' ? String(value) : value),
+  coerceInputLiteral: (node) => readDecimal(writtenValueOf(node)),
 });
 
 /** A number or a text as it is written: JavaScript would round a long number. */
@@ -41,16 +38,16 @@ function writtenValueOf(node: ConstValueNode): unknown {
 }
 
 /** A number without exponent and trailing zeros: equal numbers are equal texts. */
-function parseDecimal(text: unknown): string {
+function parseDecimal(text: unknown): string | undefined {
   const decimal = typeof text === 'string' ? parseExactDecimal(text) : undefined;
-  return decimal === undefined ? NO_DECIMAL : formatExactDecimal(decimal);
+  return decimal && formatExactDecimal(decimal);
 }
 
 builder.scalarType('DateTime', {
   description:
     'Date and time as an RFC 3339 string, in UTC in responses. As an argument, any offset is accepted, and any other text is BAD_USER_INPUT.',
   serialize: (instant) => GraphQLDateTimeISO.coerceOutputValue(instant) as string,
-  parseValue: (value): Instant => parseDateTime(value) ?? NO_DATE_TIME,
+  parseValue: orBadInput(parseDateTime, 'a date and time such as 2026-01-31T12:00:00Z'),
 });
 
 /** The instant of an RFC 3339 text. The scalar throws for any other value. */
@@ -66,20 +63,20 @@ builder.scalarType('TokenId', {
   description: 'Id of a token: 64 lowercase hexadecimal characters. Any other value is BAD_USER_INPUT.',
   serialize: String,
   extensions: WITHOUT_ESCAPES,
-  parseValue: (value): TokenId => parseTokenId(value) ?? NO_TOKEN_ID,
+  parseValue: orBadInput(parseTokenId, 'a token id: 64 lowercase hexadecimal characters'),
 });
 
 builder.scalarType('BeaconHeight', {
   description: 'A beacon height: an integer from 1 to 2^53 - 1, as a JSON number. Any other value is BAD_USER_INPUT.',
   serialize: Number,
-  parseValue: (value): BeaconHeight => parseBeaconHeight(value) ?? NO_BEACON_HEIGHT,
+  parseValue: orBadInput(parseBeaconHeight, 'a beacon height: an integer from 1 to 9007199254740991'),
 });
 
 /**
- * The error in place of the value. The field with the argument throws it, see execution/arguments.ts. All bad values share one error: a
+ * The parser, with an error in place of a bad value. The field with the argument throws it, see execution/arguments.ts. All bad values share one error: a
  * request can have thousands.
  */
-function badInput<Value>(expected: string): Value {
+function orBadInput<Value>(parse: (value: unknown) => Value | undefined, expected: string): (value: unknown) => Value {
   const error: unknown = new BadUserInputError(`Expected ${expected}.`);
-  return error as Value;
+  return (value) => parse(value) ?? (error as Value);
 }

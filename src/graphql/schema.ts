@@ -11,13 +11,12 @@ import './types/pairs.ts';
 import './types/pool-orders.ts';
 import './types/pool-pair-connection.ts';
 import './types/pool-pair.ts';
-import './types/pool-trades.ts';
 import './types/price-change.ts';
 import './types/prices.ts';
 import './types/quote.ts';
 import './types/service.ts';
 import './types/token.ts';
-import './types/trade.ts';
+import './types/trades.ts';
 import { builder } from './builder.ts';
 
 const description = `

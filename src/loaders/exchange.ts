@@ -32,7 +32,8 @@ type PoolPairFilterInput = {
   readonly poolIds?: readonly string[] | null | undefined;
 };
 
-type PoolPairsArguments = PageArguments & {
+/** The arguments of a list of pools. */
+export type PoolPairsArguments = PageArguments & {
   readonly filter?: PoolPairFilterInput | null | undefined;
   readonly orderBy?: PoolPairOrder | null | undefined;
 };

@@ -1,6 +1,6 @@
 import { isInterfaceType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
-import { heightFinderOf } from '../../src/graphql/named-heights.ts';
+import { heightFinderOf } from '../../src/graphql/complexity.ts';
 import { schema } from '../../src/graphql/schema.ts';
 
 test('the heights of every argument that can name one count, except the height after which a subscription resumes', () => {

@@ -2,9 +2,13 @@ import {
   type FieldNode,
   GraphQLError,
   type GraphQLField,
+  type GraphQLSchema,
   getArgumentValues,
+  getVariableValues,
   Kind,
+  type OperationDefinitionNode,
   type ValueNode,
+  type VariableDefinitionNode,
   type VariableValues,
 } from 'graphql';
 import { BadUserInputError, withoutStacks } from '../../errors.ts';
@@ -61,6 +65,55 @@ function findBadScalar(value: unknown, path: string): BadUserInputError | undefi
     if (badInput !== undefined) return badInput;
   }
   return undefined;
+}
+
+/** Each error of a variable quotes its value, which can be nearly all of a large request. */
+const FEW_ERRORS = { maxErrors: 5, hideSuggestions: true };
+
+/** Coerces the variables that a client sends with a valid operation, or returns the errors of those that do not fit their types. */
+export function readVariables(
+  schema: GraphQLSchema,
+  { variableDefinitions: definitions = [] }: Pick<OperationDefinitionNode, 'variableDefinitions'>,
+  sent: Arguments,
+): ReturnType<typeof getVariableValues> {
+  const largeObject = findLargeObject(definitions, sent);
+  if (largeObject !== undefined) return { errors: [largeObject] };
+  return withoutStacks(() => getVariableValues(schema, definitions, sent, FEW_ERRORS));
+}
+
+/** Maximum number of fields of an input object in a variable. The types of the schema have far fewer. */
+const MAX_INPUT_FIELDS = 32;
+
+/**
+ * The error of a variable with an object that has too many fields for any input type; `undefined` if there is none.
+ *
+ * Each error of graphql-js about such an object would quote all of it.
+ */
+function findLargeObject(
+  definitions: readonly VariableDefinitionNode[],
+  variables: Arguments,
+): GraphQLError | undefined {
+  for (const definition of definitions) {
+    const { value: name } = definition.variable.name;
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (!isObject(value)) continue;
+    const rest = [value];
+    for (let each = rest.pop(); each !== undefined; each = rest.pop()) {
+      const values = Array.isArray(each) ? each : Object.values(each);
+      if (values !== each && values.length > MAX_INPUT_FIELDS) {
+        const reason = `an object has ${values.length} fields. The maximum is ${MAX_INPUT_FIELDS}.`;
+        return withoutStacks(
+          () => new GraphQLError(`Variable "$${name}" has invalid value: ${reason}`, { nodes: definition }),
+        );
+      }
+      for (const inside of values) if (isObject(inside)) rest.push(inside);
+    }
+  }
+  return undefined;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 /** This many characters of an argument or a variable count as one value. */

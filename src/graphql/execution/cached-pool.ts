@@ -1,6 +1,51 @@
+import { type FieldNode, print } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import type { PoolPair } from '../../domain/pool-pair.ts';
 import { type Context, createContext } from '../context.ts';
-import type { Shape } from './shapes.ts';
+import type { FieldPlan, Shape } from './plan.ts';
+
+/** What the JSON of a field depends on, beside the object. */
+type ShapedField = Pick<FieldPlan, 'opening' | 'property' | 'nodes' | 'selections'>;
+
+/** The shapes of the selections that were compiled last. */
+export type Shapes = ReturnType<typeof createShapes>;
+
+/** Maximum length of the text that describes a shape. A pool with all its fields has about 500 characters. */
+const MAX_CHARACTERS = 4_000;
+
+/** Maximum length of the texts of all shapes. */
+const MAX_TOTAL_CHARACTERS = 500_000;
+
+/** Creates the shapes; there are none yet. */
+export function createShapes() {
+  const known = new LRUCache<string, Shape>({
+    maxSize: MAX_TOTAL_CHARACTERS,
+    maxEntrySize: MAX_CHARACTERS,
+    sizeCalculation: (_shape, text) => text.length,
+  });
+  let shapes = 0;
+
+  return {
+    /** The shape of the fields of a type, and whether it is new; `undefined` if they are too many, or nested ones have no shape. */
+    of(type: string, fields: readonly ShapedField[]): { readonly shape: Shape; readonly isNew: boolean } | undefined {
+      let text = type;
+      for (const { opening, property, nodes, selections } of fields) {
+        if (text.length > MAX_CHARACTERS || selections.some(({ shape }) => shape === undefined)) return undefined;
+        text += `${opening}${property}(${argumentsOf(nodes)}){${selections.map(({ shape }) => shape?.id)}}`;
+      }
+      const shape = known.get(text);
+      if (shape !== undefined) return { shape, isNew: false };
+      const created = { id: shapes++ };
+      known.set(text, created);
+      return { shape: created, isNew: true };
+    },
+  };
+}
+
+/** The arguments of a field as text. Its nodes all have the same ones. */
+function argumentsOf([node]: readonly FieldNode[]): string {
+  return node?.arguments?.map(print).join() ?? '';
+}
 
 /** Maximum length of the cached JSON of a pool. With all its fields, a pool has about 600 characters. */
 const MAX_CACHED_LENGTH = 8_192;
@@ -42,11 +87,7 @@ export function writeCachedPool(
     return undefined;
   }
   const validity = own.loaders.textValidity();
-  cache.set(shape, pool, { text: toFlat(text), validity });
+  // The same text as one flat string: V8 would keep all parts of a concatenated one.
+  cache.set(shape, pool, { text: Buffer.from(text).toString(), validity });
   return validity === undefined || loaders.canInclude(validity) ? text : undefined;
-}
-
-/** The same text as one flat string. A concatenated string references all its parts in V8. */
-function toFlat(text: string): string {
-  return Buffer.from(text).toString();
 }

@@ -14,13 +14,12 @@ import {
   type VariableValues,
 } from 'graphql';
 import { QueryTooComplexError } from '../../errors.ts';
-import { estimateField } from '../complexity.ts';
+import { estimateField, heightFinderOf } from '../complexity.ts';
 import { type Limits, requireAtMost } from '../limits.ts';
-import { heightFinderOf } from '../named-heights.ts';
 import { type Arguments, readArguments, variablesIn } from './arguments.ts';
+import type { Shapes } from './cached-pool.ts';
 import { type CollectedField, collectFields } from './collect.ts';
 import type { FieldPlan, ObjectPlan, OperationPlan } from './plan.ts';
-import type { Shapes } from './shapes.ts';
 import { quickWriterOf, writerOf } from './write-type.ts';
 
 /** The operation that is compiled, and the limits that it must not exceed. */
@@ -57,8 +56,6 @@ export function compile({ schema, document, operation, variables, limits, shapes
   let steps = 0;
   let nesting = 0;
   let hasNewShape = false;
-  /** Whether arguments contain variables, in what was planned since this was last reset. */
-  let seesVariables = false;
 
   /** A selection is planned once for each type, also if its fragment is spread several times. */
   function planOf(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): ObjectPlan {
@@ -68,7 +65,6 @@ export function compile({ schema, document, operation, variables, limits, shapes
     known.set(only, plans);
     const plan = plans.get(type) ?? planObject(type, sets);
     plans.set(type, plan);
-    seesVariables ||= plan.hasVariables;
     return plan;
   }
 
@@ -77,10 +73,9 @@ export function compile({ schema, document, operation, variables, limits, shapes
     const collected = collect(type, sets);
     const failure = collected instanceof GraphQLError ? collected : undefined;
     const selected = collected instanceof GraphQLError ? [] : collected;
-    const before = seesVariables;
-    seesVariables = false;
     const fields = selected.map(([name, { nodes }], index) => planField(type, name, nodes, index === 0 ? '' : ','));
-    const found = seesVariables || failure !== undefined ? undefined : shapes.of(type.name, fields);
+    const hasVariables = fields.some(({ args }) => typeof args === 'number');
+    const found = hasVariables || failure !== undefined ? undefined : shapes.of(type.name, fields);
     const isCacheable =
       found !== undefined &&
       type.extensions['isCacheable'] === true &&
@@ -90,13 +85,11 @@ export function compile({ schema, document, operation, variables, limits, shapes
     const plan = {
       fields,
       failure,
-      hasVariables: seesVariables,
       shape: found?.shape,
       isCacheable,
       nesting: nestingOf(fields, selected),
       depth: depthOf(fields),
     };
-    seesVariables ||= before;
     nesting--;
     return plan;
   }
@@ -163,7 +156,6 @@ export function compile({ schema, document, operation, variables, limits, shapes
       const args = readArguments(field, node, NO_VARIABLES);
       return args instanceof Error ? args : { ...args };
     }
-    seesVariables = true;
     usedVariables.push(...used);
     // A field with an error instead of its arguments fails when it is executed.
     return readers.push((variables) => readArguments(field, node, variables) as Arguments) - 1;
@@ -187,23 +179,21 @@ function tooManyFields(): QueryTooComplexError {
 
 /** How deep a selection is nested, with the fragments around each of its fields. */
 function nestingOf(fields: readonly FieldPlan[], selected: readonly (readonly [string, CollectedField])[]): number {
-  let deepest = 0;
-  for (const [index, { selections }] of fields.entries()) {
+  const deepest = fields.map(({ selections }, index) => {
     const around = selected[index]?.[1].nesting ?? 0;
-    if (around > deepest) deepest = around;
-    for (const { nesting } of selections) if (around + nesting > deepest) deepest = around + nesting;
-  }
-  return 1 + deepest;
+    return around + Math.max(0, ...selections.map(({ nesting }) => nesting));
+  });
+  return 1 + Math.max(0, ...deepest);
 }
 
 /** How deep fields are nested. Introspection does not count. */
 function depthOf(fields: readonly FieldPlan[]): number {
-  let deepest = 0;
-  for (const { isOfSchema, selections } of fields) {
-    deepest ||= 1;
-    if (!isOfSchema) for (const { depth } of selections) if (1 + depth > deepest) deepest = 1 + depth;
-  }
-  return deepest;
+  return Math.max(
+    0,
+    ...fields.map(({ isOfSchema, selections }) =>
+      isOfSchema ? 1 : 1 + Math.max(0, ...selections.map(({ depth }) => depth)),
+    ),
+  );
 }
 
 /** The declared complexity of a field, or the estimate if it declares none. */

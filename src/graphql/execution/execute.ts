@@ -4,7 +4,7 @@ import { withoutStacks } from '../../errors.ts';
 import type { TakeTurn } from '../../live/broadcast/turn-limit.ts';
 import { isSourceStream, type SourceStream } from '../../loaders/source-stream.ts';
 import type { Context } from '../context.ts';
-import { addFieldError, createFieldErrors, hasNone, placeFieldError, reportErrors } from './field-errors.ts';
+import { FieldErrors } from './field-errors.ts';
 import type { Execution, Written } from './plan.ts';
 import type { PlannedOperation } from './planner.ts';
 import { startTimeSlice } from './time-slice.ts';
@@ -18,12 +18,11 @@ export function executePlan(
   context: Context,
   takeTurn: TakeTurn,
 ): MaybePromise<WrittenResult> {
-  const errors = createFieldErrors();
+  const errors = new FieldErrors();
   const execution: Execution = { context, args, errors, isRepeated, slice: startTimeSlice(takeTurn) };
-  const toResult = (text: JsonText) =>
-    new WrittenResult(finishText(text), hasNone(errors) ? undefined : reportErrors(errors));
+  const toResult = (text: JsonText) => new WrittenResult(finishText(text), errors.report());
   const fail = (error: unknown) => {
-    addFieldError(errors, placeFieldError(errors, error, undefined, undefined));
+    errors.add(errors.place(error, undefined, undefined));
     return toResult('null');
   };
   let written: Written;
@@ -47,7 +46,8 @@ export async function openSourceStream(
   const { fields, failure } = plan.root;
   if (failure !== undefined) return { errors: [failure] };
   const [field] = fields;
-  if (field === undefined) return { errors: [withoutStacks(() => new GraphQLError(NO_FIELD))] };
+  if (field === undefined)
+    return { errors: [withoutStacks(() => new GraphQLError('The subscription selects no field.'))] };
   try {
     const coerced = typeof field.args === 'number' ? args[field.args] : field.args;
     if (coerced instanceof Error) throw coerced;
@@ -59,5 +59,3 @@ export async function openSourceStream(
     return { errors: [withoutStacks(() => locatedError(error, field.nodes, [field.name]))] };
   }
 }
-
-const NO_FIELD = 'The subscription selects no field.';

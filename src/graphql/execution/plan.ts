@@ -3,9 +3,11 @@ import type { Complexity } from '../complexity.ts';
 import type { Context, Service } from '../context.ts';
 import type { Arguments } from './arguments.ts';
 import type { FieldErrors, Place } from './field-errors.ts';
-import type { Shape } from './shapes.ts';
 import type { TimeSlice } from './time-slice.ts';
 import type { JsonText } from './written-result.ts';
+
+/** Stands for all selections, of whatever document, by which an object is written as the same JSON. */
+export type Shape = { readonly id: number };
 
 /** An operation, compiled: its root selection with everything in it. */
 export type OperationPlan = {
@@ -25,8 +27,6 @@ export type ObjectPlan = {
   readonly fields: readonly FieldPlan[];
   /** The error of an invalid directive: its objects cannot be written. */
   readonly failure: GraphQLError | undefined;
-  /** Whether arguments contain variables, in it or in nested selections. */
-  readonly hasVariables: boolean;
   /** The same for equal selections of all documents; `undefined` if it depends on variables, or is very long. */
   readonly shape: Shape | undefined;
   /** Whether the JSON of its objects is cached by its shape, because it is the same in many responses. */
@@ -61,7 +61,8 @@ export type FieldPlan = {
   readonly subscribe: GraphQLFieldResolver<unknown, Context> | undefined;
   /** The plans of its value, one for each type that the value can have. */
   readonly selections: readonly ObjectPlan[];
-  readonly complexity: Complexity | EstimateComplexity;
+  /** What it adds to the complexity of the operation, or how to estimate that from its arguments and from what the gateway serves now. */
+  readonly complexity: Complexity | ((args: object, context: { readonly service: Service }) => Complexity);
   /** Whether it is a field of introspection. */
   readonly isOfSchema: boolean;
   /** Finds the beacon heights that its arguments name; `undefined` if they cannot. */
@@ -69,9 +70,6 @@ export type FieldPlan = {
   /** Whether its value is always a promise, so that the JSON of its object is not cached. */
   readonly isAwaited: boolean;
 };
-
-/** Estimates the complexity of a field from its arguments and from what the gateway serves now. */
-type EstimateComplexity = (args: object, context: { readonly service: Service }) => Complexity;
 
 /** JSON, or a promise of it if a value in it is a promise. */
 export type Written = string | Promise<JsonText>;

@@ -11,11 +11,10 @@ import {
 import { LRUCache } from 'lru-cache';
 import { QueryTooComplexError } from '../../errors.ts';
 import { type Limits, VALUE } from '../limits.ts';
-import { type Arguments, countValues } from './arguments.ts';
+import { type Arguments, countValues, readVariables } from './arguments.ts';
+import { createShapes, type Shapes } from './cached-pool.ts';
 import { compile } from './compile.ts';
 import type { OperationPlan } from './plan.ts';
-import { createShapes, type Shapes } from './shapes.ts';
-import { readVariables } from './variables.ts';
 
 /** A valid document, with what is known of its operations. */
 export type ValidDocument = {
@@ -35,11 +34,6 @@ export type KnownOperation = {
   /** Whether its document is cached, so that its plan can be used again. */
   readonly isCached: boolean;
 };
-
-/** The plan of an operation, or why the operation is too complex. */
-type CompiledOperation =
-  | { readonly plan: OperationPlan; readonly excess?: never }
-  | { readonly excess: QueryTooComplexError; readonly plan?: never };
 
 /** An operation with the variables of one request, ready to be executed. */
 export type PlannedOperation = {
@@ -80,36 +74,35 @@ const CHARACTERS_PER_FIELD = 20;
 
 /** Creates a planner with an empty cache. */
 export function createPlanner({ schema, limits }: PlannerOptions): Planner {
-  const cache = new LRUCache<string, CompiledOperation>({ maxSize: MAX_CACHED_FIELDS });
+  const cache = new LRUCache<string, OperationPlan | QueryTooComplexError>({ maxSize: MAX_CACHED_FIELDS });
   const shapes = createShapes();
 
   function compileOnce(operation: KnownOperation, variables: VariableValues) {
-    const { id, document, conditions, isCached } = operation;
-    const values = conditions.length === 0 ? '' : valuesOf(conditions, variables);
-    const key = `${id}:${values}`;
+    const { id, document, definition, conditions, isCached } = operation;
+    const key = `${id}:${conditions.map((name) => variables.coerced[name])}`;
     const known = cache.get(key);
     if (known !== undefined) return { compiled: known, isRepeated: true };
     const compiled = compileOperation(operation, variables, { schema, limits, shapes });
-    const characters = document.loc?.end ?? 0;
-    const size = 1 + (compiled.plan?.size ?? 0) + Math.ceil(characters / CHARACTERS_PER_FIELD);
+    const { size: fields, hasNewShape } = compiled instanceof Error ? NO_PLAN : compiled;
+    const size = 1 + fields + Math.ceil((document.loc?.end ?? 0) / CHARACTERS_PER_FIELD);
     if (isCached) cache.set(key, compiled, { size });
-    const isSubscription = operation.definition.operation === 'subscription';
-    return { compiled, isRepeated: isSubscription || compiled.plan?.hasNewShape === false };
+    return { compiled, isRepeated: definition.operation === 'subscription' || !hasNewShape };
   }
 
   return {
     plan(operation, sent) {
-      const { values, errors } = readVariables(schema, operation.definition, sent ?? {});
+      const { variableValues: values, errors } = readVariables(schema, operation.definition, sent ?? {});
       if (values === undefined) return { errors };
-      const { compiled, isRepeated } = compileOnce(operation, values);
-      if (compiled.plan === undefined) return compiled;
-      const { plan } = compiled;
+      const { compiled: plan, isRepeated } = compileOnce(operation, values);
+      if (plan instanceof Error) return { excess: plan };
       const excess = findExcess(plan, values.coerced, limits.maxComplexity);
       if (excess !== undefined) return { excess };
       return { plan, args: plan.readArguments(values), variables: values.coerced, isRepeated };
     },
   };
 }
+
+const NO_PLAN = { size: 0, hasNewShape: false };
 
 /**
  * Why the arguments of an operation have too many values to be read; `undefined` if they do not. Each field walks through the
@@ -126,20 +119,15 @@ function findExcess({ usedVariables }: OperationPlan, coerced: Arguments, maxCom
   return undefined;
 }
 
-/** The values of the variables that decide what is selected, as a key. */
-function valuesOf(conditions: readonly string[], { coerced }: VariableValues): string {
-  return String(conditions.map((name) => coerced[name]));
-}
-
 function compileOperation(
   { document, definition }: Pick<KnownOperation, 'document' | 'definition'>,
   variables: VariableValues | undefined,
   options: CompilerOptions,
-): CompiledOperation {
+): OperationPlan | QueryTooComplexError {
   try {
-    return { plan: compile({ ...options, document, operation: definition, variables }) };
+    return compile({ ...options, document, operation: definition, variables });
   } catch (error) {
-    if (error instanceof QueryTooComplexError) return { excess: error };
+    if (error instanceof QueryTooComplexError) return error;
     throw error;
   }
 }
@@ -150,7 +138,8 @@ export function findExcessOf(
   definition: OperationDefinitionNode,
   options: PlannerOptions,
 ): QueryTooComplexError | undefined {
-  return compileOperation({ document, definition }, undefined, { ...options, shapes: createShapes() }).excess;
+  const compiled = compileOperation({ document, definition }, undefined, { ...options, shapes: createShapes() });
+  return compiled instanceof Error ? compiled : undefined;
 }
 
 let operations = 0;

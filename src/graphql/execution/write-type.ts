@@ -22,9 +22,8 @@ import {
 } from 'graphql';
 import type { Context } from '../context.ts';
 import { writeCachedPool } from './cached-pool.ts';
-import { createFieldErrors, hasNone } from './field-errors.ts';
-import type { Execution, ObjectPlan, WriteValue } from './plan.ts';
-import type { Shape } from './shapes.ts';
+import { FieldErrors } from './field-errors.ts';
+import type { Execution, ObjectPlan, Shape, WriteValue } from './plan.ts';
 import { isPromise, listWriter, writeObject } from './write.ts';
 
 /** The field whose values are written. */
@@ -80,10 +79,10 @@ function cachedPool(plan: ObjectPlan, shape: Shape, value: object, execution: Ex
 
 /** The text of an object; `undefined` if there is an error or a promise in it. */
 function writeAtOnce(plan: ObjectPlan, value: unknown, execution: Execution, context: Context): string | undefined {
-  const errors = createFieldErrors();
+  const errors = new FieldErrors();
   try {
     const written = writeObject(plan, value, undefined, { ...execution, context, errors, slice: undefined });
-    if (typeof written === 'string') return hasNone(errors) ? written : undefined;
+    if (typeof written === 'string') return errors.report() === undefined ? written : undefined;
     // The object is written again for the response, which then reports its errors.
     written.catch(() => {});
     return undefined;

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { addFieldError, type Place, placeFieldError } from './field-errors.ts';
+import type { Place } from './field-errors.ts';
 import type { Execution, FieldPlan, ObjectPlan, WriteValue, Written } from './plan.ts';
 import { continueLater, isOver, isOverForEntry } from './time-slice.ts';
 import { concatTexts, finishText, type JsonText } from './written-result.ts';
@@ -47,18 +47,33 @@ function writeField(field: FieldPlan, write: WriteValue, source: unknown, place:
   const { name } = field;
   const args = typeof field.args === 'number' ? execution.args[field.args] : field.args;
   if (field.mayFail && args instanceof Error) return writeNull(args, field, { around: place, key: name }, execution);
+  let value: unknown;
   try {
-    const value = resolveField(field, source, args, execution.context);
-    const quickly = field.writeQuickly?.(value);
-    if (quickly !== undefined) return quickly;
-    const written = isPromise(value)
-      ? value.then((resolved) => write(resolved, place, name, execution))
-      : write(value, place, name, execution);
-    return typeof written === 'string'
-      ? written
-      : written.then(undefined, (error) => writeNull(error, field, { around: place, key: name }, execution));
+    value = resolveField(field, source, args, execution.context);
   } catch (error) {
     return writeNull(error, field, { around: place, key: name }, execution);
+  }
+  return field.writeQuickly?.(value) ?? writeValue(value, write, field, place, name, execution);
+}
+
+/** Writes the value of a field, or of an entry of a list. If it fails and is nullable, null is written. */
+function writeValue(
+  value: unknown,
+  write: WriteValue,
+  field: Pick<FieldPlan, 'isNullable' | 'nodes'>,
+  around: Place,
+  key: string | number,
+  execution: Execution,
+): Written {
+  try {
+    const written = isPromise(value)
+      ? value.then((resolved) => write(resolved, around, key, execution))
+      : write(value, around, key, execution);
+    return typeof written === 'string'
+      ? written
+      : written.then(undefined, (error) => writeNull(error, field, { around, key }, execution));
+  } catch (error) {
+    return writeNull(error, field, { around, key }, execution);
   }
 }
 
@@ -92,7 +107,7 @@ export function listWriter(write: WriteValue, entries: Pick<FieldPlan, 'isNullab
     try {
       for (let next = left.next(); !next.done; next = left.next()) {
         if (index > 0) text += ',';
-        const written = writeEntry(next.value, index, place, execution);
+        const written = writeValue(next.value, write, entries, place, index, execution);
         index++;
         if (typeof written === 'string') {
           text += written;
@@ -109,19 +124,6 @@ export function listWriter(write: WriteValue, entries: Pick<FieldPlan, 'isNullab
       return failAfter(pending, error);
     }
     return pending === undefined ? `${text}]` : join(pending, `${text}]`);
-  }
-
-  function writeEntry(entry: unknown, index: number, place: Place, execution: Execution): Written {
-    try {
-      const written = isPromise(entry)
-        ? entry.then((resolved) => write(resolved, place, index, execution))
-        : write(entry, place, index, execution);
-      return typeof written === 'string'
-        ? written
-        : written.then(undefined, (error) => writeNull(error, entries, { around: place, key: index }, execution));
-    } catch (error) {
-      return writeNull(error, entries, { around: place, key: index }, execution);
-    }
   }
 }
 
@@ -145,9 +147,9 @@ function writeNull(
   place: Place,
   { errors }: Execution,
 ): string {
-  const placed = placeFieldError(errors, error, nodes, place);
+  const placed = errors.place(error, nodes, place);
   if (!isNullable) throw placed;
-  addFieldError(errors, placed);
+  errors.add(placed);
   return 'null';
 }
 

@@ -65,29 +65,22 @@ const CandleRef = builder.objectRef<PricedCandle>('Candle').implement({
       inverseClose: price('`PoolPair.inversePrice` at the height of `close`.', ({ close, inversePriceOf }) =>
         inversePriceOf(close),
       ),
-      volume: t.float({
-        nullable: true,
-        resolve: (candle) => andThen(candle.volumes(), ({ volume }) => volume),
-        description:
-          '`tradedToken2` in whole tokens: the volume of the token whose price is `open` to `close`. Null if the decimals of token 2 are unknown and not set by an argument.',
-      }),
-      inverseVolume: t.float({
-        nullable: true,
-        resolve: (candle) => andThen(candle.volumes(), ({ inverseVolume }) => inverseVolume),
-        description:
-          '`tradedToken1` in whole tokens: the volume of the token whose price is `inverseOpen` to `inverseClose`. Null if the decimals of token 1 are unknown and not set by an argument.',
-      }),
-      tradedToken1: t.field({
-        type: 'BigInt',
-        description:
-          'Traded amount of token 1 in its smallest unit. If `isVolumeExact` is true, it is the sum of the trades of the interval, through the pool and its orders. If not, it is at least that amount: the sum of the net changes of its reserve, over the heights at which one reserve rose and the other fell. Then several trades in one block count as their net change, and a change across heights that are not recorded counts at the first height after them. The sum can exceed 2^64 - 1.',
-        resolve: (candle) => andThen(candle.volumes(), ({ traded1 }) => traded1),
-      }),
-      tradedToken2: t.field({
-        type: 'BigInt',
-        description: 'Traded amount of token 2 in its smallest unit. It is computed as `tradedToken1`.',
-        resolve: (candle) => andThen(candle.volumes(), ({ traded2 }) => traded2),
-      }),
+      volume: t.nullableFloat(
+        '`tradedToken2` in whole tokens: the volume of the token whose price is `open` to `close`. Null if the decimals of token 2 are unknown and not set by an argument.',
+        (candle) => andThen(candle.volumes(), ({ volume }) => volume),
+      ),
+      inverseVolume: t.nullableFloat(
+        '`tradedToken1` in whole tokens: the volume of the token whose price is `inverseOpen` to `inverseClose`. Null if the decimals of token 1 are unknown and not set by an argument.',
+        (candle) => andThen(candle.volumes(), ({ inverseVolume }) => inverseVolume),
+      ),
+      tradedToken1: t.bigInt(
+        'Traded amount of token 1 in its smallest unit. If `isVolumeExact` is true, it is the sum of the trades of the interval, through the pool and its orders. If not, it is at least that amount: the sum of the net changes of its reserve, over the heights at which one reserve rose and the other fell. Then several trades in one block count as their net change, and a change across heights that are not recorded counts at the first height after them. The sum can exceed 2^64 - 1.',
+        (candle) => andThen(candle.volumes(), ({ traded1 }) => traded1),
+      ),
+      tradedToken2: t.bigInt(
+        'Traded amount of token 2 in its smallest unit. It is computed as `tradedToken1`.',
+        (candle) => andThen(candle.volumes(), ({ traded2 }) => traded2),
+      ),
       isVolumeExact: t.boolean({
         description:
           'True if `tradedToken1`, `tradedToken2`, `volume` and `inverseVolume` are exact, because the trades of every height of the interval are known. While the interval is open, this means every height so far. False in V1.',

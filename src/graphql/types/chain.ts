@@ -6,7 +6,7 @@ import {
   type ValidationData,
 } from '../../domain/chain.ts';
 import { andThen } from '../../domain/maybe-promise.ts';
-import { builder, NODE_ID, NodeRef } from '../builder.ts';
+import { builder, exposeAll, NODE_ID, NodeRef } from '../builder.ts';
 import { listOf } from '../complexity.ts';
 import type { Service } from '../context.ts';
 
@@ -14,6 +14,7 @@ const ValidationDataRef = builder.objectRef<ValidationData>('ValidationData').im
   description: 'Signatures over a block.',
   fields: (t) => ({
     producerBlsSig: t.exposeString('producerBlsSig', { description: 'BLS signature of the producer, in base64.' }),
+    aggSig: t.exposeString('aggSig', { description: 'Aggregated signature of these validators, in base64.' }),
     producerBriSig: t.exposeString('producerBriSig', {
       nullable: true,
       description: 'Bridge signature of the producer. Null if the block has none.',
@@ -22,7 +23,6 @@ const ValidationDataRef = builder.objectRef<ValidationData>('ValidationData').im
       description:
         'Indexes of the validators in the committee that signed, ascending. Validators that did not sign are missing.',
     }),
-    aggSig: t.exposeString('aggSig', { description: 'Aggregated signature of these validators, in base64.' }),
     bridgeSig: t.exposeStringList('bridgeSig', {
       description: 'Bridge signatures of these validators, in the order of `validatorsIdx`. An entry can be empty.',
     }),
@@ -34,8 +34,11 @@ const BestBlockRef = builder.objectRef<BestBlock>('BestBlock').implement({
   description: 'The newest block of the beacon chain or of one shard.',
   fields: (t) => ({
     id: t.id({ description: NODE_ID, resolve: (block) => `BestBlock:${block.chainId}` }),
-    chainId: t.exposeInt('chainId', {
-      description: '-1 for the beacon chain, otherwise the number of the shard, starting at 0.',
+    ...exposeAll(t, 'Int', {
+      chainId: '-1 for the beacon chain, otherwise the number of the shard, starting at 0.',
+      epoch: 'Epoch of the block on the beacon chain. Always 0 on a shard.',
+      remainingBlockEpoch: 'Number of blocks left in the epoch. At least 1 on the beacon chain, always 0 on a shard.',
+      epochBlock: 'Number of blocks per epoch on the beacon chain. Always 0 on a shard.',
     }),
     isBeacon: t.boolean({
       description: 'True if the block belongs to the beacon chain.',
@@ -43,28 +46,21 @@ const BestBlockRef = builder.objectRef<BestBlock>('BestBlock').implement({
     }),
     height: t.expose('height', { type: 'BeaconHeight', description: 'Height of the block in its own chain.' }),
     hash: t.exposeString('hash', { description: 'Hash of the block: 64 hexadecimal characters.' }),
+    blockProducer: t.exposeString('blockProducer', { description: "Encoded public key of the block's producer." }),
+    validationDataRaw: t.exposeString('validationDataRaw', {
+      description: 'The signatures as the original text from the node.',
+    }),
     totalTxs: t.expose('totalTxs', {
       type: 'BigInt',
       description: 'Total number of transactions in this chain. 0 for the beacon chain, which has no transactions.',
     }),
-    blockProducer: t.exposeString('blockProducer', { description: "Encoded public key of the block's producer." }),
     validationData: t.expose('validationData', {
       type: ValidationDataRef,
       nullable: true,
       description:
         "Signatures over the block. Null if the node's text does not have the documented format; `validationDataRaw` always contains that text.",
     }),
-    validationDataRaw: t.exposeString('validationDataRaw', {
-      description: 'The signatures as the original text from the node.',
-    }),
-    epoch: t.exposeInt('epoch', { description: 'Epoch of the block on the beacon chain. Always 0 on a shard.' }),
     time: t.expose('time', { type: 'DateTime', description: 'Time at which the block was produced.' }),
-    remainingBlockEpoch: t.exposeInt('remainingBlockEpoch', {
-      description: 'Number of blocks left in the epoch. At least 1 on the beacon chain, always 0 on a shard.',
-    }),
-    epochBlock: t.exposeInt('epochBlock', {
-      description: 'Number of blocks per epoch on the beacon chain. Always 0 on a shard.',
-    }),
   }),
 });
 

@@ -1,7 +1,7 @@
 import type { PoolDepth } from '../../domain/depth.ts';
 import type { DepthLadder, LadderLevel } from '../../domain/depth-ladder.ts';
 import { DEFAULT_PERCENTS, DEFAULT_STEPS, ladderOf, readPercents, readSteps } from '../../loaders/depth.ts';
-import { builder, PairRef, PoolPairRef } from '../builder.ts';
+import { builder, exposeAll, PairRef, PoolPairRef } from '../builder.ts';
 import { ladder, objects } from '../complexity.ts';
 
 const PoolDepthRef = builder.objectRef<PoolDepth>('PoolDepth').implement({
@@ -9,23 +9,13 @@ const PoolDepthRef = builder.objectRef<PoolDepth>('PoolDepth').implement({
     'The trades that move the spot price of a pool by some percent. Amounts are in the smallest unit of the token. They do not contain the trading fee, which the trader pays in addition. The price is that of the curve. In V3, a trade also fills orders: it moves the curve to the price of the best order, then fills this order, and so on, so it pays and receives what the curve and these orders take and give.',
   fields: (t) => ({
     percent: t.exposeFloat('percent', { description: 'The percentage by which the price moves, as in `percents`.' }),
-    upToken1: t.expose('upToken1', {
-      type: 'BigInt',
-      description:
+    ...exposeAll(t, 'BigInt', {
+      upToken1:
         'Token 1 to pay so that the price of token 2 rises by `percent`: the smallest amount that reaches it. In V3, the exchange refuses some amounts just beyond an order: they do not count.',
-    }),
-    upToken2: t.expose('upToken2', {
-      type: 'BigInt',
-      description: 'Token 2 that the pool and its orders pay out for `upToken1`.',
-    }),
-    downToken2: t.expose('downToken2', {
-      type: 'BigInt',
-      description:
+      upToken2: 'Token 2 that the pool and its orders pay out for `upToken1`.',
+      downToken2:
         'Token 2 to pay so that the price of token 2 falls by `percent`: the smallest amount that reaches it, as for `upToken1`. In V1, it can exceed 2^64 - 1.',
-    }),
-    downToken1: t.expose('downToken1', {
-      type: 'BigInt',
-      description: 'Token 1 that the pool and its orders pay out for `downToken2`.',
+      downToken1: 'Token 1 that the pool and its orders pay out for `downToken2`.',
     }),
   }),
 });
@@ -33,24 +23,17 @@ const PoolDepthRef = builder.objectRef<PoolDepth>('PoolDepth').implement({
 const LadderLevelRef = builder.objectRef<LadderLevel>('LadderLevel').implement({
   description:
     'A price level: what can be traded between the level before it (`midPrice` for the first one) and this price. Quantities are in whole base tokens. An ask of the book at or below `midPrice`, or a bid at or above it, counts at the first level, with its own price.',
-  fields: (t) => ({
-    price: t.exposeFloat('price', { description: 'Price of one base token in target tokens.' }),
-    poolQuantity: t.exposeFloat('poolQuantity', {
-      description:
+  fields: (t) =>
+    exposeAll(t, 'Float', {
+      price: 'Price of one base token in target tokens.',
+      poolQuantity:
         'Quantity that the curve of the pool trades between the two prices. In V3, the pool gives only what it holds: from the price at which that ends, it is 0.',
-    }),
-    bookQuantity: t.exposeFloat('bookQuantity', {
-      description: 'Quantity of the entries of the order book of the pair in V1, and of the orders of the pool in V3.',
-    }),
-    quantity: t.exposeFloat('quantity', { description: 'Sum of `poolQuantity` and `bookQuantity`.' }),
-    cumulativeQuantity: t.exposeFloat('cumulativeQuantity', {
-      description: 'Quantity of this level and of all levels before it.',
-    }),
-    cumulativeTotal: t.exposeFloat('cumulativeTotal', {
-      description:
+      bookQuantity: 'Quantity of the entries of the order book of the pair in V1, and of the orders of the pool in V3.',
+      quantity: 'Sum of `poolQuantity` and `bookQuantity`.',
+      cumulativeQuantity: 'Quantity of this level and of all levels before it.',
+      cumulativeTotal:
         'Whole target tokens that `cumulativeQuantity` costs (asks) or brings (bids): the pool along its curve, each entry of the book at its own price.',
     }),
-  }),
 });
 
 const DepthLadderRef = builder.objectRef<DepthLadder>('DepthLadder').implement({
@@ -60,13 +43,9 @@ const DepthLadderRef = builder.objectRef<DepthLadder>('DepthLadder').implement({
     midPrice: t.exposeFloat('midPrice', {
       description: 'Spot price of the pool, in target tokens per base token. Levels count from it.',
     }),
-    bids: t.expose('bids', {
-      type: [LadderLevelRef],
-      description: 'What can be sold: the level next to `midPrice` first, then downwards.',
-    }),
-    asks: t.expose('asks', {
-      type: [LadderLevelRef],
-      description: 'What can be bought: the level next to `midPrice` first, then upwards.',
+    ...exposeAll(t, [LadderLevelRef], {
+      bids: 'What can be sold: the level next to `midPrice` first, then downwards.',
+      asks: 'What can be bought: the level next to `midPrice` first, then upwards.',
     }),
   }),
 });

@@ -19,18 +19,14 @@ export const DivergenceRef = builder.objectRef<PairPrices>('Divergence').impleme
       nullable: true,
       description: 'Same as `Pair.poolPrice`. Null if a reserve is 0, or if the decimals of a token are unknown.',
     }),
-    lastPrice: t.float({
-      nullable: true,
-      description:
-        'Price of the last trade, as `Ticker.lastPrice`. Null if the host has no ticker for the pool, or sends no price.',
-      resolve: (prices) => prices.lastPrice(),
-    }),
-    bookMidPrice: t.float({
-      nullable: true,
-      description:
-        'Average of best bid and best ask, as `OrderBook.midPrice`. Null if there is no such book, or if it has no bids or no asks. In `divergentPairs`, also null if no subscription follows the book.',
-      resolve: (prices) => prices.bookMidPrice(),
-    }),
+    lastPrice: t.nullableFloat(
+      'Price of the last trade, as `Ticker.lastPrice`. Null if the host has no ticker for the pool, or sends no price.',
+      (prices) => prices.lastPrice(),
+    ),
+    bookMidPrice: t.nullableFloat(
+      'Average of best bid and best ask, as `OrderBook.midPrice`. Null if there is no such book, or if it has no bids or no asks. In `divergentPairs`, also null if no subscription follows the book.',
+      (prices) => prices.bookMidPrice(),
+    ),
     tradedPrice: t.float({
       nullable: true,
       complexity: recordedValues(1),
@@ -38,16 +34,14 @@ export const DivergenceRef = builder.objectRef<PairPrices>('Divergence').impleme
         'Average price of the newest known trade on the chain, as `Ticker.tradedPrice`. Null in V1, if no trade is known, or if the decimals of a token are unknown. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the trades of the newest block cannot be read.',
       resolve: (prices) => prices.tradedPrice(),
     }),
-    lastPercent: t.float({
-      nullable: true,
-      description: '`100 * (lastPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is 0.',
-      resolve: (prices) => andThen(prices.lastPrice(), (price) => percentChange(prices.poolPrice, price)),
-    }),
-    bookPercent: t.float({
-      nullable: true,
-      description: '`100 * (bookMidPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is 0.',
-      resolve: (prices) => andThen(prices.bookMidPrice(), (price) => percentChange(prices.poolPrice, price)),
-    }),
+    lastPercent: t.nullableFloat(
+      '`100 * (lastPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is 0.',
+      (prices) => andThen(prices.lastPrice(), (price) => percentChange(prices.poolPrice, price)),
+    ),
+    bookPercent: t.nullableFloat(
+      '`100 * (bookMidPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is 0.',
+      (prices) => andThen(prices.bookMidPrice(), (price) => percentChange(prices.poolPrice, price)),
+    ),
     tradedPercent: t.float({
       nullable: true,
       complexity: recordedValues(1),
@@ -55,12 +49,10 @@ export const DivergenceRef = builder.objectRef<PairPrices>('Divergence').impleme
         '`100 * (tradedPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is 0. It does not count in `maxPercent`.',
       resolve: (prices) => andThen(prices.tradedPrice(), (price) => percentChange(prices.poolPrice, price)),
     }),
-    maxPercent: t.float({
-      nullable: true,
-      description:
-        'The larger absolute value of `lastPercent` and `bookPercent`. If one of them is null, the absolute value of the other one. Null if both are null. Null with an error if one of the two prices cannot be read.',
-      resolve: (prices) => maxPercentOf(prices),
-    }),
+    maxPercent: t.nullableFloat(
+      'The larger absolute value of `lastPercent` and `bookPercent`. If one of them is null, the absolute value of the other one. Null if both are null. Null with an error if one of the two prices cannot be read.',
+      (prices) => maxPercentOf(prices),
+    ),
   }),
 });
 

@@ -38,18 +38,15 @@ export const HeadRef = builder.objectRef<Head>('Head').implement({
   }),
 });
 
-builder.queryField('beaconHeight', (t) =>
-  t.field({
+builder.queryFields((t) => ({
+  beaconHeight: t.field({
     type: 'BeaconHeight',
     nullable: true,
     description:
       'The beacon height of this response. The gateway chooses it once per operation, so all fields describe the same height, except where `at`, a cursor or an id names another. Null with an error until the gateway has read the node for the first time.',
     resolve: (_root, _args, { loaders }) => andThen(loaders.head.get(), (head) => head.beaconHeight),
   }),
-);
-
-builder.queryField('beaconHeightAt', (t) =>
-  t.field({
+  beaconHeightAt: t.field({
     type: 'BeaconHeight',
     nullable: true,
     complexity: HEIGHT_AT_A_TIME,
@@ -58,7 +55,7 @@ builder.queryField('beaconHeightAt', (t) =>
     args: { time: t.arg({ type: 'DateTime', required: true, description: 'The moment, with any offset from UTC.' }) },
     resolve: (_root, { time }, { loaders }) => loaders.exchange.heightAt(time),
   }),
-);
+}));
 
 builder.subscriptionField('head', (t) =>
   t.field({

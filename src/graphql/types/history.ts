@@ -27,27 +27,13 @@ const BeaconBlockRef = builder.objectRef<BeaconBlock>('BeaconBlock').implement({
 const HistoryRef = builder.objectRef<HistoryCoverage>('History').implement({
   description: 'The range of the recorded history. The gateway records only final heights.',
   fields: (t) => ({
-    firstHeight: t.field({
-      type: 'BeaconHeight',
-      description: 'The lowest recorded height.',
-      resolve: ({ first }) => first.beaconHeight,
-    }),
-    firstTime: t.field({
-      type: 'DateTime',
-      description: 'Time at which the block at `firstHeight` was produced.',
-      resolve: ({ first }) => first.time,
-    }),
-    lastHeight: t.field({
-      type: 'BeaconHeight',
-      description:
-        'The highest recorded height. It is a few blocks below the newest one, because only final heights are recorded.',
-      resolve: ({ last }) => last.beaconHeight,
-    }),
-    lastTime: t.field({
-      type: 'DateTime',
-      description: 'Time at which the block at `lastHeight` was produced.',
-      resolve: ({ last }) => last.time,
-    }),
+    firstHeight: t.beaconHeight('The lowest recorded height.', ({ first }) => first.beaconHeight),
+    firstTime: t.dateTime('Time at which the block at `firstHeight` was produced.', ({ first }) => first.time),
+    lastHeight: t.beaconHeight(
+      'The highest recorded height. It is a few blocks below the newest one, because only final heights are recorded.',
+      ({ last }) => last.beaconHeight,
+    ),
+    lastTime: t.dateTime('Time at which the block at `lastHeight` was produced.', ({ last }) => last.time),
     heights: t.exposeInt('heights', { description: 'Number of recorded heights.' }),
     gaps: t.field({
       type: [HeightRangeRef],

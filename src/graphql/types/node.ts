@@ -7,8 +7,7 @@ import { BadUserInputError } from '../../errors.ts';
 import type { Loaders } from '../../loaders/loaders.ts';
 import { findTrade } from '../../loaders/trades.ts';
 import { builder, NodeRef } from '../builder.ts';
-import { objects } from '../complexity.ts';
-import { IS_NODE_ID } from '../named-heights.ts';
+import { IS_NODE_ID, objects } from '../complexity.ts';
 
 /** Finds an object by the part of its id after the colon. Returns {@link NO_ID} for a text that is not an id. */
 type Finder = (id: string, loaders: Loaders) => MaybePromise<object | undefined> | typeof NO_ID;

@@ -12,7 +12,7 @@ import {
   DEFAULT_DEPTH,
   readOrderBookArguments,
 } from '../../loaders/order-book.ts';
-import { builder, PairRef } from '../builder.ts';
+import { builder, exposeAll, PairRef } from '../builder.ts';
 import { objects, orderBook } from '../complexity.ts';
 import { ASSUMED_PAIRS } from '../limits.ts';
 
@@ -31,13 +31,11 @@ export const OrderBookEntryRef = builder.objectRef<OrderBookEntry>('OrderBookEnt
   description:
     'One price level on one side of an order book. In the book of a pool, the base token is token 2, and the target token is token 1.',
   fields: (t) => ({
-    price: t.exposeFloat('price', { description: 'Price of one base token, in target tokens.' }),
-    quantity: t.exposeFloat('quantity', { description: 'Quantity at this price, in whole base tokens.' }),
-    cumulativeQuantity: t.exposeFloat('cumulativeQuantity', {
-      description: 'Quantity at this price and at all better prices, in whole base tokens.',
-    }),
-    cumulativeTotal: t.exposeFloat('cumulativeTotal', {
-      description:
+    ...exposeAll(t, 'Float', {
+      price: 'Price of one base token, in target tokens.',
+      quantity: 'Quantity at this price, in whole base tokens.',
+      cumulativeQuantity: 'Quantity at this price and at all better prices, in whole base tokens.',
+      cumulativeTotal:
         'Worth of `cumulativeQuantity` in whole target tokens: the sum of price times quantity of this entry and of all better ones. With `groupBy`, the prices are the rounded ones.',
     }),
     exactPrice: t.field({
@@ -58,15 +56,13 @@ export const OrderBookEntryRef = builder.objectRef<OrderBookEntry>('OrderBookEnt
 const OrderBookQualityRef = builder.objectRef<OrderBookQuality>('OrderBookQuality').implement({
   description: 'How the gateway cleaned the order book that the market-data host sent.',
   fields: (t) => ({
-    wasSorted: t.exposeBoolean('wasSorted', {
-      description: 'True if the host sent both sides sorted with the best price first.',
+    ...exposeAll(t, 'Boolean', {
+      wasSorted: 'True if the host sent both sides sorted with the best price first.',
+      isCrossed: 'True if the best bid is above the best ask.',
     }),
-    isCrossed: t.exposeBoolean('isCrossed', { description: 'True if the best bid is above the best ask.' }),
-    entriesMerged: t.exposeInt('entriesMerged', {
-      description: 'Number of entries that the gateway merged into another entry with the same price.',
-    }),
-    entriesDropped: t.exposeInt('entriesDropped', {
-      description:
+    ...exposeAll(t, 'Int', {
+      entriesMerged: 'Number of entries that the gateway merged into another entry with the same price.',
+      entriesDropped:
         'Number of entries that the gateway left out because it could not read their price or quantity. If it can read no entry, the book is an error.',
     }),
     timestampUnit: t.expose('timestampUnit', {
@@ -112,12 +108,10 @@ export const OrderBookRef = builder.objectRef<CutOrderBook>('OrderBook').impleme
       description: "Status text of the host's response, normally OK. Empty if the host sends none.",
       resolve: ({ book }) => book.message,
     }),
-    timestamp: t.field({
-      type: 'DateTime',
-      description:
-        "Time of the host's last update of the book. The host can send it in seconds or in a finer unit; `quality.timestampUnit` shows which.",
-      resolve: ({ book }) => book.time,
-    }),
+    timestamp: t.dateTime(
+      "Time of the host's last update of the book. The host can send it in seconds or in a finer unit; `quality.timestampUnit` shows which.",
+      ({ book }) => book.time,
+    ),
     observedAt: t.expose('observedAt', {
       type: 'DateTime',
       description: 'Time at which the gateway read the book from the host.',
@@ -134,26 +128,21 @@ export const OrderBookRef = builder.objectRef<CutOrderBook>('OrderBook').impleme
         'Sell orders, lowest price first. Entries whose prices are equal as decimals are merged, with their quantities added.',
       resolve: ({ shown }) => shown.asks,
     }),
-    bestBid: t.float({
-      nullable: true,
-      description: 'Highest bid price, in target tokens per base token. Null if there are no bids.',
-      resolve: ({ book }) => book.bids[0]?.price,
-    }),
-    bestAsk: t.float({
-      nullable: true,
-      description: 'Lowest ask price, in target tokens per base token. Null if there are no asks.',
-      resolve: ({ book }) => book.asks[0]?.price,
-    }),
-    midPrice: t.float({
-      nullable: true,
-      description: 'Average of `bestBid` and `bestAsk`. Null if there are no bids or no asks.',
-      resolve: ({ book }) => midPrice(book),
-    }),
-    spread: t.float({
-      nullable: true,
-      description: '`bestAsk` minus `bestBid`. Negative for a crossed book. Null if there are no bids or no asks.',
-      resolve: ({ book }) => spread(book),
-    }),
+    bestBid: t.nullableFloat(
+      'Highest bid price, in target tokens per base token. Null if there are no bids.',
+      ({ book }) => book.bids[0]?.price,
+    ),
+    bestAsk: t.nullableFloat(
+      'Lowest ask price, in target tokens per base token. Null if there are no asks.',
+      ({ book }) => book.asks[0]?.price,
+    ),
+    midPrice: t.nullableFloat('Average of `bestBid` and `bestAsk`. Null if there are no bids or no asks.', ({ book }) =>
+      midPrice(book),
+    ),
+    spread: t.nullableFloat(
+      '`bestAsk` minus `bestBid`. Negative for a crossed book. Null if there are no bids or no asks.',
+      ({ book }) => spread(book),
+    ),
     quality: t.field({
       type: OrderBookQualityRef,
       description: 'How the gateway cleaned the order book that the market-data host sent.',

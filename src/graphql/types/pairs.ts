@@ -4,7 +4,7 @@ import { pricesOf } from '../../loaders/divergence.ts';
 import { createTickerStream } from '../../loaders/market.ts';
 import { readOrderBookArguments } from '../../loaders/order-book.ts';
 import { pairPrice } from '../../loaders/pool-price.ts';
-import { builder, NODE_ID, NodeRef, PairRef, PoolPairRef, TickerRef } from '../builder.ts';
+import { builder, exposeAll, NODE_ID, NodeRef, PairRef, PoolPairRef, TickerRef } from '../builder.ts';
 import { DIVERGENCE, orderBook, POOL_PRICE, selectedPairs } from '../complexity.ts';
 import { DivergenceRef } from './divergence.ts';
 import { OrderBookRef, orderBookArgs } from './order-book.ts';
@@ -40,10 +40,10 @@ PairRef.implement({
   description: 'A trading pair on the market-data host: two tokens that trade against each other in one pool.',
   fields: (t) => ({
     id: t.id({ description: NODE_ID, resolve: (pair) => `Pair:${pair.poolId}` }),
-    base: t.exposeString('base', {
-      description: 'Symbol of the base token in the market data. Symbols of bridged tokens start with `p`.',
+    ...exposeAll(t, 'String', {
+      base: 'Symbol of the base token in the market data. Symbols of bridged tokens start with `p`.',
+      target: 'Symbol of the target token in the market data.',
     }),
-    target: t.exposeString('target', { description: 'Symbol of the target token in the market data.' }),
     ticker: t.field({
       type: TickerRef,
       nullable: true,
@@ -73,22 +73,16 @@ PairRef.implement({
 // The fields that pairs and tickers share.
 for (const ref of [PairRef, TickerRef]) {
   builder.objectFields(ref, (t) => ({
-    tickerId: t.exposeString('tickerId', {
-      description:
+    ...exposeAll(t, 'String', {
+      tickerId:
         'Ticker id, `<base symbol>_<target symbol>`. Not unique: tokens can share a symbol, and two tokens can trade in several pools.',
+      poolId: 'Pool id, which is unique: both token ids, the smaller one first, and a hash.',
     }),
-    poolId: t.exposeString('poolId', {
-      description: 'Pool id, which is unique: both token ids, the smaller one first, and a hash.',
-    }),
-    baseId: t.expose('baseId', {
-      type: 'TokenId',
-      description: 'Id of the base token, which is the token that has the price.',
+    ...exposeAll(t, 'TokenId', {
+      baseId: 'Id of the base token, which is the token that has the price.',
+      targetId: 'Id of the target token, which is the token that prices are quoted in.',
     }),
     baseToken: t.field(tokenField('The base token.', ({ baseId }) => baseId)),
-    targetId: t.expose('targetId', {
-      type: 'TokenId',
-      description: 'Id of the target token, which is the token that prices are quoted in.',
-    }),
     targetToken: t.field(tokenField('The target token.', ({ targetId }) => targetId)),
     orderBook: t.field({
       type: OrderBookRef,
@@ -117,27 +111,6 @@ for (const ref of [PairRef, TickerRef]) {
   }));
 }
 
-builder.queryFields((t) => ({
-  pairs: t.field({
-    type: [PairRef],
-    complexity: ({ filter }, { service }) => selectedPairs(filter, service.sources.market.pairs.current()?.market),
-    nullable: true,
-    description:
-      'All pairs that match the filter, in the order of the market-data host. Null with an error if pairs cannot be read.',
-    args: pairFilterArg,
-    resolve: (_root, { filter }, { loaders }) => loaders.market.pairs.select(filter),
-  }),
-  pair: t.field({
-    type: PairRef,
-    nullable: true,
-    description:
-      'One pair, by `tickerId`, `poolId` or both. Without either, the request is BAD_USER_INPUT. A `tickerId` of several pools without a `poolId` is AMBIGUOUS_TICKER. Null if there is no such pair. Null with an error if pairs cannot be read.',
-    args: pairIdArgs,
-    resolve: (_root, ids, { loaders }) => loaders.market.pairs.find(ids),
-  }),
-}));
-
-// The fields that tickers share with pairs are in pair.ts.
 TickerRef.implement({
   interfaces: [NodeRef],
   description:
@@ -168,25 +141,30 @@ TickerRef.implement({
   }),
 });
 
-builder.queryFields((t) => ({
-  tickers: t.field({
-    type: [TickerRef],
-    complexity: ({ filter }, { service }) => selectedPairs(filter, service.sources.market.tickers.current()?.market),
-    nullable: true,
-    description:
-      'All tickers that match the filter, in the order of the market-data host. Null with an error if tickers cannot be read.',
-    args: pairFilterArg,
-    resolve: (_root, { filter }, { loaders }) => loaders.market.tickers.select(filter),
-  }),
-  ticker: t.field({
-    type: TickerRef,
-    nullable: true,
-    description:
-      'One ticker, by `tickerId`, `poolId` or both. Without either, the request is BAD_USER_INPUT. A `tickerId` of several pools without a `poolId` is AMBIGUOUS_TICKER. Null if there is no such ticker. Null with an error if tickers cannot be read.',
-    args: pairIdArgs,
-    resolve: (_root, ids, { loaders }) => loaders.market.tickers.find(ids),
-  }),
-}));
+for (const [one, ref] of [
+  ['pair', PairRef],
+  ['ticker', TickerRef],
+] as const) {
+  const all = `${one}s` as const;
+
+  builder.queryFields((t) => ({
+    [all]: t.field({
+      type: [ref],
+      nullable: true,
+      complexity: ({ filter }, { service }) => selectedPairs(filter, service.sources.market[all].current()?.market),
+      description: `All ${all} that match the filter, in the order of the market-data host. Null with an error if ${all} cannot be read.`,
+      args: pairFilterArg,
+      resolve: (_root, { filter }, { loaders }) => loaders.market[all].select(filter),
+    }),
+    [one]: t.field({
+      type: ref,
+      nullable: true,
+      description: `One ${one}, by \`tickerId\`, \`poolId\` or both. Without either, the request is BAD_USER_INPUT. A \`tickerId\` of several pools without a \`poolId\` is AMBIGUOUS_TICKER. Null if there is no such ${one}. Null with an error if ${all} cannot be read.`,
+      args: pairIdArgs,
+      resolve: (_root, ids, { loaders }) => loaders.market[all].find(ids),
+    }),
+  }));
+}
 
 builder.subscriptionField('tickers', (t) =>
   t.field({

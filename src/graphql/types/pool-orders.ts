@@ -5,7 +5,7 @@ import { DEFAULT_PAGE_SIZE } from '../../loaders/arguments.ts';
 import { DEFAULT_DEPTH, readOrderBookArguments } from '../../loaders/order-book.ts';
 import type { OrderOfPool } from '../../loaders/pool-orders.ts';
 import { poolPrice } from '../../loaders/pool-price.ts';
-import { builder, PoolPairRef } from '../builder.ts';
+import { builder, exposeAll, PoolPairRef } from '../builder.ts';
 import { objects, poolBook } from '../complexity.ts';
 import { WITHOUT_ESCAPES } from '../scalars.ts';
 import { OrderBookEntryRef } from './order-book.ts';
@@ -31,17 +31,14 @@ const PoolOrderRef = builder.objectRef<OrderOfPool>('PoolOrder').implement({
         order.sells === 1 ? pool.token2Id : pool.token1Id,
       ),
     ),
-    sellAmount: t.field({
-      type: 'BigInt',
-      description:
-        'What is left to sell, in the smallest unit of `sellToken`. The owner can withdraw a part, so it does not show how much has been sold.',
-      resolve: ({ order }) => termsOf(order).left,
-    }),
-    boughtAmount: t.field({
-      type: 'BigInt',
-      description: 'What has been bought and not been withdrawn yet, in the smallest unit of `buyToken`.',
-      resolve: ({ order }) => termsOf(order).bought,
-    }),
+    sellAmount: t.bigInt(
+      'What is left to sell, in the smallest unit of `sellToken`. The owner can withdraw a part, so it does not show how much has been sold.',
+      ({ order }) => termsOf(order).left,
+    ),
+    boughtAmount: t.bigInt(
+      'What has been bought and not been withdrawn yet, in the smallest unit of `buyToken`.',
+      ({ order }) => termsOf(order).bought,
+    ),
     price: t.field({
       type: 'Decimal',
       nullable: true,
@@ -67,25 +64,18 @@ const PoolBookRef = builder.objectRef<PoolBook>('PoolBook').implement({
   description:
     'Open orders of a pool as an order book, from the node. Prices are in whole token 1 per whole token 2, quantities in whole token 2. Orders with the same price are merged, and orders of which too little is left to be filled are left out. The curve of the pool is not part of the book.',
   fields: (t) => ({
-    bids: t.expose('bids', {
-      type: [OrderBookEntryRef],
-      description:
-        'Orders that sell token 1, highest price first. Their quantity is what they buy of token 2 for all that is left, rounded down.',
+    ...exposeAll(t, [OrderBookEntryRef], {
+      bids: 'Orders that sell token 1, highest price first. Their quantity is what they buy of token 2 for all that is left, rounded down.',
+      asks: 'Orders that sell token 2, lowest price first. Their quantity is what is left of token 2.',
     }),
-    asks: t.expose('asks', {
-      type: [OrderBookEntryRef],
-      description: 'Orders that sell token 2, lowest price first. Their quantity is what is left of token 2.',
-    }),
-    bestBid: t.float({
-      nullable: true,
-      description: 'Highest bid price. `depth` does not affect it. Null if there are no bids.',
-      resolve: ({ bids }) => bids[0]?.price,
-    }),
-    bestAsk: t.float({
-      nullable: true,
-      description: 'Lowest ask price. `depth` does not affect it. Null if there are no asks.',
-      resolve: ({ asks }) => asks[0]?.price,
-    }),
+    bestBid: t.nullableFloat(
+      'Highest bid price. `depth` does not affect it. Null if there are no bids.',
+      ({ bids }) => bids[0]?.price,
+    ),
+    bestAsk: t.nullableFloat(
+      'Lowest ask price. `depth` does not affect it. Null if there are no asks.',
+      ({ asks }) => asks[0]?.price,
+    ),
     isCrossed: t.boolean({
       description:
         'True if the best bid is above the best ask. The exchange never matches orders with each other, so a book can stay crossed until a trade comes.',

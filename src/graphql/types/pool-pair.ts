@@ -56,16 +56,14 @@ PoolPairRef.implement({
     }),
     token1: t.field(tokenField('The token with the smaller id, in lexicographic order.', (pool) => pool.token1Id)),
     token2: t.field(tokenField('The token with the larger id, in lexicographic order.', (pool) => pool.token2Id)),
-    token1PoolValue: t.field({
-      type: 'BigInt',
-      description: 'What the pool holds of token 1, in the smallest unit of the token.',
-      resolve: (pool) => poolValues(pool).value1,
-    }),
-    token2PoolValue: t.field({
-      type: 'BigInt',
-      description: 'What the pool holds of token 2, in the smallest unit of the token.',
-      resolve: (pool) => poolValues(pool).value2,
-    }),
+    token1PoolValue: t.bigInt(
+      'What the pool holds of token 1, in the smallest unit of the token.',
+      (pool) => poolValues(pool).value1,
+    ),
+    token2PoolValue: t.bigInt(
+      'What the pool holds of token 2, in the smallest unit of the token.',
+      (pool) => poolValues(pool).value2,
+    ),
     token1VirtualValue: t.expose('reserve1', {
       type: 'BigInt',
       description:
@@ -130,13 +128,10 @@ PoolPairRef.implement({
       extensions: { refuse: requireDecimals },
       resolve: (pool, args, { loaders }) => poolPrice(spotPriceOfToken2, pool, args, loaders.tokens.list),
     }),
-    liquidityUsd: t.float({
-      nullable: true,
-      description:
-        'Value of what the pool holds in US dollars, at the height of the pool: each pool value times the price of its token, as `Token.usdPrice` defines it. It changes with the prices of the tokens, also while the pool stays the same. 0 if a pool value is 0. Null if no route leads from the tokens to a stable coin, or if the pool would be worth more than 100 times the dollars that the routes of its tokens lead to. Decimals of the two tokens are not needed. Null with an error if the exchange state cannot be read.',
-      resolve: (pool, _args, { loaders }) =>
-        andThen(loaders.exchange.usdPrices(pool), (prices) => liquidityUsd(prices, pool)),
-    }),
+    liquidityUsd: t.nullableFloat(
+      'Value of what the pool holds in US dollars, at the height of the pool: each pool value times the price of its token, as `Token.usdPrice` defines it. It changes with the prices of the tokens, also while the pool stays the same. 0 if a pool value is 0. Null if no route leads from the tokens to a stable coin, or if the pool would be worth more than 100 times the dollars that the routes of its tokens lead to. Decimals of the two tokens are not needed. Null with an error if the exchange state cannot be read.',
+      (pool, _args, { loaders }) => andThen(loaders.exchange.usdPrices(pool), (prices) => liquidityUsd(prices, pool)),
+    ),
     current: t.field({
       type: PoolPairRef,
       nullable: true,
@@ -161,8 +156,8 @@ const NO_AMPLIFICATION = 10_000;
 /** The largest `Int` of GraphQL. Whoever creates a pool chooses its amplifier, of up to 64 bits. */
 const MAX_INT = 2 ** 31 - 1;
 
-builder.queryField('poolPair', (t) =>
-  t.field({
+builder.queryFields((t) => ({
+  poolPair: t.field({
     type: PoolPairRef,
     nullable: true,
     complexity: ({ at, version }) => objectsAt(1, ofOtherState(at, version)),
@@ -177,10 +172,7 @@ builder.queryField('poolPair', (t) =>
     resolve: (_root, { token1Id, token2Id, at, version }, { loaders }) =>
       loaders.exchange.poolPair(token1Id, token2Id, at, version),
   }),
-);
-
-builder.queryField('pool', (t) =>
-  t.field({
+  pool: t.field({
     type: PoolPairRef,
     nullable: true,
     complexity: ({ at }) => objectsAt(1, at),
@@ -192,4 +184,4 @@ builder.queryField('pool', (t) =>
     },
     resolve: (_root, { poolId, at }, { loaders }) => loaders.exchange.pool(poolId, at),
   }),
-);
+}));

@@ -17,58 +17,42 @@ const PriceChangeRef = builder.objectRef<PriceChange>('PriceChange').implement({
   description:
     'How the price of a pool changed in the hours up to its height. The price is `price` in `PoolPair.change`, and `poolPrice` in `Pair.change`.',
   fields: (t) => ({
-    fromHeight: t.field({
-      type: 'BeaconHeight',
-      description:
-        'The newest recorded height at or before the start of the window. If there is none, the first recorded height.',
-      resolve: ({ start }) => start.beaconHeight,
-    }),
-    fromTime: t.field({
-      type: 'DateTime',
-      description: 'Time at which the block at `fromHeight` was produced.',
-      resolve: ({ start }) => start.time,
-    }),
-    from: t.float({
-      nullable: true,
-      description: `The price at \`fromHeight\`. Null if the pool did not exist or had an empty side then, ${UNKNOWN_DECIMALS}.`,
-      resolve: ({ from, priceOf }) => priceOf(from),
-    }),
-    to: t.float({
-      nullable: true,
-      description: `The price of this pool. Null if it has an empty side, ${UNKNOWN_DECIMALS}.`,
-      resolve: ({ pool, priceOf }) => priceOf(pool),
-    }),
-    high: t.float({
-      nullable: true,
-      description: `The highest price from \`fromHeight\` on, judged by the ratio of the reserves. Null if the pool had an empty side at all these heights, ${UNKNOWN_DECIMALS}.`,
-      resolve: async (change, _args, { loaders }) => change.priceOf((await loaders.history.window(change)).high),
-    }),
-    low: t.float({
-      nullable: true,
-      description: `The lowest price from \`fromHeight\` on, judged by the ratio of the reserves. Null if the pool had an empty side at all these heights, ${UNKNOWN_DECIMALS}.`,
-      resolve: async (change, _args, { loaders }) => change.priceOf((await loaders.history.window(change)).low),
-    }),
-    absolute: t.float({
-      nullable: true,
-      description: '`to` minus `from`. Null if one of them is null.',
-      resolve: ({ from, pool, priceOf }) => absoluteChange(priceOf(from), priceOf(pool)),
-    }),
-    percent: t.float({
-      nullable: true,
-      description: '`100 * (to / from - 1)`. Null if one of them is null, or if `from` is 0.',
-      resolve: ({ from, pool, priceOf }) => percentChange(priceOf(from), priceOf(pool)),
-    }),
-    tradedToken1: t.field({
-      type: 'BigInt',
-      description:
-        'Traded amount of token 1 after `fromHeight` in its smallest unit, at least. It is the sum of the net changes, as `Candle.tradedToken1` if that is not exact. The exact sum of the trades is `PoolPair.volume`.',
-      resolve: async (change, _args, { loaders }) => (await loaders.history.window(change)).traded1,
-    }),
-    tradedToken2: t.field({
-      type: 'BigInt',
-      description: 'Traded amount of token 2 after `fromHeight` in its smallest unit, at least.',
-      resolve: async (change, _args, { loaders }) => (await loaders.history.window(change)).traded2,
-    }),
+    fromHeight: t.beaconHeight(
+      'The newest recorded height at or before the start of the window. If there is none, the first recorded height.',
+      ({ start }) => start.beaconHeight,
+    ),
+    fromTime: t.dateTime('Time at which the block at `fromHeight` was produced.', ({ start }) => start.time),
+    from: t.nullableFloat(
+      `The price at \`fromHeight\`. Null if the pool did not exist or had an empty side then, ${UNKNOWN_DECIMALS}.`,
+      ({ from, priceOf }) => priceOf(from),
+    ),
+    to: t.nullableFloat(
+      `The price of this pool. Null if it has an empty side, ${UNKNOWN_DECIMALS}.`,
+      ({ pool, priceOf }) => priceOf(pool),
+    ),
+    high: t.nullableFloat(
+      `The highest price from \`fromHeight\` on, judged by the ratio of the reserves. Null if the pool had an empty side at all these heights, ${UNKNOWN_DECIMALS}.`,
+      async (change, _args, { loaders }) => change.priceOf((await loaders.history.window(change)).high),
+    ),
+    low: t.nullableFloat(
+      `The lowest price from \`fromHeight\` on, judged by the ratio of the reserves. Null if the pool had an empty side at all these heights, ${UNKNOWN_DECIMALS}.`,
+      async (change, _args, { loaders }) => change.priceOf((await loaders.history.window(change)).low),
+    ),
+    absolute: t.nullableFloat('`to` minus `from`. Null if one of them is null.', ({ from, pool, priceOf }) =>
+      absoluteChange(priceOf(from), priceOf(pool)),
+    ),
+    percent: t.nullableFloat(
+      '`100 * (to / from - 1)`. Null if one of them is null, or if `from` is 0.',
+      ({ from, pool, priceOf }) => percentChange(priceOf(from), priceOf(pool)),
+    ),
+    tradedToken1: t.bigInt(
+      'Traded amount of token 1 after `fromHeight` in its smallest unit, at least. It is the sum of the net changes, as `Candle.tradedToken1` if that is not exact. The exact sum of the trades is `PoolPair.volume`.',
+      async (change, _args, { loaders }) => (await loaders.history.window(change)).traded1,
+    ),
+    tradedToken2: t.bigInt(
+      'Traded amount of token 2 after `fromHeight` in its smallest unit, at least.',
+      async (change, _args, { loaders }) => (await loaders.history.window(change)).traded2,
+    ),
     isComplete: t.boolean({
       description:
         'True if every height of the window is known. False if the recorded history begins in the window, or has a gap in it.',
@@ -77,7 +61,8 @@ const PriceChangeRef = builder.objectRef<PriceChange>('PriceChange').implement({
   }),
 });
 
-const windowArgs = builder.args((t) => ({
+/** The window of a field that looks back from the height of a pool. */
+export const windowArgs = builder.args((t) => ({
   hours: t.int({
     defaultValue: DEFAULT_HOURS,
     description: 'Length of the window, at least 1. More than `service.limits.maxHistoryHours` is BAD_USER_INPUT.',

@@ -1,4 +1,3 @@
-import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { NATIVE_TOKEN_ID } from '../../domain/token.ts';
 import { BadUserInputError } from '../../errors.ts';
 import { requireAtLeast } from '../../loaders/arguments.ts';
@@ -10,8 +9,8 @@ import {
   type PricesArguments,
   type PriceUpdate,
 } from '../../loaders/head-streams.ts';
-import { builder, PoolPairRef } from '../builder.ts';
-import { type Complexity, listOf, objects, objectsOf, poolsNow } from '../complexity.ts';
+import { builder, exposeAll, PoolPairRef } from '../builder.ts';
+import { type Complexity, listOf, objects, poolsNow } from '../complexity.ts';
 import type { Service } from '../context.ts';
 import { MAX_POOLS_COUNTED } from '../limits.ts';
 
@@ -53,21 +52,13 @@ function complexityOfPrices({ poolPairs, tokenIds }: PricesArguments, service: S
     counted += Math.min(max, pools);
     actual += pools;
   }
-  return objectsOf(counted, actual);
-}
-
-function missedHeights(height: BeaconHeight, previousHeight: BeaconHeight | undefined): number {
-  return previousHeight === undefined ? 0 : Math.max(0, height - previousHeight - 1);
+  return { ...objects(counted), actual };
 }
 
 const PriceUpdateRef = builder.objectRef<PriceUpdate>('PriceUpdate').implement({
   description: 'Pools with their prices at one beacon height.',
   fields: (t) => ({
-    beaconHeight: t.field({
-      type: 'BeaconHeight',
-      description: 'Beacon height of the prices.',
-      resolve: ({ head }) => head.beaconHeight,
-    }),
+    beaconHeight: t.beaconHeight('Beacon height of the prices.', ({ head }) => head.beaconHeight),
     previousHeight: t.expose('previousHeight', {
       type: 'BeaconHeight',
       nullable: true,
@@ -77,18 +68,11 @@ const PriceUpdateRef = builder.objectRef<PriceUpdate>('PriceUpdate').implement({
     missedHeights: t.int({
       description:
         'Number of heights that this subscriber skipped between `previousHeight` and `beaconHeight`. Heights are skipped if the subscriber is slow, if blocks arrive faster than the gateway reads them, or if a resumed subscription is too far behind. 0 if no height was skipped, and in the first update of a subscription that did not resume.',
-      resolve: ({ head, previousHeight }) => missedHeights(head.beaconHeight, previousHeight),
+      resolve: ({ head, previousHeight }) =>
+        previousHeight === undefined ? 0 : Math.max(0, head.beaconHeight - previousHeight - 1),
     }),
-    blockTime: t.field({
-      type: 'DateTime',
-      description: 'Time at which the block was produced.',
-      resolve: ({ head }) => head.time,
-    }),
-    observedAt: t.field({
-      type: 'DateTime',
-      description: 'Time at which the gateway finished reading this height.',
-      resolve: ({ head }) => head.observedAt,
-    }),
+    blockTime: t.dateTime('Time at which the block was produced.', ({ head }) => head.time),
+    observedAt: t.dateTime('Time at which the gateway finished reading this height.', ({ head }) => head.observedAt),
     poolPairs: t.expose('poolPairs', {
       type: [PoolPairRef],
       complexity: objects(1),
@@ -128,14 +112,14 @@ builder.subscriptionField('prices', (t) =>
 const PriceCrossingRef = builder.objectRef<PriceCrossing>('PriceCrossing').implement({
   description: 'The price of a pool crossed a bound.',
   fields: (t) => ({
-    bound: t.exposeFloat('bound', { description: 'The bound, as the subscription set it.' }),
+    ...exposeAll(t, 'Float', {
+      bound: 'The bound, as the subscription set it.',
+      price: '`PoolPair.price` at this height.',
+      previousPrice:
+        '`PoolPair.price` of the same pool at the previous height. If this subscriber skipped heights, at the last height that was compared for it.',
+    }),
     isAbove: t.exposeBoolean('isAbove', {
       description: 'True if the price rose above the bound `above`, false if it fell below the bound `below`.',
-    }),
-    price: t.exposeFloat('price', { description: '`PoolPair.price` at this height.' }),
-    previousPrice: t.exposeFloat('previousPrice', {
-      description:
-        '`PoolPair.price` of the same pool at the previous height. If this subscriber skipped heights, at the last height that was compared for it.',
     }),
     poolPair: t.expose('poolPair', { type: PoolPairRef, description: 'The pool at this height.' }),
   }),

@@ -9,7 +9,7 @@ import {
   readQuoteArguments,
   readSlippagePercent,
 } from '../../loaders/quote.ts';
-import { builder, PoolPairRef } from '../builder.ts';
+import { builder, exposeAll, PoolPairRef } from '../builder.ts';
 import { complexityOfQuote } from '../complexity.ts';
 import { atArg } from './exchange.ts';
 import { tokenField } from './token.ts';
@@ -45,13 +45,9 @@ const QuoteStepRef = builder.objectRef<QuoteStep>('QuoteStep').implement({
     }),
     sellToken: t.field(tokenField('The token that is sent to the pool.', ({ sellTokenId }) => sellTokenId)),
     buyToken: t.field(tokenField('The token that the pool gives.', ({ buyTokenId }) => buyTokenId)),
-    sellAmount: t.expose('sellAmount', {
-      type: 'BigInt',
-      description: 'Amount that is sent to the pool: `buyAmount` of the step before.',
-    }),
-    buyAmount: t.expose('buyAmount', {
-      type: 'BigInt',
-      description:
+    ...exposeAll(t, 'BigInt', {
+      sellAmount: 'Amount that is sent to the pool: `buyAmount` of the step before.',
+      buyAmount:
         'Amount that the pool gives for `sellAmount`, in V3 through its curve and its orders together. In a quote of V1 for `buyAmount`, the amount that the next step needs: the pool can give a little more, because whole units are rounded.',
     }),
     priceImpactPercent: t.float({
@@ -71,14 +67,10 @@ const QuoteRef = builder.objectRef<Quote>('Quote').implement({
     }),
     sellToken: t.field(tokenField('The token that the trader sends.', ({ sellTokenId }) => sellTokenId)),
     buyToken: t.field(tokenField('The token that the trader receives.', ({ buyTokenId }) => buyTokenId)),
-    sellAmount: t.expose('sellAmount', {
-      type: 'BigInt',
-      description:
+    ...exposeAll(t, 'BigInt', {
+      sellAmount:
         'Amount that the trader sends. With the argument `buyAmount`, the smallest amount for which the trader receives at least `buyAmount`.',
-    }),
-    buyAmount: t.expose('buyAmount', {
-      type: 'BigInt',
-      description:
+      buyAmount:
         'Amount that the trader receives. With the argument `buyAmount`, that amount in V1. In V3 it is what the trade really gives, which can be more: the least amount that the exchange accepts can buy more.',
     }),
     minimumReceived: t.field({

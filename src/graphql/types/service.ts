@@ -54,15 +54,13 @@ const HistoryStatusEnum = builder.enumType('HistoryStatus', {
   } as const,
 });
 
-type HistoryState = ReturnType<Service['sources']['history']['status']>['state'];
-
 const HISTORY_STATUS = {
   starting: 'RECORDING',
   recording: 'RECORDING',
   failing: 'UNAVAILABLE',
   refused: 'UNAVAILABLE',
   off: 'OFF',
-} as const satisfies Record<HistoryState, unknown>;
+} as const satisfies Record<ReturnType<Service['sources']['history']['status']>['state'], unknown>;
 
 const MarketDataReadingRef = builder.objectRef<Freshness>('MarketDataReading').implement({
   description: 'Age of the pairs and tickers that the gateway serves.',
@@ -126,12 +124,10 @@ const ServiceRef = builder.objectRef<Service>('Service').implement({
   description: 'Version, health and limits of this gateway.',
   fields: (t) => ({
     version: t.exposeString('version', { description: 'Version of the gateway.' }),
-    time: t.field({
-      type: 'DateTime',
-      description:
-        "Current time by the gateway's clock. A client can compute the age of other times from it, because the clock of the client may differ.",
-      resolve: (service) => service.now(),
-    }),
+    time: t.dateTime(
+      "Current time by the gateway's clock. A client can compute the age of other times from it, because the clock of the client may differ.",
+      (service) => service.now(),
+    ),
     sandbox: t.exposeBoolean('isSandbox', {
       description: 'True if the gateway runs against its built-in sandbox. All data is simulated then.',
     }),

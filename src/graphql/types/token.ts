@@ -37,13 +37,11 @@ export const TokenRef = builder.objectRef<Token>('Token').implement({
           (pool) => pool && tokenPrice(basePrice, pool, tokenId, loaders.tokens.list),
         ),
     }),
-    usdPrice: t.float({
-      nullable: true,
-      description:
-        'US dollars for one whole token, from the pools at the height of this response. It is 1 for a stable coin (`USD_TOKENS` of the gateway), whatever its pools say. Any other token has the average price of its pools on routes to stable coins, weighted by the depth of each route: the smallest reserve on it, in US dollars. So a pool with little in it hardly counts. The price of a token that is only in such pools can have little to do with any market. Null if no route of pools with two reserves above 0 leads to a stable coin, or if the decimals of the token are unknown. Null with an error if the exchange state cannot be read.',
-      resolve: ({ tokenId, decimals }, _args, { loaders }) =>
+    usdPrice: t.nullableFloat(
+      'US dollars for one whole token, from the pools at the height of this response. It is 1 for a stable coin (`USD_TOKENS` of the gateway), whatever its pools say. Any other token has the average price of its pools on routes to stable coins, weighted by the depth of each route: the smallest reserve on it, in US dollars. So a pool with little in it hardly counts. The price of a token that is only in such pools can have little to do with any market. Null if no route of pools with two reserves above 0 leads to a stable coin, or if the decimals of the token are unknown. Null with an error if the exchange state cannot be read.',
+      ({ tokenId, decimals }, _args, { loaders }) =>
         andThen(loaders.exchange.usdPrices(), (prices) => usdPrice(prices, tokenId, decimals)),
-    }),
+    ),
     poolCount: t.int({
       nullable: true,
       description:

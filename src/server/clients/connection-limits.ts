@@ -61,7 +61,7 @@ export function createConnectionLimits(max: number, clients: ClientAddresses, me
     admit(request, answer) {
       const { socket } = request;
       const isAdmitted = counted.has(socket) ? !overLimit.has(socket) : acquire(clients.of(request), answer);
-      if (!isAdmitted) metrics.recordRefusedConnection();
+      if (!isAdmitted) metrics.connectionsRefused.inc();
       return isAdmitted;
     },
     refusal,

@@ -76,7 +76,7 @@ export function createRateLimits({ rate, clients, metrics, log, now }: RateLimit
         buckets.set(client, drain(bucket, points - paid));
         return undefined;
       }
-      metrics.recordRateLimited(transport);
+      metrics.rateLimited.inc({ transport });
       logRefusal(client);
       // The paid points are not returned: they paid for the work of measuring the cost.
       return overRate(msUntilAvailable(bucket, rate, points));

@@ -150,7 +150,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     };
     const minimum = request.headers[MIN_HEIGHT_HEADER];
     const all = await requestIds.run(id, () => results.array(entries, clientAt, minimum));
-    for (const { result } of all) metrics.recordErrors(result.errors ?? []);
+    for (const { result } of all) metrics.recordErrors(result.errors);
     writer.send(exchange, type, encodeArray(all), { label: labelOf(entries[0]), ...accessOf(all) });
   }
 

@@ -75,7 +75,7 @@ export function createResponseWriter({
       responses.track(exchange, access);
       return;
     }
-    if (errors !== undefined) metrics.recordErrors(errors);
+    metrics.recordErrors(errors);
     const all = commonHeaders(exchange);
     if (rates !== undefined) all.push(...rates.headersFor(request, headers['retry-after']));
     if (height !== undefined) all.push(HEIGHT_HEADER, String(height));

@@ -39,7 +39,7 @@ type MinimumHeightsOptions = {
   readonly hasNode: boolean;
   /** How long an operation waits at most. */
   readonly timeoutMs: number;
-  readonly metrics: Pick<Metrics, 'recordMinimumHeight' | 'addWaitingForHeight'>;
+  readonly metrics: Pick<Metrics, 'minimumHeights' | 'waitingForHeight'>;
 };
 
 /** Maximum number of operations that wait, of all clients and of one. One more is refused. */
@@ -93,7 +93,7 @@ export function createMinimumHeights(options: MinimumHeightsOptions): MinimumHei
     const timer = setTimeout(resolve, Math.max(0, receivedAt + timeoutMs - performance.now()), 'late');
     waiting.add(waiter);
     waitingOf.set(address, (waitingOf.get(address) ?? 0) + 1);
-    metrics.addWaitingForHeight(1);
+    metrics.waitingForHeight.inc();
     // The heads are followed only while something waits.
     heads ??= onEach(head.subscribe, endReached);
 
@@ -103,7 +103,7 @@ export function createMinimumHeights(options: MinimumHeightsOptions): MinimumHei
     const left = (waitingOf.get(address) ?? 1) - 1;
     if (left === 0) waitingOf.delete(address);
     else waitingOf.set(address, left);
-    metrics.addWaitingForHeight(-1);
+    metrics.waitingForHeight.dec();
     if (waiting.size === 0) {
       heads?.cancel();
       heads = undefined;
@@ -121,7 +121,7 @@ export function createMinimumHeights(options: MinimumHeightsOptions): MinimumHei
   }
 
   function toRefusal(outcome: MinimumHeightOutcome, height: BeaconHeight): GraphQLError | undefined {
-    metrics.recordMinimumHeight(outcome);
+    metrics.minimumHeights.inc({ outcome });
     if (outcome === 'reached' || outcome === 'waited') return undefined;
     return heightNotReached(REASONS[outcome](height, timeoutMs), head.current()?.beaconHeight, outcome !== 'ahead');
   }

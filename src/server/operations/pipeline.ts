@@ -187,7 +187,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
         : inTurn(isLong, client, () => executePlan(planned, undefined, context, () => takeTurn(address)));
     return andThen(written, (result) => {
       metrics.recordOperation('query', outcomeOf(result), (performance.now() - start) / 1_000);
-      if (persistedName !== undefined) metrics.recordPersistedOperation(persistedName);
+      if (persistedName !== undefined) metrics.persisted.inc({ operation: persistedName });
       if (result.errors !== undefined) client.account.debit(result.errors.length - 1);
       const { text, errors } = maskErrors(result, maskError);
       const { head, dependencies } = context.loaders;
@@ -206,7 +206,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     const opened = await open(prepared);
     const outcome = opened instanceof WrittenResult ? outcomeOf(opened) : 'whole';
     metrics.recordOperation('subscribe', outcome, (performance.now() - start) / 1_000);
-    if (prepared.persistedName !== undefined) metrics.recordPersistedOperation(prepared.persistedName);
+    if (prepared.persistedName !== undefined) metrics.persisted.inc({ operation: prepared.persistedName });
     return opened;
   }
 

@@ -40,7 +40,7 @@ type QueryResponsesOptions = {
   readonly cache: ResponseCache;
   /** The version of the data that is served now. */
   readonly dataVersion: () => DataVersion;
-  readonly metrics: Pick<Metrics, 'recordResponseSource' | 'recordPersistedOperation'>;
+  readonly metrics: Pick<Metrics, 'responses' | 'persisted'>;
 };
 
 /** An execution in progress. It resolves to the response, or to something else if there is none to share. */
@@ -110,12 +110,12 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
       const unpaid = request.account.charge(response.points);
       if (unpaid !== undefined) return refuse(request, unpaid);
       request.span?.prepared('query', response.operationName, response.points);
-      if (response.persistedName !== undefined) metrics.recordPersistedOperation(response.persistedName);
+      if (response.persistedName !== undefined) metrics.persisted.inc({ operation: response.persistedName });
       return sendFrom(request, response, from);
     }
 
     function sendFrom(request: Request, response: EncodedResponse, from: ResponseSource) {
-      metrics.recordResponseSource(from);
+      metrics.responses.inc({ from });
       const sent = send(request, response, from);
       request.span?.end({ from, height: response.height, codes: response.errors && codesOf(response.errors) });
       return sent;

@@ -78,7 +78,7 @@ export function createSubscriptionGroups(options: SubscriptionGroupsOptions): Su
       turn: sending.wait,
       onSent({ outcome, errors }) {
         metrics.recordOperation('update', outcome);
-        if (errors !== undefined) metrics.recordErrors(errors);
+        metrics.recordErrors(errors);
       },
       onEmpty: () => groups.get(key) === group && groups.delete(key),
       now: service.now,

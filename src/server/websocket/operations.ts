@@ -161,7 +161,7 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     log.answered(operation, response, from);
     // The client may have completed the operation.
     if (isOpen(operation.connection, operation)) {
-      if (response.errors !== undefined) metrics.recordErrors(response.errors);
+      metrics.recordErrors(response.errors);
       sendResult(receiverOf(operation), response, batch);
     }
     return SENT;

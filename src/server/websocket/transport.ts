@@ -67,7 +67,7 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
       return;
     }
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      metrics.addWebSockets(1);
+      metrics.webSockets.inc();
       log.opened(identity, requestId);
       sockets.emit('connection', webSocket, identity);
     });
@@ -117,7 +117,7 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
     onClose({ extra: { identity, socket } }, receivedCode = 1006) {
       // The code that ended the connection: after a frame that cannot be read, `ws` reads no answer to its own.
       const code = socket.sentCode ?? receivedCode;
-      metrics.addWebSockets(-1);
+      metrics.webSockets.dec();
       metrics.recordWebSocketClose(code);
       log.closed(identity, code);
     },

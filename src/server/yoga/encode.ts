@@ -34,7 +34,7 @@ export function encode(all: RequestResult | ArrayResults, options: EncodeOptions
   const { json, events, multipart } = accepted;
   const type = json ?? (multipart ? MULTIPART : events ? EVENT_STREAM : 'application/json');
   if (isList(all)) {
-    for (const { result } of all) recordErrors(result.errors ?? []);
+    for (const { result } of all) recordErrors(result.errors);
     return withHeight(encodeAs(type, toJsonArray(all)), highestHeight(all));
   }
   const { result, height } = all;

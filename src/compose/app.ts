@@ -17,7 +17,7 @@ import type { Log } from '../logging/log.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { createGatewayServer, type GatewayServer } from '../server/gateway-server.ts';
 import { createMetrics } from '../server/metrics/metrics.ts';
-import { type PersistedDocuments, preparePersistedDocuments } from '../server/operations/persisted-documents.ts';
+import { type PersistedDocuments, preparePersistedDocuments } from '../server/operations/persisted-queries.ts';
 import { type BuiltExplorer, readExplorer } from '../server/pages/explorer-files.ts';
 import { ConfigError } from '../settings/config-error.ts';
 import { MAX_INT32 } from '../settings/readers.ts';

@@ -1,21 +1,14 @@
 import { GraphQLError } from 'graphql';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
-import { WrittenResult } from '../../graphql/execution/written-result.ts';
-import { inSpan } from '../../tracing/tracing.ts';
 import type { AccessLog } from '../access-log.ts';
-import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
+import type { ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
-import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
+import type { RespondToArray } from '../operations/array-response.ts';
+import { EncodedResponse, type StartedSubscription } from '../operations/encoded-response.ts';
 import { codesOf, type OperationLabel, summarizeErrors } from '../operations/log-details.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
-import {
-  type Client,
-  isSubscription,
-  type Prepared,
-  type PreparedOperation,
-} from '../operations/prepared-operation.ts';
+import { type Client, isSubscription, type PreparedOperation } from '../operations/prepared-operation.ts';
 import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
-import { accessOf, encodeArray, type RequestResults } from '../operations/request-results.ts';
 import { createEventStream, type EventStreamOptions } from '../requests/event-stream.ts';
 import { LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER, wantsCost } from '../requests/headers.ts';
 import type { HttpExchange } from '../requests/http-exchange.ts';
@@ -30,11 +23,10 @@ import type { ResponseWriter } from './response-writer.ts';
 /** What the handler needs. */
 type GraphqlHandlerOptions = TransportOptions &
   EventStreamOptions & {
-    readonly results: RequestResults;
+    readonly respondToArray: RespondToArray;
     readonly persisted: PersistedQueries;
     readonly writer: ResponseWriter;
     readonly accessLog: Pick<AccessLog, 'isAll'>;
-    readonly metrics: Pick<Metrics, 'recordErrors'>;
     readonly maxBodyBytes: number;
     readonly maxOperationsPerRequest: number;
   };
@@ -54,9 +46,8 @@ type PlainRequest = QueryRequest & {
  * (`query-responses.ts`), a subscription an event stream if its client accepts one too, and an array its results.
  */
 export function createGraphqlHandler(options: GraphqlHandlerOptions) {
-  const { pipeline, results, persisted, minimumHeights, writer, clients, rates, requestIds, maskError, tracing } =
-    options;
-  const { metrics, maxBodyBytes, maxOperationsPerRequest } = options;
+  const { pipeline, persisted, minimumHeights, writer, clients, rates, requestIds, maskError, tracing } = options;
+  const { maxBodyBytes, maxOperationsPerRequest } = options;
   const isAllLogged = options.accessLog.isAll;
   const accepted = createNegotiation();
   const batch = createWriteBatch();
@@ -79,7 +70,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
       // In Latin-1 each byte is one character: texts differ if their bytes differ. No JSON begins with a slash, as a URL does.
       if (body[0] === OPENING_BRACE) return respondTo(plain, body.toString('latin1'), body);
       const params = orError(() => readJson(body));
-      if (Array.isArray(params)) orFail(plain, () => respondToArray(plain, params));
+      if (Array.isArray(params)) orFail(plain, () => respondToAll(plain, params));
       else respondTo(plain, params instanceof GraphQLError ? undefined : body.toString('latin1'), body);
     };
     if (before === undefined) collectBody(request, maxBodyBytes, onBody);
@@ -102,56 +93,41 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     return andThen(minimumHeights.reachSent(minimum, MIN_HEIGHT_HEADER, clientOf(plain)), (refused) => {
       if (refused === undefined) return respond(plain);
       plain.span?.end({ codes: codesOf([refused]) });
-      return send(plain, failed(refused, plain.account), 'executed');
+      return send(plain, pipeline.refuse(clientOf(plain), [refused]), 'executed');
     });
   }
 
   function execute(plain: PlainRequest): MaybePromise<EncodedResponse | undefined> {
     const sent = readSent(plain);
     if (sent instanceof GraphQLError) return refuse(plain, sent);
+    const { events, multipart } = accepted(plain.exchange.request.headers.accept);
+    const check = (prepared: PreparedOperation) =>
+      isSubscription(prepared) && !events ? noEventStream(multipart) : undefined;
     return requestIds.run(plain.exchange.id, () =>
-      inSpan(plain.span, () =>
-        andThen(pipeline.prepare(sent, clientOf(plain)), (prepared) =>
-          isSubscription(prepared) ? subscribe(plain, prepared) : runQuery(plain, prepared),
-        ),
+      andThen(pipeline.respond(sent, clientOf(plain), check), (result) =>
+        result instanceof EncodedResponse ? result : stream(plain, result),
       ),
     );
   }
 
-  function runQuery({ account }: PlainRequest, prepared: Prepared): MaybePromise<EncodedResponse> {
-    const { points, cost } = prepared.errors === undefined ? prepared : NO_COST;
-    return andThen(pipeline.run(prepared), (executed) =>
-      encodeResponse(executed, Math.max(account.paid, points), cost.values, maskError),
-    );
-  }
-
-  /** Opens an event stream. @returns the response if there is none */
-  async function subscribe(plain: PlainRequest, prepared: PreparedOperation): Promise<EncodedResponse | undefined> {
-    const { exchange, account, span } = plain;
-    const { events, multipart } = accepted(exchange.request.headers.accept);
-    const refused = pipeline.admit(prepared) ?? (events ? undefined : noEventStream(multipart));
-    if (refused !== undefined) return failed(refused, account);
-    const updates = await pipeline.subscribe(prepared);
-    if (updates instanceof WrittenResult) return encodeResponse({ result: updates }, account.paid, 0, maskError);
+  function stream({ exchange, span, sent }: PlainRequest, { updates, points }: StartedSubscription): undefined {
     span?.end({ codes: [] });
-    const access = { label: labelOf(readSent(plain)), cost: prepared.points };
+    const access = { label: labelOf(sent), cost: points };
     writer.stream(exchange, () => createEventStream(updates, options, exchange.response), access);
-    return undefined;
   }
 
-  async function respondToArray(plain: PlainRequest, params: readonly unknown[]): Promise<void> {
+  async function respondToAll(plain: PlainRequest, params: readonly unknown[]): Promise<void> {
     const entries = orError(() => readEntries(params, maxOperationsPerRequest));
     if (entries instanceof GraphQLError) return refuse(plain, entries);
     const { exchange, account, type } = plain;
     const { id, request, startedAt } = exchange;
     const clientAt = (index: number) => {
       const span = tracing?.startOperation('http', id, request.headers, startedAt);
-      return clientOf({ ...plain, account: index === 0 ? account : new Account(rates, request, 'http'), span });
+      const own = index === 0 ? account : new Account(rates, request, 'http');
+      return { ...clientOf({ ...plain, account: own, span }), minHeight: request.headers[MIN_HEIGHT_HEADER] };
     };
-    const minimum = request.headers[MIN_HEIGHT_HEADER];
-    const all = await requestIds.run(id, () => results.array(entries, clientAt, minimum));
-    for (const { result } of all) metrics.recordErrors(result.errors);
-    writer.send(exchange, type, encodeArray(all), { label: labelOf(entries[0]), ...accessOf(all) });
+    const { response, access } = await requestIds.run(id, () => options.respondToArray(entries, clientAt));
+    writer.send(exchange, type, response, { label: labelOf(entries[0]), ...access });
   }
 
   function clientOf({ exchange: { request, response, startedAt: receivedAt }, account, span }: PlainRequest): Client {
@@ -196,10 +172,6 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     else refuse(plain, masked);
   }
 
-  function failed(error: GraphQLError, account: Account): EncodedResponse {
-    return encodeResponse({ result: new WrittenResult(undefined, [error]) }, account.paid, 0, maskError);
-  }
-
   function labelOf(sent: Entry | undefined): OperationLabel {
     return sent === undefined || sent instanceof GraphQLError ? {} : persisted.labelOf(sent);
   }
@@ -215,8 +187,5 @@ function readSent(plain: PlainRequest): Entry {
   );
   return plain.sent;
 }
-
-/** The cost of an operation that has no plan, because it is invalid. */
-const NO_COST = { points: 0, cost: { values: 0 } };
 
 const OPENING_BRACE = 0x7b;

@@ -69,7 +69,8 @@ export function createResponseWriter({
   function send(exchange: HttpExchange, type: JsonType, encoded: EncodedResponse, access?: AccessDetails): void {
     const { request, response } = exchange;
     const isGet = isRead(request);
-    const { body, bytes, errors, height } = encoded;
+    const { body, bytes, errors } = encoded;
+    const { height } = encoded.facts;
     const { status, headers } = errors === undefined ? SUCCESS : statusOf(errors, type);
     if (response.destroyed) {
       responses.track(exchange, access);
@@ -159,7 +160,7 @@ const NOT_CACHEABLE: CacheHeaders = { etag: undefined, cacheControl: 'no-store' 
 
 /** How long caches may use a response, and the entity tag with which they revalidate it afterwards. */
 function cacheHeadersOf(response: EncodedResponse, type: JsonType, now: Instant): CacheHeaders {
-  const { dependencies } = response;
+  const { dependencies } = response.facts;
   if (dependencies === undefined || !dependencies.areCurrent(now)) return NOT_CACHEABLE;
   return { etag: etagOf(response, type), cacheControl: cacheControlOf(dependencies, now) };
 }

@@ -5,13 +5,13 @@ import { schema } from '../../graphql/schema.ts';
 import { createFairTurnQueue } from '../../live/broadcast/turn-limit.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { createArrayResponses } from './array-response.ts';
 import { createDocuments } from './documents.ts';
 import { createMinimumHeights } from './minimum-heights.ts';
-import type { PersistedDocuments } from './persisted-documents.ts';
+import type { PersistedDocuments } from './persisted-queries.ts';
 import { createPersistedQueries } from './persisted-queries.ts';
 import { createPipeline } from './pipeline.ts';
 import { createQueryResponses } from './query-responses.ts';
-import { createRequestResults } from './request-results.ts';
 import { createDataVersion, createResponseCache } from './response-cache.ts';
 import { createSubscriptionGroups } from './subscription-groups.ts';
 
@@ -54,6 +54,6 @@ export function createOperations(options: OperationsOptions) {
     minimumHeights,
     takeTurn,
     respondOver: createQueryResponses({ cache, dataVersion, metrics }),
-    results: createRequestResults({ pipeline, minimumHeights, maxValues: limits.maxValues, metrics }),
+    respondToArray: createArrayResponses(pipeline, limits.maxValues, metrics),
   };
 }

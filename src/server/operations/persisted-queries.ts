@@ -1,11 +1,30 @@
 import { hash } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import type { ValidDocument } from '../../graphql/execution/planner.ts';
 import { type PersistedQuery, persistedQueryIn } from '../requests/parameters.ts';
 import { badRequest, errorOf, refusal } from '../requests/refusal.ts';
 import { MAX_STORED_CHARACTERS } from './document-bounds.ts';
+import { createDocuments, type DocumentsOptions } from './documents.ts';
 import { labelOf, type OperationLabel } from './log-details.ts';
-import type { PersistedDocument, PersistedDocuments } from './persisted-documents.ts';
+
+/** A document of the manifest, ready to be executed. */
+export type PersistedDocument = {
+  readonly id: string;
+  readonly text: string;
+  readonly valid: ValidDocument;
+  readonly errors?: never;
+};
+
+/** The persisted documents by their ids, and by `sha256:` with the hash of their text. They are never evicted. */
+export type PersistedDocuments = ReadonlyMap<string, PersistedDocument>;
+
+/** A manifest of persisted documents, which tools of clients write. */
+export type PersistedManifest = {
+  readonly path: string;
+  /** The texts by their ids. */
+  readonly texts: ReadonlyMap<string, string>;
+};
 
 /** The part of a request that can name a document, unchecked. */
 type PersistedParams = {
@@ -22,18 +41,20 @@ export type PersistedQueries = {
   /** Identifies the operation of a request in the access log. */
   labelOf(params: Parameters<typeof labelOf>[0] & Pick<PersistedParams, 'documentId' | 'extensions'>): OperationLabel;
   /**
-   * The persisted document that a request names, or the text of its query: its own, or the stored one with its hash.
+   * The text of the query of a request, or the stored one with its hash, with the persisted document that the request names.
    *
    * @throws GraphQLError if the id or the hash is unknown, does not match the text, or is malformed, or if only persisted
    *   documents are allowed and the request names none
    */
-  resolve(params: PersistedParams): PersistedDocument | string;
+  resolve(params: PersistedParams): ResolvedDocument;
   /**
    * Stores a text that `resolve` has returned, if the request has its hash. It is called when the client has paid for the text and
    * the text is valid: otherwise a client could replace all stored texts with nonsense.
    */
   store(params: PersistedParams, text: string): void;
 };
+
+type ResolvedDocument = { readonly text: string; readonly document?: PersistedDocument };
 
 type PersistedQueriesOptions = {
   readonly documents: PersistedDocuments;
@@ -52,31 +73,28 @@ export function createPersistedQueries({ documents, isOnly }: PersistedQueriesOp
     sizeCalculation: (text, id) => text.length + id.length,
   });
 
-  /** The document with the `documentId` of a request, which may contain its text too. */
-  function byId(id: unknown, query: string | undefined): PersistedDocument {
-    if (typeof id !== 'string') throw badRequest(400, 'documentId must be a string.');
+  function documentOf(id: string, query: string | undefined, mismatch: string): ResolvedDocument | undefined {
     const document = documents.get(id);
-    if (document === undefined) throw notInList();
-    if (query !== undefined && query !== document.text) throw badRequest(400, OTHER_DOCUMENT);
-    return document;
+    if (document !== undefined && query !== undefined && query !== document.text) throw badRequest(400, mismatch);
+    return document && { text: document.text, document };
   }
 
-  /** The document or the text with the hash of a request, which may contain its text too. */
-  function byHash({ version, sha256Hash: id }: PersistedQuery, query: string | undefined): PersistedDocument | string {
+  function byId(id: unknown, query: string | undefined): ResolvedDocument {
+    if (typeof id !== 'string') throw badRequest(400, 'documentId must be a string.');
+    const known = documentOf(id, query, OTHER_DOCUMENT);
+    if (known === undefined) throw notInList();
+    return known;
+  }
+
+  function byHash({ version, sha256Hash: id }: PersistedQuery, query: string | undefined): ResolvedDocument {
     if (version !== 1 || typeof id !== 'string') throw badRequest(400, UNKNOWN_VERSION);
-    const document = documents.get(id);
-    if (document !== undefined) {
-      if (query !== undefined && query !== document.text) throw badRequest(400, OTHER_TEXT);
-      return document;
-    }
+    const known = documentOf(id, query, OTHER_TEXT);
+    if (known !== undefined) return known;
     if (isOnly) throw query === undefined ? notInList() : persistedOnly();
-    if (query === undefined) {
-      const known = texts.get(id);
-      if (known === undefined) throw notFound();
-      return known;
-    }
-    if (hash('sha256', query) !== id) throw badRequest(400, OTHER_TEXT);
-    return query;
+    const text = query ?? texts.get(id);
+    if (text === undefined) throw notFound();
+    if (query !== undefined && hash('sha256', query) !== id) throw badRequest(400, OTHER_TEXT);
+    return { text };
   }
 
   return {
@@ -92,7 +110,7 @@ export function createPersistedQueries({ documents, isOnly }: PersistedQueriesOp
       const named = persistedQueryIn(extensions);
       if (named !== undefined) return byHash(named, text);
       if (isOnly) throw persistedOnly();
-      return text ?? '';
+      return { text: text ?? '' };
     },
     store({ documentId, extensions }, text) {
       const id = documentId == null ? persistedQueryIn(extensions)?.sha256Hash : undefined;
@@ -118,4 +136,35 @@ function notInList(): GraphQLError {
 function persistedOnly(): GraphQLError {
   const message = 'The gateway executes only persisted documents. Send the id of one as documentId.';
   return refusal('PERSISTED_QUERY_ONLY', message);
+}
+
+/**
+ * Parses and validates all documents of a manifest.
+ *
+ * @returns the documents, or the first error of each document that cannot be executed
+ */
+export function preparePersistedDocuments(
+  { path, texts }: PersistedManifest,
+  options: Pick<DocumentsOptions, 'schema' | 'limits'>,
+): { readonly documents: PersistedDocuments; readonly problems: readonly string[] } {
+  const reader = createDocuments(options);
+  const documents = new Map<string, PersistedDocument>();
+  const problems: string[] = [];
+  for (const [id, text] of texts) {
+    const { valid, errors } = reader.prepare(text);
+    if (valid === undefined) problems.push(`${path}: document ${JSON.stringify(id)}: ${describe(errors[0])}`);
+    else documents.set(id, { id, text, valid });
+  }
+  // The ids of the draft of GraphQL over HTTP, which name a document of any manifest.
+  for (const document of [...documents.values()]) {
+    const byHash = `sha256:${hash('sha256', document.text, 'hex')}`;
+    if (!documents.has(byHash)) documents.set(byHash, document);
+  }
+  return { documents, problems };
+}
+
+function describe(error: GraphQLError | undefined): string {
+  const { message = 'it is invalid', locations } = error ?? {};
+  const [place] = locations ?? [];
+  return place === undefined ? message : `${message} (line ${place.line}, column ${place.column} of its text)`;
 }

@@ -107,17 +107,18 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
 
     /** Sends the response to an equal request, for the same number of points. */
     function sendAgain(request: Request, response: EncodedResponse, from: ResponseSource) {
-      const unpaid = request.account.charge(response.points);
+      const { points, operationName, persistedName } = response.facts;
+      const unpaid = request.account.charge(points);
       if (unpaid !== undefined) return refuse(request, unpaid);
-      request.span?.prepared('query', response.operationName, response.points);
-      if (response.persistedName !== undefined) metrics.persisted.inc({ operation: response.persistedName });
+      request.span?.prepared('query', operationName, points);
+      if (persistedName !== undefined) metrics.persisted.inc({ operation: persistedName });
       return sendFrom(request, response, from);
     }
 
     function sendFrom(request: Request, response: EncodedResponse, from: ResponseSource) {
       metrics.responses.inc({ from });
       const sent = send(request, response, from);
-      request.span?.end({ from, height: response.height, codes: response.errors && codesOf(response.errors) });
+      request.span?.end({ from, height: response.facts.height, codes: response.errors && codesOf(response.errors) });
       return sent;
     }
 

@@ -1,7 +1,7 @@
 import type { Instant } from '../../domain/instant.ts';
 import type { Subscriber, Subscription } from '../../live/broadcast/broadcast.ts';
 import type { SourceStream } from '../../loaders/source-stream.ts';
-import type { EncodedUpdate } from './encoded-update.ts';
+import type { EncodedUpdate } from './encoded-response.ts';
 
 /** All subscribers of one operation. */
 export type SubscriptionGroup = {

@@ -11,7 +11,7 @@ import { createTurnLimit, type TakeTurn } from '../../live/broadcast/turn-limit.
 import type { SourceStream } from '../../loaders/source-stream.ts';
 import { inSpan, type Tracing } from '../../tracing/tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { type EncodedUpdate, encodeUpdate } from './encoded-update.ts';
+import { type EncodedUpdate, encodeUpdate } from './encoded-response.ts';
 import { codesOf } from './log-details.ts';
 import { createSubscriptionGroup, type SubscriptionGroup } from './subscription-group.ts';
 

@@ -1,15 +1,13 @@
 import { type ExecutionArgs, GraphQLError } from 'graphql';
 import type { SubscribePayload } from 'graphql-ws';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
-import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Limits } from '../../graphql/limits.ts';
 import { schema } from '../../graphql/schema.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import { inSpan } from '../../tracing/tracing.ts';
 import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
-import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
-import type { EncodedUpdate } from '../operations/encoded-update.ts';
+import { EncodedResponse, type EncodedUpdate } from '../operations/encoded-response.ts';
 import { codesOf } from '../operations/log-details.ts';
 import { isSubscription, type Prepared, type PreparedOperation } from '../operations/prepared-operation.ts';
 import type { QueryRequest } from '../operations/query-responses.ts';
@@ -62,7 +60,7 @@ const OVER = [new GraphQLError('The result was sent.')];
  * need the data of a result as an object, and encode it again.
  */
 export function createSocketOperations(options: SocketOperationsOptions): NonNullable<ProtocolOptions['onSubscribe']> {
-  const { pipeline, minimumHeights, limits, clients, rates, metrics, requestIds, log, maskError, tracing } = options;
+  const { pipeline, minimumHeights, limits, clients, rates, metrics, requestIds, log, tracing } = options;
   const { maxSubscriptionsPerConnection, maxValuesPerConnection } = limits;
   const batch = createWriteBatch();
   const respond = options.respondOver<SocketOperation, Outcome>({ execute, send, refuse: (_, error) => [error] });
@@ -140,20 +138,15 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     if (prepared.errors !== undefined) return [...prepared.errors];
     const refusal = pipeline.admit(prepared);
     if (refusal?.extensions['code'] === 'RATE_LIMITED') return [refusal];
-    const values = refusal === undefined ? prepared.cost.values : 0;
-    const excess = addToOpen(operation, values);
+    const excess = addToOpen(operation, refusal === undefined ? prepared.cost.values : 0);
     if (excess !== undefined) return [excess];
-    if (refusal === undefined && isSubscription(prepared)) return prepared;
-    const executing =
-      refusal === undefined ? pipeline.execute(prepared) : { result: new WrittenResult(undefined, [refusal]) };
-    return andThen(executing, (executed) =>
-      encodeResponse(executed, Math.max(operation.account.paid, prepared.points), values, maskError),
-    );
+    if (refusal !== undefined) return pipeline.refuse(prepared.client, [refusal], prepared);
+    return isSubscription(prepared) ? prepared : pipeline.execute(prepared);
   }
 
   function send(operation: SocketOperation, response: EncodedResponse, from: ResponseSource): Outcome {
     // The values of an executed query were added before.
-    const excess = from === 'executed' ? undefined : addToOpen(operation, response.values);
+    const excess = from === 'executed' ? undefined : addToOpen(operation, response.facts.values);
     if (excess !== undefined) {
       operation.span?.end({ codes: codesOf([excess]) });
       return [excess];
@@ -170,19 +163,20 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
   /** Starts a subscription; `undefined` if it has failed and its errors were sent, or if the client has completed it. */
   async function start(operation: SocketOperation, prepared: PreparedOperation): Promise<SubscriptionArgs | undefined> {
     const { requestId, payload, span } = operation;
-    const updates = await requestIds.run(requestId, () => inSpan(span, () => pipeline.subscribe(prepared)));
-    span?.end({ codes: updates instanceof WrittenResult ? codesOf(updates.errors) : [] });
-    if (updates instanceof WrittenResult) {
-      send(operation, encodeResponse({ result: updates }, 0, 0, maskError), 'executed');
+    const started = await requestIds.run(requestId, () => inSpan(span, () => pipeline.subscribe(prepared)));
+    span?.end({ codes: started instanceof EncodedResponse ? codesOf(started.errors) : [] });
+    if (started instanceof EncodedResponse) {
+      send(operation, started, 'executed');
       return undefined;
     }
     if (!isOpen(operation.connection, operation)) return undefined;
     operation.opened.hasStarted = true;
-    log.started(operation, prepared.points);
     const { document } = prepared.operation;
     const operationName = payload.operationName || null;
     const unused = { rootValue: undefined, contextValue: undefined };
+    log.started(operation, started.points);
     releasePayload(payload);
+    const { updates } = started;
     return { schema, document, operationName, ...unused, updates, receiver: receiverOf(operation) };
   }
 

@@ -2,8 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import { toBytes, withoutHttp } from '../../graphql/execution/written-result.ts';
 import type { Subscribe, Subscriber, Subscription } from '../../live/broadcast/broadcast.ts';
-import type { EncodedResponse } from '../operations/encoded-response.ts';
-import type { EncodedUpdate } from '../operations/encoded-update.ts';
+import type { EncodedResponse, EncodedUpdate } from '../operations/encoded-response.ts';
 import type { WriteBatch } from '../requests/write-batch.ts';
 import type { ClientSocket } from './client-socket.ts';
 

@@ -5,11 +5,17 @@ import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { Account } from '../operations/account.ts';
-import type { EncodedUpdate } from '../operations/encoded-update.ts';
-import { type AccessDetails, type OperationLabel, summarizeErrors } from '../operations/log-details.ts';
+import type { RespondToArray } from '../operations/array-response.ts';
+import {
+  EncodedResponse,
+  type EncodedUpdate,
+  refusedResponse,
+  type StartedSubscription,
+} from '../operations/encoded-response.ts';
+import { type AccessDetails, codesOf, summarizeErrors } from '../operations/log-details.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
+import type { Pipeline } from '../operations/pipeline.ts';
 import type { Client } from '../operations/prepared-operation.ts';
-import { type ArrayResults, accessOf, type RequestResult, type RequestResults } from '../operations/request-results.ts';
 import { createEventStream, type EventStreamOptions } from '../requests/event-stream.ts';
 import { COST_HEADER, LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER } from '../requests/headers.ts';
 import type { HttpExchange } from '../requests/http-exchange.ts';
@@ -17,7 +23,7 @@ import { type BodyKind, createNegotiation, readContentType } from '../requests/m
 import { decodeBody, type Entry, readEntries, readJson, readOperation, readUrl } from '../requests/parameters.ts';
 import { badRequest, compressed, notAcceptable, notReadable } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
-import { encode, failed } from './encode.ts';
+import { encode } from './encode.ts';
 
 /** What the HTTP server passes to Yoga with a request. A request of `gateway.fetch` has none. */
 export type ServerContext = { readonly served?: ServedRequest };
@@ -32,7 +38,8 @@ type ServedRequest = Omit<HttpExchange, 'endpoint' | 'sentBefore'> & {
 /** What the plugin needs. */
 export type UseOperationsOptions = Pick<TransportOptions, 'clients' | 'rates' | 'tracing'> &
   EventStreamOptions & {
-    readonly results: RequestResults;
+    readonly pipeline: Pick<Pipeline, 'respond'>;
+    readonly respondToArray: RespondToArray;
     readonly persisted: PersistedQueries;
     readonly maxOperationsPerRequest: number;
     /** Called with each event stream that has no HTTP response. */
@@ -54,15 +61,15 @@ class SentParams implements GraphQLParams {
   }
 }
 
-/** The result of a request, or those of an array, as Yoga hands them on from the handler to the encoder. */
+/** The result of a request, as Yoga hands it on from the handler to the encoder. */
 class Results {
   readonly errors: readonly GraphQLError[] = [];
-  readonly all: RequestResult | ArrayResults;
+  readonly all: EncodedResponse | StartedSubscription;
   readonly access: AccessDetails;
 
-  constructor(all: RequestResult | ArrayResults, label: OperationLabel) {
+  constructor(all: Results['all'], access: AccessDetails) {
     this.all = all;
-    this.access = { label, ...accessOf([all].flat()) };
+    this.access = access;
   }
 }
 
@@ -71,7 +78,7 @@ class Results {
  * execution and encoding. Bodies are JSON or GraphQL in UTF-8: forms are refused, because no GraphQL client sends them.
  */
 export function useOperations(options: UseOperationsOptions): Plugin<object, ServerContext> {
-  const { results, persisted, clients, rates, tracing, maxOperationsPerRequest, metrics } = options;
+  const { pipeline, respondToArray, persisted, clients, rates, tracing, maxOperationsPerRequest, metrics } = options;
   const { trackStream } = options;
   const accepted = createNegotiation();
 
@@ -88,16 +95,22 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
       connection: served?.response,
       receivedAt: served?.startedAt,
       account: new Account(rates, served?.request, 'http', index === 0 ? served?.paid : 0),
+      minHeight: headers.get(MIN_HEIGHT_HEADER),
       wantsCost: headers.get(COST_HEADER) === '1',
       lastEventId: headers.get(LAST_EVENT_ID_HEADER),
       span: tracing?.startOperation('http', served?.id, Object.fromEntries(headers), served?.startedAt),
     });
-    const minimum = headers.get(MIN_HEIGHT_HEADER);
-    const all = isList(sent)
-      ? await results.array(sent, clientAt, minimum)
-      : await results.one(sent, clientAt(0), minimum);
     const [first] = [sent].flat();
-    return new Results(all, first === undefined || first instanceof GraphQLError ? {} : persisted.labelOf(first));
+    const label = first === undefined || first instanceof GraphQLError ? {} : persisted.labelOf(first);
+    if (isList(sent)) {
+      const { response, access } = await respondToArray(sent, clientAt);
+      return new Results(response, { label, ...access });
+    }
+    const client = clientAt(0);
+    const result = await pipeline.respond(sent, client);
+    const isResponse = result instanceof EncodedResponse;
+    client.span?.end({ codes: isResponse ? codesOf(result.errors) : [] });
+    return new Results(result, { label, ...(isResponse ? result.accessDetails : { cost: result.points }) });
   }
 
   function open(updates: Subscribe<EncodedUpdate>, { signal }: Request, response?: ServerResponse): Readable {
@@ -133,7 +146,9 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
     onResultProcess({ request, result, setResultProcessor, serverContext: { served } }) {
       const { errors = [] } = result as { readonly errors?: readonly GraphQLError[] };
       const { all, access } =
-        result instanceof Results ? result : { all: failed(...errors), access: { errors: summarizeErrors(errors) } };
+        result instanceof Results
+          ? result
+          : { all: refusedResponse(...errors), access: { errors: summarizeErrors(errors) } };
       const isHead = served?.request.method === 'HEAD';
       const { status, headers, body } = encode(all, {
         accepted: accepted(request.headers.get('accept')),

@@ -44,7 +44,7 @@ test('nothing more is read from a client that sends without reading, and everyth
 
 test('nothing more is read from a client that does not read its results, whose operations stay open until they are written', async () => {
   const result = new WrittenResult(`"${'x'.repeat(2 ** 20)}"`);
-  const response = new EncodedResponse({ result, dependencies: undefined }, 0, 0);
+  const response = new EncodedResponse(result);
   const open: number[] = [];
   const { server, url } = await serve({
     async onSubscribe({ extra: { socket, identity }, subscriptions }, id) {

@@ -23,7 +23,7 @@ import {
   type ProtocolContext,
   type ProtocolOptions,
 } from './protocol.ts';
-import { type Receiver, sendErrors, sendResult, untilWritten } from './sending.ts';
+import { type Receiver, sendErrors, sendResult } from './sending.ts';
 
 /** An operation on a websocket. */
 type SocketOperation = QueryRequest &
@@ -80,7 +80,7 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     const key = keyOfPayload(payload);
     const receivedAt = performance.now();
     const span = tracing?.startOperation('websocket', requestId, identity.headers, receivedAt);
-    const opened = { id, payload, values: 0, hasStarted: false };
+    const opened = { id, payload, values: 0, hasStarted: false, logged: undefined };
     const operation = { connection, opened, identity, requestId, id, payload, receivedAt, key, account, span };
 
     // Spreading would allocate room for sixteen more entries.
@@ -94,7 +94,7 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
       if (args !== undefined) return args;
     }
     // The operation stays open until its result is written, for the limits of open operations.
-    await untilWritten(receiverOf(operation));
+    await socket.untilWritten(identity.socket);
     await closeOperation(connection, id, payload);
     delete connection.subscriptions[id];
     return OVER;
@@ -103,7 +103,7 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
   function refuse(operation: SocketOperation, errors: readonly GraphQLError[]): void {
     operation.span?.end({ codes: codesOf(errors) });
     if (!isOpen(operation.connection, operation)) return;
-    log.failed(operation, errors, false);
+    log.failed(operation, errors);
     metrics.recordErrors(errors);
     sendErrors(receiverOf(operation), errors);
   }

@@ -22,8 +22,8 @@ import {
   type SocketOperationsOptions,
   type SubscriptionArgs,
 } from './operations.ts';
-import { closeOperation, type ProtocolContext, runProtocol } from './protocol.ts';
-import { sendErrors, sendUpdates, untilWritten } from './sending.ts';
+import { closeOperation, openOperationOf, type ProtocolContext, runProtocol } from './protocol.ts';
+import { sendErrors, sendUpdates } from './sending.ts';
 
 /** The open websockets. */
 export type WebSocketTransport = {
@@ -98,17 +98,17 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
     keepAliveMs,
     internal,
     onComplete(connection, id, payload) {
-      log.completed(connection.extra.identity, id);
+      log.completed(connection.extra.identity, openOperationOf(connection, payload));
       return closeOperation(connection, id, payload);
     },
     async onError(connection, id, payload, errors) {
       const { identity, socket } = connection.extra;
-      log.failed({ identity, requestId: requestIdOf(id, requestIds.of(identity)), id, payload }, errors, true);
-      log.completed(identity, id);
+      const opened = openOperationOf(connection, payload);
+      log.failed({ identity, requestId: requestIdOf(id, requestIds.of(identity)), id, payload }, errors, opened);
+      log.completed(identity, opened);
       metrics.recordErrors(errors);
-      const receiver = { socket, wire: identity.socket, id };
-      sendErrors(receiver, errors);
-      await untilWritten(receiver);
+      sendErrors({ socket, wire: identity.socket, id }, errors);
+      await socket.untilWritten(identity.socket);
       await closeOperation(connection, id, payload);
       delete connection.subscriptions[id];
       // graphql-ws would send the errors again, and remove a newer operation that has the id once they are written.
@@ -119,7 +119,7 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
       const code = socket.sentCode ?? receivedCode;
       metrics.webSockets.dec();
       metrics.recordWebSocketClose(code);
-      log.closed(identity, code);
+      log.closed(identity, requestIds.of(identity), socket, code);
     },
   });
 

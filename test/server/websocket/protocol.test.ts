@@ -7,7 +7,7 @@ import { WrittenResult } from '../../../src/graphql/execution/written-result.ts'
 import { EncodedResponse } from '../../../src/server/operations/encoded-response.ts';
 import { ClientSocket } from '../../../src/server/websocket/client-socket.ts';
 import { type ProtocolOptions, runProtocol } from '../../../src/server/websocket/protocol.ts';
-import { sendResult, untilWritten } from '../../../src/server/websocket/sending.ts';
+import { sendResult } from '../../../src/server/websocket/sending.ts';
 import { nextMessage, openSocket } from '../../support/transports.ts';
 
 async function serve(options: Partial<ProtocolOptions>) {
@@ -51,7 +51,7 @@ test('nothing more is read from a client that does not read its results, whose o
       const receiver = { socket, wire: identity.socket, id };
       sendResult(receiver, response, (send) => send());
       open.push(Object.keys(subscriptions).length);
-      await untilWritten(receiver);
+      await socket.untilWritten(identity.socket);
       delete subscriptions[id];
       return [new GraphQLError('The result was sent.')];
     },

@@ -1,8 +1,8 @@
 import { GraphQLError } from 'graphql';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { AccessLog } from '../access-log.ts';
+import { Account } from '../clients/rate-limits.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
-import { Account } from '../operations/account.ts';
 import type { RespondToArray } from '../operations/array-response.ts';
 import { EncodedResponse, type StartedSubscription } from '../operations/encoded-response.ts';
 import { codesOf, type OperationLabel, summarizeErrors } from '../operations/log-details.ts';

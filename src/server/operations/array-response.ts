@@ -12,12 +12,13 @@ import type { Client, PreparedOperation } from './prepared-operation.ts';
 /** The results of the operations of an array, in its order, as one response, and what the access log says about them. */
 type ArrayResponse = { readonly response: EncodedResponse; readonly access: AccessDetails };
 
-/** Executes the operations of an array, which share a limit of values. @param clientOf the client of each, by its index */
-export type RespondToArray = (entries: readonly Entry[], clientOf: (index: number) => Client) => Promise<ArrayResponse>;
+/** Executes the operations of an array, which share a limit of values. */
+export type RespondToArray = ReturnType<typeof createArrayResponses>;
 
 /** Creates the function that responds to arrays. @param maxValues maximum number of values in a response */
-export function createArrayResponses(pipeline: Pipeline, maxValues: number, metrics: Metrics): RespondToArray {
-  return async (entries, clientOf) => {
+export function createArrayResponses(pipeline: Pipeline, maxValues: number, metrics: Metrics) {
+  /** @param clientOf the client of each operation, by its index */
+  return async (entries: readonly Entry[], clientOf: (index: number) => Client): Promise<ArrayResponse> => {
     let values = 0;
     function check({ cost }: PreparedOperation): GraphQLError | undefined {
       const sum = Math.ceil(values + cost.values);

@@ -73,28 +73,22 @@ export type StartedSubscription = {
 };
 
 /** One update of a subscription, encoded once for all subscribers that receive it. */
-export type EncodedUpdate = {
-  readonly outcome: Outcome;
-  readonly errors: readonly GraphQLError[] | undefined;
-  /** The height after which a subscriber resumes; `undefined` if it would start anew. */
-  readonly height: BeaconHeight | undefined;
-  /** The result as JSON on one line: the data of a server-sent event. */
-  toText(): string;
-  /** The result as a transport encodes it for an operation; the same bytes for the same id, if that was the last one. */
-  encoded(id: string, encode: (id: string, json: readonly Buffer[]) => Buffer): Buffer;
-};
+export type EncodedUpdate = ReturnType<typeof encodeUpdate>;
 
 /** Encodes an update. @throws if a value cannot be encoded */
-export function encodeUpdate(result: WrittenResult, height: BeaconHeight | undefined): EncodedUpdate {
+export function encodeUpdate(result: WrittenResult, height: BeaconHeight | undefined) {
   const json = toBytes(result.toJson());
   let last: { readonly id: string; readonly bytes: Buffer } | undefined;
 
   return {
     outcome: outcomeOf(result),
     errors: result.errors,
+    /** The height after which a subscriber resumes; `undefined` if it would start anew. */
     height,
+    /** The result as JSON on one line: the data of a server-sent event. */
     toText: () => Buffer.concat(json).toString(),
-    encoded(id, encode) {
+    /** The result as a transport encodes it for an operation; the same bytes for the same id, if that was the last one. */
+    encoded(id: string, encode: (id: string, json: readonly Buffer[]) => Buffer): Buffer {
       // Clients that count their operations all have the same ids.
       if (last?.id !== id) last = { id, bytes: encode(id, json) };
       return last.bytes;

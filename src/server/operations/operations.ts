@@ -33,7 +33,7 @@ export type OperationsOptions = {
 /** Creates the pipeline and what the transports share beside it. */
 export function createOperations(options: OperationsOptions) {
   const { service, metrics, maskError, tracing, responseCacheBytes } = options;
-  const { limits, sources, now, configured } = service;
+  const { limits, sources, now } = service;
 
   // Long work of all requests does one step per turn of the event loop, so that many long requests do not block it together.
   const takeTurn = createFairTurnQueue();
@@ -41,8 +41,7 @@ export function createOperations(options: OperationsOptions) {
   const documents = createDocuments({ schema, limits, takeTurn, onRefused: metrics.recordRefusedOperation });
   const planner = createPlanner({ schema, limits });
   const subscribeToGroup = createSubscriptionGroups({ service, takeTurn, metrics, maskError, tracing });
-  const timeoutMs = options.upstreamTimeoutMs;
-  const minimumHeights = createMinimumHeights({ head: sources.head, hasNode: configured.NODE, timeoutMs, metrics });
+  const minimumHeights = createMinimumHeights(service, options.upstreamTimeoutMs, metrics);
   const steps = { service, persisted, documents, planner, subscribeToGroup, minimumHeights };
   const pipeline = createPipeline({ ...steps, metrics, maskError, takeTurn });
   const dataVersion = createDataVersion(sources);

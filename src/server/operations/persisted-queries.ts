@@ -37,22 +37,7 @@ type PersistedParams = {
  * Finds the documents of requests: persisted documents by their ids, and Apollo's automatic persisted queries by the hash of
  * their text, which clients register. An empty `query` counts as none, because a message of a websocket must have one.
  */
-export type PersistedQueries = {
-  /** Identifies the operation of a request in the access log. */
-  labelOf(params: Parameters<typeof labelOf>[0] & Pick<PersistedParams, 'documentId' | 'extensions'>): OperationLabel;
-  /**
-   * The text of the query of a request, or the stored one with its hash, with the persisted document that the request names.
-   *
-   * @throws GraphQLError if the id or the hash is unknown, does not match the text, or is malformed, or if only persisted
-   *   documents are allowed and the request names none
-   */
-  resolve(params: PersistedParams): ResolvedDocument;
-  /**
-   * Stores a text that `resolve` has returned, if the request has its hash. It is called when the client has paid for the text and
-   * the text is valid: otherwise a client could replace all stored texts with nonsense.
-   */
-  store(params: PersistedParams, text: string): void;
-};
+export type PersistedQueries = ReturnType<typeof createPersistedQueries>;
 
 type ResolvedDocument = { readonly text: string; readonly document?: PersistedDocument };
 
@@ -66,7 +51,7 @@ type PersistedQueriesOptions = {
 const MAX_TOTAL_CHARACTERS = 4_000_000;
 
 /** Creates the persisted queries. No text is stored yet: a client sends the text of a query when its hash is unknown. */
-export function createPersistedQueries({ documents, isOnly }: PersistedQueriesOptions): PersistedQueries {
+export function createPersistedQueries({ documents, isOnly }: PersistedQueriesOptions) {
   const texts = new LRUCache<string, string>({
     maxSize: MAX_TOTAL_CHARACTERS,
     maxEntrySize: MAX_STORED_CHARACTERS,
@@ -98,13 +83,22 @@ export function createPersistedQueries({ documents, isOnly }: PersistedQueriesOp
   }
 
   return {
-    labelOf(params) {
+    /** Identifies the operation of a request in the access log. */
+    labelOf(
+      params: Parameters<typeof labelOf>[0] & Pick<PersistedParams, 'documentId' | 'extensions'>,
+    ): OperationLabel {
       const { query, documentId, extensions } = params;
       const id = query ? undefined : (documentId ?? persistedQueryIn(extensions)?.sha256Hash);
       if (typeof id !== 'string') return labelOf(params);
       return labelOf({ ...params, query: documents.get(id)?.text ?? texts.get(id) });
     },
-    resolve({ query, documentId, extensions }) {
+    /**
+     * The text of the query of a request, or the stored one with its hash, with the persisted document that the request names.
+     *
+     * @throws GraphQLError if the id or the hash is unknown, does not match the text, or is malformed, or if only persisted
+     *   documents are allowed and the request names none
+     */
+    resolve({ query, documentId, extensions }: PersistedParams): ResolvedDocument {
       const text = query || undefined;
       if (documentId != null) return byId(documentId, text);
       const named = persistedQueryIn(extensions);
@@ -112,7 +106,11 @@ export function createPersistedQueries({ documents, isOnly }: PersistedQueriesOp
       if (isOnly) throw persistedOnly();
       return { text: text ?? '' };
     },
-    store({ documentId, extensions }, text) {
+    /**
+     * Stores a text that `resolve` has returned, if the request has its hash. It is called when the client has paid for the text and
+     * the text is valid: otherwise a client could replace all stored texts with nonsense.
+     */
+    store({ documentId, extensions }: PersistedParams, text: string): void {
       const id = documentId == null ? persistedQueryIn(extensions)?.sha256Hash : undefined;
       if (typeof id === 'string') texts.set(id, text);
     },

@@ -2,8 +2,8 @@ import type { GraphQLError } from 'graphql';
 import type { OperationCost } from '../../graphql/cost.ts';
 import type { KnownOperation, Planned } from '../../graphql/execution/planner.ts';
 import type { OperationSpan } from '../../tracing/tracing.ts';
+import type { Account } from '../clients/rate-limits.ts';
 import type { SentOperation } from '../requests/parameters.ts';
-import type { Account } from './account.ts';
 import type { HeightClient } from './minimum-heights.ts';
 
 /** The client of one operation, as its transport knows it. */

@@ -27,20 +27,7 @@ type ReceivedOperation = LoggedOperation & {
 };
 
 /** Logs websockets and their operations. Its methods are called in this order. */
-export type WebSocketLog = {
-  /** An upgrade is refused. */
-  refused(identity: ClientIdentity, requestId: string, error: GraphQLError): void;
-  opened(identity: ClientIdentity, requestId: string): void;
-  /** An operation ends with an `error` message: it is refused, or a subscription that had started, `opened`, has failed. */
-  failed(operation: LoggedOperation, errors: readonly GraphQLError[], opened?: OpenOperation): void;
-  /** An operation has a result. */
-  answered(operation: ReceivedOperation, response: EncodedResponse, from: ResponseSource): void;
-  /** A subscription has started. Its payload is released afterwards. @param cost the points that it costs */
-  started(operation: ReceivedOperation, cost: number): void;
-  /** A subscription was completed, by the client or by the gateway. */
-  completed(identity: ClientIdentity, opened: OpenOperation | undefined): void;
-  closed(identity: ClientIdentity, requestId: string, socket: ClientSocket, code: number): void;
-};
+export type WebSocketLog = ReturnType<typeof createWebSocketLog>;
 
 type WebSocketLogOptions = {
   readonly accessLog: AccessLog;
@@ -50,21 +37,27 @@ type WebSocketLogOptions = {
 };
 
 /** Creates the log of websockets. */
-export function createWebSocketLog({ accessLog, clients, log, persisted }: WebSocketLogOptions): WebSocketLog {
+export function createWebSocketLog({ accessLog, clients, log, persisted }: WebSocketLogOptions) {
   const { labelOf } = persisted;
   const { isAll, onEvent } = accessLog;
   const level = isAll ? 'info' : 'debug';
 
   return {
-    refused(identity, requestId, error) {
+    /** An upgrade is refused. */
+    refused(identity: ClientIdentity, requestId: string, error: GraphQLError): void {
       const status = (error.extensions['http'] as { status?: number } | undefined)?.status;
       const errors = summarizeErrors([error]);
       onEvent?.({ message: 'websocket refused', requestId, identity, errors, facts: { status } });
     },
-    opened(identity, requestId) {
+    opened(identity: ClientIdentity, requestId: string): void {
       log[level]({ requestId, client: clients.of(identity) }, 'websocket opened');
     },
-    failed({ identity, requestId, payload }, graphQLErrors, opened) {
+    /** An operation ends with an `error` message: it is refused, or a subscription that had started, `opened`, has failed. */
+    failed(
+      { identity, requestId, payload }: LoggedOperation,
+      graphQLErrors: readonly GraphQLError[],
+      opened?: OpenOperation,
+    ): void {
       if (onEvent === undefined) return;
       const errors = summarizeErrors(graphQLErrors);
       // The payload of a subscription that had started is released.
@@ -72,7 +65,13 @@ export function createWebSocketLog({ accessLog, clients, log, persisted }: WebSo
       const message = opened === undefined ? 'websocket operation refused' : 'websocket subscription failed';
       onEvent({ message, requestId, identity, ...(label && { label }), errors });
     },
-    answered({ connection, identity, requestId, payload, receivedAt }, { accessDetails: details, bytes }, from) {
+    /** An operation has a result. */
+    answered(
+      operation: ReceivedOperation,
+      { accessDetails: details, bytes }: EncodedResponse,
+      from: ResponseSource,
+    ): void {
+      const { connection, identity, requestId, payload, receivedAt } = operation;
       const isLogged = isAll && !connection.extra.socket.closed;
       if (onEvent === undefined || !(isLogged || details.errors?.isNotable)) return;
       const event = { requestId, identity, label: labelOf(payload), ...details };
@@ -80,19 +79,22 @@ export function createWebSocketLog({ accessLog, clients, log, persisted }: WebSo
       if (isLogged) onEvent({ ...event, message: 'websocket operation', from, facts });
       else onEvent({ ...event, message: 'websocket operation failed' });
     },
-    started({ connection, opened, identity, requestId, payload, receivedAt }, cost) {
+    /** A subscription has started. Its payload is released afterwards. @param cost the points that it costs */
+    started(operation: ReceivedOperation, cost: number): void {
+      const { connection, opened, identity, requestId, payload, receivedAt } = operation;
       if (!isAll || connection.extra.socket.closed) return;
       const label = labelOf(payload);
       opened.logged = { requestId, label, receivedAt };
       onEvent?.({ message: 'websocket subscription started', requestId, identity, label, cost });
     },
-    completed(identity, opened) {
+    /** A subscription was completed, by the client or by the gateway. */
+    completed(identity: ClientIdentity, opened: OpenOperation | undefined): void {
       if (opened?.logged === undefined) return;
       const { receivedAt, ...named } = opened.logged;
       const facts = { ms: msSince(receivedAt) };
       onEvent?.({ message: 'websocket subscription ended', identity, ...named, facts });
     },
-    closed(identity, requestId, { openedAt }, code) {
+    closed(identity: ClientIdentity, requestId: string, { openedAt }: ClientSocket, code: number): void {
       const bytes = identity.socket.bytesWritten;
       const line = { requestId, client: clients.of(identity), code, bytes, ms: msSince(openedAt) };
       log[level](line, 'websocket closed');

@@ -3,11 +3,10 @@ import type { SubscribePayload } from 'graphql-ws';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Limits } from '../../graphql/limits.ts';
 import { schema } from '../../graphql/schema.ts';
-import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import { inSpan } from '../../tracing/tracing.ts';
+import { Account } from '../clients/rate-limits.ts';
 import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
-import { Account } from '../operations/account.ts';
-import { EncodedResponse, type EncodedUpdate } from '../operations/encoded-response.ts';
+import { EncodedResponse } from '../operations/encoded-response.ts';
 import { codesOf } from '../operations/log-details.ts';
 import { isSubscription, type Prepared, type PreparedOperation } from '../operations/prepared-operation.ts';
 import type { QueryRequest } from '../operations/query-responses.ts';
@@ -23,7 +22,7 @@ import {
   type ProtocolContext,
   type ProtocolOptions,
 } from './protocol.ts';
-import { type Receiver, sendErrors, sendResult } from './sending.ts';
+import { type Receiver, sendErrors, sendResult, sendUpdates } from './sending.ts';
 
 /** An operation on a websocket. */
 type SocketOperation = QueryRequest &
@@ -33,12 +32,6 @@ type SocketOperation = QueryRequest &
     /** In `performance.now()`. */
     readonly receivedAt: number;
   };
-
-/** A subscription that has started, as graphql-ws hands it from `onSubscribe` to `subscribe`. */
-export type SubscriptionArgs = ExecutionArgs & {
-  readonly updates: Subscribe<EncodedUpdate>;
-  readonly receiver: Receiver;
-};
 
 /** What operations need. */
 export type SocketOperationsOptions = TransportOptions & {
@@ -160,8 +153,8 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     return SENT;
   }
 
-  /** Starts a subscription; `undefined` if it has failed and its errors were sent, or if the client has completed it. */
-  async function start(operation: SocketOperation, prepared: PreparedOperation): Promise<SubscriptionArgs | undefined> {
+  /** Starts a subscription, whose updates are sent by the root value; `undefined` if it has failed and its errors were sent, or if the client has completed it. */
+  async function start(operation: SocketOperation, prepared: PreparedOperation): Promise<ExecutionArgs | undefined> {
     const { requestId, payload, span } = operation;
     const started = await requestIds.run(requestId, () => inSpan(span, () => pipeline.subscribe(prepared)));
     span?.end({ codes: started instanceof EncodedResponse ? codesOf(started.errors) : [] });
@@ -173,11 +166,11 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     operation.opened.hasStarted = true;
     const { document } = prepared.operation;
     const operationName = payload.operationName || null;
-    const unused = { rootValue: undefined, contextValue: undefined };
     log.started(operation, started.points);
     releasePayload(payload);
-    const { updates } = started;
-    return { schema, document, operationName, ...unused, updates, receiver: receiverOf(operation) };
+    // graphql-ws references the arguments until the subscription ends, so they contain nothing that only its start needs.
+    const rootValue = sendUpdates(started.updates, receiverOf(operation));
+    return { schema, document, operationName, rootValue, contextValue: undefined };
   }
 
   /** Adds the values of an operation to those of the open operations of its websocket. @returns why there are too many */

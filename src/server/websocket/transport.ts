@@ -8,37 +8,20 @@ import { WebSocketServer } from 'ws';
 import { TRACE_CONTEXT_HEADERS } from '../../tracing/tracing.ts';
 import { type ClientIdentity, FORWARDED_FOR_HEADER } from '../clients/client-address.ts';
 import { isAllowedOrigin, originNotAllowed } from '../clients/origins.ts';
+import { Account } from '../clients/rate-limits.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { Account } from '../operations/account.ts';
 import { readMinimumHeight } from '../operations/minimum-heights.ts';
 import { stagger } from '../requests/closing.ts';
 import { MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
 import { REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
 import { toHttpText } from '../requests/refusal.ts';
 import { ClientSocket } from './client-socket.ts';
-import {
-  createSocketOperations,
-  requestIdOf,
-  type SocketOperationsOptions,
-  type SubscriptionArgs,
-} from './operations.ts';
+import { createSocketOperations, requestIdOf, type SocketOperationsOptions } from './operations.ts';
 import { closeOperation, openOperationOf, type ProtocolContext, runProtocol } from './protocol.ts';
-import { sendErrors, sendUpdates } from './sending.ts';
+import { sendErrors } from './sending.ts';
 
 /** The open websockets. */
-export type WebSocketTransport = {
-  /** Whether no websocket is open. */
-  isUnused(): boolean;
-  /** Opens a websocket, or refuses it with an HTTP response. */
-  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /**
-   * Closes all websockets with 1001, one by one within the window. Each is closed when its queries are answered, at most about
-   * the timeout later.
-   */
-  close(windowMs: number, timeoutMs: number): Promise<void>;
-  /** Terminates all websockets at once. */
-  terminate(): void;
-};
+export type WebSocketTransport = ReturnType<typeof createWebSocketTransport>;
 
 /** What the transport needs. */
 type WebSocketTransportOptions = SocketOperationsOptions & {
@@ -52,12 +35,13 @@ type WebSocketTransportOptions = SocketOperationsOptions & {
 };
 
 /** Accepts websockets. graphql-ws implements the protocol. Every operation takes the same steps as over HTTP. */
-export function createWebSocketTransport(options: WebSocketTransportOptions): WebSocketTransport {
+export function createWebSocketTransport(options: WebSocketTransportOptions) {
   const { rates, connections, limits, metrics, requestIds, corsOrigins, keepAliveMs } = options;
   const { isSandbox, log, internal } = options;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxBodyBytes, WebSocket: ClientSocket });
   if (isSandbox) sockets.on('headers', (headers) => headers.push(SANDBOX_HEADER.join(': ')));
 
+  /** Opens a websocket, or refuses it with an HTTP response. */
   function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const requestId = requestIds.of(request);
     const identity = toIdentity(request, requestId);
@@ -94,7 +78,7 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
   runProtocol(sockets, {
     onConnect: noteMinimumHeight,
     onSubscribe: createSocketOperations(options),
-    subscribe: (args) => subscribe(args as SubscriptionArgs),
+    subscribe: ({ rootValue }) => rootValue as AsyncIterableIterator<never>,
     keepAliveMs,
     internal,
     onComplete(connection, id, payload) {
@@ -124,9 +108,14 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
   });
 
   return {
+    /** Whether no websocket is open. */
     isUnused: () => sockets.clients.size === 0,
     handleUpgrade,
-    async close(windowMs, timeoutMs) {
+    /**
+     * Closes all websockets with 1001, one by one within the window. Each is closed when its queries are answered, at most about
+     * the timeout later.
+     */
+    async close(windowMs: number, timeoutMs: number): Promise<void> {
       const closed = once(sockets, 'close');
       const end = performance.now() + windowMs;
       const closeAll = (some: Iterable<ClientSocket>, withinMs: number) =>
@@ -138,7 +127,8 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
       sockets.close();
       await closed;
     },
-    terminate() {
+    /** Terminates all websockets at once. */
+    terminate(): void {
       for (const webSocket of sockets.clients) webSocket.terminate();
     },
   };
@@ -160,13 +150,6 @@ function noteMinimumHeight({ extra, connectionParams = {} }: ProtocolContext): b
   const upgraded = readMinimumHeight(extra.identity.headers[MIN_HEIGHT_HEADER], MIN_HEIGHT_HEADER);
   extra.minHeight = Math.max(sent ?? 0, Number(upgraded ?? 0)) || undefined;
   return true;
-}
-
-/** Sends the updates of a subscription that has started. graphql-ws references the arguments until it ends. */
-function subscribe(args: SubscriptionArgs): AsyncIterableIterator<never> {
-  const { updates, receiver } = args;
-  Object.assign(args, { updates: undefined });
-  return sendUpdates(updates, receiver);
 }
 
 const KEPT_HEADERS = [FORWARDED_FOR_HEADER, MIN_HEIGHT_HEADER, ...TRACE_CONTEXT_HEADERS];

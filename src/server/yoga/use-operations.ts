@@ -3,8 +3,8 @@ import type { Readable } from 'node:stream';
 import { GraphQLError } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
+import { Account } from '../clients/rate-limits.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { Account } from '../operations/account.ts';
 import type { RespondToArray } from '../operations/array-response.ts';
 import {
   EncodedResponse,

@@ -15,7 +15,7 @@ import type { Log } from '../logging/log.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { createGatewayServer } from '../server/gateway-server.ts';
 import { createMetrics } from '../server/metrics/metrics.ts';
-import { type PersistedDocuments, preparePersistedDocuments } from '../server/operations/persisted-documents.ts';
+import { type PersistedDocuments, preparePersistedDocuments } from '../server/operations/persisted-queries.ts';
 import { type BuiltExplorer, readExplorer } from '../server/pages/explorer-files.ts';
 import { MAX_INT32 } from '../settings/readers.ts';
 import { DEFAULT_BURST_SECONDS } from '../settings/server-settings.ts';

@@ -125,7 +125,7 @@ export function httpOf({ config, metrics, log, tracing }: SourceOptions, host: H
     proxies: config,
     tracing,
     onRead(bytes) {
-      metrics.recordUpstreamBytes(host.upstream, bytes);
+      metrics.bytesRead.inc({ upstream: host.upstream }, bytes);
       log.trace({ upstream: host.upstream, bytes }, 'upstream response read');
     },
   });
@@ -133,9 +133,9 @@ export function httpOf({ config, metrics, log, tracing }: SourceOptions, host: H
 
 /** Creates the circuit of a host. */
 export function circuitOf({ config, metrics, log, fleet }: SourceOptions, upstream: Upstream, host: string): Circuit {
-  metrics.setCircuitOpen(upstream, host, false);
+  metrics.circuitOpen.set({ upstream, host }, 0);
   const onChange = (isOpen: boolean) => {
-    metrics.setCircuitOpen(upstream, host, isOpen);
+    metrics.circuitOpen.set({ upstream, host }, Number(isOpen));
     log.debug({ upstream, host }, isOpen ? 'circuit open: the gateway pauses requests to the host' : 'circuit closed');
   };
   const isPolled = () => fleet?.status().isConnected !== true;

@@ -6,7 +6,7 @@ import { type AccessLogMode, createAccessLog } from './access-log.ts';
 import { createClientAddresses } from './clients/client-address.ts';
 import { createConnectionLimits } from './clients/connection-limits.ts';
 import { LOOPBACK_ORIGINS } from './clients/origins.ts';
-import { createRateLimits } from './clients/rate-limits.ts';
+import { type Account, createRateLimits } from './clients/rate-limits.ts';
 import { createGraphqlEndpoint } from './http/graphql-endpoint.ts';
 import { createGraphqlHandler } from './http/graphql-handler.ts';
 import { createOpenResponses } from './http/open-responses.ts';
@@ -22,7 +22,6 @@ import {
   listenOn,
   originOf,
 } from './http/server.ts';
-import type { Account } from './operations/account.ts';
 import type { AccessDetails } from './operations/log-details.ts';
 import { createOperations, type OperationsOptions } from './operations/operations.ts';
 import { createRequestIds, GRAPHQL_PATH, type HttpExchange } from './requests/http-exchange.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseTokens, type Token } from '../domain/token.ts';
-import type { PersistedManifest } from '../server/operations/persisted-documents.ts';
+import type { PersistedManifest } from '../server/operations/persisted-queries.ts';
 
 /** Removes a byte order mark. */
 const UTF_8 = new TextDecoder();

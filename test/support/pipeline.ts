@@ -3,11 +3,12 @@ import type { Service } from '../../src/graphql/context.ts';
 import { createErrorMask } from '../../src/graphql/errors.ts';
 import { createPlanner } from '../../src/graphql/execution/planner.ts';
 import { nextTurn } from '../../src/graphql/execution/time-slice.ts';
-import { toWholeText, type WrittenResult } from '../../src/graphql/execution/written-result.ts';
+import { toWholeText } from '../../src/graphql/execution/written-result.ts';
 import { schema } from '../../src/graphql/schema.ts';
+import { Account } from '../../src/server/clients/rate-limits.ts';
 import { createMetrics, type Metrics } from '../../src/server/metrics/metrics.ts';
-import { Account } from '../../src/server/operations/account.ts';
 import { createDocuments } from '../../src/server/operations/documents.ts';
+import { EncodedResponse } from '../../src/server/operations/encoded-response.ts';
 import { createPersistedQueries, type PersistedQueries } from '../../src/server/operations/persisted-queries.ts';
 import { createPipeline, type Pipeline } from '../../src/server/operations/pipeline.ts';
 import type { Client } from '../../src/server/operations/prepared-operation.ts';
@@ -53,9 +54,9 @@ export function testClient(): Client {
 export async function runQuery(
   pipeline: Pipeline,
   sent: SentOperation,
-): Promise<{ readonly data: unknown; readonly errors: WrittenResult['errors'] }> {
-  const prepared = await pipeline.prepare(sent, testClient());
-  if (prepared.errors !== undefined) return { data: null, errors: prepared.errors };
-  const { text = 'null', errors } = (await pipeline.run(prepared)).result;
-  return { data: JSON.parse(toWholeText(text)), errors };
+): Promise<{ readonly data: unknown; readonly errors: EncodedResponse['errors'] }> {
+  const response = await pipeline.respond(sent, testClient());
+  if (!(response instanceof EncodedResponse)) throw new Error('The operation is a subscription.');
+  const { data = null } = JSON.parse(toWholeText(response.body)) as { readonly data?: unknown };
+  return { data, errors: response.errors };
 }

@@ -9,17 +9,7 @@ export type ClientIdentity = Pick<IncomingMessage, 'headers' | 'socket'>;
 export const FORWARDED_FOR_HEADER = 'x-forwarded-for';
 
 /** Finds the addresses of clients. */
-export type ClientAddresses = {
-  /**
-   * The client of a request: its IPv4 address, or the first 64 bits of its IPv6 address, because one subscriber line usually
-   * has a whole /64 network. The result stays the same after the connection is closed.
-   */
-  of(request: ClientIdentity): string;
-  /** The peer of a connection, without regard to headers. */
-  ofConnection(socket: Socket): string;
-  /** Whether an address is that of a trusted proxy. */
-  isProxy(address: string | undefined): boolean;
-};
+export type ClientAddresses = ReturnType<typeof createClientAddresses>;
 
 /**
  * Creates the client addresses. `X-Forwarded-For` is trusted only as far as trusted proxies have written it, from the nearest
@@ -27,7 +17,7 @@ export type ClientAddresses = {
  *
  * @param trustedProxies addresses and ranges
  */
-export function createClientAddresses(trustedProxies: readonly string[]): ClientAddresses {
+export function createClientAddresses(trustedProxies: readonly string[]) {
   const isTrusted = proxyAddr.compile([...trustedProxies]);
   const isProxy = (address: string | undefined) => address !== undefined && isTrusted(address, 0);
   const connections = new WeakMap<Socket, Connection>();
@@ -50,7 +40,11 @@ export function createClientAddresses(trustedProxies: readonly string[]): Client
   }
 
   return {
-    of(request) {
+    /**
+     * The client of a request: its IPv4 address, or the first 64 bits of its IPv6 address, because one subscriber line usually
+     * has a whole /64 network. The result stays the same after the connection is closed.
+     */
+    of(request: ClientIdentity): string {
       // Node detaches the socket from a request whose body is too large, so that the connection can still send the response.
       if ((request.socket as Socket | null) === null) return throughProxies.get(request) ?? UNKNOWN;
       const connection = connectionOf(request.socket);
@@ -59,7 +53,9 @@ export function createClientAddresses(trustedProxies: readonly string[]): Client
       throughProxies.set(request, client);
       return client;
     },
-    ofConnection: (socket) => connectionOf(socket).client,
+    /** The peer of a connection, without regard to headers. */
+    ofConnection: (socket: Socket) => connectionOf(socket).client,
+    /** Whether an address is that of a trusted proxy. */
     isProxy,
   };
 }

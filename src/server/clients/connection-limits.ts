@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { GraphQLError } from 'graphql';
 import type { Metrics } from '../metrics/metrics.ts';
 import { whenClosed } from '../requests/closing.ts';
 import { tooManyAtOnce } from '../requests/refusal.ts';
@@ -14,22 +13,13 @@ import type { ClientAddresses } from './client-address.ts';
  * server in this process may be used for other requests. Neither is limited: these clients are counted by their open requests and
  * websockets.
  */
-export type ConnectionLimits = {
-  /** Counts a new connection. */
-  connected(socket: Socket): void;
-  /** Whether a connection exceeds the limit: it gets one response and is closed. */
-  isOverLimit(socket: Duplex): boolean;
-  /** Whether a GraphQL request or a websocket is allowed. If the connection is not counted, it counts until `answer` is closed. */
-  admit(request: IncomingMessage, answer: ServerResponse | Duplex): boolean;
-  /** The error of a refused request or websocket. */
-  readonly refusal: GraphQLError;
-};
+export type ConnectionLimits = ReturnType<typeof createConnectionLimits>;
 
 /** Maximum time of a connection over the limit. */
 const OVER_LIMIT_MS = 2_000;
 
 /** Creates the limits, of `max` connections for each client. */
-export function createConnectionLimits(max: number, clients: ClientAddresses, metrics: Metrics): ConnectionLimits {
+export function createConnectionLimits(max: number, clients: ClientAddresses, metrics: Metrics) {
   const open = new Map<string, number>();
   const counted = new WeakSet<Duplex>();
   const overLimit = new WeakSet<Duplex>();
@@ -48,7 +38,8 @@ export function createConnectionLimits(max: number, clients: ClientAddresses, me
   }
 
   return {
-    connected(socket) {
+    /** Counts a new connection. */
+    connected(socket: Socket): void {
       // A connection that is read again after an `Upgrade` that is ignored is counted already.
       if (counted.has(socket) || clients.isProxy(socket.remoteAddress)) return;
       counted.add(socket);
@@ -57,13 +48,16 @@ export function createConnectionLimits(max: number, clients: ClientAddresses, me
       const timer = setTimeout(() => socket.destroy(), OVER_LIMIT_MS);
       socket.once('close', () => clearTimeout(timer));
     },
-    isOverLimit: (socket) => overLimit.has(socket),
-    admit(request, answer) {
+    /** Whether a connection exceeds the limit: it gets one response and is closed. */
+    isOverLimit: (socket: Duplex) => overLimit.has(socket),
+    /** Whether a GraphQL request or a websocket is allowed. If the connection is not counted, it counts until `answer` is closed. */
+    admit(request: IncomingMessage, answer: ServerResponse | Duplex): boolean {
       const { socket } = request;
       const isAdmitted = counted.has(socket) ? !overLimit.has(socket) : acquire(clients.of(request), answer);
-      if (!isAdmitted) metrics.recordRefusedConnection();
+      if (!isAdmitted) metrics.connectionsRefused.inc();
       return isAdmitted;
     },
+    /** The error of a refused request or websocket. */
     refusal,
   };
 }

@@ -15,28 +15,7 @@ import { overRate } from '../requests/refusal.ts';
 import type { ClientAddresses, ClientIdentity } from './client-address.ts';
 
 /** A token bucket of points for each client. */
-export type RateLimits = {
-  /**
-   * Takes the cost of an operation, less the points that were paid for it before. Takes nothing if the client has too few.
-   *
-   * @returns the error of a client that has too few points
-   */
-  charge(
-    request: ClientIdentity,
-    transport: OperationTransport,
-    points: number,
-    paid?: number,
-  ): GraphQLError | undefined;
-  /** Takes the cost of work that is already done. The client may owe points afterwards. */
-  debit(request: ClientIdentity, points: number): void;
-  /**
-   * The rate limit and the points of a client, in the fields of the IETF draft "RateLimit header fields for HTTP".
-   *
-   * @param retryAfter the `retry-after` of the response, in seconds: the draft says that the reset must not be earlier
-   * @returns names and values of headers, alternating
-   */
-  headersFor(request: ClientIdentity, retryAfter?: string): readonly [string, string, string, string];
-};
+export type RateLimits = ReturnType<typeof createRateLimits>;
 
 type RateLimitsOptions = {
   readonly rate: RateLimit;
@@ -56,7 +35,7 @@ const MAX_CLIENTS = 100_000;
 const LOG_INTERVAL_MS = 60_000;
 
 /** Creates the rate limits of one gateway. Each gateway of a fleet counts for itself. Each client has a full bucket at first. */
-export function createRateLimits({ rate, clients, metrics, log, now }: RateLimitsOptions): RateLimits {
+export function createRateLimits({ rate, clients, metrics, log, now }: RateLimitsOptions) {
   const buckets = new LRUCache<string, TokenBucket>({ max: MAX_CLIENTS });
   const logRefusal = createRefusalLog(log, now);
   const policy = `"default";q=${rate.burst};w=${Math.ceil(rate.burst / rate.pointsPerSecond)}`;
@@ -69,23 +48,35 @@ export function createRateLimits({ rate, clients, metrics, log, now }: RateLimit
   }
 
   return {
-    charge(request, transport, points, paid = 0) {
+    /**
+     * Takes the cost of an operation, less the points that were paid for it before. Takes nothing if the client has too few.
+     *
+     * @returns the error of a client that has too few points
+     */
+    charge(request: ClientIdentity, transport: OperationTransport, points: number, paid = 0): GraphQLError | undefined {
       const client = clients.of(request);
       const bucket = bucketOf(client);
       if (msUntilAvailable(bucket, rate, points, paid) === 0) {
         buckets.set(client, drain(bucket, points - paid));
         return undefined;
       }
-      metrics.recordRateLimited(transport);
+      metrics.rateLimited.inc({ transport });
       logRefusal(client);
       // The paid points are not returned: they paid for the work of measuring the cost.
       return overRate(msUntilAvailable(bucket, rate, points));
     },
-    debit(request, points) {
+    /** Takes the cost of work that is already done. The client may owe points afterwards. */
+    debit(request: ClientIdentity, points: number): void {
       const client = clients.of(request);
       buckets.set(client, drain(bucketOf(client), points));
     },
-    headersFor(request, retryAfter) {
+    /**
+     * The rate limit and the points of a client, in the fields of the IETF draft "RateLimit header fields for HTTP".
+     *
+     * @param retryAfter the `retry-after` of the response, in seconds: the draft says that the reset must not be earlier
+     * @returns names and values of headers, alternating
+     */
+    headersFor(request: ClientIdentity, retryAfter?: string): readonly [string, string, string, string] {
       const bucket = bucketOf(clients.of(request));
       const remaining = Math.max(0, Math.floor(bucket.thousandths / 1_000));
       const seconds = retryAfter ?? Math.ceil(msUntilAvailable(bucket, rate, rate.burst) / 1_000);
@@ -105,4 +96,41 @@ function createRefusalLog(log: Log, now: () => Instant): (client: string) => voi
     loggedAt = now();
     refused = 0;
   };
+}
+
+/** The points that one operation takes from the rate limit of its client. Without a rate limit it takes none. */
+export class Account {
+  /** The points that were charged so far. */
+  paid: number;
+  readonly #rates: RateLimits | undefined;
+  readonly #client: ClientIdentity | undefined;
+  readonly #transport: OperationTransport;
+
+  /** @param paid the points that were charged for its request */
+  constructor(
+    rates: RateLimits | undefined,
+    client: ClientIdentity | undefined,
+    transport: OperationTransport,
+    paid = 0,
+  ) {
+    this.#rates = rates;
+    this.#client = client;
+    this.#transport = transport;
+    this.paid = paid;
+  }
+
+  /** Charges what the operation has not paid yet of its total cost. @returns the error if the client has too few points */
+  charge(total: number): GraphQLError | undefined {
+    if (this.#rates === undefined || this.#client === undefined || total <= this.paid) return undefined;
+    const refusal = this.#rates.charge(this.#client, this.#transport, total, this.paid);
+    if (refusal === undefined) this.paid = total;
+    return refusal;
+  }
+
+  /** Charges more points for work that is done already. It may leave the client in debt. */
+  debit(points: number): void {
+    if (this.#rates === undefined || this.#client === undefined || points <= 0) return;
+    this.#rates.debit(this.#client, points);
+    this.paid += points;
+  }
 }

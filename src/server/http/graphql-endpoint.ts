@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import { handlePreflight, isAllowedOrigin, isPreflight, originNotAllowed } from '../clients/origins.ts';
-import { Account } from '../operations/account.ts';
+import { Account } from '../clients/rate-limits.ts';
 import { summarizeErrors } from '../operations/log-details.ts';
 import { type HttpExchange, isRead } from '../requests/http-exchange.ts';
 import { createNegotiation, type JsonType, readContentType } from '../requests/media-types.ts';

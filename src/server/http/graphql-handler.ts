@@ -1,18 +1,11 @@
 import { GraphQLError } from 'graphql';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
-import { WrittenResult } from '../../graphql/execution/written-result.ts';
-import { inSpan } from '../../tracing/tracing.ts';
 import type { AccessLog } from '../access-log.ts';
+import type { Account } from '../clients/rate-limits.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
-import type { Account } from '../operations/account.ts';
-import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
+import { EncodedResponse, type StartedSubscription } from '../operations/encoded-response.ts';
 import { codesOf, type OperationLabel, summarizeErrors } from '../operations/log-details.ts';
-import {
-  type Client,
-  isSubscription,
-  type Prepared,
-  type PreparedOperation,
-} from '../operations/prepared-operation.ts';
+import { type Client, isSubscription, type PreparedOperation } from '../operations/prepared-operation.ts';
 import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
 import { createEventStream } from '../requests/event-stream.ts';
 import { LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER, wantsCost } from '../requests/headers.ts';
@@ -68,41 +61,27 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     return andThen(minimumHeights.reachSent(minimum, MIN_HEIGHT_HEADER, clientOf(plain)), (refused) => {
       if (refused === undefined) return respond(plain);
       plain.span?.end({ codes: codesOf([refused]) });
-      return send(plain, failed(refused, plain.account), 'executed');
+      return send(plain, pipeline.refuse(clientOf(plain), [refused]), 'executed');
     });
   }
 
   function execute(plain: PlainRequest): MaybePromise<EncodedResponse | undefined> {
     const sent = readSent(plain);
     if (sent instanceof GraphQLError) return refuse(plain, sent);
+    const { events, multipart } = accepted(plain.exchange.request.headers.accept);
+    const check = (prepared: PreparedOperation) =>
+      isSubscription(prepared) && !events ? noEventStream(multipart) : undefined;
     return requestIds.run(plain.exchange.id, () =>
-      inSpan(plain.span, () =>
-        andThen(pipeline.prepare(sent, clientOf(plain)), (prepared) =>
-          isSubscription(prepared) ? subscribe(plain, prepared) : runQuery(plain, prepared),
-        ),
+      andThen(pipeline.respond(sent, clientOf(plain), check), (result) =>
+        result instanceof EncodedResponse ? result : stream(plain, result),
       ),
     );
   }
 
-  function runQuery({ account }: PlainRequest, prepared: Prepared): MaybePromise<EncodedResponse> {
-    const { points, cost } = prepared.errors === undefined ? prepared : NO_COST;
-    return andThen(pipeline.run(prepared), (executed) =>
-      encodeResponse(executed, Math.max(account.paid, points), cost.values, maskError),
-    );
-  }
-
-  /** Opens an event stream. @returns the response if there is none */
-  async function subscribe(plain: PlainRequest, prepared: PreparedOperation): Promise<EncodedResponse | undefined> {
-    const { exchange, account, span } = plain;
-    const { events, multipart } = accepted(exchange.request.headers.accept);
-    const refused = pipeline.admit(prepared) ?? (events ? undefined : noEventStream(multipart));
-    if (refused !== undefined) return failed(refused, account);
-    const updates = await pipeline.subscribe(prepared);
-    if (updates instanceof WrittenResult) return encodeResponse({ result: updates }, account.paid, 0, maskError);
+  function stream({ exchange, span, sent }: PlainRequest, { updates, points }: StartedSubscription): undefined {
     span?.end({ codes: [] });
-    const access = { label: labelOf(readSent(plain)), cost: prepared.points };
+    const access = { label: labelOf(sent), cost: points };
     writer.stream(exchange, () => createEventStream(updates, options, exchange.response), access);
-    return undefined;
   }
 
   function clientOf({ exchange: { request, response, startedAt: receivedAt }, account, span }: PlainRequest): Client {
@@ -147,10 +126,6 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     else refuse(plain, masked);
   }
 
-  function failed(error: GraphQLError, account: Account): EncodedResponse {
-    return encodeResponse({ result: new WrittenResult(undefined, [error]) }, account.paid, 0, maskError);
-  }
-
   function labelOf(sent: Entry | undefined): OperationLabel {
     return sent === undefined || sent instanceof GraphQLError ? {} : persisted.labelOf(sent);
   }
@@ -166,8 +141,5 @@ function readSent(plain: PlainRequest): Entry {
   );
   return plain.sent;
 }
-
-/** The cost of an operation that has no plan, because it is invalid. */
-const NO_COST = { points: 0, cost: { values: 0 } };
 
 const SLASH = 0x2f;

@@ -38,18 +38,20 @@ export function createResponseWriter(options: ResponseWriterOptions) {
   function send(exchange: HttpExchange, type: JsonType, encoded: EncodedResponse, access?: AccessDetails): void {
     const { request, response } = exchange;
     const isGet = isRead(request);
-    const { body, bytes, errors, height } = encoded;
+    const { body, bytes, errors } = encoded;
+    const { height } = encoded.facts;
     const { status, headers } = errors === undefined ? SUCCESS : statusOf(errors, type);
     if (response.destroyed) {
       responses.track(exchange, access);
       return;
     }
-    if (errors !== undefined) metrics.recordErrors(errors);
+    metrics.recordErrors(errors);
     const all = commonHeaders(exchange);
     if (rates !== undefined) all.push(...rates.headersFor(request, headers['retry-after']));
     if (height !== undefined) all.push(HEIGHT_HEADER, String(height));
     // Caches do not store responses to POST.
-    const dependencies = isGet && encoded.dependencies?.areCurrent(now()) ? encoded.dependencies : undefined;
+    const dependencies =
+      isGet && encoded.facts.dependencies?.areCurrent(now()) ? encoded.facts.dependencies : undefined;
     const etag = dependencies && etagOf(encoded, type);
     if (isGet) all.push('cache-control', dependencies ? cacheControlOf(dependencies, now()) : 'no-store');
     if (etag !== undefined) all.push('etag', etag);

@@ -17,8 +17,8 @@ import {
 import { createRestApi, OPEN_API_PATH, REST_PREFIX, restPaths, UDF_PREFIX } from '../../rest/rest-api.ts';
 import { UDF_CONFIG } from '../../rest/udf.ts';
 import type { Requester } from '../../upstream/fair-queue.ts';
+import { Account } from '../clients/rate-limits.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
-import { Account } from '../operations/account.ts';
 import { MIN_HEIGHT_HEADER } from '../requests/headers.ts';
 import type { HttpExchange } from '../requests/http-exchange.ts';
 import { hasInvalidUtf8, searchOf } from '../requests/parameters.ts';

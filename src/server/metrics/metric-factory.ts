@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-type EachValue = Iterable<readonly [labelValue: string, value: number]>;
+/** What others count: one number, which is 0 while there is none, or one for each value of the label. */
+type Observed = number | undefined | Iterable<readonly [labelValue: string, value: number]>;
 
 /** A gauge or counter of prom-client. */
 type Metric = { reset(): void; inc(labels: Readonly<Record<string, string>>, value: number): void };
@@ -8,36 +9,36 @@ type Metric = { reset(): void; inc(labels: Readonly<Record<string, string>>, val
 /** Creates metrics and registers them. */
 export type MetricFactory = ReturnType<typeof createMetricFactory>;
 
-/** Creates the factory of the metrics of one registry. */
+/** Creates the factory of the metrics of one registry. A metric is named with its labels: `pdex_errors_total{code}`. */
 export function createMetricFactory(registry: Registry) {
-  const registers = [registry];
+  function configOf(named: string, help: string) {
+    const [name = '', ...labelNames] = named.match(/\w+/g) ?? [];
+    return { name, help, labelNames, registers: [registry] };
+  }
 
   /** A metric of what others count: its values are read each time that Prometheus reads the metrics. */
-  const collected = (name: string, help: string, labelNames: string[], read: () => EachValue) => ({
-    ...{ name, help, labelNames, registers },
-    collect(this: Metric) {
-      this.reset();
-      for (const [labelValue, value] of read()) this.inc(labelNames[0] ? { [labelNames[0]]: labelValue } : {}, value);
-    },
-  });
-  const ofOne = (read: () => number | undefined) => (): EachValue => [['', read() ?? 0]];
+  function observedConfigOf(named: string, help: string, read: () => Observed) {
+    const config = configOf(named, help);
+    const [label = ''] = config.labelNames;
+    return {
+      ...config,
+      collect(this: Metric) {
+        this.reset();
+        const observed = read() ?? 0;
+        if (typeof observed === 'number') this.inc({}, observed);
+        else for (const [labelValue, value] of observed) this.inc({ [label]: labelValue }, value);
+      },
+    };
+  }
 
   return {
-    counter: (name: string, help: string, ...labelNames: string[]) =>
-      new Counter({ name, help, labelNames, registers }),
-    gauge: (name: string, help: string, ...labelNames: string[]) => new Gauge({ name, help, labelNames, registers }),
+    counter: (named: string, help: string) => new Counter(configOf(named, help)),
+    gauge: (named: string, help: string) => new Gauge(configOf(named, help)),
     /** @param buckets their upper bounds, in seconds */
-    histogram: (name: string, help: string, buckets: number[], ...labelNames: string[]) =>
-      new Histogram({ name, help, buckets, labelNames, registers }),
-    /** A gauge or counter without labels, of what others count. It is 0 while there is no value. */
-    gaugeOf: (name: string, help: string, read: () => number | undefined) =>
-      void new Gauge(collected(name, help, [], ofOne(read))),
-    counterOf: (name: string, help: string, read: () => number | undefined) =>
-      void new Counter(collected(name, help, [], ofOne(read))),
-    /** A gauge or counter of what others count, with one label, and a value for each of its label values. */
-    gaugeOfEach: (name: string, help: string, label: string, read: () => EachValue) =>
-      void new Gauge(collected(name, help, [label], read)),
-    counterOfEach: (name: string, help: string, label: string, read: () => EachValue) =>
-      void new Counter(collected(name, help, [label], read)),
+    histogram: (named: string, help: string, buckets: number[]) => new Histogram({ ...configOf(named, help), buckets }),
+    /** A gauge of what others count, with one label at most. */
+    gaugeOf: (named: string, help: string, read: () => Observed) => new Gauge(observedConfigOf(named, help, read)),
+    /** The same as a counter. */
+    counterOf: (named: string, help: string, read: () => Observed) => new Counter(observedConfigOf(named, help, read)),
   };
 }

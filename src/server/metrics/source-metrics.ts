@@ -1,14 +1,13 @@
 import { type BeaconHeight, newestFinal } from '../../domain/beacon-height.ts';
 import type { Service } from '../../graphql/context.ts';
 import type { HistoryStatus } from '../../history/history.ts';
-import { registerFleetMetrics } from './fleet-metrics.ts';
 import type { MetricFactory } from './metric-factory.ts';
 import { readinessProblems, unreadableParts } from './readiness.ts';
 
 /** Registers the metrics of what the gateway follows. */
 export function registerSourceMetrics(service: Service, metrics: MetricFactory): void {
   registerFleetMetrics(service.fleet, metrics);
-  const { gaugeOf, counterOf, gaugeOfEach, counterOfEach } = metrics;
+  const { gaugeOf, counterOf } = metrics;
   const { sources, now, upstreams } = service;
   const { head, history, nodes, pushes, market, orderBooks, divergences, tokens } = sources;
   const subscriptions = { head, tickers: market.tickers, order_books: orderBooks, divergences };
@@ -48,52 +47,45 @@ export function registerSourceMetrics(service: Service, metrics: MetricFactory):
   gaugeOf('pdex_order_books_followed', 'Order books that the gateway reads regularly for subscribers.', () =>
     orderBooks.followed(),
   );
-  gaugeOfEach(
-    'pdex_not_ready',
+  gaugeOf(
+    'pdex_not_ready{code}',
     '1 for each reason (label code) for which /ready responds with 503. No samples while the gateway is ready.',
-    'code',
     () => readinessProblems(service).map(({ code }) => [code, 1]),
   );
-  gaugeOfEach(
-    'pdex_upstream_healthy',
+  gaugeOf(
+    'pdex_upstream_healthy{upstream}',
     '1 if an upstream is configured and the last request to it succeeded; otherwise 0.',
-    'upstream',
     () => upstreams().map(({ upstream, healthy }) => [upstream, Number(healthy)]),
   );
-  gaugeOfEach(
-    'pdex_node_beacon_height',
+  gaugeOf(
+    'pdex_node_beacon_height{host}',
     'Newest beacon height that a node reported in the last check. 0 if the node did not respond.',
-    'host',
     () => nodes.status().map(({ name, tip }) => [name, tip?.height ?? 0]),
   );
-  gaugeOfEach(
-    'pdex_node_pruned_beacon_height',
+  gaugeOf(
+    'pdex_node_pruned_beacon_height{host}',
     'Highest beacon height that a node is known to have pruned. 0 if none is known.',
-    'host',
     () => nodes.status().map(({ name, prunedHeight }) => [name, prunedHeight ?? 0]),
   );
-  gaugeOfEach(
-    'pdex_node_call_spacing_seconds',
+  gaugeOf(
+    'pdex_node_call_spacing_seconds{host}',
     'Minimum time between two requests to a node that limits their rate, in seconds. 0 if the node does not limit it.',
-    'host',
     () => nodes.status().map(({ name, spaceMs }) => [name, spaceMs / 1_000]),
   );
-  gaugeOfEach(
-    'pdex_node_read',
+  gaugeOf(
+    'pdex_node_read{host}',
     '1 for the node from which the gateway read the newest beacon height; otherwise 0.',
-    'host',
     () => nodes.status().map(({ name }) => [name, Number(head.current()?.source.name === name)]),
   );
-  gaugeOfEach(
-    'pdex_push_connected',
+  gaugeOf(
+    'pdex_push_connected{host}',
     '1 while the websocket on which a node pushes new blocks is open; otherwise 0.',
-    'host',
     () => pushes.map(({ name, status }) => [name, Number(status().isOpen)]),
   );
-  counterOfEach('pdex_push_frames_total', 'Frames of blocks that a node has pushed.', 'host', () =>
+  counterOf('pdex_push_frames_total{host}', 'Frames of blocks that a node has pushed.', () =>
     pushes.map(({ name, status }) => [name, status().frames]),
   );
-  counterOfEach('pdex_push_reconnects_total', 'How often the websocket to a node was opened again.', 'host', () =>
+  counterOf('pdex_push_reconnects_total{host}', 'How often the websocket to a node was opened again.', () =>
     pushes.map(({ name, status }) => [name, status().reconnects]),
   );
   counterOf(
@@ -101,10 +93,9 @@ export function registerSourceMetrics(service: Service, metrics: MetricFactory):
     'Pools whose amounts did not change by what the trades of a block say, each counted at each such block. The node or the gateway is wrong.',
     () => sources.trades.mismatches(),
   );
-  gaugeOfEach(
-    'pdex_history_state',
+  gaugeOf(
+    'pdex_history_state{state}',
     '1 for the state of the recorded history: off, starting, recording, failing (the database cannot be used now), or refused (only the operator can mend the database).',
-    'state',
     () => [[history.status().state, 1]],
   );
   gaugeOf(
@@ -154,22 +145,19 @@ export function registerSourceMetrics(service: Service, metrics: MetricFactory):
     'Operations of the database of the history that failed.',
     () => history.status().databaseErrors,
   );
-  gaugeOfEach(
-    'pdex_market_data_dropped_rows',
+  gaugeOf(
+    'pdex_market_data_dropped_rows{list}',
     'Rows of the last response for pairs and tickers that could not be read, or not completely; entries that could not be read of the order books that were read within the last minute.',
-    'list',
     () => Object.entries(unreadableParts(sources)),
   );
-  gaugeOfEach(
-    'pdex_subscriptions',
+  gaugeOf(
+    'pdex_subscriptions{source}',
     'Open subscriptions of clients, by source: head (heads and prices), tickers, order_books or divergences.',
-    'source',
     () => Object.entries(subscriptions).map(([source, { subscribers }]) => [source, subscribers()]),
   );
-  counterOfEach(
-    'pdex_updates_skipped_total',
+  counterOf(
+    'pdex_updates_skipped_total{source}',
     'Updates that slow subscribers skipped because a newer one was available, by source.',
-    'source',
     () => Object.entries(subscriptions).map(([source, { skippedValues }]) => [source, skippedValues()]),
   );
 
@@ -186,4 +174,26 @@ function missingHeights({ coverage }: HistoryStatus): number | undefined {
 function lagHeights({ coverage }: HistoryStatus, tip: BeaconHeight | undefined): number | undefined {
   if (coverage === undefined || tip === undefined) return undefined;
   return Math.max(0, newestFinal(tip) - coverage.last.beaconHeight);
+}
+
+/** Registers the gauges of the fleet. Without a fleet they have no samples. */
+function registerFleetMetrics(status: Service['fleet'], { gaugeOf, counterOf }: MetricFactory): void {
+  if (status === undefined) return;
+
+  gaugeOf(
+    'pdex_fleet_replicas',
+    'Gateways of the fleet, with this one; 1 while it cannot use Redis.',
+    () => status().replicas,
+  );
+  gaugeOf(
+    'pdex_fleet_connected',
+    '1 while the gateway reads together with the others; 0 while it cannot use Redis, or the fleet follows another chain.',
+    () => Number(status().isConnected),
+  );
+  gaugeOf(
+    'pdex_fleet_lag_seconds',
+    'Time from when another gateway had read the newest beacon height until this one had it, in seconds; 0 if this one has read it.',
+    () => status().lagMs / 1_000,
+  );
+  counterOf('pdex_fleet_redis_errors_total', 'Commands to Redis that failed.', () => status().redisErrors);
 }

@@ -25,12 +25,7 @@ export type ReadDocument =
   | { readonly errors: readonly GraphQLError[]; readonly valid?: never };
 
 /** Parses and validates documents, with a cache of valid ones. */
-export type Documents = {
-  /** Reads a document of a client: at once if it is cached or short, in several turns of the event loop if it is long. */
-  read(text: string, client?: string): MaybePromise<ReadDocument>;
-  /** Reads a persisted document at once, and compares its operations with the limits. */
-  prepare(text: string): ReadDocument;
-};
+export type Documents = ReturnType<typeof createDocuments>;
 
 /** What reading documents needs. */
 export type DocumentsOptions = {
@@ -45,7 +40,7 @@ export type DocumentsOptions = {
 const MAX_TOTAL_CHARACTERS = 500_000;
 
 /** Creates the reader of documents, with an empty cache. */
-export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused }: DocumentsOptions): Documents {
+export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused }: DocumentsOptions) {
   const cache = new LRUCache<string, ReadDocument>({
     maxSize: MAX_TOTAL_CHARACTERS,
     maxEntrySize: MAX_STORED_CHARACTERS,
@@ -103,6 +98,7 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused
     return finish(text, document, errors);
   }
 
+  /** Reads a persisted document at once, and compares its operations with the limits. */
   function prepare(text: string): ReadDocument {
     const document = parse(text);
     if (document instanceof GraphQLError) return { errors: [document] };
@@ -119,7 +115,8 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused
 
   return {
     prepare,
-    read(text, client) {
+    /** Reads a document of a client: at once if it is cached or short, in several turns of the event loop if it is long. */
+    read(text: string, client?: string): MaybePromise<ReadDocument> {
       const cached = cache.get(text);
       if (cached !== undefined) return cached;
       return text.length > MAX_STORED_CHARACTERS

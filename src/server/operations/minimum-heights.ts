@@ -1,10 +1,10 @@
 import type { GraphQLError } from 'graphql';
 import { type BeaconHeight, parseBeaconHeight } from '../../domain/beacon-height.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
+import type { Service } from '../../graphql/context.ts';
 import { onEach, type Subscription } from '../../live/broadcast/broadcast.ts';
 import { createTurnLimit } from '../../live/broadcast/turn-limit.ts';
 import type { Head } from '../../live/chain/head.ts';
-import type { HeadFollower } from '../../live/chain/head-follower.ts';
 import { isFarAhead, MAX_HEIGHTS_AHEAD } from '../../live/chain/recent-heads.ts';
 import type { Metrics, MinimumHeightOutcome } from '../metrics/metrics.ts';
 import { type Closing, isClosed } from '../requests/closing.ts';
@@ -23,24 +23,7 @@ export type HeightClient = {
  * Minimum heights: the newest height that a client has seen, also from another gateway. An operation that names one is executed
  * when the gateway has published that height. It is never answered with an older one.
  */
-export type MinimumHeights = {
-  /** Waits until the height is published, at most for the upstream timeout. @returns why the operation is refused */
-  reach(height: BeaconHeight, client: HeightClient): MaybePromise<GraphQLError | undefined>;
-  /** The same for a value that a client has sent, under that name. */
-  reachSent(value: unknown, name: string, client: HeightClient): MaybePromise<GraphQLError | undefined>;
-  /** Refuses all that wait, and from now on all that would have to. */
-  stop(): void;
-};
-
-/** What minimum heights need. */
-type MinimumHeightsOptions = {
-  readonly head: Pick<HeadFollower, 'current' | 'subscribe'>;
-  /** Whether a node is configured. Without one no answer has a height, and a minimum has no effect. */
-  readonly hasNode: boolean;
-  /** How long an operation waits at most. */
-  readonly timeoutMs: number;
-  readonly metrics: Pick<Metrics, 'recordMinimumHeight' | 'addWaitingForHeight'>;
-};
+export type MinimumHeights = ReturnType<typeof createMinimumHeights>;
 
 /** Maximum number of operations that wait, of all clients and of one. One more is refused. */
 const MAX_WAITING = 10_000;
@@ -66,9 +49,9 @@ export function readMinimumHeight(value: unknown, name: string): BeaconHeight | 
   );
 }
 
-/** Creates the minimum heights; nothing waits yet. */
-export function createMinimumHeights(options: MinimumHeightsOptions): MinimumHeights {
-  const { head, hasNode, timeoutMs, metrics } = options;
+/** Creates the minimum heights; nothing waits yet. @param timeoutMs how long an operation waits at most */
+export function createMinimumHeights({ sources, configured }: Service, timeoutMs: number, metrics: Metrics) {
+  const { head } = sources;
   const waiting = new Set<Waiter>();
   const waitingOf = new Map<string | undefined, number>();
   const released = createTurnLimit(RELEASED_PER_TURN);
@@ -93,7 +76,7 @@ export function createMinimumHeights(options: MinimumHeightsOptions): MinimumHei
     const timer = setTimeout(resolve, Math.max(0, receivedAt + timeoutMs - performance.now()), 'late');
     waiting.add(waiter);
     waitingOf.set(address, (waitingOf.get(address) ?? 0) + 1);
-    metrics.addWaitingForHeight(1);
+    metrics.waitingForHeight.inc();
     // The heads are followed only while something waits.
     heads ??= onEach(head.subscribe, endReached);
 
@@ -103,7 +86,7 @@ export function createMinimumHeights(options: MinimumHeightsOptions): MinimumHei
     const left = (waitingOf.get(address) ?? 1) - 1;
     if (left === 0) waitingOf.delete(address);
     else waitingOf.set(address, left);
-    metrics.addWaitingForHeight(-1);
+    metrics.waitingForHeight.dec();
     if (waiting.size === 0) {
       heads?.cancel();
       heads = undefined;
@@ -121,24 +104,28 @@ export function createMinimumHeights(options: MinimumHeightsOptions): MinimumHei
   }
 
   function toRefusal(outcome: MinimumHeightOutcome, height: BeaconHeight): GraphQLError | undefined {
-    metrics.recordMinimumHeight(outcome);
+    metrics.minimumHeights.inc({ outcome });
     if (outcome === 'reached' || outcome === 'waited') return undefined;
     return heightNotReached(REASONS[outcome](height, timeoutMs), head.current()?.beaconHeight, outcome !== 'ahead');
   }
 
+  /** Waits until the height is published, at most for the upstream timeout. @returns why the operation is refused */
   function reach(height: BeaconHeight, client: HeightClient): MaybePromise<GraphQLError | undefined> {
-    if (!hasNode) return undefined;
+    // Without a node no answer has a height, and a minimum has no effect.
+    if (!configured.NODE) return undefined;
     const outcome = outcomeNow(height, client) ?? wait(height, client);
     return andThen(outcome, (known) => toRefusal(known, height));
   }
 
   return {
     reach,
-    reachSent(value, name, client) {
+    /** The same for a value that a client has sent, under that name. */
+    reachSent(value: unknown, name: string, client: HeightClient): MaybePromise<GraphQLError | undefined> {
       const height = readMinimumHeight(value, name);
       return typeof height === 'number' ? reach(height, client) : height;
     },
-    stop() {
+    /** Refuses all that wait, and from now on all that would have to. */
+    stop(): void {
       isStopped = true;
       for (const { end } of waiting) end('stopping');
     },

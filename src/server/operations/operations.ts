@@ -5,13 +5,13 @@ import { schema } from '../../graphql/schema.ts';
 import { createTurnQueue } from '../../live/broadcast/turn-limit.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { createArrayResponses } from './array-response.ts';
 import { createDocuments } from './documents.ts';
 import { createMinimumHeights } from './minimum-heights.ts';
-import type { PersistedDocuments } from './persisted-documents.ts';
+import type { PersistedDocuments } from './persisted-queries.ts';
 import { createPersistedQueries } from './persisted-queries.ts';
 import { createPipeline } from './pipeline.ts';
 import { createQueryResponses } from './query-responses.ts';
-import { createRequestResults } from './request-results.ts';
 import { createDataVersion, createResponseCache } from './response-cache.ts';
 import { createSubscriptionGroups } from './subscription-groups.ts';
 
@@ -33,7 +33,7 @@ export type OperationsOptions = {
 /** Creates the pipeline and what the transports share beside it. */
 export function createOperations(options: OperationsOptions) {
   const { service, metrics, maskError, tracing, responseCacheBytes } = options;
-  const { limits, sources, now, configured } = service;
+  const { limits, sources, now } = service;
 
   // Long work of all requests does one step per turn of the event loop, so that many long requests do not block it together.
   const takeTurn = createTurnQueue();
@@ -41,8 +41,7 @@ export function createOperations(options: OperationsOptions) {
   const documents = createDocuments({ schema, limits, takeTurn, onRefused: metrics.recordRefusedOperation });
   const planner = createPlanner({ schema, limits });
   const subscribeToGroup = createSubscriptionGroups({ service, takeTurn, metrics, maskError, tracing });
-  const timeoutMs = options.upstreamTimeoutMs;
-  const minimumHeights = createMinimumHeights({ head: sources.head, hasNode: configured.NODE, timeoutMs, metrics });
+  const minimumHeights = createMinimumHeights(service, options.upstreamTimeoutMs, metrics);
   const steps = { service, persisted, documents, planner, subscribeToGroup, minimumHeights };
   const pipeline = createPipeline({ ...steps, metrics, maskError, takeTurn });
   const dataVersion = createDataVersion(sources);
@@ -54,6 +53,6 @@ export function createOperations(options: OperationsOptions) {
     minimumHeights,
     takeTurn,
     respondOver: createQueryResponses({ cache, dataVersion, metrics }),
-    results: createRequestResults({ pipeline, minimumHeights, maxValues: limits.maxValues, metrics }),
+    respondToArray: createArrayResponses(pipeline, limits.maxValues, metrics),
   };
 }

@@ -1,11 +1,30 @@
 import { hash } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import type { ValidDocument } from '../../graphql/execution/planner.ts';
 import { type PersistedQuery, persistedQueryIn } from '../requests/parameters.ts';
 import { badRequest, errorOf, refusal } from '../requests/refusal.ts';
 import { MAX_STORED_CHARACTERS } from './document-bounds.ts';
+import { createDocuments, type DocumentsOptions } from './documents.ts';
 import { labelOf, type OperationLabel } from './log-details.ts';
-import type { PersistedDocument, PersistedDocuments } from './persisted-documents.ts';
+
+/** A document of the manifest, ready to be executed. */
+export type PersistedDocument = {
+  readonly id: string;
+  readonly text: string;
+  readonly valid: ValidDocument;
+  readonly errors?: never;
+};
+
+/** The persisted documents by their ids, and by `sha256:` with the hash of their text. They are never evicted. */
+export type PersistedDocuments = ReadonlyMap<string, PersistedDocument>;
+
+/** A manifest of persisted documents, which tools of clients write. */
+export type PersistedManifest = {
+  readonly path: string;
+  /** The texts by their ids. */
+  readonly texts: ReadonlyMap<string, string>;
+};
 
 /** The part of a request that can name a document, unchecked. */
 type PersistedParams = {
@@ -18,22 +37,9 @@ type PersistedParams = {
  * Finds the documents of requests: persisted documents by their ids, and Apollo's automatic persisted queries by the hash of
  * their text, which clients register. An empty `query` counts as none, because a message of a websocket must have one.
  */
-export type PersistedQueries = {
-  /** Identifies the operation of a request in the access log. */
-  labelOf(params: Parameters<typeof labelOf>[0] & Pick<PersistedParams, 'documentId' | 'extensions'>): OperationLabel;
-  /**
-   * The persisted document that a request names, or the text of its query: its own, or the stored one with its hash.
-   *
-   * @throws GraphQLError if the id or the hash is unknown, does not match the text, or is malformed, or if only persisted
-   *   documents are allowed and the request names none
-   */
-  resolve(params: PersistedParams): PersistedDocument | string;
-  /**
-   * Stores a text that `resolve` has returned, if the request has its hash. It is called when the client has paid for the text and
-   * the text is valid: otherwise a client could replace all stored texts with nonsense.
-   */
-  store(params: PersistedParams, text: string): void;
-};
+export type PersistedQueries = ReturnType<typeof createPersistedQueries>;
+
+type ResolvedDocument = { readonly text: string; readonly document?: PersistedDocument };
 
 type PersistedQueriesOptions = {
   readonly documents: PersistedDocuments;
@@ -45,56 +51,66 @@ type PersistedQueriesOptions = {
 const MAX_TOTAL_CHARACTERS = 4_000_000;
 
 /** Creates the persisted queries. No text is stored yet: a client sends the text of a query when its hash is unknown. */
-export function createPersistedQueries({ documents, isOnly }: PersistedQueriesOptions): PersistedQueries {
+export function createPersistedQueries({ documents, isOnly }: PersistedQueriesOptions) {
   const texts = new LRUCache<string, string>({
     maxSize: MAX_TOTAL_CHARACTERS,
     maxEntrySize: MAX_STORED_CHARACTERS,
     sizeCalculation: (text, id) => text.length + id.length,
   });
 
-  /** The document with the `documentId` of a request, which may contain its text too. */
-  function byId(id: unknown, query: string | undefined): PersistedDocument {
-    if (typeof id !== 'string') throw badRequest(400, 'documentId must be a string.');
+  function documentOf(id: string, query: string | undefined, mismatch: string): ResolvedDocument | undefined {
     const document = documents.get(id);
-    if (document === undefined) throw notInList();
-    if (query !== undefined && query !== document.text) throw badRequest(400, OTHER_DOCUMENT);
-    return document;
+    if (document !== undefined && query !== undefined && query !== document.text) throw badRequest(400, mismatch);
+    return document && { text: document.text, document };
   }
 
-  /** The document or the text with the hash of a request, which may contain its text too. */
-  function byHash({ version, sha256Hash: id }: PersistedQuery, query: string | undefined): PersistedDocument | string {
+  function byId(id: unknown, query: string | undefined): ResolvedDocument {
+    if (typeof id !== 'string') throw badRequest(400, 'documentId must be a string.');
+    const known = documentOf(id, query, OTHER_DOCUMENT);
+    if (known === undefined) throw notInList();
+    return known;
+  }
+
+  function byHash({ version, sha256Hash: id }: PersistedQuery, query: string | undefined): ResolvedDocument {
     if (version !== 1 || typeof id !== 'string') throw badRequest(400, UNKNOWN_VERSION);
-    const document = documents.get(id);
-    if (document !== undefined) {
-      if (query !== undefined && query !== document.text) throw badRequest(400, OTHER_TEXT);
-      return document;
-    }
+    const known = documentOf(id, query, OTHER_TEXT);
+    if (known !== undefined) return known;
     if (isOnly) throw query === undefined ? notInList() : persistedOnly();
-    if (query === undefined) {
-      const known = texts.get(id);
-      if (known === undefined) throw notFound();
-      return known;
-    }
-    if (hash('sha256', query) !== id) throw badRequest(400, OTHER_TEXT);
-    return query;
+    const text = query ?? texts.get(id);
+    if (text === undefined) throw notFound();
+    if (query !== undefined && hash('sha256', query) !== id) throw badRequest(400, OTHER_TEXT);
+    return { text };
   }
 
   return {
-    labelOf(params) {
+    /** Identifies the operation of a request in the access log. */
+    labelOf(
+      params: Parameters<typeof labelOf>[0] & Pick<PersistedParams, 'documentId' | 'extensions'>,
+    ): OperationLabel {
       const { query, documentId, extensions } = params;
       const id = query ? undefined : (documentId ?? persistedQueryIn(extensions)?.sha256Hash);
       if (typeof id !== 'string') return labelOf(params);
       return labelOf({ ...params, query: documents.get(id)?.text ?? texts.get(id) });
     },
-    resolve({ query, documentId, extensions }) {
+    /**
+     * The text of the query of a request, or the stored one with its hash, with the persisted document that the request names.
+     *
+     * @throws GraphQLError if the id or the hash is unknown, does not match the text, or is malformed, or if only persisted
+     *   documents are allowed and the request names none
+     */
+    resolve({ query, documentId, extensions }: PersistedParams): ResolvedDocument {
       const text = query || undefined;
       if (documentId != null) return byId(documentId, text);
       const named = persistedQueryIn(extensions);
       if (named !== undefined) return byHash(named, text);
       if (isOnly) throw persistedOnly();
-      return text ?? '';
+      return { text: text ?? '' };
     },
-    store({ documentId, extensions }, text) {
+    /**
+     * Stores a text that `resolve` has returned, if the request has its hash. It is called when the client has paid for the text and
+     * the text is valid: otherwise a client could replace all stored texts with nonsense.
+     */
+    store({ documentId, extensions }: PersistedParams, text: string): void {
       const id = documentId == null ? persistedQueryIn(extensions)?.sha256Hash : undefined;
       if (typeof id === 'string') texts.set(id, text);
     },
@@ -118,4 +134,35 @@ function notInList(): GraphQLError {
 function persistedOnly(): GraphQLError {
   const message = 'The gateway executes only persisted documents. Send the id of one as documentId.';
   return refusal('PERSISTED_QUERY_ONLY', message);
+}
+
+/**
+ * Parses and validates all documents of a manifest.
+ *
+ * @returns the documents, or the first error of each document that cannot be executed
+ */
+export function preparePersistedDocuments(
+  { path, texts }: PersistedManifest,
+  options: Pick<DocumentsOptions, 'schema' | 'limits'>,
+): { readonly documents: PersistedDocuments; readonly problems: readonly string[] } {
+  const reader = createDocuments(options);
+  const documents = new Map<string, PersistedDocument>();
+  const problems: string[] = [];
+  for (const [id, text] of texts) {
+    const { valid, errors } = reader.prepare(text);
+    if (valid === undefined) problems.push(`${path}: document ${JSON.stringify(id)}: ${describe(errors[0])}`);
+    else documents.set(id, { id, text, valid });
+  }
+  // The ids of the draft of GraphQL over HTTP, which name a document of any manifest.
+  for (const document of [...documents.values()]) {
+    const byHash = `sha256:${hash('sha256', document.text, 'hex')}`;
+    if (!documents.has(byHash)) documents.set(byHash, document);
+  }
+  return { documents, problems };
+}
+
+function describe(error: GraphQLError | undefined): string {
+  const { message = 'it is invalid', locations } = error ?? {};
+  const [place] = locations ?? [];
+  return place === undefined ? message : `${message} (line ${place.line}, column ${place.column} of its text)`;
 }

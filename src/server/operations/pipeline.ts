@@ -10,40 +10,26 @@ import { executePlan, openSourceStream } from '../../graphql/execution/execute.t
 import type { Planned, Planner } from '../../graphql/execution/planner.ts';
 import { type ResultExtensions, WrittenResult } from '../../graphql/execution/written-result.ts';
 import { CHARACTERS_PER_POINT } from '../../graphql/limits.ts';
-import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { TakeTurn } from '../../live/broadcast/turn-limit.ts';
+import { inSpan } from '../../tracing/tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { SentOperation } from '../requests/parameters.ts';
+import { MIN_HEIGHT_HEADER } from '../requests/headers.ts';
+import { type Entry, orError, type SentOperation } from '../requests/parameters.ts';
 import { badRequest, refusal } from '../requests/refusal.ts';
 import { MAX_TOKENS_AT_ONCE } from './document-bounds.ts';
 import type { Documents, ReadDocument } from './documents.ts';
-import { type EncodedUpdate, outcomeOf } from './encoded-update.ts';
+import { EncodedResponse, outcomeOf, type StartedSubscription } from './encoded-response.ts';
 import { EXPECTED_CODE } from './log-details.ts';
 import type { MinimumHeights } from './minimum-heights.ts';
-import type { PersistedDocument } from './persisted-documents.ts';
-import type { PersistedQueries } from './persisted-queries.ts';
-import type { Client, Executed, Prepared, PreparedOperation } from './prepared-operation.ts';
+import type { PersistedDocument, PersistedQueries } from './persisted-queries.ts';
+import { type Client, isSubscription, type Prepared, type PreparedOperation } from './prepared-operation.ts';
 import type { SubscribeToGroup } from './subscription-groups.ts';
 
 /**
- * The steps of every operation, on every transport, in this order: `prepare`, then `run` for a query (which admits and
- * executes it), or `admit` and `subscribe` for a subscription.
+ * The steps of every operation, on every transport: `prepare`, `admit`, then `execute` for a query or `subscribe` for a
+ * subscription. `respond` takes all of them.
  */
-export type Pipeline = {
-  /**
-   * Resolves a persisted document or query, charges for the document, waits for the height in `extensions.minHeight`, reads the
-   * document, stores the text of a persisted query, selects the operation, and measures its cost.
-   */
-  prepare(sent: SentOperation, client: Client): MaybePromise<Prepared>;
-  /** Compares the cost with the limits and charges it. @returns why the operation is refused */
-  admit(prepared: PreparedOperation): GraphQLError | undefined;
-  /** Admits and executes a query, and returns the errors of one that cannot be executed. */
-  run(prepared: Prepared): MaybePromise<Executed>;
-  /** Executes a query that was admitted. */
-  execute(prepared: PreparedOperation): MaybePromise<Executed>;
-  /** Starts an admitted subscription. @returns its updates, or a result with the errors if it cannot start */
-  subscribe(prepared: PreparedOperation): Promise<Subscribe<EncodedUpdate> | WrittenResult>;
-};
+export type Pipeline = ReturnType<typeof createPipeline>;
 
 /** What the steps need. */
 type PipelineOptions = {
@@ -63,7 +49,7 @@ type PipelineOptions = {
 const MAX_VALUES_AT_ONCE = 5_000;
 
 /** Creates the pipeline. */
-export function createPipeline(options: PipelineOptions): Pipeline {
+export function createPipeline(options: PipelineOptions) {
   const { service, persisted, documents, planner, subscribeToGroup, minimumHeights } = options;
   const { metrics, maskError, takeTurn } = options;
   const { limits } = service;
@@ -73,36 +59,27 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     return isLong ? takeTurn(address).then(step) : step();
   }
 
+  /**
+   * Resolves a persisted document or query, charges for the document, waits for the height in `extensions.minHeight`, reads the
+   * document, stores the text of a persisted query, selects the operation, and measures its cost.
+   */
   function prepare(sent: SentOperation, client: Client): MaybePromise<Prepared> {
-    const resolved = resolve(sent);
+    const resolved = orError(() => persisted.resolve(sent));
     if (resolved instanceof GraphQLError) {
-      const unpaid = client.account.charge(1);
-      return { errors: [unpaid ?? resolved] };
+      if (resolved.extensions['code'] !== EXPECTED_CODE) metrics.recordRefusedOperation();
+      return { errors: [client.account.charge(1) ?? resolved] };
     }
-    const document = typeof resolved === 'string' ? undefined : resolved;
-    const text = typeof resolved === 'string' ? resolved : resolved.text;
+    const { text, document } = resolved;
     const unpaid = client.account.charge(pointsOfDocument(text));
     if (unpaid !== undefined) return { errors: [unpaid] };
-    const read = () =>
-      andThen(document ?? documents.read(text, client.address), (found) => {
+    const minimum = sent.extensions?.['minHeight'];
+    return andThen(minimumHeights.reachSent(minimum, 'extensions.minHeight', client), (refused) => {
+      if (refused !== undefined) return { errors: [refused] };
+      return andThen(document ?? documents.read(text, client.address), (found) => {
         if (document === undefined && found.valid !== undefined) persisted.store(sent, text);
         return select(found, sent, client, document);
       });
-    const minimum = sent.extensions?.['minHeight'];
-    if (minimum === undefined) return read();
-    return andThen(minimumHeights.reachSent(minimum, 'extensions.minHeight', client), (refused) =>
-      refused === undefined ? read() : { errors: [refused] },
-    );
-  }
-
-  function resolve(sent: SentOperation): PersistedDocument | string | GraphQLError {
-    try {
-      return persisted.resolve(sent);
-    } catch (error) {
-      const masked = maskError(error);
-      if (masked.extensions['code'] !== EXPECTED_CODE) metrics.recordRefusedOperation();
-      return masked;
-    }
+    });
   }
 
   function select(
@@ -144,6 +121,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     return { ...selected, planned, cost, points };
   }
 
+  /** Compares the cost with the limits and charges it. @returns why the operation is refused */
   function admit(prepared: PreparedOperation): GraphQLError | undefined {
     const excess = findExcess(prepared);
     if (excess !== undefined) {
@@ -166,15 +144,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     }
   }
 
-  function run(prepared: Prepared): MaybePromise<Executed> {
-    if (prepared.errors !== undefined) return { result: new WrittenResult(undefined, prepared.errors) };
-    const refused = admit(prepared);
-    if (refused === undefined) return execute(prepared);
-    const extensions = refused.extensions['code'] === 'RATE_LIMITED' ? costExtension(prepared) : undefined;
-    return { result: new WrittenResult(undefined, [refused], extensions) };
-  }
-
-  function execute(prepared: PreparedOperation): MaybePromise<Executed> {
+  /** Executes a query that was admitted. */
+  function execute(prepared: PreparedOperation): MaybePromise<EncodedResponse> {
     const { client, operation, planned, persistedName, isLong } = prepared;
     const { address, lastEventId } = client;
     const operationName = operation.definition.name?.value;
@@ -187,27 +158,35 @@ export function createPipeline(options: PipelineOptions): Pipeline {
         : inTurn(isLong, client, () => executePlan(planned, undefined, context, () => takeTurn(address)));
     return andThen(written, (result) => {
       metrics.recordOperation('query', outcomeOf(result), (performance.now() - start) / 1_000);
-      if (persistedName !== undefined) metrics.recordPersistedOperation(persistedName);
+      if (persistedName !== undefined) metrics.persisted.inc({ operation: persistedName });
       if (result.errors !== undefined) client.account.debit(result.errors.length - 1);
       const { text, errors } = maskErrors(result, maskError);
       const { head, dependencies } = context.loaders;
-      return {
-        result: new WrittenResult(text, errors, extensions),
-        dependencies: extensions === undefined ? dependencies : undefined,
+      const isShareable = extensions === undefined && errors === undefined;
+      const facts = {
+        ...sizeOf(prepared),
+        dependencies: isShareable ? dependencies : undefined,
         height: head.used()?.beaconHeight,
         operationName,
         persistedName,
       };
+      try {
+        return new EncodedResponse(new WrittenResult(text, errors, extensions), facts);
+      } catch (error) {
+        return new EncodedResponse(new WrittenResult(undefined, [maskError(error)]), sizeOf(prepared));
+      }
     });
   }
 
-  async function subscribe(prepared: PreparedOperation): Promise<Subscribe<EncodedUpdate> | WrittenResult> {
+  /** Starts an admitted subscription. @returns a response with the errors if it cannot start */
+  async function subscribe(prepared: PreparedOperation): Promise<StartedSubscription | EncodedResponse> {
     const start = performance.now();
     const opened = await open(prepared);
     const outcome = opened instanceof WrittenResult ? outcomeOf(opened) : 'whole';
     metrics.recordOperation('subscribe', outcome, (performance.now() - start) / 1_000);
-    if (prepared.persistedName !== undefined) metrics.recordPersistedOperation(prepared.persistedName);
-    return opened;
+    if (prepared.persistedName !== undefined) metrics.persisted.inc({ operation: prepared.persistedName });
+    if (opened instanceof WrittenResult) return new EncodedResponse(opened, { ...sizeOf(prepared), values: 0 });
+    return { updates: opened, points: prepared.points };
   }
 
   async function open({ client, operation, planned }: PreparedOperation) {
@@ -218,7 +197,42 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     return subscribeToGroup({ operation, planned, stream });
   }
 
-  return { prepare, admit, run, execute, subscribe };
+  /** The response with the errors of an operation that is not executed. */
+  function refuse(client: Client, errors: readonly GraphQLError[], prepared?: PreparedOperation): EncodedResponse {
+    const isOverRate = prepared !== undefined && errors.some(({ extensions }) => extensions['code'] === 'RATE_LIMITED');
+    const result = new WrittenResult(undefined, errors, isOverRate ? costExtension(prepared) : undefined);
+    return new EncodedResponse(result, { points: Math.max(client.account.paid, prepared?.points ?? 0), values: 0 });
+  }
+
+  /**
+   * Waits for the minimum height of the request, and takes all steps.
+   *
+   * @param check called before the operation is admitted, and returns why the transport refuses it
+   */
+  function respond(
+    sent: Entry,
+    client: Client,
+    check: (prepared: PreparedOperation) => GraphQLError | undefined = () => undefined,
+  ): MaybePromise<EncodedResponse | StartedSubscription> {
+    if (sent instanceof GraphQLError) return refuse(client, [sent]);
+    return inSpan(client.span, () =>
+      andThen(minimumHeights.reachSent(client.minHeight, MIN_HEIGHT_HEADER, client), (early) =>
+        andThen(early === undefined ? prepare(sent, client) : { errors: [early] }, (prepared) => {
+          if (prepared.errors !== undefined) return refuse(client, prepared.errors);
+          const refused = check(prepared) ?? admit(prepared);
+          if (refused !== undefined) return refuse(client, [refused], prepared);
+          return isSubscription(prepared) ? subscribe(prepared) : execute(prepared);
+        }),
+      ),
+    );
+  }
+
+  return { prepare, admit, execute, subscribe, refuse, respond };
+}
+
+/** Points for a response, and its values. */
+function sizeOf({ client, points, cost }: PreparedOperation) {
+  return { points: Math.max(client.account.paid, points), values: cost.values };
 }
 
 /** Points for reading a document. */

@@ -1,12 +1,9 @@
 import type { GraphQLError } from 'graphql';
-import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { OperationCost } from '../../graphql/cost.ts';
 import type { KnownOperation, Planned } from '../../graphql/execution/planner.ts';
-import type { WrittenResult } from '../../graphql/execution/written-result.ts';
-import type { Dependencies } from '../../loaders/dependencies.ts';
 import type { OperationSpan } from '../../tracing/tracing.ts';
+import type { Account } from '../clients/rate-limits.ts';
 import type { SentOperation } from '../requests/parameters.ts';
-import type { Account } from './account.ts';
 import type { HeightClient } from './minimum-heights.ts';
 
 /** The client of one operation, as its transport knows it. */
@@ -14,6 +11,8 @@ export type Client = HeightClient & {
   /** Shares the requests to upstreams fairly. Without an address, the operation counts as a client by itself. */
   readonly address: string | undefined;
   readonly account: Account;
+  /** The minimum height in the header of its request, unchecked; `undefined` if it was reached before. */
+  readonly minHeight?: unknown;
   /** Whether the result contains the cost. */
   readonly wantsCost: boolean;
   /** The id of the last event that the reader of an event stream received. */
@@ -46,16 +45,3 @@ export type Prepared = PreparedOperation | { readonly errors: readonly GraphQLEr
 export function isSubscription(prepared: Prepared): prepared is PreparedOperation {
   return prepared.errors === undefined && prepared.operation.definition.operation === 'subscription';
 }
-
-/** The result of a query. */
-export type Executed = {
-  readonly result: WrittenResult;
-  /** What the data depends on; `undefined` if it must not be cached. */
-  readonly dependencies?: Dependencies | undefined;
-  /** The beacon height that the data describes, if it depends on a head. */
-  readonly height?: BeaconHeight | undefined;
-  /** The name of the operation. */
-  readonly operationName?: string | undefined;
-  /** As in {@link PreparedOperation}. */
-  readonly persistedName?: string | undefined;
-};

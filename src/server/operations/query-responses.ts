@@ -1,8 +1,8 @@
 import type { GraphQLError } from 'graphql';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { OperationSpan } from '../../tracing/tracing.ts';
+import type { Account } from '../clients/rate-limits.ts';
 import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
-import type { Account } from './account.ts';
 import { EncodedResponse } from './encoded-response.ts';
 import { codesOf } from './log-details.ts';
 import type { DataVersion, ResponseCache } from './response-cache.ts';
@@ -31,16 +31,14 @@ type QueryTransport<Request extends QueryRequest, Other> = {
 };
 
 /** Creates the function that responds to requests on a transport. All transports share the responses. */
-export type RespondOver = <Request extends QueryRequest, Other>(
-  transport: QueryTransport<Request, Other>,
-) => (request: Request) => MaybePromise<Other>;
+export type RespondOver = ReturnType<typeof createQueryResponses>;
 
 /** What the responses need. */
 type QueryResponsesOptions = {
   readonly cache: ResponseCache;
   /** The version of the data that is served now. */
   readonly dataVersion: () => DataVersion;
-  readonly metrics: Pick<Metrics, 'recordResponseSource' | 'recordPersistedOperation'>;
+  readonly metrics: Pick<Metrics, 'responses' | 'persisted'>;
 };
 
 /** An execution in progress. It resolves to the response, or to something else if there is none to share. */
@@ -58,7 +56,7 @@ export function keyOf(text: string): string | undefined {
  * Creates the responses. A request is answered from the response cache, shares the execution of an equal request, or is
  * executed: on whatever transport the equal request came.
  */
-export function createQueryResponses({ cache, dataVersion, metrics }: QueryResponsesOptions): RespondOver {
+export function createQueryResponses({ cache, dataVersion, metrics }: QueryResponsesOptions) {
   /** Executions in progress, for requests with the same text (single flight). */
   const inFlight = new Map<string, Execution>();
 
@@ -69,17 +67,14 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
     execution.response.then(end, end);
   }
 
-  return ({ execute, send, refuse }) => {
-    type Request = Parameters<typeof execute>[0];
-    type Outcome = MaybePromise<ReturnType<typeof refuse>>;
-
-    function respond(request: Request): Outcome {
+  return <Request extends QueryRequest, Other>({ execute, send, refuse }: QueryTransport<Request, Other>) => {
+    function respond(request: Request): MaybePromise<Other> {
       const cached = request.key === undefined ? undefined : cache.get(request.key);
       return cached === undefined ? coalesce(request) : sendAgain(request, cached, 'cached');
     }
 
     /** Shares the execution of an equal request, if there is one. */
-    function coalesce(request: Request): Outcome {
+    function coalesce(request: Request): MaybePromise<Other> {
       // See `TextHash` for why a text is not looked up without need.
       const isShareable = request.key !== undefined && inFlight.size > 0;
       const execution = isShareable ? inFlight.get(request.key) : undefined;
@@ -93,7 +88,7 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
       );
     }
 
-    function executeNow(request: Request): Outcome {
+    function executeNow(request: Request): MaybePromise<Other> {
       const { key } = request;
       const version = dataVersion();
       const executing = execute(request);
@@ -107,17 +102,18 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
 
     /** Sends the response to an equal request, for the same number of points. */
     function sendAgain(request: Request, response: EncodedResponse, from: ResponseSource) {
-      const unpaid = request.account.charge(response.points);
+      const { points, operationName, persistedName } = response.facts;
+      const unpaid = request.account.charge(points);
       if (unpaid !== undefined) return refuse(request, unpaid);
-      request.span?.prepared('query', response.operationName, response.points);
-      if (response.persistedName !== undefined) metrics.recordPersistedOperation(response.persistedName);
+      request.span?.prepared('query', operationName, points);
+      if (persistedName !== undefined) metrics.persisted.inc({ operation: persistedName });
       return sendFrom(request, response, from);
     }
 
     function sendFrom(request: Request, response: EncodedResponse, from: ResponseSource) {
-      metrics.recordResponseSource(from);
+      metrics.responses.inc({ from });
       const sent = send(request, response, from);
-      request.span?.end({ from, height: response.height, codes: response.errors && codesOf(response.errors) });
+      request.span?.end({ from, height: response.facts.height, codes: response.errors && codesOf(response.errors) });
       return sent;
     }
 

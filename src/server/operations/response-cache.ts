@@ -106,9 +106,10 @@ export function createResponseCache({ maxBytes, dataVersion, now }: ResponseCach
       return response !== undefined && isFresh(response) ? response : undefined;
     },
     store(text, response, version) {
-      if (response.dependencies === undefined || dataVersion() !== version) return;
+      const { dependencies } = response.facts;
+      if (dependencies === undefined || dataVersion() !== version) return;
       // Most texts are requested only once. Storing their responses would make the next garbage collection longer.
-      if (!requested.get(hashOf(text)) || !response.dependencies.areCurrent(now())) return;
+      if (!requested.get(hashOf(text)) || !dependencies.areCurrent(now())) return;
       removeOld();
       responses.set(text, response);
     },
@@ -119,7 +120,7 @@ export function createResponseCache({ maxBytes, dataVersion, now }: ResponseCach
   };
 
   /** Order books expire at a time of their own, and the history changes between two versions of the data. */
-  function isFresh({ dependencies }: EncodedResponse): boolean {
+  function isFresh({ facts: { dependencies } }: EncodedResponse): boolean {
     if (dependencies === undefined) return false;
     // Most responses expire at no time of their own, so the clock need not be read.
     return dependencies.areCurrent(dependencies.expiresAt() === Number.POSITIVE_INFINITY ? 0 : now());

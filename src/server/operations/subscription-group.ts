@@ -1,17 +1,10 @@
 import type { Instant } from '../../domain/instant.ts';
 import type { Subscriber, Subscription } from '../../live/broadcast/broadcast.ts';
 import type { SourceStream } from '../../loaders/source-stream.ts';
-import type { EncodedUpdate } from './encoded-update.ts';
+import type { EncodedUpdate } from './encoded-response.ts';
 
 /** All subscribers of one operation. */
-export type SubscriptionGroup = {
-  /**
-   * Adds a member, which receives an update each time that it requests one. A slow member skips values (conflation).
-   *
-   * @param subscribe the source stream of this member, if it differs at its start from the group's
-   */
-  join(subscriber: Subscriber<EncodedUpdate>, subscribe?: SourceStream['subscribe']): Subscription;
-};
+export type SubscriptionGroup = ReturnType<typeof createSubscriptionGroup>;
 
 /** An update, and whether executing it again at some moment would give the same. */
 export type ExecutedUpdate = { readonly update: EncodedUpdate; areCurrent(now: Instant): boolean };
@@ -74,7 +67,7 @@ const CACHED_MS = 10_000;
  * update: it is executed once and encoded once. A member that skipped values gets an update of its own, or shares it with
  * members that skipped the same.
  */
-export function createSubscriptionGroup(options: SubscriptionGroupOptions): SubscriptionGroup {
+export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
   const { stream, execute, turn, onSent, onEmpty, now } = options;
   const isResumed = stream.resumesAfter !== undefined;
   let cached: readonly Execution[] = [];
@@ -178,7 +171,12 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions): Subs
   }
 
   return {
-    join(subscriber, subscribe = stream.subscribe) {
+    /**
+     * Adds a member, which receives an update each time that it requests one. A slow member skips values (conflation).
+     *
+     * @param subscribe the source stream of this member, if it differs at its start from the group's
+     */
+    join(subscriber: Subscriber<EncodedUpdate>, subscribe = stream.subscribe): Subscription {
       const member: Member = {
         subscriber,
         source: undefined,

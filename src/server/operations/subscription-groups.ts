@@ -11,7 +11,7 @@ import { createTurnLimit, type TakeTurn } from '../../live/broadcast/turn-limit.
 import type { SourceStream } from '../../loaders/source-stream.ts';
 import { inSpan, type Tracing } from '../../tracing/tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { type EncodedUpdate, encodeUpdate } from './encoded-update.ts';
+import { type EncodedUpdate, encodeUpdate } from './encoded-response.ts';
 import { codesOf } from './log-details.ts';
 import { createSubscriptionGroup, type SubscriptionGroup } from './subscription-group.ts';
 
@@ -78,7 +78,7 @@ export function createSubscriptionGroups(options: SubscriptionGroupsOptions): Su
       turn: sending.wait,
       onSent({ outcome, errors }) {
         metrics.recordOperation('update', outcome);
-        if (errors !== undefined) metrics.recordErrors(errors);
+        metrics.recordErrors(errors);
       },
       onEmpty: () => groups.get(key) === group && groups.delete(key),
       now: service.now,

@@ -26,14 +26,6 @@ import { placeError } from '../../graphql/errors.ts';
 import { tooDeep, tooManyComparisons } from './document-bounds.ts';
 import { overlappingFields } from './overlapping-fields.ts';
 
-/** Validates documents against one schema. */
-type Validation = {
-  /** Validates a document by all rules. */
-  validate(document: DocumentNode): readonly GraphQLError[];
-  /** The same in steps, each of which takes a fraction of the time. */
-  readonly steps: readonly ((document: DocumentNode) => readonly GraphQLError[])[];
-};
-
 /** Rules about the variables of a document. */
 const VARIABLE_RULES: readonly ValidationRule[] = [
   NoUndefinedVariablesRule,
@@ -45,16 +37,18 @@ const VARIABLE_RULES: readonly ValidationRule[] = [
 const STEPS = 6;
 
 /** Creates the validation: the rules of graphql-js, except for {@link overlappingFields} and {@link valuesOfCorrectType}. */
-export function createValidation(schema: GraphQLSchema): Validation {
+export function createValidation(schema: GraphQLSchema) {
   const rules = specifiedRules.map((rule) => OWN_RULES.get(rule) ?? rule);
   const size = Math.ceil(rules.length / STEPS);
   const steps = Array.from({ length: STEPS }, (_, index) => rules.slice(index * size, (index + 1) * size));
   // In a document without a dollar sign, they would visit each operation again, and find no variable.
   const rulesWithoutVariables = rules.filter((rule) => !VARIABLE_RULES.includes(rule));
   return {
-    validate: (document) =>
+    /** Validates a document by all rules. */
+    validate: (document: DocumentNode) =>
       validateBy(schema, document, textOf(document)?.includes('$') === false ? rulesWithoutVariables : rules),
-    steps: steps.map((step) => (document) => validateBy(schema, document, step)),
+    /** The same in steps, each of which takes a fraction of the time. */
+    steps: steps.map((step) => (document: DocumentNode) => validateBy(schema, document, step)),
   };
 }
 

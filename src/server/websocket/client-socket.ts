@@ -1,5 +1,5 @@
+import type { Duplex } from 'node:stream';
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
-import type { WebSocket as ProtocolSocket } from 'graphql-ws';
 import { WebSocket } from 'ws';
 
 /** Maximum size of the messages that wait for a client before nothing more is read from it. */
@@ -10,16 +10,12 @@ const HANDSHAKE_MS = 1_000;
 
 /** The websocket of a client. Its state is in fields and its listeners use `this`, because there can be many thousands. */
 export class ClientSocket extends WebSocket {
-  /** The same socket as graphql-ws knows it. */
-  connection: Connection | undefined = undefined;
+  /** When it was opened, in `performance.now()`. */
+  readonly openedAt = performance.now();
   /** The operations that are prepared or executed; `undefined` if there are none. */
   inProgress: Set<unknown> | undefined = undefined;
   /** The close code that was sent; `undefined` before that, and if the code has no frame. */
   sentCode: number | undefined = undefined;
-  /** In which part of each period it is pinged. */
-  part = 0;
-  /** Whether it has not answered the last ping yet. */
-  isUnanswered = false;
 
   /** Whether `close` was emitted. */
   get closed(): boolean {
@@ -32,11 +28,18 @@ export class ClientSocket extends WebSocket {
     super.close(code, reason);
   }
 
-  /** Pings the client, or terminates the websocket if its client has not answered the last ping. */
-  pingOrTerminate(): void {
-    if (this.isUnanswered) this.terminate();
-    else this.ping();
-    this.isUnanswered = true;
+  /** Pings the client in each period, and terminates the websocket if the client has not answered by the next ping. */
+  keepAlive(periodMs: number): void {
+    let isAnswered = true;
+    const timer = setInterval(() => {
+      if (isAnswered) this.ping();
+      else this.terminate();
+      isAnswered = false;
+    }, periodMs).unref();
+    this.on('pong', () => {
+      isAnswered = true;
+    });
+    this.on('close', () => clearInterval(timer));
   }
 
   /** Notes an operation that is prepared or executed, until it settles. @returns the operation */
@@ -72,47 +75,19 @@ export class ClientSocket extends WebSocket {
     }
   }
 
-  /** While a client sends operations without reading their results, nothing more is read from it: they would fill the memory. */
-  pauseIfFull(): void {
+  /** Resolves when everything that was sent is written; `undefined` if it is written already. @param wire the socket under this one */
+  untilWritten(wire: Duplex): Promise<void> | undefined {
+    if (wire.writableLength === 0 || this.readyState !== this.OPEN) return undefined;
+    // While a client sends operations without reading their results, nothing more is read from it: they would fill the memory.
     if (this.bufferedAmount > MAX_WAITING_BYTES) this.pause();
-  }
-
-  /** Reads again from a client for which few messages wait. */
-  resumeIfNotFull(): void {
-    if (this.isPaused && this.bufferedAmount <= MAX_WAITING_BYTES) this.resume();
-  }
-}
-
-/** A socket as graphql-ws requires it, with the callbacks of graphql-ws. */
-export class Connection implements ProtocolSocket {
-  readonly protocol: string;
-  onText: ((message: string) => Promise<void>) | undefined = undefined;
-  onClosed: ((code: number, reason: string) => Promise<void>) | undefined = undefined;
-  readonly #socket: ClientSocket;
-
-  constructor(socket: ClientSocket) {
-    this.#socket = socket;
-    this.protocol = socket.protocol;
-  }
-
-  /** Sends a message, and resolves when it was written, so that a slow client requests no more. */
-  send(text: string): Promise<void> {
-    const socket = this.#socket;
     return new Promise((resolve) => {
-      if (socket.readyState !== socket.OPEN) return resolve();
-      socket.send(text, () => {
-        socket.resumeIfNotFull();
+      // The callback of an empty write is called when all writes before it have finished.
+      wire.write(EMPTY, () => {
+        if (this.isPaused && this.bufferedAmount <= MAX_WAITING_BYTES) this.resume();
         resolve();
       });
-      socket.pauseIfFull();
     });
   }
-
-  close(code: number, reason: string): void {
-    this.#socket.close(code, reason);
-  }
-
-  onMessage(onText: Connection['onText']): void {
-    this.onText = onText;
-  }
 }
+
+const EMPTY = Buffer.alloc(0);

@@ -5,8 +5,10 @@ import { type AccessLog, msSince } from '../access-log.ts';
 import type { ClientAddresses, ClientIdentity } from '../clients/client-address.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
 import type { EncodedResponse } from '../operations/encoded-response.ts';
-import { type OperationLabel, summarizeErrors } from '../operations/log-details.ts';
+import { summarizeErrors } from '../operations/log-details.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
+import type { ClientSocket } from './client-socket.ts';
+import type { OpenOperation, ProtocolContext } from './protocol.ts';
 
 /** An operation on a websocket, as far as the log knows it. */
 export type LoggedOperation = {
@@ -16,33 +18,16 @@ export type LoggedOperation = {
   readonly payload: SubscribePayload;
 };
 
-/** The same, with when it was received, in `performance.now()`. */
-type ReceivedOperation = LoggedOperation & { readonly receivedAt: number };
+/** The same, as it was received. */
+type ReceivedOperation = LoggedOperation & {
+  readonly connection: ProtocolContext;
+  readonly opened: OpenOperation;
+  /** In `performance.now()`. */
+  readonly receivedAt: number;
+};
 
 /** Logs websockets and their operations. Its methods are called in this order. */
-export type WebSocketLog = {
-  /** An upgrade is refused. */
-  refused(identity: ClientIdentity, requestId: string, error: GraphQLError): void;
-  opened(identity: ClientIdentity, requestId: string): void;
-  /** An operation ends with an `error` message: it is refused, or a subscription that had started has failed. */
-  failed(operation: LoggedOperation, errors: readonly GraphQLError[], hadStarted: boolean): void;
-  /** An operation has a result. */
-  answered(operation: ReceivedOperation, response: EncodedResponse, from: ResponseSource): void;
-  /** A subscription has started. Its payload is released afterwards. @param cost the points that it costs */
-  started(operation: ReceivedOperation, cost: number): void;
-  /** A subscription was completed, by the client or by the gateway. */
-  completed(identity: ClientIdentity, id: string): void;
-  closed(identity: ClientIdentity, code: number | undefined): void;
-};
-
-/** An open websocket that is logged, with its subscriptions. */
-type OpenSocket = {
-  readonly requestId: string;
-  readonly openedAt: number;
-  readonly subscriptions: Map<string, OpenSubscription>;
-};
-
-type OpenSubscription = { readonly requestId: string; readonly label: OperationLabel; readonly receivedAt: number };
+export type WebSocketLog = ReturnType<typeof createWebSocketLog>;
 
 type WebSocketLogOptions = {
   readonly accessLog: AccessLog;
@@ -51,62 +36,65 @@ type WebSocketLogOptions = {
   readonly persisted: PersistedQueries;
 };
 
-/** Creates the log of websockets. If nothing is logged, it stores nothing. */
-export function createWebSocketLog({ accessLog, clients, log, persisted }: WebSocketLogOptions): WebSocketLog {
+/** Creates the log of websockets. */
+export function createWebSocketLog({ accessLog, clients, log, persisted }: WebSocketLogOptions) {
   const { labelOf } = persisted;
   const { isAll, onEvent } = accessLog;
   const level = isAll ? 'info' : 'debug';
-  const logsSockets = log.isLevelEnabled(level);
-  const open = new Map<ClientIdentity, OpenSocket>();
 
   return {
-    refused(identity, requestId, error) {
+    /** An upgrade is refused. */
+    refused(identity: ClientIdentity, requestId: string, error: GraphQLError): void {
       const status = (error.extensions['http'] as { status?: number } | undefined)?.status;
       const errors = summarizeErrors([error]);
       onEvent?.({ message: 'websocket refused', requestId, identity, errors, facts: { status } });
     },
-    opened(identity, requestId) {
-      if (!logsSockets) return;
-      open.set(identity, { requestId, openedAt: performance.now(), subscriptions: new Map() });
+    opened(identity: ClientIdentity, requestId: string): void {
       log[level]({ requestId, client: clients.of(identity) }, 'websocket opened');
     },
-    failed({ identity, requestId, id, payload }, graphQLErrors, hadStarted) {
+    /** An operation ends with an `error` message: it is refused, or a subscription that had started, `opened`, has failed. */
+    failed(
+      { identity, requestId, payload }: LoggedOperation,
+      graphQLErrors: readonly GraphQLError[],
+      opened?: OpenOperation,
+    ): void {
       if (onEvent === undefined) return;
       const errors = summarizeErrors(graphQLErrors);
       // The payload of a subscription that had started is released.
-      const label = hadStarted ? open.get(identity)?.subscriptions.get(id)?.label : labelOf(payload);
-      const message = hadStarted ? 'websocket subscription failed' : 'websocket operation refused';
+      const label = opened === undefined ? labelOf(payload) : opened.logged?.label;
+      const message = opened === undefined ? 'websocket operation refused' : 'websocket subscription failed';
       onEvent({ message, requestId, identity, ...(label && { label }), errors });
     },
-    answered({ identity, requestId, payload, receivedAt }, { accessDetails: details, bytes }, from) {
-      const isOpen = isAll && open.has(identity);
-      if (onEvent === undefined || !(isOpen || details.errors?.isNotable)) return;
+    /** An operation has a result. */
+    answered(
+      operation: ReceivedOperation,
+      { accessDetails: details, bytes }: EncodedResponse,
+      from: ResponseSource,
+    ): void {
+      const { connection, identity, requestId, payload, receivedAt } = operation;
+      const isLogged = isAll && !connection.extra.socket.closed;
+      if (onEvent === undefined || !(isLogged || details.errors?.isNotable)) return;
       const event = { requestId, identity, label: labelOf(payload), ...details };
       const facts = { bytes, ms: msSince(receivedAt) };
-      if (isOpen) onEvent({ ...event, message: 'websocket operation', from, facts });
+      if (isLogged) onEvent({ ...event, message: 'websocket operation', from, facts });
       else onEvent({ ...event, message: 'websocket operation failed' });
     },
-    started({ identity, requestId, id, payload, receivedAt }, cost) {
-      const subscriptions = open.get(identity)?.subscriptions;
-      if (!isAll || subscriptions === undefined) return;
+    /** A subscription has started. Its payload is released afterwards. @param cost the points that it costs */
+    started(operation: ReceivedOperation, cost: number): void {
+      const { connection, opened, identity, requestId, payload, receivedAt } = operation;
+      if (!isAll || connection.extra.socket.closed) return;
       const label = labelOf(payload);
-      subscriptions.set(id, { requestId, label, receivedAt });
+      opened.logged = { requestId, label, receivedAt };
       onEvent?.({ message: 'websocket subscription started', requestId, identity, label, cost });
     },
-    completed(identity, id) {
-      const subscriptions = open.get(identity)?.subscriptions;
-      const subscription = subscriptions?.get(id);
-      if (subscription === undefined) return;
-      subscriptions?.delete(id);
-      const { receivedAt, ...named } = subscription;
+    /** A subscription was completed, by the client or by the gateway. */
+    completed(identity: ClientIdentity, opened: OpenOperation | undefined): void {
+      if (opened?.logged === undefined) return;
+      const { receivedAt, ...named } = opened.logged;
       const facts = { ms: msSince(receivedAt) };
       onEvent?.({ message: 'websocket subscription ended', identity, ...named, facts });
     },
-    closed(identity, code) {
-      const socket = open.get(identity);
-      if (socket === undefined) return;
-      open.delete(identity);
-      const { requestId, openedAt } = socket;
+    closed(identity: ClientIdentity, requestId: string, { openedAt }: ClientSocket, code: number): void {
       const bytes = identity.socket.bytesWritten;
       const line = { requestId, client: clients.of(identity), code, bytes, ms: msSince(openedAt) };
       log[level](line, 'websocket closed');

@@ -1,15 +1,12 @@
 import { type ExecutionArgs, GraphQLError } from 'graphql';
 import type { SubscribePayload } from 'graphql-ws';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
-import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Limits } from '../../graphql/limits.ts';
 import { schema } from '../../graphql/schema.ts';
-import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import { inSpan } from '../../tracing/tracing.ts';
+import { Account } from '../clients/rate-limits.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
-import { Account } from '../operations/account.ts';
-import { type EncodedResponse, encodeResponse } from '../operations/encoded-response.ts';
-import type { EncodedUpdate } from '../operations/encoded-update.ts';
+import { EncodedResponse } from '../operations/encoded-response.ts';
 import { codesOf } from '../operations/log-details.ts';
 import { isSubscription, type Prepared, type PreparedOperation } from '../operations/prepared-operation.ts';
 import type { QueryRequest } from '../operations/query-responses.ts';
@@ -25,7 +22,7 @@ import {
   type ProtocolContext,
   type ProtocolOptions,
 } from './protocol.ts';
-import { type Receiver, sendErrors, sendResult, untilWritten } from './sending.ts';
+import { type Receiver, sendErrors, sendResult, sendUpdates } from './sending.ts';
 
 /** An operation on a websocket. */
 type SocketOperation = QueryRequest &
@@ -35,12 +32,6 @@ type SocketOperation = QueryRequest &
     /** In `performance.now()`. */
     readonly receivedAt: number;
   };
-
-/** A subscription that has started, as graphql-ws hands it from `onSubscribe` to `subscribe`. */
-export type SubscriptionArgs = ExecutionArgs & {
-  readonly updates: Subscribe<EncodedUpdate>;
-  readonly receiver: Receiver;
-};
 
 /** What operations need. */
 export type SocketOperationsOptions = TransportOptions & {
@@ -61,7 +52,7 @@ const OVER = [new GraphQLError('The result was sent.')];
  * need the data of a result as an object, and encode it again.
  */
 export function createSocketOperations(options: SocketOperationsOptions): NonNullable<ProtocolOptions['onSubscribe']> {
-  const { pipeline, minimumHeights, limits, clients, rates, metrics, requestIds, log, maskError, tracing } = options;
+  const { pipeline, minimumHeights, limits, clients, rates, metrics, requestIds, log, tracing } = options;
   const { maxSubscriptionsPerConnection, maxValuesPerConnection } = limits;
   const batch = createWriteBatch();
   const respond = options.respondOver<SocketOperation, Outcome>({ execute, send, refuse: (_, error) => [error] });
@@ -81,7 +72,7 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     const key = keyOfPayload(payload);
     const receivedAt = performance.now();
     const span = tracing?.startOperation('websocket', requestId, identity.headers, receivedAt);
-    const opened = { id, payload, values: 0, hasStarted: false };
+    const opened = { id, payload, values: 0, hasStarted: false, logged: undefined };
     const operation = { connection, opened, identity, requestId, id, payload, receivedAt, key, account, span };
 
     // Spreading would allocate room for sixteen more entries.
@@ -95,7 +86,7 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
       if (args !== undefined) return args;
     }
     // The operation stays open until its result is written, for the limits of open operations.
-    await untilWritten(receiverOf(operation));
+    await socket.untilWritten(identity.socket);
     await closeOperation(connection, id, payload);
     delete connection.subscriptions[id];
     return OVER;
@@ -104,7 +95,7 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
   function refuse(operation: SocketOperation, errors: readonly GraphQLError[]): void {
     operation.span?.end({ codes: codesOf(errors) });
     if (!isOpen(operation.connection, operation)) return;
-    log.failed(operation, errors, false);
+    log.failed(operation, errors);
     metrics.recordErrors(errors);
     sendErrors(receiverOf(operation), errors);
   }
@@ -139,20 +130,15 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     if (prepared.errors !== undefined) return [...prepared.errors];
     const refusal = pipeline.admit(prepared);
     if (refusal?.extensions['code'] === 'RATE_LIMITED') return [refusal];
-    const values = refusal === undefined ? prepared.cost.values : 0;
-    const excess = addToOpen(operation, values);
+    const excess = addToOpen(operation, refusal === undefined ? prepared.cost.values : 0);
     if (excess !== undefined) return [excess];
-    if (refusal === undefined && isSubscription(prepared)) return prepared;
-    const executing =
-      refusal === undefined ? pipeline.execute(prepared) : { result: new WrittenResult(undefined, [refusal]) };
-    return andThen(executing, (executed) =>
-      encodeResponse(executed, Math.max(operation.account.paid, prepared.points), values, maskError),
-    );
+    if (refusal !== undefined) return pipeline.refuse(prepared.client, [refusal], prepared);
+    return isSubscription(prepared) ? prepared : pipeline.execute(prepared);
   }
 
   function send(operation: SocketOperation, response: EncodedResponse, from: ResponseSource): Outcome {
     // The values of an executed query were added before.
-    const excess = from === 'executed' ? undefined : addToOpen(operation, response.values);
+    const excess = from === 'executed' ? undefined : addToOpen(operation, response.facts.values);
     if (excess !== undefined) {
       operation.span?.end({ codes: codesOf([excess]) });
       return [excess];
@@ -160,29 +146,30 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     log.answered(operation, response, from);
     // The client may have completed the operation.
     if (isOpen(operation.connection, operation)) {
-      if (response.errors !== undefined) metrics.recordErrors(response.errors);
+      metrics.recordErrors(response.errors);
       sendResult(receiverOf(operation), response, batch);
     }
     return SENT;
   }
 
-  /** Starts a subscription; `undefined` if it has failed and its errors were sent, or if the client has completed it. */
-  async function start(operation: SocketOperation, prepared: PreparedOperation): Promise<SubscriptionArgs | undefined> {
+  /** Starts a subscription, whose updates are sent by the root value; `undefined` if it has failed and its errors were sent, or if the client has completed it. */
+  async function start(operation: SocketOperation, prepared: PreparedOperation): Promise<ExecutionArgs | undefined> {
     const { requestId, payload, span } = operation;
-    const updates = await requestIds.run(requestId, () => inSpan(span, () => pipeline.subscribe(prepared)));
-    span?.end({ codes: updates instanceof WrittenResult ? codesOf(updates.errors) : [] });
-    if (updates instanceof WrittenResult) {
-      send(operation, encodeResponse({ result: updates }, 0, 0, maskError), 'executed');
+    const started = await requestIds.run(requestId, () => inSpan(span, () => pipeline.subscribe(prepared)));
+    span?.end({ codes: started instanceof EncodedResponse ? codesOf(started.errors) : [] });
+    if (started instanceof EncodedResponse) {
+      send(operation, started, 'executed');
       return undefined;
     }
     if (!isOpen(operation.connection, operation)) return undefined;
     operation.opened.hasStarted = true;
-    log.started(operation, prepared.points);
     const { document } = prepared.operation;
     const operationName = payload.operationName || null;
-    const unused = { rootValue: undefined, contextValue: undefined };
+    log.started(operation, started.points);
     releasePayload(payload);
-    return { schema, document, operationName, ...unused, updates, receiver: receiverOf(operation) };
+    // graphql-ws references the arguments until the subscription ends, so they contain nothing that only its start needs.
+    const rootValue = sendUpdates(started.updates, receiverOf(operation));
+    return { schema, document, operationName, rootValue, contextValue: undefined };
   }
 
   /** Adds the values of an operation to those of the open operations of its websocket. @returns why there are too many */

@@ -8,12 +8,14 @@ import {
   type ServerOptions,
   type SubscribePayload,
 } from 'graphql-ws';
-import type { RawData, Server, WebSocket } from 'ws';
+import type { Server } from 'ws';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { ClientIdentity } from '../clients/client-address.ts';
+import type { OperationLabel } from '../operations/log-details.ts';
 import { keyOf } from '../operations/query-responses.ts';
 import { isRecord, namesDocument, orError, readJson, readOperation } from '../requests/parameters.ts';
-import { type ClientSocket, Connection } from './client-socket.ts';
+import type { ClientSocket } from './client-socket.ts';
 
 /** What graphql-ws passes on with each operation of a connection. */
 type ConnectionExtra = {
@@ -33,6 +35,8 @@ export type OpenOperation = {
   values: number;
   /** Whether it is a subscription that has started, for which nothing is executed any more once it is completed. */
   hasStarted: boolean;
+  /** What the access log says when it ends, if it has started and is logged. */
+  logged: { readonly requestId: string; readonly label: OperationLabel; readonly receivedAt: number } | undefined;
 };
 
 /** A websocket in the callbacks of graphql-ws. */
@@ -45,6 +49,11 @@ export type ProtocolOptions = ServerOptions<Record<string, unknown> | undefined,
   /** Called with internal errors, but not with violations of the protocol. */
   readonly internal: (error: unknown) => void;
 };
+
+/** The operation that graphql-ws knows by its payload. */
+export function openOperationOf({ extra }: ProtocolContext, payload: SubscribePayload): OpenOperation | undefined {
+  return extra.open.find((each) => each.payload === payload);
+}
 
 /** Whether an operation is not completed. */
 export function isOpen(
@@ -69,9 +78,6 @@ export async function closeOperation(
   if (isReused) await new Promise(() => {});
 }
 
-/** In how many parts the websockets are pinged, so that thousands of pings are not sent at once. */
-const PARTS = 16;
-
 /**
  * Runs the protocol graphql-transport-ws on every websocket of a server.
  *
@@ -81,44 +87,35 @@ const PARTS = 16;
 export function runProtocol(server: Server<typeof ClientSocket>, options: ProtocolOptions): void {
   const { keepAliveMs, internal } = options;
   const protocol = makeServer(options);
-  let part = 0;
-  // One timer for all websockets: a timer for each would take as much memory as a subscription.
-  const timer = setInterval(() => {
-    part = (part + 1) % PARTS;
-    for (const socket of server.clients) if (socket.part === part) socket.pingOrTerminate();
-  }, keepAliveMs / PARTS).unref();
-  server.on('close', () => clearInterval(timer));
   server.options.handleProtocols = handleProtocols;
 
   server.on('connection', (socket: ClientSocket, identity: ClientIdentity) => {
-    const connection = new Connection(socket);
-    socket.connection = connection;
+    let onText: ((text: string) => Promise<void>) | undefined;
+    const connection = {
+      protocol: socket.protocol,
+      // Resolves when the message was written, so that a slow client requests no more.
+      send(text: string): MaybePromise<void> {
+        if (socket.readyState === socket.OPEN) socket.send(text);
+        return socket.untilWritten(identity.socket);
+      },
+      close: (code: number, reason: string) => socket.close(code, reason),
+      onMessage(listener: typeof onText) {
+        onText = listener;
+      },
+    };
+    const onClosed = protocol.opened(connection, { socket, identity, minHeight: undefined, open: [] });
     // After an error, `ws` closes the websocket itself, with the right code: 1009 for a message that is too large.
-    socket.on('error', ignore).on('message', onMessageOf).on('pong', onPongOf).on('close', onCloseOf);
-    socket.part = part;
-    connection.onClosed = protocol.opened(connection, { socket, identity, minHeight: undefined, open: [] });
+    socket.on('error', () => {});
+    socket.on('message', (message: Buffer, isBinary) => {
+      // `ws` checks text frames, and closes with 1007 itself.
+      if (isBinary && !isUtf8(message)) socket.close(CloseCode.BadRequest, 'Invalid message received');
+      else onText?.(parseMessage(message)).catch((error) => fail(socket, error));
+    });
+    socket.on('close', (code, reason) => onClosed(code, String(reason)).catch(internal));
+    socket.keepAlive(keepAliveMs);
   });
 
-  // One function for all websockets, and `on` instead of `once`, which would create a wrapper for each.
-  function onMessageOf(this: WebSocket, message: RawData, isBinary: boolean): void {
-    const { connection } = this as ClientSocket;
-    // `ws` checks text frames, and closes with 1007 itself.
-    if (isBinary && !isUtf8(message as Buffer)) {
-      this.close(CloseCode.BadRequest, 'Invalid message received');
-      return;
-    }
-    connection?.onText?.(parseMessage(message as Buffer)).catch((error) => fail(this, error));
-  }
-
-  function onPongOf(this: WebSocket): void {
-    (this as ClientSocket).isUnanswered = false;
-  }
-
-  function onCloseOf(this: WebSocket, code: number, reason: Buffer): void {
-    (this as ClientSocket).connection?.onClosed?.(code, String(reason)).catch(internal);
-  }
-
-  function fail(socket: WebSocket, error: unknown): void {
+  function fail(socket: ClientSocket, error: unknown): void {
     // A message that only servers send. graphql-ws throws for it. In the protocol it is 4400.
     if (error instanceof Error && error.message.startsWith('Unexpected message of type')) {
       socket.close(CloseCode.BadRequest, 'Unexpected message received');
@@ -128,8 +125,6 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
     }
   }
 }
-
-function ignore(): void {}
 
 /**
  * The key of the response to a payload that could be the body of a plain HTTP request: its JSON, with a character for each byte.

@@ -2,8 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { GraphQLError } from 'graphql';
 import { toBytes, withoutHttp } from '../../graphql/execution/written-result.ts';
 import type { Subscribe, Subscriber, Subscription } from '../../live/broadcast/broadcast.ts';
-import type { EncodedResponse } from '../operations/encoded-response.ts';
-import type { EncodedUpdate } from '../operations/encoded-update.ts';
+import type { EncodedResponse, EncodedUpdate } from '../operations/encoded-response.ts';
 import type { WriteBatch } from '../requests/write-batch.ts';
 import type { ClientSocket } from './client-socket.ts';
 
@@ -32,19 +31,6 @@ export function nextMessage(id: string, json: readonly (string | Buffer)[]): Buf
 
 /** A message of bytes is sent as text. */
 const TEXT = { binary: false };
-
-/** Resolves when everything that was sent is written; `undefined` if it is written already. */
-export function untilWritten({ socket, wire }: Receiver): Promise<void> | undefined {
-  if (wire.writableLength === 0 || socket.readyState !== socket.OPEN) return undefined;
-  socket.pauseIfFull();
-  return new Promise((resolve) => {
-    // The callback of an empty write is called when all writes before it have finished.
-    wire.write(EMPTY, () => {
-      socket.resumeIfNotFull();
-      resolve();
-    });
-  });
-}
 
 /** Where the results of an operation are sent: its websocket, the TCP or TLS socket under it, and the id of the operation. */
 export type Receiver = { readonly socket: ClientSocket; readonly wire: Duplex; readonly id: string };

@@ -8,44 +8,28 @@ import { WebSocketServer } from 'ws';
 import { TRACE_CONTEXT_HEADERS } from '../../tracing/tracing.ts';
 import { type ClientIdentity, FORWARDED_FOR_HEADER } from '../clients/client-address.ts';
 import { isAllowedOrigin, originNotAllowed } from '../clients/origins.ts';
-import { Account } from '../operations/account.ts';
+import { Account } from '../clients/rate-limits.ts';
 import { readMinimumHeight } from '../operations/minimum-heights.ts';
 import { stagger } from '../requests/closing.ts';
 import { MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
 import { REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
 import { toHttpText } from '../requests/refusal.ts';
 import { ClientSocket } from './client-socket.ts';
-import {
-  createSocketOperations,
-  requestIdOf,
-  type SocketOperationsOptions,
-  type SubscriptionArgs,
-} from './operations.ts';
-import { closeOperation, type ProtocolContext, runProtocol } from './protocol.ts';
-import { sendErrors, sendUpdates, untilWritten } from './sending.ts';
+import { createSocketOperations, requestIdOf, type SocketOperationsOptions } from './operations.ts';
+import { closeOperation, openOperationOf, type ProtocolContext, runProtocol } from './protocol.ts';
+import { sendErrors } from './sending.ts';
 
 /** The open websockets. */
-export type WebSocketTransport = {
-  /** Whether no websocket is open. */
-  isUnused(): boolean;
-  /** Opens a websocket, or refuses it with an HTTP response. */
-  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /**
-   * Closes all websockets with 1001, one by one within the window. Each is closed when its queries are answered, at most about
-   * the timeout later.
-   */
-  close(windowMs: number, timeoutMs: number): Promise<void>;
-  /** Terminates all websockets at once. */
-  terminate(): void;
-};
+export type WebSocketTransport = ReturnType<typeof createWebSocketTransport>;
 
 /** Accepts websockets. graphql-ws implements the protocol. Every operation takes the same steps as over HTTP. */
-export function createWebSocketTransport(options: SocketOperationsOptions): WebSocketTransport {
+export function createWebSocketTransport(options: SocketOperationsOptions) {
   const { rates, connections, limits, metrics, requestIds, corsOrigins, keepAliveMs } = options;
   const { isSandbox, log, internal } = options;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxBodyBytes, WebSocket: ClientSocket });
   if (isSandbox) sockets.on('headers', (headers) => headers.push(SANDBOX_HEADER.join(': ')));
 
+  /** Opens a websocket, or refuses it with an HTTP response. */
   function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const requestId = requestIds.of(request);
     const identity = toIdentity(request, requestId);
@@ -55,7 +39,7 @@ export function createWebSocketTransport(options: SocketOperationsOptions): WebS
       return;
     }
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      metrics.addWebSockets(1);
+      metrics.webSockets.inc();
       log.opened(identity, requestId);
       sockets.emit('connection', webSocket, identity);
     });
@@ -82,21 +66,21 @@ export function createWebSocketTransport(options: SocketOperationsOptions): WebS
   runProtocol(sockets, {
     onConnect: noteMinimumHeight,
     onSubscribe: createSocketOperations(options),
-    subscribe: (args) => subscribe(args as SubscriptionArgs),
+    subscribe: ({ rootValue }) => rootValue as AsyncIterableIterator<never>,
     keepAliveMs,
     internal,
     onComplete(connection, id, payload) {
-      log.completed(connection.extra.identity, id);
+      log.completed(connection.extra.identity, openOperationOf(connection, payload));
       return closeOperation(connection, id, payload);
     },
     async onError(connection, id, payload, errors) {
       const { identity, socket } = connection.extra;
-      log.failed({ identity, requestId: requestIdOf(id, requestIds.of(identity)), id, payload }, errors, true);
-      log.completed(identity, id);
+      const opened = openOperationOf(connection, payload);
+      log.failed({ identity, requestId: requestIdOf(id, requestIds.of(identity)), id, payload }, errors, opened);
+      log.completed(identity, opened);
       metrics.recordErrors(errors);
-      const receiver = { socket, wire: identity.socket, id };
-      sendErrors(receiver, errors);
-      await untilWritten(receiver);
+      sendErrors({ socket, wire: identity.socket, id }, errors);
+      await socket.untilWritten(identity.socket);
       await closeOperation(connection, id, payload);
       delete connection.subscriptions[id];
       // graphql-ws would send the errors again, and remove a newer operation that has the id once they are written.
@@ -105,16 +89,21 @@ export function createWebSocketTransport(options: SocketOperationsOptions): WebS
     onClose({ extra: { identity, socket } }, receivedCode = 1006) {
       // The code that ended the connection: after a frame that cannot be read, `ws` reads no answer to its own.
       const code = socket.sentCode ?? receivedCode;
-      metrics.addWebSockets(-1);
+      metrics.webSockets.dec();
       metrics.recordWebSocketClose(code);
-      log.closed(identity, code);
+      log.closed(identity, requestIds.of(identity), socket, code);
     },
   });
 
   return {
+    /** Whether no websocket is open. */
     isUnused: () => sockets.clients.size === 0,
     handleUpgrade,
-    async close(windowMs, timeoutMs) {
+    /**
+     * Closes all websockets with 1001, one by one within the window. Each is closed when its queries are answered, at most about
+     * the timeout later.
+     */
+    async close(windowMs: number, timeoutMs: number): Promise<void> {
       const closed = once(sockets, 'close');
       const end = performance.now() + windowMs;
       const closeAll = (some: Iterable<ClientSocket>, withinMs: number) =>
@@ -126,7 +115,8 @@ export function createWebSocketTransport(options: SocketOperationsOptions): WebS
       sockets.close();
       await closed;
     },
-    terminate() {
+    /** Terminates all websockets at once. */
+    terminate(): void {
       for (const webSocket of sockets.clients) webSocket.terminate();
     },
   };
@@ -148,13 +138,6 @@ function noteMinimumHeight({ extra, connectionParams = {} }: ProtocolContext): b
   const upgraded = readMinimumHeight(extra.identity.headers[MIN_HEIGHT_HEADER], MIN_HEIGHT_HEADER);
   extra.minHeight = Math.max(sent ?? 0, Number(upgraded ?? 0)) || undefined;
   return true;
-}
-
-/** Sends the updates of a subscription that has started. graphql-ws references the arguments until it ends. */
-function subscribe(args: SubscriptionArgs): AsyncIterableIterator<never> {
-  const { updates, receiver } = args;
-  Object.assign(args, { updates: undefined });
-  return sendUpdates(updates, receiver);
 }
 
 const KEPT_HEADERS = [FORWARDED_FOR_HEADER, MIN_HEIGHT_HEADER, ...TRACE_CONTEXT_HEADERS];

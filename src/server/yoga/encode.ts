@@ -1,10 +1,14 @@
 import type { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
-import { hasData, type JsonText, toBytes, toWholeText, WrittenResult } from '../../graphql/execution/written-result.ts';
+import { type JsonText, toBytes, toWholeText } from '../../graphql/execution/written-result.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { EncodedUpdate } from '../operations/encoded-update.ts';
-import { type ArrayResults, highestHeight, type RequestResult, toJsonArray } from '../operations/request-results.ts';
+import {
+  EncodedResponse,
+  type EncodedUpdate,
+  refusedResponse,
+  type StartedSubscription,
+} from '../operations/encoded-response.ts';
 import { EVENT_STREAM_HEADERS, toEventStream } from '../requests/event-stream.ts';
 import { HEIGHT_HEADER, METHODS } from '../requests/headers.ts';
 import { type Accepted, EVENT_STREAM, MULTIPART, type ResponseType } from '../requests/media-types.ts';
@@ -26,36 +30,25 @@ type EncodeOptions = {
 };
 
 /**
- * Encodes the result of a request, or those of an array: as JSON in the media type that the handler of plain requests would
- * choose, as server-sent events, or as one part. Yoga's own event streams execute updates ahead of a slow reader.
+ * Encodes the result of a request: as JSON in the media type that the handler of plain requests would choose, as server-sent
+ * events, or as one part. Yoga's own event streams execute updates ahead of a slow reader.
  */
-export function encode(all: RequestResult | ArrayResults, options: EncodeOptions): Encoded {
+export function encode(result: EncodedResponse | StartedSubscription, options: EncodeOptions): Encoded {
   const { accepted, isGet, open, recordErrors } = options;
   const { json, events, multipart } = accepted;
-  const type = json ?? (multipart ? MULTIPART : events ? EVENT_STREAM : 'application/json');
-  if (isList(all)) {
-    for (const { result } of all) recordErrors(result.errors ?? []);
-    return withHeight(encodeAs(type, toJsonArray(all)), highestHeight(all));
+  if (!(result instanceof EncodedResponse)) {
+    if (events) return { status: 200, headers: EVENT_STREAM_HEADERS, body: open(result.updates) };
+    return encode(refusedResponse(noEventStream(multipart)), options);
   }
-  const { result, height } = all;
-  if (!(result instanceof WrittenResult)) {
-    if (events) return { status: 200, headers: EVENT_STREAM_HEADERS, body: open(result) };
-    return encode(failed(noEventStream(multipart)), options);
-  }
-  const { errors = [] } = result;
+  const { body, errors, facts } = result;
   recordErrors(errors);
-  if (json !== undefined || !isGet || !isFinal(result))
-    return withHeight(encodeAs(type, result.toJson(), errors), height);
-  const encoded = encodeAs('application/json', result.toJson(), errors);
+  const type = json ?? (multipart ? MULTIPART : events ? EVENT_STREAM : 'application/json');
+  if (json !== undefined || !isGet || !isFinal(result)) return withHeight(encodeAs(type, body, errors), facts.height);
+  const encoded = encodeAs('application/json', body, errors);
   return encoded.status === 200 ? { ...encoded, status: 400 } : encoded;
 }
 
-/** The result of a request that is refused. */
-export function failed(...errors: readonly GraphQLError[]): RequestResult {
-  return { result: new WrittenResult(undefined, errors), points: 0 };
-}
-
-/** A result, or the results of an array, in that media type, with the status of its errors. */
+/** A result in that media type, with the status of its errors. */
 function encodeAs(type: ResponseType, json: JsonText, errors: readonly GraphQLError[] = []): Encoded {
   const { status, headers: all } = statusOf(errors, type === MULTIPART ? 'application/graphql-response+json' : type);
   const headers = all['allow'] === undefined ? all : { ...all, allow: METHODS };
@@ -79,17 +72,12 @@ function withHeight(encoded: Encoded, height: number | undefined): Encoded {
   return { ...encoded, headers: { ...encoded.headers, [HEIGHT_HEADER]: String(height) } };
 }
 
-function isList(all: RequestResult | ArrayResults): all is ArrayResults {
-  return Array.isArray(all);
-}
-
 /**
  * Whether the same operation can never succeed. An EventSource connects again after every stream that ends. It gives up only
  * at a status such as 400. A client that sends POST reads the errors from the stream, as in graphql-sse.
  */
-function isFinal(result: WrittenResult): boolean {
-  const { errors = [] } = result;
-  return !hasData(result) && errors.length > 0 && !errors.some(isTemporary);
+function isFinal({ hasData, errors = [] }: EncodedResponse): boolean {
+  return !hasData && errors.length > 0 && !errors.some(isTemporary);
 }
 
 /** Whether an error is of an upstream, of the gateway or of this moment. */

@@ -3,12 +3,18 @@ import type { Readable } from 'node:stream';
 import { GraphQLError } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
+import { Account } from '../clients/rate-limits.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { Account } from '../operations/account.ts';
-import type { EncodedUpdate } from '../operations/encoded-update.ts';
-import { type AccessDetails, summarizeErrors } from '../operations/log-details.ts';
+import type { RespondToArray } from '../operations/array-response.ts';
+import {
+  EncodedResponse,
+  type EncodedUpdate,
+  refusedResponse,
+  type StartedSubscription,
+} from '../operations/encoded-response.ts';
+import { type AccessDetails, codesOf, summarizeErrors } from '../operations/log-details.ts';
+import type { Pipeline } from '../operations/pipeline.ts';
 import type { Client } from '../operations/prepared-operation.ts';
-import { type ArrayResults, accessOf, type RequestResult, type RequestResults } from '../operations/request-results.ts';
 import { createEventStream, type EventStreamOptions } from '../requests/event-stream.ts';
 import { COST_HEADER, LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER } from '../requests/headers.ts';
 import type { HttpExchange } from '../requests/http-exchange.ts';
@@ -16,7 +22,7 @@ import { type BodyKind, createNegotiation, readContentType } from '../requests/m
 import { decodeBody, type Entry, readEntries, readJson, readOperation, readUrl } from '../requests/parameters.ts';
 import { badRequest, compressed, notAcceptable, notReadable } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
-import { encode, failed } from './encode.ts';
+import { encode } from './encode.ts';
 
 /** What the HTTP server passes to Yoga with a request. A request of `gateway.fetch` has none. */
 export type ServerContext = { readonly served?: ServedRequest };
@@ -31,8 +37,9 @@ type ServedRequest = Omit<HttpExchange, 'endpoint' | 'sentBefore'> & {
 /** What the plugin needs. */
 export type UseOperationsOptions = EventStreamOptions &
   Pick<TransportOptions, 'clients' | 'rates' | 'persisted' | 'tracing'> & {
+    readonly pipeline: Pick<Pipeline, 'respond'>;
+    readonly respondToArray: RespondToArray;
     readonly metrics: Pick<Metrics, 'recordErrors'>;
-    readonly results: RequestResults;
     readonly maxOperationsPerRequest: number;
     /** Called with each event stream that has no HTTP response. */
     readonly trackStream: (stream: Readable) => void;
@@ -52,10 +59,10 @@ class SentParams implements GraphQLParams {
   }
 }
 
-/** The result of a request, or those of an array, as Yoga hands them on from the handler to the encoder. */
+/** The result of a request, as Yoga hands it on from the handler to the encoder. */
 type Results = {
   readonly errors: readonly GraphQLError[];
-  readonly all?: RequestResult | ArrayResults;
+  readonly all?: EncodedResponse | StartedSubscription;
   readonly access?: AccessDetails;
 };
 
@@ -64,7 +71,7 @@ type Results = {
  * execution and encoding. Bodies are JSON or GraphQL in UTF-8: forms are refused, because no GraphQL client sends them.
  */
 export function useOperations(options: UseOperationsOptions): Plugin<object, ServerContext> {
-  const { results, persisted, clients, rates, tracing, maxOperationsPerRequest, metrics } = options;
+  const { pipeline, respondToArray, persisted, clients, rates, tracing, maxOperationsPerRequest, metrics } = options;
   const { trackStream } = options;
   const accepted = createNegotiation();
 
@@ -81,17 +88,23 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
       connection: served?.response,
       receivedAt: served?.startedAt,
       account: new Account(rates, served?.request, 'http', index === 0 ? served?.paid : 0),
+      minHeight: headers.get(MIN_HEIGHT_HEADER),
       wantsCost: headers.get(COST_HEADER) === '1',
       lastEventId: headers.get(LAST_EVENT_ID_HEADER),
       span: tracing?.startOperation('http', served?.id, Object.fromEntries(headers), served?.startedAt),
     });
-    const minimum = headers.get(MIN_HEIGHT_HEADER);
-    const all = isList(sent)
-      ? await results.array(sent, clientAt, minimum)
-      : await results.one(sent, clientAt(0), minimum);
     const [first] = [sent].flat();
     const label = first === undefined || first instanceof GraphQLError ? {} : persisted.labelOf(first);
-    return { errors: [], all, access: { label, ...accessOf([all].flat()) } };
+    if (isList(sent)) {
+      const { response, access } = await respondToArray(sent, clientAt);
+      return { errors: [], all: response, access: { label, ...access } };
+    }
+    const client = clientAt(0);
+    const result = await pipeline.respond(sent, client);
+    const isResponse = result instanceof EncodedResponse;
+    client.span?.end({ codes: isResponse ? codesOf(result.errors) : [] });
+    const access = { label, ...(isResponse ? result.accessDetails : { cost: result.points }) };
+    return { errors: [], all: result, access };
   }
 
   function open(updates: Subscribe<EncodedUpdate>, { signal }: Request, response?: ServerResponse): Readable {
@@ -127,7 +140,7 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
     onResultProcess({ request, result, setResultProcessor, serverContext: { served } }) {
       const { errors = [], all, access = { errors: summarizeErrors(errors) } } = result as Partial<Results>;
       const isHead = served?.request.method === 'HEAD';
-      const { status, headers, body } = encode(all ?? failed(...errors), {
+      const { status, headers, body } = encode(all ?? refusedResponse(...errors), {
         accepted: accepted(request.headers.get('accept')),
         isGet: request.method === 'GET',
         open: (updates) => (isHead ? '' : open(updates, request, served?.response)),

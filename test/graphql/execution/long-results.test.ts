@@ -1,8 +1,7 @@
 import { buildSchema, execute, GraphQLError, parse } from 'graphql';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
-import { EncodedResponse } from '../../../src/server/operations/encoded-response.ts';
-import { encodeUpdate } from '../../../src/server/operations/encoded-update.ts';
+import { EncodedResponse, encodeUpdate } from '../../../src/server/operations/encoded-response.ts';
 import { nextMessage } from '../../../src/server/websocket/sending.ts';
 import { executePlanned } from '../../support/executions.ts';
 import { repeat } from '../../support/operations.ts';
@@ -45,7 +44,7 @@ describe.each(Object.entries(OPERATIONS))('a long result, written in many slices
     const result = await executePlanned(operation);
     expect(result.toText()).toBe(expected);
 
-    const { body, bytes } = new EncodedResponse({ result, dependencies: undefined }, 1, 1);
+    const { body, bytes } = new EncodedResponse(result);
     expect(body.length).toBeGreaterThan(1);
     const sent = Buffer.concat(body.map((piece) => Buffer.from(piece as Buffer)));
     expect(sent.toString()).toBe(expected);

@@ -11,9 +11,9 @@ import { createGraphqlHandler } from '../../../src/server/http/graphql-handler.t
 import { createOpenResponses } from '../../../src/server/http/open-responses.ts';
 import { createResponseWriter } from '../../../src/server/http/response-writer.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
+import { EncodedResponse } from '../../../src/server/operations/encoded-response.ts';
 import { createPersistedQueries } from '../../../src/server/operations/persisted-queries.ts';
 import type { Pipeline } from '../../../src/server/operations/pipeline.ts';
-import type { Executed, PreparedOperation } from '../../../src/server/operations/prepared-operation.ts';
 import { createQueryResponses } from '../../../src/server/operations/query-responses.ts';
 import { createResponseCache, type ResponseCache } from '../../../src/server/operations/response-cache.ts';
 import { createRequestIds } from '../../../src/server/requests/http-exchange.ts';
@@ -23,16 +23,11 @@ const opened: (() => Promise<unknown>)[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((close) => close())));
 
 /** The handler with a pipeline whose results the test chooses. */
-async function serveHandler(run: () => Promise<Executed>, broken: Partial<ResponseCache> = {}) {
+async function serveHandler(respond: () => Promise<EncodedResponse>, broken: Partial<ResponseCache> = {}) {
   const logged: unknown[] = [];
   const loggedFor: unknown[] = [];
   const dataVersion = () => logged;
-  const prepared = {
-    operation: { definition: { operation: 'query' } },
-    cost: { values: 1 },
-    points: 1,
-  } as PreparedOperation;
-  const pipeline = { prepare: () => prepared, run } as unknown as Pipeline;
+  const pipeline = { respond } as unknown as Pipeline;
   const metrics = createMetrics('test');
   const requestIds = createRequestIds();
   const cache = {
@@ -138,7 +133,7 @@ test('a response that cannot be sent is a 500, is logged, and delays no other', 
     const result = results.shift() ?? expect.unreachable();
     if (results.length === 0) allCame.resolve();
     await allCame.promise;
-    return { result, dependencies: undefined };
+    return new EncodedResponse(result);
   });
   const responses = await Promise.all(
     ['{ a: beaconHeight }', '{ b: beaconHeight }', '{ c: beaconHeight }'].map((query) => ask(query)),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
-import { type EncodedUpdate, encodeUpdate } from '../../../src/server/operations/encoded-update.ts';
+import { type EncodedUpdate, encodeUpdate } from '../../../src/server/operations/encoded-response.ts';
 import { nextMessage } from '../../../src/server/websocket/sending.ts';
 
 const messageOf = (id: string, text: string) => `{"id":${JSON.stringify(id)},"type":"next","payload":${text}}`;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Account } from '../../../src/server/operations/account.ts';
+import { Account } from '../../../src/server/clients/rate-limits.ts';
 import { createPersistedQueries } from '../../../src/server/operations/persisted-queries.ts';
 import type { Client } from '../../../src/server/operations/prepared-operation.ts';
 import type { SentOperation } from '../../../src/server/requests/parameters.ts';

@@ -23,8 +23,8 @@ function publish(): void {
   dataVersion = {};
 }
 
-function responseWith(dependencies: EncodedResponse['dependencies'], bytes = 10): EncodedResponse {
-  const response = new EncodedResponse({ result: new WrittenResult('1'), dependencies }, 1, 1);
+function responseWith(dependencies: EncodedResponse['facts']['dependencies'], bytes = 10): EncodedResponse {
+  const response = new EncodedResponse(new WrittenResult('1'), { points: 1, values: 1, dependencies });
   return Object.assign(response, { body: [Buffer.alloc(bytes)], bytes });
 }
 

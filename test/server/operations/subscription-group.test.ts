@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
 import { createBroadcast } from '../../../src/live/broadcast/broadcast.ts';
-import { encodeUpdate } from '../../../src/server/operations/encoded-update.ts';
+import { encodeUpdate } from '../../../src/server/operations/encoded-response.ts';
 import { createSubscriptionGroup, type ExecutedUpdate } from '../../../src/server/operations/subscription-group.ts';
 import { toAsyncValues } from '../../support/async-values.ts';
 

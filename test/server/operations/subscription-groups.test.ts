@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
-import type { EncodedUpdate } from '../../../src/server/operations/encoded-update.ts';
+import type { EncodedUpdate } from '../../../src/server/operations/encoded-response.ts';
 import { type AsyncValues, toAsyncValues } from '../../support/async-values.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../../support/gateway.ts';
 import { sample } from '../../support/metrics.ts';
@@ -20,9 +20,9 @@ async function openGroups(options?: TestGatewayOptions) {
   async function join(query: string, variables = {}): Promise<AsyncValues<EncodedUpdate>> {
     const prepared = await pipeline.prepare({ query, variables }, testClient());
     if (prepared.errors !== undefined) throw new Error(JSON.stringify(prepared.errors));
-    const updates = await pipeline.subscribe(prepared);
-    if (typeof updates !== 'function') throw new Error(JSON.stringify(updates));
-    return toAsyncValues(updates);
+    const started = await pipeline.subscribe(prepared);
+    if (!('updates' in started)) throw new Error(JSON.stringify(started));
+    return toAsyncValues(started.updates);
   }
   const joinMany = (count: number, query: string, variables?: object) =>
     Promise.all(Array.from({ length: count }, () => join(query, variables)));

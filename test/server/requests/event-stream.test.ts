@@ -3,7 +3,7 @@ import { type Readable, Writable } from 'node:stream';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Subscribe, Subscriber } from '../../../src/live/broadcast/broadcast.ts';
-import type { EncodedUpdate } from '../../../src/server/operations/encoded-update.ts';
+import type { EncodedUpdate } from '../../../src/server/operations/encoded-response.ts';
 import { createEventStream, toEventStream } from '../../../src/server/requests/event-stream.ts';
 
 function streamOf(updates: Subscribe<EncodedUpdate>, keepAliveMs = 60_000): Readable {

@@ -7,7 +7,7 @@ import { WrittenResult } from '../../../src/graphql/execution/written-result.ts'
 import { EncodedResponse } from '../../../src/server/operations/encoded-response.ts';
 import { ClientSocket } from '../../../src/server/websocket/client-socket.ts';
 import { type ProtocolOptions, runProtocol } from '../../../src/server/websocket/protocol.ts';
-import { sendResult, untilWritten } from '../../../src/server/websocket/sending.ts';
+import { sendResult } from '../../../src/server/websocket/sending.ts';
 import { nextMessage, openSocket } from '../../support/transports.ts';
 import { until } from '../../support/until.ts';
 
@@ -45,14 +45,14 @@ test('nothing more is read from a client that sends without reading, and everyth
 
 test('nothing more is read from a client that does not read its results, whose operations stay open until they are written', async () => {
   const result = new WrittenResult(`"${'x'.repeat(2 ** 20)}"`);
-  const response = new EncodedResponse({ result, dependencies: undefined }, 0, 0);
+  const response = new EncodedResponse(result);
   const open: number[] = [];
   const { server, url } = await serve({
     async onSubscribe({ extra: { socket, identity }, subscriptions }, id) {
       const receiver = { socket, wire: identity.socket, id };
       sendResult(receiver, response, (send) => send());
       open.push(Object.keys(subscriptions).length);
-      await untilWritten(receiver);
+      await socket.untilWritten(identity.socket);
       delete subscriptions[id];
       return [new GraphQLError('The result was sent.')];
     },

@@ -273,7 +273,7 @@ describe('an id that a client uses again after `complete`', () => {
   });
 
   test('gets the updates of the new subscription, if the old one failed and its error is not written yet', async () => {
-    const sockets = vi.spyOn(ClientSocket.prototype, 'resumeIfNotFull');
+    const sockets = vi.spyOn(ClientSocket.prototype, 'untilWritten');
     onTestFinished(() => sockets.mockRestore());
     const { socket, received, sandbox, app } = await serveSlowly();
     const { orderBooks, divergences, head } = app.service.sources;

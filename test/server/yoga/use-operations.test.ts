@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createErrorMask } from '../../../src/graphql/errors.ts';
 import type { Subscribe } from '../../../src/live/broadcast/broadcast.ts';
 import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
-import type { EncodedUpdate } from '../../../src/server/operations/encoded-update.ts';
+import type { EncodedUpdate } from '../../../src/server/operations/encoded-response.ts';
 import { createPersistedQueries } from '../../../src/server/operations/persisted-queries.ts';
 import { type ServerContext, useOperations } from '../../../src/server/yoga/use-operations.ts';
 import { serveGatewayForTest } from '../../support/served-gateway.ts';
@@ -44,7 +44,8 @@ test('a reader that waits for an event receives a comment in each keep-alive per
 function createTestYoga(updates: Subscribe<EncodedUpdate>, internal: (error: unknown) => void) {
   const schema = createSchema({ typeDefs: 'type Query { none: Boolean }' });
   const plugin = useOperations({
-    results: { one: async () => ({ result: updates, points: 1 }), array: () => expect.unreachable() },
+    pipeline: { respond: () => ({ updates, points: 1 }) },
+    respondToArray: () => expect.unreachable(),
     persisted: createPersistedQueries({ documents: new Map(), isOnly: false }),
     clients: createClientAddresses([]),
     rates: undefined,

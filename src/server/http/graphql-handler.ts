@@ -70,7 +70,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     if (sent instanceof GraphQLError) return refuse(plain, sent);
     const { events, multipart } = accepted(plain.exchange.request.headers.accept);
     const check = (prepared: PreparedOperation) =>
-      isSubscription(prepared) && !events ? noEventStream(multipart) : undefined;
+      isSubscription(prepared) && !events ? (pipeline.admit(prepared) ?? noEventStream(multipart)) : undefined;
     return requestIds.run(plain.exchange.id, () =>
       andThen(pipeline.respond(sent, clientOf(plain), check), (result) =>
         result instanceof EncodedResponse ? result : stream(plain, result),

@@ -220,8 +220,13 @@ describe('a node that does not send blocks', () => {
       expect(value?.errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
         [['trades', 'trades'], code],
       ]);
-      expect(await ask('{ service { head { beaconHeight stale } } }')).toEqual({
-        data: { service: { head: { beaconHeight: sandbox.chain.tip.height, stale: false } } },
+      expect(await ask('{ service { head { beaconHeight stale } upstreams { upstream healthy } } }')).toEqual({
+        data: {
+          service: {
+            head: { beaconHeight: sandbox.chain.tip.height, stale: false },
+            upstreams: expect.arrayContaining([{ upstream: 'NODE', healthy: true }]),
+          },
+        },
       });
       if (block === 0) await advance();
     }

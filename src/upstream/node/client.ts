@@ -1,7 +1,7 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeParams, ExchangeState } from '../../domain/exchange.ts';
-import { UpstreamBadStatusError, UpstreamRpcError } from '../../errors.ts';
+import { UpstreamBadStatusError } from '../../errors.ts';
 import type { Circuit } from '../circuit.ts';
 import type { HealthRecord } from '../health.ts';
 import type { HttpClient } from '../http.ts';
@@ -140,7 +140,8 @@ export function createNodeClient(options: NodeClientOptions) {
   }
 
   /**
-   * The block of a height. Calls for new blocks come before it. That the node refuses it is an answer and no failure.
+   * The block of a height. Calls for new blocks come before it. Other calls show whether the node is healthy: without blocks, only
+   * trades are unknown.
    *
    * @param received gets the number of bytes of each part of the response that arrives, without compression
    * @throws UpstreamRpcError for a height that the node does not have
@@ -152,7 +153,7 @@ export function createNodeClient(options: NodeClientOptions) {
   ): Promise<BeaconBlock> {
     const reader: Call<BeaconBlock>['reader'] = (_, anyResultOf) => createBlockReader(anyResultOf, received);
     const call = { method: 'retrievebeaconblockbyheight', params: [height], reader, signal } as const;
-    return pass(call, true, (error) => !(error instanceof UpstreamRpcError) && isUnknownMethod(error) === false);
+    return pass(call, true, () => false);
   }
 
   return {

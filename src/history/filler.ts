@@ -68,6 +68,8 @@ export function createFiller<T>(options: FillerOptions<T>) {
   /** How often heights failed, until they were left out for long enough. */
   const failures = new LRUCache<BeaconHeight, number>({ max: MAX_LEFT_OUT, ttl: LEFT_OUT_FOR_MS });
   let tip: Tip | undefined;
+  /** What was read and is not recorded yet. If the database fails, it is not read from the node again. */
+  let unrecorded: T[] = [];
   let pruned: { readonly height: BeaconHeight; readonly until: number } | undefined;
   let isWorking = false;
   let isReading = false;
@@ -91,6 +93,7 @@ export function createFiller<T>(options: FillerOptions<T>) {
     while (tip !== undefined && !isOver()) {
       const current = tip;
       try {
+        await recordAll(current);
         const heights = await lookForMissing(current);
         if (heights.length === 0 && tip === current) return;
         if (heights.length === 0) continue;
@@ -122,7 +125,6 @@ export function createFiller<T>(options: FillerOptions<T>) {
 
   /** Reads and records heights, as long as it may. @returns how long it waits then: 0 if it has read one */
   async function readAll(heights: readonly BeaconHeight[], current: Tip): Promise<number> {
-    const values: T[] = [];
     let failure: PromiseRejectedResult | undefined;
     let pauseMs = 0;
     let at = 0;
@@ -134,13 +136,19 @@ export function createFiller<T>(options: FillerOptions<T>) {
       const results = await Promise.allSettled(some.map((height) => readOne(height, current)));
       for (const result of results)
         if (result.status === 'rejected') failure ??= result;
-        else values.push(...result.value);
+        else unrecorded.push(...result.value);
       if (rate.pauseMs > 0) await sleep(Math.max(rate.pauseMs, performance.now() - begunAt));
       else await nextTurn();
     }
-    for (const height of await record(values, current)) noteFailure(height);
+    await recordAll(current);
     if (failure !== undefined) throw failure.reason;
     return at > 0 ? 0 : pauseMs;
+  }
+
+  async function recordAll(current: Tip): Promise<void> {
+    if (unrecorded.length === 0) return;
+    for (const height of await record(unrecorded, current)) noteFailure(height);
+    unrecorded = [];
   }
 
   /** @returns nothing for a height that is pruned @throws if another read of the height can succeed soon */

@@ -153,7 +153,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     const leftOut = await use(() => store.record(blocks));
     if (leftOut.length > 0) {
       watcher.leftOut(leftOut);
-      doubtBelow = Math.max(...leftOut) + 1;
+      doubtBelow = Math.max(doubtBelow ?? 0, ...leftOut.map((height) => height + 1));
     }
     await database.look();
     return leftOut;

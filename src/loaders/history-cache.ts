@@ -9,7 +9,7 @@ import type { RecordedTrade } from '../history/trade-store.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { Bulkhead, QueuedCall } from '../upstream/bulkhead.ts';
 import type { Requester } from '../upstream/fair-queue.ts';
-import type { VolumesOfWindow } from './known-trades.ts';
+import type { ReadHistory, VolumesOfWindow } from './known-trades.ts';
 
 /** A recorded height, as the newest one at some moment. */
 type BlockAtMoment = {
@@ -132,18 +132,22 @@ export function createHistoryCache(
     return { value, isSettled: value !== undefined };
   }
 
-  /** Creates the function that returns what was read at a head, or reads it: the first time, and after trades have been recorded. */
+  /**
+   * Creates the function that returns what was read at a head, or reads it: the first time, and after trades have been recorded. The
+   * read of the database is in the queue for each operation that waits for it. `read` must begin it at once.
+   */
   function cacheAtHeads<V>() {
-    type Known = { readonly head: Head; readonly version: number; value: MaybePromise<V> };
+    type Known = { readonly head: Head; readonly version: number; value: MaybePromise<V>; call?: QueuedCall<unknown> };
     const known = new LRUCache<string, Known>({ max: MAX_READS_AT_HEADS });
 
-    return (head: Head, hours: number, read: () => Promise<V>): MaybePromise<V> => {
-      const key = `${hours} ${head.beaconHeight} ${head.hash}`;
-      const version = history.tradesVersion();
-      const found = known.get(key);
-      if (found?.head === head && found.version === version) return found.value;
-      const reading = read();
-      const started: Known = { head, version, value: reading };
+    function start(key: string, head: Head, read: (readHistory: ReadHistory) => Promise<V>): Known {
+      const started = { head, version: history.tradesVersion(), value: undefined as MaybePromise<V> } as Known;
+      const reading = read((operation) => {
+        const call = queue.queue(operation);
+        started.call = call;
+        return call.response;
+      });
+      started.value = reading;
       known.set(key, started);
       reading.then(
         (value) => {
@@ -155,7 +159,20 @@ export function createHistoryCache(
           reads += 1;
         },
       );
-      return reading;
+      return started;
+    }
+
+    return (
+      head: Head,
+      hours: number,
+      requester: Requester,
+      read: (readHistory: ReadHistory) => Promise<V>,
+    ): MaybePromise<V> => {
+      const key = `${hours} ${head.beaconHeight} ${head.hash}`;
+      const found = known.get(key);
+      const isCurrent = found?.head === head && found.version === history.tradesVersion();
+      const { value, call } = isCurrent ? found : start(key, head, read);
+      return value instanceof Promise && call !== undefined ? call.wait(requester).then(() => value) : value;
     };
   }
 

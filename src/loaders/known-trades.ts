@@ -22,9 +22,18 @@ type BlockInMemory = TradedHeight & { readonly trades: readonly RecordedTrade[] 
 /** A result of the database, and the blocks in memory, ascending, that it does not contain. */
 export type KnownTrades<T> = BesideMemory<T> & { readonly blocks: readonly BlockInMemory[] };
 
+/** Reads the database. @throws HistoryUnavailableError */
+export type ReadHistory = <T>(operation: () => Promise<T>) => Promise<T>;
+
+type KnownTradesOptions = {
+  readonly isNeeded?: (block: TradedHeight) => boolean;
+  readonly isNewestNeeded?: boolean;
+  readonly read?: ReadHistory;
+};
+
 /** Creates the function that reads known trades for one response. */
 export function createKnownTrades(
-  view: { headsOf(pool: PoolPair): readonly Head[]; read<T>(operation: () => Promise<T>): Promise<T> },
+  view: { headsOf(pool: PoolPair): readonly Head[]; readonly read: ReadHistory },
   trades: Pick<HeadTrades, 'of'>,
 ) {
   /**
@@ -34,18 +43,19 @@ export function createKnownTrades(
    * @param query reads the database, for the heights that are in memory from this one on
    * @param options.isNeeded selects the blocks in memory
    * @param options.isNewestNeeded whether the block at the height of the pool must be known; true by default
+   * @param options.read reads the database; by default when it is the turn of the operation
    * @throws HistoryUnavailableError, UpstreamError if the trades of a block that must be known cannot be read
    */
   return async <T>(
     pool: PoolPair,
     query: (memoryFrom: BeaconHeight) => Promise<BesideMemory<T>>,
-    options: { readonly isNeeded?: (block: TradedHeight) => boolean; readonly isNewestNeeded?: boolean } = {},
+    options: KnownTradesOptions = {},
   ): Promise<KnownTrades<T>> => {
-    const { isNeeded = () => true, isNewestNeeded = true } = options;
+    const { isNeeded = () => true, isNewestNeeded = true, read = view.read } = options;
     // Before the database is read: it says which of them it contains.
     const heads = linked(view.headsOf(pool));
     const memoryFrom = heads[0]?.beaconHeight ?? pool.beaconHeight + 1;
-    const found = await view.read(() => query(memoryFrom));
+    const found = await read(() => query(memoryFrom));
     const rest = heads.filter((head) => !found.recorded.has(head.beaconHeight) && isNeeded(head));
     const blocks = rest.map(async (head): Promise<BlockInMemory> => {
       const { beaconHeight, time } = head;

@@ -8,7 +8,7 @@ import { BadUserInputError, HeightNotAvailableError } from '../errors.ts';
 import type { RecordedTrade, TradeName, TradePlace, TradesQuery } from '../history/trade-store.ts';
 import { readPageSize, requireAtLeast, requireWithin } from './arguments.ts';
 import { createPoolBatches, type HistoryView } from './history-view.ts';
-import { NO_VOLUME, toVolumes, type VolumesOfWindow } from './known-trades.ts';
+import { NO_VOLUME, type ReadHistory, toVolumes, type VolumesOfWindow } from './known-trades.ts';
 import { type ChangeArguments, DEFAULT_HOURS, HOUR_MS } from './price-changes.ts';
 
 /** A trade through a pool, and the pool at the height that the response describes, or that the client has named. */
@@ -65,6 +65,7 @@ export function createPoolTradeLoader(view: HistoryView) {
     pools: readonly PoolPair[],
     { last, before, from, to }: Omit<TradesSelection, 'sells'>,
     sells?: PoolTrade['sells'],
+    readHistory: ReadHistory = read,
   ): Promise<ReadonlyMap<string, readonly RecordedTrade[]>> {
     const [pool] = pools;
     if (pool === undefined) return new Map();
@@ -74,6 +75,7 @@ export function createPoolTradeLoader(view: HistoryView) {
       pool,
       (memoryFrom) => history.trades({ poolIds, upTo, memoryFrom, last, before, from, to, sells }),
       {
+        read: readHistory,
         isNeeded: ({ beaconHeight, time }) =>
           beaconHeight <= (before?.beaconHeight ?? upTo) &&
           time >= (from ?? 0) &&
@@ -94,12 +96,18 @@ export function createPoolTradeLoader(view: HistoryView) {
     return found;
   }
 
-  async function readVolumes(poolIds: readonly string[], pool: PoolPair, hours: number) {
+  async function readVolumes(
+    poolIds: readonly string[],
+    pool: PoolPair,
+    hours: number,
+    readHistory: ReadHistory = read,
+  ) {
     const upTo = pool.beaconHeight;
     const end = view.timeOf(pool);
     if (end === undefined) return undefined;
     const after = end - hours * HOUR_MS;
-    const known = await readKnownTrades(pool, (memoryFrom) => history.volumes({ poolIds, after, upTo, memoryFrom }));
+    const query = (memoryFrom: BeaconHeight) => history.volumes({ poolIds, after, upTo, memoryFrom });
+    const known = await readKnownTrades(pool, query, { read: readHistory });
     return toVolumes(known, { after, upTo });
   }
 
@@ -144,7 +152,9 @@ export function createPoolTradeLoader(view: HistoryView) {
       const version = history.tradesVersion();
       const head = view.headAt(pool);
       const found = head
-        ? cache.volumesAt(head, hours, () => readVolumes(head.exchange.directory.ids, pool, hours))
+        ? cache.volumesAt(head, hours, options.requester, (readHistory) =>
+            readVolumes(head.exchange.directory.ids, pool, hours, readHistory),
+          )
         : loadVolume(pool, hours);
       return andThen(found, (window) => {
         if (!window?.isComplete) versions.trades.depend(version);
@@ -160,10 +170,10 @@ export function createPoolTradeLoader(view: HistoryView) {
       versions.trades.depend();
       const head = view.headAt(pool);
       if (head === undefined) return loadTrades(pool, { last: 1 }).then(([trade]) => trade);
-      const found = cache.lastTradesAt(head, 0, async () => {
+      const found = cache.lastTradesAt(head, 0, options.requester, async (readHistory) => {
         const { exchange } = head;
         const pools = exchange.directory.ids.map((_, place) => poolPairAt(exchange, place));
-        const trades = await readTrades(pools, { last: 1 });
+        const trades = await readTrades(pools, { last: 1 }, undefined, readHistory);
         return new Map([...trades].flatMap(([id, [trade]]) => (trade === undefined ? [] : [[id, trade]])));
       });
       return andThen(found, (trades) => trades.get(poolPairId(pool)));

@@ -43,8 +43,8 @@ export function createBulkhead({ busy, maxConcurrent, maxQueued, maxWaitMs }: Bu
 
   function prepare<T>(call: () => Promise<T>): QueuedCall<T> {
     const { promise: response, resolve, reject } = Promise.withResolvers<T>();
-    // The end of another operation's call may begin it.
-    const callInContext = AsyncLocalStorage.bind(call);
+    // The end of another operation's call may begin it. A response that is cached refers to neither the call nor its context.
+    let callInContext: typeof call | undefined = AsyncLocalStorage.bind(call);
     const timers = new Set<NodeJS.Timeout>();
     /** Whether the call has begun or was refused. */
     let isDecided = false;
@@ -58,7 +58,8 @@ export function createBulkhead({ busy, maxConcurrent, maxQueued, maxWaitMs }: Bu
       begin() {
         decide();
         underWay += 1;
-        callInContext().then(resolve, reject).finally(end);
+        callInContext?.().then(resolve, reject).finally(end);
+        callInContext = undefined;
       },
       refuse() {
         decide();

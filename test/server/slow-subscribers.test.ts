@@ -9,6 +9,9 @@ const PRICES = `subscription { prices { beaconHeight poolPairs {
   id key price exactPrice inversePrice spotPrice token1PoolValue token2PoolValue token1 { id } token2 { id }
 } } }`;
 
+/** A client that does not read does not answer pings: on a busy machine, its connection would be closed before it reads again. */
+const config = { keepAliveMs: 600_000 };
+
 /** Heights that a subscriber skips before it reads again. */
 const SKIPPED = 10;
 
@@ -22,7 +25,7 @@ async function makeBlocks(gateway: TestGateway, url: URL): Promise<number> {
 }
 
 test('a websocket that is not read skips heights, and nothing queues for it', async () => {
-  const gateway = await startGatewayForTest({ sandbox: { pools: 900, sharesPerPool: 1, history: 5 } });
+  const gateway = await startGatewayForTest({ config, sandbox: { pools: 900, sharesPerPool: 1, history: 5 } });
   const url = new URL(await gateway.app.listen(0, '127.0.0.1'));
   const socket = new WebSocket(url.href.replace('http', 'ws'), 'graphql-transport-ws');
   const heights: number[] = [];
@@ -59,7 +62,7 @@ async function figure(url: URL, name: string): Promise<number> {
 }
 
 test('the gateway holds one update for a stalled event stream', async () => {
-  const gateway = await startGatewayForTest({ sandbox: { pools: 400, sharesPerPool: 1, history: 5 } });
+  const gateway = await startGatewayForTest({ config, sandbox: { pools: 400, sharesPerPool: 1, history: 5 } });
   const url = new URL(await gateway.app.listen(0, '127.0.0.1'));
   const socket = connectSocket(Number(url.port), url.hostname);
   const query = encodeURIComponent(PRICES);
@@ -83,7 +86,7 @@ test('the gateway holds one update for a stalled event stream', async () => {
 });
 
 test('an event stream that is not read skips heights, and nothing queues for it', async () => {
-  const gateway = await startGatewayForTest({ sandbox: { pools: 900, sharesPerPool: 1, history: 5 } });
+  const gateway = await startGatewayForTest({ config, sandbox: { pools: 900, sharesPerPool: 1, history: 5 } });
   const url = new URL(await gateway.app.listen(0, '127.0.0.1'));
   const socket = connectSocket(Number(url.port), url.hostname);
   const query = encodeURIComponent(PRICES);

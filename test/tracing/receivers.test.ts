@@ -131,7 +131,7 @@ test.each<[OtlpProtocol, string, string, () => Promise<OtlpReceiver>]>([
   ['grpc', 'never responds', 'gRPC status CANCELLED: Cancelled on client', () => startGrpcReceiver(() => {})],
 ])(
   'a receiver of %s that %s changes no answer, is one line of the log, and delays the end by a second at most',
-  async (otelExporterOtlpProtocol, _, error, start) => {
+  async (otelExporterOtlpProtocol, how, error, start) => {
     const receiver = await start();
     const otelExporterOtlpHeaders = { 'x-api-key': 'a-secret-key' };
     const gateway = await serveTraced({ otelExporterOtlpProtocol, otelExporterOtlpHeaders, stopWindowMs: 0 }, receiver);
@@ -144,7 +144,10 @@ test.each<[OtlpProtocol, string, string, () => Promise<OtlpReceiver>]>([
     expect(performance.now() - startedAt).toBeLessThan(120_000);
     const warnings = () => gateway.lines.filter(({ level, msg }) => level === WARN && msg.startsWith('spans are lost'));
     await expect.poll(warnings).toHaveLength(1);
-    expect(warnings()).toMatchObject([{ receiver: receiver.url.host, spans: expect.any(Number), error }]);
+    // On a busy machine, more batches wait for a receiver that never responds than the gateway sends at once.
+    const errors = how === 'never responds' ? [error, 'it is too slow'] : [error];
+    const spans = expect.any(Number);
+    expect(warnings()).toMatchObject([{ receiver: receiver.url.host, spans, error: expect.toBeOneOf(errors) }]);
     expect(JSON.stringify(gateway.lines)).not.toContain('a-secret-key');
     // None is sent again.
     const sent = receiver.spans().map(({ spanId }) => spanId);

@@ -73,7 +73,7 @@ export function createPollSchedule(pollMs: number) {
     const isDue = pushedMeanwhile !== undefined && isNews(pushedMeanwhile);
     pushedMeanwhile = undefined;
     if (isDue) return 0;
-    if (awaited === undefined || awaited.height <= (served?.beaconHeight ?? 0)) return undefined;
+    if (awaited === undefined || !isNews(awaited)) return undefined;
     const pauseMs = AGAIN_MS[awaited.polls];
     awaited.polls += 1;
     return pauseMs !== undefined && takePoll() ? Math.min(pauseMs, pollMs) : pollMs;

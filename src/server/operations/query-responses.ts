@@ -52,6 +52,11 @@ export function keyOf(text: string): string | undefined {
   return text.length <= MAX_KEY_LENGTH ? text : undefined;
 }
 
+/** Whether an error is one of the client's share of a queue, which others may not have used up. */
+function isOfClient({ extensions: { code } }: GraphQLError): boolean {
+  return code === 'UPSTREAM_BUSY' || code === 'HISTORY_UNAVAILABLE';
+}
+
 /**
  * Creates the responses. A request is answered from the response cache, shares the execution of an equal request, or is
  * executed: on whatever transport the equal request came.
@@ -80,12 +85,12 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
       const execution = isShareable ? inFlight.get(request.key) : undefined;
       // An execution that started before the last publication may use data that is no longer current.
       if (execution?.version !== dataVersion()) return executeNow(request);
-      return execution.response.then((shared) =>
-        // The other client may have no points left, or its operation may be a subscription.
-        shared instanceof EncodedResponse && shared.isExecuted
-          ? sendAgain(request, shared, 'coalesced')
-          : executeNow(request),
-      );
+      return execution.response.then((shared) => {
+        // It is a subscription, or has an error of its client alone.
+        if (!(shared instanceof EncodedResponse) || shared.errors?.some(isOfClient)) return executeNow(request);
+        // The other client may have no points left, or may have left. Of those that waited for it, one executes the operation now.
+        return shared.isExecuted ? sendAgain(request, shared, 'coalesced') : coalesce(request);
+      });
     }
 
     function executeNow(request: Request): MaybePromise<Other> {

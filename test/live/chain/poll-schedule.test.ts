@@ -100,6 +100,14 @@ describe('a frame', () => {
     expect(intervalMs()).toBe(10_000);
   });
 
+  test('of a block in the place of the served one polls again too', () => {
+    const { push, intervalMs, serve } = schedule();
+    push.received(block(100, 'b'));
+    expect(intervalMs()).toBeLessThan(1_000);
+    serve(100, 'b');
+    expect(intervalMs()).toBe(10_000);
+  });
+
   test('polls no more once its block is served', () => {
     const { push, intervalMs, serve } = schedule();
     push.received(block(101));

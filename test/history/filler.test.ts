@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { createFiller, QUICK } from '../../src/history/filler.ts';
+import { HistoryDatabaseError } from '../../src/history/store.ts';
+import { headOf } from '../live/chain/heads.ts';
+
+test('what was read is recorded once the database can be written again, and not read again', async () => {
+  const read: number[] = [];
+  const attempts: (readonly number[])[] = [];
+  const recorded = Promise.withResolvers<void>();
+  const filler = createFiller<number>({
+    missing: async () => [9, 8, 7].filter((height) => !attempts.slice(2).flat().includes(height)),
+    lowest: () => 1,
+    waitMs: () => 0,
+    async read(height) {
+      read.push(height);
+      return height;
+    },
+    async record(heights) {
+      attempts.push([...heights]);
+      if (attempts.length < 3) throw new HistoryDatabaseError('database or disk is full');
+      recorded.resolve();
+      return [];
+    },
+    mustEnd: () => false,
+    rate: { ...QUICK, firstRetryMs: 1 },
+  });
+  filler.wake(headOf(12));
+  await recorded.promise;
+  filler.stop();
+  expect(attempts).toEqual([
+    [9, 8, 7],
+    [9, 8, 7],
+    [9, 8, 7],
+  ]);
+  expect(read).toEqual([9, 8, 7]);
+});

@@ -45,6 +45,12 @@ export type GatewayListener = {
   crashed(how: string): void;
 };
 
+/**
+ * glibc returns freed memory to the system from these sizes on. By default it raises them to megabytes, and retains more than 100 MB,
+ * so that the resident memory says nothing about leaks.
+ */
+const RETURNED_MEMORY = { MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' };
+
 /** Short intervals and timeouts, so that much happens in a minute. */
 const SETTINGS = {
   PORT: '0',
@@ -80,6 +86,7 @@ export async function startGatewayProcess(
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: {
         ...SETTINGS,
+        ...RETURNED_MEMORY,
         TOKENS_FILE: writeTokens(sandbox, folder),
         FULLNODE_URL: sandbox.nodeUrls.join(),
         FULLNODE_WS_URL: sandbox.pushUrls.join(),

@@ -68,9 +68,11 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
   function execute(plain: PlainRequest): MaybePromise<EncodedResponse | undefined> {
     const sent = readSent(plain);
     if (sent instanceof GraphQLError) return refuse(plain, sent);
-    const { events, multipart } = accepted(plain.exchange.request.headers.accept);
-    const check = (prepared: PreparedOperation) =>
-      isSubscription(prepared) && !events ? (pipeline.admit(prepared) ?? noEventStream(multipart)) : undefined;
+    const check = (prepared: PreparedOperation) => {
+      if (!isSubscription(prepared)) return undefined;
+      const { events, multipart } = accepted(plain.exchange.request.headers.accept);
+      return events ? undefined : (pipeline.admit(prepared) ?? noEventStream(multipart));
+    };
     return requestIds.run(plain.exchange.id, () =>
       andThen(pipeline.respond(sent, clientOf(plain), check), (result) =>
         result instanceof EncodedResponse ? result : stream(plain, result),

@@ -116,7 +116,9 @@ export class HeightNotAvailableError extends GatewayError {
   }
 }
 
-const HISTORY_BUSY = 'Too many reads of the recorded history are waiting. Request less of it at once, or retry later.';
+/** The message for a client that has used up its share of the reads. */
+export const HISTORY_BUSY =
+  'Too many reads of the recorded history are waiting. Request less of it at once, or retry later.';
 
 /** The recorded history cannot be read, or the gateway records none: then no retry can succeed. The cause is for the log. */
 export class HistoryUnavailableError extends GatewayError {

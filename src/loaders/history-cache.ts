@@ -137,17 +137,24 @@ export function createHistoryCache(
    * read of the database is in the queue for each operation that waits for it. `read` must begin it at once.
    */
   function cacheAtHeads<V>() {
-    type Known = { readonly head: Head; readonly version: number; value: MaybePromise<V>; call?: QueuedCall<unknown> };
+    type Known = {
+      readonly head: Head;
+      readonly version: number;
+      /** The read of the database that the value waits for. */
+      readonly call: QueuedCall<unknown> | undefined;
+      value: MaybePromise<V>;
+    };
     const known = new LRUCache<string, Known>({ max: MAX_READS_AT_HEADS });
 
     function start(key: string, head: Head, read: (readHistory: ReadHistory) => Promise<V>): Known {
-      const started = { head, version: history.tradesVersion(), value: undefined as MaybePromise<V> } as Known;
+      const version = history.tradesVersion();
+      let call: QueuedCall<unknown> | undefined;
       const reading = read((operation) => {
-        const call = queue.queue(operation);
-        started.call = call;
-        return call.response;
+        const queued = queue.queue(operation);
+        call = queued;
+        return queued.response;
       });
-      started.value = reading;
+      const started: Known = { head, version, call, value: reading };
       known.set(key, started);
       reading.then(
         (value) => {

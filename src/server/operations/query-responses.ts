@@ -1,5 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
+import { HISTORY_BUSY } from '../../errors.ts';
 import type { OperationSpan } from '../../tracing/tracing.ts';
 import type { Account } from '../clients/rate-limits.ts';
 import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
@@ -52,9 +53,9 @@ export function keyOf(text: string): string | undefined {
   return text.length <= MAX_KEY_LENGTH ? text : undefined;
 }
 
-/** Whether an error is one of the client's share of a queue, which others may not have used up. */
-function isOfClient({ extensions: { code } }: GraphQLError): boolean {
-  return code === 'UPSTREAM_BUSY' || code === 'HISTORY_UNAVAILABLE';
+/** Whether an error says that the client has used up its share of a queue. Others may have some of theirs left. */
+function isOfClient({ message, extensions: { code } }: GraphQLError): boolean {
+  return code === 'UPSTREAM_BUSY' || message === HISTORY_BUSY;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { expect, test } from 'vitest';
+import { HistoryUnavailableError } from '../../../src/errors.ts';
 import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
 import { Account } from '../../../src/server/clients/rate-limits.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
@@ -8,8 +9,9 @@ import { createQueryResponses } from '../../../src/server/operations/query-respo
 import { createResponseCache } from '../../../src/server/operations/response-cache.ts';
 
 const WHOLE = new EncodedResponse(new WrittenResult('{"a":1}'));
-const errorOf = (code: string) => new GraphQLError('not now', { extensions: { code } });
-const withError = (code: string) => new EncodedResponse(new WrittenResult('{"a":null}', [errorOf(code)]));
+const errorOf = (code: string, message = 'not now') => new GraphQLError(message, { extensions: { code } });
+const withError = (...error: Parameters<typeof errorOf>) =>
+  new EncodedResponse(new WrittenResult('{"a":null}', [errorOf(...error)]));
 
 /** Sends equal requests at once. @param results of the executions, in their order */
 async function sendEqual(requests: number, results: readonly (EncodedResponse | undefined)[]) {
@@ -43,12 +45,18 @@ test('equal requests at the same time share one execution, with its errors of up
   ]);
 });
 
-test.each(['UPSTREAM_BUSY', 'HISTORY_UNAVAILABLE'])(
-  'an error %s, which is of one client, is not shared',
-  async (code) => {
-    expect(await sendEqual(2, [withError(code), WHOLE])).toEqual([`executed ${code}`, 'executed whole']);
-  },
-);
+test.each([
+  ['UPSTREAM_BUSY', 'not now'],
+  ['HISTORY_UNAVAILABLE', new HistoryUnavailableError({ isBusy: true }).message],
+])('an error %s for the share of one client is not given to others', async (code, message) => {
+  expect(await sendEqual(2, [withError(code, message), WHOLE])).toEqual([`executed ${code}`, 'executed whole']);
+});
+
+test('an error of the whole history is given to all', async () => {
+  const { message } = new HistoryUnavailableError();
+  const sent = await sendEqual(2, [withError('HISTORY_UNAVAILABLE', message)]);
+  expect(sent).toEqual(['executed HISTORY_UNAVAILABLE', 'coalesced HISTORY_UNAVAILABLE']);
+});
 
 test('if the first of equal requests is refused, one of the others executes the operation for all', async () => {
   const refused = refusedResponse(errorOf('RATE_LIMITED'));

@@ -8,7 +8,7 @@ const MAX_WAITING_BYTES = 16 * 2 ** 20;
 /** How long a client may take to complete the closing handshake. */
 const HANDSHAKE_MS = 1_000;
 
-/** The websocket of a client. Its state is in fields and its listeners use `this`, because there can be many thousands. */
+/** The websocket of a client. Its state is in fields, so that nothing is looked up by socket. */
 export class ClientSocket extends WebSocket {
   /** When it was opened, in `performance.now()`. */
   readonly openedAt = performance.now();

@@ -96,7 +96,7 @@ export function createPriceChangeLoader(view: HistoryView) {
 
   /** The start of a window, from the heads in memory if one of them is newer at that moment than all that is recorded. */
   function startOf(pool: PoolPair, moment: Instant): MaybePromise<WindowStart | undefined> {
-    return andThen(cache.stateAt(moment, versionOf(pool), options.requester), (start) => {
+    return andThen(cache.startAt(moment, versionOf(pool), options.requester), (start) => {
       const newer = start?.isNewest ? newerHead(view.headsOf(pool), moment, start) : undefined;
       if (newer === undefined) return start;
       const { beaconHeight, time, exchange } = newer;
@@ -110,12 +110,15 @@ export function createPriceChangeLoader(view: HistoryView) {
     const recordedVersion = history.version();
     const heads = view.headsOf(pool);
     const moments = momentsBefore({ points, hours, end });
-    const found = await cache.blocksAt(moments, versionOf(pool));
-    const blocks = found.map((block, index) => {
-      const moment = moments[index] ?? end;
-      return (block?.isNewest === false ? undefined : newerHead(heads, moment, block)) ?? block;
+    const found = await history.blocksAt(moments, versionOf(pool));
+    const blocks = found.map((each, index) => {
+      const newer = each?.next ? undefined : newerHead(heads, moments[index] ?? end, each?.block);
+      return newer ?? each?.block;
     });
-    const settled = blocks.every((block) => block !== undefined && (isHead(block) || block.isSettled));
+    const settled = found.every((each, index) => {
+      const block = blocks[index];
+      return block !== undefined && (isHead(block) || each?.next?.beaconHeight === block.beaconHeight + 1);
+    });
     if (!settled) versions.recorded.depend(recordedVersion);
     const heights = [...new Set(blocks.flatMap((block) => (block && !isHead(block) ? [block.beaconHeight] : [])))];
     const poolIds = pools.map(poolPairId);

@@ -357,6 +357,33 @@ describe('change', () => {
     const settled = await read();
     expect([settled.height, settled.dependencies.areImmutable()]).toEqual([76, true]);
   });
+
+  test('and a sparkline are read again after recorded heights of a branch were deleted', async () => {
+    // The blocks of the branch are faster than those of the chain.
+    const chainOf = (interval: number) =>
+      Array.from({ length: 100 }, (_, index) =>
+        chainHead(index + 1, {
+          time: (index < 49 ? index : 49 + (index - 49) * interval) * HOUR,
+          reserves: [[BigInt(100 * (index + 1)), 9n]],
+        }),
+      );
+    const [branch, chain] = [chainOf(0.75), chainOf(1)];
+    const history = createHistoryModel();
+    await history.record(...branch.slice(0, 95));
+    const historyCache = createHistoryCache(history, QUEUE);
+    const tip = chain[99] as Head;
+    const [pool] = poolsOf(tip) as [PoolPair];
+    const shown = async () => {
+      const { loader } = loaderAt(history, tip, historyCache);
+      const [first] = await loader.sparkline(pool, {});
+      return [(await loader.change(pool, {}))?.from?.reserve1, first];
+    };
+    const price = (reserve1: bigint) => priceOfToken2({ reserve1, reserve2: 9n }, 2, 2);
+    expect(await shown()).toEqual([8_400n, price(8_400n)]);
+    await history.store.deleteFrom({ beaconHeight: 50, hash: undefined, time: 0 });
+    await history.record(...chain.slice(49, 95));
+    expect(await shown()).toEqual([7_600n, price(7_600n)]);
+  });
 });
 
 describe('sparkline', () => {

@@ -79,10 +79,7 @@ export type PriceSelection = {
   readonly tokenIds?: readonly TokenId[] | undefined;
 };
 
-/**
- * The places of the selected pools, each once, ascending. States with the same directory have the same, unless a key names no
- * pool id: in V3 its pool is the one that has the most liquidity in this state.
- */
+/** The places of the selected pools, each once, ascending. */
 export function selectPlaces(state: ExchangeState, { poolPairs, tokenIds }: PriceSelection): readonly number[] {
   if (poolPairs === undefined && tokenIds === undefined) return allPlaces(state);
   const places = new Set((tokenIds ?? []).flatMap((tokenId) => state.directory.placesOfToken.get(tokenId) ?? []));
@@ -93,20 +90,14 @@ export function selectPlaces(state: ExchangeState, { poolPairs, tokenIds }: Pric
   return [...places].sort((a, b) => a - b);
 }
 
-/**
- * Those of the places whose pool is new, was not selected in an earlier state, or has other amounts or orders than there.
- *
- * @param placesBefore the places that were selected in the earlier state
- */
+/** The places of those selected pools that are new, were not selected in an earlier state, or have other amounts or orders than there. */
 export function changedPlaces(
   state: ExchangeState,
-  places: readonly number[],
   before: ExchangeState,
-  placesBefore: readonly number[],
+  selection: PriceSelection,
 ): readonly number[] {
-  const wasSelected =
-    placesBefore === places ? undefined : new Set(placesBefore.map((place) => before.directory.ids[place]));
-  return places.filter(
-    (place) => wasSelected?.has(state.directory.ids[place]) === false || !isUnchanged(state, place, before),
+  const wasSelected = new Set(selectPlaces(before, selection).map((place) => before.directory.ids[place]));
+  return selectPlaces(state, selection).filter(
+    (place) => !wasSelected.has(state.directory.ids[place]) || !isUnchanged(state, place, before),
   );
 }

@@ -1,5 +1,5 @@
 import type { CandleInterval } from '../domain/candle.ts';
-import { type ExchangeState, poolPairAt, versionOf } from '../domain/exchange.ts';
+import { poolPairAt } from '../domain/exchange.ts';
 import { type PoolPair, tokensKey } from '../domain/pool-pair.ts';
 import {
   changedPlaces,
@@ -16,7 +16,6 @@ import type { TokenSource } from '../live/tokens.ts';
 import type { CandleMoment } from './closed-intervals.ts';
 import { readPoolId } from './exchange.ts';
 import { reservesIn } from './history-view.ts';
-import type { PoolCache } from './pool-cache.ts';
 import { createPriceOfBase, noPool } from './pool-price.ts';
 import {
   createResumableStream,
@@ -56,14 +55,15 @@ export async function createPriceStream(
 
   const { sources } = inputs;
   const selection = { poolPairs: poolPairs ?? undefined, tokenIds: tokenIds ?? undefined };
-  const select = createPoolSelector(sources.pools, selection);
   const stream = await createResumableStream<PriceUpdate>(
     resume,
     inputs,
     (update, previous) => {
       // The first update is complete also after a resume: the block that the client has seen may have been replaced.
       const before = onlyChanged && !haveTokensChanged(sources.tokens, previous) ? previous?.exchange : undefined;
-      return { ...update, poolPairs: select(update.head.exchange, before) };
+      const { exchange } = update.head;
+      const places = before ? changedPlaces(exchange, before, selection) : selectPlaces(exchange, selection);
+      return { ...update, poolPairs: places.map(sources.pools.of(exchange).at) };
     },
     sources.head.canFillIn ? ({ filledIn = [] }) => filledIn : undefined,
   );
@@ -74,30 +74,6 @@ export async function createPriceStream(
 /** Whether a token has changed since a head was read. Then prices can differ although the reserves do not. */
 function haveTokensChanged({ service }: TokenSource, head: Head | undefined): boolean {
   return head !== undefined && (service?.changedAt() ?? Number.NEGATIVE_INFINITY) >= head.observedAt;
-}
-
-/**
- * Creates the function that selects the pools of one subscription: only those that changed, if an earlier state is passed. It
- * looks for them again only when the state has another directory, or if the liquidity of a height decides.
- */
-function createPoolSelector(pools: PoolCache, selection: PriceSelection) {
-  const namesAll = (selection.poolPairs ?? []).every(({ poolId }) => poolId != null);
-  let found: { readonly state: ExchangeState; readonly places: readonly number[] } | undefined;
-
-  function placesIn(state: ExchangeState): readonly number[] {
-    const isSame = state.directory === found?.state.directory && (namesAll || versionOf(state) === 'V1');
-    if (found === undefined || !(isSame || state === found.state))
-      found = { state, places: selectPlaces(state, selection) };
-    return found.places;
-  }
-
-  return (state: ExchangeState, before: ExchangeState | undefined): PoolPair[] => {
-    const placesBefore = before && placesIn(before);
-    const selected = placesIn(state);
-    const places = before && placesBefore ? changedPlaces(state, selected, before, placesBefore) : selected;
-    const { at } = pools.of(state);
-    return places.map((place) => at(place));
-  };
 }
 
 /** The bounds of `priceCrossed`. */

@@ -121,10 +121,8 @@ describe('the prices of a subscription', () => {
 
   /** The selected pools of a state; only those that changed, if there is an earlier state. */
   function select(selection: PriceSelection, of: ExchangeState, before?: ExchangeState) {
-    const places = selectPlaces(of, selection);
-    return (before === undefined ? places : changedPlaces(of, places, before, selectPlaces(before, selection))).map(
-      (place) => poolPairAt(of, place),
-    );
+    const places = before === undefined ? selectPlaces(of, selection) : changedPlaces(of, before, selection);
+    return places.map((place) => poolPairAt(of, place));
   }
 
   describe('selected pools', () => {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { INTERVAL_MS } from '../domain/candle.ts';
 import { HistoryUnavailableError } from '../errors.ts';
 import { createBackfill } from '../history/backfill.ts';
 import { createBlockTimes } from '../history/block-times.ts';
@@ -43,8 +44,6 @@ const MAX_QUEUED_READS = 1_000;
 
 /** How long the gateway waits for the database when it stops. Heights that are not recorded by then are read again from the node after the next start. */
 const FLUSH_MS = 2_000;
-
-const HOUR_MS = 3_600_000;
 
 /** A day of the sandbox. All of its week would take more CPU time than a start may. */
 const COMPLETE_SANDBOX_HEIGHTS = 2_160;
@@ -92,12 +91,12 @@ export function startRecording(options: RecordingOptions) {
     pastStates,
     mayRun: isRecorder,
     mustPause,
-    maxAgeMs: backfillHours * HOUR_MS,
+    maxAgeMs: backfillHours * INTERVAL_MS.ONE_HOUR,
     step: config.historyBackfillStep ?? DEFAULT_BACKFILL_STEP,
     completeHeights: isSandbox && config.historyBackfillStep === undefined ? COMPLETE_SANDBOX_HEIGHTS : 0,
     rate,
   });
-  const storedForMs = config.historyRawDays * 24 * HOUR_MS;
+  const storedForMs = config.historyRawDays * INTERVAL_MS.ONE_DAY;
   const tradeFilling = createTradeFilling({
     store,
     recorder,
@@ -106,7 +105,7 @@ export function startRecording(options: RecordingOptions) {
     // Replicas with databases of their own all record the newest blocks, and one of them reads older ones.
     mustPause: () => !isRecorder() || mustPause(),
     storedForMs,
-    maxAgeMs: Math.min(tradeHours * HOUR_MS, storedForMs),
+    maxAgeMs: Math.min(tradeHours * INTERVAL_MS.ONE_HOUR, storedForMs),
     rate,
     bytes: isSandbox ? QUICK_BYTES : GENTLE_BYTES,
   });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { INTERVAL_MS } from '../domain/candle.ts';
 import { versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Head } from '../live/chain/head.ts';
@@ -32,8 +33,6 @@ const BLOCKS_AT_ONCE = 16;
  */
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 30_000;
-
-const HOUR_MS = 3_600_000;
 
 /**
  * Records each height that was published, in their order, once the heads above it show that it is final. All other heights are
@@ -171,7 +170,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
 
   async function pruneHourly(): Promise<void> {
     const now = newest?.time;
-    if (now === undefined || (prunedAt !== undefined && now - prunedAt < HOUR_MS)) return;
+    if (now === undefined || (prunedAt !== undefined && now - prunedAt < INTERVAL_MS.ONE_HOUR)) return;
     await use(() => store.prune(now));
     prunedAt = now;
   }

@@ -1,6 +1,5 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import type { PageRequest } from '../domain/page.ts';
-import { type Cursor, parseCursor } from '../domain/page.ts';
+import { type Cursor, type PageRequest, parseCursor } from '../domain/page.ts';
 import { BadUserInputError } from '../errors.ts';
 
 /** @throws BadUserInputError for a number below the minimum */
@@ -21,14 +20,17 @@ export function requireBetween(min: number, max: number, name: string, value: nu
   throw new BadUserInputError(`${name} is ${value}. It must be from ${min} to ${max}.`);
 }
 
+/** The arguments of a field, as a client sends them: it can omit each of them, or set it to null. */
+export type Arguments<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
+
 /** The arguments of a page, as defined by the Relay connection specification, and the height to read. */
-export type PageArguments = {
-  readonly first?: number | null | undefined;
-  readonly after?: string | null | undefined;
-  readonly last?: number | null | undefined;
-  readonly before?: string | null | undefined;
-  readonly at?: BeaconHeight | null | undefined;
-};
+export type PageArguments = Arguments<{
+  first: number;
+  after: string;
+  last: number;
+  before: string;
+  at: BeaconHeight;
+}>;
 
 /** The size of a page without `first` and `last`. */
 export const DEFAULT_PAGE_SIZE = 50;

@@ -17,7 +17,7 @@ import type { PoolKey } from '../domain/pool-selection.ts';
 import type { Traded } from '../domain/reserves.ts';
 import { BadUserInputError, HistoryUnavailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
-import { requireAtLeast, requireWithin } from './arguments.ts';
+import { type Arguments, requireAtLeast, requireWithin } from './arguments.ts';
 import type { CandleMoment } from './closed-intervals.ts';
 import { createPoolBatches, type HistoryView, type PoolsAtHeight, reservesIn } from './history-view.ts';
 import { rangeAround, type TradedIn, toExactIntervals } from './known-trades.ts';
@@ -43,12 +43,8 @@ export type PricedCandle = Candle & {
   volumes(): MaybePromise<CandleVolumes>;
 };
 
-type CandlesArguments = DecimalsArguments & {
-  readonly interval: CandleInterval;
-  readonly from?: Instant | null | undefined;
-  readonly to?: Instant | null | undefined;
-  readonly last?: number | null | undefined;
-};
+type CandlesArguments = DecimalsArguments &
+  Arguments<{ from: Instant; to: Instant; last: number }> & { readonly interval: CandleInterval };
 
 /** How many candles are returned if `last` is not set. */
 export const DEFAULT_CANDLES = 100;

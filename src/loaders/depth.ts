@@ -3,16 +3,13 @@ import type { Pair } from '../domain/market.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
-import { requireBetween } from './arguments.ts';
+import { type Arguments, requireBetween } from './arguments.ts';
 import type { Loaders } from './loaders.ts';
 import { pairPrice } from './pool-price.ts';
 
-type DepthArguments = { readonly percents?: readonly number[] | null | undefined };
+type DepthArguments = Arguments<{ percents: readonly number[] }>;
 
-type LadderArguments = {
-  readonly levels?: number | null | undefined;
-  readonly stepPercent?: number | null | undefined;
-};
+type LadderArguments = Arguments<LadderSteps>;
 
 /** The percentages if the argument is not set. */
 export const DEFAULT_PERCENTS = [0.5, 1, 2, 5, 10];

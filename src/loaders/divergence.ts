@@ -2,7 +2,7 @@ import { maxPercent, type Pair } from '../domain/market.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { midPrice } from '../domain/order-book.ts';
 import { basePrice, tokenPrice } from '../domain/price.ts';
-import { readPageSize, requireAtLeast } from './arguments.ts';
+import { type Arguments, readPageSize, requireAtLeast } from './arguments.ts';
 import type { DivergenceRanking } from './divergence-ranking.ts';
 import type { Loaders } from './loaders.ts';
 import { withPoolOf } from './pool-price.ts';
@@ -21,10 +21,7 @@ export type PairPrices = {
   tradedPrice(): MaybePromise<number | undefined>;
 };
 
-type DivergenceArguments = {
-  readonly minPercent?: number | null | undefined;
-  readonly first?: number | null | undefined;
-};
+type DivergenceArguments = Arguments<{ minPercent: number; first: number }>;
 
 /** The divergence from which a pair is listed if the argument is not set, in percent. */
 export const DEFAULT_MIN_PERCENT = 1;

@@ -16,7 +16,7 @@ import type { QuotedPools } from '../domain/quote.ts';
 import type { TokenId } from '../domain/token.ts';
 import type { UsdPrices } from '../domain/usd-prices.ts';
 import { BadUserInputError } from '../errors.ts';
-import { type PageArguments, readPageArguments } from './arguments.ts';
+import { type Arguments, type PageArguments, readPageArguments } from './arguments.ts';
 import type { StatePools } from './pool-cache.ts';
 import { createPoolsAtHeights, type PoolsAtHeights } from './pools-at-heights.ts';
 import type { ResponseInputs } from './token.ts';
@@ -24,19 +24,16 @@ import type { ResponseInputs } from './token.ts';
 /** A page of pools, and the cursor of each of them. */
 export type PoolPairPage = Page<PoolPair> & { cursorOf(pool: PoolPair): string };
 
-type PoolPairFilterInput = {
-  readonly tokenId?: TokenId | null | undefined;
-  readonly symbols?: readonly string[] | null | undefined;
-  readonly nonEmpty?: boolean | null | undefined;
-  readonly version?: ExchangeVersion | null | undefined;
-  readonly poolIds?: readonly string[] | null | undefined;
-};
+type PoolPairFilterInput = Arguments<{
+  tokenId: TokenId;
+  symbols: readonly string[];
+  nonEmpty: boolean;
+  version: ExchangeVersion;
+  poolIds: readonly string[];
+}>;
 
 /** The arguments of a list of pools. */
-export type PoolPairsArguments = PageArguments & {
-  readonly filter?: PoolPairFilterInput | null | undefined;
-  readonly orderBy?: PoolPairOrder | null | undefined;
-};
+export type PoolPairsArguments = PageArguments & Arguments<{ filter: PoolPairFilterInput; orderBy: PoolPairOrder }>;
 
 /** The order of pools if `orderBy` is not set. */
 export const DEFAULT_ORDER: PoolPairOrder = 'NON_EMPTY_FIRST';

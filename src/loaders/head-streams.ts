@@ -13,6 +13,7 @@ import type { TokenList } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { TokenSource } from '../live/tokens.ts';
+import type { Arguments } from './arguments.ts';
 import type { CandleMoment } from './closed-intervals.ts';
 import { readPoolId } from './exchange.ts';
 import { reservesIn } from './history-view.ts';
@@ -32,11 +33,7 @@ import type { LoaderInputs, Sources } from './sources.ts';
 export type PriceUpdate = HeightUpdate & { readonly poolPairs: readonly PoolPair[] };
 
 /** The arguments of `prices`. */
-export type PricesArguments = ResumeArguments & {
-  readonly poolPairs?: PriceSelection['poolPairs'] | null;
-  readonly tokenIds?: PriceSelection['tokenIds'] | null;
-  readonly onlyChanged?: boolean | null | undefined;
-};
+export type PricesArguments = ResumeArguments & Arguments<PriceSelection & { onlyChanged: boolean }>;
 
 /**
  * The prices of pools.
@@ -77,10 +74,7 @@ function haveTokensChanged({ service }: TokenSource, head: Head | undefined): bo
 }
 
 /** The bounds of `priceCrossed`. */
-export type BoundsArguments = {
-  readonly above?: number | null | undefined;
-  readonly below?: number | null | undefined;
-};
+export type BoundsArguments = Arguments<{ above: number; below: number }>;
 
 /** A price that crossed a bound, and its pool. */
 export type PriceCrossing = CrossedBound & { readonly poolPair: PoolPair };

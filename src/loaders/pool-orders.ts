@@ -5,7 +5,7 @@ import { bestOrders, type OrderSides, type PoolOrder, toOrderSides } from '../do
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
-import { readPageSize } from './arguments.ts';
+import { type Arguments, readPageSize } from './arguments.ts';
 import type { ExchangeLoader } from './exchange.ts';
 import { type Depth, readOrderBookArguments } from './order-book.ts';
 import { poolPrice } from './pool-price.ts';
@@ -14,10 +14,7 @@ import type { TokenLoader } from './token.ts';
 /** An order, and the pool that it belongs to. */
 export type OrderOfPool = { readonly order: PoolOrder; readonly pool: PoolPair };
 
-type OrdersArguments = {
-  readonly sells?: TokenId | null | undefined;
-  readonly first?: number | null | undefined;
-};
+type OrdersArguments = Arguments<{ sells: TokenId; first: number }>;
 
 type PoolOrderLoaderOptions = {
   readonly exchange: Pick<ExchangeLoader, 'ordersOf'>;

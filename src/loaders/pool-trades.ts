@@ -1,4 +1,5 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { INTERVAL_MS } from '../domain/candle.ts';
 import { poolPairAt } from '../domain/exchange.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { parseTradeCursor } from '../domain/page.ts';
@@ -6,10 +7,10 @@ import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import type { PoolTrade } from '../domain/trade.ts';
 import { BadUserInputError, HeightNotAvailableError } from '../errors.ts';
 import type { RecordedTrade, TradeName, TradePlace, TradesQuery } from '../history/trade-store.ts';
-import { readPageSize, requireAtLeast, requireWithin } from './arguments.ts';
+import { type PageArguments, readPageSize, requireAtLeast, requireWithin } from './arguments.ts';
 import { createPoolBatches, type HistoryView } from './history-view.ts';
 import { NO_VOLUME, type ReadHistory, toVolumes, type VolumesOfWindow } from './known-trades.ts';
-import { type ChangeArguments, DEFAULT_HOURS, HOUR_MS } from './price-changes.ts';
+import { type ChangeArguments, DEFAULT_HOURS } from './price-changes.ts';
 
 /** A trade through a pool, and the pool at the height that the response describes, or that the client has named. */
 export type TradeOfBlock = { readonly trade: RecordedTrade; readonly pool: PoolPair };
@@ -29,7 +30,7 @@ export type PoolVolume = Pick<VolumesOfWindow, 'since' | 'isComplete'> & {
 };
 
 /** The arguments of `PoolPair.trades`. */
-type TradePageArguments = { readonly first?: number | null | undefined; readonly after?: string | null | undefined };
+type TradePageArguments = Pick<PageArguments, 'first' | 'after'>;
 
 /** One page of the trades of a pool, newest first. */
 export type TradePage = {
@@ -105,7 +106,7 @@ export function createPoolTradeLoader(view: HistoryView) {
     const upTo = pool.beaconHeight;
     const end = view.timeOf(pool);
     if (end === undefined) return undefined;
-    const after = end - hours * HOUR_MS;
+    const after = end - hours * INTERVAL_MS.ONE_HOUR;
     const query = (memoryFrom: BeaconHeight) => history.volumes({ poolIds, after, upTo, memoryFrom });
     const known = await readKnownTrades(pool, query, { read: readHistory });
     return toVolumes(known, { after, upTo });

@@ -1,26 +1,23 @@
+import { INTERVAL_MS } from '../domain/candle.ts';
 import { versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
-import type { Reserves } from '../domain/reserves.ts';
-import { areConsecutive, extendWindow, type PoolWindow } from '../domain/reserves.ts';
+import { areConsecutive, extendWindow, type PoolWindow, type Reserves } from '../domain/reserves.ts';
 import type { TokenId } from '../domain/token.ts';
 import type { Head } from '../live/chain/head.ts';
-import { requireAtLeast, requireBetween, requireWithin } from './arguments.ts';
+import { type Arguments, requireAtLeast, requireBetween, requireWithin } from './arguments.ts';
 import type { WindowStart } from './history-cache.ts';
 import { createPoolBatches, type HistoryView, newerHead, type PoolsAtHeight, reservesIn } from './history-view.ts';
 import { createPriceOfBase, type DecimalsArguments, type PriceOf, requireDecimals } from './pool-price.ts';
 
 /** The arguments of `PoolPair.change`. */
-export type ChangeArguments = DecimalsArguments & { readonly hours?: number | null | undefined };
+export type ChangeArguments = DecimalsArguments & Arguments<{ hours: number }>;
 
 /** The hours of a window if `hours` is not set. */
 export const DEFAULT_HOURS = 24;
 
-/** An hour, in milliseconds. */
-export const HOUR_MS = 3_600_000;
-
-type SparklineArguments = ChangeArguments & { readonly points?: number | null | undefined };
+type SparklineArguments = ChangeArguments & Arguments<{ points: number }>;
 
 /** The values of a sparkline if `points` is not set. */
 export const DEFAULT_POINTS = 24;
@@ -144,7 +141,7 @@ export function createPriceChangeLoader(view: HistoryView) {
       requireWithin(options.maxHistoryHours, 'hours', hours);
       const end = view.timeOf(pool);
       if (end === undefined) return undefined;
-      return andThen(startOf(pool, end - hours * HOUR_MS), (start) => {
+      return andThen(startOf(pool, end - hours * INTERVAL_MS.ONE_HOUR), (start) => {
         if (start === undefined || start.isNewest) versions.recorded.depend();
         else if (!start.isSettled) versions.fills.depend();
         if (start === undefined || start.beaconHeight > pool.beaconHeight) return undefined;
@@ -187,7 +184,10 @@ export function createPriceChangeLoader(view: HistoryView) {
 
 /** Evenly spaced moments, without the last one at `end`. */
 function momentsBefore({ points, hours, end }: Moments): Instant[] {
-  return Array.from(Array(points - 1).keys(), (index) => end - (hours * HOUR_MS * (points - 1 - index)) / (points - 1));
+  return Array.from(
+    Array(points - 1).keys(),
+    (index) => end - (hours * INTERVAL_MS.ONE_HOUR * (points - 1 - index)) / (points - 1),
+  );
 }
 
 function isHead(block: object): block is Head {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { GraphQLError } from 'graphql';
 import type { Metrics } from '../metrics/metrics.ts';
 import { whenClosed } from '../requests/closing.ts';
 import { tooManyAtOnce } from '../requests/refusal.ts';
@@ -50,14 +51,16 @@ export function createConnectionLimits(max: number, clients: ClientAddresses, me
     },
     /** Whether a connection exceeds the limit: it gets one response and is closed. */
     isOverLimit: (socket: Duplex) => overLimit.has(socket),
-    /** Whether a GraphQL request or a websocket is allowed. If the connection is not counted, it counts until `answer` is closed. */
-    admit(request: IncomingMessage, answer: ServerResponse | Duplex): boolean {
+    /**
+     * Admits a request or a websocket. If its connection is not counted, it counts until `answer` is closed.
+     *
+     * @returns the error of one over the limit
+     */
+    admit(request: IncomingMessage, answer: ServerResponse | Duplex): GraphQLError | undefined {
       const { socket } = request;
-      const isAdmitted = counted.has(socket) ? !overLimit.has(socket) : acquire(clients.of(request), answer);
-      if (!isAdmitted) metrics.connectionsRefused.inc();
-      return isAdmitted;
+      if (counted.has(socket) ? !overLimit.has(socket) : acquire(clients.of(request), answer)) return undefined;
+      metrics.connectionsRefused.inc();
+      return refusal;
     },
-    /** The error of a refused request or websocket. */
-    refusal,
   };
 }

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { GraphQLError } from 'graphql';
-import { handlePreflight, isAllowedOrigin, isPreflight, originNotAllowed } from '../clients/origins.ts';
+import { handlePreflight, isPreflight, refuseOrigin } from '../clients/origins.ts';
 import { Account } from '../clients/rate-limits.ts';
-import { summarizeErrors } from '../operations/log-details.ts';
 import { type HttpExchange, isRead } from '../requests/http-exchange.ts';
 import { createNegotiation, type JsonType, readContentType } from '../requests/media-types.ts';
 import { bodyTooLarge, compressed } from '../requests/refusal.ts';
@@ -31,9 +30,8 @@ export function createGraphqlEndpoint(options: GraphqlEndpointOptions): (exchang
   const accepted = createNegotiation();
 
   function refusalOf(request: IncomingMessage, response: ServerResponse, account: Account): GraphQLError | undefined {
-    if (!isAllowedOrigin(request, corsOrigins)) return originNotAllowed(request);
-    if (connections?.admit(request, response) === false) return connections.refusal;
-    return request.method === 'OPTIONS' ? undefined : account.charge(1);
+    const refused = refuseOrigin(request, corsOrigins) ?? connections?.admit(request, response);
+    return request.method === 'OPTIONS' ? refused : (refused ?? account.charge(1));
   }
 
   function handle(exchange: HttpExchange, account: Account, type: JsonType | undefined): GraphQLError | undefined {
@@ -48,15 +46,11 @@ export function createGraphqlEndpoint(options: GraphqlEndpointOptions): (exchang
     else if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') return compressed();
     else
       readBody(request, before, maxBodyBytes, (body) => {
-        if (body === undefined) refuse(exchange, type, bodyTooLarge());
+        if (body === undefined) writer.refuse(exchange, type, bodyTooLarge());
         else if (isArray(body)) handleOther(body);
         else plain(exchange, account, type, body);
       });
     return undefined;
-  }
-
-  function refuse(exchange: HttpExchange, type: JsonType | undefined, error: GraphQLError): void {
-    writer.refuse(exchange, type, error, { errors: summarizeErrors([error]) });
   }
 
   return (exchange) => {
@@ -69,7 +63,7 @@ export function createGraphqlEndpoint(options: GraphqlEndpointOptions): (exchang
     const { json } = accepted(request.headers.accept);
     const account = new Account(rates, request, 'http');
     const error = refusalOf(request, response, account) ?? handle(exchange, account, json);
-    if (error !== undefined) refuse(exchange, json, error);
+    if (error !== undefined) writer.refuse(exchange, json, error);
   };
 }
 

@@ -4,15 +4,15 @@ import type { AccessLog } from '../access-log.ts';
 import type { Account } from '../clients/rate-limits.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
 import { EncodedResponse, type StartedSubscription } from '../operations/encoded-response.ts';
-import { codesOf, type OperationLabel, summarizeErrors } from '../operations/log-details.ts';
-import { type Client, isSubscription, type PreparedOperation } from '../operations/prepared-operation.ts';
+import { codesOf, type OperationLabel } from '../operations/log-details.ts';
+import { type Client, createStreamCheck } from '../operations/prepared-operation.ts';
 import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
 import { createEventStream } from '../requests/event-stream.ts';
 import { LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER, wantsCost } from '../requests/headers.ts';
 import type { HttpExchange } from '../requests/http-exchange.ts';
 import { createNegotiation, type JsonType } from '../requests/media-types.ts';
 import { type Entry, orError, readJson, readOperation, readUrl } from '../requests/parameters.ts';
-import { internalError, noEventStream } from '../requests/refusal.ts';
+import { internalError } from '../requests/refusal.ts';
 import { createWriteBatch } from '../requests/write-batch.ts';
 import type { TransportOptions } from '../transport-options.ts';
 import type { ResponseWriter } from './response-writer.ts';
@@ -68,11 +68,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
   function execute(plain: PlainRequest): MaybePromise<EncodedResponse | undefined> {
     const sent = readSent(plain);
     if (sent instanceof GraphQLError) return refuse(plain, sent);
-    const check = (prepared: PreparedOperation) => {
-      if (!isSubscription(prepared)) return undefined;
-      const { events, multipart } = accepted(plain.exchange.request.headers.accept);
-      return events ? undefined : (pipeline.admit(prepared) ?? noEventStream(multipart));
-    };
+    const check = createStreamCheck(accepted(plain.exchange.request.headers.accept), pipeline.admit);
     return requestIds.run(plain.exchange.id, () =>
       andThen(pipeline.respond(sent, clientOf(plain), check), (result) =>
         result instanceof EncodedResponse ? result : stream(plain, result),
@@ -106,7 +102,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
 
   function refuse(plain: PlainRequest, error: GraphQLError): undefined {
     const { exchange, type, span } = plain;
-    writer.refuse(exchange, type, error, { label: labelOf(readSent(plain)), errors: summarizeErrors([error]) });
+    writer.refuse(exchange, type, error, labelOf(readSent(plain)));
     span?.end({ codes: codesOf([error]) });
   }
 

@@ -4,8 +4,8 @@ import { createEtag } from '../../domain/entity-tag.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Dependencies } from '../../loaders/dependencies.ts';
 import { corsHeaders, varyHeader } from '../clients/origins.ts';
-import type { EncodedResponse } from '../operations/encoded-response.ts';
-import type { AccessDetails } from '../operations/log-details.ts';
+import { type EncodedResponse, refusedResponse } from '../operations/encoded-response.ts';
+import type { AccessDetails, OperationLabel } from '../operations/log-details.ts';
 import { EVENT_STREAM_HEADERS } from '../requests/event-stream.ts';
 import {
   COST_HEADER,
@@ -17,7 +17,7 @@ import {
 } from '../requests/headers.ts';
 import { type HttpExchange, isRead, REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
 import type { JsonType } from '../requests/media-types.ts';
-import { statusOf, toRefusedResponse } from '../requests/refusal.ts';
+import { statusOf } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
 import type { OpenResponses } from './open-responses.ts';
 
@@ -85,12 +85,10 @@ export function createResponseWriter(options: ResponseWriterOptions) {
     exchange: HttpExchange,
     type: JsonType | undefined,
     error: GraphQLError,
-    access: AccessDetails,
+    label?: OperationLabel,
   ): void {
-    const { status, headers, body } = toRefusedResponse(error, type);
-    metrics.recordErrors([error]);
-    begin(exchange, access, headers['retry-after']);
-    exchange.response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+    const response = refusedResponse(error);
+    send(exchange, type ?? 'application/json', response, { ...(label && { label }), ...response.accessDetails });
   }
 
   /**

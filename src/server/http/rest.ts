@@ -1,3 +1,4 @@
+import type { GraphQLError } from 'graphql';
 import { createEtag } from '../../domain/entity-tag.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import { percentDecoded } from '../../domain/percent-encoding.ts';
@@ -85,7 +86,7 @@ export function createRestRoutes(options: RestOptions) {
         const client = { address: clients.of(request), connection: response, receivedAt };
         const minimum = request.headers[MIN_HEIGHT_HEADER];
         const document = andThen(minimumHeights.reachSent(minimum, MIN_HEIGHT_HEADER, client), (refused) => {
-          if (refused !== undefined) throw refused;
+          throwIfRefused(refused);
           return read(sent);
         });
         if (!(document instanceof Promise)) sendPaid(sent, document, 'cached');
@@ -97,13 +98,13 @@ export function createRestRoutes(options: RestOptions) {
   function admit(exchange: HttpExchange, next: (account: Account) => void): void {
     const { request, response } = exchange;
     try {
-      if (connections?.admit(request, response) === false) throw connections.refusal;
+      throwIfRefused(connections?.admit(request, response));
       if (request.method === 'OPTIONS') {
         writer.sendMethods(exchange);
         return;
       }
       const account = new Account(rates, request, 'http');
-      pay(account, 1);
+      throwIfRefused(account.charge(1));
       if (request.method !== 'GET' && request.method !== 'HEAD')
         throw new GatewayError('METHOD_NOT_ALLOWED', 'Send a GET, HEAD or OPTIONS request.');
       next(account);
@@ -115,7 +116,7 @@ export function createRestRoutes(options: RestOptions) {
   /** Sends a document. A list costs as many points as in an operation. */
   function sendPaid({ exchange, account }: RestRequest, document: RestDocument, from: ResponseSource): void {
     const points = Math.max(account.paid, 1, listOf(document.rows).field);
-    pay(account, points);
+    throwIfRefused(account.charge(points));
     writer.send(exchange, document, { from, height: document.height, cost: points });
   }
 
@@ -126,7 +127,7 @@ export function createRestRoutes(options: RestOptions) {
   /** An order book is charged before it is read, because that can cause a call to the market-data host. */
   async function readOrderBook(sent: RestRequest): Promise<RestDocument> {
     const book = readOrderBookParameters(parametersOf(sent));
-    pay(sent.account, ORDER_BOOK);
+    throwIfRefused(sent.account.charge(ORDER_BOOK));
     const document = await api.orderBook(book, requesterOf(sent));
     if (document === undefined)
       throw new GatewayError('NOT_FOUND', `Ticker ${JSON.stringify(book.tickerId)} does not exist.`);
@@ -140,7 +141,7 @@ export function createRestRoutes(options: RestOptions) {
   ): Route['handle'] {
     return respondWith((sent) => {
       const asked = read(parametersOf(sent), sent.exchange.request.headers.accept);
-      pay(sent.account, recordedObjects(asked.last).field);
+      throwIfRefused(sent.account.charge(recordedObjects(asked.last).field));
       return write(asked, requesterOf(sent));
     });
   }
@@ -199,8 +200,6 @@ function parametersOf({ exchange }: RestRequest): URLSearchParams {
   return searchOf(url);
 }
 
-/** @throws the error of a client that has too few points */
-function pay(account: Account, points: number): void {
-  const unpaid = account.charge(points);
-  if (unpaid !== undefined) throw unpaid;
+function throwIfRefused(error: GraphQLError | undefined): void {
+  if (error !== undefined) throw error;
 }

@@ -7,7 +7,7 @@ import { CloseCode } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
 import { TRACE_CONTEXT_HEADERS } from '../../tracing/tracing.ts';
 import { type ClientIdentity, FORWARDED_FOR_HEADER } from '../clients/client-address.ts';
-import { isAllowedOrigin, originNotAllowed } from '../clients/origins.ts';
+import { refuseOrigin } from '../clients/origins.ts';
 import { Account } from '../clients/rate-limits.ts';
 import { readMinimumHeight } from '../operations/minimum-heights.ts';
 import { stagger } from '../requests/closing.ts';
@@ -56,8 +56,8 @@ export function createWebSocketTransport(options: SocketOperationsOptions) {
   }
 
   function refusalOf(request: IncomingMessage, socket: Duplex, identity: ClientIdentity): GraphQLError | undefined {
-    if (!isAllowedOrigin(request, corsOrigins)) return originNotAllowed(request);
-    if (connections?.admit(request, socket) === false) return connections.refusal;
+    const refused = refuseOrigin(request, corsOrigins) ?? connections?.admit(request, socket);
+    if (refused !== undefined) return refused;
     const minimum = readMinimumHeight(request.headers[MIN_HEIGHT_HEADER], MIN_HEIGHT_HEADER);
     if (minimum instanceof GraphQLError) return minimum;
     return new Account(rates, identity, 'websocket').charge(1);

@@ -3,16 +3,11 @@ import type { GraphQLError } from 'graphql';
 import { type JsonText, toBytes, toWholeText } from '../../graphql/execution/written-result.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import {
-  EncodedResponse,
-  type EncodedUpdate,
-  refusedResponse,
-  type StartedSubscription,
-} from '../operations/encoded-response.ts';
+import { EncodedResponse, type EncodedUpdate, type StartedSubscription } from '../operations/encoded-response.ts';
 import { EVENT_STREAM_HEADERS, toEventStream } from '../requests/event-stream.ts';
 import { HEIGHT_HEADER, METHODS } from '../requests/headers.ts';
 import { type Accepted, EVENT_STREAM, MULTIPART, type ResponseType } from '../requests/media-types.ts';
-import { noEventStream, statusOf } from '../requests/refusal.ts';
+import { statusOf } from '../requests/refusal.ts';
 
 /** A response before it is a `Response`. */
 type Encoded = {
@@ -36,10 +31,8 @@ type EncodeOptions = {
 export function encode(result: EncodedResponse | StartedSubscription, options: EncodeOptions): Encoded {
   const { accepted, isGet, open, recordErrors } = options;
   const { json, events, multipart } = accepted;
-  if (!(result instanceof EncodedResponse)) {
-    if (events) return { status: 200, headers: EVENT_STREAM_HEADERS, body: open(result.updates) };
-    return encode(refusedResponse(noEventStream(multipart)), options);
-  }
+  if (!(result instanceof EncodedResponse))
+    return { status: 200, headers: EVENT_STREAM_HEADERS, body: open(result.updates) };
   const { body, errors, facts } = result;
   recordErrors(errors);
   const type = json ?? (multipart ? MULTIPART : events ? EVENT_STREAM : 'application/json');

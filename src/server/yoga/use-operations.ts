@@ -14,7 +14,7 @@ import {
 } from '../operations/encoded-response.ts';
 import { type AccessDetails, codesOf, summarizeErrors } from '../operations/log-details.ts';
 import type { Pipeline } from '../operations/pipeline.ts';
-import type { Client } from '../operations/prepared-operation.ts';
+import { type Client, createStreamCheck } from '../operations/prepared-operation.ts';
 import { createEventStream, type EventStreamOptions } from '../requests/event-stream.ts';
 import { COST_HEADER, LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER } from '../requests/headers.ts';
 import type { HttpExchange } from '../requests/http-exchange.ts';
@@ -37,7 +37,7 @@ type ServedRequest = Omit<HttpExchange, 'endpoint' | 'sentBefore'> & {
 /** What the plugin needs. */
 export type UseOperationsOptions = EventStreamOptions &
   Pick<TransportOptions, 'clients' | 'rates' | 'persisted' | 'tracing'> & {
-    readonly pipeline: Pick<Pipeline, 'respond'>;
+    readonly pipeline: Pick<Pipeline, 'admit' | 'respond'>;
     readonly respondToArray: RespondToArray;
     readonly metrics: Pick<Metrics, 'recordErrors'>;
     readonly maxOperationsPerRequest: number;
@@ -100,7 +100,8 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
       return { errors: [], all: response, access: { label, ...access } };
     }
     const client = clientAt(0);
-    const result = await pipeline.respond(sent, client);
+    const check = createStreamCheck(accepted(headers.get('accept')), pipeline.admit);
+    const result = await pipeline.respond(sent, client, check);
     const isResponse = result instanceof EncodedResponse;
     client.span?.end({ codes: isResponse ? codesOf(result.errors) : [] });
     const access = { label, ...(isResponse ? result.accessDetails : { cost: result.points }) };

@@ -44,7 +44,7 @@ test('a reader that waits for an event receives a comment in each keep-alive per
 function createTestYoga(updates: Subscribe<EncodedUpdate>, internal: (error: unknown) => void) {
   const schema = createSchema({ typeDefs: 'type Query { none: Boolean }' });
   const plugin = useOperations({
-    pipeline: { respond: () => ({ updates, points: 1 }) },
+    pipeline: { admit: () => undefined, respond: () => ({ updates, points: 1 }) },
     respondToArray: () => expect.unreachable(),
     persisted: createPersistedQueries({ documents: new Map(), isOnly: false }),
     clients: createClientAddresses([]),

@@ -71,17 +71,17 @@ export function createWebSocketTransport(options: SocketOperationsOptions) {
     internal,
     onComplete(connection, id, payload) {
       log.completed(connection.extra.identity, openOperationOf(connection, payload));
-      return closeOperation(connection, id, payload);
+      return closeOperation(connection, { id, payload });
     },
     async onError(connection, id, payload, errors) {
       const { identity, socket } = connection.extra;
       const opened = openOperationOf(connection, payload);
-      log.failed({ identity, requestId: requestIdOf(id, requestIds.of(identity)), id, payload }, errors, opened);
+      if (opened !== undefined) log.failed(identity, requestIdOf(id, requestIds.of(identity)), opened, errors);
       log.completed(identity, opened);
       metrics.recordErrors(errors);
       sendErrors({ socket, wire: identity.socket, id }, errors);
       await socket.untilWritten(identity.socket);
-      await closeOperation(connection, id, payload);
+      await closeOperation(connection, { id, payload });
       delete connection.subscriptions[id];
       // graphql-ws would send the errors again, and remove a newer operation that has the id once they are written.
       return new Promise(() => {});

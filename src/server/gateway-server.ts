@@ -24,6 +24,7 @@ import {
 } from './http/server.ts';
 import type { AccessDetails } from './operations/log-details.ts';
 import { createOperations, type OperationsOptions } from './operations/operations.ts';
+import { TEXT } from './pages/file-response.ts';
 import { createRequestIds, GRAPHQL_PATH, type HttpExchange } from './requests/http-exchange.ts';
 import { type StopOptions, stopServer } from './stopping.ts';
 import type { TransportOptions } from './transport-options.ts';
@@ -133,7 +134,7 @@ export function createGatewayServer(options: GatewayServerOptions) {
      */
     handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void {
       if (isClosed) {
-        response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' }).end(CLOSED);
+        response.writeHead(503, { 'content-type': TEXT }).end(CLOSED);
         return;
       }
       const untrack = responses.trackForeign(response);

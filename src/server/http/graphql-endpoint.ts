@@ -9,7 +9,6 @@ import { bodyTooLarge, compressed } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
 import type { ResponseWriter } from './response-writer.ts';
 
-/** What the endpoint needs. */
 type GraphqlEndpointOptions = Pick<TransportOptions, 'rates' | 'connections' | 'corsOrigins'> & {
   readonly writer: ResponseWriter;
   readonly maxBodyBytes: number;

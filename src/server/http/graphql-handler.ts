@@ -17,7 +17,6 @@ import { createWriteBatch } from '../requests/write-batch.ts';
 import type { TransportOptions } from '../transport-options.ts';
 import type { ResponseWriter } from './response-writer.ts';
 
-/** What the handler needs. */
 type GraphqlHandlerOptions = TransportOptions & {
   readonly writer: ResponseWriter;
   readonly accessLog: Pick<AccessLog, 'isAll'>;
@@ -52,12 +51,17 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     const key = isCacheable ? keyOf(text ?? '') : undefined;
     const span = tracing?.startOperation('http', id, request.headers, startedAt);
     const plain = { exchange, account, type, key, body, span, sent: undefined };
-    const minimum = request.headers[MIN_HEIGHT_HEADER];
-    orFail(plain, () => (minimum === undefined ? respond(plain) : respondAt(minimum, plain)));
+    try {
+      const responding = respondAt(request.headers[MIN_HEIGHT_HEADER], plain);
+      if (responding instanceof Promise) responding.catch((error) => fail(plain, error));
+    } catch (error) {
+      fail(plain, error);
+    }
   }
 
   /** Responds when the height is served. Responses in the cache are never below the height that is served. */
-  function respondAt(minimum: string | string[], plain: PlainRequest): MaybePromise<void> {
+  function respondAt(minimum: unknown, plain: PlainRequest): MaybePromise<void> {
+    if (minimum === undefined) return respond(plain);
     return andThen(minimumHeights.reachSent(minimum, MIN_HEIGHT_HEADER, clientOf(plain)), (refused) => {
       if (refused === undefined) return respond(plain);
       plain.span?.end({ codes: codesOf([refused]) });
@@ -104,16 +108,6 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     const { exchange, type, span } = plain;
     writer.refuse(exchange, type, error, labelOf(readSent(plain)));
     span?.end({ codes: codesOf([error]) });
-  }
-
-  /** Does the work of a request, and responds with an internal error if that fails. */
-  function orFail(plain: PlainRequest, work: () => MaybePromise<void>): void {
-    try {
-      const working = work();
-      if (working instanceof Promise) working.catch((error) => fail(plain, error));
-    } catch (error) {
-      fail(plain, error);
-    }
   }
 
   function fail(plain: PlainRequest, error: unknown): void {

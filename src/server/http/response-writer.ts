@@ -40,7 +40,7 @@ export function createResponseWriter(options: ResponseWriterOptions) {
     const isGet = isRead(request);
     const { body, bytes, errors } = encoded;
     const { height } = encoded.facts;
-    const { status, headers } = errors === undefined ? SUCCESS : statusOf(errors, type);
+    const { status, headers } = statusOf(errors, type);
     if (response.destroyed) {
       responses.track(exchange, access);
       return;
@@ -60,7 +60,7 @@ export function createResponseWriter(options: ResponseWriterOptions) {
       response.end();
     } else {
       all.push('content-type', CONTENT_TYPES[type], 'content-length', String(bytes));
-      if (errors !== undefined) all.push(...Object.entries(headers).flat());
+      all.push(...Object.entries(headers).flat());
       response.writeHead(status, all);
       for (const piece of body.slice(0, -1)) response.write(piece);
       response.end(body.at(-1));
@@ -121,9 +121,6 @@ const CONTENT_TYPES: Readonly<Record<JsonType, string>> = {
   'application/json': 'application/json; charset=utf-8',
   'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
 };
-
-/** The status of a response without errors. */
-const SUCCESS: ReturnType<typeof statusOf> = { status: 200, headers: {} };
 
 /** One tag for each media type: they are different representations. */
 function etagOf(response: EncodedResponse, type: JsonType): string {

@@ -21,7 +21,7 @@ import type { Requester } from '../../upstream/fair-queue.ts';
 import { Account } from '../clients/rate-limits.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
 import { MIN_HEIGHT_HEADER } from '../requests/headers.ts';
-import type { HttpExchange } from '../requests/http-exchange.ts';
+import { type HttpExchange, isRead } from '../requests/http-exchange.ts';
 import { hasInvalidUtf8, searchOf } from '../requests/parameters.ts';
 import { createRestWriter, type FixedDocument, type RestWriterOptions } from './rest-writer.ts';
 
@@ -105,8 +105,7 @@ export function createRestRoutes(options: RestOptions) {
       }
       const account = new Account(rates, request, 'http');
       throwIfRefused(account.charge(1));
-      if (request.method !== 'GET' && request.method !== 'HEAD')
-        throw new GatewayError('METHOD_NOT_ALLOWED', 'Send a GET, HEAD or OPTIONS request.');
+      if (!isRead(request)) throw new GatewayError('METHOD_NOT_ALLOWED', 'Send a GET, HEAD or OPTIONS request.');
       next(account);
     } catch (error) {
       failing(exchange)(error);

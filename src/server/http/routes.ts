@@ -6,7 +6,7 @@ import type { AccessLog } from '../access-log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { readinessProblems } from '../metrics/readiness.ts';
 import { type BuiltExplorer, createExplorer } from '../pages/explorer-files.ts';
-import { createFile, type Respond } from '../pages/file-response.ts';
+import { createFile, type Respond, TEXT } from '../pages/file-response.ts';
 import { handleGraphiql, handleNoGraphiql, isNavigation } from '../pages/graphiql.ts';
 import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, STOPPING } from '../pages/health.ts';
 import { createIndex, INDEX_PATH, SCHEMA_PATH } from '../pages/index-page.ts';
@@ -117,7 +117,9 @@ export function createRoutes(options: RoutesOptions) {
   }
 
   function createTextRoute(endpoint: string, status: number, text: string): Route {
-    return createRoute(endpoint, (_request, response) => response.writeHead(status, PLAIN_TEXT).end(text));
+    return createRoute(endpoint, (_request, response) =>
+      response.writeHead(status, { 'content-type': TEXT }).end(text),
+    );
   }
 
   function fail(response: ServerResponse, error: unknown): void {
@@ -186,8 +188,6 @@ function isValidHost(host: string | undefined): boolean {
   return host === undefined || URL.canParse(`http://${host}`);
 }
 
-const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };
-
 async function handleMetrics(metrics: Metrics, response: ServerResponse): Promise<void> {
   const text = await metrics.text();
   response.writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' });
@@ -198,6 +198,6 @@ let schemaFile: Respond | undefined;
 
 /** Responds with the schema as plain text, which browsers display: schemas have no registered media type. */
 function handleSchema(request: IncomingMessage, response: ServerResponse): void {
-  schemaFile ??= createFile(PLAIN_TEXT['content-type'], { identity: Buffer.from(`${printSchema(schema)}\n`) });
+  schemaFile ??= createFile(TEXT, `${printSchema(schema)}\n`);
   schemaFile(request, response);
 }

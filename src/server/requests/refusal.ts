@@ -115,7 +115,7 @@ export function toRefusedResponse(error: GraphQLError, type: JsonType = 'applica
 }
 
 /** The highest status of the errors, and all their headers. Without a status, the response is a success. */
-export function statusOf(errors: readonly GraphQLError[], type: string) {
+export function statusOf(errors: readonly GraphQLError[] = [], type: string) {
   let highest = 0;
   const headers: Record<string, string> = {};
   for (const { extensions } of errors) {

@@ -7,7 +7,6 @@ import { createClientAddresses } from './clients/client-address.ts';
 import { createConnectionLimits } from './clients/connection-limits.ts';
 import { LOOPBACK_ORIGINS } from './clients/origins.ts';
 import { type Account, createRateLimits } from './clients/rate-limits.ts';
-import { createGraphqlEndpoint } from './http/graphql-endpoint.ts';
 import { createGraphqlHandler } from './http/graphql-handler.ts';
 import { createOpenResponses } from './http/open-responses.ts';
 import { createResponseWriter } from './http/response-writer.ts';
@@ -88,14 +87,8 @@ export function createGatewayServer(options: GatewayServerOptions) {
     const served = { ...exchange, paid, begin };
     requestIds.run(exchange.id, () => yoga()(exchange.request, exchange.response, { served }));
   };
-  const graphqlHandler = createGraphqlEndpoint({
-    ...limits,
-    ...transport,
-    writer,
-    plain: createGraphqlHandler({ ...transport, writer, accessLog }),
-    other: respondByYoga,
-  });
-  const { maxCandles } = limits;
+  const { maxBodyBytes, maxCandles } = limits;
+  const graphqlHandler = createGraphqlHandler({ ...transport, writer, accessLog, maxBodyBytes, other: respondByYoga });
   const restOptions = { ...service, ...options, ...transport, responses, maxCandles, maxAgeMs: options.marketMaxAgeMs };
   const rest = options.rest ? createRestRoutes(restOptions) : undefined;
   const pages = { service, metrics, requestIds, accessLog, maskError, isStopping };

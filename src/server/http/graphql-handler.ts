@@ -1,7 +1,10 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { GraphQLError } from 'graphql';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { AccessLog } from '../access-log.ts';
-import type { Account } from '../clients/rate-limits.ts';
+import { handlePreflight, isPreflight, refuseOrigin } from '../clients/origins.ts';
+import { Account } from '../clients/rate-limits.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
 import { EncodedResponse, type StartedSubscription } from '../operations/encoded-response.ts';
 import { codesOf, type OperationLabel } from '../operations/log-details.ts';
@@ -9,17 +12,21 @@ import { type Client, createStreamCheck } from '../operations/prepared-operation
 import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
 import { createEventStream } from '../requests/event-stream.ts';
 import { LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER, wantsCost } from '../requests/headers.ts';
-import type { HttpExchange } from '../requests/http-exchange.ts';
-import { createNegotiation, type JsonType } from '../requests/media-types.ts';
+import { type HttpExchange, isRead } from '../requests/http-exchange.ts';
+import { createNegotiation, type JsonType, readContentType } from '../requests/media-types.ts';
 import { type Entry, orError, readJson, readOperation, readUrl } from '../requests/parameters.ts';
-import { internalError } from '../requests/refusal.ts';
+import { bodyTooLarge, compressed, internalError } from '../requests/refusal.ts';
 import { createWriteBatch } from '../requests/write-batch.ts';
 import type { TransportOptions } from '../transport-options.ts';
+import { isArray, readBefore, readBody } from './request-body.ts';
 import type { ResponseWriter } from './response-writer.ts';
 
 type GraphqlHandlerOptions = TransportOptions & {
   readonly writer: ResponseWriter;
   readonly accessLog: Pick<AccessLog, 'isAll'>;
+  readonly maxBodyBytes: number;
+  /** Handles all requests that are not plain. */
+  readonly other: (exchange: HttpExchange, account: Account) => void;
 };
 
 /** A plain request with one operation. */
@@ -33,17 +40,46 @@ type PlainRequest = QueryRequest & {
 };
 
 /**
- * Creates the handler of plain requests to the GraphQL endpoint. A query gets a response as on every transport
- * (`query-responses.ts`), and a subscription an event stream if its client accepts one too.
+ * Creates the handler of the GraphQL endpoint. It refuses pages of other origins and clients over a limit, and then decides by
+ * method, content type, `Accept` and the first character of the body who handles the request to its end.
+ *
+ * A plain request is a GET or a POST of JSON, but of no array, whose client accepts JSON. A query gets a response as on every
+ * transport (`query-responses.ts`), and a subscription an event stream if its client accepts one too.
  */
-export function createGraphqlHandler(options: GraphqlHandlerOptions) {
-  const { pipeline, persisted, minimumHeights, writer, clients, requestIds, maskError, tracing } = options;
+export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange: HttpExchange) => void {
+  const { pipeline, persisted, minimumHeights, writer, clients, rates, connections, corsOrigins } = options;
+  const { requestIds, maskError, tracing, maxBodyBytes, other } = options;
   const isAllLogged = options.accessLog.isAll;
   const accepted = createNegotiation();
   const batch = createWriteBatch();
   const respond = options.respondOver({ execute, send, refuse });
 
-  function handle(exchange: HttpExchange, account: Account, type: JsonType, body: Buffer | undefined): void {
+  function refusalOf(request: IncomingMessage, response: ServerResponse, account: Account): GraphQLError | undefined {
+    const refused = refuseOrigin(request, corsOrigins) ?? connections?.admit(request, response);
+    return request.method === 'OPTIONS' ? refused : (refused ?? account.charge(1));
+  }
+
+  function handle(exchange: HttpExchange, account: Account, type: JsonType | undefined): GraphQLError | undefined {
+    const { request } = exchange;
+    const handleOther = (body: Buffer | undefined) => {
+      if (body !== undefined) Object.assign(request, { body: Readable.from([body]) });
+      other(exchange, account);
+    };
+    const before = isRead(request) ? undefined : readBefore(request);
+    if (type === undefined || !isPlain(request)) handleOther(before);
+    else if (isRead(request)) handlePlain(exchange, account, type, undefined);
+    else if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') return compressed();
+    else
+      readBody(request, before, maxBodyBytes, (body) => {
+        if (body === undefined) writer.refuse(exchange, type, bodyTooLarge());
+        else if (isArray(body)) handleOther(body);
+        else handlePlain(exchange, account, type, body);
+      });
+    return undefined;
+  }
+
+  /** @param body undefined for a GET */
+  function handlePlain(exchange: HttpExchange, account: Account, type: JsonType, body: Buffer | undefined): void {
     const { request, id, startedAt } = exchange;
     // In Latin-1 each byte is one character: texts differ if their bytes differ. No JSON begins with a slash, as a URL does.
     const text = body === undefined ? request.url : body.toString('latin1');
@@ -122,7 +158,22 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     return sent === undefined || sent instanceof GraphQLError ? {} : persisted.labelOf(sent);
   }
 
-  return handle;
+  return (exchange) => {
+    const { request, response } = exchange;
+    if (isPreflight(request, corsOrigins)) {
+      writer.begin(exchange);
+      handlePreflight(request, response);
+      return;
+    }
+    const { json } = accepted(request.headers.accept);
+    const account = new Account(rates, request, 'http');
+    const error = refusalOf(request, response, account) ?? handle(exchange, account, json);
+    if (error !== undefined) writer.refuse(exchange, json, error);
+  };
+}
+
+function isPlain(request: IncomingMessage): boolean {
+  return isRead(request) || (request.method === 'POST' && readContentType(request.headers['content-type']) === 'json');
 }
 
 /** The operation of a request, or the error of one that has none. It is parsed once. */

@@ -31,7 +31,6 @@ import { createWebSocketLog } from './websocket/log.ts';
 import { createWebSocketTransport } from './websocket/transport.ts';
 import { createGatewayYoga, fetchWith, type Yoga } from './yoga/yoga.ts';
 
-/** What the server needs. */
 type GatewayServerOptions = Omit<OperationsOptions, 'maskError'> &
   Pick<TransportOptions, 'corsOrigins' | 'keepAliveMs'> &
   Pick<RestOptions, 'marketDataPartner' | 'marketPollMs' | 'bookSweepPerMinute'> &
@@ -120,11 +119,7 @@ export function createGatewayServer(options: GatewayServerOptions) {
       if (isClosed) return new Response(CLOSED, { status: 503 });
       return responses.trackFetch(fetchWith(yoga(), input, init));
     },
-    /**
-     * Handles a request that another server has received, by its path.
-     *
-     * @param next called in place of a response with status 404
-     */
+    /** Handles a request that another server has received, by its path. @param next called in place of a response with status 404 */
     handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void {
       if (isClosed) {
         response.writeHead(503, { 'content-type': TEXT }).end(CLOSED);
@@ -164,10 +159,7 @@ export function createGatewayServer(options: GatewayServerOptions) {
     },
     /** The address of the admin port, while the gateway listens on one. */
     adminUrl: () => (admin?.listening ? originOf(admin) : undefined),
-    /**
-     * Reports at /ready that it stops, closes all connections, and resolves when they are closed. See `stopping.ts`. The admin
-     * port is closed last.
-     */
+    /** Stops the server (`stopping.ts`), and closes the admin port last, whose /ready reports that it stops. */
     close(): Promise<void> {
       minimumHeights.stop();
       stopping ??= stopServer({ ...options, server, responses, webSockets }).finally(() => {

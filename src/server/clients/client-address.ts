@@ -12,10 +12,8 @@ export const FORWARDED_FOR_HEADER = 'x-forwarded-for';
 export type ClientAddresses = ReturnType<typeof createClientAddresses>;
 
 /**
- * Creates the client addresses. `X-Forwarded-For` is trusted only as far as trusted proxies have written it, from the nearest
- * one on, so that no client can pretend to have another address.
- *
- * @param trustedProxies addresses and ranges
+ * Creates the client addresses. `X-Forwarded-For` is trusted only as far as trusted proxies (addresses and ranges) have written
+ * it, from the nearest one on, so that no client can pretend to have another address.
  */
 export function createClientAddresses(trustedProxies: readonly string[]) {
   const isTrusted = proxyAddr.compile([...trustedProxies]);

@@ -19,7 +19,7 @@ export type ConnectionLimits = ReturnType<typeof createConnectionLimits>;
 /** Maximum time of a connection over the limit. */
 const OVER_LIMIT_MS = 2_000;
 
-/** Creates the limits, of `max` connections for each client. */
+/** Creates the limits. @param max the maximum number of connections of each client */
 export function createConnectionLimits(max: number, clients: ClientAddresses, metrics: Metrics) {
   const open = new Map<string, number>();
   const counted = new WeakSet<Duplex>();

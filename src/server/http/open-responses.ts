@@ -34,11 +34,7 @@ export function createOpenResponses({ metrics, onResponse, isLast }: OpenRespons
     onResponse?.(exchange, access);
   }
 
-  /**
-   * Tracks a response until its connection has sent all of it or has closed. Then it is counted.
-   *
-   * @param access what the access log says about its operation
-   */
+  /** Tracks a response until its connection has sent all of it or has closed. Then it is counted. */
   function track(exchange: HttpExchange, access?: AccessDetails): void {
     const { response } = exchange;
     if (isClosed(response)) {

@@ -34,7 +34,7 @@ export function createResponseWriter(options: ResponseWriterOptions) {
   const varying = `accept, ${COST_HEADER}, ${MIN_HEIGHT_HEADER}`;
   const vary = { get: varyHeader(varying, corsOrigins), post: varyHeader(undefined, corsOrigins) };
 
-  /** Sends a response, or 304 if the client already has it. @param access what the access log says about it */
+  /** Sends a response, or 304 if the client already has it. */
   function send(exchange: HttpExchange, type: JsonType, encoded: EncodedResponse, access?: AccessDetails): void {
     const { request, response } = exchange;
     const isGet = isRead(request);
@@ -91,11 +91,7 @@ export function createResponseWriter(options: ResponseWriterOptions) {
     send(exchange, type ?? 'application/json', response, { ...(label && { label }), ...response.accessDetails });
   }
 
-  /**
-   * Sets the common headers of a response that others write, and tracks it. Caches do not store it, unless its writer allows that.
-   *
-   * @param retryAfter its header `retry-after`, in seconds
-   */
+  /** Sets the common headers of a response that others write, and tracks it. Caches do not store it, unless its writer allows that. */
   function begin(exchange: HttpExchange, access?: AccessDetails, retryAfter?: string): void {
     const { request, response } = exchange;
     responses.track(exchange, access);

@@ -27,7 +27,6 @@ export type AdminPagesOptions = Pick<EndpointOptions, 'metrics' | 'requestIds' |
   readonly isStopping: () => boolean;
 };
 
-/** What the routes need. */
 type RoutesOptions = AdminPagesOptions & {
   /** What clients request; `undefined` on the admin port. */
   readonly forClients?: ClientRoutes;
@@ -49,11 +48,7 @@ export type ClientRoutes = {
   readonly persistedOnly: boolean;
 };
 
-/**
- * Creates the routes: which path is handled by what.
- *
- * @returns handles a request by its path. For a path without a route, it calls `next` if there is one, else it responds with 404
- */
+/** Creates the handler of requests by their paths. For a path without a route, it calls `next` if there is one, else it responds with 404. */
 export function createRoutes(options: RoutesOptions) {
   const { forClients, hasAdminPages, responses, service, metrics, requestIds, maskError, isStopping } = options;
   const { rest, explorer: built = 'off' } = forClients ?? {};

@@ -15,7 +15,7 @@ import type { TransportOptions } from '../transport-options.ts';
 import { createOpenResponses, type OpenResponses } from './open-responses.ts';
 import { type AdminPagesOptions, createRoutes } from './routes.ts';
 
-/** What the HTTP server needs. A client that keeps it waiting is disconnected within two periods of `keepAliveMs`. */
+/** A client that keeps the server waiting is disconnected within two periods of `keepAliveMs`. */
 type HttpServerOptions = Pick<TransportOptions, 'connections' | 'metrics' | 'keepAliveMs'> & {
   readonly handle: ReturnType<typeof createRoutes>;
   readonly responses: OpenResponses;
@@ -47,10 +47,7 @@ export function createHttpServer({ handle, responses, connections, metrics, ...o
   return server;
 }
 
-/**
- * Creates the server of the admin port: health, readiness and metrics, without any limit of client addresses. It has the timeouts
- * of the server for clients.
- */
+/** Creates the server of the admin port: health, readiness and metrics, without any limit of client addresses. */
 export function createAdminServer(options: AdminPagesOptions & { readonly keepAliveMs: number }): Server {
   const { metrics, accessLog, isStopping, keepAliveMs } = options;
   const responses = createOpenResponses({ metrics, onResponse: accessLog.onResponse, isLast: isStopping });
@@ -109,12 +106,7 @@ const ERRORS: ReadonlyMap<string, typeof NOT_HTTP> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', badRequest(408, 'The request was not complete in time.')],
 ]);
 
-/**
- * Starts to listen. With port 0, the system chooses a free port.
- *
- * @returns the origin of the server
- * @throws Error of the system, which names the address and the problem
- */
+/** Starts to listen. @returns the origin of the server @throws Error of the system, which names the address and the problem */
 export async function listenOn(server: Server, port: number, host: string): Promise<string> {
   server.listen(port, host);
   await once(server, 'listening');

@@ -20,12 +20,8 @@ export function errorOf(code: ErrorCode, message: string, http: HttpExtension, m
 }
 
 /**
- * The error of an operation that is not executed.
- *
- * As in GraphQL over HTTP, its status is 400 for clients that accept `application/graphql-response+json`, and 200 for those
- * that accept only `application/json`.
- *
- * @param more further members of the extension `http`
+ * The error of an operation that is not executed. As in GraphQL over HTTP, its status is 400 for clients that accept
+ * `application/graphql-response+json`, and 200 for those that accept only `application/json`.
  */
 export function refusal(code: ErrorCode, message: string, more: HttpExtension = {}): GraphQLError {
   return errorOf(code, message, { status: 400, spec: true, ...more });

@@ -61,8 +61,7 @@ export class ClientSocket extends WebSocket {
   async closeGracefully(timeoutMs: number): Promise<void> {
     await Promise.race([this.untilIdle(), sleep(timeoutMs - HANDSHAKE_MS, undefined, { ref: false })]);
     if (this.closed) return;
-    const timer = setTimeout(() => this.terminate(), HANDSHAKE_MS);
-    this.once('close', () => clearTimeout(timer));
+    setTimeout(() => this.terminate(), HANDSHAKE_MS).unref();
     this.close(1001, 'Going away');
   }
 

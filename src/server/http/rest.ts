@@ -150,20 +150,16 @@ export function createRestRoutes(options: RestOptions) {
     writer.sendFixed(exchange, openApi);
   }
 
+  function throwNotFound(): never {
+    const message = `This path does not exist. ${OPEN_API_PATH} describes the paths of this gateway.`;
+    throw new GatewayError('NOT_FOUND', message);
+  }
+
   function failing(exchange: HttpExchange): (error: unknown) => void {
     return (error) => {
       const isRetryable = error instanceof GatewayError && error.retryable;
       requestIds.run(exchange.id, () => writer.fail(exchange, maskError(error), isRetryable));
     };
-  }
-
-  function sendNotFound(exchange: HttpExchange): void {
-    admit(exchange, () => {
-      throw new GatewayError(
-        'NOT_FOUND',
-        `This path does not exist. ${OPEN_API_PATH} describes the paths of this gateway.`,
-      );
-    });
   }
 
   return {
@@ -178,7 +174,7 @@ export function createRestRoutes(options: RestOptions) {
     at(path: string): Route | undefined {
       if (!path.startsWith(REST_PREFIX) && !path.startsWith(UDF_PREFIX)) return undefined;
       const route = routes.get(percentDecoded(path).replace(/\/$/, ''));
-      return route ?? { endpoint: NOWHERE, handle: sendNotFound };
+      return route ?? { endpoint: NOWHERE, handle: (exchange) => admit(exchange, throwNotFound) };
     },
   };
 }

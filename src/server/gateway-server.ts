@@ -97,11 +97,8 @@ export function createGatewayServer(options: GatewayServerOptions) {
   const handle = createRoutes({ ...pages, forClients, hasAdminPages, responses });
   const isUpgrade = (request: IncomingMessage) => isWebSocketUpgrade(request) && isGraphqlPath(request);
   const server = createHttpServer({ handle, responses, connections, metrics, keepAliveMs, isUpgrade });
-  const webSockets = createWebSocketTransport({
-    ...transport,
-    log: createWebSocketLog({ accessLog, clients, log, persisted }),
-    limits,
-  });
+  const webSocketLog = createWebSocketLog({ accessLog, clients, log, persisted });
+  const webSockets = createWebSocketTransport({ ...transport, log: webSocketLog, limits });
   server.on('upgrade', (request, socket, head) => {
     // Node asks `isUpgrade` only since 24.9.
     if (isUpgrade(request)) webSockets.handleUpgrade(request, socket, head);

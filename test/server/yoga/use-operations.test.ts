@@ -8,7 +8,7 @@ import type { Subscribe } from '../../../src/live/broadcast/broadcast.ts';
 import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
 import type { EncodedUpdate } from '../../../src/server/operations/encoded-response.ts';
 import { createPersistedQueries } from '../../../src/server/operations/persisted-queries.ts';
-import { type ServerContext, useOperations } from '../../../src/server/yoga/use-operations.ts';
+import { type ServerContext, useOperations } from '../../../src/server/yoga/yoga.ts';
 import { serveGatewayForTest } from '../../support/served-gateway.ts';
 
 const HEAD = 'subscription{head{beaconHeight}}';

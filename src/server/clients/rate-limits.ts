@@ -40,7 +40,6 @@ export function createRateLimits({ rate, clients, metrics, log, now }: RateLimit
   const logRefusal = createRefusalLog(log, now);
   const policy = `"default";q=${rate.burst};w=${Math.ceil(rate.burst / rate.pointsPerSecond)}`;
 
-  /** The points that a client can spend now. */
   function bucketOf(client: string): TokenBucket {
     const bucket = refill(buckets.get(client) ?? fullBucket(rate, now()), rate, now());
     buckets.set(client, bucket);
@@ -106,7 +105,6 @@ export class Account {
   readonly #client: ClientIdentity | undefined;
   readonly #transport: OperationTransport;
 
-  /** @param paid the points that were charged for its request */
   constructor(
     rates: RateLimits | undefined,
     client: ClientIdentity | undefined,

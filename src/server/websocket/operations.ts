@@ -89,9 +89,8 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
   function respondAtMinimum(operation: SocketOperation): MaybePromise<Outcome> {
     const { extra } = operation.connection;
     if (extra.minHeight === undefined) return respond(operation);
-    const unpaid = operation.account.charge(1);
-    if (unpaid !== undefined) return [unpaid];
-    return andThen(minimumHeights.reach(extra.minHeight, clientOf(operation)), (refused) => {
+    const reached = operation.account.charge(1) ?? minimumHeights.reach(extra.minHeight, clientOf(operation));
+    return andThen(reached, (refused) => {
       if (refused !== undefined) return [refused];
       extra.minHeight = undefined;
       return respond(operation);

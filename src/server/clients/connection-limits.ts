@@ -51,11 +51,7 @@ export function createConnectionLimits(max: number, clients: ClientAddresses, me
     },
     /** Whether a connection exceeds the limit: it gets one response and is closed. */
     isOverLimit: (socket: Duplex) => overLimit.has(socket),
-    /**
-     * Admits a request or a websocket. If its connection is not counted, it counts until `answer` is closed.
-     *
-     * @returns the error of one over the limit
-     */
+    /** The error of a request or websocket over the limit. If its connection is not counted, it counts until `answer` is closed. */
     admit(request: IncomingMessage, answer: ServerResponse | Duplex): GraphQLError | undefined {
       const { socket } = request;
       if (counted.has(socket) ? !overLimit.has(socket) : acquire(clients.of(request), answer)) return undefined;

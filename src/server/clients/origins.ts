@@ -13,9 +13,8 @@ export const LOOPBACK_ORIGINS: readonly string[] = ['localhost', '127.0.0.1', '[
 export const EXPOSED = `${REQUEST_ID_HEADER}, ${HEIGHT_HEADER}, ${SANDBOX_HEADER[0]}, ratelimit, ratelimit-policy, retry-after`;
 
 /**
- * The CORS headers of a response; none if pages of the request's origin may not read it. Credentials are never allowed.
- *
- * @returns names and values of headers, alternating
+ * The CORS headers of a response, names and values alternating; none if pages of the request's origin may not read it.
+ * Credentials are never allowed.
  */
 export function corsHeaders({ headers: { origin } }: IncomingMessage, origins: readonly string[]): string[] {
   if (origin === undefined || !isListed(origin, origins)) return [];

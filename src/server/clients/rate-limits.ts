@@ -47,11 +47,7 @@ export function createRateLimits({ rate, clients, metrics, log, now }: RateLimit
   }
 
   return {
-    /**
-     * Takes the cost of an operation, less the points that were paid for it before. Takes nothing if the client has too few.
-     *
-     * @returns the error of a client that has too few points
-     */
+    /** Takes the cost of an operation, less the points that were paid before; nothing, with an error, if the client has too few. */
     charge(request: ClientIdentity, transport: OperationTransport, points: number, paid = 0): GraphQLError | undefined {
       const client = clients.of(request);
       const bucket = bucketOf(client);
@@ -70,10 +66,9 @@ export function createRateLimits({ rate, clients, metrics, log, now }: RateLimit
       buckets.set(client, drain(bucketOf(client), points));
     },
     /**
-     * The rate limit and the points of a client, in the fields of the IETF draft "RateLimit header fields for HTTP".
+     * The fields of the IETF draft "RateLimit header fields for HTTP", names and values alternating.
      *
      * @param retryAfter the `retry-after` of the response, in seconds: the draft says that the reset must not be earlier
-     * @returns names and values of headers, alternating
      */
     headersFor(request: ClientIdentity, retryAfter?: string): readonly [string, string, string, string] {
       const bucket = bucketOf(clients.of(request));

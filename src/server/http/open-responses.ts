@@ -68,11 +68,7 @@ export function createOpenResponses({ metrics, onResponse, isLast }: OpenRespons
     },
     /** Sets what is called after each tracked response. */
     onEnd: (listener: () => void) => void ended.on('response', listener),
-    /**
-     * Tracks a response of another server, from the request on until its connection closes or has sent all of it.
-     *
-     * @returns how to end that earlier, because other code responds
-     */
+    /** Tracks a response of another server from the request on. @returns how to end that, because other code responds */
     trackForeign(response: ServerResponse): () => void {
       responses.add(response);
       const end = () => remove(response);
@@ -113,9 +109,7 @@ export function createOpenResponses({ metrics, onResponse, isLast }: OpenRespons
      * slowly is not disconnected, and neither is one whose response is not ready yet.
      *
      * Server-sent events have no pong. Bytes in the buffers of the operating system count as read, until the operating system
-     * closes the connection.
-     *
-     * @returns how to stop it
+     * closes the connection. The returned function stops it.
      */
     abortStalled(periodMs: number): () => void {
       // Yoga resets the timeout of the socket before it sends, so the timeout cannot be set when a response begins.

@@ -24,10 +24,8 @@ export function readBefore(request: IncomingMessage & { readonly body?: unknown 
 }
 
 /**
- * Reads the body of a request. `onBody` is not called if the client disconnects before the end.
- *
- * @param before the body, if other code has read it
- * @param onBody called with `undefined` as soon as there are more than `maxBytes`; the rest is not stored
+ * Reads the body of a request, unless other code has read it `before`. `onBody` is called with `undefined` as soon as there are
+ * more than `maxBytes`, and not at all if the client disconnects before the end.
  */
 export function readBody(
   request: IncomingMessage,

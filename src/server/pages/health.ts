@@ -23,10 +23,7 @@ export const READY_PATH = '/ready';
 /** The reason while the gateway closes its connections. */
 export const STOPPING: Problem = { code: 'STOPPING', message: 'the gateway is stopping' };
 
-/**
- * Responds with 200 if there is no reason against it, otherwise with 503 and the reasons; with notes, if there are any; with
- * the number of gateways in the fleet; which version of the exchange trades; and whether the data is simulated.
- */
+/** Responds with 200 if there is no reason against it, otherwise with 503 and the reasons. */
 export function handleReady(reasons: readonly Problem[], service: Service, response: ServerResponse): void {
   const isReady = reasons.length === 0;
   const notes = notesOf(service);

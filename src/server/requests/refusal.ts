@@ -69,12 +69,7 @@ export function tooManyAtOnce(message: string): GraphQLError {
 /** How long a client should wait before it names the same minimum height again. */
 const RETRY_HEIGHT_MS = 1_000;
 
-/**
- * The error of a request whose minimum height the gateway has not reached.
- *
- * @param newest the newest height, if there is one
- * @param isTemporary whether the gateway is expected to reach it
- */
+/** The error of a request whose minimum height the gateway has not reached. @param isTemporary whether it is expected to */
 export function heightNotReached(
   message: string,
   newest: BeaconHeight | undefined,

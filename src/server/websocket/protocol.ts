@@ -83,10 +83,9 @@ export async function closeOperation(connection: ProtocolContext, operation: Ide
 }
 
 /**
- * Runs the protocol graphql-transport-ws on every websocket of a server.
- *
- * graphql-ws implements the protocol. Its own adapter for `ws` is not used: it writes a stack trace to stderr for each message
- * that is too large or unexpected and for each client that disappears, and sends the messages of internal errors to clients.
+ * Runs the protocol graphql-transport-ws on every websocket of a server, by graphql-ws. Its own adapter for `ws` is not used: it
+ * writes a stack trace to stderr for each message that is too large or unexpected and for each client that disappears, and sends
+ * the messages of internal errors to clients.
  */
 export function runProtocol(server: Server<typeof ClientSocket>, options: ProtocolOptions): void {
   const { keepAliveMs, internal } = options;
@@ -130,11 +129,7 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
   }
 }
 
-/**
- * The key of the response to a payload that could be the body of a plain HTTP request: its JSON, with a character for each byte.
- *
- * @returns `undefined` if there is none
- */
+/** The key of a payload that could be the body of a plain HTTP request, if it has one: its JSON, with a character for each byte. */
 export function keyOfPayload(payload: SubscribePayload): string | undefined {
   if (orError(() => readOperation(payload)) instanceof GraphQLError) return undefined;
   const { query, ...others } = payload;

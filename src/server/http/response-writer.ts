@@ -59,7 +59,7 @@ export function createResponseWriter(options: ResponseWriterOptions) {
       response.writeHead(304, all);
       response.end();
     } else {
-      all.push('content-type', CONTENT_TYPES[type], 'content-length', String(bytes));
+      all.push('content-type', `${type}; charset=utf-8`, 'content-length', String(bytes));
       all.push(...Object.entries(headers).flat());
       response.writeHead(status, all);
       for (const piece of body.slice(0, -1)) response.write(piece);
@@ -73,11 +73,8 @@ export function createResponseWriter(options: ResponseWriterOptions) {
     const { request, response } = exchange;
     begin(exchange, access);
     response.writeHead(200, EVENT_STREAM_HEADERS);
-    if (request.method === 'HEAD') {
-      response.end();
-      return;
-    }
-    open().pipe(response);
+    if (request.method === 'HEAD') response.end();
+    else open().pipe(response);
   }
 
   /** Sends the error of a request that is refused. */
@@ -102,21 +99,19 @@ export function createResponseWriter(options: ResponseWriterOptions) {
   }
 
   function commonHeaders({ request, id }: HttpExchange): string[] {
-    const isGet = isRead(request);
-    const all = isSandbox ? [REQUEST_ID_HEADER, id, ...SANDBOX_HEADER] : [REQUEST_ID_HEADER, id];
-    if (isGet || corsOrigins.length > 0) all.push(...(isGet ? vary.get : vary.post));
-    if (corsOrigins.length > 0) all.push(...corsHeaders(request, corsOrigins));
+    const all = [
+      REQUEST_ID_HEADER,
+      id,
+      ...(isRead(request) ? vary.get : vary.post),
+      ...corsHeaders(request, corsOrigins),
+    ];
+    if (isSandbox) all.push(...SANDBOX_HEADER);
     if (responses.isLast(request)) all.push('connection', 'close');
     return all;
   }
 
   return { send, stream, refuse, begin };
 }
-
-const CONTENT_TYPES: Readonly<Record<JsonType, string>> = {
-  'application/json': 'application/json; charset=utf-8',
-  'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
-};
 
 /** One tag for each media type: they are different representations. */
 function etagOf(response: EncodedResponse, type: JsonType): string {

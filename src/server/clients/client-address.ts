@@ -53,12 +53,10 @@ export function createClientAddresses(trustedProxies: readonly string[]) {
     },
     /** The peer of a connection, without regard to headers. */
     ofConnection: (socket: Socket) => connectionOf(socket).client,
-    /** Whether an address is that of a trusted proxy. */
     isProxy,
   };
 }
 
-/** The peer of a connection, and whether it is a trusted proxy. */
 type Connection = { readonly client: string; readonly isProxy: boolean };
 
 /** The client of a connection that was closed before its address was read. */

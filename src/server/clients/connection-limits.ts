@@ -39,7 +39,6 @@ export function createConnectionLimits(max: number, clients: ClientAddresses, me
   }
 
   return {
-    /** Counts a new connection. */
     connected(socket: Socket): void {
       // A connection that is read again after an `Upgrade` that is ignored is counted already.
       if (counted.has(socket) || clients.isProxy(socket.remoteAddress)) return;

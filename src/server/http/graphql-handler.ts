@@ -25,7 +25,6 @@ type GraphqlHandlerOptions = TransportOptions & {
   readonly writer: ResponseWriter;
   readonly accessLog: Pick<AccessLog, 'isAll'>;
   readonly maxBodyBytes: number;
-  /** Handles all requests that are not plain. */
   readonly other: (exchange: HttpExchange, account: Account) => void;
 };
 
@@ -78,7 +77,6 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
     return undefined;
   }
 
-  /** @param body undefined for a GET */
   function handlePlain(exchange: HttpExchange, account: Account, type: JsonType, body: Buffer | undefined): void {
     const { request, id, startedAt } = exchange;
     // In Latin-1 each byte is one character: texts differ if their bytes differ. No JSON begins with a slash, as a URL does.

@@ -24,7 +24,6 @@ export function createOpenResponses({ metrics, onResponse, isLast }: OpenRespons
   const streams = new Set<Readable>();
   const connections = new Set<Socket>();
   const ended = new EventEmitter();
-  /** The number of responses of `fetch`. */
   let fetches = 0;
 
   function end(exchange: HttpExchange, access: AccessDetails | undefined, isStream: boolean): void {
@@ -94,7 +93,6 @@ export function createOpenResponses({ metrics, onResponse, isLast }: OpenRespons
     async untilAnswered(): Promise<void> {
       while (!isAnswered()) await once(ended, 'response');
     },
-    /** Tracks a connection until it closes. */
     addConnection(socket: Socket): void {
       connections.add(socket);
       whenClosed(socket, () => connections.delete(socket));

@@ -77,7 +77,6 @@ export function createResponseWriter(options: ResponseWriterOptions) {
     else open().pipe(response);
   }
 
-  /** Sends the error of a request that is refused. */
   function refuse(
     exchange: HttpExchange,
     type: JsonType | undefined,

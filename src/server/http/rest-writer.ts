@@ -97,7 +97,6 @@ export function createRestWriter(options: RestWriterOptions) {
     sendFixed(exchange: HttpExchange, document: FixedDocument): void {
       write(exchange, document, ['cache-control', 'no-cache']);
     },
-    /** Sends the time as whole Unix seconds. */
     sendTime(exchange: HttpExchange, time: Instant): void {
       const headers = ['cache-control', 'no-store', 'content-type', 'text/plain'];
       end(exchange, 200, headers, undefined, String(Math.floor(time / 1_000)));

@@ -17,7 +17,6 @@ import type { EndpointOptions } from '../transport-options.ts';
 import type { OpenResponses } from './open-responses.ts';
 import { NOWHERE, type RestRoutes, type Route } from './rest.ts';
 
-/** The path of the metrics, for Prometheus. */
 const METRICS_PATH = '/metrics';
 
 /** What the pages for operators need: /health, /ready and /metrics. */
@@ -30,19 +29,16 @@ export type AdminPagesOptions = Pick<EndpointOptions, 'metrics' | 'requestIds' |
 type RoutesOptions = AdminPagesOptions & {
   /** What clients request; `undefined` on the admin port. */
   readonly forClients?: ClientRoutes;
-  /** Whether the pages for operators are here. */
   readonly hasAdminPages: boolean;
   readonly responses: OpenResponses;
 };
 
 /** What the routes for clients need. */
 export type ClientRoutes = {
-  /** Handles the GraphQL endpoint. */
   readonly graphqlHandler: Route['handle'];
   /** The REST API; `undefined` if it is off. */
   readonly rest: RestRoutes | undefined;
   readonly explorer: BuiltExplorer;
-  /** Whether browsers get GraphiQL. */
   readonly graphiql: boolean;
   /** Whether only persisted documents are executed, which GraphiQL cannot send. */
   readonly persistedOnly: boolean;

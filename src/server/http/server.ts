@@ -1,12 +1,5 @@
 import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingMessage,
-  maxHeaderSize,
-  type Server,
-  type ServerOptions,
-  ServerResponse,
-} from 'node:http';
+import { createServer, type IncomingMessage, maxHeaderSize, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -28,7 +21,7 @@ export function createHttpServer({ handle, responses, connections, metrics, ...o
   const { keepAliveMs, isUpgrade = () => false } = options;
   // A request has to arrive completely, with its body, within two periods.
   const requestTimeout = Math.ceil(keepAliveMs * 1.5);
-  const serverOptions: ServerOptions = {
+  const serverOptions = {
     headersTimeout: requestTimeout,
     requestTimeout,
     connectionsCheckingInterval: Math.ceil(keepAliveMs / 2),
@@ -99,7 +92,6 @@ const NOT_HTTP = badRequest(400, 'The request is not valid HTTP.');
 
 const TOO_LONG = `The URL and the headers of a request have more than ${maxHeaderSize} bytes. Send a long query as the body of a POST.`;
 
-/** By the codes of Node. */
 const ERRORS: ReadonlyMap<string, typeof NOT_HTTP> = new Map([
   ['HPE_HEADER_OVERFLOW', badRequest(431, TOO_LONG)],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', badRequest(413, 'The chunk extensions of the body are too long.')],
@@ -127,7 +119,6 @@ export function isWebSocketUpgrade({ method, httpVersion, headers }: IncomingMes
   return method === 'GET' && httpVersion === '1.1' && headers.upgrade?.toLowerCase() === 'websocket';
 }
 
-/** A connection, with the server that Node has accepted it for. */
 type AcceptedSocket = Socket & { readonly server: Server };
 
 /** Hands a request of the event `upgrade` back to its server, as if it had no `Upgrade`. */

@@ -11,7 +11,6 @@ import { registerSourceMetrics } from './source-metrics.ts';
 /** The metrics that Prometheus reads. Every label has a limited set of values. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** The label `type` of `pdex_operations_total`. */
 type OperationType = 'query' | 'subscribe' | 'update';
 
 /** The transport of an operation. */
@@ -167,7 +166,6 @@ export function createMetrics(version: string, isSandbox = false) {
     },
     /** Counts an operation that was not executed because it is invalid or exceeds a limit. */
     recordRefusedOperation: () => operations.inc({ type: 'any', outcome: 'refused' }),
-    /** Counts the close code of a websocket. */
     recordWebSocketClose: (code: number) => webSocketCloses.inc({ code: isKnownClose(code) ? String(code) : OTHER }),
     /** Adds the metrics of what the gateway follows. Called once. */
     registerSources: (service: Service) => registerSourceMetrics(service, factory),

@@ -127,7 +127,6 @@ export function createExplorer({ page: html, assets }: ExplorerFiles, service: S
   const notFound = createFile(HTML, bodies, { headers: PAGE_HEADERS, status: 404 });
 
   return {
-    /** Responds with the page. */
     page,
     /** What responds at a path other than `/`: the page or a file; `undefined` elsewhere. */
     at: (path: string) => (PAGE_PATH.test(path) ? page : assets.get(path)),

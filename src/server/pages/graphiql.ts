@@ -26,7 +26,6 @@ const HEADERS = {
 const NOT_BUILT = `GraphiQL is not built. Run ${BUILD_EXPLORER_COMMAND}, and load this page again.\n`;
 const respondNotBuilt = createFile(TEXT, NOT_BUILT, { headers: HEADERS, status: 503 });
 
-/** @returns `undefined` if the page is not built */
 async function readPage(): Promise<Respond | undefined> {
   for (const folder of EXPLORER_FOLDERS) {
     const read = (name: string) => readFile(new URL(name, folder)).catch(() => undefined);

@@ -16,7 +16,6 @@ type IndexOptions = {
   readonly isSandbox: boolean;
   /** Browsers get the explorer in place of the index if it is there. */
   readonly explorer: BuiltExplorer;
-  /** Whether browsers get GraphiQL. */
   readonly graphiql: boolean;
   /** How the paths of the REST API begin; `undefined` if it is off. */
   readonly restBase: string | undefined;

@@ -118,11 +118,8 @@ function typeOf(value: unknown): string {
 }
 
 /** Whether a request without a query names a document, as far as its parameters are concerned. */
-export function namesDocument({
-  documentId,
-  extensions,
-}: Pick<SentOperation, 'documentId'> & { readonly extensions?: unknown }): boolean {
-  return documentId != null || persistedQueryIn(extensions) !== undefined;
+export function namesDocument(params: { readonly documentId?: unknown; readonly extensions?: unknown }): boolean {
+  return params.documentId != null || persistedQueryIn(params.extensions) !== undefined;
 }
 
 /** The part of `extensions` that names a query by its hash, unchecked. */

@@ -69,11 +69,7 @@ export function createAccessLog({ mode, log, clients }: AccessLogOptions) {
   return {
     /** Whether every request and operation is logged. */
     isAll,
-    /**
-     * Called with each request before it is handled; `undefined` if there is nothing to do.
-     *
-     * @returns the bytes that its connection has sent before
-     */
+    /** Returns the bytes that the connection of a request has sent before it is handled; `undefined` if no line needs them. */
     onRequest: isAll || isTraced ? onRequest : undefined,
     /** Called with each request when its response has ended; `undefined` if no request is logged. */
     onResponse: isOn ? onResponse : undefined,

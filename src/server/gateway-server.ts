@@ -7,7 +7,6 @@ import { createClientAddresses } from './clients/client-address.ts';
 import { createConnectionLimits } from './clients/connection-limits.ts';
 import { LOOPBACK_ORIGINS } from './clients/origins.ts';
 import { type Account, createRateLimits } from './clients/rate-limits.ts';
-import { createGraphqlEndpoint } from './http/graphql-endpoint.ts';
 import { createGraphqlHandler } from './http/graphql-handler.ts';
 import { createOpenResponses } from './http/open-responses.ts';
 import { createResponseWriter } from './http/response-writer.ts';
@@ -24,6 +23,7 @@ import {
 } from './http/server.ts';
 import type { AccessDetails } from './operations/log-details.ts';
 import { createOperations, type OperationsOptions } from './operations/operations.ts';
+import { TEXT } from './pages/file-response.ts';
 import { createRequestIds, GRAPHQL_PATH, type HttpExchange } from './requests/http-exchange.ts';
 import { type StopOptions, stopServer } from './stopping.ts';
 import type { TransportOptions } from './transport-options.ts';
@@ -31,7 +31,6 @@ import { createWebSocketLog } from './websocket/log.ts';
 import { createWebSocketTransport } from './websocket/transport.ts';
 import { createGatewayYoga, fetchWith, type Yoga } from './yoga/yoga.ts';
 
-/** What the server needs. */
 type GatewayServerOptions = Omit<OperationsOptions, 'maskError'> &
   Pick<TransportOptions, 'corsOrigins' | 'keepAliveMs'> &
   Pick<RestOptions, 'marketDataPartner' | 'marketPollMs' | 'bookSweepPerMinute'> &
@@ -87,14 +86,8 @@ export function createGatewayServer(options: GatewayServerOptions) {
     const served = { ...exchange, paid, begin };
     requestIds.run(exchange.id, () => yoga()(exchange.request, exchange.response, { served }));
   };
-  const graphqlHandler = createGraphqlEndpoint({
-    ...limits,
-    ...transport,
-    writer,
-    plain: createGraphqlHandler({ ...transport, writer, accessLog }),
-    other: respondByYoga,
-  });
-  const { maxCandles } = limits;
+  const { maxBodyBytes, maxCandles } = limits;
+  const graphqlHandler = createGraphqlHandler({ ...transport, writer, accessLog, maxBodyBytes, other: respondByYoga });
   const restOptions = { ...service, ...options, ...transport, responses, maxCandles, maxAgeMs: options.marketMaxAgeMs };
   const rest = options.rest ? createRestRoutes(restOptions) : undefined;
   const pages = { service, metrics, requestIds, accessLog, maskError, isStopping };
@@ -104,11 +97,8 @@ export function createGatewayServer(options: GatewayServerOptions) {
   const handle = createRoutes({ ...pages, forClients, hasAdminPages, responses });
   const isUpgrade = (request: IncomingMessage) => isWebSocketUpgrade(request) && isGraphqlPath(request);
   const server = createHttpServer({ handle, responses, connections, metrics, keepAliveMs, isUpgrade });
-  const webSockets = createWebSocketTransport({
-    ...transport,
-    log: createWebSocketLog({ accessLog, clients, log, persisted }),
-    limits,
-  });
+  const webSocketLog = createWebSocketLog({ accessLog, clients, log, persisted });
+  const webSockets = createWebSocketTransport({ ...transport, log: webSocketLog, limits });
   server.on('upgrade', (request, socket, head) => {
     // Node asks `isUpgrade` only since 24.9.
     if (isUpgrade(request)) webSockets.handleUpgrade(request, socket, head);
@@ -126,14 +116,10 @@ export function createGatewayServer(options: GatewayServerOptions) {
       if (isClosed) return new Response(CLOSED, { status: 503 });
       return responses.trackFetch(fetchWith(yoga(), input, init));
     },
-    /**
-     * Handles a request that another server has received, by its path.
-     *
-     * @param next called in place of a response with status 404
-     */
+    /** Handles a request that another server has received, by its path. @param next called in place of a response with status 404 */
     handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void {
       if (isClosed) {
-        response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' }).end(CLOSED);
+        response.writeHead(503, { 'content-type': TEXT }).end(CLOSED);
         return;
       }
       const untrack = responses.trackForeign(response);
@@ -170,10 +156,7 @@ export function createGatewayServer(options: GatewayServerOptions) {
     },
     /** The address of the admin port, while the gateway listens on one. */
     adminUrl: () => (admin?.listening ? originOf(admin) : undefined),
-    /**
-     * Reports at /ready that it stops, closes all connections, and resolves when they are closed. See `stopping.ts`. The admin
-     * port is closed last.
-     */
+    /** Stops the server (`stopping.ts`), and closes the admin port last, whose /ready reports that it stops. */
     close(): Promise<void> {
       minimumHeights.stop();
       stopping ??= stopServer({ ...options, server, responses, webSockets }).finally(() => {

@@ -12,10 +12,8 @@ export const FORWARDED_FOR_HEADER = 'x-forwarded-for';
 export type ClientAddresses = ReturnType<typeof createClientAddresses>;
 
 /**
- * Creates the client addresses. `X-Forwarded-For` is trusted only as far as trusted proxies have written it, from the nearest
- * one on, so that no client can pretend to have another address.
- *
- * @param trustedProxies addresses and ranges
+ * Creates the client addresses. `X-Forwarded-For` is trusted only as far as trusted proxies (addresses and ranges) have written
+ * it, from the nearest one on, so that no client can pretend to have another address.
  */
 export function createClientAddresses(trustedProxies: readonly string[]) {
   const isTrusted = proxyAddr.compile([...trustedProxies]);
@@ -55,12 +53,10 @@ export function createClientAddresses(trustedProxies: readonly string[]) {
     },
     /** The peer of a connection, without regard to headers. */
     ofConnection: (socket: Socket) => connectionOf(socket).client,
-    /** Whether an address is that of a trusted proxy. */
     isProxy,
   };
 }
 
-/** The peer of a connection, and whether it is a trusted proxy. */
 type Connection = { readonly client: string; readonly isProxy: boolean };
 
 /** The client of a connection that was closed before its address was read. */

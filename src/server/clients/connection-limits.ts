@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { GraphQLError } from 'graphql';
 import type { Metrics } from '../metrics/metrics.ts';
 import { whenClosed } from '../requests/closing.ts';
 import { tooManyAtOnce } from '../requests/refusal.ts';
@@ -18,7 +19,7 @@ export type ConnectionLimits = ReturnType<typeof createConnectionLimits>;
 /** Maximum time of a connection over the limit. */
 const OVER_LIMIT_MS = 2_000;
 
-/** Creates the limits, of `max` connections for each client. */
+/** Creates the limits. @param max the maximum number of connections of each client */
 export function createConnectionLimits(max: number, clients: ClientAddresses, metrics: Metrics) {
   const open = new Map<string, number>();
   const counted = new WeakSet<Duplex>();
@@ -38,7 +39,6 @@ export function createConnectionLimits(max: number, clients: ClientAddresses, me
   }
 
   return {
-    /** Counts a new connection. */
     connected(socket: Socket): void {
       // A connection that is read again after an `Upgrade` that is ignored is counted already.
       if (counted.has(socket) || clients.isProxy(socket.remoteAddress)) return;
@@ -50,14 +50,12 @@ export function createConnectionLimits(max: number, clients: ClientAddresses, me
     },
     /** Whether a connection exceeds the limit: it gets one response and is closed. */
     isOverLimit: (socket: Duplex) => overLimit.has(socket),
-    /** Whether a GraphQL request or a websocket is allowed. If the connection is not counted, it counts until `answer` is closed. */
-    admit(request: IncomingMessage, answer: ServerResponse | Duplex): boolean {
+    /** The error of a request or websocket over the limit. If its connection is not counted, it counts until `answer` is closed. */
+    admit(request: IncomingMessage, answer: ServerResponse | Duplex): GraphQLError | undefined {
       const { socket } = request;
-      const isAdmitted = counted.has(socket) ? !overLimit.has(socket) : acquire(clients.of(request), answer);
-      if (!isAdmitted) metrics.connectionsRefused.inc();
-      return isAdmitted;
+      if (counted.has(socket) ? !overLimit.has(socket) : acquire(clients.of(request), answer)) return undefined;
+      metrics.connectionsRefused.inc();
+      return refusal;
     },
-    /** The error of a refused request or websocket. */
-    refusal,
   };
 }

@@ -10,12 +10,11 @@ export const LOOPBACK_ORIGINS: readonly string[] = ['localhost', '127.0.0.1', '[
 );
 
 /** The response headers that pages of other origins may read. */
-const EXPOSED = `${REQUEST_ID_HEADER}, ${HEIGHT_HEADER}, ${SANDBOX_HEADER[0]}, ratelimit, ratelimit-policy, retry-after`;
+export const EXPOSED = `${REQUEST_ID_HEADER}, ${HEIGHT_HEADER}, ${SANDBOX_HEADER[0]}, ratelimit, ratelimit-policy, retry-after`;
 
 /**
- * The CORS headers of a response; none if pages of the request's origin may not read it. Credentials are never allowed.
- *
- * @returns names and values of headers, alternating
+ * The CORS headers of a response, names and values alternating; none if pages of the request's origin may not read it.
+ * Credentials are never allowed.
  */
 export function corsHeaders({ headers: { origin } }: IncomingMessage, origins: readonly string[]): string[] {
   if (origin === undefined || !isListed(origin, origins)) return [];
@@ -45,13 +44,23 @@ export function handlePreflight({ headers }: IncomingMessage, response: ServerRe
 }
 
 /**
- * Whether a request may execute an operation. If a browser sends it for a page, the origin of the page must be that of the
- * gateway, or be listed.
+ * The error of a request that may not execute an operation. If a browser sends it for a page, the origin of the page must be that
+ * of the gateway, or be listed.
  *
  * Browsers send `Origin` with every POST, CORS request, event stream and websocket. Without it they send `Sec-Fetch-Site`:
  * for images, scripts, links and forms with GET. Clients that are not browsers send neither.
  */
-export function isAllowedOrigin({ headers }: Pick<IncomingMessage, 'headers'>, origins: readonly string[]): boolean {
+export function refuseOrigin({ headers }: IncomingMessage, origins: readonly string[]): GraphQLError | undefined {
+  if (isAllowed(headers, origins)) return undefined;
+  const page = headers.origin === undefined ? 'Pages from another origin' : `Pages from ${quote(headers.origin)}`;
+  return errorOf(
+    'ORIGIN_NOT_ALLOWED',
+    `${page} are not allowed to send operations to this gateway. To allow them, add the origin to CORS_ORIGINS. A proxy in front of the gateway must forward the Host header.`,
+    { status: 403 },
+  );
+}
+
+function isAllowed(headers: IncomingMessage['headers'], origins: readonly string[]): boolean {
   const { origin, 'sec-fetch-site': site } = headers;
   if (origin === undefined && site === undefined) return true;
   // A page cannot set this header. It is also right behind a proxy that changes the Host header.
@@ -77,16 +86,6 @@ export function parseOrigin(text: string): string | undefined {
   if (text === 'null') return text;
   const url = /^[a-z][a-z\d+.-]*:\/\/[^\s/\\?#@]*$/i.test(text) ? URL.parse(text) : null;
   return url === null ? undefined : `${url.protocol}//${url.host.replace(/\.(?=:\d+$|$)/, '')}`.toLowerCase();
-}
-
-/** The error of a request from a page whose origin is not allowed. */
-export function originNotAllowed({ headers: { origin } }: Pick<IncomingMessage, 'headers'>): GraphQLError {
-  const page = origin === undefined ? 'Pages from another origin' : `Pages from ${quote(origin)}`;
-  return errorOf(
-    'ORIGIN_NOT_ALLOWED',
-    `${page} are not allowed to send operations to this gateway. To allow them, add the origin to CORS_ORIGINS. A proxy in front of the gateway must forward the Host header.`,
-    { status: 403 },
-  );
 }
 
 /** A `*` in a listed origin stands for one or more labels of a host name, or alone for all origins; in {@link LOOPBACK_ORIGINS} for a port. */

@@ -40,7 +40,6 @@ export function createRateLimits({ rate, clients, metrics, log, now }: RateLimit
   const logRefusal = createRefusalLog(log, now);
   const policy = `"default";q=${rate.burst};w=${Math.ceil(rate.burst / rate.pointsPerSecond)}`;
 
-  /** The points that a client can spend now. */
   function bucketOf(client: string): TokenBucket {
     const bucket = refill(buckets.get(client) ?? fullBucket(rate, now()), rate, now());
     buckets.set(client, bucket);
@@ -48,11 +47,7 @@ export function createRateLimits({ rate, clients, metrics, log, now }: RateLimit
   }
 
   return {
-    /**
-     * Takes the cost of an operation, less the points that were paid for it before. Takes nothing if the client has too few.
-     *
-     * @returns the error of a client that has too few points
-     */
+    /** Takes the cost of an operation, less the points that were paid before; nothing, with an error, if the client has too few. */
     charge(request: ClientIdentity, transport: OperationTransport, points: number, paid = 0): GraphQLError | undefined {
       const client = clients.of(request);
       const bucket = bucketOf(client);
@@ -71,10 +66,9 @@ export function createRateLimits({ rate, clients, metrics, log, now }: RateLimit
       buckets.set(client, drain(bucketOf(client), points));
     },
     /**
-     * The rate limit and the points of a client, in the fields of the IETF draft "RateLimit header fields for HTTP".
+     * The fields of the IETF draft "RateLimit header fields for HTTP", names and values alternating.
      *
      * @param retryAfter the `retry-after` of the response, in seconds: the draft says that the reset must not be earlier
-     * @returns names and values of headers, alternating
      */
     headersFor(request: ClientIdentity, retryAfter?: string): readonly [string, string, string, string] {
       const bucket = bucketOf(clients.of(request));
@@ -106,7 +100,6 @@ export class Account {
   readonly #client: ClientIdentity | undefined;
   readonly #transport: OperationTransport;
 
-  /** @param paid the points that were charged for its request */
   constructor(
     rates: RateLimits | undefined,
     client: ClientIdentity | undefined,

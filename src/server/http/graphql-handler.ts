@@ -1,26 +1,31 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { GraphQLError } from 'graphql';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { AccessLog } from '../access-log.ts';
-import type { Account } from '../clients/rate-limits.ts';
+import { handlePreflight, isPreflight, refuseOrigin } from '../clients/origins.ts';
+import { Account } from '../clients/rate-limits.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
 import { EncodedResponse, type StartedSubscription } from '../operations/encoded-response.ts';
-import { codesOf, type OperationLabel, summarizeErrors } from '../operations/log-details.ts';
-import { type Client, isSubscription, type PreparedOperation } from '../operations/prepared-operation.ts';
+import { codesOf, type OperationLabel } from '../operations/log-details.ts';
+import { type Client, createStreamCheck } from '../operations/prepared-operation.ts';
 import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
 import { createEventStream } from '../requests/event-stream.ts';
 import { LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER, wantsCost } from '../requests/headers.ts';
-import type { HttpExchange } from '../requests/http-exchange.ts';
-import { createNegotiation, type JsonType } from '../requests/media-types.ts';
+import { type HttpExchange, isRead } from '../requests/http-exchange.ts';
+import { createNegotiation, type JsonType, readContentType } from '../requests/media-types.ts';
 import { type Entry, orError, readJson, readOperation, readUrl } from '../requests/parameters.ts';
-import { internalError, noEventStream } from '../requests/refusal.ts';
+import { bodyTooLarge, compressed, internalError } from '../requests/refusal.ts';
 import { createWriteBatch } from '../requests/write-batch.ts';
 import type { TransportOptions } from '../transport-options.ts';
+import { isArray, readBefore, readBody } from './request-body.ts';
 import type { ResponseWriter } from './response-writer.ts';
 
-/** What the handler needs. */
 type GraphqlHandlerOptions = TransportOptions & {
   readonly writer: ResponseWriter;
   readonly accessLog: Pick<AccessLog, 'isAll'>;
+  readonly maxBodyBytes: number;
+  readonly other: (exchange: HttpExchange, account: Account) => void;
 };
 
 /** A plain request with one operation. */
@@ -34,17 +39,45 @@ type PlainRequest = QueryRequest & {
 };
 
 /**
- * Creates the handler of plain requests to the GraphQL endpoint. A query gets a response as on every transport
- * (`query-responses.ts`), and a subscription an event stream if its client accepts one too.
+ * Creates the handler of the GraphQL endpoint. It refuses pages of other origins and clients over a limit, and then decides by
+ * method, content type, `Accept` and the first character of the body who handles the request to its end.
+ *
+ * A plain request is a GET or a POST of JSON, but of no array, whose client accepts JSON. A query gets a response as on every
+ * transport (`query-responses.ts`), and a subscription an event stream if its client accepts one too.
  */
-export function createGraphqlHandler(options: GraphqlHandlerOptions) {
-  const { pipeline, persisted, minimumHeights, writer, clients, requestIds, maskError, tracing } = options;
+export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange: HttpExchange) => void {
+  const { pipeline, persisted, minimumHeights, writer, clients, rates, connections, corsOrigins } = options;
+  const { requestIds, maskError, tracing, maxBodyBytes, other } = options;
   const isAllLogged = options.accessLog.isAll;
   const accepted = createNegotiation();
   const batch = createWriteBatch();
   const respond = options.respondOver({ execute, send, refuse });
 
-  function handle(exchange: HttpExchange, account: Account, type: JsonType, body: Buffer | undefined): void {
+  function refusalOf(request: IncomingMessage, response: ServerResponse, account: Account): GraphQLError | undefined {
+    const refused = refuseOrigin(request, corsOrigins) ?? connections?.admit(request, response);
+    return request.method === 'OPTIONS' ? refused : (refused ?? account.charge(1));
+  }
+
+  function handle(exchange: HttpExchange, account: Account, type: JsonType | undefined): GraphQLError | undefined {
+    const { request } = exchange;
+    const handleOther = (body: Buffer | undefined) => {
+      if (body !== undefined) Object.assign(request, { body: Readable.from([body]) });
+      other(exchange, account);
+    };
+    const before = isRead(request) ? undefined : readBefore(request);
+    if (type === undefined || !isPlain(request)) handleOther(before);
+    else if (isRead(request)) handlePlain(exchange, account, type, undefined);
+    else if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') return compressed();
+    else
+      readBody(request, before, maxBodyBytes, (body) => {
+        if (body === undefined) writer.refuse(exchange, type, bodyTooLarge());
+        else if (isArray(body)) handleOther(body);
+        else handlePlain(exchange, account, type, body);
+      });
+    return undefined;
+  }
+
+  function handlePlain(exchange: HttpExchange, account: Account, type: JsonType, body: Buffer | undefined): void {
     const { request, id, startedAt } = exchange;
     // In Latin-1 each byte is one character: texts differ if their bytes differ. No JSON begins with a slash, as a URL does.
     const text = body === undefined ? request.url : body.toString('latin1');
@@ -52,12 +85,17 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     const key = isCacheable ? keyOf(text ?? '') : undefined;
     const span = tracing?.startOperation('http', id, request.headers, startedAt);
     const plain = { exchange, account, type, key, body, span, sent: undefined };
-    const minimum = request.headers[MIN_HEIGHT_HEADER];
-    orFail(plain, () => (minimum === undefined ? respond(plain) : respondAt(minimum, plain)));
+    try {
+      const responding = respondAt(request.headers[MIN_HEIGHT_HEADER], plain);
+      if (responding instanceof Promise) responding.catch((error) => fail(plain, error));
+    } catch (error) {
+      fail(plain, error);
+    }
   }
 
   /** Responds when the height is served. Responses in the cache are never below the height that is served. */
-  function respondAt(minimum: string | string[], plain: PlainRequest): MaybePromise<void> {
+  function respondAt(minimum: unknown, plain: PlainRequest): MaybePromise<void> {
+    if (minimum === undefined) return respond(plain);
     return andThen(minimumHeights.reachSent(minimum, MIN_HEIGHT_HEADER, clientOf(plain)), (refused) => {
       if (refused === undefined) return respond(plain);
       plain.span?.end({ codes: codesOf([refused]) });
@@ -68,11 +106,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
   function execute(plain: PlainRequest): MaybePromise<EncodedResponse | undefined> {
     const sent = readSent(plain);
     if (sent instanceof GraphQLError) return refuse(plain, sent);
-    const check = (prepared: PreparedOperation) => {
-      if (!isSubscription(prepared)) return undefined;
-      const { events, multipart } = accepted(plain.exchange.request.headers.accept);
-      return events ? undefined : (pipeline.admit(prepared) ?? noEventStream(multipart));
-    };
+    const check = createStreamCheck(accepted(plain.exchange.request.headers.accept), pipeline.admit);
     return requestIds.run(plain.exchange.id, () =>
       andThen(pipeline.respond(sent, clientOf(plain), check), (result) =>
         result instanceof EncodedResponse ? result : stream(plain, result),
@@ -106,18 +140,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
 
   function refuse(plain: PlainRequest, error: GraphQLError): undefined {
     const { exchange, type, span } = plain;
-    writer.refuse(exchange, type, error, { label: labelOf(readSent(plain)), errors: summarizeErrors([error]) });
+    writer.refuse(exchange, type, error, labelOf(readSent(plain)));
     span?.end({ codes: codesOf([error]) });
-  }
-
-  /** Does the work of a request, and responds with an internal error if that fails. */
-  function orFail(plain: PlainRequest, work: () => MaybePromise<void>): void {
-    try {
-      const working = work();
-      if (working instanceof Promise) working.catch((error) => fail(plain, error));
-    } catch (error) {
-      fail(plain, error);
-    }
   }
 
   function fail(plain: PlainRequest, error: unknown): void {
@@ -132,7 +156,22 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions) {
     return sent === undefined || sent instanceof GraphQLError ? {} : persisted.labelOf(sent);
   }
 
-  return handle;
+  return (exchange) => {
+    const { request, response } = exchange;
+    if (isPreflight(request, corsOrigins)) {
+      writer.begin(exchange);
+      handlePreflight(request, response);
+      return;
+    }
+    const { json } = accepted(request.headers.accept);
+    const account = new Account(rates, request, 'http');
+    const error = refusalOf(request, response, account) ?? handle(exchange, account, json);
+    if (error !== undefined) writer.refuse(exchange, json, error);
+  };
+}
+
+function isPlain(request: IncomingMessage): boolean {
+  return isRead(request) || (request.method === 'POST' && readContentType(request.headers['content-type']) === 'json');
 }
 
 /** The operation of a request, or the error of one that has none. It is parsed once. */

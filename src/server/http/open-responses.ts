@@ -24,7 +24,6 @@ export function createOpenResponses({ metrics, onResponse, isLast }: OpenRespons
   const streams = new Set<Readable>();
   const connections = new Set<Socket>();
   const ended = new EventEmitter();
-  /** The number of responses of `fetch`. */
   let fetches = 0;
 
   function end(exchange: HttpExchange, access: AccessDetails | undefined, isStream: boolean): void {
@@ -34,11 +33,7 @@ export function createOpenResponses({ metrics, onResponse, isLast }: OpenRespons
     onResponse?.(exchange, access);
   }
 
-  /**
-   * Tracks a response until its connection has sent all of it or has closed. Then it is counted.
-   *
-   * @param access what the access log says about its operation
-   */
+  /** Tracks a response until its connection has sent all of it or has closed. Then it is counted. */
   function track(exchange: HttpExchange, access?: AccessDetails): void {
     const { response } = exchange;
     if (isClosed(response)) {
@@ -72,11 +67,7 @@ export function createOpenResponses({ metrics, onResponse, isLast }: OpenRespons
     },
     /** Sets what is called after each tracked response. */
     onEnd: (listener: () => void) => void ended.on('response', listener),
-    /**
-     * Tracks a response of another server, from the request on until its connection closes or has sent all of it.
-     *
-     * @returns how to end that earlier, because other code responds
-     */
+    /** Tracks a response of another server from the request on. @returns how to end that, because other code responds */
     trackForeign(response: ServerResponse): () => void {
       responses.add(response);
       const end = () => remove(response);
@@ -102,7 +93,6 @@ export function createOpenResponses({ metrics, onResponse, isLast }: OpenRespons
     async untilAnswered(): Promise<void> {
       while (!isAnswered()) await once(ended, 'response');
     },
-    /** Tracks a connection until it closes. */
     addConnection(socket: Socket): void {
       connections.add(socket);
       whenClosed(socket, () => connections.delete(socket));
@@ -117,9 +107,7 @@ export function createOpenResponses({ metrics, onResponse, isLast }: OpenRespons
      * slowly is not disconnected, and neither is one whose response is not ready yet.
      *
      * Server-sent events have no pong. Bytes in the buffers of the operating system count as read, until the operating system
-     * closes the connection.
-     *
-     * @returns how to stop it
+     * closes the connection. The returned function stops it.
      */
     abortStalled(periodMs: number): () => void {
       // Yoga resets the timeout of the socket before it sends, so the timeout cannot be set when a response begins.

@@ -4,8 +4,8 @@ import { createEtag } from '../../domain/entity-tag.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Dependencies } from '../../loaders/dependencies.ts';
 import { corsHeaders, varyHeader } from '../clients/origins.ts';
-import type { EncodedResponse } from '../operations/encoded-response.ts';
-import type { AccessDetails } from '../operations/log-details.ts';
+import { type EncodedResponse, refusedResponse } from '../operations/encoded-response.ts';
+import type { AccessDetails, OperationLabel } from '../operations/log-details.ts';
 import { EVENT_STREAM_HEADERS } from '../requests/event-stream.ts';
 import {
   COST_HEADER,
@@ -17,7 +17,7 @@ import {
 } from '../requests/headers.ts';
 import { type HttpExchange, isRead, REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
 import type { JsonType } from '../requests/media-types.ts';
-import { statusOf, toRefusedResponse } from '../requests/refusal.ts';
+import { statusOf } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
 import type { OpenResponses } from './open-responses.ts';
 
@@ -34,13 +34,13 @@ export function createResponseWriter(options: ResponseWriterOptions) {
   const varying = `accept, ${COST_HEADER}, ${MIN_HEIGHT_HEADER}`;
   const vary = { get: varyHeader(varying, corsOrigins), post: varyHeader(undefined, corsOrigins) };
 
-  /** Sends a response, or 304 if the client already has it. @param access what the access log says about it */
+  /** Sends a response, or 304 if the client already has it. */
   function send(exchange: HttpExchange, type: JsonType, encoded: EncodedResponse, access?: AccessDetails): void {
     const { request, response } = exchange;
     const isGet = isRead(request);
     const { body, bytes, errors } = encoded;
     const { height } = encoded.facts;
-    const { status, headers } = errors === undefined ? SUCCESS : statusOf(errors, type);
+    const { status, headers } = statusOf(errors, type);
     if (response.destroyed) {
       responses.track(exchange, access);
       return;
@@ -59,8 +59,8 @@ export function createResponseWriter(options: ResponseWriterOptions) {
       response.writeHead(304, all);
       response.end();
     } else {
-      all.push('content-type', CONTENT_TYPES[type], 'content-length', String(bytes));
-      if (errors !== undefined) all.push(...Object.entries(headers).flat());
+      all.push('content-type', `${type}; charset=utf-8`, 'content-length', String(bytes));
+      all.push(...Object.entries(headers).flat());
       response.writeHead(status, all);
       for (const piece of body.slice(0, -1)) response.write(piece);
       response.end(body.at(-1));
@@ -73,31 +73,21 @@ export function createResponseWriter(options: ResponseWriterOptions) {
     const { request, response } = exchange;
     begin(exchange, access);
     response.writeHead(200, EVENT_STREAM_HEADERS);
-    if (request.method === 'HEAD') {
-      response.end();
-      return;
-    }
-    open().pipe(response);
+    if (request.method === 'HEAD') response.end();
+    else open().pipe(response);
   }
 
-  /** Sends the error of a request that is refused. */
   function refuse(
     exchange: HttpExchange,
     type: JsonType | undefined,
     error: GraphQLError,
-    access: AccessDetails,
+    label?: OperationLabel,
   ): void {
-    const { status, headers, body } = toRefusedResponse(error, type);
-    metrics.recordErrors([error]);
-    begin(exchange, access, headers['retry-after']);
-    exchange.response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+    const response = refusedResponse(error);
+    send(exchange, type ?? 'application/json', response, { ...(label && { label }), ...response.accessDetails });
   }
 
-  /**
-   * Sets the common headers of a response that others write, and tracks it. Caches do not store it, unless its writer allows that.
-   *
-   * @param retryAfter its header `retry-after`, in seconds
-   */
+  /** Sets the common headers of a response that others write, and tracks it. Caches do not store it, unless its writer allows that. */
   function begin(exchange: HttpExchange, access?: AccessDetails, retryAfter?: string): void {
     const { request, response } = exchange;
     responses.track(exchange, access);
@@ -108,24 +98,19 @@ export function createResponseWriter(options: ResponseWriterOptions) {
   }
 
   function commonHeaders({ request, id }: HttpExchange): string[] {
-    const isGet = isRead(request);
-    const all = isSandbox ? [REQUEST_ID_HEADER, id, ...SANDBOX_HEADER] : [REQUEST_ID_HEADER, id];
-    if (isGet || corsOrigins.length > 0) all.push(...(isGet ? vary.get : vary.post));
-    if (corsOrigins.length > 0) all.push(...corsHeaders(request, corsOrigins));
+    const all = [
+      REQUEST_ID_HEADER,
+      id,
+      ...(isRead(request) ? vary.get : vary.post),
+      ...corsHeaders(request, corsOrigins),
+    ];
+    if (isSandbox) all.push(...SANDBOX_HEADER);
     if (responses.isLast(request)) all.push('connection', 'close');
     return all;
   }
 
   return { send, stream, refuse, begin };
 }
-
-const CONTENT_TYPES: Readonly<Record<JsonType, string>> = {
-  'application/json': 'application/json; charset=utf-8',
-  'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
-};
-
-/** The status of a response without errors. */
-const SUCCESS: ReturnType<typeof statusOf> = { status: 200, headers: {} };
 
 /** One tag for each media type: they are different representations. */
 function etagOf(response: EncodedResponse, type: JsonType): string {

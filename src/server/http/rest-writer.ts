@@ -3,6 +3,7 @@ import type { ErrorCode } from '../../domain/error-codes.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { RestDocument } from '../../rest/document.ts';
 import { UDF_PREFIX } from '../../rest/rest-api.ts';
+import { EXPOSED } from '../clients/origins.ts';
 import { type AccessDetails, codesOf } from '../operations/log-details.ts';
 import { HEIGHT_HEADER, hasEtag, MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
 import { type HttpExchange, REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
@@ -25,7 +26,7 @@ const METHODS = 'GET, HEAD, OPTIONS';
 /** Pages of all origins may read everything: it is public, and no response depends on who requests it. */
 const CORS: readonly string[] = [
   ...['access-control-allow-origin', '*', 'access-control-expose-headers'],
-  `age, etag, ratelimit, ratelimit-policy, retry-after, ${HEIGHT_HEADER}, ${SANDBOX_HEADER[0]}, ${REQUEST_ID_HEADER}`,
+  `age, etag, ${EXPOSED}`,
 ];
 
 /** The status of each code, and 503 for those of upstreams. */
@@ -96,7 +97,6 @@ export function createRestWriter(options: RestWriterOptions) {
     sendFixed(exchange: HttpExchange, document: FixedDocument): void {
       write(exchange, document, ['cache-control', 'no-cache']);
     },
-    /** Sends the time as whole Unix seconds. */
     sendTime(exchange: HttpExchange, time: Instant): void {
       const headers = ['cache-control', 'no-store', 'content-type', 'text/plain'];
       end(exchange, 200, headers, undefined, String(Math.floor(time / 1_000)));

@@ -1,3 +1,4 @@
+import type { GraphQLError } from 'graphql';
 import { createEtag } from '../../domain/entity-tag.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import { percentDecoded } from '../../domain/percent-encoding.ts';
@@ -20,7 +21,7 @@ import type { Requester } from '../../upstream/fair-queue.ts';
 import { Account } from '../clients/rate-limits.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
 import { MIN_HEIGHT_HEADER } from '../requests/headers.ts';
-import type { HttpExchange } from '../requests/http-exchange.ts';
+import { type HttpExchange, isRead } from '../requests/http-exchange.ts';
 import { hasInvalidUtf8, searchOf } from '../requests/parameters.ts';
 import { createRestWriter, type FixedDocument, type RestWriterOptions } from './rest-writer.ts';
 
@@ -85,7 +86,7 @@ export function createRestRoutes(options: RestOptions) {
         const client = { address: clients.of(request), connection: response, receivedAt };
         const minimum = request.headers[MIN_HEIGHT_HEADER];
         const document = andThen(minimumHeights.reachSent(minimum, MIN_HEIGHT_HEADER, client), (refused) => {
-          if (refused !== undefined) throw refused;
+          throwIfRefused(refused);
           return read(sent);
         });
         if (!(document instanceof Promise)) sendPaid(sent, document, 'cached');
@@ -97,15 +98,14 @@ export function createRestRoutes(options: RestOptions) {
   function admit(exchange: HttpExchange, next: (account: Account) => void): void {
     const { request, response } = exchange;
     try {
-      if (connections?.admit(request, response) === false) throw connections.refusal;
+      throwIfRefused(connections?.admit(request, response));
       if (request.method === 'OPTIONS') {
         writer.sendMethods(exchange);
         return;
       }
       const account = new Account(rates, request, 'http');
-      pay(account, 1);
-      if (request.method !== 'GET' && request.method !== 'HEAD')
-        throw new GatewayError('METHOD_NOT_ALLOWED', 'Send a GET, HEAD or OPTIONS request.');
+      throwIfRefused(account.charge(1));
+      if (!isRead(request)) throw new GatewayError('METHOD_NOT_ALLOWED', 'Send a GET, HEAD or OPTIONS request.');
       next(account);
     } catch (error) {
       failing(exchange)(error);
@@ -115,7 +115,7 @@ export function createRestRoutes(options: RestOptions) {
   /** Sends a document. A list costs as many points as in an operation. */
   function sendPaid({ exchange, account }: RestRequest, document: RestDocument, from: ResponseSource): void {
     const points = Math.max(account.paid, 1, listOf(document.rows).field);
-    pay(account, points);
+    throwIfRefused(account.charge(points));
     writer.send(exchange, document, { from, height: document.height, cost: points });
   }
 
@@ -126,7 +126,7 @@ export function createRestRoutes(options: RestOptions) {
   /** An order book is charged before it is read, because that can cause a call to the market-data host. */
   async function readOrderBook(sent: RestRequest): Promise<RestDocument> {
     const book = readOrderBookParameters(parametersOf(sent));
-    pay(sent.account, ORDER_BOOK);
+    throwIfRefused(sent.account.charge(ORDER_BOOK));
     const document = await api.orderBook(book, requesterOf(sent));
     if (document === undefined)
       throw new GatewayError('NOT_FOUND', `Ticker ${JSON.stringify(book.tickerId)} does not exist.`);
@@ -140,7 +140,7 @@ export function createRestRoutes(options: RestOptions) {
   ): Route['handle'] {
     return respondWith((sent) => {
       const asked = read(parametersOf(sent), sent.exchange.request.headers.accept);
-      pay(sent.account, recordedObjects(asked.last).field);
+      throwIfRefused(sent.account.charge(recordedObjects(asked.last).field));
       return write(asked, requesterOf(sent));
     });
   }
@@ -150,20 +150,16 @@ export function createRestRoutes(options: RestOptions) {
     writer.sendFixed(exchange, openApi);
   }
 
+  function throwNotFound(): never {
+    const message = `This path does not exist. ${OPEN_API_PATH} describes the paths of this gateway.`;
+    throw new GatewayError('NOT_FOUND', message);
+  }
+
   function failing(exchange: HttpExchange): (error: unknown) => void {
     return (error) => {
       const isRetryable = error instanceof GatewayError && error.retryable;
       requestIds.run(exchange.id, () => writer.fail(exchange, maskError(error), isRetryable));
     };
-  }
-
-  function sendNotFound(exchange: HttpExchange): void {
-    admit(exchange, () => {
-      throw new GatewayError(
-        'NOT_FOUND',
-        `This path does not exist. ${OPEN_API_PATH} describes the paths of this gateway.`,
-      );
-    });
   }
 
   return {
@@ -178,7 +174,7 @@ export function createRestRoutes(options: RestOptions) {
     at(path: string): Route | undefined {
       if (!path.startsWith(REST_PREFIX) && !path.startsWith(UDF_PREFIX)) return undefined;
       const route = routes.get(percentDecoded(path).replace(/\/$/, ''));
-      return route ?? { endpoint: NOWHERE, handle: sendNotFound };
+      return route ?? { endpoint: NOWHERE, handle: (exchange) => admit(exchange, throwNotFound) };
     },
   };
 }
@@ -199,8 +195,6 @@ function parametersOf({ exchange }: RestRequest): URLSearchParams {
   return searchOf(url);
 }
 
-/** @throws the error of a client that has too few points */
-function pay(account: Account, points: number): void {
-  const unpaid = account.charge(points);
-  if (unpaid !== undefined) throw unpaid;
+function throwIfRefused(error: GraphQLError | undefined): void {
+  if (error !== undefined) throw error;
 }

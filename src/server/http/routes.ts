@@ -6,7 +6,7 @@ import type { AccessLog } from '../access-log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { readinessProblems } from '../metrics/readiness.ts';
 import { type BuiltExplorer, createExplorer } from '../pages/explorer-files.ts';
-import { createFile, type Respond } from '../pages/file-response.ts';
+import { createFile, type Respond, TEXT } from '../pages/file-response.ts';
 import { handleGraphiql, handleNoGraphiql, isNavigation } from '../pages/graphiql.ts';
 import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, STOPPING } from '../pages/health.ts';
 import { createIndex, INDEX_PATH, SCHEMA_PATH } from '../pages/index-page.ts';
@@ -17,7 +17,6 @@ import type { EndpointOptions } from '../transport-options.ts';
 import type { OpenResponses } from './open-responses.ts';
 import { NOWHERE, type RestRoutes, type Route } from './rest.ts';
 
-/** The path of the metrics, for Prometheus. */
 const METRICS_PATH = '/metrics';
 
 /** What the pages for operators need: /health, /ready and /metrics. */
@@ -27,33 +26,25 @@ export type AdminPagesOptions = Pick<EndpointOptions, 'metrics' | 'requestIds' |
   readonly isStopping: () => boolean;
 };
 
-/** What the routes need. */
 type RoutesOptions = AdminPagesOptions & {
   /** What clients request; `undefined` on the admin port. */
   readonly forClients?: ClientRoutes;
-  /** Whether the pages for operators are here. */
   readonly hasAdminPages: boolean;
   readonly responses: OpenResponses;
 };
 
 /** What the routes for clients need. */
 export type ClientRoutes = {
-  /** Handles the GraphQL endpoint. */
   readonly graphqlHandler: Route['handle'];
   /** The REST API; `undefined` if it is off. */
   readonly rest: RestRoutes | undefined;
   readonly explorer: BuiltExplorer;
-  /** Whether browsers get GraphiQL. */
   readonly graphiql: boolean;
   /** Whether only persisted documents are executed, which GraphiQL cannot send. */
   readonly persistedOnly: boolean;
 };
 
-/**
- * Creates the routes: which path is handled by what.
- *
- * @returns handles a request by its path. For a path without a route, it calls `next` if there is one, else it responds with 404
- */
+/** Creates the handler of requests by their paths. For a path without a route, it calls `next` if there is one, else it responds with 404. */
 export function createRoutes(options: RoutesOptions) {
   const { forClients, hasAdminPages, responses, service, metrics, requestIds, maskError, isStopping } = options;
   const { rest, explorer: built = 'off' } = forClients ?? {};
@@ -117,7 +108,9 @@ export function createRoutes(options: RoutesOptions) {
   }
 
   function createTextRoute(endpoint: string, status: number, text: string): Route {
-    return createRoute(endpoint, (_request, response) => response.writeHead(status, PLAIN_TEXT).end(text));
+    return createRoute(endpoint, (_request, response) =>
+      response.writeHead(status, { 'content-type': TEXT }).end(text),
+    );
   }
 
   function fail(response: ServerResponse, error: unknown): void {
@@ -186,8 +179,6 @@ function isValidHost(host: string | undefined): boolean {
   return host === undefined || URL.canParse(`http://${host}`);
 }
 
-const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };
-
 async function handleMetrics(metrics: Metrics, response: ServerResponse): Promise<void> {
   const text = await metrics.text();
   response.writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' });
@@ -198,6 +189,6 @@ let schemaFile: Respond | undefined;
 
 /** Responds with the schema as plain text, which browsers display: schemas have no registered media type. */
 function handleSchema(request: IncomingMessage, response: ServerResponse): void {
-  schemaFile ??= createFile(PLAIN_TEXT['content-type'], { identity: Buffer.from(`${printSchema(schema)}\n`) });
+  schemaFile ??= createFile(TEXT, `${printSchema(schema)}\n`);
   schemaFile(request, response);
 }

@@ -1,12 +1,5 @@
 import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingMessage,
-  maxHeaderSize,
-  type Server,
-  type ServerOptions,
-  ServerResponse,
-} from 'node:http';
+import { createServer, type IncomingMessage, maxHeaderSize, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -15,7 +8,7 @@ import type { TransportOptions } from '../transport-options.ts';
 import { createOpenResponses, type OpenResponses } from './open-responses.ts';
 import { type AdminPagesOptions, createRoutes } from './routes.ts';
 
-/** What the HTTP server needs. A client that keeps it waiting is disconnected within two periods of `keepAliveMs`. */
+/** A client that keeps the server waiting is disconnected within two periods of `keepAliveMs`. */
 type HttpServerOptions = Pick<TransportOptions, 'connections' | 'metrics' | 'keepAliveMs'> & {
   readonly handle: ReturnType<typeof createRoutes>;
   readonly responses: OpenResponses;
@@ -28,7 +21,7 @@ export function createHttpServer({ handle, responses, connections, metrics, ...o
   const { keepAliveMs, isUpgrade = () => false } = options;
   // A request has to arrive completely, with its body, within two periods.
   const requestTimeout = Math.ceil(keepAliveMs * 1.5);
-  const serverOptions: ServerOptions = {
+  const serverOptions = {
     headersTimeout: requestTimeout,
     requestTimeout,
     connectionsCheckingInterval: Math.ceil(keepAliveMs / 2),
@@ -47,10 +40,7 @@ export function createHttpServer({ handle, responses, connections, metrics, ...o
   return server;
 }
 
-/**
- * Creates the server of the admin port: health, readiness and metrics, without any limit of client addresses. It has the timeouts
- * of the server for clients.
- */
+/** Creates the server of the admin port: health, readiness and metrics, without any limit of client addresses. */
 export function createAdminServer(options: AdminPagesOptions & { readonly keepAliveMs: number }): Server {
   const { metrics, accessLog, isStopping, keepAliveMs } = options;
   const responses = createOpenResponses({ metrics, onResponse: accessLog.onResponse, isLast: isStopping });
@@ -102,19 +92,13 @@ const NOT_HTTP = badRequest(400, 'The request is not valid HTTP.');
 
 const TOO_LONG = `The URL and the headers of a request have more than ${maxHeaderSize} bytes. Send a long query as the body of a POST.`;
 
-/** By the codes of Node. */
 const ERRORS: ReadonlyMap<string, typeof NOT_HTTP> = new Map([
   ['HPE_HEADER_OVERFLOW', badRequest(431, TOO_LONG)],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', badRequest(413, 'The chunk extensions of the body are too long.')],
   ['ERR_HTTP_REQUEST_TIMEOUT', badRequest(408, 'The request was not complete in time.')],
 ]);
 
-/**
- * Starts to listen. With port 0, the system chooses a free port.
- *
- * @returns the origin of the server
- * @throws Error of the system, which names the address and the problem
- */
+/** Starts to listen. @returns the origin of the server @throws Error of the system, which names the address and the problem */
 export async function listenOn(server: Server, port: number, host: string): Promise<string> {
   server.listen(port, host);
   await once(server, 'listening');
@@ -135,7 +119,6 @@ export function isWebSocketUpgrade({ method, httpVersion, headers }: IncomingMes
   return method === 'GET' && httpVersion === '1.1' && headers.upgrade?.toLowerCase() === 'websocket';
 }
 
-/** A connection, with the server that Node has accepted it for. */
 type AcceptedSocket = Socket & { readonly server: Server };
 
 /** Hands a request of the event `upgrade` back to its server, as if it had no `Upgrade`. */

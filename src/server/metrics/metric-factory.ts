@@ -3,7 +3,6 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 /** What others count: one number, which is 0 while there is none, or one for each value of the label. */
 type Observed = number | undefined | Iterable<readonly [labelValue: string, value: number]>;
 
-/** A gauge or counter of prom-client. */
 type Metric = { reset(): void; inc(labels: Readonly<Record<string, string>>, value: number): void };
 
 /** Creates metrics and registers them. */

@@ -11,7 +11,6 @@ import { registerSourceMetrics } from './source-metrics.ts';
 /** The metrics that Prometheus reads. Every label has a limited set of values. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** The label `type` of `pdex_operations_total`. */
 type OperationType = 'query' | 'subscribe' | 'update';
 
 /** The transport of an operation. */
@@ -167,9 +166,8 @@ export function createMetrics(version: string, isSandbox = false) {
     },
     /** Counts an operation that was not executed because it is invalid or exceeds a limit. */
     recordRefusedOperation: () => operations.inc({ type: 'any', outcome: 'refused' }),
-    /** Counts the close code of a websocket. */
     recordWebSocketClose: (code: number) => webSocketCloses.inc({ code: isKnownClose(code) ? String(code) : OTHER }),
-    /** Adds the gauges of what the gateway follows: ages, subscriptions, skipped updates. Called once. */
+    /** Adds the metrics of what the gateway follows. Called once. */
     registerSources: (service: Service) => registerSourceMetrics(service, factory),
     /** Adds the metrics of what a fleet reads once. Called once, and only with a fleet. */
     watchFleet: () => createFleetWatcher(factory),
@@ -188,7 +186,6 @@ function isKnownClose(code: number): boolean {
   return (code >= 1000 && code <= 1014) || code in CloseCode;
 }
 
-/** Creates the metrics of what a fleet reads once, and registers them. */
 function createFleetWatcher({ counter, histogram }: MetricFactory): FleetWatcher {
   const reads = counter(
     'pdex_fleet_reads_total{kind,outcome}',

@@ -167,13 +167,11 @@ export function registerSourceMetrics(service: Service, metrics: MetricFactory):
 }
 
 function missingHeights({ coverage }: HistoryStatus): number | undefined {
-  if (coverage === undefined) return undefined;
-  return coverage.last.beaconHeight - coverage.first.beaconHeight + 1 - coverage.heights;
+  return coverage && coverage.last.beaconHeight - coverage.first.beaconHeight + 1 - coverage.heights;
 }
 
 function lagHeights({ coverage }: HistoryStatus, tip: BeaconHeight | undefined): number | undefined {
-  if (coverage === undefined || tip === undefined) return undefined;
-  return Math.max(0, newestFinal(tip) - coverage.last.beaconHeight);
+  return coverage && tip && Math.max(0, newestFinal(tip) - coverage.last.beaconHeight);
 }
 
 /** Registers the gauges of the fleet. Without a fleet they have no samples. */

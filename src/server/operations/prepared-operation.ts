@@ -3,7 +3,9 @@ import type { OperationCost } from '../../graphql/cost.ts';
 import type { KnownOperation, Planned } from '../../graphql/execution/planner.ts';
 import type { OperationSpan } from '../../tracing/tracing.ts';
 import type { Account } from '../clients/rate-limits.ts';
+import type { Accepted } from '../requests/media-types.ts';
 import type { SentOperation } from '../requests/parameters.ts';
+import { noEventStream } from '../requests/refusal.ts';
 import type { HeightClient } from './minimum-heights.ts';
 
 /** The client of one operation, as its transport knows it. */
@@ -44,4 +46,13 @@ export type Prepared = PreparedOperation | { readonly errors: readonly GraphQLEr
 /** Whether a prepared operation is a subscription. */
 export function isSubscription(prepared: Prepared): prepared is PreparedOperation {
   return prepared.errors === undefined && prepared.operation.definition.operation === 'subscription';
+}
+
+/** Creates the check of operations over HTTP: a subscription needs an event stream. @param admit compares it with the limits first */
+export function createStreamCheck(
+  { events, multipart }: Accepted,
+  admit: (prepared: PreparedOperation) => GraphQLError | undefined,
+) {
+  return (prepared: PreparedOperation): GraphQLError | undefined =>
+    events || !isSubscription(prepared) ? undefined : (admit(prepared) ?? noEventStream(multipart));
 }

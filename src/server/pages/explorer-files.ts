@@ -41,8 +41,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-const UNKNOWN_TYPE = 'application/octet-stream';
-
 /**
  * Reads the built explorer from its folder. With the URL at which it is public, the paths in the metadata of the page become URLs:
  * programs that show previews of links load no picture from a path. The `Host` of a request could be that of an attacker, in a cache.
@@ -57,23 +55,20 @@ export async function readExplorerFiles(folder: URL, publicUrl?: URL): Promise<E
     if (/^\/index\.html|\.(?:br|gz)$/.test(path)) return [];
     const bodies = { identity, br: contents.get(`${path}.br`), gzip: contents.get(`${path}.gz`) };
     const options = { headers: FILE_HEADERS, isImmutable: path.startsWith(ASSETS_PREFIX) };
-    return [[path, createFile(TYPES[extname(path)] ?? UNKNOWN_TYPE, bodies, options)] as const];
+    return [[path, createFile(TYPES[extname(path)] ?? 'application/octet-stream', bodies, options)] as const];
   });
   const html = publicUrl ? page.replaceAll(' content="/', ` content="${publicUrl.origin}/`) : page;
   return { page: html, assets: new Map(assets) };
 }
 
-type ExplorerOptions = {
-  readonly explorer: boolean;
-  readonly persistedOnly: boolean;
-  readonly publicUrl: URL | undefined;
-};
-
 /**
  * Reads the built explorer if it is on. It sends operations as texts, so it is off if only persisted documents are executed. The
  * gateway also starts without a build.
  */
-export async function readExplorer(options: ExplorerOptions, log: Log): Promise<BuiltExplorer> {
+export async function readExplorer(
+  options: { readonly explorer: boolean; readonly persistedOnly: boolean; readonly publicUrl: URL | undefined },
+  log: Log,
+): Promise<BuiltExplorer> {
   if (!options.explorer || options.persistedOnly) return 'off';
   for (const folder of EXPLORER_FOLDERS) {
     const files = await readExplorerFiles(folder, options.publicUrl);
@@ -132,7 +127,6 @@ export function createExplorer({ page: html, assets }: ExplorerFiles, service: S
   const notFound = createFile(HTML, bodies, { headers: PAGE_HEADERS, status: 404 });
 
   return {
-    /** Responds with the page. */
     page,
     /** What responds at a path other than `/`: the page or a file; `undefined` elsewhere. */
     at: (path: string) => (PAGE_PATH.test(path) ? page : assets.get(path)),

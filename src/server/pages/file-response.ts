@@ -12,6 +12,9 @@ type Bodies = { readonly identity: Buffer; readonly br?: Buffer | undefined; rea
 /** The type of pages. */
 export const HTML = 'text/html; charset=utf-8';
 
+/** The type of plain text. */
+export const TEXT = 'text/plain; charset=utf-8';
+
 type FileOptions = {
   readonly headers?: OutgoingHttpHeaders;
   readonly status?: number;
@@ -23,11 +26,12 @@ type FileOptions = {
  * Creates what responds with a page or a file, in the best encoding that it has and the client accepts, or with 304 if the client
  * already has it. Its encodings have different entity tags, because their bytes differ.
  */
-export function createFile(type: string, bodies: Bodies, options: FileOptions = {}): Respond {
+export function createFile(type: string, content: Bodies | string, options: FileOptions = {}): Respond {
   const { headers = {}, status = 200, isImmutable = false } = options;
+  const bodies = typeof content === 'string' ? { identity: Buffer.from(content) } : content;
   const tagged = isImmutable ? [] : Object.entries(bodies);
   const tags = tagged.map(([encoding, body]) => [encoding, body && createEtag(type, body)]);
-  const etags: { readonly [Encoding in keyof Bodies]?: string } = Object.fromEntries(tags);
+  const etags: Readonly<Record<string, string | undefined>> = Object.fromEntries(tags);
 
   return (request, response) => {
     const accepted = new Negotiator(request).encodings(['br', 'gzip']);

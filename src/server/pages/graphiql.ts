@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { isRead } from '../requests/http-exchange.ts';
 import { BUILD_EXPLORER_COMMAND, EXPLORER_FOLDERS } from './explorer-files.ts';
-import { createFile, HTML, type Respond } from './file-response.ts';
+import { createFile, HTML, type Respond, TEXT } from './file-response.ts';
 
 /** The page, which all gateways of a process share. */
 let page: Respond | undefined;
@@ -14,8 +15,7 @@ let page: Respond | undefined;
  */
 export async function handleGraphiql(request: IncomingMessage, response: ServerResponse): Promise<void> {
   page ??= await readPage();
-  if (page === undefined) sendText(response, 503, NOT_BUILT);
-  else page(request, response);
+  (page ?? respondNotBuilt)(request, response);
 }
 
 const HEADERS = {
@@ -24,8 +24,8 @@ const HEADERS = {
 };
 
 const NOT_BUILT = `GraphiQL is not built. Run ${BUILD_EXPLORER_COMMAND}, and load this page again.\n`;
+const respondNotBuilt = createFile(TEXT, NOT_BUILT, { headers: HEADERS, status: 503 });
 
-/** @returns `undefined` if the page is not built */
 async function readPage(): Promise<Respond | undefined> {
   for (const folder of EXPLORER_FOLDERS) {
     const read = (name: string) => readFile(new URL(name, folder)).catch(() => undefined);
@@ -37,17 +37,12 @@ async function readPage(): Promise<Respond | undefined> {
   return undefined;
 }
 
-/** Says why there is no GraphiQL, in its place. */
-export const handleNoGraphiql: Respond = (_request, response) => sendText(response, 403, ONLY_PERSISTED);
-
 const ONLY_PERSISTED = `GraphiQL is off: this gateway executes only persisted documents (PERSISTED_ONLY).
 Programs send the id of a document as documentId. The schema is at /schema.graphql.
 `;
 
-function sendText(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { ...HEADERS, 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-cache' });
-  response.end(text);
-}
+/** Says why there is no GraphiQL, in its place. */
+export const handleNoGraphiql = createFile(TEXT, ONLY_PERSISTED, { headers: HEADERS, status: 403 });
 
 /**
  * Whether a browser opens this URL in a tab or window. The response is a page then, and no operation is executed, whatever the
@@ -56,10 +51,10 @@ function sendText(response: ServerResponse, status: number, text: string): void 
  * Browsers send `Sec-Fetch-Mode` and `Sec-Fetch-Dest`, but only to HTTPS and to this machine. Without them `Accept` decides:
  * browsers put `text/html` first.
  */
-export function isNavigation({ method, headers }: IncomingMessage): boolean {
-  if (method !== 'GET' && method !== 'HEAD') return false;
-  const { 'sec-fetch-mode': mode, 'sec-fetch-dest': destination = 'document' } = headers;
-  if (mode === undefined) return HTML_FIRST.test(headers.accept ?? '');
+export function isNavigation(request: IncomingMessage): boolean {
+  if (!isRead(request)) return false;
+  const { accept = '', 'sec-fetch-mode': mode, 'sec-fetch-dest': destination = 'document' } = request.headers;
+  if (mode === undefined) return HTML_FIRST.test(accept);
   return mode === 'navigate' && destination === 'document';
 }
 

@@ -9,8 +9,12 @@ export const HEALTH_PATH = '/health';
 
 /** Responds with 200 while the process runs, even if upstreams fail. A supervisor restarts a process that does not respond. */
 export function handleHealth(_request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
-  response.end('{"status":"ok"}\n');
+  sendJson(response, 200, { status: 'ok' });
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.end(`${JSON.stringify(body)}\n`);
 }
 
 /** The path of the readiness check. */
@@ -19,25 +23,19 @@ export const READY_PATH = '/ready';
 /** The reason while the gateway closes its connections. */
 export const STOPPING: Problem = { code: 'STOPPING', message: 'the gateway is stopping' };
 
-/**
- * Responds with 200 if there is no reason against it, otherwise with 503 and the reasons; with notes, if there are any; with
- * the number of gateways in the fleet; which version of the exchange trades; and whether the data is simulated.
- */
+/** Responds with 200 if there is no reason against it, otherwise with 503 and the reasons. */
 export function handleReady(reasons: readonly Problem[], service: Service, response: ServerResponse): void {
   const isReady = reasons.length === 0;
   const notes = notesOf(service);
-  const { isSandbox: sandbox } = service;
   const head = service.sources.head.current();
-  const body = {
+  sendJson(response, isReady ? 200 : 503, {
     status: isReady ? 'ready' : 'not ready',
     ...(!isReady && { reasons }),
     ...(notes.length > 0 && { notes }),
     ...(service.fleet && { replicas: service.fleet().replicas }),
     ...(head && { exchangeVersion: versionOf(head.exchange) }),
-    sandbox,
-  };
-  response.writeHead(isReady ? 200 : 503, { 'content-type': 'application/json', 'cache-control': 'no-store' });
-  response.end(`${JSON.stringify(body)}\n`);
+    sandbox: service.isSandbox,
+  });
 }
 
 /**

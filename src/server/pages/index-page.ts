@@ -1,7 +1,7 @@
 import { OPEN_API_PATH } from '../../rest/rest-api.ts';
 import { GRAPHQL_PATH } from '../requests/http-exchange.ts';
 import { BUILD_EXPLORER_COMMAND, type BuiltExplorer } from './explorer-files.ts';
-import { HTML, type Respond } from './file-response.ts';
+import { createFile, HTML, type Respond } from './file-response.ts';
 import { isNavigation } from './graphiql.ts';
 import { HEALTH_PATH, READY_PATH } from './health.ts';
 
@@ -16,7 +16,6 @@ type IndexOptions = {
   readonly isSandbox: boolean;
   /** Browsers get the explorer in place of the index if it is there. */
   readonly explorer: BuiltExplorer;
-  /** Whether browsers get GraphiQL. */
   readonly graphiql: boolean;
   /** How the paths of the REST API begin; `undefined` if it is off. */
   readonly restBase: string | undefined;
@@ -30,21 +29,15 @@ export function createIndex(options: IndexOptions): Respond {
   const links = linksOf(options);
   const named = Object.fromEntries(links.map(({ title, path }) => [title.toLowerCase(), path]));
   const index = { name: 'pdex-gateway', version, sandbox: isSandbox, graphql: GRAPHQL_PATH, links: named };
-  const page = { type: HTML, text: pageOf(options, links) };
-  const json = { type: 'application/json', text: `${JSON.stringify(index, null, 2)}\n` };
-
-  return (request, response) => {
-    const { type, text } = isNavigation(request) ? page : json;
-    response.writeHead(200, {
-      'content-type': type,
-      'content-length': Buffer.byteLength(text),
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:",
-      'cache-control': 'no-cache',
-      vary: 'accept, sec-fetch-mode',
-    });
-    response.end(text);
-  };
+  const page = createFile(HTML, pageOf(options, links), { headers: HEADERS });
+  const json = createFile('application/json', `${JSON.stringify(index, null, 2)}\n`, { headers: HEADERS });
+  return (request, response) => (isNavigation(request) ? page : json)(request, response);
 }
+
+const HEADERS = {
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:",
+  vary: 'accept, sec-fetch-mode',
+};
 
 function linksOf({ explorer, graphiql, restBase, hasAdminPages }: IndexOptions) {
   const hasExplorer = typeof explorer !== 'string';

@@ -21,9 +21,7 @@ export function whenClosed(closing: Closing, listener: () => void): void {
 
 /**
  * Runs an action for each item, evenly distributed over a time window: each item has its part of the window, and a random
- * moment in it, so that several gateways that stop together do not act at the same moments.
- *
- * @returns when all actions have finished
+ * moment in it, so that several gateways that stop together do not act at the same moments. Resolves after the last action.
  */
 export async function stagger<T>(items: Iterable<T>, windowMs: number, act: (item: T) => unknown): Promise<void> {
   const all = [...items];

@@ -28,7 +28,6 @@ export const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 /** Whether the client already has the response with that entity tag. Caches may list several tags, and may make them weak. */
 export function hasEtag({ headers }: IncomingMessage, etag: string): boolean {
-  const sent = headers['if-none-match'];
-  if (sent === undefined || sent === etag) return sent !== undefined;
-  return sent.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()));
+  const tags = headers['if-none-match']?.split(',') ?? [];
+  return tags.some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()));
 }

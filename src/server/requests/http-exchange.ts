@@ -29,9 +29,6 @@ export function isRead({ method }: Pick<IncomingMessage, 'method'>): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** A target that stays as it is, like nearly all: one slash first, nothing percent-encoded in its path, and not `/graphql/`. */
-const USUAL = /^\/(?!\/|graphql\/(?:\?|$))[^%?]*(?:\?|$)/;
-
 /** The scheme and the host of the absolute form. User information is ignored. */
 const ABSOLUTE = /^https?:\/\/(?:[^/?#@]*@)?([^/?#]*)/i;
 
@@ -43,7 +40,6 @@ const ABSOLUTE = /^https?:\/\/(?:[^/?#@]*@)?([^/?#]*)/i;
  */
 export function normalizeTarget(request: IncomingMessage): void {
   const { url = '/', method, headers } = request;
-  if (USUAL.test(url)) return;
   const [origin = '', host] = ABSOLUTE.exec(url) ?? [];
   if (host !== undefined) headers.host = host;
   const target = url.slice(origin.length) || (method === 'OPTIONS' ? '*' : '/');

@@ -29,12 +29,7 @@ export function readJson(bytes: Uint8Array): unknown {
   return orBadRequest('The body is not valid JSON.', () => JSON.parse(text));
 }
 
-/**
- * Reads an array of operations.
- *
- * @param maxOperations the maximum length of an array; 1 allows no array
- * @throws GraphQLError if it is longer
- */
+/** Reads an array of operations. @throws GraphQLError if it is longer than `maxOperations`, or if that is 1 */
 export function readEntries(params: readonly unknown[], maxOperations: number): readonly Entry[] {
   if (maxOperations <= 1) throw badRequest(400, 'Batching is not supported.');
   if (params.length > maxOperations)
@@ -123,11 +118,8 @@ function typeOf(value: unknown): string {
 }
 
 /** Whether a request without a query names a document, as far as its parameters are concerned. */
-export function namesDocument({
-  documentId,
-  extensions,
-}: Pick<SentOperation, 'documentId'> & { readonly extensions?: unknown }): boolean {
-  return documentId != null || persistedQueryIn(extensions) !== undefined;
+export function namesDocument(params: { readonly documentId?: unknown; readonly extensions?: unknown }): boolean {
+  return params.documentId != null || persistedQueryIn(params.extensions) !== undefined;
 }
 
 /** The part of `extensions` that names a query by its hash, unchecked. */

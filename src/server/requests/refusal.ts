@@ -20,12 +20,8 @@ export function errorOf(code: ErrorCode, message: string, http: HttpExtension, m
 }
 
 /**
- * The error of an operation that is not executed.
- *
- * As in GraphQL over HTTP, its status is 400 for clients that accept `application/graphql-response+json`, and 200 for those
- * that accept only `application/json`.
- *
- * @param more further members of the extension `http`
+ * The error of an operation that is not executed. As in GraphQL over HTTP, its status is 400 for clients that accept
+ * `application/graphql-response+json`, and 200 for those that accept only `application/json`.
  */
 export function refusal(code: ErrorCode, message: string, more: HttpExtension = {}): GraphQLError {
   return errorOf(code, message, { status: 400, spec: true, ...more });
@@ -73,12 +69,7 @@ export function tooManyAtOnce(message: string): GraphQLError {
 /** How long a client should wait before it names the same minimum height again. */
 const RETRY_HEIGHT_MS = 1_000;
 
-/**
- * The error of a request whose minimum height the gateway has not reached.
- *
- * @param newest the newest height, if there is one
- * @param isTemporary whether the gateway is expected to reach it
- */
+/** The error of a request whose minimum height the gateway has not reached. @param isTemporary whether it is expected to */
 export function heightNotReached(
   message: string,
   newest: BeaconHeight | undefined,
@@ -115,7 +106,7 @@ export function toRefusedResponse(error: GraphQLError, type: JsonType = 'applica
 }
 
 /** The highest status of the errors, and all their headers. Without a status, the response is a success. */
-export function statusOf(errors: readonly GraphQLError[], type: string) {
+export function statusOf(errors: readonly GraphQLError[] = [], type: string) {
   let highest = 0;
   const headers: Record<string, string> = {};
   for (const { extensions } of errors) {

@@ -1,9 +1,12 @@
 import type { Duplex } from 'node:stream';
-import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 
 /** Maximum size of the messages that wait for a client before nothing more is read from it. */
 const MAX_WAITING_BYTES = 16 * 2 ** 20;
+
+/** How often a websocket that is to be closed looks whether its operations have ended. */
+const POLL_MS = 10;
 
 /** How long a client may take to complete the closing handshake. */
 const HANDSHAKE_MS = 1_000;
@@ -12,8 +15,8 @@ const HANDSHAKE_MS = 1_000;
 export class ClientSocket extends WebSocket {
   /** When it was opened, in `performance.now()`. */
   readonly openedAt = performance.now();
-  /** The operations that are prepared or executed; `undefined` if there are none. */
-  inProgress: Set<unknown> | undefined = undefined;
+  /** The number of operations that are prepared or executed. */
+  inProgress = 0;
   /** The close code that was sent; `undefined` before that, and if the code has no frame. */
   sentCode: number | undefined = undefined;
 
@@ -42,16 +45,14 @@ export class ClientSocket extends WebSocket {
     this.on('close', () => clearInterval(timer));
   }
 
-  /** Notes an operation that is prepared or executed, until it settles. @returns the operation */
-  track<T>(operation: Promise<T>): Promise<T> {
-    this.inProgress ??= new Set();
-    this.inProgress.add(operation);
-    const remove = () => {
-      this.inProgress?.delete(operation);
-      if (this.inProgress?.size === 0) this.inProgress = undefined;
-    };
-    operation.then(remove, remove);
-    return operation;
+  /** Counts an operation as in progress until it settles. */
+  async track<T>(operation: Promise<T>): Promise<T> {
+    this.inProgress += 1;
+    try {
+      return await operation;
+    } finally {
+      this.inProgress -= 1;
+    }
   }
 
   /**
@@ -59,20 +60,11 @@ export class ClientSocket extends WebSocket {
    * complete the closing handshake: both within about this time.
    */
   async closeGracefully(timeoutMs: number): Promise<void> {
-    await Promise.race([this.untilIdle(), sleep(timeoutMs - HANDSHAKE_MS, undefined, { ref: false })]);
+    const end = performance.now() + timeoutMs - HANDSHAKE_MS;
+    while (this.inProgress > 0 && !this.closed && performance.now() < end) await sleep(POLL_MS);
     if (this.closed) return;
-    const timer = setTimeout(() => this.terminate(), HANDSHAKE_MS);
-    this.once('close', () => clearTimeout(timer));
+    setTimeout(() => this.terminate(), HANDSHAKE_MS).unref();
     this.close(1001, 'Going away');
-  }
-
-  /** Resolves when no operation is in progress. */
-  async untilIdle(): Promise<void> {
-    while (this.inProgress !== undefined) {
-      await Promise.allSettled(this.inProgress);
-      // In this turn of the event loop, the errors of operations that are refused are sent.
-      await immediate();
-    }
   }
 
   /** Resolves when everything that was sent is written; `undefined` if it is written already. @param wire the socket under this one */

@@ -1,5 +1,4 @@
 import type { GraphQLError } from 'graphql';
-import type { SubscribePayload } from 'graphql-ws';
 import type { Log } from '../../logging/log.ts';
 import { type AccessLog, msSince } from '../access-log.ts';
 import type { ClientAddresses, ClientIdentity } from '../clients/client-address.ts';
@@ -8,23 +7,7 @@ import type { EncodedResponse } from '../operations/encoded-response.ts';
 import { summarizeErrors } from '../operations/log-details.ts';
 import type { PersistedQueries } from '../operations/persisted-queries.ts';
 import type { ClientSocket } from './client-socket.ts';
-import type { OpenOperation, ProtocolContext } from './protocol.ts';
-
-/** An operation on a websocket, as far as the log knows it. */
-export type LoggedOperation = {
-  readonly identity: ClientIdentity;
-  readonly requestId: string;
-  readonly id: string;
-  readonly payload: SubscribePayload;
-};
-
-/** The same, as it was received. */
-type ReceivedOperation = LoggedOperation & {
-  readonly connection: ProtocolContext;
-  readonly opened: OpenOperation;
-  /** In `performance.now()`. */
-  readonly receivedAt: number;
-};
+import type { OpenOperation, SocketOperation } from './protocol.ts';
 
 /** Logs websockets and their operations. Its methods are called in this order. */
 export type WebSocketLog = ReturnType<typeof createWebSocketLog>;
@@ -52,38 +35,39 @@ export function createWebSocketLog({ accessLog, clients, log, persisted }: WebSo
     opened(identity: ClientIdentity, requestId: string): void {
       log[level]({ requestId, client: clients.of(identity) }, 'websocket opened');
     },
-    /** An operation ends with an `error` message: it is refused, or a subscription that had started, `opened`, has failed. */
+    /** An operation ends with an `error` message. */
     failed(
-      { identity, requestId, payload }: LoggedOperation,
-      graphQLErrors: readonly GraphQLError[],
-      opened?: OpenOperation,
+      identity: ClientIdentity,
+      requestId: string,
+      { hasStarted, payload, logged }: OpenOperation,
+      errors: readonly GraphQLError[],
     ): void {
       if (onEvent === undefined) return;
-      const errors = summarizeErrors(graphQLErrors);
       // The payload of a subscription that had started is released.
-      const label = opened === undefined ? labelOf(payload) : opened.logged?.label;
-      const message = opened === undefined ? 'websocket operation refused' : 'websocket subscription failed';
-      onEvent({ message, requestId, identity, ...(label && { label }), errors });
+      const label = hasStarted ? logged?.label : labelOf(payload);
+      const message = hasStarted ? 'websocket subscription failed' : 'websocket operation refused';
+      onEvent({ message, requestId, identity, ...(label && { label }), errors: summarizeErrors(errors) });
     },
     /** An operation has a result. */
     answered(
-      operation: ReceivedOperation,
+      operation: SocketOperation,
       { accessDetails: details, bytes }: EncodedResponse,
       from: ResponseSource,
     ): void {
-      const { connection, identity, requestId, payload, receivedAt } = operation;
-      const isLogged = isAll && !connection.extra.socket.closed;
+      const { connection, opened, requestId, receivedAt } = operation;
+      const { socket, identity } = connection.extra;
+      const isLogged = isAll && !socket.closed;
       if (onEvent === undefined || !(isLogged || details.errors?.isNotable)) return;
-      const event = { requestId, identity, label: labelOf(payload), ...details };
+      const event = { requestId, identity, label: labelOf(opened.payload), ...details };
       const facts = { bytes, ms: msSince(receivedAt) };
       if (isLogged) onEvent({ ...event, message: 'websocket operation', from, facts });
       else onEvent({ ...event, message: 'websocket operation failed' });
     },
     /** A subscription has started. Its payload is released afterwards. @param cost the points that it costs */
-    started(operation: ReceivedOperation, cost: number): void {
-      const { connection, opened, identity, requestId, payload, receivedAt } = operation;
-      if (!isAll || connection.extra.socket.closed) return;
-      const label = labelOf(payload);
+    started({ connection, opened, requestId, receivedAt }: SocketOperation, cost: number): void {
+      const { socket, identity } = connection.extra;
+      if (!isAll || socket.closed) return;
+      const label = labelOf(opened.payload);
       opened.logged = { requestId, label, receivedAt };
       onEvent?.({ message: 'websocket subscription started', requestId, identity, label, cost });
     },

@@ -9,11 +9,10 @@ import type { ResponseSource } from '../metrics/metrics.ts';
 import { EncodedResponse } from '../operations/encoded-response.ts';
 import { codesOf } from '../operations/log-details.ts';
 import { isSubscription, type Prepared, type PreparedOperation } from '../operations/prepared-operation.ts';
-import type { QueryRequest } from '../operations/query-responses.ts';
 import { tooManyAtOnce } from '../requests/refusal.ts';
 import { createWriteBatch } from '../requests/write-batch.ts';
 import type { TransportOptions } from '../transport-options.ts';
-import type { LoggedOperation, WebSocketLog } from './log.ts';
+import type { WebSocketLog } from './log.ts';
 import {
   closeOperation,
   isOpen,
@@ -21,17 +20,9 @@ import {
   type OpenOperation,
   type ProtocolContext,
   type ProtocolOptions,
+  type SocketOperation,
 } from './protocol.ts';
-import { type Receiver, sendErrors, sendResult, sendUpdates } from './sending.ts';
-
-/** An operation on a websocket. */
-type SocketOperation = QueryRequest &
-  LoggedOperation & {
-    readonly connection: ProtocolContext;
-    readonly opened: OpenOperation;
-    /** In `performance.now()`. */
-    readonly receivedAt: number;
-  };
+import { type Receiver, sendResult, sendUpdates } from './sending.ts';
 
 /** What operations need. */
 export type SocketOperationsOptions = TransportOptions & {
@@ -44,12 +35,12 @@ type Outcome = typeof SENT | GraphQLError[] | PreparedOperation;
 
 const SENT = 'sent';
 
-/** For graphql-ws an operation with errors is over. It sends them only if the operation is open, and here it is not. */
+/** For graphql-ws an operation with errors is over. It handles them only if the operation is open, and here it is not. */
 const OVER = [new GraphQLError('The result was sent.')];
 
 /**
- * Creates the handler of operations. It sends results and refusals itself, and hands subscriptions to graphql-ws: it would
- * need the data of a result as an object, and encode it again.
+ * Creates the handler of operations. It returns refusals and subscriptions to graphql-ws, and sends results itself: graphql-ws
+ * would need their data as an object, and encode it again.
  */
 export function createSocketOperations(options: SocketOperationsOptions): NonNullable<ProtocolOptions['onSubscribe']> {
   const { pipeline, minimumHeights, limits, clients, rates, metrics, requestIds, log, tracing } = options;
@@ -73,40 +64,33 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     const receivedAt = performance.now();
     const span = tracing?.startOperation('websocket', requestId, identity.headers, receivedAt);
     const opened = { id, payload, values: 0, hasStarted: false, logged: undefined };
-    const operation = { connection, opened, identity, requestId, id, payload, receivedAt, key, account, span };
+    const operation = { connection, opened, requestId, receivedAt, key, account, span };
 
     // Spreading would allocate room for sixteen more entries.
     extra.open = extra.open.concat(opened);
     const hasTooMany = countedOf(connection).length > maxSubscriptionsPerConnection;
     const responding = hasTooMany ? [account.charge(1) ?? TOO_MANY_OPERATIONS] : respondAtMinimum(operation);
     const outcome = responding instanceof Promise ? await socket.track(responding) : responding;
-    if (Array.isArray(outcome)) refuse(operation, outcome);
-    else if (outcome !== SENT) {
+    if (Array.isArray(outcome)) {
+      span?.end({ codes: codesOf(outcome) });
+      if (isOpen(connection, opened)) return outcome;
+    } else if (outcome !== SENT) {
       const args = await start(operation, outcome);
       if (args !== undefined) return args;
     }
     // The operation stays open until its result is written, for the limits of open operations.
     await socket.untilWritten(identity.socket);
-    await closeOperation(connection, id, payload);
+    await closeOperation(connection, opened);
     delete connection.subscriptions[id];
     return OVER;
-  }
-
-  function refuse(operation: SocketOperation, errors: readonly GraphQLError[]): void {
-    operation.span?.end({ codes: codesOf(errors) });
-    if (!isOpen(operation.connection, operation)) return;
-    log.failed(operation, errors);
-    metrics.recordErrors(errors);
-    sendErrors(receiverOf(operation), errors);
   }
 
   /** Responds when the minimum height of the websocket is served, if it has one that was not reached before. */
   function respondAtMinimum(operation: SocketOperation): MaybePromise<Outcome> {
     const { extra } = operation.connection;
     if (extra.minHeight === undefined) return respond(operation);
-    const unpaid = operation.account.charge(1);
-    if (unpaid !== undefined) return [unpaid];
-    return andThen(minimumHeights.reach(extra.minHeight, clientOf(operation)), (refused) => {
+    const reached = operation.account.charge(1) ?? minimumHeights.reach(extra.minHeight, clientOf(operation));
+    return andThen(reached, (refused) => {
       if (refused !== undefined) return [refused];
       extra.minHeight = undefined;
       return respond(operation);
@@ -117,13 +101,14 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     const client = clientOf(operation);
     return requestIds.run(operation.requestId, () =>
       inSpan(operation.span, () =>
-        andThen(pipeline.prepare(operation.payload, client), (prepared) => run(operation, prepared)),
+        andThen(pipeline.prepare(operation.opened.payload, client), (prepared) => run(operation, prepared)),
       ),
     );
   }
 
-  function clientOf({ connection: { extra }, identity, receivedAt, account, span }: SocketOperation) {
-    return { address: clients.of(identity), connection: extra.socket, receivedAt, account, wantsCost: false, span };
+  function clientOf({ connection, receivedAt, account, span }: SocketOperation) {
+    const { identity, socket } = connection.extra;
+    return { address: clients.of(identity), connection: socket, receivedAt, account, wantsCost: false, span };
   }
 
   function run(operation: SocketOperation, prepared: Prepared): MaybePromise<EncodedResponse | Outcome> {
@@ -145,7 +130,7 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     }
     log.answered(operation, response, from);
     // The client may have completed the operation.
-    if (isOpen(operation.connection, operation)) {
+    if (isOpen(operation.connection, operation.opened)) {
       metrics.recordErrors(response.errors);
       sendResult(receiverOf(operation), response, batch);
     }
@@ -154,15 +139,16 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
 
   /** Starts a subscription, whose updates are sent by the root value; `undefined` if it has failed and its errors were sent, or if the client has completed it. */
   async function start(operation: SocketOperation, prepared: PreparedOperation): Promise<ExecutionArgs | undefined> {
-    const { requestId, payload, span } = operation;
+    const { connection, opened, requestId, span } = operation;
+    const { payload } = opened;
     const started = await requestIds.run(requestId, () => inSpan(span, () => pipeline.subscribe(prepared)));
     span?.end({ codes: started instanceof EncodedResponse ? codesOf(started.errors) : [] });
     if (started instanceof EncodedResponse) {
       send(operation, started, 'executed');
       return undefined;
     }
-    if (!isOpen(operation.connection, operation)) return undefined;
-    operation.opened.hasStarted = true;
+    if (!isOpen(connection, opened)) return undefined;
+    opened.hasStarted = true;
     const { document } = prepared.operation;
     const operationName = payload.operationName || null;
     log.started(operation, started.points);
@@ -195,8 +181,8 @@ export function requestIdOf(id: string, socketRequestId: string): string {
 /** Clients choose the ids of their operations. */
 const MAX_LOGGED_ID = 64;
 
-function receiverOf({ connection, identity, id }: SocketOperation): Receiver {
-  return { socket: connection.extra.socket, wire: identity.socket, id };
+function receiverOf({ connection: { extra }, opened }: SocketOperation): Receiver {
+  return { socket: extra.socket, wire: extra.identity.socket, id: opened.id };
 }
 
 /** Releases the members of a payload, which graphql-ws references for as long as its subscription is open. */

@@ -13,7 +13,7 @@ import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { ClientIdentity } from '../clients/client-address.ts';
 import type { OperationLabel } from '../operations/log-details.ts';
-import { keyOf } from '../operations/query-responses.ts';
+import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
 import { isRecord, namesDocument, orError, readJson, readOperation } from '../requests/parameters.ts';
 import type { ClientSocket } from './client-socket.ts';
 
@@ -39,6 +39,15 @@ export type OpenOperation = {
   logged: { readonly requestId: string; readonly label: OperationLabel; readonly receivedAt: number } | undefined;
 };
 
+/** An operation that is prepared or executed. */
+export type SocketOperation = QueryRequest & {
+  readonly connection: ProtocolContext;
+  readonly opened: OpenOperation;
+  readonly requestId: string;
+  /** In `performance.now()`. */
+  readonly receivedAt: number;
+};
+
 /** A websocket in the callbacks of graphql-ws. */
 export type ProtocolContext = Context<Record<string, unknown> | undefined, ConnectionExtra>;
 
@@ -50,16 +59,15 @@ export type ProtocolOptions = ServerOptions<Record<string, unknown> | undefined,
   readonly internal: (error: unknown) => void;
 };
 
+type IdentifiedOperation = Pick<OpenOperation, 'id' | 'payload'>;
+
 /** The operation that graphql-ws knows by its payload. */
 export function openOperationOf({ extra }: ProtocolContext, payload: SubscribePayload): OpenOperation | undefined {
   return extra.open.find((each) => each.payload === payload);
 }
 
 /** Whether an operation is not completed. */
-export function isOpen(
-  { extra, subscriptions }: ProtocolContext,
-  { id, payload }: Pick<OpenOperation, 'id' | 'payload'>,
-) {
+export function isOpen({ extra, subscriptions }: ProtocolContext, { id, payload }: IdentifiedOperation): boolean {
   return id in subscriptions && extra.open.findLast((each) => each.id === id)?.payload === payload;
 }
 
@@ -67,22 +75,17 @@ export function isOpen(
  * Removes an operation that is over. If its id is in use again, this never resolves: graphql-ws, which awaits it, knows operations
  * by their ids only, and would complete the newer one.
  */
-export async function closeOperation(
-  connection: ProtocolContext,
-  id: string,
-  payload: SubscribePayload,
-): Promise<void> {
+export async function closeOperation(connection: ProtocolContext, operation: IdentifiedOperation): Promise<void> {
   const { extra, subscriptions } = connection;
-  const isReused = id in subscriptions && !isOpen(connection, { id, payload });
-  extra.open = extra.open.filter((each) => each.payload !== payload);
+  const isReused = operation.id in subscriptions && !isOpen(connection, operation);
+  extra.open = extra.open.filter(({ payload }) => payload !== operation.payload);
   if (isReused) await new Promise(() => {});
 }
 
 /**
- * Runs the protocol graphql-transport-ws on every websocket of a server.
- *
- * graphql-ws implements the protocol. Its own adapter for `ws` is not used: it writes a stack trace to stderr for each message
- * that is too large or unexpected and for each client that disappears, and sends the messages of internal errors to clients.
+ * Runs the protocol graphql-transport-ws on every websocket of a server, by graphql-ws. Its own adapter for `ws` is not used: it
+ * writes a stack trace to stderr for each message that is too large or unexpected and for each client that disappears, and sends
+ * the messages of internal errors to clients.
  */
 export function runProtocol(server: Server<typeof ClientSocket>, options: ProtocolOptions): void {
   const { keepAliveMs, internal } = options;
@@ -126,11 +129,7 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
   }
 }
 
-/**
- * The key of the response to a payload that could be the body of a plain HTTP request: its JSON, with a character for each byte.
- *
- * @returns `undefined` if there is none
- */
+/** The key of a payload that could be the body of a plain HTTP request, if it has one: its JSON, with a character for each byte. */
 export function keyOfPayload(payload: SubscribePayload): string | undefined {
   if (orError(() => readOperation(payload)) instanceof GraphQLError) return undefined;
   const { query, ...others } = payload;

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { GraphQLError } from 'graphql';
+import { andThen } from '../../domain/maybe-promise.ts';
 import { toBytes, withoutHttp } from '../../graphql/execution/written-result.ts';
 import type { Subscribe, Subscriber, Subscription } from '../../live/broadcast/broadcast.ts';
 import type { EncodedResponse, EncodedUpdate } from '../operations/encoded-response.ts';
@@ -63,8 +64,7 @@ class UpdateSender implements Subscriber<EncodedUpdate>, AsyncIterableIterator<n
     // A websocket that is closing gets nothing more. graphql-ws calls `return` when it has closed.
     if (socket.readyState !== socket.OPEN) return;
     socket.send(update.encoded(id, nextMessage), TEXT);
-    if (wire.writableLength === 0) this.subscription?.request();
-    else wire.write(EMPTY, () => this.subscription?.request());
+    andThen(socket.untilWritten(wire), () => this.subscription?.request());
   }
 
   onError(error: unknown): void {
@@ -87,5 +87,3 @@ class UpdateSender implements Subscriber<EncodedUpdate>, AsyncIterableIterator<n
     return this;
   }
 }
-
-const EMPTY = Buffer.alloc(0);

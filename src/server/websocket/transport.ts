@@ -7,7 +7,7 @@ import { CloseCode } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
 import { TRACE_CONTEXT_HEADERS } from '../../tracing/tracing.ts';
 import { type ClientIdentity, FORWARDED_FOR_HEADER } from '../clients/client-address.ts';
-import { isAllowedOrigin, originNotAllowed } from '../clients/origins.ts';
+import { refuseOrigin } from '../clients/origins.ts';
 import { Account } from '../clients/rate-limits.ts';
 import { readMinimumHeight } from '../operations/minimum-heights.ts';
 import { stagger } from '../requests/closing.ts';
@@ -56,8 +56,8 @@ export function createWebSocketTransport(options: SocketOperationsOptions) {
   }
 
   function refusalOf(request: IncomingMessage, socket: Duplex, identity: ClientIdentity): GraphQLError | undefined {
-    if (!isAllowedOrigin(request, corsOrigins)) return originNotAllowed(request);
-    if (connections?.admit(request, socket) === false) return connections.refusal;
+    const refused = refuseOrigin(request, corsOrigins) ?? connections?.admit(request, socket);
+    if (refused !== undefined) return refused;
     const minimum = readMinimumHeight(request.headers[MIN_HEIGHT_HEADER], MIN_HEIGHT_HEADER);
     if (minimum instanceof GraphQLError) return minimum;
     return new Account(rates, identity, 'websocket').charge(1);
@@ -71,17 +71,17 @@ export function createWebSocketTransport(options: SocketOperationsOptions) {
     internal,
     onComplete(connection, id, payload) {
       log.completed(connection.extra.identity, openOperationOf(connection, payload));
-      return closeOperation(connection, id, payload);
+      return closeOperation(connection, { id, payload });
     },
     async onError(connection, id, payload, errors) {
       const { identity, socket } = connection.extra;
       const opened = openOperationOf(connection, payload);
-      log.failed({ identity, requestId: requestIdOf(id, requestIds.of(identity)), id, payload }, errors, opened);
+      if (opened !== undefined) log.failed(identity, requestIdOf(id, requestIds.of(identity)), opened, errors);
       log.completed(identity, opened);
       metrics.recordErrors(errors);
       sendErrors({ socket, wire: identity.socket, id }, errors);
       await socket.untilWritten(identity.socket);
-      await closeOperation(connection, id, payload);
+      await closeOperation(connection, { id, payload });
       delete connection.subscriptions[id];
       // graphql-ws would send the errors again, and remove a newer operation that has the id once they are written.
       return new Promise(() => {});
@@ -99,10 +99,7 @@ export function createWebSocketTransport(options: SocketOperationsOptions) {
     /** Whether no websocket is open. */
     isUnused: () => sockets.clients.size === 0,
     handleUpgrade,
-    /**
-     * Closes all websockets with 1001, one by one within the window. Each is closed when its queries are answered, at most about
-     * the timeout later.
-     */
+    /** Closes all websockets with 1001, one by one within the window, each when its queries are answered or after the timeout. */
     async close(windowMs: number, timeoutMs: number): Promise<void> {
       const closed = once(sockets, 'close');
       const end = performance.now() + windowMs;

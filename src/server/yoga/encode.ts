@@ -3,16 +3,11 @@ import type { GraphQLError } from 'graphql';
 import { type JsonText, toBytes, toWholeText } from '../../graphql/execution/written-result.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import {
-  EncodedResponse,
-  type EncodedUpdate,
-  refusedResponse,
-  type StartedSubscription,
-} from '../operations/encoded-response.ts';
+import { EncodedResponse, type EncodedUpdate, type StartedSubscription } from '../operations/encoded-response.ts';
 import { EVENT_STREAM_HEADERS, toEventStream } from '../requests/event-stream.ts';
 import { HEIGHT_HEADER, METHODS } from '../requests/headers.ts';
 import { type Accepted, EVENT_STREAM, MULTIPART, type ResponseType } from '../requests/media-types.ts';
-import { noEventStream, statusOf } from '../requests/refusal.ts';
+import { statusOf } from '../requests/refusal.ts';
 
 /** A response before it is a `Response`. */
 type Encoded = {
@@ -36,40 +31,32 @@ type EncodeOptions = {
 export function encode(result: EncodedResponse | StartedSubscription, options: EncodeOptions): Encoded {
   const { accepted, isGet, open, recordErrors } = options;
   const { json, events, multipart } = accepted;
-  if (!(result instanceof EncodedResponse)) {
-    if (events) return { status: 200, headers: EVENT_STREAM_HEADERS, body: open(result.updates) };
-    return encode(refusedResponse(noEventStream(multipart)), options);
-  }
-  const { body, errors, facts } = result;
+  if (!(result instanceof EncodedResponse))
+    return { status: 200, headers: EVENT_STREAM_HEADERS, body: open(result.updates) };
+  const { errors, facts } = result;
   recordErrors(errors);
-  const type = json ?? (multipart ? MULTIPART : events ? EVENT_STREAM : 'application/json');
-  if (json !== undefined || !isGet || !isFinal(result)) return withHeight(encodeAs(type, body, errors), facts.height);
-  const encoded = encodeAs('application/json', body, errors);
-  return encoded.status === 200 ? { ...encoded, status: 400 } : encoded;
+  const endsStreams = json === undefined && isGet && isFinal(result);
+  const preferred = json ?? (multipart ? MULTIPART : events ? EVENT_STREAM : 'application/json');
+  const type = endsStreams ? 'application/json' : preferred;
+  const { status, headers } = statusOf(errors, type === MULTIPART ? 'application/graphql-response+json' : type);
+  if (headers['allow'] !== undefined) headers['allow'] = METHODS;
+  if (facts.height !== undefined) headers[HEIGHT_HEADER] = String(facts.height);
+  const encoded = encodeAs(type, result.body);
+  return {
+    status: endsStreams && status === 200 ? 400 : status,
+    headers: { ...headers, ...encoded.headers },
+    body: encoded.body,
+  };
 }
 
-/** A result in that media type, with the status of its errors. */
-function encodeAs(type: ResponseType, json: JsonText, errors: readonly GraphQLError[] = []): Encoded {
-  const { status, headers: all } = statusOf(errors, type === MULTIPART ? 'application/graphql-response+json' : type);
-  const headers = all['allow'] === undefined ? all : { ...all, allow: METHODS };
-  if (type !== EVENT_STREAM && type !== MULTIPART)
-    return {
-      status,
-      headers: { ...headers, 'content-type': `${type}; charset=utf-8` },
-      body: Buffer.concat(toBytes(json)),
-    };
+/** A result in that media type. */
+function encodeAs(type: ResponseType, json: JsonText): Pick<Encoded, 'headers' | 'body'> {
+  if (type === EVENT_STREAM) return { headers: EVENT_STREAM_HEADERS, body: toEventStream(toWholeText(json)) };
+  if (type !== MULTIPART)
+    return { headers: { 'content-type': `${type}; charset=utf-8` }, body: Buffer.concat(toBytes(json)) };
   const text = toWholeText(json);
-  if (type === EVENT_STREAM)
-    return { status, headers: { ...headers, ...EVENT_STREAM_HEADERS }, body: toEventStream(text) };
   const part = `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
-  const body = `\r\n---\r\n${part}\r\n-----\r\n`;
-  return { status, headers: { ...headers, 'content-type': `${MULTIPART}; boundary="-"` }, body };
-}
-
-/** Adds the header with the height that the response describes. */
-function withHeight(encoded: Encoded, height: number | undefined): Encoded {
-  if (height === undefined) return encoded;
-  return { ...encoded, headers: { ...encoded.headers, [HEIGHT_HEADER]: String(height) } };
+  return { headers: { 'content-type': `${MULTIPART}; boundary="-"` }, body: `\r\n---\r\n${part}\r\n-----\r\n` };
 }
 
 /**

@@ -1,8 +1,168 @@
-import type { GraphQLError } from 'graphql';
-import { createYoga, type YogaServerInstance } from 'graphql-yoga';
+import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { GraphQLError } from 'graphql';
+import { createYoga, type GraphQLParams, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { schema } from '../../graphql/schema.ts';
-import { GRAPHQL_PATH } from '../requests/http-exchange.ts';
-import { type ServerContext, type UseOperationsOptions, useOperations } from './use-operations.ts';
+import type { Subscribe } from '../../live/broadcast/broadcast.ts';
+import { Account } from '../clients/rate-limits.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { RespondToArray } from '../operations/array-response.ts';
+import {
+  EncodedResponse,
+  type EncodedUpdate,
+  refusedResponse,
+  type StartedSubscription,
+} from '../operations/encoded-response.ts';
+import { type AccessDetails, codesOf, summarizeErrors } from '../operations/log-details.ts';
+import type { Pipeline } from '../operations/pipeline.ts';
+import { type Client, createStreamCheck } from '../operations/prepared-operation.ts';
+import { createEventStream, type EventStreamOptions } from '../requests/event-stream.ts';
+import { COST_HEADER, LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER } from '../requests/headers.ts';
+import { GRAPHQL_PATH, type HttpExchange } from '../requests/http-exchange.ts';
+import { type BodyKind, createNegotiation, readContentType } from '../requests/media-types.ts';
+import { decodeBody, type Entry, readEntries, readJson, readOperation, readUrl } from '../requests/parameters.ts';
+import { badRequest, compressed, notAcceptable, notReadable } from '../requests/refusal.ts';
+import type { TransportOptions } from '../transport-options.ts';
+import { encode } from './encode.ts';
+
+/** What the HTTP server passes to Yoga with a request. A request of `gateway.fetch` has none. */
+export type ServerContext = { readonly served?: ServedRequest };
+
+type ServedRequest = Omit<HttpExchange, 'endpoint' | 'sentBefore'> & {
+  /** The points that were charged for the request. */
+  readonly paid: number;
+  /** Called before the response is written. @param retryAfter its header `retry-after` */
+  readonly begin: (access: AccessDetails, retryAfter: string | undefined) => void;
+};
+
+type UseOperationsOptions = EventStreamOptions &
+  Pick<TransportOptions, 'clients' | 'rates' | 'persisted' | 'tracing'> & {
+    readonly pipeline: Pick<Pipeline, 'admit' | 'respond'>;
+    readonly respondToArray: RespondToArray;
+    readonly metrics: Pick<Metrics, 'recordErrors'>;
+    readonly maxOperationsPerRequest: number;
+    /** Called with each event stream that has no HTTP response. */
+    readonly trackStream: (stream: Readable) => void;
+  };
+
+/** What a request contains, as Yoga hands it on from the parser to the handler. Yoga requires a query, and reads no private field. */
+class SentParams implements GraphQLParams {
+  readonly query = '';
+  readonly #sent: Entry | readonly Entry[];
+
+  constructor(sent: Entry | readonly Entry[]) {
+    this.#sent = sent;
+  }
+
+  get sent(): Entry | readonly Entry[] {
+    return this.#sent;
+  }
+}
+
+/** The result of a request, as Yoga hands it on from the handler to the encoder. */
+type Results = {
+  readonly errors: readonly GraphQLError[];
+  readonly all?: EncodedResponse | StartedSubscription;
+  readonly access?: AccessDetails;
+};
+
+/**
+ * Reads requests, takes their operations through the pipeline and encodes the results, in the place of Yoga's own parsers,
+ * execution and encoding. Bodies are JSON or GraphQL in UTF-8: forms are refused, because no GraphQL client sends them.
+ */
+export function useOperations(options: UseOperationsOptions): Plugin<object, ServerContext> {
+  const { pipeline, respondToArray, persisted, clients, rates, tracing, maxOperationsPerRequest, metrics } = options;
+  const { trackStream } = options;
+  const accepted = createNegotiation();
+
+  async function readSent(request: Request, kind: BodyKind): Promise<Entry | readonly Entry[]> {
+    const bytes = new Uint8Array(await request.arrayBuffer().catch(throwDisconnected));
+    if (kind === 'graphql') return { query: decodeBody(bytes) };
+    const params = readJson(bytes);
+    return Array.isArray(params) ? readEntries(params, maxOperationsPerRequest) : readOperation(params);
+  }
+
+  async function run(sent: Entry | readonly Entry[], { headers }: Request, served?: ServedRequest): Promise<Results> {
+    const clientAt = (index: number): Client => ({
+      address: served && clients.of(served.request),
+      connection: served?.response,
+      receivedAt: served?.startedAt,
+      account: new Account(rates, served?.request, 'http', index === 0 ? served?.paid : 0),
+      minHeight: headers.get(MIN_HEIGHT_HEADER),
+      wantsCost: headers.get(COST_HEADER) === '1',
+      lastEventId: headers.get(LAST_EVENT_ID_HEADER),
+      span: tracing?.startOperation('http', served?.id, Object.fromEntries(headers), served?.startedAt),
+    });
+    const [first] = [sent].flat();
+    const label = first === undefined || first instanceof GraphQLError ? {} : persisted.labelOf(first);
+    if (isList(sent)) {
+      const { response, access } = await respondToArray(sent, clientAt);
+      return { errors: [], all: response, access: { label, ...access } };
+    }
+    const client = clientAt(0);
+    const check = createStreamCheck(accepted(headers.get('accept')), pipeline.admit);
+    const result = await pipeline.respond(sent, client, check);
+    const isResponse = result instanceof EncodedResponse;
+    client.span?.end({ codes: isResponse ? codesOf(result.errors) : [] });
+    const access = { label, ...(isResponse ? result.accessDetails : { cost: result.points }) };
+    return { errors: [], all: result, access };
+  }
+
+  function open(updates: Subscribe<EncodedUpdate>, { signal }: Request, response?: ServerResponse): Readable {
+    const events = createEventStream(updates, options, response);
+    if (response !== undefined) return events;
+    trackStream(events);
+    const abort = () => events.destroy();
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+    return events;
+  }
+
+  return {
+    onRequest({ request, setRequest, fetchAPI }) {
+      // Yoga does not know HEAD. Node sends no body in the response to it.
+      const { url, method, headers, signal } = request;
+      if (method === 'HEAD') setRequest(new fetchAPI.Request(url, { method: 'GET', headers, signal }));
+    },
+    onRequestParse({ request, setRequestParser }) {
+      const { method, headers } = request;
+      const { json, events, multipart } = accepted(headers.get('accept'));
+      if (json === undefined && !events && !multipart) throw notAcceptable();
+      if (method === 'GET') setRequestParser((received) => new SentParams(readUrl(received.url)));
+      if (method !== 'POST') return;
+      if ((headers.get('content-encoding') ?? 'identity') !== 'identity') throw compressed();
+      const kind = readContentType(headers.get('content-type') ?? undefined);
+      if (kind === undefined) throw notReadable();
+      setRequestParser(async (received) => new SentParams(await readSent(received, kind)));
+    },
+    onParams({ params, setParamsHandler, context: { served } }) {
+      setParamsHandler(({ request }) => run(params instanceof SentParams ? params.sent : {}, request, served));
+    },
+    onResultProcess({ request, result, setResultProcessor, serverContext: { served } }) {
+      const { errors = [], all, access = { errors: summarizeErrors(errors) } } = result as Partial<Results>;
+      const isHead = served?.request.method === 'HEAD';
+      const { status, headers, body } = encode(all ?? refusedResponse(...errors), {
+        accepted: accepted(request.headers.get('accept')),
+        isGet: request.method === 'GET',
+        open: (updates) => (isHead ? '' : open(updates, request, served?.response)),
+        recordErrors: metrics.recordErrors,
+      });
+      served?.begin(access, headers['retry-after']);
+      setResultProcessor((_result, { Response }) => new Response(body as BodyInit, { status, headers }), '*/*');
+    },
+  };
+}
+
+/** Throws the error of a body that cannot be read. Of a client that has disconnected meanwhile, it is none of the gateway. */
+function throwDisconnected(error: unknown): never {
+  throw (error as NodeJS.ErrnoException).code === 'ECONNRESET'
+    ? badRequest(400, 'The client has disconnected.')
+    : error;
+}
+
+function isList(sent: Entry | readonly Entry[]): sent is readonly Entry[] {
+  return Array.isArray(sent);
+}
 
 /** The HTTP layer for requests that are not plain: event streams, wrong methods and types, and those of `gateway.fetch`. */
 export type Yoga = YogaServerInstance<ServerContext, object>;

@@ -6,7 +6,6 @@ import { afterEach, expect, test } from 'vitest';
 import { createErrorMask } from '../../../src/graphql/errors.ts';
 import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
 import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
-import { createGraphqlEndpoint } from '../../../src/server/http/graphql-endpoint.ts';
 import { createGraphqlHandler } from '../../../src/server/http/graphql-handler.ts';
 import { createOpenResponses } from '../../../src/server/http/open-responses.ts';
 import { createResponseWriter } from '../../../src/server/http/response-writer.ts';
@@ -64,8 +63,7 @@ async function serveHandler(respond: () => Promise<EncodedResponse>, broken: Par
     corsOrigins: [],
     maxBodyBytes: DEFAULT_LIMITS.maxBodyBytes,
   };
-  const plain = createGraphqlHandler(options);
-  const handler = createGraphqlEndpoint({ ...options, plain, other: () => expect.unreachable() });
+  const handler = createGraphqlHandler({ ...options, other: () => expect.unreachable() });
   const server = createServer((request, response) =>
     handler({
       request,

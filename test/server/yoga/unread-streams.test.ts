@@ -12,7 +12,8 @@ async function open(options?: TestGatewayOptions) {
       headers: { 'content-type': 'application/json', accept },
       body: JSON.stringify(body),
     });
-  return { post, height: sandbox.chain.tip.height, listeners: app.service.sources.head.subscribers };
+  const started = async () => /type="subscribe".*/.exec(await (await fetch(new URL('/metrics', url))).text())?.[0];
+  return { post, height: sandbox.chain.tip.height, listeners: app.service.sources.head.subscribers, started };
 }
 
 test.each([
@@ -24,9 +25,9 @@ test.each([
     'Multipart subscriptions are not supported. ',
   ],
 ])(
-  'a client that accepts only %s learns how to subscribe, and nothing is left open for it',
+  'a client that accepts only %s learns how to subscribe, and nothing is opened for it',
   async (accept, type, more) => {
-    const { post, listeners } = await open();
+    const { post, listeners, started } = await open();
     const response = await post(HEAD, accept);
     expect([response.status, response.headers.get('content-type')]).toEqual([406, `${type}; charset=utf-8`]);
     expect(await response.json()).toEqual({
@@ -37,9 +38,17 @@ test.each([
         },
       ],
     });
-    expect(listeners()).toBe(0);
+    expect([listeners(), await started()]).toEqual([0, undefined]);
   },
 );
+
+test('a client that accepts only multipart responses learns the same in one part', async () => {
+  const { post, started } = await open();
+  const response = await post(HEAD, 'multipart/mixed');
+  expect([response.status, response.headers.get('content-type')]).toEqual([406, 'multipart/mixed; boundary="-"']);
+  expect(await response.text()).toContain('{"errors":[{"message":"Multipart subscriptions are not supported. ');
+  expect(await started()).toBeUndefined();
+});
 
 test('a subscription among several operations of a request is refused by itself', async () => {
   const { post, height, listeners } = await open({ config: { maxOperationsPerRequest: 3 } });

@@ -8,7 +8,7 @@ import type { Subscribe } from '../../../src/live/broadcast/broadcast.ts';
 import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
 import type { EncodedUpdate } from '../../../src/server/operations/encoded-response.ts';
 import { createPersistedQueries } from '../../../src/server/operations/persisted-queries.ts';
-import { type ServerContext, useOperations } from '../../../src/server/yoga/use-operations.ts';
+import { type ServerContext, useOperations } from '../../../src/server/yoga/yoga.ts';
 import { serveGatewayForTest } from '../../support/served-gateway.ts';
 
 const HEAD = 'subscription{head{beaconHeight}}';
@@ -44,7 +44,7 @@ test('a reader that waits for an event receives a comment in each keep-alive per
 function createTestYoga(updates: Subscribe<EncodedUpdate>, internal: (error: unknown) => void) {
   const schema = createSchema({ typeDefs: 'type Query { none: Boolean }' });
   const plugin = useOperations({
-    pipeline: { respond: () => ({ updates, points: 1 }) },
+    pipeline: { admit: () => undefined, respond: () => ({ updates, points: 1 }) },
     respondToArray: () => expect.unreachable(),
     persisted: createPersistedQueries({ documents: new Map(), isOnly: false }),
     clients: createClientAddresses([]),

@@ -1,0 +1,52 @@
+import type { IncomingMessage } from 'node:http';
+
+const OPENING_BRACE = 0x7b;
+
+/** Whether a body of JSON is an array, as far as its first character says. */
+export function isArray(body: Buffer): boolean {
+  return body[0] !== OPENING_BRACE && /^(?:\xef\xbb\xbf)?\s*\[/.test(body.toString('latin1'));
+}
+
+/**
+ * The body of a request that other code of the process, such as `express.json()`, has read before; `undefined` if none has. Such
+ * code leaves what it has read in `request.body`, decompressed and, if it is no buffer, decoded: the headers are changed to
+ * describe the returned body.
+ */
+export function readBefore(request: IncomingMessage & { readonly body?: unknown }): Buffer | undefined {
+  if (!request.readableEnded) return undefined;
+  const { headers, body = '' } = request;
+  const { 'content-type': type } = headers;
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  delete headers['content-encoding'];
+  headers['content-length'] = String(bytes.length);
+  if (bytes !== body && type !== undefined) headers['content-type'] = type.replace(/;\s*charset=[^;]*/i, '');
+  return bytes;
+}
+
+/**
+ * Reads the body of a request, unless other code has read it `before`. `onBody` is called with `undefined` as soon as there are
+ * more than `maxBytes`, and not at all if the client disconnects before the end.
+ */
+export function readBody(
+  request: IncomingMessage,
+  before: Buffer | undefined,
+  maxBytes: number,
+  onBody: (body: Buffer | undefined) => void,
+): void {
+  const isTooLarge = Number(request.headers['content-length'] ?? 0) > maxBytes;
+  if (isTooLarge || before !== undefined) {
+    onBody(isTooLarge ? undefined : before);
+    return;
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  request.on('data', (chunk: Buffer) => {
+    const before = size;
+    size += chunk.length;
+    if (size <= maxBytes) chunks.push(chunk);
+    else if (before <= maxBytes) onBody(undefined);
+  });
+  request.on('end', () => {
+    if (size <= maxBytes) onBody(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+  });
+}

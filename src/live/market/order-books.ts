@@ -38,7 +38,11 @@ type OrderBooksOptions = {
   readonly readOnce?: ReadOnce<string, Observed<RawOrderBook | undefined>> | undefined;
 };
 
-type FollowedBook = Follower<OrderBookSnapshot | BadUserInputError> & { readonly watcher: Watcher };
+type FollowedBook = Follower<OrderBookSnapshot | BadUserInputError> & {
+  readonly watcher: Watcher;
+  /** Adds a subscriber's client. */
+  addClient(client: Requester['client']): void;
+};
 
 type SharedRead = {
   readonly call: QueuedCall<OrderBookSnapshot | undefined>;
@@ -54,6 +58,9 @@ const UNREADABLE_MS = 60_000;
 
 /** A snapshot that another replica has read is read again when it is no longer fresh, but not sooner. */
 const MIN_PAUSE_MS = 10;
+
+/** The time between two reads of a book that is followed although its ticker does not exist. */
+const NO_TICKER_PAUSE_MS = 60_000;
 
 /** Longer ticker ids do not exist. The host, or a proxy in front of it, may reject such a long address. */
 const MAX_TICKER_ID_LENGTH = 200;
@@ -135,10 +142,10 @@ export function createOrderBooks(options: OrderBooksOptions) {
     return { book: toOrderBook(raw), observedAt, freshUntil: observedAt + ttlMs };
   }
 
-  function follow(tickerId: string): FollowedBook {
+  function follow(tickerId: string, client: Requester['client']): FollowedBook {
     const watcher = watch();
-    // A client of its own in the queue, however many subscribe: it does not wait behind other requests of any client.
-    const requester: Requester = { client: Symbol(tickerId) };
+    // Of the only client that follows it, or a client of its own, which does not wait behind other requests of any client.
+    let requester: Requester = { client };
     let isFirst = true;
     let pauseMs = ttlMs;
     const follower = createFollower<OrderBookSnapshot | BadUserInputError>({
@@ -152,6 +159,7 @@ export function createOrderBooks(options: OrderBooksOptions) {
         const known = previous instanceof BadUserInputError ? undefined : previous;
         if (snapshot !== undefined) return known && isDeepStrictEqual(known.book, snapshot.book) ? known : snapshot;
         if (known !== undefined) throw new UpstreamBadShapeError('MARKET_DATA', 'the order book no longer exists');
+        pauseMs = Math.max(ttlMs, NO_TICKER_PAUSE_MS);
         return previous ?? noTicker(tickerId);
       },
       intervalMs: () => pauseMs,
@@ -160,17 +168,23 @@ export function createOrderBooks(options: OrderBooksOptions) {
       watcher,
       trace: tracing && { start: () => tracing.startPoll('order book') },
     });
-    return { ...follower, watcher };
+    function addClient(other: Requester['client']): void {
+      if (other !== client) requester = { client: Symbol(tickerId) };
+    }
+    return { ...follower, watcher, addClient };
   }
 
   /**
    * Follows a book while it has subscribers: sends the current snapshot, then each one that differs. If the first read shows
    * that the ticker does not exist, an error is sent in its place.
+   *
+   * @param client the client of the subscriber
    */
-  function subscribe(tickerId: string): Subscribe<OrderBookSnapshot | BadUserInputError> {
+  function subscribe(tickerId: string, { client }: Requester): Subscribe<OrderBookSnapshot | BadUserInputError> {
     return (subscriber) => {
-      const follower = followed.get(tickerId) ?? follow(tickerId);
+      const follower = followed.get(tickerId) ?? follow(tickerId, client);
       followed.set(tickerId, follower);
+      follower.addClient(client);
       const subscription = follower.subscribe(subscriber);
 
       return {

@@ -17,6 +17,8 @@ import { createSubscriptionGroup, type SubscriptionGroup } from './subscription-
 
 /** A subscription whose source stream is open. */
 type OpenSubscription = {
+  /** The address of the client, whose share of the upstreams is used. */
+  readonly address: string | undefined;
   readonly operation: KnownOperation;
   readonly planned: PlannedOperation;
   readonly stream: SourceStream;
@@ -47,17 +49,21 @@ const SENT_PER_TURN = 16;
 /** Creates the groups; there are none yet. */
 export function createSubscriptionGroups(options: SubscriptionGroupsOptions): SubscribeToGroup {
   const { service, takeTurn, metrics, maskError, tracing } = options;
-  const groups = new Map<string, SubscriptionGroup>();
+  const groups = new Map<string, SubscriptionGroup & { addClient(address: string | undefined): void }>();
   const executing = createTurnLimit(EXECUTED_PER_TURN);
   const sending = createTurnLimit(SENT_PER_TURN);
 
-  async function execute({ operation, planned, stream }: OpenSubscription, value: unknown, previous: unknown) {
+  async function execute(
+    { operation, planned, stream, address: client }: OpenSubscription,
+    value: unknown,
+    previous: unknown,
+  ) {
     await executing.wait();
     const head = stream.headOf(value);
     const span = tracing?.startUpdate(head);
     span?.prepared('subscription', operation.definition.name?.value);
     try {
-      const context = createContext(service, { head });
+      const context = createContext(service, { head, client });
       const { dependencies } = context.loaders;
       const root = stream.toUpdate(value, previous);
       const result = maskErrors(await inSpan(span, () => executePlan(planned, root, context, takeTurn)), maskError);
@@ -71,10 +77,11 @@ export function createSubscriptionGroups(options: SubscriptionGroupsOptions): Su
     }
   }
 
-  function open(key: string, subscription: OpenSubscription): SubscriptionGroup {
-    const group = createSubscriptionGroup({
+  function open(key: string, subscription: OpenSubscription) {
+    let { address } = subscription;
+    const members = createSubscriptionGroup({
       stream: subscription.stream,
-      execute: (value, previous) => execute(subscription, value, previous),
+      execute: (value, previous) => execute({ ...subscription, address }, value, previous),
       turn: sending.wait,
       onSent({ outcome, errors }) {
         metrics.recordOperation('update', outcome);
@@ -83,6 +90,11 @@ export function createSubscriptionGroups(options: SubscriptionGroupsOptions): Su
       onEmpty: () => groups.get(key) === group && groups.delete(key),
       now: service.now,
     });
+    /** The updates of several clients have a share of their own. */
+    function addClient(other: string | undefined): void {
+      if (other !== address) address = undefined;
+    }
+    const group = { ...members, addClient };
     groups.set(key, group);
     return group;
   }
@@ -91,7 +103,11 @@ export function createSubscriptionGroups(options: SubscriptionGroupsOptions): Su
     const key = keyOf(subscription);
     const { stream } = subscription;
     // The source stream of each member may start differently: with an error that earlier members did not receive.
-    return (subscriber) => (groups.get(key) ?? open(key, subscription)).join(subscriber, stream.subscribe);
+    return (subscriber) => {
+      const group = groups.get(key) ?? open(key, subscription);
+      group.addClient(subscription.address);
+      return group.join(subscriber, stream.subscribe);
+    };
   };
 }
 

@@ -15,7 +15,6 @@ import { createNodeClient } from '../upstream/node/client.ts';
 import { createPoolsV3Reader } from '../upstream/node/exchange-v3.ts';
 import { createPoolDirectories } from '../upstream/node/pools-reader.ts';
 import type { PushedBlock } from '../upstream/node/push-session.ts';
-import { createStateReader } from '../upstream/node/state-reader.ts';
 import { createSpacing } from '../upstream/spacing.ts';
 import { bulkheadOf, circuitOf, healthOf, httpOf, notConfigured, type SourceOptions } from './upstreams.ts';
 
@@ -28,6 +27,9 @@ const FIRST_SPACE_MS = 250;
 /** The time after which the trades of a block are read again that could not be read, unless the maximum back-off is shorter. */
 const TRADES_RETRY_MS = 10_000;
 
+const POOLS_LOST =
+  'an exchange state has fewer pools than the state at a lower height: the database of the node may be damaged';
+
 /** The settings of the version. */
 const FIXED_VERSIONS = { auto: undefined, v1: 'V1', v3: 'V3' } as const;
 
@@ -38,14 +40,13 @@ export function connectNodes(options: SourceOptions) {
   const headers = config.fullnodeHeaders;
   const http = httpOf(options, { upstream: 'NODE', maxBytes: MAX_STATE_BYTES, keepAlive: false, headers });
   const directories = createPoolDirectories();
-  const stateReader = createStateReader(directories);
   const poolsV3Reader = createPoolsV3Reader(directories);
   const [first, ...others] = fullnodeUrl.map((url, n) => {
     const name = nameOf(url, fullnodeUrl.slice(0, n));
     const health = healthOf(options, 'NODE', name);
     const circuit = circuitOf(options, 'NODE', name);
     const spacing = createSpacing(Math.min(FIRST_SPACE_MS, config.upstreamMaxPauseMs));
-    return createNodeClient({ name, http, url, health, circuit, spacing, stateReader, poolsV3Reader });
+    return createNodeClient({ name, http, url, health, circuit, spacing, directories, poolsV3Reader });
   });
   if (first === undefined) {
     const none = notConfigured(nodesNotConfigured(), healthOf(options, 'NODE', 'none'));
@@ -67,27 +68,15 @@ export function connectNodes(options: SourceOptions) {
     maxPauseMs: config.upstreamMaxPauseMs,
     watch: createNodeLog(log, fullnodeUrl.length),
   });
-  const poolCounts = createPoolCounts((lost) =>
-    log.warn(
-      lost,
-      'an exchange state has fewer pools than the state at a lower height: the database of the node may be damaged',
-    ),
-  );
+  const poolCounts = createPoolCounts((lost) => log.warn(lost, POOLS_LOST));
   const together = fleet?.chain(nodes, directories.of);
   const recent = createRecentHeads(config.maxResumedHeights);
   const bulkhead = bulkheadOf(options, 'NODE');
-  const pastStates = createPastStates({
-    nodes,
-    versions,
-    bulkhead,
-    poolCounts,
-    served: recent.all,
-    readOnce: together?.states,
-  });
-  const poolOrders = createPoolOrders({ nodes, bulkhead, served: recent.all });
+  const reads = { nodes, bulkhead, served: recent.all };
+  const pastStates = createPastStates({ ...reads, versions, poolCounts, readOnce: together?.states });
+  const poolOrders = createPoolOrders(reads);
   const trades = createHeadTrades({
-    nodes,
-    served: recent.all,
+    ...reads,
     maxBlocks: config.maxResumedHeights,
     retryMs: Math.min(TRADES_RETRY_MS, config.upstreamMaxPauseMs),
     watcher: createTradesLog(log),

@@ -44,7 +44,7 @@ export function marketDataNotConfigured() {
     market: { pairs, tickers, freshness: () => undefined },
     orderBooks: {
       read: (..._request: unknown[]) => Promise.reject(error),
-      subscribe: (_tickerId: string) => createBroadcast<never>().subscribe,
+      subscribe: (..._request: unknown[]) => createBroadcast<never>().subscribe,
       newest: () => undefined,
       reads: () => 0,
       unreadableEntries: () => 0,

@@ -79,7 +79,7 @@ export async function createOrderBookStream(
     if (snapshot === undefined) throw noTicker(tickerId);
   });
   return createSourceStream<OrderBookSnapshot, CutOrderBook>({
-    subscribe: await startWith(first, sources.orderBooks.subscribe(tickerId)),
+    subscribe: await startWith(first, sources.orderBooks.subscribe(tickerId, options.requester)),
     toUpdate: (snapshot) => cutBook(snapshot, tickerId, cut),
   });
 }

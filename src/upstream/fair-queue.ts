@@ -10,8 +10,10 @@ export type Requester = { readonly client: string | symbol };
  * did, all clients behind an unknown proxy would count as one, and one operation of theirs could delay all others.
  */
 export function createFairQueue<T>() {
-  const clients: Rotation<Rotation<Set<T>>> = new Map();
-  /** The operations that wait for each item, from the oldest item on. The first one has added it. */
+  const waiting: Shares<T> = new Map();
+  /** Each item only for the operation that has waited for it for the longest. */
+  const owned: Shares<T> = new Map();
+  /** The operations that wait for each item. The first one owns it. */
   const requestersOf = new Map<T, Set<Requester>>();
 
   /** Removes an item for all operations. */
@@ -21,14 +23,16 @@ export function createFairQueue<T>() {
 
   /** Removes an item for one operation. It stays for the others. */
   function leave(item: T, requester: Requester): void {
-    const operations = clients.get(requester.client);
-    operations?.get(requester)?.delete(item);
-    if (operations?.get(requester)?.size === 0) operations.delete(requester);
-    if (operations?.size === 0) clients.delete(requester.client);
-
     const requesters = requestersOf.get(item);
-    requesters?.delete(requester);
-    if (requesters?.size === 0) requestersOf.delete(item);
+    if (!requesters?.delete(requester)) return;
+    for (const shares of [waiting, owned]) takeFrom(shares, item, requester);
+    const [owner] = requesters;
+    if (owner === undefined) requestersOf.delete(item);
+    else addTo(owned, item, owner);
+  }
+
+  function clientsOf(item: T): ReadonlySet<Requester['client']> {
+    return new Set([...(requestersOf.get(item) ?? [])].map(({ client }) => client));
   }
 
   return {
@@ -37,15 +41,14 @@ export function createFairQueue<T>() {
     has: (item: T) => requestersOf.has(item),
     /** Adds an item for an operation, unless the operation waits for it already. */
     add(item: T, requester: Requester): void {
-      const operations: Rotation<Set<T>> = clients.get(requester.client) ?? new Map();
-      const items: Set<T> = operations.get(requester) ?? new Set();
       const requesters = requestersOf.get(item) ?? new Set();
-      clients.set(requester.client, operations.set(requester, items.add(item)));
+      addTo(waiting, item, requester);
+      if (requesters.size === 0) addTo(owned, item, requester);
       requestersOf.set(item, requesters.add(requester));
     },
     /** Removes the item that is due for all operations; `undefined` if none waits. */
     next(): T | undefined {
-      const operations = rotate(clients);
+      const operations = rotate(waiting);
       const [item] = (operations && rotate(operations)) ?? [];
       if (item !== undefined) remove(item);
       return item;
@@ -54,28 +57,35 @@ export function createFairQueue<T>() {
     remove,
     /**
      * The item to refuse when the queue is too long: of the client with the most items, and of its operation with the most, the
-     * newest one. An item counts for the operation that added it first. One that other clients wait for too is only refused if
-     * there is no other.
+     * one that it owns for the shortest time. One that other clients wait for too is only refused if there is no other.
      */
     itemToRefuse(): T | undefined {
-      const newestFirst = [...requestersOf]
-        .reverse()
-        .map(([item, requesters]) => ({ item, requesters: [...requesters] }));
-      const ofClient = largestGroup(newestFirst, ({ requesters: [owner] }) => owner?.client);
-      const ofOperation = largestGroup(ofClient, ({ requesters: [owner] }) => owner);
-      const unshared = ofOperation.find(({ requesters: [owner, ...others] }) =>
-        others.every(({ client }) => client === owner?.client),
-      );
-      return (unshared ?? ofOperation[0])?.item;
+      const operations = largest(owned, (each) => [...each.values()].reduce((sum, { size }) => sum + size, 0));
+      const oldestFirst = [...(largest(operations, ({ size }) => size) ?? [])];
+      return oldestFirst.findLast((item) => clientsOf(item).size === 1) ?? oldestFirst.at(-1);
     },
   };
 }
 
-/** In the order of the turns: the next one is first. */
-type Rotation<Value> = Map<unknown, Value>;
+/** The items of each operation, by its client. Clients and operations are in the order of their turns: the next one is first. */
+type Shares<T> = Map<Requester['client'], Map<Requester, Set<T>>>;
+
+function addTo<T>(shares: Shares<T>, item: T, requester: Requester): void {
+  const operations = shares.get(requester.client) ?? new Map<Requester, Set<T>>();
+  const items = operations.get(requester) ?? new Set<T>();
+  shares.set(requester.client, operations.set(requester, items.add(item)));
+}
+
+function takeFrom<T>(shares: Shares<T>, item: T, requester: Requester): void {
+  const operations = shares.get(requester.client);
+  const items = operations?.get(requester);
+  items?.delete(item);
+  if (items?.size === 0) operations?.delete(requester);
+  if (operations?.size === 0) shares.delete(requester.client);
+}
 
 /** Returns the first value and moves it to the end. */
-function rotate<Value>(rotation: Rotation<Value>): Value | undefined {
+function rotate<Key, Value>(rotation: Map<Key, Value>): Value | undefined {
   const [first] = rotation;
   if (first === undefined) return undefined;
   const [key, value] = first;
@@ -84,8 +94,9 @@ function rotate<Value>(rotation: Rotation<Value>): Value | undefined {
   return value;
 }
 
-/** The largest group of values with the same key; among equals the one that comes first. */
-function largestGroup<Value>(values: readonly Value[], keyOf: (value: Value) => unknown): readonly Value[] {
-  const groups = Map.groupBy(values, keyOf).values();
-  return groups.reduce<readonly Value[]>((largest, group) => (group.length > largest.length ? group : largest), []);
+/** The largest value; among equals the last one. */
+function largest<Value>(map: ReadonlyMap<unknown, Value> | undefined, sizeOf: (value: Value) => number) {
+  const values = [...(map?.values() ?? [])];
+  const sizes = values.map(sizeOf);
+  return values[sizes.lastIndexOf(sizes.reduce((most, size) => Math.max(most, size), 0))];
 }

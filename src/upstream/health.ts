@@ -13,16 +13,7 @@ export type UpstreamHealth<Name extends AnyUpstream = Upstream> = {
 };
 
 /** Records how the calls to one host go. */
-export type HealthRecord<Name extends AnyUpstream = Upstream> = {
-  /**
-   * Records the outcome of a call and returns it.
-   *
-   * @param method the name of the call in metrics, one of a few
-   * @param isFault whether an error counts as a fault of the host; by default each does
-   */
-  watch<T>(method: string, call: Promise<T>, isFault?: (error: UpstreamError) => boolean): Promise<T>;
-  read(): UpstreamHealth<Name>;
-};
+export type HealthRecord<Name extends AnyUpstream = Upstream> = ReturnType<typeof createHealthRecord<Name>>;
 
 /** The outcome of one call. */
 export type UpstreamCall = {
@@ -38,7 +29,7 @@ export function createHealthRecord<Name extends AnyUpstream>(
   upstream: Name,
   now: () => Instant,
   onCall: (call: UpstreamCall) => void = () => {},
-): HealthRecord<Name> {
+) {
   let health: UpstreamHealth<Name> = {
     upstream,
     healthy: false,
@@ -47,6 +38,12 @@ export function createHealthRecord<Name extends AnyUpstream>(
     lastErrorCode: undefined,
   };
 
+  /**
+   * Records the outcome of a call and returns it.
+   *
+   * @param method the name of the call in metrics, one of a few
+   * @param isFault whether an error counts as a fault of the host; by default each does
+   */
   async function watch<T>(
     method: string,
     call: Promise<T>,

@@ -46,17 +46,7 @@ const WORK_AT_ONCE_MS = 2;
  *
  * @throws the error of the connection
  */
-export async function readBody(body: AsyncIterable<Buffer>, options: BodyOptions): Promise<Body> {
-  try {
-    return await readChunks(body, options);
-  } catch (error) {
-    // It does not fail yet, because a bad status is the better error.
-    if (error instanceof UnreadableEncoding) return { bytes: 0, beginning: '', failure: error };
-    throw error;
-  }
-}
-
-async function readChunks(
+export async function readBody(
   body: AsyncIterable<Buffer>,
   { write, beginningBytes, maxBytes }: BodyOptions,
 ): Promise<Body> {
@@ -64,23 +54,29 @@ async function readChunks(
   let bytes = 0;
   let failure: unknown;
   let workedMs = 0;
-  for await (const chunk of body) {
-    const startedAt = performance.now();
-    bytes += chunk.length;
-    appendBeginning(beginning, chunk, beginningBytes);
-    if (bytes > maxBytes) {
-      failure ??= new TooLargeError(`${maxBytes} bytes`);
-      break;
-    }
-    failure ??= failureOf(write, chunk);
-    if ((write === undefined || failure !== undefined) && beginning.length() === beginningBytes) break;
+  try {
+    for await (const chunk of body) {
+      const startedAt = performance.now();
+      bytes += chunk.length;
+      appendBeginning(beginning, chunk, beginningBytes);
+      if (bytes > maxBytes) {
+        failure ??= new TooLargeError(`${maxBytes} bytes`);
+        break;
+      }
+      failure ??= failureOf(write, chunk);
+      if ((write === undefined || failure !== undefined) && beginning.length() === beginningBytes) break;
 
-    release(chunk);
-    workedMs += performance.now() - startedAt;
-    if (workedMs > WORK_AT_ONCE_MS) {
-      await nextTurn();
-      workedMs = 0;
+      release(chunk);
+      workedMs += performance.now() - startedAt;
+      if (workedMs > WORK_AT_ONCE_MS) {
+        await nextTurn();
+        workedMs = 0;
+      }
     }
+  } catch (error) {
+    // It does not fail yet, because a bad status is the better error.
+    if (!(error instanceof UnreadableEncoding)) throw error;
+    failure ??= error;
   }
   return { bytes, beginning: beginning.text(), failure };
 }

@@ -33,7 +33,7 @@ describe('what is read where nothing is configured', () => {
   test('whoever listens hears nothing, and can leave', async () => {
     const { head } = nodesNotConfigured();
     const { market, orderBooks } = marketDataNotConfigured();
-    for (const listen of [head.subscribe, market.pairs.subscribe, orderBooks.subscribe('pBTC_PRV')]) {
+    for (const listen of [head.subscribe, market.pairs.subscribe, orderBooks.subscribe()]) {
       const heard = toAsyncValues<unknown>(listen);
       const next = heard.next();
       await heard.return?.();

@@ -89,6 +89,28 @@ test('an item that many wait for counts only for the operation that added it', (
   );
 });
 
+test('an item whose operation leaves counts for the next one that waits for it', () => {
+  const [first, next] = [operationOf('a'), operationOf('b')];
+  const queue = queueOf([first, ['1', '2', '3']], [next, ['1', '2', '4']], [operationOf('c'), ['5', '6']]);
+  expect(queue.itemToRefuse()).toBe('3');
+  for (const item of ['1', '2', '3']) queue.leave(item, first);
+  expect(queue.itemToRefuse()).toBe('2');
+});
+
+test('to refuse an item of a long queue takes no look at the others', () => {
+  let looks = 0;
+  const requester: Requester = {
+    get client() {
+      looks += 1;
+      return 'a';
+    },
+  };
+  const queue = queueOf([requester, Array.from({ length: 1_000 }, (_, n) => `${n}`)]);
+  looks = 0;
+  expect(queue.itemToRefuse()).toBe('999');
+  expect(looks).toBeLessThan(10);
+});
+
 test('an operation that waits for nothing any more is forgotten', async () => {
   const queue = createFairQueue<string>();
   const forgotten = ['next', 'leave', 'remove'].map((way) => {

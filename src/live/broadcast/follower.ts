@@ -67,9 +67,13 @@ export function createFollower<T>(options: FollowerOptions<T>) {
       if (failure !== undefined) watcher.recovered();
       failure = undefined;
       if (value === previous) return;
-      published?.(value, previous);
-      latest.publish(value);
-      first.resolve();
+      try {
+        published?.(value, previous);
+      } finally {
+        // Whatever else goes wrong, clients get the value.
+        latest.publish(value);
+        first.resolve();
+      }
       span?.published(trace?.describe?.(value, previous) ?? {});
     } catch (error) {
       if (stopped || !fail(error)) return;

@@ -113,11 +113,10 @@ export function createHeadFollower(options: HeadFollowerOptions) {
       if (head.beaconHeight !== previous?.beaconHeight) interval.observe(head.observedAt);
       versions.observe(head.exchange);
       poolCounts.check(head.exchange);
-      for (const each of [...(head.filledIn ?? []), head]) {
-        recent.add(each);
-        if (each.hash !== '') watcher.published?.(each);
-      }
       schedule.published(head);
+      const heads = [...(head.filledIn ?? []), head];
+      for (const each of heads) recent.add(each);
+      for (const each of heads) if (each.hash !== '') watcher.published?.(each);
     },
     trace: tracing && {
       start: () => tracing.startPoll('head'),

@@ -31,20 +31,25 @@ type OrderBooksOptions = {
   readonly ttlMs: number;
   readonly timeoutMs: number;
   readonly now: () => Instant;
-  /** Creates the watcher of a book that is followed. */
   readonly watch: () => Watcher;
   readonly tracing?: Tracing | undefined;
   /** Reads a response of the host; alone by default. */
   readonly readOnce?: ReadOnce<string, Observed<RawOrderBook | undefined>> | undefined;
 };
 
-type FollowedBook = Follower<OrderBookSnapshot | BadUserInputError> & { readonly watcher: Watcher };
+type FollowedBook = Follower<OrderBookSnapshot | BadUserInputError> & {
+  readonly watcher: Watcher;
+  /** Adds a subscriber's client. */
+  addClient(client: Requester['client']): void;
+};
 
 type SharedRead = {
   readonly call: QueuedCall<OrderBookSnapshot | undefined>;
   endedAt: Instant | undefined;
   /** What the call returned. Until then, and if it fails, the snapshot before. */
   snapshot: OrderBookSnapshot | undefined;
+  /** How many entries could not be read. Until there is a response, those of the snapshot before. */
+  dropped: number;
 };
 
 const MAX_BOOKS_KEPT = 1_000;
@@ -54,6 +59,9 @@ const UNREADABLE_MS = 60_000;
 
 /** A snapshot that another replica has read is read again when it is no longer fresh, but not sooner. */
 const MIN_PAUSE_MS = 10;
+
+/** The time between two reads of a book that is followed although its ticker does not exist. */
+const NO_TICKER_PAUSE_MS = 60_000;
 
 /** Longer ticker ids do not exist. The host, or a proxy in front of it, may reject such a long address. */
 const MAX_TICKER_ID_LENGTH = 200;
@@ -68,10 +76,6 @@ export function createOrderBooks(options: OrderBooksOptions) {
   const { host, bulkhead, isListed, ttlMs, timeoutMs, now, watch, tracing, readOnce = readAlone } = options;
   const shared = new LRUCache<string, SharedRead>({ max: MAX_BOOKS_KEPT });
   const followed = new Map<string, FollowedBook>();
-  /** How many entries could not be read, of each book with any, by its ticker id. */
-  const unreadable = new LRUCache<string, { readonly entries: number; readonly readAt: Instant }>({
-    max: MAX_BOOKS_KEPT,
-  });
   let skippedBefore = 0;
   let reads = 0;
   let collected: ReadonlyMap<string, OrderBook> = new Map();
@@ -96,10 +100,12 @@ export function createOrderBooks(options: OrderBooksOptions) {
   }
 
   function share(tickerId: string): SharedRead {
+    const before = shared.peek(tickerId);
     const fresh: SharedRead = {
-      call: bulkhead.queue(() => fetchBook(tickerId)),
+      call: bulkhead.queue(() => fetchBook(tickerId, fresh)),
       endedAt: undefined,
-      snapshot: shared.peek(tickerId)?.snapshot,
+      snapshot: before?.snapshot,
+      dropped: before?.dropped ?? 0,
     };
     shared.set(tickerId, fresh);
     fresh.call.response.then(
@@ -118,27 +124,26 @@ export function createOrderBooks(options: OrderBooksOptions) {
     return fresh;
   }
 
-  async function fetchBook(tickerId: string): Promise<OrderBookSnapshot | undefined> {
+  async function fetchBook(tickerId: string, fresh: SharedRead): Promise<OrderBookSnapshot | undefined> {
     const { value: raw, observedAt } = await readOnce(tickerId, async () => ({
       value: await host.orderBook(tickerId),
       observedAt: now(),
     }));
     const isEmpty = raw === undefined || raw.bids.length + raw.asks.length === 0;
-    const entries = raw?.entriesDropped ?? 0;
-    if (entries === 0) unreadable.delete(tickerId);
-    else unreadable.set(tickerId, { entries, readAt: now() });
-    if (isEmpty && entries > 0)
-      throw new UpstreamBadShapeError('MARKET_DATA', 'no entry of the order book can be read', { dropped: entries });
+    const dropped = raw?.entriesDropped ?? 0;
+    fresh.dropped = dropped;
+    if (isEmpty && dropped > 0)
+      throw new UpstreamBadShapeError('MARKET_DATA', 'no entry of the order book can be read', { dropped });
     if (isEmpty && !isListed(tickerId)) return undefined;
     if (raw === undefined) throw new UpstreamBadShapeError('MARKET_DATA', 'no order book for a listed ticker');
 
     return { book: toOrderBook(raw), observedAt, freshUntil: observedAt + ttlMs };
   }
 
-  function follow(tickerId: string): FollowedBook {
+  function follow(tickerId: string, client: Requester['client']): FollowedBook {
     const watcher = watch();
-    // A client of its own in the queue, however many subscribe: it does not wait behind other requests of any client.
-    const requester: Requester = { client: Symbol(tickerId) };
+    // Of the only client that follows it, or a client of its own, which does not wait behind other requests of any client.
+    let requester: Requester = { client };
     let isFirst = true;
     let pauseMs = ttlMs;
     const follower = createFollower<OrderBookSnapshot | BadUserInputError>({
@@ -152,6 +157,7 @@ export function createOrderBooks(options: OrderBooksOptions) {
         const known = previous instanceof BadUserInputError ? undefined : previous;
         if (snapshot !== undefined) return known && isDeepStrictEqual(known.book, snapshot.book) ? known : snapshot;
         if (known !== undefined) throw new UpstreamBadShapeError('MARKET_DATA', 'the order book no longer exists');
+        pauseMs = Math.max(ttlMs, NO_TICKER_PAUSE_MS);
         return previous ?? noTicker(tickerId);
       },
       intervalMs: () => pauseMs,
@@ -160,17 +166,23 @@ export function createOrderBooks(options: OrderBooksOptions) {
       watcher,
       trace: tracing && { start: () => tracing.startPoll('order book') },
     });
-    return { ...follower, watcher };
+    function addClient(other: Requester['client']): void {
+      if (other !== client) requester = { client: Symbol(tickerId) };
+    }
+    return { ...follower, watcher, addClient };
   }
 
   /**
    * Follows a book while it has subscribers: sends the current snapshot, then each one that differs. If the first read shows
    * that the ticker does not exist, an error is sent in its place.
+   *
+   * @param client the client of the subscriber
    */
-  function subscribe(tickerId: string): Subscribe<OrderBookSnapshot | BadUserInputError> {
+  function subscribe(tickerId: string, { client }: Requester): Subscribe<OrderBookSnapshot | BadUserInputError> {
     return (subscriber) => {
-      const follower = followed.get(tickerId) ?? follow(tickerId);
+      const follower = followed.get(tickerId) ?? follow(tickerId, client);
       followed.set(tickerId, follower);
+      follower.addClient(client);
       const subscription = follower.subscribe(subscriber);
 
       return {
@@ -209,8 +221,8 @@ export function createOrderBooks(options: OrderBooksOptions) {
     reads: () => reads,
     /** How many entries could not be read, of the books that were read within the last minute. */
     unreadableEntries(): number {
-      const recent = [...unreadable.values()].filter(({ readAt }) => now() - readAt < UNREADABLE_MS);
-      return recent.reduce((sum, { entries }) => sum + entries, 0);
+      const recent = [...shared.values()].filter(({ endedAt = now() }) => now() - endedAt < UNREADABLE_MS);
+      return recent.reduce((sum, { dropped }) => sum + dropped, 0);
     },
     /** The newest snapshots of the books that are followed, by ticker id: of those that can be read now. Nothing is read for it. */
     followedBooks() {
@@ -223,9 +235,7 @@ export function createOrderBooks(options: OrderBooksOptions) {
         freshUntil: now() + ttlMs,
       };
     },
-    /** How many books are followed. */
     followed: () => followed.size,
-    /** How many subscribers they have. */
     subscribers: (): number => [...followed.values()].reduce((sum, { subscribers }) => sum + subscribers(), 0),
     /** How many updates were skipped by slow subscribers. */
     skippedValues: (): number =>

@@ -194,7 +194,7 @@ export function createPipeline(options: PipelineOptions) {
     const { address, lastEventId } = client;
     const stream = await openSourceStream(planned, createContext(service, { client: address, lastEventId }));
     if ('errors' in stream) return new WrittenResult(undefined, stream.errors.map(maskError));
-    return subscribeToGroup({ operation, planned, stream });
+    return subscribeToGroup({ address, operation, planned, stream });
   }
 
   /** The response with the errors of an operation that is not executed. */

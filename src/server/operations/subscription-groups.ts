@@ -17,6 +17,8 @@ import { createSubscriptionGroup, type SubscriptionGroup } from './subscription-
 
 /** A subscription whose source stream is open. */
 type OpenSubscription = {
+  /** The address of the client, whose share of the upstreams is used. */
+  readonly address: string | undefined;
   readonly operation: KnownOperation;
   readonly planned: PlannedOperation;
   readonly stream: SourceStream;
@@ -27,6 +29,11 @@ type OpenSubscription = {
  * subscriptions on all transports.
  */
 export type SubscribeToGroup = (subscription: OpenSubscription) => Subscribe<EncodedUpdate>;
+
+type Group = SubscriptionGroup & {
+  /** Notes the client of a member. The updates of several clients have a share of their own. */
+  addClient(address: string | undefined): void;
+};
 
 /** What groups need. */
 type SubscriptionGroupsOptions = {
@@ -47,17 +54,21 @@ const SENT_PER_TURN = 16;
 /** Creates the groups; there are none yet. */
 export function createSubscriptionGroups(options: SubscriptionGroupsOptions): SubscribeToGroup {
   const { service, takeTurn, metrics, maskError, tracing } = options;
-  const groups = new Map<string, SubscriptionGroup>();
+  const groups = new Map<string, Group>();
   const executing = createTurnLimit(EXECUTED_PER_TURN);
   const sending = createTurnLimit(SENT_PER_TURN);
 
-  async function execute({ operation, planned, stream }: OpenSubscription, value: unknown, previous: unknown) {
+  async function execute(
+    { operation, planned, stream, address: client }: OpenSubscription,
+    value: unknown,
+    previous: unknown,
+  ) {
     await executing.wait();
     const head = stream.headOf(value);
     const span = tracing?.startUpdate(head);
     span?.prepared('subscription', operation.definition.name?.value);
     try {
-      const context = createContext(service, { head });
+      const context = createContext(service, { head, client });
       const { dependencies } = context.loaders;
       const root = stream.toUpdate(value, previous);
       const result = maskErrors(await inSpan(span, () => executePlan(planned, root, context, takeTurn)), maskError);
@@ -71,18 +82,24 @@ export function createSubscriptionGroups(options: SubscriptionGroupsOptions): Su
     }
   }
 
-  function open(key: string, subscription: OpenSubscription): SubscriptionGroup {
-    const group = createSubscriptionGroup({
-      stream: subscription.stream,
-      execute: (value, previous) => execute(subscription, value, previous),
-      turn: sending.wait,
-      onSent({ outcome, errors }) {
-        metrics.recordOperation('update', outcome);
-        metrics.recordErrors(errors);
+  function open(key: string, subscription: OpenSubscription) {
+    let { address } = subscription;
+    const group: Group = {
+      ...createSubscriptionGroup({
+        stream: subscription.stream,
+        execute: (value, previous) => execute({ ...subscription, address }, value, previous),
+        turn: sending.wait,
+        onSent({ outcome, errors }) {
+          metrics.recordOperation('update', outcome);
+          metrics.recordErrors(errors);
+        },
+        onEmpty: () => groups.get(key) === group && groups.delete(key),
+        now: service.now,
+      }),
+      addClient(other) {
+        if (other !== address) address = undefined;
       },
-      onEmpty: () => groups.get(key) === group && groups.delete(key),
-      now: service.now,
-    });
+    };
     groups.set(key, group);
     return group;
   }
@@ -91,7 +108,11 @@ export function createSubscriptionGroups(options: SubscriptionGroupsOptions): Su
     const key = keyOf(subscription);
     const { stream } = subscription;
     // The source stream of each member may start differently: with an error that earlier members did not receive.
-    return (subscriber) => (groups.get(key) ?? open(key, subscription)).join(subscriber, stream.subscribe);
+    return (subscriber) => {
+      const group = groups.get(key) ?? open(key, subscription);
+      group.addClient(subscription.address);
+      return group.join(subscriber, stream.subscribe);
+    };
   };
 }
 

@@ -6,7 +6,7 @@ import { parseJson } from '../json.ts';
 import type { ResponseReader } from '../response-body.ts';
 import { ShapeError, TooLargeError } from '../wire.ts';
 import type { ResultOf } from './envelope.ts';
-import { createPoolsReader, type PoolDirectories } from './pools-reader.ts';
+import { createPoolsReader, type PoolDirectories, type PoolsOptions } from './pools-reader.ts';
 import { type OrderLists, readOrder, readOrders, readPoolRow } from './state-v3.ts';
 
 /** A state of V3 as the node shows it, without the parameters. */
@@ -51,13 +51,12 @@ export function createPoolsV3Reader(directories: PoolDirectories) {
         const row = readPoolRow(poolId, pool, hasOrders ? lists : undefined);
         return { ...row, orders: sameOrders(previousOrders.get(poolId), row.orders) };
       };
-      return createReader(resultOf, readRow, (rowsById, time) => {
-        const rows = [...rowsById.values()].sort((a, b) => (a.poolId < b.poolId ? -1 : 1));
-        if (hasOrders && isNewest) previousOrders = new Map(rows.map(({ poolId, orders }) => [poolId, orders]));
+      return createReader(resultOf, readRow, (rows, time) => {
+        if (hasOrders && isNewest) previousOrders = new Map(rows.map(({ id, orders }) => [id, orders]));
         return {
           beaconHeight,
           time,
-          directory: directories.of(rows.map(({ poolId }) => poolId)),
+          directory: directories.of(rows.map(({ id }) => id)),
           reserves: rows.flatMap(({ virtual1, virtual2 }) => [virtual1, virtual2]),
           v3: {
             values: BigUint64Array.from(rows.flatMap(({ real1, real2 }) => [real1, real2])),
@@ -70,11 +69,11 @@ export function createPoolsV3Reader(directories: PoolDirectories) {
     },
     /** Starts to read the orders of one pool; its other members are filler. */
     readOrders(poolId: string, resultOf: ResultOf): ResponseReader<TimedOrders> {
-      const readRow = (_: string, pool: unknown, lists: OrderLists) => readOrders(pool, lists);
+      const readRow = (id: string, pool: unknown, lists: OrderLists) => ({ id, orders: readOrders(pool, lists) });
       return createReader(resultOf, readRow, (pools, time) => {
-        const orders = pools.get(poolId);
-        if (orders === undefined) throw new ShapeError('the pool that was requested', '$.Result.PoolPairs');
-        return { time, orders };
+        const pool = pools.find(({ id }) => id === poolId);
+        if (pool === undefined) throw new ShapeError('the pool that was requested', '$.Result.PoolPairs');
+        return { time, orders: pool.orders };
       });
     },
   };
@@ -85,10 +84,10 @@ export function createPoolsV3Reader(directories: PoolDirectories) {
  *
  * @param readRow reads a pool with the lists that were cut out of it. Both throw ShapeError
  */
-function createReader<Row, T>(
+function createReader<Row extends { readonly id: string }, T>(
   resultOf: ResultOf,
   readRow: (poolId: string, pool: unknown, lists: OrderLists) => Row,
-  end: (rows: ReadonlyMap<string, Row>, time: Instant | undefined) => T,
+  end: PoolsOptions<Row, T>['end'],
 ): ResponseReader<T> {
   /** The lists of the next pool that can be its orders. */
   let lists: (PoolOrder | ShapeError)[][] = [];
@@ -98,19 +97,12 @@ function createReader<Row, T>(
     resultOf,
     name: 'PoolPairs',
     maxPools: MAX_POOLS,
-    collect() {
-      const rows = new Map<string, Row>();
-      return {
-        size: () => rows.size,
-        add(poolId, pool) {
-          const ownLists = lists;
-          lists = [];
-          rows.delete(poolId);
-          rows.set(poolId, readRow(poolId, pool, ownLists));
-        },
-        end: (time) => end(rows, time),
-      };
+    readRow(poolId, pool) {
+      const ownLists = lists;
+      lists = [];
+      return readRow(poolId, pool, ownLists);
     },
+    end,
     innerLists: {
       depth: ORDERS_DEPTH,
       begin: () => lists.push([]) - 1,

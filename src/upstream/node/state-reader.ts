@@ -4,67 +4,35 @@ import { poolPairId } from '../../domain/pool-pair.ts';
 import type { ResponseReader } from '../response-body.ts';
 import { readObject, readTokenId, readUint64, ShapeError } from '../wire.ts';
 import type { ResultOf } from './envelope.ts';
-import { createPoolsReader, type PoolCollector, type PoolDirectories } from './pools-reader.ts';
-
-/** Starts to read a response of `getpdestate`, which has up to 30 MB. */
-export type StateReader = (height: BeaconHeight, resultOf: ResultOf) => ResponseReader<ExchangeState>;
+import { createPoolsReader, type PoolDirectories } from './pools-reader.ts';
 
 /** Ten times the pools of a large exchange. */
 const MAX_POOLS = 100_000;
-
-const FIRST_CAPACITY = 64;
 
 const POOLS = '$.Result.PDEPoolPairs';
 const POOL = `${POOLS}[…]`;
 
 /**
- * Creates a reader, which nodes of the same chain can share.
+ * Creates the reader of a response of `getpdestate`, which has up to 30 MB.
  *
  * @param directories shared with whatever else reads states of that chain
  */
-export function createStateReader(directories: PoolDirectories): StateReader {
-  return (height, resultOf) => {
-    const collect = () => collectPools(height, directories);
-    return createPoolsReader({ resultOf, name: 'PDEPoolPairs', maxPools: MAX_POOLS, collect });
-  };
-}
-
-/**
- * Collects the pools of a state. Usually they are those of the previous state, in order: then only their reserves are stored, and
- * nothing is left to do after the last one.
- */
-function collectPools(beaconHeight: BeaconHeight, directories: PoolDirectories): PoolCollector<ExchangeState> {
-  const previousIds = directories.newest()?.ids ?? [];
-  /** The ids that were added; `undefined` while they are those of the previous state. */
-  let ownIds: string[] | undefined;
-  let count = 0;
-  let reserves = new BigUint64Array(2 * Math.max(previousIds.length, FIRST_CAPACITY));
-  let isInOrder = true;
-
-  return {
-    size: () => count,
-    add(key, value) {
-      const { id, reserve1, reserve2 } = readPool(key, value, beaconHeight);
-      if (ownIds === undefined && previousIds[count] !== id) ownIds = previousIds.slice(0, count);
-      isInOrder &&= ownIds === undefined || count === 0 || (ownIds[count - 1] ?? '') < id;
-      ownIds?.push(id);
-      if (count * 2 === reserves.length) reserves = resized(reserves, count * 4);
-      reserves[count * 2] = reserve1;
-      reserves[count * 2 + 1] = reserve2;
-      count += 1;
+export function createStateReader(
+  beaconHeight: BeaconHeight,
+  directories: PoolDirectories,
+  resultOf: ResultOf,
+): ResponseReader<ExchangeState> {
+  return createPoolsReader({
+    resultOf,
+    name: 'PDEPoolPairs',
+    maxPools: MAX_POOLS,
+    readRow: (key, value) => readPool(key, value, beaconHeight),
+    end(rows, time) {
+      const reserves = new BigUint64Array(2 * rows.length);
+      for (const [place, { reserve1, reserve2 }] of rows.entries()) reserves.set([reserve1, reserve2], 2 * place);
+      return { beaconHeight, time, directory: directories.of(rows.map(({ id }) => id)), reserves };
     },
-    end(time) {
-      const ids = ownIds ?? (count === previousIds.length ? previousIds : previousIds.slice(0, count));
-      if (isInOrder)
-        return { beaconHeight, time, directory: directories.of(ids), reserves: resized(reserves, count * 2) };
-
-      // The last of each id, in order of ids.
-      const sorted = [...new Map(ids.map((id, index) => [id, index]))].sort(([a], [b]) => (a < b ? -1 : 1));
-      const directory = directories.of(sorted.map(([id]) => id));
-      const both = sorted.flatMap(([, index]) => [...reserves.subarray(index * 2, index * 2 + 2)]);
-      return { beaconHeight, time, directory, reserves: BigUint64Array.from(both) };
-    },
-  };
+  });
 }
 
 /** @throws ShapeError */
@@ -78,8 +46,4 @@ function readPool(key: string, value: unknown, beaconHeight: BeaconHeight) {
   if (key !== `pdepool-${beaconHeight}-${id}`)
     throw new ShapeError(`keys with height ${beaconHeight} and the token ids of the pool`, POOLS);
   return { id, reserve1, reserve2 };
-}
-
-function resized({ buffer }: BigUint64Array<ArrayBuffer>, length: number): BigUint64Array<ArrayBuffer> {
-  return new BigUint64Array(buffer.transfer(length * BigUint64Array.BYTES_PER_ELEMENT));
 }

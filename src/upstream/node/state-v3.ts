@@ -13,7 +13,7 @@ import {
 
 /** A pool of V3 as it is in a response of `pdexv3_getState`, with the names of the domain. */
 type PoolRow = {
-  readonly poolId: string;
+  readonly id: string;
   readonly real1: bigint;
   readonly real2: bigint;
   readonly virtual1: bigint;
@@ -53,7 +53,7 @@ export function readPoolRow(poolId: string, value: unknown, lists: OrderLists | 
   if (poolId !== `${tokens.join('-')}-${hash}`)
     throw new ShapeError('keys with the token ids of the pool and a hash', '$.Result.PoolPairs');
   return {
-    poolId,
+    id: poolId,
     real1: amount('Token0RealAmount'),
     real2: amount('Token1RealAmount'),
     virtual1: virtual('Token0VirtualAmount'),

@@ -133,6 +133,18 @@ describe('what a follower publishes', () => {
   });
 });
 
+test('a value is published although a part of the gateway throws when it is notified first; that is logged', async () => {
+  const { follower, notified } = follow(script('a', 'a', 'b'), {
+    published(value) {
+      if (value === 'a') throw new Error('a fault');
+    },
+  });
+  const values = toAsyncValues(follower.subscribe);
+  expect(await values.next()).toMatchObject({ value: 'a' });
+  expect(await values.next()).toMatchObject({ value: 'b' });
+  expect(notified).toEqual(['a fault', 'recovered']);
+});
+
 describe('while reads fail', () => {
   test('the last good value stays, and the watcher is notified once of each kind of error and once of the recovery', async () => {
     const { read, end } = stepped<string>();

@@ -67,7 +67,7 @@ describe('the newest snapshot of a book', () => {
 
   test('is that of a book that is followed', async () => {
     const { books } = booksOf((tickerId, calls) => bookOf(tickerId, calls));
-    const updates = toAsyncValues(books.subscribe('LISTED'));
+    const updates = toAsyncValues(books.subscribe('LISTED', SOMEONE));
     const { value } = await updates.next();
     expect(books.newest('LISTED')).toBe(value);
     await updates.return?.();
@@ -188,7 +188,7 @@ describe('a subscriber of a book receives', () => {
 
   test('the current book, then each one that differs', async () => {
     const { books } = booksOf((tickerId, calls) => bookOf(tickerId, calls < 5 ? 1 : 2), quickly);
-    const heard = toAsyncValues(books.subscribe('LISTED'));
+    const heard = toAsyncValues(books.subscribe('LISTED', SOMEONE));
     onTestFinished(async () => void (await heard.return?.()));
     expect(await heard.next()).toMatchObject({ value: { book: { bids: [{ price: 1 }] } } });
     expect(await heard.next()).toMatchObject({ value: { book: { bids: [{ price: 2 }] } } });
@@ -197,7 +197,7 @@ describe('a subscriber of a book receives', () => {
   test('the same as all other subscribers of that book, from one read', async () => {
     const reading = Promise.withResolvers<RawOrderBook>();
     const { books, asked } = booksOf(() => reading.promise, quickly);
-    const subscribers = Array.from({ length: 100 }, () => toAsyncValues(books.subscribe('LISTED')));
+    const subscribers = Array.from({ length: 100 }, () => toAsyncValues(books.subscribe('LISTED', SOMEONE)));
     onTestFinished(async () => void (await Promise.all(subscribers.map((heard) => heard.return?.()))));
     const heard = Promise.all(subscribers.map((values) => values.next()));
     await expect.poll(() => asked.length).toBe(1);
@@ -210,7 +210,7 @@ describe('a subscriber of a book receives', () => {
       if (calls > 1 && calls < 5) throw new UpstreamTimeoutError('MARKET_DATA', 5, {});
       return bookOf(tickerId, calls);
     }, quickly);
-    const heard = toAsyncValues(books.subscribe('LISTED'));
+    const heard = toAsyncValues(books.subscribe('LISTED', SOMEONE));
     onTestFinished(async () => void (await heard.return?.()));
     expect(await heard.next()).toMatchObject({ value: { book: { bids: [{ price: 1 }] } } });
     expect(await heard.next()).toMatchObject({ value: { book: { bids: [{ price: 5 }] } } });
@@ -220,9 +220,9 @@ describe('a subscriber of a book receives', () => {
   test('when the last subscriber leaves, the book is not read any more; the next one starts again', async () => {
     const { books, calls } = booksOf((tickerId, count) => bookOf(tickerId, count), quickly);
     const [first, second, other] = [
-      toAsyncValues(books.subscribe('LISTED')),
-      toAsyncValues(books.subscribe('LISTED')),
-      toAsyncValues(books.subscribe('LISTED too')),
+      toAsyncValues(books.subscribe('LISTED', SOMEONE)),
+      toAsyncValues(books.subscribe('LISTED', SOMEONE)),
+      toAsyncValues(books.subscribe('LISTED too', SOMEONE)),
     ];
     onTestFinished(async () => void (await other.return?.()));
     await Promise.all([first.next(), second.next(), other.next()]);
@@ -237,11 +237,58 @@ describe('a subscriber of a book receives', () => {
     await expect.poll(() => calls('LISTED too')).toBeGreaterThan(otherBefore + 5);
     expect(calls('LISTED')).toBe(atTheEnd);
 
-    const third = toAsyncValues(books.subscribe('LISTED'));
+    const third = toAsyncValues(books.subscribe('LISTED', SOMEONE));
     onTestFinished(async () => void (await third.return?.()));
     await third.next();
     expect(calls('LISTED')).toBeGreaterThan(atTheEnd);
   });
+});
+
+test('the books that one client follows have one share of the queue; one that several follow has its own', async () => {
+  const clients = new Map<string, Set<unknown>>();
+  const bulkhead: Bulkhead = {
+    queue(call) {
+      const response = Promise.resolve().then(call);
+      return {
+        response,
+        async wait({ client }) {
+          const value = await response;
+          const { book } = value as { book: { tickerId: string } };
+          clients.set(book.tickerId, (clients.get(book.tickerId) ?? new Set()).add(client));
+          return value;
+        },
+      };
+    },
+    isBusy: () => false,
+  };
+  const { books } = booksOf((tickerId, calls) => bookOf(tickerId, calls), { ttlMs: 1, now: Date.now, bulkhead });
+  async function follow(tickerId: string, client: string): Promise<void> {
+    const values = toAsyncValues(books.subscribe(tickerId, { client }));
+    onTestFinished(async () => void (await values.return?.()));
+    await values.next();
+  }
+  await Promise.all(['LISTED A', 'LISTED B'].map((tickerId) => follow(tickerId, 'one')));
+  expect([...clients.values()]).toEqual([new Set(['one']), new Set(['one'])]);
+  await follow('LISTED B', 'other');
+  await expect.poll(() => clients.get('LISTED B')?.size).toBe(2);
+  expect([...(clients.get('LISTED B') ?? [])]).toEqual(['one', expect.any(Symbol)]);
+  expect(clients.get('LISTED A')).toEqual(new Set(['one']));
+});
+
+test('a book that is followed although its ticker does not exist is hardly read', async () => {
+  const { books, calls } = booksOf(
+    (tickerId, count) => (tickerId === 'UNKNOWN' ? undefined : bookOf(tickerId, count)),
+    {
+      ttlMs: 1,
+      now: Date.now,
+    },
+  );
+  const [known, unknown] = ['LISTED', 'UNKNOWN'].map((id) => toAsyncValues(books.subscribe(id, SOMEONE)));
+  onTestFinished(async () => void (await Promise.all([known?.return?.(), unknown?.return?.()])));
+  expect(await unknown?.next()).toMatchObject({ value: { message: 'Ticker "UNKNOWN" does not exist.' } });
+  await known?.next();
+  await expect.poll(() => calls('LISTED')).toBeGreaterThan(10);
+  expect(calls('UNKNOWN')).toBe(1);
 });
 
 describe('the books that are followed', () => {
@@ -255,7 +302,10 @@ describe('the books that are followed', () => {
     await books.read('LISTED_3', SOMEONE);
     expect(books.followedBooks().books).toBe(none.books);
 
-    const [one, two] = [toAsyncValues(books.subscribe('LISTED_1')), toAsyncValues(books.subscribe('LISTED_2'))];
+    const [one, two] = [
+      toAsyncValues(books.subscribe('LISTED_1', SOMEONE)),
+      toAsyncValues(books.subscribe('LISTED_2', SOMEONE)),
+    ];
     await one.next();
     const first = books.followedBooks().books;
     expect([...first]).toEqual([['LISTED_1', toOrderBook(bookOf('LISTED_1', 5))]]);
@@ -281,14 +331,17 @@ describe('the books that are followed', () => {
       },
       { ttlMs: 1 },
     );
-    const [one, unknown] = [toAsyncValues(books.subscribe('LISTED')), toAsyncValues(books.subscribe('UNKNOWN'))];
+    const [one, unknown] = [
+      toAsyncValues(books.subscribe('LISTED', SOMEONE)),
+      toAsyncValues(books.subscribe('UNKNOWN', SOMEONE)),
+    ];
     await Promise.all([one.next(), unknown.next()]);
     expect([...books.followedBooks().books.keys()]).toEqual(['LISTED']);
     isDown = true;
-    await expect.poll(() => told.length).toBe(2);
+    await expect.poll(() => told.length).toBe(1);
     expect(books.followedBooks().books).toEqual(new Map());
     isDown = false;
-    await expect.poll(() => told.length).toBe(4);
+    await expect.poll(() => told.length).toBe(2);
     expect([...books.followedBooks().books.keys()]).toEqual(['LISTED']);
     await one.return?.();
     await unknown.return?.();

@@ -136,6 +136,37 @@ describe('a member that joins later at the same height', () => {
   });
 });
 
+test('the updates of one client have its share of the upstreams, those of several a share of their own', async () => {
+  const { app, advance, untilReady } = await startGatewayForTest({ config: { orderBookTtlMs: 1 } });
+  await untilReady();
+  const clients: unknown[] = [];
+  const { orderBooks } = app.service.sources;
+  const read: typeof orderBooks.read = (tickerId, requester) => {
+    clients.push(requester.client);
+    return orderBooks.read(tickerId, requester);
+  };
+  const service = { ...app.service, sources: { ...app.service.sources, orderBooks: { ...orderBooks, read } } };
+  const pipeline = createTestPipeline({ service });
+  async function join(address: string): Promise<AsyncValues<EncodedUpdate>> {
+    const query = `subscription { prices(tokenIds: ["${BTC}"]) { poolPairs { pairs { orderBook { timestamp } } } } }`;
+    const prepared = await pipeline.prepare({ query }, { ...testClient(), address });
+    if (prepared.errors !== undefined) throw new Error(JSON.stringify(prepared.errors));
+    const started = await pipeline.subscribe(prepared);
+    if (!('updates' in started)) throw new Error(JSON.stringify(started));
+    return toAsyncValues(started.updates);
+  }
+  const one = await join('192.0.2.1');
+  await one.next();
+  expect(new Set(clients)).toEqual(new Set(['192.0.2.1']));
+
+  const other = await join('192.0.2.2');
+  const next = [one.next(), other.next().then(() => other.next())];
+  await advance();
+  await Promise.all(next);
+  expect(clients.at(-1)).toBeTypeOf('symbol');
+  await Promise.all([one, other].map((member) => member.return?.()));
+});
+
 describe('an update that is sent', () => {
   test.each([
     ['whole', 'subscription { prices { beaconHeight poolPairs { id price pairs { tickerId } } } }', {}],

@@ -51,19 +51,19 @@ export function readWholePools(result: WireObject, beaconHeight: BeaconHeight) {
     const shown = Array.isArray(orders) ? { ...pool, Orderbook: { orders: [0] } } : pool;
     return readPoolRow(key.toLowerCase(), shown, lists);
   });
-  const byId = new Map(rows.map((row) => [row.poolId, row]));
+  const byId = new Map(rows.map((row) => [row.id, row]));
   const time = result['BeaconTimeStamp'];
   return {
     beaconHeight,
     time: Number.isSafeInteger(time) ? toInstant(Number(time)) : undefined,
-    pools: [...byId.values()].sort((a, b) => (a.poolId < b.poolId ? -1 : 1)),
+    pools: [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
   };
 }
 
 /** The pools of a state in the form of {@link readWholePools}. */
 export function toRows({ beaconHeight, time, directory, reserves, v3 }: PoolsV3) {
-  const pools = directory.ids.map((poolId, place) => ({
-    poolId,
+  const pools = directory.ids.map((id, place) => ({
+    id,
     real1: v3.values[place * 2],
     real2: v3.values[place * 2 + 1],
     virtual1: reserves[place * 2],

@@ -14,7 +14,6 @@ export const PROCESSES = [
   'test/{deploy,examples,fleet}/**/*.test.ts',
   'test/clients/{codegen,docs,java,persisted-documents,relay}.test.ts',
   'test/failure/{proxies,push-over-tls}.test.ts',
-  'test/history/{default-file,killed,postgres-store,sqlite-store,store-killed,stores,upgrade}.test.ts',
   'test/library/docs.test.ts',
   'test/tracing/start.test.ts',
   'test/package.test.ts',
@@ -25,6 +24,11 @@ export const PROCESSES = [
   'test/server/{process,process-secrets,remote-subscribers}.test.ts',
   'test/soak/figures.test.ts',
   'test/start-flags.test.ts',
+];
+
+/** The same, for databases of the history. */
+export const DATABASES = [
+  'test/history/{default-file,killed,postgres-store,sqlite-store,store-killed,stores,upgrade}.test.ts',
 ];
 
 /** Tests that wait until a failing upstream reaches a timeout, or have a thousand clients. They run beside the others. */
@@ -40,11 +44,12 @@ export default defineConfig({
         test: {
           name: 'quick',
           include: ['test/**/*.test.ts', 'explorer/test/**/*.test.ts'],
-          exclude: [...SLOW, ...PROCESSES, ...BROWSERS],
+          exclude: [...SLOW, ...PROCESSES, ...DATABASES, ...BROWSERS],
         },
       },
       { extends: true, test: { name: 'slow', include: SLOW, exclude: PROCESSES } },
       { extends: true, test: { name: 'processes', include: PROCESSES, maxWorkers: 1, sequence: { groupOrder: 1 } } },
+      { extends: true, test: { name: 'databases', include: DATABASES, maxWorkers: 1, sequence: { groupOrder: 1 } } },
       { extends: true, test: { name: 'browsers', include: BROWSERS, maxWorkers: 1, sequence: { groupOrder: 2 } } },
     ],
     // A worker loads the gateway once, not once for each file: that takes a second.

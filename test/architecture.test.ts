@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, dirname, join, matchesGlob, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { BROWSERS, PROCESSES } from '../vitest.config.ts';
+import { BROWSERS, DATABASES, PROCESSES } from '../vitest.config.ts';
 import { findEarlyUses } from './support/early-uses.ts';
 
 type Import = { readonly from: string; readonly isType: boolean };
@@ -318,7 +318,7 @@ describe('which tests run one file at a time', () => {
     const starting = files.filter(({ path }) => path.endsWith('.test.ts') && startsProcesses(path));
     expect(starting.length).toBeGreaterThan(40);
     const beside = starting.filter(
-      ({ path }) => ![...PROCESSES, ...BROWSERS].some((pattern) => matchesGlob(path, pattern)),
+      ({ path }) => ![...PROCESSES, ...DATABASES, ...BROWSERS].some((pattern) => matchesGlob(path, pattern)),
     );
     expect(beside.map(({ path }) => path)).toEqual([]);
   });

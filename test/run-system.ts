@@ -4,20 +4,24 @@ import { relative } from 'node:path';
 import { startVitest, type TestModule, type Vitest } from 'vitest/node';
 
 /*
- * Runs the system tests in three lanes beside each other: those in a browser and those that start other processes one file at a
- * time each, and the slow ones. A file that fails is run once more, alone, after the others. If it passes then, its name and its first error are printed at the end and written to the file
- * that the first argument names. The status is 1 if a file fails twice, if more than five fail at first, if an error belongs to no
- * file, or if a test is skipped in CI.
+ * Runs the system tests in three lanes beside each other. Those in a browser and those that start other processes run one file at a
+ * time each. The third lane has the slow ones, and then those of databases. A file that fails is run once more, alone, after the
+ * others. If it passes then, its name and its first error are printed at the end, and written to the file that the first argument
+ * names. The status is 1 if a file fails twice, if more than five fail at first, if an error belongs to no file, or if a test is
+ * skipped in CI.
  */
 
 /** More failed files than these are not run again: so many do not fail by chance. */
 const MAX_REPEATED = 5;
 
-/** The projects of `vitest.config.ts`. */
-const LANES = ['processes', 'browsers', 'slow'] as const;
+/** The projects of `vitest.config.ts`. Those of one lane run one after another, so that the lanes take about the same time. */
+const LANES = [['processes'], ['browsers'], ['slow', 'databases']] as const;
+
+type Project = (typeof LANES)[number][number];
 
 /** What a run of Vitest has found. */
 type Outcome = {
+  readonly project: Project;
   /** The first error of each file that failed, by its path. */
   readonly failed: ReadonlyMap<string, string>;
   readonly passed: number;
@@ -28,11 +32,12 @@ type Outcome = {
 const NO_TESTS = ['(no tests)', 'Vitest has not run a test'] as const;
 
 /** @param path runs this file only */
-async function runTests(lane: (typeof LANES)[number], path?: string): Promise<Outcome> {
-  const vitest = await startVitest(path === undefined ? [] : [path], { project: [lane], watch: false });
+async function runTests(project: Project, path?: string): Promise<Outcome> {
+  const vitest = await startVitest(path === undefined ? [] : [path], { project: [project], watch: false });
   const modules = vitest.state.getTestModules();
   const tests = modules.flatMap((each) => [...each.children.allTests()]);
   return {
+    project,
     failed: new Map([
       ...unhandledErrorsOf(vitest),
       ...failuresOf(modules),
@@ -43,6 +48,12 @@ async function runTests(lane: (typeof LANES)[number], path?: string): Promise<Ou
       .filter((test) => test.result().state === 'skipped')
       .map((test) => `${nameOf(test.module.moduleId)} > ${test.fullName}`),
   };
+}
+
+async function runLane(projects: readonly Project[]): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const project of projects) outcomes.push(await runTests(project));
+  return outcomes;
 }
 
 function failuresOf(modules: readonly TestModule[]): [string, string][] {
@@ -76,17 +87,17 @@ function print(title: string, lines: readonly string[]): void {
 }
 
 const [reportFile] = process.argv.slice(2);
-const lanes = await Promise.all(LANES.map((lane) => runTests(lane)));
-const failed = lanes.flatMap((outcome, n) =>
-  [...outcome.failed].map(([path, error]) => ({ lane: LANES[n] as (typeof LANES)[number], path, error })),
+const outcomes = (await Promise.all(LANES.map(runLane))).flat();
+const failed = outcomes.flatMap(({ project, failed }) =>
+  [...failed].map(([path, error]) => ({ project, path, error })),
 );
-const skipped = process.env['CI'] === undefined ? [] : lanes.flatMap((outcome) => outcome.skipped);
+const skipped = process.env['CI'] === undefined ? [] : outcomes.flatMap((outcome) => outcome.skipped);
 
 const failedTwice: string[] = [];
 const repeated: string[] = [];
 if (failed.length <= MAX_REPEATED) {
-  for (const { lane, path, error } of failed) {
-    const { failed: again } = await runTests(lane, path);
+  for (const { project, path, error } of failed) {
+    const { failed: again } = await runTests(project, path);
     if (again.size > 0) failedTwice.push(path);
     else repeated.push(`${path}: ${error}`);
   }
@@ -102,6 +113,6 @@ print('failed twice', failedTwice);
 print('skipped, although CI has all that it needs', skipped);
 print('passed at the second attempt', repeated);
 if (reportFile !== undefined) writeFileSync(reportFile, repeated.map((line) => `${line}\n`).join(''));
-const passed = lanes.reduce((sum, outcome) => sum + outcome.passed, 0);
+const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0);
 process.stdout.write(`\n${passed} passed, ${failed.length - repeated.length} failed, ${skipped.length} skipped\n`);
 process.exit(isPassed ? 0 : 1);

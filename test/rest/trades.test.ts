@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createHistoryStore } from '../../src/history/store-client.ts';
 import type { ChainMarket } from '../../src/sandbox/chain/markets.ts';
 import { startGateway, type TestGatewayOptions } from '../support/gateway.ts';
-import { sumOf } from '../support/metrics.ts';
+import { sample, sumOf } from '../support/metrics.ts';
 import { type Hop, hopsOf } from '../support/node-trades.ts';
 import { openRest } from '../support/rest.ts';
 import { until } from '../support/until.ts';
@@ -17,6 +17,11 @@ function openTraded(options: TestGatewayOptions = {}, start?: typeof startGatewa
   const store = createHistoryStore({ database: { kind: 'memory' }, rawDays: 7 });
   const config = { historyBackfillHours: 0, tradesBackfillHours: 0, ...options.config };
   return openRest({ store, ...options, sandbox: { exchange: 'v3', history: 30 }, config }, start);
+}
+
+/** Waits until the trades of so many blocks are recorded. Between two requests, a document could change until then. */
+function untilTradesRecorded({ get }: Pick<Awaited<ReturnType<typeof openRest>>, 'get'>, blocks: number) {
+  return until(async () => sample(await (await get('/metrics')).text(), 'pdex_history_trade_blocks') === blocks);
 }
 
 /** A document whose numbers are texts, as they were written: a double would round them. */
@@ -83,7 +88,7 @@ describe('the trades of a ticker', () => {
     first = rest.sandbox.chain.tip.height;
     // Some of them are recorded then, and the newest ones are in memory.
     for (let block = 0; block < 14; block++) await rest.advance();
-    await until(async () => (await rest.ask('{ history { heights } }')).data.history?.heights >= 8);
+    await untilTradesRecorded(rest, 13);
     hops = await hopsOf(rest.sandbox, first);
     return () => rest.app.close();
   });
@@ -264,8 +269,9 @@ test('of a block that was replaced are in no later document, and the others keep
   expect(lost.length).toBeGreaterThan(0);
   await expect.poll(async () => (await idsOf()).filter((id) => lost.includes(id ?? ''))).toEqual([]);
   expect(await idsOf()).toEqual(expect.arrayContaining([...below, ...now]));
-  // Until they are recorded.
+  // Until they are recorded: the first head, and all blocks up to three below the newest.
   for (let block = 0; block < 6; block++) await advance();
+  await untilTradesRecorded({ get }, 5);
   const later = await idsOf();
   expect(later).toEqual(expect.arrayContaining([...below, ...now]));
   expect(new Set(later).size).toBe(later.length);

@@ -46,7 +46,7 @@ export type Table = {
 };
 
 /** `amount` is a whole number of any size. */
-type ColumnType = 'integer' | 'amount' | 'text';
+export type ColumnType = 'integer' | 'amount' | 'text';
 
 /** Creates a table. @param types the names of the types in the kind of database */
 export function toCreate({ name, columns, keyLength }: Table, types: Readonly<Record<ColumnType, string>>): string {

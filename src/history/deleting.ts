@@ -3,7 +3,7 @@ import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../domain/candle.t
 import type { Instant } from '../domain/instant.ts';
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import { sumVolumes } from '../domain/trade.ts';
-import { CANDLE_INTERVALS, minutesOf, openedAt, type Series } from './candle-rows.ts';
+import { CANDLE_INTERVALS, minutesOf, openedAt } from './candle-rows.ts';
 import { type Database, numberOf, type Sql } from './database.ts';
 import { stateColumn } from './pool-states.ts';
 import {
@@ -21,6 +21,7 @@ import { addToCandles, toVolume } from './recording-trades.ts';
 import { type RecordedHeight, refusal } from './store.ts';
 import {
   FACTS,
+  INTERVAL_TABLES,
   type IntervalTable,
   intervalsOf,
   isPoolOf,
@@ -115,10 +116,8 @@ export async function prune(database: Database, rawDays: number, now: Instant): 
     while (await database.write((sql) => deleteHeights(sql, before)));
   while (await database.write((sql) => deleteTrades(sql, before)));
   const shortBefore = startOfDay(Math.max(SHORT_DAYS, rawDays)) / 1000;
-  for (const interval of SHORT) {
-    for (const version of VERSIONS) await deleteCandles(database, { version, interval }, shortBefore);
-    await deleteTradedCandles(database, minutesOf(interval), shortBefore);
-  }
+  for (const interval of SHORT)
+    for (const table of INTERVAL_TABLES) await deleteCandles(database, table, interval, shortBefore);
 }
 
 /** From here on, nothing is recorded before that time. @returns whether there is something to delete */
@@ -166,42 +165,32 @@ async function deleteBelow(sql: Sql, version: ExchangeVersion, height: BeaconHei
   await sql.run('DELETE FROM heights WHERE version = $1 AND height < $2', toVersionNumber(version), height);
 }
 
-/** Deletes candles of a version that opened before a time. The newest one of each pool stays, because later ones may follow from it. */
-async function deleteCandles(database: Database, { version, interval }: Series, before: number): Promise<void> {
+/**
+ * Deletes candles of some intervals that opened before a time. The newest one of each pool stays, because later ones may follow from
+ * it.
+ */
+async function deleteCandles(
+  database: Database,
+  { name, candles, version }: IntervalTable,
+  interval: CandleInterval,
+  before: number,
+): Promise<void> {
   const minutes = minutesOf(interval);
-  const table = intervalsOf(version).name;
-  const query = `SELECT opened FROM ${table} WHERE minutes = $1 AND opened < $2 ORDER BY opened DESC LIMIT 2`;
-  const older = await database.read((sql) => sql.all(query, minutes, before));
-  if (older.length < 2) return;
-  const first = numberOf(older[0], 'opened');
+  const query = `SELECT MAX(opened) AS newest FROM ${name} WHERE minutes = $1 AND opened < $2 AND heights > 0`;
+  const [older] = await database.read((sql) => sql.all(query, minutes, before));
+  if (older === undefined || older['newest'] === null) return;
+  const first = numberOf(older, 'newest');
   const pools = `SELECT pool FROM pools WHERE pool >= $3 AND pool < $4 AND ${isPoolOf(version)}`;
-  const newest =
-    'SELECT MAX(opened) FROM candles newer WHERE newer.minutes = $1 AND newer.pool = candles.pool AND newer.opened <= $2';
-  const deletion = `DELETE FROM candles WHERE minutes = $1 AND opened < $2 AND pool IN (${pools}) AND opened < (${newest})`;
-  await deleteForPools(database, deletion, [minutes, first]);
-  await database.write(async (sql) => {
-    await sql.run(`DELETE FROM ${table} WHERE minutes = $1 AND opened < $2`, minutes, first);
-    // It only shows that the interval after it has no gap before it.
-    await sql.run(`UPDATE ${table} SET heights = 0 WHERE minutes = $1 AND opened = $2`, minutes, first);
-  });
-}
-
-/** Deletes what pools traded in intervals that began before a time. */
-async function deleteTradedCandles(database: Database, minutes: number, before: number): Promise<void> {
-  const deletion = 'DELETE FROM traded_candles WHERE minutes = $1 AND opened < $2 AND pool >= $3 AND pool < $4';
-  const query = 'SELECT opened FROM traded_intervals WHERE minutes = $1 AND opened < $2 LIMIT 1';
-  if ((await database.read((sql) => sql.all(query, minutes, before))).length === 0) return;
-  await deleteForPools(database, deletion, [minutes, before]);
-  await database.write((sql) =>
-    sql.run('DELETE FROM traded_intervals WHERE minutes = $1 AND opened < $2', minutes, before),
-  );
-}
-
-/** Executes a deletion for all pools, some in each transaction. The numbers of the first and the last pool are its last parameters. */
-async function deleteForPools(database: Database, deletion: string, values: readonly number[]): Promise<void> {
+  const newest = `SELECT MAX(opened) FROM ${candles.name} newer WHERE newer.minutes = $1 AND newer.pool = ${candles.name}.pool AND newer.opened <= $2`;
+  const deletion = `DELETE FROM ${candles.name} WHERE minutes = $1 AND opened < $2 AND pool IN (${pools}) AND opened < (${newest})`;
   const [count] = await database.read((sql) => sql.all('SELECT COUNT(*) AS pools FROM pools'));
   for (let from = 0; from < numberOf(count, 'pools'); from += POOLS_AT_ONCE)
-    await database.write((sql) => sql.run(deletion, ...values, from, from + POOLS_AT_ONCE));
+    await database.write((sql) => sql.run(deletion, minutes, first, from, from + POOLS_AT_ONCE));
+  await database.write(async (sql) => {
+    await sql.run(`DELETE FROM ${name} WHERE minutes = $1 AND opened < $2`, minutes, first);
+    // It only shows that the interval after it has no gap before it.
+    await sql.run(`UPDATE ${name} SET heights = 0 WHERE minutes = $1 AND opened = $2`, minutes, first);
+  });
 }
 
 /** Deletes the trades of some of the lowest blocks. @returns whether there are more */

@@ -1,42 +1,40 @@
+import type { PoolCandle } from '../domain/candle.ts';
 import type { PoolReserves } from '../domain/reserves.ts';
 import { minutesOf, type Rollup, rollupOf, type Series, toReserves, toRollup } from './candle-rows.ts';
 import { numberOf, type ReadSql, type Row } from './database.ts';
 import { numbersOf } from './pool-states.ts';
-import { heightAtOrBelow, originFact, readDeletedBefore, readFact } from './reading.ts';
-import { type ReadInterval, readIntervals } from './reading-intervals.ts';
-import { readCandleRows, readIntervalRollups } from './reading-windows.ts';
-import type { CandleQuery, Recorded, StoredCandle } from './store.ts';
+import { heightAtOrBelow, originFact, type Read, readDeletedBefore, readFact } from './reading.ts';
+import { type ReadInterval, readCandleRows, readIntervals } from './reading-intervals.ts';
+import { readIntervalRollups } from './reading-windows.ts';
 import { intervalsOf, versionOfPool } from './tables.ts';
 
 /** See `HistoryStore.candles`. */
-export async function readCandles(
-  sql: ReadSql,
-  query: CandleQuery,
-): Promise<Recorded<ReadonlyMap<string, readonly StoredCandle[]>>> {
+export const readCandles: Read<'candles'> = async (sql, query) => {
   const version = versionOfPool(query.poolIds[0]);
   const last = await heightAtOrBelow(sql, Number.MAX_SAFE_INTEGER, version);
   const to = await heightAtOrBelow(sql, query.upTo, version);
   const pools = [...(await numbersOf(sql, query.poolIds))];
   // The changes of deleted heights are deleted too: their candles cannot be cut.
   const canCut = to !== undefined && to.time >= (await readDeletedBefore(sql));
-  const intervals = await readIntervals(sql, intervalsOf(version), query, canCut);
+  const table = intervalsOf(version);
+  const intervals = await readIntervals(sql, table, query, canCut);
   const [first] = intervals;
   if (first === undefined) return { recordedTo: last?.beaconHeight, value: new Map() };
 
   const numbers = pools.map(([, pool]) => pool);
   const series = { version, interval: query.interval };
-  const rows = await readCandleRows(sql, query.interval, intervals, numbers);
+  const rows = await readCandleRows(sql, table, query.interval, intervals, numbers);
   const carried = await readCarried(sql, series, first.opened, numbers);
   const newest = intervals.at(-1) ?? first;
   const cut = newest.isCut ? await readIntervalRollups(sql, numbers, series, newest) : [];
 
-  const value = new Map<string, readonly StoredCandle[]>();
+  const value = new Map<string, readonly PoolCandle[]>();
   for (const [index, [id]] of pools.entries()) {
     const candles = toCandles(intervals, rows[index] ?? [], cut[index], carried[index]);
     if (candles.length > 0) value.set(id, candles);
   }
   return { recordedTo: last?.beaconHeight, value };
-}
+};
 
 /** The state of each pool before an interval; `undefined` if it did not exist, or if nothing is recorded before. */
 async function readCarried(
@@ -63,9 +61,9 @@ function toCandles(
   rows: readonly Row[],
   cut: Rollup | undefined,
   carried: PoolReserves | undefined,
-): readonly StoredCandle[] {
+): readonly PoolCandle[] {
   const byOpened = new Map(rows.map((row) => [numberOf(row, 'opened'), row]));
-  const candles: StoredCandle[] = [];
+  const candles: PoolCandle[] = [];
   let state = carried;
   for (const { opened, isCut, ...interval } of intervals) {
     const row = byOpened.get(opened);

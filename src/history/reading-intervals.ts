@@ -121,3 +121,20 @@ export async function countBlocks(
   const [count] = await sql.all(query, from, to);
   return { lastHeight: numberOf(count, 'last'), heights: numberOf(count, 'heights') };
 }
+
+/** The candles of each of some pools in consecutive intervals, oldest first: all columns from `opened` on. */
+export async function readCandleRows(
+  sql: ReadSql,
+  { candles: { name, columns } }: IntervalTable,
+  interval: CandleInterval,
+  intervals: readonly IntervalRow[],
+  pools: readonly number[],
+): Promise<readonly (readonly Row[])[]> {
+  const [first, last] = [intervals.at(0), intervals.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const range = 'minutes = $1 AND pool = $2 AND opened >= $3 AND opened <= $4';
+  return sql.each(
+    `SELECT ${Object.keys(columns).slice(2).join(', ')} FROM ${name} WHERE ${range} ORDER BY opened`,
+    pools.map((pool) => [minutesOf(interval), pool, first.opened, last.opened]),
+  );
+}

@@ -1,32 +1,16 @@
 import type { BeaconHeight, HeightRange } from '../domain/beacon-height.ts';
 import type { CandleInterval } from '../domain/candle.ts';
 import { sumVolumes, type Volume } from '../domain/trade.ts';
-import { minutesOf } from './candle-rows.ts';
 import { amountOf, numberOf, type ReadSql, type Row } from './database.ts';
 import { numbersOf } from './pool-states.ts';
-import { heightAtOrBelow } from './reading.ts';
-import { countBlocks, type IntervalRow, readHours, readIntervals } from './reading-intervals.ts';
+import { heightAtOrBelow, type Read } from './reading.ts';
+import { countBlocks, type IntervalRow, readCandleRows, readHours, readIntervals } from './reading-intervals.ts';
 import { toAmounts, toVolume } from './recording-trades.ts';
 import { TRADED_INTERVALS } from './tables.ts';
-import type {
-  BesideMemory,
-  RecordedTrade,
-  RecordedVolumes,
-  TradeCoverage,
-  TradedHeight,
-  TradedInterval,
-  TradedIntervalsQuery,
-  TradeName,
-  TradesQuery,
-  VolumesQuery,
-} from './trade-store.ts';
+import type { RecordedTrade, TradedHeight, TradedInterval } from './trade-store.ts';
 
 /** See `TradeStore.missingTrades`. */
-export async function readMissingTrades(
-  sql: ReadSql,
-  { from, to }: HeightRange,
-  last: number,
-): Promise<readonly BeaconHeight[]> {
+export const readMissingTrades: Read<'missingTrades'> = async (sql, { from, to }, last) => {
   const lowest = Math.max(from, ((await heightAtOrBelow(sql, to, 'V1'))?.beaconHeight ?? 0) + 1);
   const [count] = await sql.all(
     'SELECT COUNT(*) AS heights FROM traded_blocks WHERE height >= $1 AND height <= $2',
@@ -45,23 +29,20 @@ export async function readMissingTrades(
     for (let height = numberOf(gap, 'height') - 1; height > numberOf(gap, 'below') && missing.length < last; height--)
       missing.push(height);
   return missing;
-}
+};
 
 /** See `TradeStore.tradeCoverage`. */
-export async function readTradeCoverage(sql: ReadSql): Promise<TradeCoverage | undefined> {
+export const readTradeCoverage: Read<'tradeCoverage'> = async (sql) => {
   const [first] = await sql.all('SELECT height, time FROM traded_blocks ORDER BY height LIMIT 1');
   const [count] = await sql.all('SELECT COUNT(*) AS blocks FROM traded_blocks');
   return first && { first: toTradedHeight(first), blocks: numberOf(count, 'blocks') };
-}
+};
 
 const TRADE_COLUMNS =
   'trades.height, place, tx, step, steps, sells, sold, bought, to_orders, from_orders, time FROM trades JOIN traded_blocks ON traded_blocks.height = trades.height';
 
 /** See `TradeStore.trades`. */
-export async function readTrades(
-  sql: ReadSql,
-  { poolIds, upTo, memoryFrom, last, before, from, to, sells }: TradesQuery,
-): Promise<BesideMemory<ReadonlyMap<string, readonly RecordedTrade[]>>> {
+export const readTrades: Read<'trades'> = async (sql, { poolIds, upTo, memoryFrom, last, before, from, to, sells }) => {
   const recorded = await readRecorded(sql, memoryFrom, upTo);
   const firstHeight = from === undefined ? 0 : await firstHeightFrom(sql, from);
   const endHeight = Math.min(upTo + 1, to === undefined ? upTo + 1 : await firstHeightFrom(sql, to));
@@ -77,18 +58,15 @@ export async function readTrades(
   );
   const tradesOf = (id: string, index: number) => (rows[index] ?? []).slice(0, last).map((row) => toTrade(id, row));
   return { recorded, value: new Map(pools.map(([id], index) => [id, tradesOf(id, index)])) };
-}
+};
 
 /** See `TradeStore.trade`. */
-export async function readTrade(
-  sql: ReadSql,
-  { beaconHeight, transactionId, step }: TradeName,
-): Promise<RecordedTrade | undefined> {
+export const readTrade: Read<'trade'> = async (sql, { beaconHeight, transactionId, step }) => {
   const condition = 'trades.height = $1 AND tx = $2 AND step = $3';
   const query = `SELECT (SELECT id FROM pools WHERE pool = trades.pool) AS id, ${TRADE_COLUMNS} WHERE ${condition}`;
   const [row] = await sql.all(query, beaconHeight, transactionId, step);
   return row && toTrade(String(row['id']), row);
-}
+};
 
 function toTrade(poolId: string, row: Row): RecordedTrade {
   return {
@@ -124,10 +102,7 @@ function toTradedHeight(row: Row): TradedHeight {
 }
 
 /** See `TradeStore.volumes`. */
-export async function readVolumes(
-  sql: ReadSql,
-  { poolIds, after, upTo, memoryFrom }: VolumesQuery,
-): Promise<BesideMemory<RecordedVolumes>> {
+export const readVolumes: Read<'volumes'> = async (sql, { poolIds, after, upTo, memoryFrom }) => {
   const recorded = await readRecorded(sql, memoryFrom, upTo);
   const one = async (condition: string) => {
     const query = `SELECT height, time FROM traded_blocks WHERE complete = 1 AND height <= $2 AND time ${condition} LIMIT 1`;
@@ -145,44 +120,37 @@ export async function readVolumes(
   // The trades before and after the hours that are completely inside; without one, all of them.
   const rows = [
     ...(await readTradeRows(sql, pools, { from, to: (hours[0]?.firstHeight ?? upTo + 1) - 1 })),
-    ...(await readCandleRows(sql, pools, 'ONE_HOUR', hours)),
+    ...(await readTradedCandles(sql, pools, 'ONE_HOUR', hours)),
     ...(await readTradeRows(sql, pools, { from: (hours.at(-1)?.lastHeight ?? upTo) + 1, to: upTo })),
   ];
   return { recorded, value: { before, first, heights, volumes: sumOf(rows) } };
-}
+};
 
 type Pools = readonly (readonly [id: string, pool: number])[];
 
 /** A row of TRADES or of TRADED_CANDLES, and the id of its pool. */
 type PoolRow = { readonly id: string; readonly row: Row };
 
-/** The rows of a query for each pool, whose number is the parameter `$1`. */
-async function readRows(sql: ReadSql, pools: Pools, query: string, from: number, to: number): Promise<PoolRow[]> {
-  const rows = await sql.each(
-    query,
-    pools.map(([, pool]) => [pool, from, to]),
-  );
+function withIds(pools: Pools, rows: readonly (readonly Row[])[]): PoolRow[] {
   return pools.flatMap(([id], index) => (rows[index] ?? []).map((row) => ({ id, row })));
 }
 
 /** The trades of pools in a range of heights. */
-function readTradeRows(sql: ReadSql, pools: Pools, { from, to }: HeightRange): Promise<PoolRow[]> {
+async function readTradeRows(sql: ReadSql, pools: Pools, { from, to }: HeightRange): Promise<PoolRow[]> {
   const query = 'SELECT sells, sold, bought FROM trades WHERE pool = $1 AND height >= $2 AND height <= $3';
-  return readRows(sql, pools, query, from, to);
+  const lists = pools.map(([, pool]) => [pool, from, to]);
+  return withIds(pools, await sql.each(query, lists));
 }
 
 /** What pools traded in each of some consecutive intervals. */
-async function readCandleRows(
+async function readTradedCandles(
   sql: ReadSql,
   pools: Pools,
   interval: CandleInterval,
   intervals: readonly IntervalRow[],
 ): Promise<PoolRow[]> {
-  const [first, last] = [intervals.at(0), intervals.at(-1)];
-  if (first === undefined || last === undefined) return [];
-  const range = `minutes = ${minutesOf(interval)} AND pool = $1 AND opened >= $2 AND opened <= $3`;
-  const query = `SELECT opened, traded1, traded2, trades FROM traded_candles WHERE ${range}`;
-  return readRows(sql, pools, query, first.opened, last.opened);
+  const numbers = pools.map(([, pool]) => pool);
+  return withIds(pools, await readCandleRows(sql, TRADED_INTERVALS, interval, intervals, numbers));
 }
 
 function sumOf(rows: readonly PoolRow[]): ReadonlyMap<string, Volume> {
@@ -190,14 +158,11 @@ function sumOf(rows: readonly PoolRow[]): ReadonlyMap<string, Volume> {
 }
 
 /** See `TradeStore.tradedIntervals`. */
-export async function readTradedIntervals(
-  sql: ReadSql,
-  query: TradedIntervalsQuery,
-): Promise<BesideMemory<readonly TradedInterval[]>> {
+export const readTradedIntervals: Read<'tradedIntervals'> = async (sql, query) => {
   const recorded = await readRecorded(sql, query.memoryFrom, query.upTo);
   const intervals = await readIntervals(sql, TRADED_INTERVALS, query, true);
   const pools = [...(await numbersOf(sql, query.poolIds))];
-  const rows = await readCandleRows(sql, pools, query.interval, intervals);
+  const rows = await readTradedCandles(sql, pools, query.interval, intervals);
   const rowsOf = Map.groupBy(rows, ({ row }) => numberOf(row, 'opened'));
   const value: TradedInterval[] = [];
   for (const { opened, firstHeight, lastHeight, isCut, isComplete } of intervals) {
@@ -206,4 +171,4 @@ export async function readTradedIntervals(
     value.push({ openTime: opened * 1000, firstHeight, lastHeight, isComplete, traded });
   }
   return { recorded, value };
-}
+};

@@ -1,29 +1,16 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { type CandleInterval, INTERVAL_MS } from '../domain/candle.ts';
+import { INTERVAL_MS } from '../domain/candle.ts';
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
-import { type PoolReserves, tradedBetween } from '../domain/reserves.ts';
-import {
-  joinRollups,
-  minutesOf,
-  openedAt,
-  type Rollup,
-  rollupOf,
-  type Series,
-  toReserves,
-  toRollup,
-} from './candle-rows.ts';
+import { type PoolReserves, type PoolWindow, tradedBetween } from '../domain/reserves.ts';
+import { joinRollups, openedAt, type Rollup, rollupOf, type Series, toReserves, toRollup } from './candle-rows.ts';
 import { numberOf, type ReadSql, type Row } from './database.ts';
 import { numbersOf, statesOfPools } from './pool-states.ts';
-import { heightAtOrAbove, heightAtOrBelow } from './reading.ts';
-import { countBlocks, type IntervalRow, readHours } from './reading-intervals.ts';
-import type { PoolWindow, Recorded, WindowQuery } from './store.ts';
-import { CANDLE_COLUMNS, intervalsOf, versionOfPool } from './tables.ts';
+import { heightAtOrAbove, heightAtOrBelow, type Read } from './reading.ts';
+import { countBlocks, type IntervalRow, readCandleRows, readHours } from './reading-intervals.ts';
+import { intervalsOf, versionOfPool } from './tables.ts';
 
 /** See `HistoryStore.windows`. */
-export async function readWindows(
-  sql: ReadSql,
-  { poolIds, fromHeight, toHeight }: WindowQuery,
-): Promise<Recorded<ReadonlyMap<string, PoolWindow>>> {
+export const readWindows: Read<'windows'> = async (sql, { poolIds, fromHeight, toHeight }) => {
   const version = versionOfPool(poolIds[0]);
   const last = await heightAtOrBelow(sql, Number.MAX_SAFE_INTEGER, version);
   const from = (await heightAtOrBelow(sql, fromHeight, version)) ?? (await heightAtOrAbove(sql, fromHeight, version));
@@ -52,7 +39,7 @@ export async function readWindows(
     value.set(id, { ...summary, close: { ...summary.close, beaconHeight: to.beaconHeight }, isComplete });
   }
   return { recordedTo, value };
-}
+};
 
 /** What happened to each pool in an interval, for its candle; `undefined` if it did not change. */
 export async function readIntervalRollups(
@@ -109,11 +96,12 @@ async function readRollups(sql: ReadSql, span: HeightSpan): Promise<readonly Poo
     pools.map((pool) => [pool, fromHeight] as const),
   );
   const heights = { from: fromHeight + 1, to: toHeight };
-  const hours = opened === undefined ? [] : await readHours(sql, intervalsOf(version), heights, opened);
+  const table = intervalsOf(version);
+  const hours = opened === undefined ? [] : await readHours(sql, table, heights, opened);
   const firstHeight = hours.at(0)?.firstHeight ?? toHeight + 1;
   const lastHeight = hours.at(-1)?.lastHeight ?? toHeight;
   const before = await readChanges(sql, pools, fromHeight, firstHeight - 1);
-  const candles = await readCandleRows(sql, 'ONE_HOUR', hours, pools);
+  const candles = await readCandleRows(sql, table, 'ONE_HOUR', hours, pools);
   const after = await readChanges(sql, pools, lastHeight, toHeight);
   const firstHeights = new Map(hours.map((hour) => [hour.opened, hour.firstHeight]));
 
@@ -137,21 +125,6 @@ async function readRollups(sql: ReadSql, span: HeightSpan): Promise<readonly Poo
     for (const row of after[index] ?? []) addChange(row);
     return { start, rollup };
   });
-}
-
-/** The rows of CANDLES of pools in some consecutive intervals, oldest first. */
-export async function readCandleRows(
-  sql: ReadSql,
-  interval: CandleInterval,
-  intervals: readonly IntervalRow[],
-  pools: readonly number[],
-): Promise<readonly (readonly Row[])[]> {
-  const [first, last] = [intervals.at(0), intervals.at(-1)];
-  if (first === undefined || last === undefined) return [];
-  return sql.each(
-    `SELECT ${CANDLE_COLUMNS} FROM candles WHERE minutes = $1 AND pool = $2 AND opened >= $3 AND opened <= $4 ORDER BY opened`,
-    pools.map((pool) => [minutesOf(interval), pool, first.opened, last.opened]),
-  );
 }
 
 function readChanges(

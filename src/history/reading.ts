@@ -1,12 +1,17 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { type ExchangeState, toPoolDirectory } from '../domain/exchange.ts';
+import { toPoolDirectory } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
-import type { Reserves } from '../domain/reserves.ts';
 import { numberOf, type ReadSql, type Row } from './database.ts';
 import { numbersOf, readPools, statesOfPools } from './pool-states.ts';
-import type { BlockAt, BlocksQuery, Coverage, RecordedHeight, ReservesQuery } from './store.ts';
+import type { HistoryStore, RecordedHeight } from './store.ts';
 import { intervalsOf, toVersionNumber, versionOfPool } from './tables.ts';
+
+/** A method of the store that reads inside a transaction. */
+export type Read<M extends keyof HistoryStore> = (
+  sql: ReadSql,
+  ...values: Parameters<HistoryStore[M]>
+) => ReturnType<HistoryStore[M]>;
 
 /** The fact before which time no height is recorded: those heights are deleted, and their candles are final. */
 export const DELETED_BEFORE = 'deleted-before';
@@ -46,23 +51,20 @@ async function firstHeights(
 const AT_OR_BELOW = 'height <= $1 ORDER BY height DESC';
 const AT_OR_ABOVE = 'height >= $1 ORDER BY height';
 
-/** The newest recorded height at or below a height, of both versions or of one. */
-export async function heightAtOrBelow(
+/** Finds a recorded height, of both versions or of one. */
+type FindHeight = (
   sql: ReadSql,
   height: BeaconHeight,
   version?: ExchangeVersion,
-): Promise<RecordedHeight | undefined> {
-  return (await firstHeights(sql, AT_OR_BELOW, [height], version))[0];
-}
+) => Promise<RecordedHeight | undefined>;
 
-/** The oldest recorded height at or above a height, of both versions or of one. */
-export async function heightAtOrAbove(
-  sql: ReadSql,
-  height: BeaconHeight,
-  version?: ExchangeVersion,
-): Promise<RecordedHeight | undefined> {
-  return (await firstHeights(sql, AT_OR_ABOVE, [height], version))[0];
-}
+/** The newest recorded height at or below a height. */
+export const heightAtOrBelow: FindHeight = async (sql, height, version) =>
+  (await firstHeights(sql, AT_OR_BELOW, [height], version))[0];
+
+/** The oldest recorded height at or above a height. */
+export const heightAtOrAbove: FindHeight = async (sql, height, version) =>
+  (await firstHeights(sql, AT_OR_ABOVE, [height], version))[0];
 
 /** The value of a fact; `undefined` if it is not noted. */
 export async function readFact(sql: ReadSql, name: string): Promise<string | undefined> {
@@ -76,7 +78,7 @@ export async function readDeletedBefore(sql: ReadSql): Promise<Instant> {
 }
 
 /** See `HistoryStore.coverage`. */
-export async function readCoverage(sql: ReadSql, gaps: number): Promise<Coverage | undefined> {
+export const readCoverage: Read<'coverage'> = async (sql, gaps) => {
   const [lowest] = await sql.all('SELECT first FROM ranges ORDER BY first LIMIT 1');
   const first = lowest && (await heightAtOrAbove(sql, numberOf(lowest, 'first')));
   const last = await heightAtOrBelow(sql, Number.MAX_SAFE_INTEGER);
@@ -89,14 +91,10 @@ export async function readCoverage(sql: ReadSql, gaps: number): Promise<Coverage
     to: numberOf(ranges[index], 'first') - 1,
   }));
   return { first, last, heights: numberOf(sum, 'heights'), gaps: between };
-}
+};
 
 /** See `HistoryStore.blocksAt`. */
-export async function readBlocksAt(
-  sql: ReadSql,
-  times: readonly Instant[],
-  version?: ExchangeVersion,
-): Promise<readonly (BlockAt | undefined)[]> {
+export const readBlocksAt: Read<'blocksAt'> = async (sql, times, version) => {
   const heightOf = (block: RecordedHeight | undefined) => block?.beaconHeight ?? NO_HEIGHT;
   const newest = await firstHeights(sql, 'time <= $1 ORDER BY time DESC, height DESC', times.map(Math.floor));
   const ofVersion = () => firstHeights(sql, AT_OR_BELOW, newest.map(heightOf), version);
@@ -104,19 +102,19 @@ export async function readBlocksAt(
   const above = blocks.map((block) => heightOf(block) + 1);
   const next = await firstHeights(sql, AT_OR_ABOVE, above, version);
   return blocks.map((block, index) => block && { block, next: next[index] });
-}
+};
 
 /** Below all heights. */
 const NO_HEIGHT = -1;
 
 /** See `HistoryStore.recentBlocks`. */
-export async function readBlocks(sql: ReadSql, { upTo, last }: BlocksQuery): Promise<readonly RecordedHeight[]> {
+export const readBlocks: Read<'recentBlocks'> = async (sql, { upTo, last }) => {
   const query = `SELECT ${HEIGHT_COLUMNS} FROM heights WHERE height <= $1 ORDER BY height DESC LIMIT $2`;
   return (await sql.all(query, upTo, last)).map(toRecordedHeight).toReversed();
-}
+};
 
 /** See `HistoryStore.stateAt`. */
-export async function readStateAt(sql: ReadSql, height: BeaconHeight): Promise<ExchangeState | undefined> {
+export const readStateAt: Read<'stateAt'> = async (sql, height) => {
   const query = `SELECT height, time, version FROM heights WHERE ${AT_OR_BELOW} LIMIT 1`;
   const [recorded] = await sql.all(query, height);
   if (recorded === undefined) return undefined;
@@ -131,13 +129,10 @@ export async function readStateAt(sql: ReadSql, height: BeaconHeight): Promise<E
     directory: toPoolDirectory(pools.map(({ id }) => id)),
     reserves: version === 'V1' ? BigUint64Array.from(reserves) : reserves,
   };
-}
+};
 
 /** See `HistoryStore.reservesAt`. */
-export async function readReservesAt(
-  sql: ReadSql,
-  { poolIds, heights }: ReservesQuery,
-): Promise<ReadonlyMap<string, readonly (Reserves | undefined)[]>> {
+export const readReservesAt: Read<'reservesAt'> = async (sql, { poolIds, heights }) => {
   const pools = [...(await numbersOf(sql, poolIds))];
   const recorded = new Map<ExchangeVersion, readonly (RecordedHeight | undefined)[]>();
   for (const version of new Set(poolIds.map(versionOfPool)))
@@ -151,4 +146,4 @@ export async function readReservesAt(
       return block && state && { ...state, beaconHeight: block.beaconHeight };
     });
   return new Map(pools.map(([id]) => [id, reservesOf(id)]));
-}
+};

@@ -1,5 +1,5 @@
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
-import type { Table } from './database.ts';
+import type { ColumnType, Table } from './database.ts';
 
 /** Both versions of the exchange. */
 export const VERSIONS: readonly ExchangeVersion[] = ['V1', 'V3'];
@@ -19,8 +19,13 @@ export function isPoolOf(version: ExchangeVersion): string {
   return `id ${version === 'V1' ? 'NOT LIKE' : 'LIKE'} '%-%-%'`;
 }
 
+/** Columns of one type. */
+function columns(type: ColumnType, ...names: readonly string[]): Table['columns'] {
+  return Object.fromEntries(names.map((name) => [name, type]));
+}
+
 /** Facts about the database: the name of the chain, before which time everything is deleted or final, and what has an origin. */
-export const FACTS: Table = { name: 'facts', columns: { name: 'text', value: 'text' }, keyLength: 1 };
+export const FACTS: Table = { name: 'facts', columns: columns('text', 'name', 'value'), keyLength: 1 };
 
 /**
  * The recorded heights whose states can be read. `time` is in milliseconds, and `version` is that of the exchange: 1 or 3.
@@ -35,7 +40,7 @@ export const HEIGHTS: Table = {
 };
 
 /** The same heights of both versions as ranges without a gap, from the newest one on that stays after a deletion. */
-export const RANGES: Table = { name: 'ranges', columns: { first: 'integer', last: 'integer' }, keyLength: 1 };
+export const RANGES: Table = { name: 'ranges', columns: columns('integer', 'first', 'last'), keyLength: 1 };
 
 /**
  * The pools, numbered in the order in which they were recorded. `base` is the state after the lowest row of HEIGHTS of its
@@ -57,31 +62,6 @@ export const CHANGES: Table = {
   keyLength: 2,
 };
 
-/** A table of intervals, and the rows of the blocks that it counts, as a part of a query. */
-export type IntervalTable = Table & { readonly blocks: string };
-
-/** The intervals in which a height of V1 was recorded. `minutes` is their length, `opened` a Unix timestamp in seconds. */
-const INTERVALS: IntervalTable = {
-  name: 'intervals',
-  blocks: 'heights WHERE version = 1',
-  columns: {
-    minutes: 'integer',
-    opened: 'integer',
-    first_height: 'integer',
-    last_height: 'integer',
-    heights: 'integer',
-  },
-  keyLength: 2,
-};
-
-/** The same of V3. */
-const V3_INTERVALS: IntervalTable = { ...INTERVALS, name: 'v3_intervals', blocks: 'heights WHERE version = 3' };
-
-/** The intervals in which a height of a version was recorded. */
-export function intervalsOf(version: ExchangeVersion): IntervalTable {
-  return version === 'V1' ? INTERVALS : V3_INTERVALS;
-}
-
 /**
  * The candles of pools that changed in an interval. Without a row, the pool stayed as it was before. `appeared` is the height
  * at which the pool appeared, if that was in the interval. A null height of `high` or `low` means the state of `open`; null
@@ -90,30 +70,75 @@ export function intervalsOf(version: ExchangeVersion): IntervalTable {
 export const CANDLES: Table = {
   name: 'candles',
   columns: {
-    minutes: 'integer',
-    pool: 'integer',
-    opened: 'integer',
-    appeared: 'integer',
-    open1: 'amount',
-    open2: 'amount',
-    high: 'integer',
-    high1: 'amount',
-    high2: 'amount',
-    low: 'integer',
-    low1: 'amount',
-    low2: 'amount',
-    close1: 'amount',
-    close2: 'amount',
-    traded1: 'amount',
-    traded2: 'amount',
+    ...columns('integer', 'minutes', 'pool', 'opened', 'appeared'),
+    ...columns('amount', 'open1', 'open2'),
+    ...columns('integer', 'high'),
+    ...columns('amount', 'high1', 'high2'),
+    ...columns('integer', 'low'),
+    ...columns('amount', 'low1', 'low2', 'close1', 'close2', 'traded1', 'traded2'),
   },
   keyLength: 3,
 };
 
+/** What pools traded in the intervals of TRADED_INTERVALS. Without a row, a pool traded nothing. */
+export const TRADED_CANDLES: Table = {
+  name: 'traded_candles',
+  columns: {
+    ...columns('integer', 'minutes', 'pool', 'opened'),
+    ...columns('amount', 'traded1', 'traded2'),
+    ...columns('integer', 'trades'),
+  },
+  keyLength: 3,
+};
+
+/** A table of intervals. */
+export type IntervalTable = Table & {
+  /** The rows of the blocks that it counts, as a part of a query. */
+  readonly blocks: string;
+  /** The table of their candles. */
+  readonly candles: Table;
+  /** The version of the pools that have these candles. */
+  readonly version: ExchangeVersion;
+};
+
+/** The intervals in which a height of V1 was recorded. `minutes` is their length, `opened` a Unix timestamp in seconds. */
+const INTERVALS: IntervalTable = {
+  name: 'intervals',
+  columns: columns('integer', 'minutes', 'opened', 'first_height', 'last_height', 'heights'),
+  keyLength: 2,
+  blocks: 'heights WHERE version = 1',
+  candles: CANDLES,
+  version: 'V1',
+};
+
+/** The same of V3. */
+const V3_INTERVALS: IntervalTable = {
+  ...INTERVALS,
+  name: 'v3_intervals',
+  blocks: 'heights WHERE version = 3',
+  version: 'V3',
+};
+
+/** The intervals in which a height of a version was recorded. */
+export function intervalsOf(version: ExchangeVersion): IntervalTable {
+  return version === 'V1' ? INTERVALS : V3_INTERVALS;
+}
+
+/** As INTERVALS, of the blocks in TRADED_BLOCKS that are complete. */
+export const TRADED_INTERVALS: IntervalTable = {
+  ...V3_INTERVALS,
+  name: 'traded_intervals',
+  blocks: 'traded_blocks WHERE complete = 1',
+  candles: TRADED_CANDLES,
+};
+
+/** All tables of intervals. */
+export const INTERVAL_TABLES: readonly IntervalTable[] = [INTERVALS, V3_INTERVALS, TRADED_INTERVALS];
+
 /** The final blocks whose trades were read. `complete` is 0 for one of which a trade could not be decoded: it has none in TRADES. */
 export const TRADED_BLOCKS: Table = {
   name: 'traded_blocks',
-  columns: { height: 'integer', time: 'integer', complete: 'integer' },
+  columns: columns('integer', 'height', 'time', 'complete'),
   keyLength: 1,
 };
 
@@ -121,41 +146,10 @@ export const TRADED_BLOCKS: Table = {
 export const TRADES: Table = {
   name: 'trades',
   columns: {
-    height: 'integer',
-    place: 'integer',
-    pool: 'integer',
-    tx: 'text',
-    step: 'integer',
-    steps: 'integer',
-    sells: 'integer',
-    sold: 'amount',
-    bought: 'amount',
-    to_orders: 'amount',
-    from_orders: 'amount',
+    ...columns('integer', 'height', 'place', 'pool'),
+    ...columns('text', 'tx'),
+    ...columns('integer', 'step', 'steps', 'sells'),
+    ...columns('amount', 'sold', 'bought', 'to_orders', 'from_orders'),
   },
   keyLength: 2,
 };
-
-/** As INTERVALS, of the blocks in TRADED_BLOCKS that are complete. */
-export const TRADED_INTERVALS: IntervalTable = {
-  ...INTERVALS,
-  name: 'traded_intervals',
-  blocks: 'traded_blocks WHERE complete = 1',
-};
-
-/** What pools traded in these intervals. Without a row, a pool traded nothing. */
-export const TRADED_CANDLES: Table = {
-  name: 'traded_candles',
-  columns: {
-    minutes: 'integer',
-    pool: 'integer',
-    opened: 'integer',
-    traded1: 'amount',
-    traded2: 'amount',
-    trades: 'integer',
-  },
-  keyLength: 3,
-};
-
-/** The columns of CANDLES that a candle is made of. */
-export const CANDLE_COLUMNS: string = Object.keys(CANDLES.columns).slice(2).join(', ');

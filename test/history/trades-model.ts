@@ -43,7 +43,9 @@ export function createTradesModel(): TradesModel {
     const complete = all.filter(({ isComplete, time }) => isComplete && openedAt(time, interval) >= since);
     const newest = complete.at(-1)?.beaconHeight;
     const opened = new Set(complete.map(({ time }) => openedAt(time, interval)));
-    const isKnown = (height: number) => height < 1 || complete.some(({ beaconHeight }) => beaconHeight === height);
+    // It was known also if its own short interval is deleted.
+    const isKnown = (height: number) =>
+      height < 1 || all.some((each) => each.isComplete && each.beaconHeight === height);
     return [...opened].flatMap((openTime): TradedInterval[] => {
       const inside = complete.filter((each) => each.beaconHeight <= upTo && openedAt(each.time, interval) === openTime);
       const [first, last] = [inside[0]?.beaconHeight, inside.at(-1)?.beaconHeight];

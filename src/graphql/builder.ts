@@ -1,10 +1,11 @@
 import SchemaBuilder, {
+  BasePlugin,
   type CompatibleTypes,
   type FieldKind,
   type FieldNullability,
-  type FieldRef,
   type InputFieldMap,
   type InputShapeFromFields,
+  type PothosOutputFieldConfig,
   type SchemaTypes as PothosTypes,
   RootFieldBuilder,
   type TypeParam,
@@ -14,7 +15,6 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { BestBlock, ChainInfo } from '../domain/chain.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Pair, Ticker } from '../domain/market.ts';
-import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { Token, TokenId } from '../domain/token.ts';
 import type { TradeOfBlock } from '../loaders/pool-trades.ts';
@@ -37,20 +37,28 @@ type SchemaTypes = {
   };
 };
 
-/** A field that computes its value, by its description and its resolver. */
-type ValueField<Parent, Value> = (
-  description: string,
-  resolve: (parent: Parent, args: object, context: Context) => MaybePromise<Value>,
-) => FieldRef<PothosTypes>;
-
 declare global {
   namespace PothosSchemaTypes {
     // biome-ignore lint/style/useConsistentTypeDefinitions: it is merged with the methods of Pothos
     interface RootFieldBuilder<Types extends PothosTypes, ParentShape, Kind extends FieldKind = FieldKind> {
-      bigInt: ValueField<ParentShape, bigint>;
-      dateTime: ValueField<ParentShape, Instant>;
-      beaconHeight: ValueField<ParentShape, BeaconHeight>;
-      nullableFloat: ValueField<ParentShape, number | null | undefined>;
+      /** Creates a field that returns the token with an id. */
+      token(idOf: (parent: ParentShape) => TokenId): FieldRef<Types, Token>;
+      /** Creates fields of one type that return the properties with their names. */
+      exposeAll<Type extends TypeParam<Types>, Name extends CompatibleTypes<Types, ParentShape, Type, false>>(
+        type: Type,
+        ...names: readonly Name[]
+      ): { readonly [Each in Name]: FieldRef<Types> };
+    }
+
+    // biome-ignore lint/style/useConsistentTypeDefinitions: it is merged with the options of Pothos
+    interface ObjectTypeOptions {
+      /** The descriptions of its fields, except those that have their own. */
+      fieldDescriptions?: Readonly<Record<string, string>>;
+    }
+
+    // biome-ignore lint/style/useConsistentTypeDefinitions: it is merged with the plugins of Pothos
+    interface Plugins<Types extends PothosTypes> {
+      fieldDescriptions: FieldDescriptions<Types>;
     }
 
     // biome-ignore lint/style/useConsistentTypeDefinitions: it is merged with the options of Pothos, if its parameters are the same
@@ -69,21 +77,15 @@ declare global {
   }
 }
 
-/** The methods for such fields. They are added as plugins of Pothos add theirs. */
-const VALUE_FIELDS = {
-  bigInt: { type: 'BigInt' },
-  dateTime: { type: 'DateTime' },
-  beaconHeight: { type: 'BeaconHeight' },
-  nullableFloat: { type: 'Float', nullable: true },
-};
-
-for (const [name, options] of Object.entries(VALUE_FIELDS)) {
-  Object.assign(RootFieldBuilder.prototype, {
-    [name](this: { field(options: object): unknown }, description: string, resolve: unknown) {
-      return this.field({ ...options, description, resolve });
-    },
-  });
+/** The plugin of Pothos that adds the descriptions which a type declares to its fields. */
+class FieldDescriptions<Types extends PothosTypes> extends BasePlugin<Types> {
+  override onOutputFieldConfig(field: PothosOutputFieldConfig<Types>) {
+    const { pothosOptions } = this.builder.configStore.getTypeConfig(field.parentType);
+    const { fieldDescriptions = {} } = pothosOptions as PothosSchemaTypes.ObjectTypeOptions;
+    return { ...field, description: field.description ?? fieldDescriptions[field.name] };
+  }
 }
+SchemaBuilder.registerPlugin('fieldDescriptions', FieldDescriptions);
 
 /** The description of the ids that `node` accepts. */
 export const NODE_ID = 'Id of the object for `node`: the type, a colon, and a key that is unique within the type.';
@@ -107,7 +109,7 @@ export function typeOfNode(node: unknown): string | undefined {
 
 /** Collects the types of the schema, which the files in types/ define. Fields are non-null by default. */
 export const builder = new SchemaBuilder<SchemaTypes>({
-  plugins: [RelayPlugin],
+  plugins: [RelayPlugin, 'fieldDescriptions'],
   defaultFieldNullability: false,
   relay: {
     clientMutationId: 'omit',
@@ -144,23 +146,6 @@ export const builder = new SchemaBuilder<SchemaTypes>({
   },
 });
 
-type Types = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer Types> ? Types : never;
-
-/** Fields of one type with the names of properties, whose values they return, by their descriptions. */
-export function exposeAll<Parent, Type extends TypeParam<Types>>(
-  t: PothosSchemaTypes.ObjectFieldBuilder<Types, Parent>,
-  type: Type,
-  descriptions: { readonly [Name in CompatibleTypes<Types, Parent, Type, false>]?: string },
-): Record<string, FieldRef<Types>> {
-  // TypeScript does not know that each entry has one of the names.
-  const names = t as unknown as { expose(name: string, options: object): FieldRef<Types> };
-  const fields = Object.entries(descriptions).map(([name, description]) => [
-    name,
-    names.expose(name, { type, description }),
-  ]);
-  return Object.fromEntries(fields);
-}
-
 builder.queryType({ description: 'All queries. Each response describes one beacon height.' });
 builder.subscriptionType({
   description: 'All subscriptions. Each one sends the current value first, then each change.',
@@ -176,3 +161,15 @@ export const NodeRef = builder.nodeInterfaceRef();
 export const PairRef = builder.objectRef<Pair>('Pair');
 export const PoolPairRef = builder.objectRef<PoolPair>('PoolPair');
 export const TickerRef = builder.objectRef<Ticker>('Ticker');
+export const TokenRef = builder.objectRef<Token>('Token');
+
+// The methods that are declared above.
+Object.assign(RootFieldBuilder.prototype, {
+  token(this: { field(options: object): unknown }, idOf: (parent: unknown) => TokenId) {
+    const resolve = (parent: unknown, _args: object, { loaders }: Context) => loaders.tokens.get(idOf(parent));
+    return this.field({ type: TokenRef, resolve });
+  },
+  exposeAll(this: { expose(name: string, options: object): unknown }, type: unknown, ...names: readonly string[]) {
+    return Object.fromEntries(names.map((name) => [name, this.expose(name, { type })]));
+  },
+});

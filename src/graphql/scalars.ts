@@ -8,8 +8,8 @@ import { parseTokenId } from '../domain/token.ts';
 import { BadUserInputError, withoutStacks } from '../errors.ts';
 import { builder } from './builder.ts';
 
-/** The extensions of a scalar or a field whose values have only letters, digits, points and signs, which JSON does not escape. */
-export const WITHOUT_ESCAPES = { isPlainText: true };
+/** The extensions of a scalar whose values have only letters, digits, points and signs, which JSON does not escape. */
+const WITHOUT_ESCAPES = { isPlainText: true };
 
 const readAmount = orBadInput(parseAmount, 'an unsigned 64-bit integer as a decimal string, such as "1000000000"');
 const readDecimal = orBadInput(parseDecimal, 'a decimal number, such as "0.5"');

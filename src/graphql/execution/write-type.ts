@@ -120,10 +120,9 @@ const QUICK: ReadonlyMap<unknown, Quick> = new Map<GraphQLLeafType, Quick>([
 type Quick = (value: unknown) => string | undefined;
 
 /** The writer of the values of a field that need no coercion; `undefined` if all values need it. */
-export function quickWriterOf({ type, extensions }: GraphQLField<unknown, unknown>): Quick | undefined {
+export function quickWriterOf({ type }: GraphQLField<unknown, unknown>): Quick | undefined {
   const leaf = getNullableType(type);
-  const isPlainText = [extensions, isScalarType(leaf) ? leaf.extensions : {}].some((each) => each['isPlainText']);
-  if (!isPlainText) return QUICK.get(leaf);
+  if (!isScalarType(leaf) || leaf.extensions['isPlainText'] !== true) return QUICK.get(leaf);
   return (value) => (typeof value === 'string' || typeof value === 'bigint' ? `"${value}"` : undefined);
 }
 

@@ -1,6 +1,11 @@
 import { andThen } from '../../domain/maybe-promise.ts';
 import { placeOfKey } from '../../domain/pool-selection.ts';
-import { DEFAULT_CANDLES, type PricedCandle, requireCandleArguments } from '../../loaders/candles.ts';
+import {
+  type CandleVolumes,
+  DEFAULT_CANDLES,
+  type PricedCandle,
+  requireCandleArguments,
+} from '../../loaders/candles.ts';
 import { createCandleStream } from '../../loaders/head-streams.ts';
 import { builder, PoolPairRef } from '../builder.ts';
 import { recordedObjects } from '../complexity.ts';
@@ -19,93 +24,71 @@ const CandleIntervalEnum = builder.enumType('CandleInterval', {
   } as const,
 });
 
-const NO_PRICE =
-  'Null if the pool had an empty side then, or if the decimals of a token are unknown and not set by an argument.';
+const price = (text: string) =>
+  `${text} Null if the pool had an empty side then, or if the decimals of a token are unknown and not set by an argument.`;
 
 const CandleRef = builder.objectRef<PricedCandle>('Candle').implement({
   description:
     'The price of a pool in one interval. A change of the reserves counts at the height whose block contains it, and belongs to the interval in which that block was made.',
-  fields: (t) => {
-    const price = (description: string, resolve: (candle: PricedCandle) => number | undefined) =>
-      t.float({ nullable: true, description: `${description} ${NO_PRICE}`, resolve });
-    return {
-      poolId: t.exposeString('poolId', {
-        nullable: true,
-        description: '`PoolPair.poolId` of the pool. Null in V1.',
-      }),
-      openTime: t.expose('openTime', {
-        type: 'DateTime',
-        description: 'When the interval begins. A block made at this time belongs to it.',
-      }),
-      closeTime: t.expose('closeTime', {
-        type: 'DateTime',
-        description: 'When the interval ends. A block made at this time belongs to the next interval.',
-      }),
-      open: price('`PoolPair.price` after the first height of the interval.', ({ open, priceOf }) => priceOf(open)),
-      high: price(
-        '`PoolPair.price` after the height with the highest ratio of the reserves, token 1 to token 2. Heights with an empty side are left out unless there are no others.',
-        ({ high, priceOf }) => priceOf(high),
-      ),
-      low: price(
-        '`PoolPair.price` after the height with the lowest ratio of the reserves, token 1 to token 2. Heights with an empty side are left out unless there are no others.',
-        ({ low, priceOf }) => priceOf(low),
-      ),
-      close: price('`PoolPair.price` after the last height of the interval.', ({ close, priceOf }) => priceOf(close)),
-      inverseOpen: price('`PoolPair.inversePrice` at the height of `open`.', ({ open, inversePriceOf }) =>
-        inversePriceOf(open),
-      ),
-      inverseHigh: price(
-        '`PoolPair.inversePrice` at the height of `low`, where it is the highest one.',
-        ({ low, inversePriceOf }) => inversePriceOf(low),
-      ),
-      inverseLow: price(
-        '`PoolPair.inversePrice` at the height of `high`, where it is the lowest one.',
-        ({ high, inversePriceOf }) => inversePriceOf(high),
-      ),
-      inverseClose: price('`PoolPair.inversePrice` at the height of `close`.', ({ close, inversePriceOf }) =>
-        inversePriceOf(close),
-      ),
-      volume: t.nullableFloat(
-        '`tradedToken2` in whole tokens: the volume of the token whose price is `open` to `close`. Null if the decimals of token 2 are unknown and not set by an argument.',
-        (candle) => andThen(candle.volumes(), ({ volume }) => volume),
-      ),
-      inverseVolume: t.nullableFloat(
-        '`tradedToken1` in whole tokens: the volume of the token whose price is `inverseOpen` to `inverseClose`. Null if the decimals of token 1 are unknown and not set by an argument.',
-        (candle) => andThen(candle.volumes(), ({ inverseVolume }) => inverseVolume),
-      ),
-      tradedToken1: t.bigInt(
-        'Traded amount of token 1 in its smallest unit. If `isVolumeExact` is true, it is the sum of the trades of the interval, through the pool and its orders. If not, it is at least that amount: the sum of the net changes of its reserve, over the heights at which one reserve rose and the other fell. Then several trades in one block count as their net change, and a change across heights that are not recorded counts at the first height after them. The sum can exceed 2^64 - 1.',
-        (candle) => andThen(candle.volumes(), ({ traded1 }) => traded1),
-      ),
-      tradedToken2: t.bigInt(
-        'Traded amount of token 2 in its smallest unit. It is computed as `tradedToken1`.',
-        (candle) => andThen(candle.volumes(), ({ traded2 }) => traded2),
-      ),
-      isVolumeExact: t.boolean({
-        description:
-          'True if `tradedToken1`, `tradedToken2`, `volume` and `inverseVolume` are exact, because the trades of every height of the interval are known. While the interval is open, this means every height so far. False in V1.',
-        resolve: (candle) => andThen(candle.volumes(), ({ isExact }) => isExact),
-      }),
-      firstHeight: t.expose('firstHeight', {
-        type: 'BeaconHeight',
-        description: 'The first known height of the interval: one that is recorded, or in memory until it is.',
-      }),
-      lastHeight: t.expose('lastHeight', {
-        type: 'BeaconHeight',
-        description: 'The last known height of the interval.',
-      }),
-      heights: t.exposeInt('heights', { description: 'Number of known heights of the interval.' }),
-      isComplete: t.exposeBoolean('isComplete', {
-        description:
-          'True if every height of the interval is known. While the interval is open, this means every height so far. False next to a gap, because the times of missing heights are not known.',
-      }),
-      isClosed: t.exposeBoolean('isClosed', {
-        description:
-          'True if the interval is over and its last height is final. It is over when a block made at or after `closeTime` is known: the clock does not count. A closed candle changes only if missing heights are read later.',
-      }),
-    };
+  fieldDescriptions: {
+    poolId: '`PoolPair.poolId` of the pool. Null in V1.',
+    openTime: 'When the interval begins. A block made at this time belongs to it.',
+    closeTime: 'When the interval ends. A block made at this time belongs to the next interval.',
+    open: price('`PoolPair.price` after the first height of the interval.'),
+    high: price(
+      '`PoolPair.price` after the height with the highest ratio of the reserves, token 1 to token 2. Heights with an empty side are left out unless there are no others.',
+    ),
+    low: price(
+      '`PoolPair.price` after the height with the lowest ratio of the reserves, token 1 to token 2. Heights with an empty side are left out unless there are no others.',
+    ),
+    close: price('`PoolPair.price` after the last height of the interval.'),
+    inverseOpen: price('`PoolPair.inversePrice` at the height of `open`.'),
+    inverseHigh: price('`PoolPair.inversePrice` at the height of `low`, where it is the highest one.'),
+    inverseLow: price('`PoolPair.inversePrice` at the height of `high`, where it is the lowest one.'),
+    inverseClose: price('`PoolPair.inversePrice` at the height of `close`.'),
+    volume:
+      '`tradedToken2` in whole tokens: the volume of the token whose price is `open` to `close`. Null if the decimals of token 2 are unknown and not set by an argument.',
+    inverseVolume:
+      '`tradedToken1` in whole tokens: the volume of the token whose price is `inverseOpen` to `inverseClose`. Null if the decimals of token 1 are unknown and not set by an argument.',
+    tradedToken1:
+      'Traded amount of token 1 in its smallest unit. If `isVolumeExact` is true, it is the sum of the trades of the interval, through the pool and its orders. If not, it is at least that amount: the sum of the net changes of its reserve, over the heights at which one reserve rose and the other fell. Then several trades in one block count as their net change, and a change across heights that are not recorded counts at the first height after them. The sum can exceed 2^64 - 1.',
+    tradedToken2: 'Traded amount of token 2 in its smallest unit. It is computed as `tradedToken1`.',
+    isVolumeExact:
+      'True if `tradedToken1`, `tradedToken2`, `volume` and `inverseVolume` are exact, because the trades of every height of the interval are known. While the interval is open, this means every height so far. False in V1.',
+    firstHeight: 'The first known height of the interval: one that is recorded, or in memory until it is.',
+    lastHeight: 'The last known height of the interval.',
+    heights: 'Number of known heights of the interval.',
+    isComplete:
+      'True if every height of the interval is known. While the interval is open, this means every height so far. False next to a gap, because the times of missing heights are not known.',
+    isClosed:
+      'True if the interval is over and its last height is final. It is over when a block made at or after `closeTime` is known: the clock does not count. A closed candle changes only if missing heights are read later.',
   },
+  fields: (t) => ({
+    poolId: t.exposeString('poolId', { nullable: true }),
+    ...t.exposeAll('DateTime', 'openTime', 'closeTime'),
+    open: t.float({ nullable: true, resolve: ({ open, priceOf }) => priceOf(open) }),
+    high: t.float({ nullable: true, resolve: ({ high, priceOf }) => priceOf(high) }),
+    low: t.float({ nullable: true, resolve: ({ low, priceOf }) => priceOf(low) }),
+    close: t.float({ nullable: true, resolve: ({ close, priceOf }) => priceOf(close) }),
+    inverseOpen: t.float({ nullable: true, resolve: ({ open, inversePriceOf }) => inversePriceOf(open) }),
+    inverseHigh: t.float({ nullable: true, resolve: ({ low, inversePriceOf }) => inversePriceOf(low) }),
+    inverseLow: t.float({ nullable: true, resolve: ({ high, inversePriceOf }) => inversePriceOf(high) }),
+    inverseClose: t.float({ nullable: true, resolve: ({ close, inversePriceOf }) => inversePriceOf(close) }),
+    volume: t.float({ nullable: true, resolve: ofVolumes('volume') }),
+    inverseVolume: t.float({ nullable: true, resolve: ofVolumes('inverseVolume') }),
+    tradedToken1: t.field({ type: 'BigInt', resolve: ofVolumes('traded1') }),
+    tradedToken2: t.field({ type: 'BigInt', resolve: ofVolumes('traded2') }),
+    isVolumeExact: t.boolean({ resolve: ofVolumes('isExact') }),
+    ...t.exposeAll('BeaconHeight', 'firstHeight', 'lastHeight'),
+    heights: t.exposeInt('heights'),
+    ...t.exposeAll('Boolean', 'isComplete', 'isClosed'),
+  }),
 });
+
+/** The resolver of a volume of a candle. */
+function ofVolumes<Name extends keyof CandleVolumes>(name: Name) {
+  return (candle: PricedCandle) => andThen(candle.volumes(), (volumes) => volumes[name]);
+}
 
 const intervalArg = builder.args((t) => ({
   interval: t.field({ type: CandleIntervalEnum, required: true, description: 'Length of each candle.' }),

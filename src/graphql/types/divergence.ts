@@ -14,47 +14,37 @@ import { complexityOfDivergentPairs, recordedValues } from '../complexity.ts';
 export const DivergenceRef = builder.objectRef<PairPrices>('Divergence').implement({
   description:
     'Prices of a pair in target tokens per base token, and how far the others are from that of its pool. Percentages are relative to `poolPrice`: positive if the other price is higher. If the market-data host cannot be read, its fields are null with an error.',
-  fields: (t) => ({
-    poolPrice: t.exposeFloat('poolPrice', {
-      nullable: true,
-      description: 'Same as `Pair.poolPrice`. Null if a reserve is 0, or if the decimals of a token are unknown.',
-    }),
-    lastPrice: t.nullableFloat(
+  fieldDescriptions: {
+    poolPrice: 'Same as `Pair.poolPrice`. Null if a reserve is 0, or if the decimals of a token are unknown.',
+    lastPrice:
       'Price of the last trade, as `Ticker.lastPrice`. Null if the host has no ticker for the pool, or sends no price.',
-      (prices) => prices.lastPrice(),
-    ),
-    bookMidPrice: t.nullableFloat(
+    bookMidPrice:
       'Average of best bid and best ask, as `OrderBook.midPrice`. Null if there is no such book, or if it has no bids or no asks. In `divergentPairs`, also null if no subscription follows the book.',
-      (prices) => prices.bookMidPrice(),
-    ),
-    tradedPrice: t.float({
-      nullable: true,
-      complexity: recordedValues(1),
-      description:
-        'Average price of the newest known trade on the chain, as `Ticker.tradedPrice`. Null in V1, if no trade is known, or if the decimals of a token are unknown. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the trades of the newest block cannot be read.',
-      resolve: (prices) => prices.tradedPrice(),
-    }),
-    lastPercent: t.nullableFloat(
-      '`100 * (lastPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is 0.',
-      (prices) => andThen(prices.lastPrice(), (price) => percentChange(prices.poolPrice, price)),
-    ),
-    bookPercent: t.nullableFloat(
-      '`100 * (bookMidPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is 0.',
-      (prices) => andThen(prices.bookMidPrice(), (price) => percentChange(prices.poolPrice, price)),
-    ),
-    tradedPercent: t.float({
-      nullable: true,
-      complexity: recordedValues(1),
-      description:
-        '`100 * (tradedPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is 0. It does not count in `maxPercent`.',
-      resolve: (prices) => andThen(prices.tradedPrice(), (price) => percentChange(prices.poolPrice, price)),
-    }),
-    maxPercent: t.nullableFloat(
+    tradedPrice:
+      'Average price of the newest known trade on the chain, as `Ticker.tradedPrice`. Null in V1, if no trade is known, or if the decimals of a token are unknown. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the trades of the newest block cannot be read.',
+    lastPercent: '`100 * (lastPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is 0.',
+    bookPercent: '`100 * (bookMidPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is 0.',
+    tradedPercent:
+      '`100 * (tradedPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is 0. It does not count in `maxPercent`.',
+    maxPercent:
       'The larger absolute value of `lastPercent` and `bookPercent`. If one of them is null, the absolute value of the other one. Null if both are null. Null with an error if one of the two prices cannot be read.',
-      (prices) => maxPercentOf(prices),
-    ),
+  },
+  fields: (t) => ({
+    poolPrice: t.exposeFloat('poolPrice', { nullable: true }),
+    lastPrice: t.float({ nullable: true, resolve: (prices) => prices.lastPrice() }),
+    bookMidPrice: t.float({ nullable: true, resolve: (prices) => prices.bookMidPrice() }),
+    tradedPrice: t.float({ nullable: true, complexity: recordedValues(1), resolve: (prices) => prices.tradedPrice() }),
+    lastPercent: t.float({ nullable: true, resolve: percentOf('lastPrice') }),
+    bookPercent: t.float({ nullable: true, resolve: percentOf('bookMidPrice') }),
+    tradedPercent: t.float({ nullable: true, complexity: recordedValues(1), resolve: percentOf('tradedPrice') }),
+    maxPercent: t.float({ nullable: true, resolve: (prices) => maxPercentOf(prices) }),
   }),
 });
+
+/** The resolver of the difference of a price to that of the pool. */
+function percentOf(name: 'lastPrice' | 'bookMidPrice' | 'tradedPrice') {
+  return (prices: PairPrices) => andThen(prices[name](), (price) => percentChange(prices.poolPrice, price));
+}
 
 const divergentPairsArgs = builder.args((t) => ({
   minPercent: t.float({

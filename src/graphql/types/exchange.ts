@@ -1,6 +1,6 @@
 import type { ExchangeParams } from '../../domain/exchange.ts';
 import type { ExchangeVersion } from '../../domain/pool-pair.ts';
-import { builder, exposeAll } from '../builder.ts';
+import { builder } from '../builder.ts';
 import { IS_HEIGHT, objectsAt } from '../complexity.ts';
 
 /** A version of the exchange. */
@@ -43,14 +43,13 @@ export function ofOtherState(at: unknown, version: ExchangeVersion | null | unde
 
 const ExchangeParamsRef = builder.objectRef<ExchangeParams>('ExchangeParams').implement({
   description: 'Parameters of the exchange, which the chain can change.',
-  fields: (t) => ({
-    ...exposeAll(t, 'Int', {
-      defaultFeeRateBps:
-        'Fee of a trade through a pool without a rate of its own, in hundredths of a percent. `PoolPair.feeRateBps` is the rate of a pool.',
-      nativeFeeDiscountPercent: 'By how many percent a fee that is paid in the native coin is lower.',
-      maxOrdersPerNft: 'Number of open orders that one NFT can have in a pool. An NFT stands for the owner of orders.',
-    }),
-  }),
+  fieldDescriptions: {
+    defaultFeeRateBps:
+      'Fee of a trade through a pool without a rate of its own, in hundredths of a percent. `PoolPair.feeRateBps` is the rate of a pool.',
+    nativeFeeDiscountPercent: 'By how many percent a fee that is paid in the native coin is lower.',
+    maxOrdersPerNft: 'Number of open orders that one NFT can have in a pool. An NFT stands for the owner of orders.',
+  },
+  fields: (t) => t.exposeAll('Int', 'defaultFeeRateBps', 'nativeFeeDiscountPercent', 'maxOrdersPerNft'),
 });
 
 builder.queryField('exchangeParams', (t) =>

@@ -7,32 +7,28 @@ import { HEIGHT_AT_A_TIME } from '../complexity.ts';
 export const HeadRef = builder.objectRef<Head>('Head').implement({
   description:
     'One beacon height. The gateway publishes it once it has read the complete exchange state at that height.',
+  fieldDescriptions: {
+    id: "Cache key for clients: 'Head:<height>:<hash>'. Two heads never share a key. `node` does not accept it.",
+    beaconHeight: 'The beacon height.',
+    previousHeight:
+      'The height that this gateway published before this one. Null for the first height. Equal to `beaconHeight` if the node replaced the block at that height and the gateway read it again.',
+    hash: 'Hash of the beacon block at this height.',
+    time: 'Time at which the block was produced.',
+    observedAt: 'Time at which the gateway finished reading this height.',
+    ageMs: 'Milliseconds since `observedAt`.',
+    stale:
+      'True if the node cannot be read, if no new height arrived for five times the usual block interval (at least 40 seconds), or if the newest block is older than the setting MAX_BLOCK_AGE_MS.',
+  },
   fields: (t) => ({
-    id: t.id({
-      description:
-        "Cache key for clients: 'Head:<height>:<hash>'. Two heads never share a key. `node` does not accept it.",
-      resolve: ({ beaconHeight, hash }) => `Head:${beaconHeight}:${hash}`,
-    }),
-    beaconHeight: t.expose('beaconHeight', { type: 'BeaconHeight', description: 'The beacon height.' }),
-    previousHeight: t.expose('previousHeight', {
-      type: 'BeaconHeight',
-      nullable: true,
-      description:
-        'The height that this gateway published before this one. Null for the first height. Equal to `beaconHeight` if the node replaced the block at that height and the gateway read it again.',
-    }),
-    hash: t.exposeString('hash', { description: 'Hash of the beacon block at this height.' }),
-    time: t.expose('time', { type: 'DateTime', description: 'Time at which the block was produced.' }),
-    observedAt: t.expose('observedAt', {
-      type: 'DateTime',
-      description: 'Time at which the gateway finished reading this height.',
-    }),
+    id: t.id({ resolve: ({ beaconHeight, hash }) => `Head:${beaconHeight}:${hash}` }),
+    beaconHeight: t.expose('beaconHeight', { type: 'BeaconHeight' }),
+    previousHeight: t.expose('previousHeight', { type: 'BeaconHeight', nullable: true }),
+    hash: t.exposeString('hash'),
+    ...t.exposeAll('DateTime', 'time', 'observedAt'),
     ageMs: t.float({
-      description: 'Milliseconds since `observedAt`.',
       resolve: (head, _args, { service, loaders }) => loaders.dependencies.expireNow(service.now() - head.observedAt),
     }),
     stale: t.boolean({
-      description:
-        'True if the node cannot be read, if no new height arrived for five times the usual block interval (at least 40 seconds), or if the newest block is older than the setting MAX_BLOCK_AGE_MS.',
       resolve: (_head, _args, { service, loaders }) => loaders.dependencies.expireNow(service.sources.head.isStale()),
     }),
   }),

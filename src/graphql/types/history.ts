@@ -5,40 +5,50 @@ import { objects, recordedObjects } from '../complexity.ts';
 
 const HeightRangeRef = builder.objectRef<HeightRange>('HeightRange').implement({
   description: 'A range of beacon heights.',
-  fields: (t) => ({
-    from: t.expose('from', { type: 'BeaconHeight', description: 'The lowest height of the range.' }),
-    to: t.expose('to', { type: 'BeaconHeight', description: 'The highest height of the range.' }),
-  }),
+  fieldDescriptions: {
+    from: 'The lowest height of the range.',
+    to: 'The highest height of the range.',
+  },
+  fields: (t) => t.exposeAll('BeaconHeight', 'from', 'to'),
 });
 
 const BeaconBlockRef = builder.objectRef<BeaconBlock>('BeaconBlock').implement({
   description: 'A block of the beacon chain.',
+  fieldDescriptions: {
+    beaconHeight: 'Height of the block.',
+    hash: 'Hash of the block: 64 hexadecimal characters. Null if the gateway read the height only after it was final.',
+    time: 'Time at which the block was produced.',
+  },
   fields: (t) => ({
-    beaconHeight: t.expose('beaconHeight', { type: 'BeaconHeight', description: 'Height of the block.' }),
-    hash: t.exposeString('hash', {
-      nullable: true,
-      description:
-        'Hash of the block: 64 hexadecimal characters. Null if the gateway read the height only after it was final.',
-    }),
-    time: t.expose('time', { type: 'DateTime', description: 'Time at which the block was produced.' }),
+    beaconHeight: t.expose('beaconHeight', { type: 'BeaconHeight' }),
+    hash: t.exposeString('hash', { nullable: true }),
+    time: t.expose('time', { type: 'DateTime' }),
   }),
 });
 
 const HistoryRef = builder.objectRef<HistoryCoverage>('History').implement({
   description: 'The range of the recorded history. The gateway records only final heights.',
-  fields: (t) => ({
-    firstHeight: t.beaconHeight('The lowest recorded height.', ({ first }) => first.beaconHeight),
-    firstTime: t.dateTime('Time at which the block at `firstHeight` was produced.', ({ first }) => first.time),
-    lastHeight: t.beaconHeight(
+  fieldDescriptions: {
+    firstHeight: 'The lowest recorded height.',
+    firstTime: 'Time at which the block at `firstHeight` was produced.',
+    lastHeight:
       'The highest recorded height. It is a few blocks below the newest one, because only final heights are recorded.',
-      ({ last }) => last.beaconHeight,
-    ),
-    lastTime: t.dateTime('Time at which the block at `lastHeight` was produced.', ({ last }) => last.time),
-    heights: t.exposeInt('heights', { description: 'Number of recorded heights.' }),
+    lastTime: 'Time at which the block at `lastHeight` was produced.',
+    heights: 'Number of recorded heights.',
+    gaps: 'Ranges of heights between `firstHeight` and `lastHeight` that are not recorded, newest first.',
+    blocks:
+      'The newest blocks of the beacon chain up to the height of the response, oldest first: the recorded ones, and the newest ones, which are not final yet. Heights in a gap are missing.',
+    isBackfilling: 'True if the gateway is reading older heights from the node now.',
+  },
+  fields: (t) => ({
+    firstHeight: t.field({ type: 'BeaconHeight', resolve: ({ first }) => first.beaconHeight }),
+    firstTime: t.field({ type: 'DateTime', resolve: ({ first }) => first.time }),
+    lastHeight: t.field({ type: 'BeaconHeight', resolve: ({ last }) => last.beaconHeight }),
+    lastTime: t.field({ type: 'DateTime', resolve: ({ last }) => last.time }),
+    heights: t.exposeInt('heights'),
     gaps: t.field({
       type: [HeightRangeRef],
       complexity: ({ first }) => objects(first ?? DEFAULT_GAPS),
-      description: 'Ranges of heights between `firstHeight` and `lastHeight` that are not recorded, newest first.',
       args: {
         first: t.arg.int({
           defaultValue: DEFAULT_GAPS,
@@ -50,8 +60,6 @@ const HistoryRef = builder.objectRef<HistoryCoverage>('History').implement({
     blocks: t.field({
       type: [BeaconBlockRef],
       complexity: ({ last }) => recordedObjects(last ?? DEFAULT_BLOCKS),
-      description:
-        'The newest blocks of the beacon chain up to the height of the response, oldest first: the recorded ones, and the newest ones, which are not final yet. Heights in a gap are missing.',
       args: {
         last: t.arg.int({
           defaultValue: DEFAULT_BLOCKS,
@@ -60,10 +68,7 @@ const HistoryRef = builder.objectRef<HistoryCoverage>('History').implement({
       },
       resolve: (_coverage, { last }, { loaders }) => loaders.history.blocks(last),
     }),
-    isBackfilling: t.boolean({
-      description: 'True if the gateway is reading older heights from the node now.',
-      resolve: (_coverage, _args, { loaders }) => loaders.history.isBackfilling(),
-    }),
+    isBackfilling: t.boolean({ resolve: (_coverage, _args, { loaders }) => loaders.history.isBackfilling() }),
   }),
 });
 

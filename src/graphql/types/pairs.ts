@@ -4,11 +4,10 @@ import { pricesOf } from '../../loaders/divergence.ts';
 import { createTickerStream } from '../../loaders/market.ts';
 import { readOrderBookArguments } from '../../loaders/order-book.ts';
 import { pairPrice } from '../../loaders/pool-price.ts';
-import { builder, exposeAll, NODE_ID, NodeRef, PairRef, PoolPairRef, TickerRef } from '../builder.ts';
+import { builder, NODE_ID, NodeRef, PairRef, PoolPairRef, TickerRef } from '../builder.ts';
 import { DIVERGENCE, orderBook, POOL_PRICE, selectedPairs } from '../complexity.ts';
 import { DivergenceRef } from './divergence.ts';
 import { OrderBookRef, orderBookArgs } from './order-book.ts';
-import { tokenField } from './token.ts';
 
 /** The arguments that name one pair or ticker. */
 const pairIdArgs = builder.args((t) => ({
@@ -35,36 +34,55 @@ const pairFilterArg = builder.args((t) => ({
   filter: t.field({ type: PairFilterInput, description: 'Filter. Without it, the list is complete.' }),
 }));
 
+/** The descriptions of the fields that pairs and tickers share. */
+const SHARED_DESCRIPTIONS = {
+  tickerId:
+    'Ticker id, `<base symbol>_<target symbol>`. Not unique: tokens can share a symbol, and two tokens can trade in several pools.',
+  poolId: 'Pool id, which is unique: both token ids, the smaller one first, and a hash.',
+  baseId: 'Id of the base token, which is the token that has the price.',
+  targetId: 'Id of the target token, which is the token that prices are quoted in.',
+  baseToken: 'The base token.',
+  targetToken: 'The target token.',
+  orderBook:
+    'Order book of this ticker id. Pairs with the same ticker id share one order book. Null with an error if the order book cannot be read.',
+  poolPair:
+    "The node's pool of this pair, at the height of this response. With V3, it is the pool that `poolId` names, never another pool of the same two tokens. The host may write the id in upper case, or with the two token ids in the other order. With V1, it is the pool of the two tokens. Null if the node has no such pool. If the host names a pool of other tokens than `baseId` and `targetId`, fields that compare prices with it are null. Null with an error if the exchange state cannot be read.",
+  poolPrice:
+    'Price of one whole base token in target tokens, from `poolPair` at the height of this response. The formula is that of `PoolPair.price`, and the trader buys the base token. Directly comparable with `Ticker.lastPrice` and with the prices of the order book. Null if `poolPair` is null, if it is a pool of other tokens than `baseId` and `targetId`, if one of its reserves is 0, or if the decimals of a token are unknown. Null with an error if the exchange state cannot be read.',
+};
+
 PairRef.implement({
   interfaces: [NodeRef],
   description: 'A trading pair on the market-data host: two tokens that trade against each other in one pool.',
+  fieldDescriptions: {
+    ...SHARED_DESCRIPTIONS,
+    base: 'Symbol of the base token in the market data. Symbols of bridged tokens start with `p`.',
+    target: 'Symbol of the target token in the market data.',
+    ticker:
+      'Last price and volumes of this pair. Null if the host has no ticker for the pool. Null with an error if tickers cannot be read.',
+    exactPoolPrice:
+      'Same as `poolPrice`, but in exact integer arithmetic, with all decimals of the target token. Null in the same cases as `poolPrice`.',
+    divergence:
+      'How far the price of `poolPair`, the last trade and the order book are apart. Null if `poolPair` is null, or if it is a pool of other tokens than `baseId` and `targetId`. Null with an error if the exchange state cannot be read.',
+  },
   fields: (t) => ({
     id: t.id({ description: NODE_ID, resolve: (pair) => `Pair:${pair.poolId}` }),
-    ...exposeAll(t, 'String', {
-      base: 'Symbol of the base token in the market data. Symbols of bridged tokens start with `p`.',
-      target: 'Symbol of the target token in the market data.',
-    }),
+    ...t.exposeAll('String', 'base', 'target'),
     ticker: t.field({
       type: TickerRef,
       nullable: true,
-      description:
-        'Last price and volumes of this pair. Null if the host has no ticker for the pool. Null with an error if tickers cannot be read.',
       resolve: (pair, _args, { loaders }) => loaders.market.tickers.byPoolId(pair.poolId),
     }),
     exactPoolPrice: t.field({
       type: 'Decimal',
       nullable: true,
       complexity: POOL_PRICE,
-      description:
-        'Same as `poolPrice`, but in exact integer arithmetic, with all decimals of the target token. Null in the same cases as `poolPrice`.',
       resolve: (pair, _args, { loaders }) => pairPrice(exactBasePrice, pair, loaders),
     }),
     divergence: t.field({
       type: DivergenceRef,
       nullable: true,
       complexity: DIVERGENCE,
-      description:
-        'How far the price of `poolPair`, the last trade and the order book are apart. Null if `poolPair` is null, or if it is a pool of other tokens than `baseId` and `targetId`. Null with an error if the exchange state cannot be read.',
       resolve: (pair, _args, { loaders }) => pricesOf(pair, loaders),
     }),
   }),
@@ -73,39 +91,26 @@ PairRef.implement({
 // The fields that pairs and tickers share.
 for (const ref of [PairRef, TickerRef]) {
   builder.objectFields(ref, (t) => ({
-    ...exposeAll(t, 'String', {
-      tickerId:
-        'Ticker id, `<base symbol>_<target symbol>`. Not unique: tokens can share a symbol, and two tokens can trade in several pools.',
-      poolId: 'Pool id, which is unique: both token ids, the smaller one first, and a hash.',
-    }),
-    ...exposeAll(t, 'TokenId', {
-      baseId: 'Id of the base token, which is the token that has the price.',
-      targetId: 'Id of the target token, which is the token that prices are quoted in.',
-    }),
-    baseToken: t.field(tokenField('The base token.', ({ baseId }) => baseId)),
-    targetToken: t.field(tokenField('The target token.', ({ targetId }) => targetId)),
+    ...t.exposeAll('String', 'tickerId', 'poolId'),
+    ...t.exposeAll('TokenId', 'baseId', 'targetId'),
+    baseToken: t.token(({ baseId }) => baseId),
+    targetToken: t.token(({ targetId }) => targetId),
     orderBook: t.field({
       type: OrderBookRef,
       nullable: true,
       complexity: ({ depth }) => orderBook(depth),
       extensions: { refuse: readOrderBookArguments },
-      description:
-        'Order book of this ticker id. Pairs with the same ticker id share one order book. Null with an error if the order book cannot be read.',
       args: orderBookArgs,
       resolve: ({ tickerId }, args, { loaders }) => loaders.orderBooks.get(tickerId, args),
     }),
     poolPair: t.field({
       type: PoolPairRef,
       nullable: true,
-      description:
-        "The node's pool of this pair, at the height of this response. With V3, it is the pool that `poolId` names, never another pool of the same two tokens. The host may write the id in upper case, or with the two token ids in the other order. With V1, it is the pool of the two tokens. Null if the node has no such pool. If the host names a pool of other tokens than `baseId` and `targetId`, fields that compare prices with it are null. Null with an error if the exchange state cannot be read.",
       resolve: (pair, _args, { loaders }) => loaders.exchange.find((exchange) => placeOfPair(exchange, pair)),
     }),
     poolPrice: t.float({
       nullable: true,
       complexity: POOL_PRICE,
-      description:
-        'Price of one whole base token in target tokens, from `poolPair` at the height of this response. The formula is that of `PoolPair.price`, and the trader buys the base token. Directly comparable with `Ticker.lastPrice` and with the prices of the order book. Null if `poolPair` is null, if it is a pool of other tokens than `baseId` and `targetId`, if one of its reserves is 0, or if the decimals of a token are unknown. Null with an error if the exchange state cannot be read.',
       resolve: (pair, _args, { loaders }) => pairPrice(basePrice, pair, loaders),
     }),
   }));
@@ -115,27 +120,25 @@ TickerRef.implement({
   interfaces: [NodeRef],
   description:
     'Last price and 24-hour volumes of a pair, as the market-data host sends them. The host does not guarantee that they are consistent with each other.',
+  fieldDescriptions: {
+    ...SHARED_DESCRIPTIONS,
+    baseCurrency: 'Symbol of the base token in the market data.',
+    targetCurrency: 'Symbol of the target token in the market data.',
+    lastPrice: 'Price of one base token in target tokens in the last trade. Null if the host sends none.',
+    baseVolume: 'Traded volume of the last 24 hours, in whole base tokens. Null if the host sends none.',
+    targetVolume: 'Traded volume of the last 24 hours, in whole target tokens. Null if the host sends none.',
+    pair: 'The pair of this ticker. Null if the host has no pair for the pool. Null with an error if pairs cannot be read.',
+  },
   fields: (t) => ({
     id: t.id({ description: NODE_ID, resolve: (ticker) => `Ticker:${ticker.poolId}` }),
-    baseCurrency: t.exposeString('base', { description: 'Symbol of the base token in the market data.' }),
-    targetCurrency: t.exposeString('target', { description: 'Symbol of the target token in the market data.' }),
-    lastPrice: t.exposeFloat('lastPrice', {
-      nullable: true,
-      description: 'Price of one base token in target tokens in the last trade. Null if the host sends none.',
-    }),
-    baseVolume: t.exposeFloat('baseVolume', {
-      nullable: true,
-      description: 'Traded volume of the last 24 hours, in whole base tokens. Null if the host sends none.',
-    }),
-    targetVolume: t.exposeFloat('targetVolume', {
-      nullable: true,
-      description: 'Traded volume of the last 24 hours, in whole target tokens. Null if the host sends none.',
-    }),
+    baseCurrency: t.exposeString('base'),
+    targetCurrency: t.exposeString('target'),
+    lastPrice: t.exposeFloat('lastPrice', { nullable: true }),
+    baseVolume: t.exposeFloat('baseVolume', { nullable: true }),
+    targetVolume: t.exposeFloat('targetVolume', { nullable: true }),
     pair: t.field({
       type: PairRef,
       nullable: true,
-      description:
-        'The pair of this ticker. Null if the host has no pair for the pool. Null with an error if pairs cannot be read.',
       resolve: (ticker, _args, { loaders }) => loaders.market.pairs.byPoolId(ticker.poolId),
     }),
   }),

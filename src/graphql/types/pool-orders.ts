@@ -5,45 +5,34 @@ import { DEFAULT_PAGE_SIZE } from '../../loaders/arguments.ts';
 import { DEFAULT_DEPTH, readOrderBookArguments } from '../../loaders/order-book.ts';
 import type { OrderOfPool } from '../../loaders/pool-orders.ts';
 import { poolPrice } from '../../loaders/pool-price.ts';
-import { builder, exposeAll, PoolPairRef } from '../builder.ts';
+import { builder, PoolPairRef } from '../builder.ts';
 import { objects, poolBook } from '../complexity.ts';
-import { WITHOUT_ESCAPES } from '../scalars.ts';
 import { OrderBookEntryRef } from './order-book.ts';
-import { tokenField } from './token.ts';
 
 const PoolOrderRef = builder.objectRef<OrderOfPool>('PoolOrder').implement({
   description:
     'An open order of a pool at the height of the pool. It offers one token of the pool for the other one, at a fixed rate. Trades through the pool fill it, at once or in parts. The exchange never matches orders with each other.',
-  fields: (t) => ({
-    id: t.string({
-      description:
-        'Hash of the transaction that placed the order. It is the same at all heights, while the amounts change: it is not a cache key.',
-      extensions: WITHOUT_ESCAPES,
-      resolve: ({ order }) => order.id,
-    }),
-    sellToken: t.field(
-      tokenField('The token that the order sells.', ({ order, pool }) =>
-        order.sells === 1 ? pool.token1Id : pool.token2Id,
-      ),
-    ),
-    buyToken: t.field(
-      tokenField('The token that the order buys.', ({ order, pool }) =>
-        order.sells === 1 ? pool.token2Id : pool.token1Id,
-      ),
-    ),
-    sellAmount: t.bigInt(
+  fieldDescriptions: {
+    id: 'Hash of the transaction that placed the order. It is the same at all heights, while the amounts change: it is not a cache key.',
+    sellToken: 'The token that the order sells.',
+    buyToken: 'The token that the order buys.',
+    sellAmount:
       'What is left to sell, in the smallest unit of `sellToken`. The owner can withdraw a part, so it does not show how much has been sold.',
-      ({ order }) => termsOf(order).left,
-    ),
-    boughtAmount: t.bigInt(
-      'What has been bought and not been withdrawn yet, in the smallest unit of `buyToken`.',
-      ({ order }) => termsOf(order).bought,
-    ),
+    boughtAmount: 'What has been bought and not been withdrawn yet, in the smallest unit of `buyToken`.',
+    price:
+      'Token 1 of the pool for one token 2, both in whole tokens, as the order was placed, with up to 18 significant digits. It never changes. Null if the decimals of a token are unknown.',
+    isMatchable:
+      'True if a trade can fill the order: what it gets for the rest, rounded down, is at least 1 smallest unit of `buyToken`, and below 2^64. False if nothing or too little is left. Such an order stays open until it is closed.',
+  },
+  fields: (t) => ({
+    id: t.string({ resolve: ({ order }) => order.id }),
+    sellToken: t.token(({ order, pool }) => (order.sells === 1 ? pool.token1Id : pool.token2Id)),
+    buyToken: t.token(({ order, pool }) => (order.sells === 1 ? pool.token2Id : pool.token1Id)),
+    sellAmount: t.field({ type: 'BigInt', resolve: ({ order }) => termsOf(order).left }),
+    boughtAmount: t.field({ type: 'BigInt', resolve: ({ order }) => termsOf(order).bought }),
     price: t.field({
       type: 'Decimal',
       nullable: true,
-      description:
-        'Token 1 of the pool for one token 2, both in whole tokens, as the order was placed, with up to 18 significant digits. It never changes. Null if the decimals of a token are unknown.',
       resolve: ({ order, pool }, _args, { loaders }) =>
         poolPrice(
           (_pool, decimals1, decimals2) => orderPrice(order, decimals1, decimals2),
@@ -52,35 +41,26 @@ const PoolOrderRef = builder.objectRef<OrderOfPool>('PoolOrder').implement({
           loaders.tokens.list,
         ),
     }),
-    isMatchable: t.boolean({
-      description:
-        'True if a trade can fill the order: what it gets for the rest, rounded down, is at least 1 smallest unit of `buyToken`, and below 2^64. False if nothing or too little is left. Such an order stays open until it is closed.',
-      resolve: ({ order }) => isMatchable(order),
-    }),
+    isMatchable: t.boolean({ resolve: ({ order }) => isMatchable(order) }),
   }),
 });
 
 const PoolBookRef = builder.objectRef<PoolBook>('PoolBook').implement({
   description:
     'Open orders of a pool as an order book, from the node. Prices are in whole token 1 per whole token 2, quantities in whole token 2. Orders with the same price are merged, and orders of which too little is left to be filled are left out. The curve of the pool is not part of the book.',
+  fieldDescriptions: {
+    bids: 'Orders that sell token 1, highest price first. Their quantity is what they buy of token 2 for all that is left, rounded down.',
+    asks: 'Orders that sell token 2, lowest price first. Their quantity is what is left of token 2.',
+    bestBid: 'Highest bid price. `depth` does not affect it. Null if there are no bids.',
+    bestAsk: 'Lowest ask price. `depth` does not affect it. Null if there are no asks.',
+    isCrossed:
+      'True if the best bid is above the best ask. The exchange never matches orders with each other, so a book can stay crossed until a trade comes.',
+  },
   fields: (t) => ({
-    ...exposeAll(t, [OrderBookEntryRef], {
-      bids: 'Orders that sell token 1, highest price first. Their quantity is what they buy of token 2 for all that is left, rounded down.',
-      asks: 'Orders that sell token 2, lowest price first. Their quantity is what is left of token 2.',
-    }),
-    bestBid: t.nullableFloat(
-      'Highest bid price. `depth` does not affect it. Null if there are no bids.',
-      ({ bids }) => bids[0]?.price,
-    ),
-    bestAsk: t.nullableFloat(
-      'Lowest ask price. `depth` does not affect it. Null if there are no asks.',
-      ({ asks }) => asks[0]?.price,
-    ),
-    isCrossed: t.boolean({
-      description:
-        'True if the best bid is above the best ask. The exchange never matches orders with each other, so a book can stay crossed until a trade comes.',
-      resolve: isCrossed,
-    }),
+    ...t.exposeAll([OrderBookEntryRef], 'bids', 'asks'),
+    bestBid: t.float({ nullable: true, resolve: ({ bids }) => bids[0]?.price }),
+    bestAsk: t.float({ nullable: true, resolve: ({ asks }) => asks[0]?.price }),
+    isCrossed: t.boolean({ resolve: isCrossed }),
   }),
 });
 

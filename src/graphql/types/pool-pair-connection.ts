@@ -2,11 +2,10 @@ import { andThen } from '../../domain/maybe-promise.ts';
 import type { PoolPair } from '../../domain/pool-pair.ts';
 import { DEFAULT_PAGE_SIZE } from '../../loaders/arguments.ts';
 import { DEFAULT_ORDER, type PoolPairPage, type PoolPairsArguments } from '../../loaders/exchange.ts';
-import { builder, PoolPairRef } from '../builder.ts';
+import { builder, PoolPairRef, TokenRef } from '../builder.ts';
 import { type Complexity, objects, objectsAt, poolsNow } from '../complexity.ts';
 import type { Service } from '../context.ts';
 import { atArg, ExchangeVersionEnum, ofOtherState } from './exchange.ts';
-import { TokenRef } from './token.ts';
 
 const PoolPairFilterInput = builder.inputType('PoolPairFilter', {
   description: 'Filter for pools. A pool must match every field that is set.',

@@ -6,9 +6,7 @@ import { poolPrice, requireDecimals } from '../../loaders/pool-price.ts';
 import { builder, NODE_ID, NodeRef, PairRef, PoolPairRef } from '../builder.ts';
 import { objects, objectsAt } from '../complexity.ts';
 import { ASSUMED_PAIRS } from '../limits.ts';
-import { WITHOUT_ESCAPES } from '../scalars.ts';
 import { atArg, ExchangeVersionEnum, ofOtherState, versionArg } from './exchange.ts';
-import { tokenField } from './token.ts';
 
 /** The decimals of a field that computes prices. */
 export const decimalsArgs = builder.args((t) => ({
@@ -20,132 +18,101 @@ export const decimalsArgs = builder.args((t) => ({
   }),
 }));
 
+/** The options of a price of a pool. */
+const PRICE = { nullable: true, args: decimalsArgs, extensions: { refuse: requireDecimals } } as const;
+
 PoolPairRef.implement({
   interfaces: [NodeRef],
   // The JSON of pools is cached, see execution/cached-pool.ts.
   extensions: { isCacheable: true },
   description:
     "A constant-product pool of two tokens in the node's exchange state, of either version of the exchange: V1 has one pool of two tokens, V3 any number, each with an id of its own. Prices and swaps are computed with the virtual values. In V1, and in a pool without amplification, they are equal to the pool values, which is what the pool holds. The current pool and the pool at an earlier height are different objects with different ids. The id of a pool that was read with `at`, or with a cursor of an earlier height, ends in '@<height>', so client caches store both.",
+  fieldDescriptions: {
+    key: "Key of the pool on the node: 'pdepool-<height>-<id1>-<id2>' in V1, `poolId` in V3.",
+    beaconHeight: 'Beacon height of these values.',
+    version: 'The version of the exchange that the pool belongs to.',
+    poolId:
+      'Id of the pool, the same at all heights: both token ids, the smaller one first, and a hash. `Pair.poolId` and the node spell it so. Null in V1.',
+    token1: 'The token with the smaller id, in lexicographic order.',
+    token2: 'The token with the larger id, in lexicographic order.',
+    token1PoolValue: 'What the pool holds of token 1, in the smallest unit of the token.',
+    token2PoolValue: 'What the pool holds of token 2, in the smallest unit of the token.',
+    token1VirtualValue:
+      'The amount of token 1 that prices and swaps are computed with, in the smallest unit of the token. In V1, and without amplification, it equals `token1PoolValue`. In V3 it can exceed 2^64 - 1.',
+    token2VirtualValue: 'The same as `token1VirtualValue`, of token 2.',
+    amplifier:
+      'Ratio of the virtual values to the pool values when the pool was created, in hundredths of a percent. 10000, as in V1, means no amplification. One beyond 32 bits is shown as 2147483647.',
+    feeRateBps:
+      'Fee of a trade through the pool, in hundredths of a percent of what is sold. Null in V1, where the trader offers a fee.',
+    shareAmount: 'Shares of all liquidity providers together. Null in V1.',
+    isTradable:
+      'False for a pool that refuses every trade, because it does not hold one of its tokens. In V3 such a pool can still have a price.',
+    price:
+      'Amount of token 1 that buys one whole token 2: `(T1 - x) / 10^d1`, where `x = ceil((T2 * T1) / (T2 + 10^d2))`, T1 and T2 are the virtual values, and d1 and d2 are the decimals. Computed in floating point, exactly as the specification defines it. Null if a virtual value is 0, or if the decimals of a token are unknown and not set by an argument.',
+    exactPrice:
+      'Same as `price`, but in exact integer arithmetic, with all decimals of token 1. Null in the same cases as `price`.',
+    inversePrice:
+      'Amount of token 2 that buys one whole token 1: the formula of `price` with the two tokens swapped. Null in the same cases as `price`.',
+    spotPrice:
+      'Ratio of the virtual values, in token 1 per token 2: the price of an infinitely small trade. Null in the same cases as `price`.',
+    liquidityUsd:
+      'Value of what the pool holds in US dollars, at the height of the pool: each pool value times the price of its token, as `Token.usdPrice` defines it. It changes with the prices of the tokens, also while the pool stays the same. 0 if a pool value is 0. Null if no route leads from the tokens to a stable coin, or if the pool would be worth more than 100 times the dollars that the routes of its tokens lead to. Decimals of the two tokens are not needed. Null with an error if the exchange state cannot be read.',
+    current:
+      'The same pool at the height of this response. Use it to compare a pool at an earlier height with the current one. Null if the exchange no longer has this pool. Null with an error if the exchange state cannot be read.',
+    pairs:
+      'Market-data pairs of this pool, in the order of the market-data host. Of a pool of V3: those whose `poolId` names it. Of a pool of V1: those of the same two tokens, whose own pools can have different reserves. Null with an error if pairs cannot be read.',
+  },
   fields: (t) => ({
     id: t.id({
       description: NODE_ID,
-      extensions: WITHOUT_ESCAPES,
       resolve: (pool) => `PoolPair:${poolPairId(pool)}${pool.isPinned ? `@${pool.beaconHeight}` : ''}`,
     }),
-    key: t.string({
-      description: "Key of the pool on the node: 'pdepool-<height>-<id1>-<id2>' in V1, `poolId` in V3.",
-      extensions: WITHOUT_ESCAPES,
-      resolve: poolPairKey,
-    }),
-    beaconHeight: t.expose('beaconHeight', {
-      type: 'BeaconHeight',
-      description: 'Beacon height of these values.',
-    }),
-    version: t.field({
-      type: ExchangeVersionEnum,
-      description: 'The version of the exchange that the pool belongs to.',
-      extensions: WITHOUT_ESCAPES,
-      resolve: ({ v3 }) => (v3 === undefined ? 'V1' : 'V3'),
-    }),
-    poolId: t.string({
-      nullable: true,
-      description:
-        'Id of the pool, the same at all heights: both token ids, the smaller one first, and a hash. `Pair.poolId` and the node spell it so. Null in V1.',
-      extensions: WITHOUT_ESCAPES,
-      resolve: ({ v3 }) => v3?.poolId,
-    }),
-    token1: t.field(tokenField('The token with the smaller id, in lexicographic order.', (pool) => pool.token1Id)),
-    token2: t.field(tokenField('The token with the larger id, in lexicographic order.', (pool) => pool.token2Id)),
-    token1PoolValue: t.bigInt(
-      'What the pool holds of token 1, in the smallest unit of the token.',
-      (pool) => poolValues(pool).value1,
-    ),
-    token2PoolValue: t.bigInt(
-      'What the pool holds of token 2, in the smallest unit of the token.',
-      (pool) => poolValues(pool).value2,
-    ),
-    token1VirtualValue: t.expose('reserve1', {
-      type: 'BigInt',
-      description:
-        'The amount of token 1 that prices and swaps are computed with, in the smallest unit of the token. In V1, and without amplification, it equals `token1PoolValue`. In V3 it can exceed 2^64 - 1.',
-    }),
-    token2VirtualValue: t.expose('reserve2', {
-      type: 'BigInt',
-      description: 'The same as `token1VirtualValue`, of token 2.',
-    }),
-    amplifier: t.int({
-      description:
-        'Ratio of the virtual values to the pool values when the pool was created, in hundredths of a percent. 10000, as in V1, means no amplification. One beyond 32 bits is shown as 2147483647.',
-      resolve: ({ v3 }) => Math.min(v3?.amplifier ?? NO_AMPLIFICATION, MAX_INT),
-    }),
-    feeRateBps: t.int({
-      nullable: true,
-      description:
-        'Fee of a trade through the pool, in hundredths of a percent of what is sold. Null in V1, where the trader offers a fee.',
-      resolve: ({ v3 }) => v3?.feeRateBps,
-    }),
-    shareAmount: t.field({
-      type: 'BigInt',
-      nullable: true,
-      description: 'Shares of all liquidity providers together. Null in V1.',
-      resolve: ({ v3 }) => v3?.shareAmount,
-    }),
-    isTradable: t.boolean({
-      description:
-        'False for a pool that refuses every trade, because it does not hold one of its tokens. In V3 such a pool can still have a price.',
-      resolve: isTradable,
-    }),
+    key: t.string({ resolve: poolPairKey }),
+    beaconHeight: t.expose('beaconHeight', { type: 'BeaconHeight' }),
+    version: t.field({ type: ExchangeVersionEnum, resolve: ({ v3 }) => (v3 === undefined ? 'V1' : 'V3') }),
+    poolId: t.string({ nullable: true, resolve: ({ v3 }) => v3?.poolId }),
+    token1: t.token((pool) => pool.token1Id),
+    token2: t.token((pool) => pool.token2Id),
+    token1PoolValue: t.field({ type: 'BigInt', resolve: (pool) => poolValues(pool).value1 }),
+    token2PoolValue: t.field({ type: 'BigInt', resolve: (pool) => poolValues(pool).value2 }),
+    token1VirtualValue: t.expose('reserve1', { type: 'BigInt' }),
+    token2VirtualValue: t.expose('reserve2', { type: 'BigInt' }),
+    amplifier: t.int({ resolve: ({ v3 }) => Math.min(v3?.amplifier ?? NO_AMPLIFICATION, MAX_INT) }),
+    feeRateBps: t.int({ nullable: true, resolve: ({ v3 }) => v3?.feeRateBps }),
+    shareAmount: t.field({ type: 'BigInt', nullable: true, resolve: ({ v3 }) => v3?.shareAmount }),
+    isTradable: t.boolean({ resolve: isTradable }),
     price: t.float({
-      nullable: true,
-      description:
-        'Amount of token 1 that buys one whole token 2: `(T1 - x) / 10^d1`, where `x = ceil((T2 * T1) / (T2 + 10^d2))`, T1 and T2 are the virtual values, and d1 and d2 are the decimals. Computed in floating point, exactly as the specification defines it. Null if a virtual value is 0, or if the decimals of a token are unknown and not set by an argument.',
-      args: decimalsArgs,
-      extensions: { refuse: requireDecimals },
+      ...PRICE,
       resolve: (pool, args, { loaders }) => poolPrice(priceOfToken2, pool, args, loaders.tokens.list),
     }),
     exactPrice: t.field({
       type: 'Decimal',
-      nullable: true,
-      description:
-        'Same as `price`, but in exact integer arithmetic, with all decimals of token 1. Null in the same cases as `price`.',
-      args: decimalsArgs,
-      extensions: { refuse: requireDecimals },
+      ...PRICE,
       resolve: (pool, args, { loaders }) => poolPrice(exactPriceOfToken2, pool, args, loaders.tokens.list),
     }),
     inversePrice: t.float({
-      nullable: true,
-      description:
-        'Amount of token 2 that buys one whole token 1: the formula of `price` with the two tokens swapped. Null in the same cases as `price`.',
-      args: decimalsArgs,
-      extensions: { refuse: requireDecimals },
+      ...PRICE,
       resolve: (pool, args, { loaders }) => poolPrice(priceOfToken1, pool, args, loaders.tokens.list),
     }),
     spotPrice: t.float({
-      nullable: true,
-      description:
-        'Ratio of the virtual values, in token 1 per token 2: the price of an infinitely small trade. Null in the same cases as `price`.',
-      args: decimalsArgs,
-      extensions: { refuse: requireDecimals },
+      ...PRICE,
       resolve: (pool, args, { loaders }) => poolPrice(spotPriceOfToken2, pool, args, loaders.tokens.list),
     }),
-    liquidityUsd: t.nullableFloat(
-      'Value of what the pool holds in US dollars, at the height of the pool: each pool value times the price of its token, as `Token.usdPrice` defines it. It changes with the prices of the tokens, also while the pool stays the same. 0 if a pool value is 0. Null if no route leads from the tokens to a stable coin, or if the pool would be worth more than 100 times the dollars that the routes of its tokens lead to. Decimals of the two tokens are not needed. Null with an error if the exchange state cannot be read.',
-      (pool, _args, { loaders }) => andThen(loaders.exchange.usdPrices(pool), (prices) => liquidityUsd(prices, pool)),
-    ),
+    liquidityUsd: t.float({
+      nullable: true,
+      resolve: (pool, _args, { loaders }) =>
+        andThen(loaders.exchange.usdPrices(pool), (prices) => liquidityUsd(prices, pool)),
+    }),
     current: t.field({
       type: PoolPairRef,
       nullable: true,
       complexity: objects(1),
-      description:
-        'The same pool at the height of this response. Use it to compare a pool at an earlier height with the current one. Null if the exchange no longer has this pool. Null with an error if the exchange state cannot be read.',
       resolve: (pool, _args, { loaders }) => loaders.exchange.named(pool),
     }),
     pairs: t.field({
       type: [PairRef],
       nullable: true,
       complexity: objects(ASSUMED_PAIRS),
-      description:
-        'Market-data pairs of this pool, in the order of the market-data host. Of a pool of V3: those whose `poolId` names it. Of a pool of V1: those of the same two tokens, whose own pools can have different reserves. Null with an error if pairs cannot be read.',
       resolve: (pool, _args, { loaders }) => loaders.market.pairs.ofPool(pool),
     }),
   }),

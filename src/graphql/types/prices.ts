@@ -9,7 +9,7 @@ import {
   type PricesArguments,
   type PriceUpdate,
 } from '../../loaders/head-streams.ts';
-import { builder, exposeAll, PoolPairRef } from '../builder.ts';
+import { builder, PoolPairRef } from '../builder.ts';
 import { type Complexity, listOf, objects, poolsNow } from '../complexity.ts';
 import type { Service } from '../context.ts';
 import { MAX_POOLS_COUNTED } from '../limits.ts';
@@ -57,27 +57,26 @@ function complexityOfPrices({ poolPairs, tokenIds }: PricesArguments, service: S
 
 const PriceUpdateRef = builder.objectRef<PriceUpdate>('PriceUpdate').implement({
   description: 'Pools with their prices at one beacon height.',
+  fieldDescriptions: {
+    beaconHeight: 'Beacon height of the prices.',
+    previousHeight:
+      'Height of the previous update of this subscription. For the first update, the height after which the subscription resumed, or null if it did not resume. A difference to `beaconHeight` of more than 1 means that the subscriber skipped heights.',
+    missedHeights:
+      'Number of heights that this subscriber skipped between `previousHeight` and `beaconHeight`. Heights are skipped if the subscriber is slow, if blocks arrive faster than the gateway reads them, or if a resumed subscription is too far behind. 0 if no height was skipped, and in the first update of a subscription that did not resume.',
+    blockTime: 'Time at which the block was produced.',
+    observedAt: 'Time at which the gateway finished reading this height.',
+    poolPairs: 'The selected pools, each once, ascending by their ids.',
+  },
   fields: (t) => ({
-    beaconHeight: t.beaconHeight('Beacon height of the prices.', ({ head }) => head.beaconHeight),
-    previousHeight: t.expose('previousHeight', {
-      type: 'BeaconHeight',
-      nullable: true,
-      description:
-        'Height of the previous update of this subscription. For the first update, the height after which the subscription resumed, or null if it did not resume. A difference to `beaconHeight` of more than 1 means that the subscriber skipped heights.',
-    }),
+    beaconHeight: t.field({ type: 'BeaconHeight', resolve: ({ head }) => head.beaconHeight }),
+    previousHeight: t.expose('previousHeight', { type: 'BeaconHeight', nullable: true }),
     missedHeights: t.int({
-      description:
-        'Number of heights that this subscriber skipped between `previousHeight` and `beaconHeight`. Heights are skipped if the subscriber is slow, if blocks arrive faster than the gateway reads them, or if a resumed subscription is too far behind. 0 if no height was skipped, and in the first update of a subscription that did not resume.',
       resolve: ({ head, previousHeight }) =>
         previousHeight === undefined ? 0 : Math.max(0, head.beaconHeight - previousHeight - 1),
     }),
-    blockTime: t.dateTime('Time at which the block was produced.', ({ head }) => head.time),
-    observedAt: t.dateTime('Time at which the gateway finished reading this height.', ({ head }) => head.observedAt),
-    poolPairs: t.expose('poolPairs', {
-      type: [PoolPairRef],
-      complexity: objects(1),
-      description: 'The selected pools, each once, ascending by their ids.',
-    }),
+    blockTime: t.field({ type: 'DateTime', resolve: ({ head }) => head.time }),
+    observedAt: t.field({ type: 'DateTime', resolve: ({ head }) => head.observedAt }),
+    poolPairs: t.expose('poolPairs', { type: [PoolPairRef], complexity: objects(1) }),
   }),
 });
 
@@ -111,17 +110,18 @@ builder.subscriptionField('prices', (t) =>
 
 const PriceCrossingRef = builder.objectRef<PriceCrossing>('PriceCrossing').implement({
   description: 'The price of a pool crossed a bound.',
+  fieldDescriptions: {
+    bound: 'The bound, as the subscription set it.',
+    price: '`PoolPair.price` at this height.',
+    previousPrice:
+      '`PoolPair.price` of the same pool at the previous height. If this subscriber skipped heights, at the last height that was compared for it.',
+    isAbove: 'True if the price rose above the bound `above`, false if it fell below the bound `below`.',
+    poolPair: 'The pool at this height.',
+  },
   fields: (t) => ({
-    ...exposeAll(t, 'Float', {
-      bound: 'The bound, as the subscription set it.',
-      price: '`PoolPair.price` at this height.',
-      previousPrice:
-        '`PoolPair.price` of the same pool at the previous height. If this subscriber skipped heights, at the last height that was compared for it.',
-    }),
-    isAbove: t.exposeBoolean('isAbove', {
-      description: 'True if the price rose above the bound `above`, false if it fell below the bound `below`.',
-    }),
-    poolPair: t.expose('poolPair', { type: PoolPairRef, description: 'The pool at this height.' }),
+    ...t.exposeAll('Float', 'bound', 'price', 'previousPrice'),
+    isAbove: t.exposeBoolean('isAbove'),
+    poolPair: t.expose('poolPair', { type: PoolPairRef }),
   }),
 });
 

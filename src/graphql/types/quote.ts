@@ -9,74 +9,76 @@ import {
   readQuoteArguments,
   readSlippagePercent,
 } from '../../loaders/quote.ts';
-import { builder, exposeAll, PoolPairRef } from '../builder.ts';
+import { builder, PoolPairRef } from '../builder.ts';
 import { complexityOfQuote } from '../complexity.ts';
 import { atArg } from './exchange.ts';
-import { tokenField } from './token.ts';
 
 const QuoteFeeRef = builder.objectRef<TradeFee>('QuoteFee').implement({
   description:
     'The least fee that the exchange accepts for a trade, on top of `sellAmount`. It is paid in the token that is sold or in the native coin, PRV. The trades of a block are executed by fee: whoever pays more for the amount comes first.',
+  fieldDescriptions: {
+    rateBps: "Sum of the fee rates of the route's pools, in hundredths of a percent of `sellAmount`.",
+    inSellToken:
+      'The fee if it is paid in the token that is sold, in smallest units, rounded up. For a trade that sells the native coin, the discount for the native coin is taken off. Along several pools, the exchange also swaps the parts of the later pools: a part that buys nothing refunds the trade.',
+    inNativeToken:
+      'The fee if it is paid in the native coin, in its smallest unit, rounded up: with the discount of the exchange, at the price of the most liquid pool of the two tokens that holds enough of the coin. Null if there is no such pool. The exchange then accepts no fee in the native coin.',
+  },
   fields: (t) => ({
-    rateBps: t.exposeInt('rateBps', {
-      description: "Sum of the fee rates of the route's pools, in hundredths of a percent of `sellAmount`.",
-    }),
-    inSellToken: t.expose('inSellToken', {
-      type: 'BigInt',
-      description:
-        'The fee if it is paid in the token that is sold, in smallest units, rounded up. For a trade that sells the native coin, the discount for the native coin is taken off. Along several pools, the exchange also swaps the parts of the later pools: a part that buys nothing refunds the trade.',
-    }),
-    inNativeToken: t.expose('inNativeToken', {
-      type: 'BigInt',
-      nullable: true,
-      description:
-        'The fee if it is paid in the native coin, in its smallest unit, rounded up: with the discount of the exchange, at the price of the most liquid pool of the two tokens that holds enough of the coin. Null if there is no such pool. The exchange then accepts no fee in the native coin.',
-    }),
+    rateBps: t.exposeInt('rateBps'),
+    inSellToken: t.expose('inSellToken', { type: 'BigInt' }),
+    inNativeToken: t.expose('inNativeToken', { type: 'BigInt', nullable: true }),
   }),
 });
 
 const QuoteStepRef = builder.objectRef<QuoteStep>('QuoteStep').implement({
   description: 'One pool of a route, with the amount that the trader sends to it and the amount that it gives.',
+  fieldDescriptions: {
+    poolPair: 'The pool, at the height of the quote and before the trade.',
+    sellToken: 'The token that is sent to the pool.',
+    buyToken: 'The token that the pool gives.',
+    sellAmount: 'Amount that is sent to the pool: `buyAmount` of the step before.',
+    buyAmount:
+      'Amount that the pool gives for `sellAmount`, in V3 through its curve and its orders together. In a quote of V1 for `buyAmount`, the amount that the next step needs: the pool can give a little more, because whole units are rounded.',
+    priceImpactPercent:
+      'Price impact in this pool alone, in percent. Below 0 if its orders give more than its spot price.',
+  },
   fields: (t) => ({
-    poolPair: t.field({
-      type: PoolPairRef,
-      description: 'The pool, at the height of the quote and before the trade.',
-      resolve: ({ pool }) => pool,
-    }),
-    sellToken: t.field(tokenField('The token that is sent to the pool.', ({ sellTokenId }) => sellTokenId)),
-    buyToken: t.field(tokenField('The token that the pool gives.', ({ buyTokenId }) => buyTokenId)),
-    ...exposeAll(t, 'BigInt', {
-      sellAmount: 'Amount that is sent to the pool: `buyAmount` of the step before.',
-      buyAmount:
-        'Amount that the pool gives for `sellAmount`, in V3 through its curve and its orders together. In a quote of V1 for `buyAmount`, the amount that the next step needs: the pool can give a little more, because whole units are rounded.',
-    }),
-    priceImpactPercent: t.float({
-      description: 'Price impact in this pool alone, in percent. Below 0 if its orders give more than its spot price.',
-      resolve: (step) => priceImpactPercent([step]),
-    }),
+    poolPair: t.field({ type: PoolPairRef, resolve: ({ pool }) => pool }),
+    sellToken: t.token(({ sellTokenId }) => sellTokenId),
+    buyToken: t.token(({ buyTokenId }) => buyTokenId),
+    ...t.exposeAll('BigInt', 'sellAmount', 'buyAmount'),
+    priceImpactPercent: t.float({ resolve: (step) => priceImpactPercent([step]) }),
   }),
 });
 
 const QuoteRef = builder.objectRef<Quote>('Quote').implement({
   description:
     "A way to change one token for another at one beacon height: the best one, or the one along a given route. A quote is an estimate: the reserves can change until the trade. The exchange's trading fee is not part of the amounts: the trader pays it in addition. In V1 the trader bids it, in V3 `fee` is the least one.",
+  fieldDescriptions: {
+    beaconHeight: 'Beacon height of the reserves from which the quote was computed.',
+    sellToken: 'The token that the trader sends.',
+    buyToken: 'The token that the trader receives.',
+    sellAmount:
+      'Amount that the trader sends. With the argument `buyAmount`, the smallest amount for which the trader receives at least `buyAmount`.',
+    buyAmount:
+      'Amount that the trader receives. With the argument `buyAmount`, that amount in V1. In V3 it is what the trade really gives, which can be more: the least amount that the exchange accepts can buy more.',
+    minimumReceived:
+      '`buyAmount` minus `slippagePercent`, in exact arithmetic and rounded down: the least that the trader accepts if other trades come first. A percentage below 0 or above 100 is BAD_USER_INPUT.',
+    price:
+      'Price of this trade: whole sell tokens for one whole buy token, rounded to 18 significant digits, without zeros at the end. Null if the decimals of one of the tokens are unknown.',
+    priceImpactPercent:
+      'How much less the trader receives than at the spot prices along the route, in percent, including the rounding of whole units: `100 * (1 - buyAmount / (sellAmount * product of the spot prices))`. It is 0 for an infinitely small trade, and near 100 for a trade that nearly empties a pool. In V3 it can be below 0: orders can be better than the curve, from which the spot price is.',
+    route:
+      'The pools in the order of the trade, at least one. No token is repeated, except on a route of the argument `route`.',
+    fee: 'The least fee that the exchange accepts, on top of `sellAmount`. Null in V1.',
+  },
   fields: (t) => ({
-    beaconHeight: t.expose('beaconHeight', {
-      type: 'BeaconHeight',
-      description: 'Beacon height of the reserves from which the quote was computed.',
-    }),
-    sellToken: t.field(tokenField('The token that the trader sends.', ({ sellTokenId }) => sellTokenId)),
-    buyToken: t.field(tokenField('The token that the trader receives.', ({ buyTokenId }) => buyTokenId)),
-    ...exposeAll(t, 'BigInt', {
-      sellAmount:
-        'Amount that the trader sends. With the argument `buyAmount`, the smallest amount for which the trader receives at least `buyAmount`.',
-      buyAmount:
-        'Amount that the trader receives. With the argument `buyAmount`, that amount in V1. In V3 it is what the trade really gives, which can be more: the least amount that the exchange accepts can buy more.',
-    }),
+    beaconHeight: t.expose('beaconHeight', { type: 'BeaconHeight' }),
+    sellToken: t.token(({ sellTokenId }) => sellTokenId),
+    buyToken: t.token(({ buyTokenId }) => buyTokenId),
+    ...t.exposeAll('BigInt', 'sellAmount', 'buyAmount'),
     minimumReceived: t.field({
       type: 'BigInt',
-      description:
-        '`buyAmount` minus `slippagePercent`, in exact arithmetic and rounded down: the least that the trader accepts if other trades come first. A percentage below 0 or above 100 is BAD_USER_INPUT.',
       args: {
         slippagePercent: t.arg.float({
           defaultValue: DEFAULT_SLIPPAGE_PERCENT,
@@ -90,31 +92,15 @@ const QuoteRef = builder.objectRef<Quote>('Quote').implement({
     price: t.field({
       type: 'Decimal',
       nullable: true,
-      description:
-        'Price of this trade: whole sell tokens for one whole buy token, rounded to 18 significant digits, without zeros at the end. Null if the decimals of one of the tokens are unknown.',
       resolve: (quote, _args, { loaders }) => {
         const { tokens } = loaders;
         const [sold, bought] = [tokens.decimalsOf(quote.sellTokenId), tokens.decimalsOf(quote.buyTokenId)];
         return sold === undefined || bought === undefined ? undefined : quotedPrice(quote, sold, bought);
       },
     }),
-    priceImpactPercent: t.float({
-      description:
-        'How much less the trader receives than at the spot prices along the route, in percent, including the rounding of whole units: `100 * (1 - buyAmount / (sellAmount * product of the spot prices))`. It is 0 for an infinitely small trade, and near 100 for a trade that nearly empties a pool. In V3 it can be below 0: orders can be better than the curve, from which the spot price is.',
-      resolve: ({ route }) => priceImpactPercent(route),
-    }),
-    route: t.field({
-      type: [QuoteStepRef],
-      description:
-        'The pools in the order of the trade, at least one. No token is repeated, except on a route of the argument `route`.',
-      resolve: ({ route }) => route,
-    }),
-    fee: t.field({
-      type: QuoteFeeRef,
-      nullable: true,
-      description: 'The least fee that the exchange accepts, on top of `sellAmount`. Null in V1.',
-      resolve: ({ fee }) => fee,
-    }),
+    priceImpactPercent: t.float({ resolve: ({ route }) => priceImpactPercent(route) }),
+    route: t.field({ type: [QuoteStepRef], resolve: ({ route }) => route }),
+    fee: t.field({ type: QuoteFeeRef, nullable: true, resolve: ({ fee }) => fee }),
   }),
 });
 

@@ -18,30 +18,22 @@ const UpstreamEnum = builder.enumType('Upstream', {
 
 const UpstreamStatusRef = builder.objectRef<UpstreamHealth>('UpstreamStatus').implement({
   description: 'Status of one upstream, from the requests that the gateway sent to it.',
+  fieldDescriptions: {
+    upstream: 'The upstream.',
+    configured:
+      'True if the gateway has an address for the upstream. Otherwise its fields are UPSTREAM_NOT_CONFIGURED.',
+    healthy: 'True if the upstream is configured and the last request to it succeeded.',
+    lastSuccessAt: 'Time of the last successful request. Null if no request has succeeded yet.',
+    lastErrorAt: 'Time of the last failed request. Null if no request has failed yet.',
+    lastErrorCode: 'Error code of the last failed request. Null if no request has failed yet.',
+  },
   fields: (t) => ({
-    upstream: t.expose('upstream', { type: UpstreamEnum, description: 'The upstream.' }),
-    configured: t.boolean({
-      description:
-        'True if the gateway has an address for the upstream. Otherwise its fields are UPSTREAM_NOT_CONFIGURED.',
-      resolve: ({ upstream }, _args, { service }) => service.configured[upstream],
-    }),
-    healthy: t.exposeBoolean('healthy', {
-      description: 'True if the upstream is configured and the last request to it succeeded.',
-    }),
-    lastSuccessAt: t.expose('lastSuccessAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time of the last successful request. Null if no request has succeeded yet.',
-    }),
-    lastErrorAt: t.expose('lastErrorAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time of the last failed request. Null if no request has failed yet.',
-    }),
-    lastErrorCode: t.exposeString('lastErrorCode', {
-      nullable: true,
-      description: 'Error code of the last failed request. Null if no request has failed yet.',
-    }),
+    upstream: t.expose('upstream', { type: UpstreamEnum }),
+    configured: t.boolean({ resolve: ({ upstream }, _args, { service }) => service.configured[upstream] }),
+    healthy: t.exposeBoolean('healthy'),
+    lastSuccessAt: t.expose('lastSuccessAt', { type: 'DateTime', nullable: true }),
+    lastErrorAt: t.expose('lastErrorAt', { type: 'DateTime', nullable: true }),
+    lastErrorCode: t.exposeString('lastErrorCode', { nullable: true }),
   }),
 });
 
@@ -64,51 +56,44 @@ const HISTORY_STATUS = {
 
 const MarketDataReadingRef = builder.objectRef<Freshness>('MarketDataReading').implement({
   description: 'Age of the pairs and tickers that the gateway serves.',
+  fieldDescriptions: {
+    observedAt:
+      'Time at which the gateway read pairs and tickers from the host. If the two times differ, the earlier one.',
+    ageMs: 'Milliseconds since `observedAt`.',
+    stale:
+      'True if pairs or tickers cannot be read, or if the older list has not been read for three times MARKET_POLL_MS plus UPSTREAM_TIMEOUT_MS.',
+  },
   fields: (t) => ({
-    observedAt: t.expose('observedAt', {
-      type: 'DateTime',
-      description:
-        'Time at which the gateway read pairs and tickers from the host. If the two times differ, the earlier one.',
-    }),
-    ageMs: t.float({
-      description: 'Milliseconds since `observedAt`.',
-      resolve: ({ observedAt }, _args, { service }) => service.now() - observedAt,
-    }),
-    stale: t.exposeBoolean('stale', {
-      description:
-        'True if pairs or tickers cannot be read, or if the older list has not been read for three times MARKET_POLL_MS plus UPSTREAM_TIMEOUT_MS.',
-    }),
+    observedAt: t.expose('observedAt', { type: 'DateTime' }),
+    ageMs: t.float({ resolve: ({ observedAt }, _args, { service }) => service.now() - observedAt }),
+    stale: t.exposeBoolean('stale'),
   }),
 });
 
 const FleetRef = builder.objectRef<FleetStatus>('Fleet').implement({
   description: 'How this gateway takes part in its fleet: several gateways that read the upstreams together.',
+  fieldDescriptions: {
+    replicas: 'Number of gateways in the fleet, with this one. 1 while this gateway is not connected.',
+    connected:
+      'True while this gateway reads together with the others. False while it cannot use Redis: then it reads the upstreams itself.',
+  },
   fields: (t) => ({
-    replicas: t.exposeInt('replicas', {
-      description: 'Number of gateways in the fleet, with this one. 1 while this gateway is not connected.',
-    }),
-    connected: t.exposeBoolean('isConnected', {
-      description:
-        'True while this gateway reads together with the others. False while it cannot use Redis: then it reads the upstreams itself.',
-    }),
+    replicas: t.exposeInt('replicas'),
+    connected: t.exposeBoolean('isConnected'),
   }),
 });
 
 const LimitsRef = builder.objectRef<Limits & AddressLimits>('Limits').implement({
   description:
     'Limits for each client. Unless a limit names another code, an operation that exceeds it fails with QUERY_TOO_COMPLEX and is not executed.',
+  fieldDescriptions: {
+    rateLimitPerSecond: toDescription(ADDRESS_LIMITS.rateLimitPerSecond),
+    rateLimitBurst: toDescription(ADDRESS_LIMITS.rateLimitBurst),
+  },
   fields: (t) => ({
     ...mapLimits((name) => t.exposeInt(name, { description: toDescription(LIMITS[name]) })),
-    rateLimitPerSecond: t.int({
-      nullable: true,
-      description: toDescription(ADDRESS_LIMITS.rateLimitPerSecond),
-      resolve: ({ rate }) => rate?.pointsPerSecond,
-    }),
-    rateLimitBurst: t.int({
-      nullable: true,
-      description: toDescription(ADDRESS_LIMITS.rateLimitBurst),
-      resolve: ({ rate }) => rate?.burst,
-    }),
+    rateLimitPerSecond: t.int({ nullable: true, resolve: ({ rate }) => rate?.pointsPerSecond }),
+    rateLimitBurst: t.int({ nullable: true, resolve: ({ rate }) => rate?.burst }),
     maxConnectionsPerAddress: t.exposeInt('maxConnectionsPerAddress', {
       nullable: true,
       description: toDescription(ADDRESS_LIMITS.maxConnectionsPerAddress),
@@ -122,52 +107,49 @@ function toDescription({ meaning, details }: LimitMeaning): string {
 
 const ServiceRef = builder.objectRef<Service>('Service').implement({
   description: 'Version, health and limits of this gateway.',
+  fieldDescriptions: {
+    version: 'Version of the gateway.',
+    time: "Current time by the gateway's clock. A client can compute the age of other times from it, because the clock of the client may differ.",
+    sandbox: 'True if the gateway runs against its built-in sandbox. All data is simulated then.',
+    head: 'The beacon height of this response. Null until the gateway has read the node for the first time.',
+    marketData: 'Age of the market data. Null until the gateway has read pairs and tickers for the first time.',
+    upstreams: 'Status of each upstream: the node first, then the market-data host.',
+    exchangeVersion:
+      'The version of the exchange whose pools trade now: V3 once the node has a state of it, else V1. Fields without an argument `version` are about this one. Null until the gateway has read the node for the first time.',
+    historyStatus: 'Whether the recorded history can be read. `Query.history` says what it covers.',
+    fleet: 'How this gateway takes part in its fleet. Null if REDIS_URL is not set.',
+    limits: 'All limits that this gateway enforces.',
+  },
   fields: (t) => ({
-    version: t.exposeString('version', { description: 'Version of the gateway.' }),
-    time: t.dateTime(
-      "Current time by the gateway's clock. A client can compute the age of other times from it, because the clock of the client may differ.",
-      (service) => service.now(),
-    ),
-    sandbox: t.exposeBoolean('isSandbox', {
-      description: 'True if the gateway runs against its built-in sandbox. All data is simulated then.',
-    }),
+    version: t.exposeString('version'),
+    time: t.field({ type: 'DateTime', resolve: (service) => service.now() }),
+    sandbox: t.exposeBoolean('isSandbox'),
     head: t.field({
       type: HeadRef,
       nullable: true,
-      description: 'The beacon height of this response. Null until the gateway has read the node for the first time.',
       resolve: (_service, _args, { loaders }) => loaders.head.described(),
     }),
     marketData: t.field({
       type: MarketDataReadingRef,
       nullable: true,
-      description: 'Age of the market data. Null until the gateway has read pairs and tickers for the first time.',
       resolve: ({ sources: { market } }) => market.freshness(),
     }),
     upstreams: t.field({
       type: [UpstreamStatusRef],
       complexity: objects(2),
-      description: 'Status of each upstream: the node first, then the market-data host.',
       resolve: (service) => service.upstreams(),
     }),
     exchangeVersion: t.field({
       type: ExchangeVersionEnum,
       nullable: true,
-      description:
-        'The version of the exchange whose pools trade now: V3 once the node has a state of it, else V1. Fields without an argument `version` are about this one. Null until the gateway has read the node for the first time.',
       resolve: (_service, _args, { loaders }) => loaders.exchange.version(),
     }),
     historyStatus: t.field({
       type: HistoryStatusEnum,
-      description: 'Whether the recorded history can be read. `Query.history` says what it covers.',
       resolve: ({ sources: { history } }) => HISTORY_STATUS[history.status().state],
     }),
-    fleet: t.field({
-      type: FleetRef,
-      nullable: true,
-      description: 'How this gateway takes part in its fleet. Null if REDIS_URL is not set.',
-      resolve: (service) => service.fleet?.(),
-    }),
-    limits: t.expose('limits', { type: LimitsRef, description: 'All limits that this gateway enforces.' }),
+    fleet: t.field({ type: FleetRef, nullable: true, resolve: (service) => service.fleet?.() }),
+    limits: t.expose('limits', { type: LimitsRef }),
   }),
 });
 

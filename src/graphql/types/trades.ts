@@ -8,67 +8,50 @@ import {
   type TradePage,
 } from '../../loaders/pool-trades.ts';
 import { createTradeStream, priceOfTrade, type TradesUpdate, tradedPriceOf, tradesOf } from '../../loaders/trades.ts';
-import { builder, exposeAll, NODE_ID, NodeRef, PoolPairRef, TickerRef } from '../builder.ts';
+import { builder, NODE_ID, NodeRef, PoolPairRef, TickerRef } from '../builder.ts';
 import { objects, recordedObjects, recordedValues } from '../complexity.ts';
-import { WITHOUT_ESCAPES } from '../scalars.ts';
 import { windowArgs } from './price-change.ts';
-import { tokenField } from './token.ts';
 
 const TradeRef = builder.objectRef<TradeOfBlock>('Trade').implement({
   interfaces: [NodeRef],
   description:
     'A trade through one pool, as its block records it. A trade along a route of several pools is one entry in each of them. The amounts are those of the curve of the pool and of its orders together. They do not contain the fee, with one exception: if the fee is paid in the sold token on a route of several pools, the exchange swaps a part of the fee along that route.',
+  fieldDescriptions: {
+    transactionId: 'Hash of the transaction that requested the trade.',
+    beaconHeight: 'Beacon height of the block that records the trade.',
+    time: 'Time at which that block was produced.',
+    poolPair:
+      'The pool. In `PoolPair.trades`, it is the pool that the list is of. In `node`, it is the pool at the height of this response, and in the subscription `trades`, the pool after the block.',
+    sellToken: 'The token that came into the pool.',
+    buyToken: 'The token that went out of the pool.',
+    sellAmount: 'What came into the pool and its orders, in the smallest unit of `sellToken`.',
+    buyAmount: 'What went out of the pool and its orders, in the smallest unit of `buyToken`.',
+    buyAmountFromOrders: 'The part of `buyAmount` that came from orders.',
+    price:
+      'Whole token 1 of the pool for one whole token 2: the average over the trade. Null if the decimals of a token are unknown.',
+    step: 'Place of this pool in the route of the trade, from 0.',
+    steps: 'Number of pools in the route of the trade.',
+  },
   fields: (t) => ({
     id: t.id({
       description: NODE_ID,
       resolve: ({ trade }) => `Trade:${trade.beaconHeight}:${trade.transactionId}:${trade.step}`,
     }),
-    transactionId: t.string({
-      description: 'Hash of the transaction that requested the trade.',
-      extensions: WITHOUT_ESCAPES,
-      resolve: ({ trade }) => trade.transactionId,
+    transactionId: t.string({ resolve: ({ trade }) => trade.transactionId }),
+    beaconHeight: t.field({ type: 'BeaconHeight', resolve: ({ trade }) => trade.beaconHeight }),
+    time: t.field({ type: 'DateTime', resolve: ({ trade }) => trade.time }),
+    poolPair: t.expose('pool', { type: PoolPairRef }),
+    sellToken: t.token(({ trade, pool }: TradeOfBlock) => (trade.sells === 1 ? pool.token1Id : pool.token2Id)),
+    buyToken: t.token(({ trade, pool }: TradeOfBlock) => (trade.sells === 1 ? pool.token2Id : pool.token1Id)),
+    sellAmount: t.field({ type: 'BigInt', resolve: ({ trade }) => trade.sellAmount }),
+    buyAmount: t.field({ type: 'BigInt', resolve: ({ trade }) => trade.buyAmount }),
+    buyAmountFromOrders: t.field({ type: 'BigInt', resolve: ({ trade }) => trade.buyAmountFromOrders }),
+    price: t.float({
+      nullable: true,
+      resolve: (found, _args, { loaders }) => priceOfTrade(found, found.pool.token2Id, loaders.tokens.list),
     }),
-    beaconHeight: t.beaconHeight(
-      'Beacon height of the block that records the trade.',
-      ({ trade }) => trade.beaconHeight,
-    ),
-    time: t.dateTime('Time at which that block was produced.', ({ trade }) => trade.time),
-    poolPair: t.expose('pool', {
-      type: PoolPairRef,
-      description:
-        'The pool. In `PoolPair.trades`, it is the pool that the list is of. In `node`, it is the pool at the height of this response, and in the subscription `trades`, the pool after the block.',
-    }),
-    sellToken: t.field(
-      tokenField('The token that came into the pool.', ({ trade, pool }: TradeOfBlock) =>
-        trade.sells === 1 ? pool.token1Id : pool.token2Id,
-      ),
-    ),
-    buyToken: t.field(
-      tokenField('The token that went out of the pool.', ({ trade, pool }: TradeOfBlock) =>
-        trade.sells === 1 ? pool.token2Id : pool.token1Id,
-      ),
-    ),
-    sellAmount: t.bigInt(
-      'What came into the pool and its orders, in the smallest unit of `sellToken`.',
-      ({ trade }) => trade.sellAmount,
-    ),
-    buyAmount: t.bigInt(
-      'What went out of the pool and its orders, in the smallest unit of `buyToken`.',
-      ({ trade }) => trade.buyAmount,
-    ),
-    buyAmountFromOrders: t.bigInt(
-      'The part of `buyAmount` that came from orders.',
-      ({ trade }) => trade.buyAmountFromOrders,
-    ),
-    price: t.nullableFloat(
-      'Whole token 1 of the pool for one whole token 2: the average over the trade. Null if the decimals of a token are unknown.',
-      (found, _args, { loaders }) => priceOfTrade(found, found.pool.token2Id, loaders.tokens.list),
-    ),
-    step: t.int({
-      description: 'Place of this pool in the route of the trade, from 0.',
-      resolve: ({ trade }) => trade.step,
-    }),
-    steps: t.int({ description: 'Number of pools in the route of the trade.', resolve: ({ trade }) => trade.steps }),
+    step: t.int({ resolve: ({ trade }) => trade.step }),
+    steps: t.int({ resolve: ({ trade }) => trade.steps }),
   }),
 });
 
@@ -93,21 +76,20 @@ const TradeConnectionRef = builder.connectionObject(
 const PoolVolumeRef = builder.objectRef<PoolVolume>('PoolVolume').implement({
   description:
     'What a pool traded in a window: the sum of its trades, each with what came in and what went out, of the pool and its orders together.',
+  fieldDescriptions: {
+    token1: 'Traded amount of token 1, in both directions, in its smallest unit. It can exceed 2^64 - 1.',
+    token2: 'The same as `token1`, of token 2.',
+    trades: 'Number of trades.',
+    since:
+      'The time from which trades count: the start of the window, or the time of the first block whose trades are known if none are known at the start.',
+    isComplete:
+      'True if the trades of every block of the window are known. False if the recorded trades begin in the window, have a gap in it, or cannot be read in one of its blocks.',
+  },
   fields: (t) => ({
-    ...exposeAll(t, 'BigInt', {
-      token1: 'Traded amount of token 1, in both directions, in its smallest unit. It can exceed 2^64 - 1.',
-      token2: 'The same as `token1`, of token 2.',
-    }),
-    trades: t.exposeInt('trades', { description: 'Number of trades.' }),
-    since: t.expose('since', {
-      type: 'DateTime',
-      description:
-        'The time from which trades count: the start of the window, or the time of the first block whose trades are known if none are known at the start.',
-    }),
-    isComplete: t.exposeBoolean('isComplete', {
-      description:
-        'True if the trades of every block of the window are known. False if the recorded trades begin in the window, have a gap in it, or cannot be read in one of its blocks.',
-    }),
+    ...t.exposeAll('BigInt', 'token1', 'token2'),
+    trades: t.exposeInt('trades'),
+    since: t.expose('since', { type: 'DateTime' }),
+    isComplete: t.exposeBoolean('isComplete'),
   }),
 });
 
@@ -163,21 +145,19 @@ function toConnection({ trades, hasNextPage, hasPreviousPage }: TradePage) {
 
 const TradesUpdateRef = builder.objectRef<TradesUpdate>('TradesUpdate').implement({
   description: 'The trades of one block.',
+  fieldDescriptions: {
+    beaconHeight: 'Beacon height of the block.',
+    previousHeight:
+      'Height of the previous update of this subscription. For the first update, the height after which the subscription resumed, or null if it did not resume. A difference to `beaconHeight` of more than 1 means that the subscriber skipped heights. If it equals `beaconHeight`, the block of that height was replaced: the trades of the update before do not count.',
+    time: 'Time at which the block was produced.',
+    trades:
+      'The trades in the order of the block. Empty if there were none, and in V1. An error if the node does not send the block: then the update has null data.',
+  },
   fields: (t) => ({
-    beaconHeight: t.beaconHeight('Beacon height of the block.', ({ head }) => head.beaconHeight),
-    previousHeight: t.expose('previousHeight', {
-      type: 'BeaconHeight',
-      nullable: true,
-      description:
-        'Height of the previous update of this subscription. For the first update, the height after which the subscription resumed, or null if it did not resume. A difference to `beaconHeight` of more than 1 means that the subscriber skipped heights. If it equals `beaconHeight`, the block of that height was replaced: the trades of the update before do not count.',
-    }),
-    time: t.dateTime('Time at which the block was produced.', ({ head }) => head.time),
-    trades: t.field({
-      type: [TradeRef],
-      description:
-        'The trades in the order of the block. Empty if there were none, and in V1. An error if the node does not send the block: then the update has null data.',
-      resolve: (update, _args, { loaders }) => tradesOf(update, loaders.sources),
-    }),
+    beaconHeight: t.field({ type: 'BeaconHeight', resolve: ({ head }) => head.beaconHeight }),
+    previousHeight: t.expose('previousHeight', { type: 'BeaconHeight', nullable: true }),
+    time: t.field({ type: 'DateTime', resolve: ({ head }) => head.time }),
+    trades: t.field({ type: [TradeRef], resolve: (update, _args, { loaders }) => tradesOf(update, loaders.sources) }),
   }),
 });
 

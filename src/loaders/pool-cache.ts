@@ -22,7 +22,6 @@ const MAX_OTHER_STATES = 2;
 
 /** Creates an empty cache. @param tokenList the token list if it can change: the JSON of pools contains prices */
 export function createPoolCache(tokenList?: () => object) {
-  let knownTokens = tokenList?.();
   /** Most requests are about it. */
   let newest: StatePools | undefined;
   /** The one that was used last comes first. */
@@ -39,7 +38,7 @@ export function createPoolCache(tokenList?: () => object) {
   function get(state: ExchangeState, isPinned: boolean): StatePools {
     if (newest?.exchange === state && !isPinned) return newest;
     const found = others.find((each) => each.exchange === state && each.isPinned === isPinned);
-    const used = found ?? createStatePools(state, isPinned, graphOf);
+    const used = found ?? createStatePools(state, isPinned, { graphOf, tokenList });
     // Some clients read the version that does not trade.
     const isTrading = state.v3 !== undefined || newest?.exchange.v3 === undefined;
     const isNewest = !isPinned && isTrading && state.beaconHeight >= (newest?.exchange.beaconHeight ?? 0);
@@ -55,13 +54,6 @@ export function createPoolCache(tokenList?: () => object) {
     return isOfVersion && exchange.beaconHeight === pool.beaconHeight && isPinned === (pool.isPinned ?? false);
   }
 
-  function dropJsonOfOldTokens(tokens: object): void {
-    if (tokens === knownTokens) return;
-    knownTokens = tokens;
-    newest?.json.clear();
-    for (const { json } of others) json.clear();
-  }
-
   return {
     of: (state: ExchangeState) => get(state, false),
     /** The same with each pool at its height for ever. */
@@ -69,9 +61,8 @@ export function createPoolCache(tokenList?: () => object) {
     graphOf,
     /** The JSON of the pools of this pool's state; `undefined` if the state was dropped. */
     jsonOf(pool: PoolPair): PoolJsonCache | undefined {
-      if (tokenList !== undefined) dropJsonOfOldTokens(tokenList());
       const cached = newest !== undefined && isOf(newest, pool) ? newest : others.find((each) => isOf(each, pool));
-      return cached?.json;
+      return cached?.json();
     },
   };
 }
@@ -79,14 +70,17 @@ export function createPoolCache(tokenList?: () => object) {
 /** Lists of one state: 4 bytes for each pool in them. */
 const MAX_LISTS = 8;
 
-function createStatePools(
-  exchange: ExchangeState,
-  isPinned: boolean,
-  graphOf: (directory: PoolDirectory) => PoolGraph,
-) {
+type PoolCacheOptions = {
+  readonly graphOf: (directory: PoolDirectory) => PoolGraph;
+  readonly tokenList: (() => object) | undefined;
+};
+
+function createStatePools(exchange: ExchangeState, isPinned: boolean, { graphOf, tokenList }: PoolCacheOptions) {
   const pools = Array<PoolPair | undefined>(poolCount(exchange));
   const lists = new LRUCache<string, PoolPairList>({ max: MAX_LISTS });
   let swaps: ExchangeSwaps | undefined;
+  let tokens = tokenList?.();
+  let json = createPoolJsonCache();
 
   function at(place: number): PoolPair {
     const known = pools[place];
@@ -116,7 +110,12 @@ function createStatePools(
       swaps ??= new ExchangeSwaps(exchange);
       return swaps;
     },
-    json: createPoolJsonCache(),
+    /** The JSON of the pools, with the current token list. */
+    json(): PoolJsonCache {
+      if (tokens !== tokenList?.()) json = createPoolJsonCache();
+      tokens = tokenList?.();
+      return json;
+    },
   };
 }
 
@@ -145,7 +144,7 @@ type PoolJsonCache = ReturnType<typeof createPoolJsonCache>;
 /** The characters of ten thousand pools with all their fields. */
 const MAX_CHARACTERS = 6_000_000;
 
-/** Creates a cache of at most that many characters. When it is full, it is emptied: what is used often is soon cached again. */
+/** Creates a cache of at most that many written characters. When it is full, it is emptied: what is used often is soon cached again. */
 export function createPoolJsonCache(maxCharacters = MAX_CHARACTERS) {
   const texts = new Map<object, Map<PoolPair, PoolJson>>();
   let characters = 0;
@@ -153,22 +152,13 @@ export function createPoolJsonCache(maxCharacters = MAX_CHARACTERS) {
   return {
     get: (plan: object, pool: PoolPair) => texts.get(plan)?.get(pool),
     set(plan: object, pool: PoolPair, json: PoolJson) {
-      const { length } = json.text;
-      const replaced = texts.get(plan)?.get(pool)?.text.length ?? 0;
-      if (characters + length - replaced > maxCharacters) {
+      characters += json.text.length;
+      if (characters > maxCharacters) {
         texts.clear();
-        characters = 0;
-      } else {
-        characters -= replaced;
+        characters = json.text.length;
       }
-      if (length > maxCharacters) return;
       const ofPlan = texts.get(plan) ?? new Map<PoolPair, PoolJson>();
       texts.set(plan, ofPlan.set(pool, json));
-      characters += length;
-    },
-    clear() {
-      texts.clear();
-      characters = 0;
     },
     /**
      * Plans of which a pool cannot be cached, or had something to wait for, and the number of reads of the history that had ended then.

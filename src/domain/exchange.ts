@@ -81,21 +81,15 @@ export type PoolDirectory = {
  */
 export function toPoolDirectory(ids: readonly string[], similar?: PoolDirectory): PoolDirectory {
   if (similar !== undefined && hasPools(similar, ids)) return similar;
-  const tokens = new Map(similar?.placesOfToken.keys().map((tokenId) => [tokenId, tokenId]));
-  const sameString = (text: string) => {
-    const known = tokens.get(text);
-    if (known === undefined) tokens.set(text, text);
-    return known ?? text;
-  };
-
   const ownIds: string[] = [];
   const token1Ids: TokenId[] = [];
   const token2Ids: TokenId[] = [];
   for (const id of ids) {
     const [token1Id = '', token2Id = ''] = id.split('-');
-    ownIds.push(similar?.ids[placeOfId(similar, id) ?? -1] ?? id);
-    token1Ids.push(sameString(token1Id));
-    token2Ids.push(sameString(token2Id));
+    const place = (similar && placeOfId(similar, id)) ?? -1;
+    ownIds.push(similar?.ids[place] ?? id);
+    token1Ids.push(similar?.token1Ids[place] ?? token1Id);
+    token2Ids.push(similar?.token2Ids[place] ?? token2Id);
   }
   return { ids: ownIds, token1Ids, token2Ids, placesOfToken: indexByToken(token1Ids, token2Ids) };
 }

@@ -13,14 +13,8 @@ export const MAX_HOPS = 4;
  * Of equally good routes it is the shortest. Of several such routes, it is the one whose last step uses the pool with the
  * smallest id, and before this step it is the best route of its length to the token between, by the same rules.
  *
- * It is a dynamic program over the number of pools: a pool never gives less for more, so the best amount of a token after `n`
- * pools follows from the best amounts after `n - 1` pools. That alone would allow walks on which a token comes twice. No step
- * of this search enters the start or leaves the end. Then a walk of at most {@link MAX_HOPS} pools can only repeat a token by
- * going through one pool and back at once, because no two pools connect the same tokens. That always loses: a pool gives back
- * less than it was sent. So a shorter walk is at least as good, and it is preferred.
- *
- * First, all amounts are estimated in floating point, as bounds. Of the steps to a token, the one with the best bound is computed
- * exactly, and then only those whose bounds allow them to be better: usually none.
+ * It is a dynamic program over the number of pools, first in floating point with bounds, then exact where the bounds leave a choice:
+ * see docs/decisions/quotes.md. No step enters the start or leaves the end.
  *
  * @returns `undefined` if there is no route, or none that gives anything
  */

@@ -26,11 +26,9 @@ const MAX_BACKWARD_STEPS = 200_000;
  * trade, the one that gives the most, or needs the least. Of equally good ones it is the shortest. Of several such ones it is the one
  * whose pools come first by their ids, from the pool of the known amount on: the first one when selling, the last one when buying.
  *
- * The dynamic program of V1 is not enough: the best amount of a token can be one that the next pool refuses, and two pools of the same
- * tokens can give back more than they were sent. So this is a depth-first search over paths, with exact amounts. It goes no further
- * where even the best continuation could not reach the best route that is known. The bound of all continuations is computed backwards
- * from the end, in floating point and never too strict. It ignores refusals and repeated tokens, which can only make it looser. The
- * search starts with a route from a dynamic program, which is nearly always the best one.
+ * It is a depth-first search over paths, with exact amounts. It goes no further where even the best continuation could not reach the best
+ * route that is known, by bounds in floating point: see docs/decisions/quotes.md. It starts with a route from a dynamic program, which is
+ * nearly always the best one.
  *
  * The result is exact unless the search ends after {@link MAX_TRADES} trades or {@link MAX_STEPS} steps.
  *

@@ -33,9 +33,6 @@ export class SwapBound {
   /** What the pool and its orders have. */
   readonly #available: number;
   readonly #orders: readonly OrderBound[];
-  /** What a trade has sold, and what it has bought, when it gets to each order. */
-  readonly #soldBefore: number[] = [];
-  readonly #boughtBefore: number[] = [];
 
   constructor({ virtualIn, virtualOut, realOut, orders }: SwapSide) {
     this.#virtualIn = Number(virtualIn);
@@ -49,8 +46,6 @@ export class SwapBound {
       const boughtOnCurve = this.#boughtOnCurve(onCurve);
       const paidAfter = paid + balance / rate;
       const gotAfter = got + balance;
-      this.#soldBefore.push(paid + onCurve);
-      this.#boughtBefore.push(got + boughtOnCurve);
       bounds.push({ rate, onCurve, boughtOnCurve, paid, got, paidAfter, gotAfter });
       paid = paidAfter;
       got = gotAfter;
@@ -70,7 +65,7 @@ export class SwapBound {
   #most(sold: number): number {
     const shifted = sold + this.#orders.length;
     const certain = shifted * (1 + ERROR) + this.#virtualIn * ERROR_OF_DIFFERENCE;
-    const order = this.#orders[lastUpTo(this.#soldBefore, certain)];
+    const order = this.#lastOrder(({ paid, onCurve }) => paid + onCurve > certain);
     const bought =
       order === undefined
         ? optimisticBound('SELLING', sold, this.#virtualIn, this.#virtualOut)
@@ -87,7 +82,7 @@ export class SwapBound {
     if (bought > this.#available) return noBound('BUYING');
     const margin = this.#virtualOut * ERROR_OF_DIFFERENCE;
     const certain = bought * (1 + ERROR) + margin;
-    const order = this.#orders[lastUpTo(this.#boughtBefore, certain)];
+    const order = this.#lastOrder(({ got, boughtOnCurve }) => got + boughtOnCurve > certain);
     if (order === undefined) return optimisticBound('BUYING', bought, this.#virtualOut, this.#virtualIn);
     const exact = this.#soldFrom(order, bought * (1 - ERROR) - margin) * (1 - ERROR);
     const sold = Math.ceil(exact - this.#virtualIn * ERROR_OF_DIFFERENCE - this.#orders.length);
@@ -104,9 +99,10 @@ export class SwapBound {
   #boughtOnCurve(sold: number): number {
     return (sold * this.#virtualOut) / (this.#virtualIn + sold);
   }
-}
 
-/** The index of the last of ascending values that is not above a value; -1 if all are. */
-function lastUpTo(values: readonly number[], value: number): number {
-  return firstIndexWhere(values.length, (index) => (values[index] ?? 0) > value) - 1;
+  /** The last order that a trade gets to; `undefined` if none. @param isBeyond whether it does not get to an order, nor to later ones */
+  #lastOrder(isBeyond: (order: OrderBound) => boolean): OrderBound | undefined {
+    const orders = this.#orders;
+    return orders[firstIndexWhere(orders.length, (index) => isBeyond(orders[index] as OrderBound)) - 1];
+  }
 }

@@ -50,8 +50,7 @@ export function createDivergenceRankings(sources: RankingSources) {
   let skippedBefore = 0;
   /** What is followed for the subscribers. */
   let followed: readonly Subscription[] = [];
-  let isRanking = false;
-  let isOutdated = false;
+  let newest: RankingInputs | undefined;
 
   /** The ranking of these inputs. The same inputs, one after another, have the same ranking object. */
   function rank(inputs: RankingInputs): Promise<DivergenceRanking> {
@@ -62,28 +61,20 @@ export function createDivergenceRankings(sources: RankingSources) {
 
   /** The newest data; `undefined` if some of it is not read yet, or too old. */
   function newestInputs(): RankingInputs | undefined {
-    const newest = head.current();
+    const newestHead = head.current();
     const pairs = market.pairs.current()?.market;
     const tickers = market.tickers.current()?.market;
-    if (newest === undefined || pairs === undefined || tickers === undefined) return undefined;
-    return { head: newest, pairs, tickers, books: orderBooks.followedBooks().books };
+    if (newestHead === undefined || pairs === undefined || tickers === undefined) return undefined;
+    return { head: newestHead, pairs, tickers, books: orderBooks.followedBooks().books };
   }
 
   async function update(): Promise<void> {
-    isOutdated = true;
-    if (isRanking) return;
-    isRanking = true;
-    try {
-      while (isOutdated && followed.length > 0) {
-        isOutdated = false;
-        const broadcast = latest;
-        const inputs = newestInputs();
-        const ranking = inputs && (await rank(inputs).catch((error) => failedRanking(inputs.head, error)));
-        if (ranking !== undefined && ranking !== latest.current() && broadcast === latest) latest.publish(ranking);
-      }
-    } finally {
-      isRanking = false;
-    }
+    const inputs = newestInputs();
+    newest = inputs;
+    const ranking = inputs && (await rank(inputs).catch((error) => failedRanking(inputs.head, error)));
+    // Newer data is being ranked, or the last subscriber is gone.
+    if (newest !== inputs) return;
+    if (ranking !== undefined && ranking !== latest.current()) latest.publish(ranking);
   }
 
   function follow(): void {
@@ -96,6 +87,7 @@ export function createDivergenceRankings(sources: RankingSources) {
   function stop(): void {
     for (const subscription of followed) subscription.cancel();
     followed = [];
+    newest = undefined;
     skippedBefore += latest.skippedValues();
     latest = createBroadcast();
   }

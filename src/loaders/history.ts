@@ -39,14 +39,11 @@ export function createHistoryLoader(inputs: ResponseInputs) {
       // The database is not read before a node has shown of which chain it must be.
       await follower.get().catch(() => {});
       versions.recorded.depend();
-      return view.read(() => history.coverage(DEFAULT_GAPS));
+      return view.read(() => history.coverage(options.maxPageSize));
     },
     /** The newest gaps of the history. @throws BadUserInputError for a number below 0, or above the limit */
-    async gaps({ gaps }: Coverage, first: number | null | undefined): Promise<readonly HeightRange[]> {
-      const max = readPageSize({ first }, options.maxPageSize, DEFAULT_GAPS);
-      const all =
-        max > DEFAULT_GAPS && gaps.length === DEFAULT_GAPS ? await view.read(() => history.coverage(max)) : undefined;
-      return (all?.gaps ?? gaps).slice(0, max);
+    gaps({ gaps }: Coverage, first: number | null | undefined): readonly HeightRange[] {
+      return gaps.slice(0, readPageSize({ first }, options.maxPageSize, DEFAULT_GAPS));
     },
     /**
      * The newest known blocks up to the head of the response, ascending: the recorded ones, and those that are not final yet.

@@ -108,7 +108,6 @@ export function historyOff(): History {
     isBackfilling: () => false,
     unrecorded: () => [],
     version: () => 0,
-    fills: () => 0,
     tradesVersion: () => 0,
     onRecorded() {},
     status: () => ({ state: 'off', ...nothing }),

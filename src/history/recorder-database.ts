@@ -33,7 +33,6 @@ export function createRecorderDatabase(
   let isStopped = false;
   let coverage: Coverage | undefined;
   let version = 0;
-  let fills = 0;
   let isBeingFilled = false;
   let tradeCoverage: TradeCoverage | undefined;
   let tradesVersion = 0;
@@ -76,7 +75,6 @@ export function createRecorderDatabase(
     coverage = after;
     const isHigher = (after?.last.beaconHeight ?? 0) > (before?.last.beaconHeight ?? 0);
     isBeingFilled = isReplaced || hasFilled(before, after);
-    if (isBeingFilled) fills += 1;
     if (isHigher || isBeingFilled) version += 1;
     if (isHigher) for (const listener of listeners) listener();
   }
@@ -104,8 +102,6 @@ export function createRecorderDatabase(
       tradeCoverage: () => tradeCoverage,
       /** Changes each time something has been recorded, or a branch was deleted. What was read before may then be different. */
       version: () => version,
-      /** Changes as `version`, but not for heights above all others. */
-      fills: () => fills,
       /** Changes each time the trades of blocks have been recorded or deleted. */
       tradesVersion: () => tradesVersion,
       /** Calls a function each time when a height above all others has been recorded. */

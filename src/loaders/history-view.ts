@@ -87,8 +87,6 @@ export function createHistoryView({ sources, head, dependencies, tokens, options
     versions: {
       /** The response may be different after anything else has been recorded. */
       recorded: createNote(history.version),
-      /** It may be different after a missing height has been recorded. */
-      fills: createNote(history.fills),
       /** It may be different after the trades of a block have been recorded. */
       trades: createNote(history.tradesVersion),
     },

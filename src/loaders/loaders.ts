@@ -78,13 +78,7 @@ export class Loaders {
     return this.#history;
   }
 
-  /** Whether a text of these loaders can be part of other responses: not if it expires, or changes with each height. */
-  isTextCacheable(): boolean {
-    const recorded = this.#history?.versions.recorded.noted();
-    return this.dependencies.expiresAt() === Number.POSITIVE_INFINITY && recorded === undefined;
-  }
-
-  /** What such a text depends on; `undefined` if nothing of it can change. */
+  /** What a text of these loaders depends on; `undefined` if nothing of it can change. */
   textValidity(): JsonValidity | undefined {
     const { dependencies, head, market } = this;
     if (dependencies.areImmutable()) return undefined;
@@ -92,17 +86,17 @@ export class Loaders {
       head: head.used(),
       pairs: market.pairs.current(),
       tickers: market.tickers.current(),
-      fills: this.#history?.versions.fills.noted(),
+      recorded: this.#history?.versions.recorded.noted(),
       trades: this.#history?.versions.trades.noted(),
     };
   }
 
   /** Whether a text can be part of this response, which then depends on the same as the text. */
-  canInclude({ head, pairs, tickers, fills, trades }: JsonValidity): boolean {
+  canInclude({ head, pairs, tickers, recorded, trades }: JsonValidity): boolean {
     const { market } = this;
     return (
       (head === undefined || this.head.current() === head) &&
-      (fills === undefined || this.history.versions.fills.canInclude(fills)) &&
+      (recorded === undefined || this.history.versions.recorded.canInclude(recorded)) &&
       (trades === undefined || this.history.versions.trades.canInclude(trades)) &&
       market.pairs.current() === pairs &&
       market.tickers.current() === tickers

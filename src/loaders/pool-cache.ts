@@ -132,9 +132,9 @@ export type JsonValidity = {
   readonly head: Head | undefined;
   readonly pairs: Market<Pair> | undefined;
   readonly tickers: Market<Ticker> | undefined;
-  /** How many missing heights of the history were recorded; `undefined` if the text depends on no missing height. */
-  readonly fills: number | undefined;
-  /** The version of the recorded trades; `undefined` if the text does not depend on it. */
+  /** The version of the recorded heights; `undefined` if the text does not depend on it. */
+  readonly recorded: number | undefined;
+  /** The same of the recorded trades. */
   readonly trades: number | undefined;
 };
 

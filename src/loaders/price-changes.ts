@@ -142,8 +142,7 @@ export function createPriceChangeLoader(view: HistoryView) {
       const end = view.timeOf(pool);
       if (end === undefined) return undefined;
       return andThen(startOf(pool, end - hours * INTERVAL_MS.ONE_HOUR), (start) => {
-        if (start === undefined || start.isNewest) versions.recorded.depend();
-        else if (!start.isSettled) versions.fills.depend();
+        if (!start?.isSettled) versions.recorded.depend();
         if (start === undefined || start.beaconHeight > pool.beaconHeight) return undefined;
         const from = reservesIn(start, pool);
         const isInverse = baseId === pool.token1Id;

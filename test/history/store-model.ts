@@ -200,7 +200,6 @@ export function createHistoryModel(): HistoryModel {
   const listeners: (() => void)[] = [];
   let inMemory: readonly Head[] = [];
   let version = 0;
-  let fills = 0;
 
   return {
     ...store,
@@ -208,7 +207,6 @@ export function createHistoryModel(): HistoryModel {
     isBackfilling: () => false,
     unrecorded: () => inMemory,
     version: () => version,
-    fills: () => fills,
     tradesVersion: () => 0,
     onRecorded: (listener) => void listeners.push(listener),
     status: () => ({
@@ -225,7 +223,6 @@ export function createHistoryModel(): HistoryModel {
       const top = store.heights().at(-1) ?? 0;
       await store.record(heads.map((head) => ({ ...head, version: versionOf(head.exchange) })));
       version += 1;
-      if (heads.some(({ beaconHeight }) => beaconHeight < top)) fills += 1;
       if ((store.heights().at(-1) ?? 0) > top) for (const listener of listeners) listener();
     },
     add(...heads) {

@@ -82,7 +82,8 @@ export function writeCachedPool(
   const own = createContext(service, { head: newest });
   if (cached?.validity !== undefined && own.loaders.canInclude(cached.validity)) return undefined;
   const text = write(own);
-  if (text === undefined || text.length > MAX_CACHED_LENGTH || !own.loaders.isTextCacheable()) {
+  const canExpire = own.loaders.dependencies.expiresAt() < Number.POSITIVE_INFINITY;
+  if (text === undefined || text.length > MAX_CACHED_LENGTH || canExpire) {
     cache.uncacheable.set(shape, reads());
     return undefined;
   }

@@ -38,7 +38,7 @@ async function openGateway(options?: TestGatewayOptions) {
         const { token1Id, token2Id } = pool as { token1Id: string; token2Id: string };
         const text = [token1Id, token2Id].map((id) => `${loaders.tokens.get(id).symbol}`).join();
         written.push(text);
-        if (what === 'depends on missing heights') loaders.history.versions.fills.depend();
+        if (what === 'depends on recorded heights') loaders.history.versions.recorded.depend();
         if (what === 'is long') return `"${'x'.repeat(9_000)}"`;
         return what === 'fails' ? undefined : text;
       }),
@@ -133,19 +133,19 @@ describe('an answer with cached JSON of a pool', () => {
     expect(write(pool, late)).toBeUndefined();
   });
 
-  test('depends on missing heights if the JSON does, and has other JSON when one was recorded', async () => {
+  test('depends on recorded heights if the JSON does, and has other JSON when one was recorded', async () => {
     const { service, written, newestPool, write } = await openGateway();
-    let fills = 0;
-    Object.assign(service.sources.history, { fills: () => fills });
+    let version = 0;
+    Object.assign(service.sources.history, { version: () => version });
     const pool = await newestPool();
     const [one, other] = [createContext(service), createContext(service)];
-    for (const context of [one, other]) expect(write(pool, context, 'depends on missing heights')).toBe(written[0]);
+    for (const context of [one, other]) expect(write(pool, context, 'depends on recorded heights')).toBe(written[0]);
     expect(written.length).toBe(1);
     expect([one, other].map(({ loaders }) => loaders.dependencies.areCurrent(service.now()))).toEqual([true, true]);
 
-    fills = 1;
+    version = 1;
     expect([one, other].map(({ loaders }) => loaders.dependencies.areCurrent(service.now()))).toEqual([false, false]);
-    expect(write(pool, createContext(service), 'depends on missing heights')).toBe(written[1]);
+    expect(write(pool, createContext(service), 'depends on recorded heights')).toBe(written[1]);
     // This answer depends on what was recorded before.
     expect(write(pool, one)).toBeUndefined();
   });

@@ -1,11 +1,10 @@
 import { type DepthLadder, depthLadder, type LadderSteps, wholeReserves } from '../domain/depth-ladder.ts';
 import type { Pair } from '../domain/market.ts';
-import type { PoolPair } from '../domain/pool-pair.ts';
-import type { TokenId } from '../domain/token.ts';
+import { tokenPrice } from '../domain/price.ts';
 import { BadUserInputError } from '../errors.ts';
 import { type Arguments, requireBetween } from './arguments.ts';
 import type { Loaders } from './loaders.ts';
-import { pairPrice } from './pool-price.ts';
+import { withPoolOf } from './pool-price.ts';
 
 type DepthArguments = Arguments<{ percents: readonly number[] }>;
 
@@ -43,18 +42,13 @@ export async function ladderOf(
   { exchange, tokens, orderBooks, poolOrders }: Pick<Loaders, 'exchange' | 'tokens' | 'orderBooks' | 'poolOrders'>,
 ): Promise<DepthLadder | undefined> {
   const steps = readSteps(args);
-  const found = await pairPrice(toLadderPool, pair, { exchange, tokens });
-  if (found?.reserves === undefined) return undefined;
+  const pool = await withPoolOf(pair, exchange, (each) => each);
+  const reserves = pool && tokenPrice(wholeReserves, pool, pair.baseId, tokens.list);
+  if (pool === undefined || reserves === undefined) return undefined;
 
-  const { pool, reserves, base } = found;
+  const base = pool.token1Id === pair.baseId ? 1 : 2;
   const book = await (pool.v3 ? poolOrders.completeBook(pool, base) : orderBooks.complete(pair.tickerId));
   return book && depthLadder(reserves, book, steps);
-}
-
-/** A pool, its reserves in whole tokens, and which of its tokens is the base of a pair. */
-function toLadderPool(pool: PoolPair, baseId: TokenId, decimals1: number, decimals2: number) {
-  const base: 1 | 2 = pool.token1Id === baseId ? 1 : 2;
-  return { pool, base, reserves: wholeReserves(pool, baseId, decimals1, decimals2) };
 }
 
 /** The steps that the arguments mean. @throws BadUserInputError */

@@ -37,7 +37,7 @@ export function createHistoryCache(
   const readStart = cacheReads<WindowStart | undefined>(history.version);
 
   /**
-   * Creates the function that returns what was read under a key about a head, or reads it: the first time, and after the version has
+   * Creates the function that returns what was read under a name, and about a head, or reads it: the first time, and after the version has
    * changed. The read of the database is in the queue for each operation that waits for it. `read` must begin it at once.
    */
   function cacheReads<V>(version: () => number) {
@@ -74,22 +74,17 @@ export function createHistoryCache(
     }
 
     return (
-      key: string,
       head: Head | undefined,
+      name: string | number,
       requester: Requester,
       read: (readHistory: ReadHistory) => Promise<V>,
     ): MaybePromise<V> => {
+      const key = `${name} ${head?.beaconHeight}`;
       const found = known.get(key);
       const isCurrent = found?.version === version() && found.head === head;
       const { value, call } = isCurrent ? found : start(key, head, read);
       return value instanceof Promise && call !== undefined ? call.wait(requester).then(() => value) : value;
     };
-  }
-
-  function cacheAtHeads<V>() {
-    const readAt = cacheReads<V>(history.tradesVersion);
-    return (head: Head, hours: number, requester: Requester, read: (readHistory: ReadHistory) => Promise<V>) =>
-      readAt(`${hours} ${head.beaconHeight} ${head.hash}`, head, requester, read);
   }
 
   async function findStart(start: Instant, version: ExchangeVersion): Promise<WindowStart | undefined> {
@@ -111,12 +106,12 @@ export function createHistoryCache(
      * `undefined` while nothing is recorded.
      */
     startAt: (start: Instant, version: ExchangeVersion, requester: Requester): MaybePromise<WindowStart | undefined> =>
-      readStart(`${version} ${start}`, undefined, requester, (readHistory) =>
+      readStart(undefined, `${version} ${start}`, requester, (readHistory) =>
         readHistory(() => findStart(start, version)),
       ),
-    /** The volumes of all pools in the hours up to a head. */
-    volumesAt: cacheAtHeads<VolumesOfWindow | undefined>(),
+    /** The volumes of all pools in a number of hours up to a head. */
+    volumesAt: cacheReads<VolumesOfWindow | undefined>(history.tradesVersion),
     /** The last trade of each pool up to a head. */
-    lastTradesAt: cacheAtHeads<ReadonlyMap<string, RecordedTrade>>(),
+    lastTradesAt: cacheReads<ReadonlyMap<string, RecordedTrade>>(history.tradesVersion),
   };
 }

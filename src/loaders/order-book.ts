@@ -21,7 +21,6 @@ type OrderBookArguments = { readonly depth?: Depth; readonly groupBy?: string | 
 /** The argument `depth`: the maximum number of entries of both sides together; 0 is the complete book. */
 export type Depth = number | null | undefined;
 
-/** The arguments, as they apply to a book. */
 type OrderBookCut = { readonly depth: number; readonly groupBy: ExactDecimal | undefined };
 
 /** The depth if the argument is not set. */
@@ -106,7 +105,6 @@ function readGrouping(text: string): ExactDecimal {
   return step;
 }
 
-/** The order book with the entries that a client gets. */
 function cutBook(snapshot: OrderBookSnapshot, tickerId: string, { depth, groupBy }: OrderBookCut): CutOrderBook {
   const { book } = snapshot;
   if (groupBy === undefined) return { ...snapshot, tickerId, cut: `${depth}`, shown: atDepth(book, depth) };

@@ -138,7 +138,6 @@ export type JsonValidity = {
   readonly trades: number | undefined;
 };
 
-/** JSON texts of the pools of one state, by the shapes of the selections that write them. */
 type PoolJsonCache = ReturnType<typeof createPoolJsonCache>;
 
 /** The characters of ten thousand pools with all their fields. */

@@ -171,7 +171,7 @@ export function createPoolTradeLoader(view: HistoryView) {
       versions.trades.depend();
       const head = view.headAt(pool);
       if (head === undefined) return loadTrades(pool, { last: 1 }).then(([trade]) => trade);
-      const found = cache.lastTradesAt(head, 0, options.requester, async (readHistory) => {
+      const found = cache.lastTradesAt(head, '', options.requester, async (readHistory) => {
         const { exchange } = head;
         const pools = exchange.directory.ids.map((_, place) => poolPairAt(exchange, place));
         const trades = await readTrades(pools, { last: 1 }, undefined, readHistory);

@@ -96,7 +96,6 @@ type Solution = {
   readonly before: Solution | undefined;
 };
 
-/** The pools in the order of the search. */
 function toHops({ hop, before }: Solution): Hop[] {
   return before === undefined ? [] : [...toHops(before), hop];
 }

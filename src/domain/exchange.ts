@@ -173,11 +173,6 @@ function firstPlaceFrom({ ids }: PoolDirectory, text: string): number {
   return firstIndexWhere(ids.length, (place) => (ids[place] ?? '') >= text);
 }
 
-/** The place of the pool of two tokens, in either order, with that id; `undefined` also if it is a pool of other tokens. */
-export function findPlaceOfId(directory: PoolDirectory, a: TokenId, b: TokenId, id: string): number | undefined {
-  return id.startsWith(tokensKey(a, b)) ? placeOfId(directory, id) : undefined;
-}
-
 /** The place of the pool of two tokens, in either order. Of several, it is the one with the most liquidity; of equal ones, the first. */
 export function findPlace({ directory, v3 }: ExchangeState, a: TokenId, b: TokenId): number | undefined {
   const tokens = tokensKey(a, b);

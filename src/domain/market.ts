@@ -1,4 +1,4 @@
-import { type ExchangeState, findPlace, findPlaceOfId, placeOf, versionOf } from './exchange.ts';
+import { type ExchangeState, findPlace, placeOf, versionOf } from './exchange.ts';
 import { type PoolName, parsePoolPairId, poolPairId, tokensKey } from './pool-pair.ts';
 import { percentChange } from './price.ts';
 import type { TokenId } from './token.ts';
@@ -59,13 +59,9 @@ export function selectPairs<P extends Pair>(pairs: readonly P[], filter: PairFil
  * @returns `undefined` if the state has no such pool
  */
 export function placeOfPair(state: ExchangeState, { baseId, targetId, poolId }: Pair): number | undefined {
-  const { directory } = state;
   if (versionOf(state) === 'V1') return findPlace(state, baseId, targetId);
-  const place = findPlaceOfId(directory, baseId, targetId, poolId);
-  if (place !== undefined) return place;
-  // Few hosts spell an id in another way than the node, or name a pool of other tokens.
   const named = poolNameOnChain(poolId);
-  return named && placeOf(directory, named);
+  return named && placeOf(state.directory, named);
 }
 
 /**

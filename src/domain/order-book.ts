@@ -137,20 +137,13 @@ type Direction = 1 | -1;
 
 /** Best first, each price once. Quantities of one price are added in the order of the response. */
 function toSide(offers: readonly Offer[], direction: Direction): OrderBookEntry[] {
-  const levels = new Map<number | string, Offer>();
-  for (const offer of offers) {
-    const key = priceKey(offer);
-    const same = levels.get(key);
-    levels.set(key, same === undefined ? offer : merge(same, offer));
+  const levels: Offer[] = [];
+  for (const offer of offers.toSorted((a, b) => direction * comparePrices(a, b))) {
+    const last = levels.at(-1);
+    if (last !== undefined && comparePrices(last, offer) === 0) levels.splice(-1, 1, merge(last, offer));
+    else levels.push(offer);
   }
-  return accumulate([...levels.values()].sort((a, b) => direction * comparePrices(a, b)));
-}
-
-/** The same key for equal prices, whichever way the host wrote them. Few are not the decimal of their double. */
-function priceKey(offer: Offer): number | string {
-  if (offer.priceText === undefined) return offer.price;
-  const exact = exactPriceOf(offer);
-  return compareExact(exact, toExactDecimal(offer.price)) === 0 ? offer.price : formatExactDecimal(exact);
+  return accumulate(levels);
 }
 
 function merge(offer: Offer, other: Offer): Offer {
@@ -185,7 +178,6 @@ function groupSide(
   return accumulate(groups.map(({ price, members }) => mergeGroup(price, members)));
 }
 
-/** One offer at the rounded price, with all quantities. */
 function mergeGroup(price: ExactDecimal, members: readonly Offer[]): Offer {
   const [first, ...others] = members;
   if (first === undefined) throw new Error('a group has an entry');
@@ -211,7 +203,8 @@ function textOf(number: number, exact: ExactDecimal): string | undefined {
 
 /** Different decimals can be the same double. If their doubles differ, the decimals differ in the same direction. */
 function comparePrices(a: Offer, b: Offer): number {
-  return a.price - b.price || compareExact(exactPriceOf(a), exactPriceOf(b));
+  const byNumber = a.price - b.price;
+  return byNumber || a.priceText === b.priceText ? byNumber : compareExact(exactPriceOf(a), exactPriceOf(b));
 }
 
 /** The price of an entry as an exact number. */

@@ -65,7 +65,6 @@ function haveSameRate(a: PoolOrder, b: PoolOrder): boolean {
   return a.rate1 * b.rate2 === b.rate1 * a.rate2;
 }
 
-/** Whole target tokens for one whole base token. */
 function priceOf({ rate1, rate2 }: PoolOrder, { base, decimals1, decimals2 }: BookUnits): string {
   const whole1 = rate1 * 10n ** BigInt(decimals2);
   const whole2 = rate2 * 10n ** BigInt(decimals1);

@@ -27,7 +27,6 @@ export type PoolPair = {
   readonly isPinned?: true;
 };
 
-/** What only a pool of V3 has. */
 type PoolV3 = {
   /** `<token 1>-<token 2>-<hash>`: several pools have the same two tokens. */
   readonly poolId: string;

@@ -1,6 +1,6 @@
-import { type ExchangeState, findPlace, findPlaceOfId, isUnchanged, poolCount, poolPairAt } from './exchange.ts';
+import { type ExchangeState, findPlace, isUnchanged, placeOfId, poolCount, poolPairAt } from './exchange.ts';
 import { comparePositions, type PoolPairList, type PoolPairOrder, positionOf } from './page.ts';
-import type { PoolPair } from './pool-pair.ts';
+import { type PoolPair, tokensKey } from './pool-pair.ts';
 import type { TokenId } from './token.ts';
 
 /** Which pools a client selects; an `undefined` field does not restrict. */
@@ -68,9 +68,8 @@ export type PoolKey = {
 
 /** The place of a pool; `undefined` if the state has none of these tokens, or none of them with that pool id. */
 export function placeOfKey(state: ExchangeState, { token1Id, token2Id, poolId }: PoolKey): number | undefined {
-  return poolId == null
-    ? findPlace(state, token1Id, token2Id)
-    : findPlaceOfId(state.directory, token1Id, token2Id, poolId);
+  if (poolId == null) return findPlace(state, token1Id, token2Id);
+  return poolId.startsWith(tokensKey(token1Id, token2Id)) ? placeOfId(state.directory, poolId) : undefined;
 }
 
 /** The pools whose prices a subscriber selects: those listed, and those with a listed token; all if neither list is set. */

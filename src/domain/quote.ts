@@ -43,7 +43,6 @@ export type Quote = Exchanged & {
   readonly fee?: TradeFee | undefined;
 };
 
-/** Why the exchange refuses a trade along a route. */
 type TradeRefusal = SwapRefusal | 'POOL_TWICE' | 'NO_SUCH_POOL' | 'ROUTE_DOES_NOT_FIT';
 
 /** All pools of the exchange in one state, from which quotes are computed. */
@@ -95,7 +94,6 @@ export function quoteAlong(pools: QuotedPools, request: QuoteRequest, route: rea
   return token === request.buyTokenId ? quoteOf(pools, request, hops) : 'ROUTE_DOES_NOT_FIT';
 }
 
-/** The quote of a trade along a route. */
 function quoteOf(pools: QuotedPools, request: QuoteRequest, hops: readonly Hop[]): Quote | SwapRefusal {
   const { exchange } = pools;
   const { sellTokenId, buyTokenId } = request;

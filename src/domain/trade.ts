@@ -1,4 +1,4 @@
-import { type ExchangeState, poolCount } from './exchange.ts';
+import { type ExchangeState, placeOfId } from './exchange.ts';
 import { addTraded, type Traded } from './reserves.ts';
 
 /** A trade through one pool of V3, as the instructions of a block record it. All amounts are in smallest units. */
@@ -80,21 +80,16 @@ export function mismatches(before: ExchangeState, after: ExchangeState, block: B
     changes.set(trade.poolId, [sum1 + change1, sum2 + change2]);
   }
 
-  const found: string[] = [];
-  let place = 0;
-  for (let placeAfter = 0; placeAfter < poolCount(after); placeAfter++) {
-    const id = after.directory.ids[placeAfter] ?? '';
-    while ((before.directory.ids[place] ?? '~') < id) place += 1;
-    if (before.directory.ids[place] !== id || poolsWithLiquidityChanges.has(id)) continue;
+  return after.directory.ids.filter((id, placeAfter) => {
+    const place = after.directory === before.directory ? placeAfter : placeOfId(before.directory, id);
+    if (place === undefined || poolsWithLiquidityChanges.has(id)) return false;
     const change = changes.get(id) ?? [0n, 0n];
-    const isAsSaid = change.every((each, side) => {
+    return !change.every((each, side) => {
       const [i, j] = [2 * place + side, 2 * placeAfter + side];
       const isVirtual = (after.reserves[j] ?? 0n) - (before.reserves[i] ?? 0n) === each;
       return isVirtual && (after.v3?.values[j] ?? 0n) - (before.v3?.values[i] ?? 0n) === each;
     });
-    if (!isAsSaid) found.push(id);
-  }
-  return found;
+  });
 }
 
 /** By how much a trade changes the amounts of the pool itself. */

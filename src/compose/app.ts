@@ -151,7 +151,7 @@ export function createApp({
     usdPrices: createUsdPrices(config.usdTokens, pools),
     divergences: createDivergenceRankings(followed),
     historyCache: createHistoryCache(recording.sources.history, recording.sources.historyQueue),
-    closedIntervals: createClosedIntervals(nodes.sources.head, recording.sources.history),
+    closedIntervals: createClosedIntervals(nodes.sources.head),
     tokenCount: createTokenCount(followed),
   };
   const service: Service = {

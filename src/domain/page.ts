@@ -159,12 +159,6 @@ export function parseTradeCursor(text: string): PlaceOnChain | undefined {
 /** A hash of eleven characters, so that a cursor is not used with another filter. */
 export function filterFingerprint(filter: Readonly<Record<string, unknown>>): string {
   const named = Object.entries(filter).filter(([, value]) => value != null);
-  return named.length === 0 ? WITHOUT_FILTER : fingerprint(named.sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function fingerprint(named: readonly (readonly [string, unknown])[]): string {
+  named.sort(([a], [b]) => (a < b ? -1 : 1));
   return hash('sha256', JSON.stringify(named), 'base64url').slice(0, 11);
 }
-
-/** Computed once, because most lists have no filter. */
-const WITHOUT_FILTER = fingerprint([]);

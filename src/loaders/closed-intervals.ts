@@ -2,7 +2,6 @@ import { type BeaconHeight, newestFinal } from '../domain/beacon-height.ts';
 import { firstIndexWhere } from '../domain/binary-search.ts';
 import { type CandleInterval, openTimeOf } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
-import type { History } from '../history/history.ts';
 import { onEach } from '../live/broadcast/broadcast.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
@@ -24,21 +23,11 @@ const MAX_CLOSED = 64;
 /** Heights that are remembered, for subscribers that are slow or resume: those of a day and a half. */
 const MAX_HEIGHTS = 4_096;
 
-/** Follows which intervals are closed, from the first subscriber on. */
-export function createClosedIntervals(
-  follower: Pick<HeadFollower, 'current' | 'subscribe'>,
-  history: Pick<History, 'unrecorded'>,
-) {
+/** Starts to follow which intervals are closed. */
+export function createClosedIntervals(follower: Pick<HeadFollower, 'subscribe'>) {
   /** The heights that were seen last, ascending. */
   const seen: Pick<Head, 'beaconHeight' | 'time'>[] = [];
-  let isFollowing = false;
-
-  function follow(): void {
-    if (isFollowing) return;
-    isFollowing = true;
-    for (const head of history.unrecorded()) see(head);
-    onEach(follower.subscribe, see);
-  }
+  onEach(follower.subscribe, see);
 
   function see({ beaconHeight, time }: Head): void {
     for (let newest = seen.at(-1); newest !== undefined; newest = seen.at(-1)) {
@@ -63,9 +52,6 @@ export function createClosedIntervals(
   return {
     /** The changes up to a head since the height that a subscriber received last: closed candles first, then the current candle. */
     momentsAt(head: Head, interval: CandleInterval, after: BeaconHeight | undefined): readonly CandleMoment[] {
-      follow();
-      // The subscriber may be notified of the head earlier.
-      if (head === follower.current()) see(head);
       const received = after === undefined || isFarAhead(after, head) ? head.beaconHeight : after;
       const closed = closedBetween(received, head.beaconHeight, interval);
       return [...closed, undefined].map((openTime) => ({ head, closed: openTime }));

@@ -118,13 +118,12 @@ export class ExchangeLoader {
   /** The open orders of a pool, in the order of the node; none in V1. @throws HeightNotAvailableError, UpstreamError */
   ordersOf(pool: PoolPair): MaybePromise<readonly PoolOrder[]> {
     if (pool.v3 === undefined) return NO_ORDERS;
-    return pool.v3.orders ?? this.#readOrders(pool);
-  }
-
-  /** The state of an old node has no orders. */
-  async #readOrders(pool: PoolPair): Promise<readonly PoolOrder[]> {
     const { head, sources, options } = this.#inputs;
-    return sources.poolOrders.read(pool, await head.getFor([pool.beaconHeight]), options.requester);
+    if (pool.v3.orders !== undefined) return pool.v3.orders;
+    // The state of an old node has none.
+    return andThen(head.getFor([pool.beaconHeight]), (newest) =>
+      sources.poolOrders.read(pool, newest, options.requester),
+    );
   }
 
   /** Returns without a promise only at the height of the response. @throws HeightNotAvailableError, UpstreamError */

@@ -7,9 +7,9 @@ import { headOf } from '../live/chain/heads.ts';
 const MINUTE = 60_000;
 
 /** A chain with a block each 40 s from a whole minute on, of which a test publishes the heads. */
-function createChain(unrecorded: readonly Head[] = []) {
+function createChain() {
   const heads = createBroadcast<Head>();
-  const closed = createClosedIntervals(heads, { unrecorded: () => unrecorded });
+  const closed = createClosedIntervals(heads);
   return {
     headAt,
     publish(height: number, head = headAt(height)) {
@@ -73,7 +73,8 @@ describe('the intervals that are closed', () => {
   });
 
   test('include one that ended before the first subscriber came', () => {
-    const { publish, minutesAt } = createChain([headAt(1), headAt(2), headAt(3), headAt(4)]);
+    const { publish, minutesAt } = createChain();
+    for (const height of [1, 2, 3]) publish(height);
     expect(minutesAt(publish(4), undefined)).toEqual(['live']);
     expect(minutesAt(publish(5), 4)).toEqual([0, 'live']);
   });

@@ -18,10 +18,8 @@ import type { MarketFollower } from '../live/market/lists.ts';
 import type { OrderBooks } from '../live/market/order-books.ts';
 import type { TokenSource } from '../live/tokens.ts';
 
-type RankedPair = { readonly pair: Pair & { readonly divergence: Divergence }; readonly maxPercent: number };
-
-/** The pairs with a divergence at one height, the largest first. Equal ones are in the order of the host. */
-export type DivergenceRanking = { readonly head: Head; readonly pairs: readonly RankedPair[] };
+/** A pair, and the larger distance of its prices. */
+export type RankedPair = { readonly pair: Pair & { readonly divergence: Divergence }; readonly maxPercent: number };
 
 /** What a ranking is computed from. */
 export type RankingInputs = {
@@ -30,6 +28,7 @@ export type RankingInputs = {
   readonly tickers: Market<Ticker>;
   /** The order books that are followed, by ticker id. */
   readonly books: ReadonlyMap<string, OrderBook>;
+  readonly tokens: TokenList;
 };
 
 /** The ranking of pairs by divergence. It is computed once for all clients. */
@@ -44,62 +43,48 @@ type RankingSources = {
 
 /** Creates the rankings; none is computed yet. */
 export function createDivergenceRankings(sources: RankingSources) {
-  const { head, market, orderBooks } = sources;
-  let known: { readonly inputs: AllInputs; readonly ranking: Promise<DivergenceRanking> } | undefined;
-  let latest = createBroadcast<DivergenceRanking>();
+  const { head, market, orderBooks, tokens } = sources;
+  let known: { readonly inputs: RankingInputs; readonly ranking: Promise<readonly RankedPair[]> } | undefined;
+  let latest = createBroadcast<RankingInputs>();
   let skippedBefore = 0;
   /** What is followed for the subscribers. */
   let followed: readonly Subscription[] = [];
-  let newest: RankingInputs | undefined;
 
-  /** The ranking of these inputs. The same inputs, one after another, have the same ranking object. */
-  function rank(inputs: RankingInputs): Promise<DivergenceRanking> {
-    const all = { ...inputs, tokens: sources.tokens.current() };
-    if (known === undefined || !areSame(known.inputs, all)) known = { inputs: all, ranking: rankPairs(all) };
+  /** The pairs with a divergence, the largest first, equal ones in the order of the host. It is computed once for equal inputs. */
+  function rank(inputs: RankingInputs): Promise<readonly RankedPair[]> {
+    if (known === undefined || !areSame(known.inputs, inputs)) known = { inputs, ranking: rankPairs(inputs) };
     return known.ranking;
   }
 
-  /** The newest data; `undefined` if some of it is not read yet, or too old. */
-  function newestInputs(): RankingInputs | undefined {
-    const newestHead = head.current();
+  /** Publishes the newest data if it has changed, and all of it is read and not too old. */
+  function update(): void {
+    const newest = head.current();
     const pairs = market.pairs.current()?.market;
     const tickers = market.tickers.current()?.market;
-    if (newestHead === undefined || pairs === undefined || tickers === undefined) return undefined;
-    return { head: newestHead, pairs, tickers, books: orderBooks.followedBooks().books };
-  }
-
-  async function update(): Promise<void> {
-    const inputs = newestInputs();
-    newest = inputs;
-    const ranking = inputs && (await rank(inputs).catch((error) => failedRanking(inputs.head, error)));
-    // Newer data is being ranked, or the last subscriber is gone.
-    if (newest !== inputs) return;
-    if (ranking !== undefined && ranking !== latest.current()) latest.publish(ranking);
+    if (newest === undefined || pairs === undefined || tickers === undefined) return;
+    const inputs = { head: newest, pairs, tickers, books: orderBooks.followedBooks().books, tokens: tokens.current() };
+    if (!areSame(latest.current(), inputs)) latest.publish(inputs);
   }
 
   function follow(): void {
     const changes = [head.subscribe, market.pairs.subscribe, market.tickers.subscribe];
     followed = changes.map((subscribe) => onEach<unknown>(subscribe, update));
-    update();
   }
 
-  /** The next subscriber does not start with a ranking of earlier data. */
+  /** The next subscriber does not start with earlier data. */
   function stop(): void {
     for (const subscription of followed) subscription.cancel();
     followed = [];
-    newest = undefined;
     skippedBefore += latest.skippedValues();
     latest = createBroadcast();
   }
 
   return {
     rank,
-    /**
-     * Sends the ranking of the newest data first, then that of each new head and of each response with pairs or tickers. Nothing
-     * is computed without subscribers.
-     */
-    subscribe(subscriber: Subscriber<DivergenceRanking>): Subscription {
+    /** Sends what to rank: the newest data first, then that of each new head and of each response with pairs or tickers. */
+    subscribe(subscriber: Subscriber<RankingInputs>): Subscription {
       if (followed.length === 0) follow();
+      else update();
       const subscription = latest.subscribe(subscriber);
       return {
         request: () => subscription.request(),
@@ -114,12 +99,10 @@ export function createDivergenceRankings(sources: RankingSources) {
   };
 }
 
-type AllInputs = RankingInputs & { readonly tokens: TokenList };
-
 /** Pairs that are compared in one turn of the event loop: about a millisecond of work. */
 const PAIRS_PER_TURN = 500;
 
-async function rankPairs({ head, pairs, tickers, books, tokens }: AllInputs): Promise<DivergenceRanking> {
+async function rankPairs({ head, pairs, tickers, books, tokens }: RankingInputs): Promise<readonly RankedPair[]> {
   const { wait } = createTurnLimit(PAIRS_PER_TURN);
   const ranked: RankedPair[] = [];
 
@@ -129,7 +112,7 @@ async function rankPairs({ head, pairs, tickers, books, tokens }: AllInputs): Pr
     const percent = maxPercent(divergence);
     if (percent !== undefined) ranked.push({ pair: { ...pair, divergence }, maxPercent: percent });
   }
-  return { head, pairs: ranked.sort((a, b) => b.maxPercent - a.maxPercent) };
+  return ranked.sort((a, b) => b.maxPercent - a.maxPercent);
 
   function divergenceOf(pair: Pair): Divergence {
     const { baseId, poolId, tickerId } = pair;
@@ -144,16 +127,6 @@ async function rankPairs({ head, pairs, tickers, books, tokens }: AllInputs): Pr
   }
 }
 
-/** In place of a ranking that cannot be computed: each update that is made of it fails with this error. */
-function failedRanking(head: Head, error: unknown): DivergenceRanking {
-  return {
-    head,
-    get pairs(): never {
-      throw error;
-    },
-  };
-}
-
-function areSame(a: AllInputs, b: AllInputs): boolean {
-  return (['head', 'pairs', 'tickers', 'books', 'tokens'] as const).every((name) => a[name] === b[name]);
+function areSame(a: RankingInputs | undefined, b: RankingInputs): boolean {
+  return (['head', 'pairs', 'tickers', 'books', 'tokens'] as const).every((name) => a?.[name] === b[name]);
 }

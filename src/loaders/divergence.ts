@@ -3,10 +3,10 @@ import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { midPrice } from '../domain/order-book.ts';
 import { basePrice, tokenPrice } from '../domain/price.ts';
 import { type Arguments, readPageSize, requireAtLeast } from './arguments.ts';
-import type { DivergenceRanking } from './divergence-ranking.ts';
+import type { RankedPair, RankingInputs } from './divergence-ranking.ts';
 import type { Loaders } from './loaders.ts';
 import { withPoolOf } from './pool-price.ts';
-import { createSourceStream, type SourceStream, startWith, toSeveral } from './source-stream.ts';
+import { createSourceStream, type SourceStream, startWith } from './source-stream.ts';
 import type { LoaderInputs } from './sources.ts';
 import { tradedPriceOf } from './trades.ts';
 
@@ -49,7 +49,7 @@ export function pricesOf(pair: Pair, loaders: Loaders): MaybePromise<PairPrices 
  */
 export async function divergentPairs(
   args: DivergenceArguments,
-  { head, dependencies, market, sources, options }: Loaders,
+  { head, dependencies, market, sources, tokens, options }: Loaders,
 ): Promise<readonly Pair[]> {
   const followed = () => sources.orderBooks.followedBooks();
   const select = createDivergenceSelector(args, options.maxPageSize);
@@ -62,7 +62,7 @@ export async function divergentPairs(
   );
   // A response is stored until then at the latest: it does not notice that a book changes.
   dependencies.expireAt(freshUntil);
-  return select(await sources.divergences.rank({ head: newest, pairs, tickers, books }));
+  return select(await sources.divergences.rank({ head: newest, pairs, tickers, books, tokens: tokens.list }));
 }
 
 /**
@@ -73,21 +73,15 @@ export async function divergentPairs(
 export async function createDivergenceStream(
   args: DivergenceArguments,
   { sources, options }: LoaderInputs,
-): Promise<SourceStream<DivergenceRanking, readonly Pair[]>> {
-  const toUpdate = createDivergenceSelector(args, options.maxPageSize);
+): Promise<SourceStream<RankingInputs, Promise<readonly Pair[]>>> {
+  const select = createDivergenceSelector(args, options.maxPageSize);
   const { head, market, divergences } = sources;
   const first = Promise.all([head.get(), market.pairs.get(), market.tickers.get()]);
-  const subscribe = toSeveral(divergences.subscribe, () => {
-    // The newest ranking can be of the previous head, while that of the current one is computed. The height of a subscription must
-    // not be below that of an earlier response.
-    const height = head.current()?.beaconHeight ?? 0;
-    return (ranking: DivergenceRanking) => (ranking.head.beaconHeight < height ? [] : [ranking]);
-  });
-  return createSourceStream<DivergenceRanking, readonly Pair[]>({
-    subscribe: await startWith(first, subscribe),
-    toUpdate,
+  return createSourceStream<RankingInputs, Promise<readonly Pair[]>>({
+    subscribe: await startWith(first, divergences.subscribe),
+    toUpdate: (inputs) => divergences.rank(inputs).then(select),
     skipsEqualUpdates: true,
-    headOf: (ranking) => ranking.head,
+    headOf: (inputs) => inputs.head,
   });
 }
 
@@ -95,13 +89,13 @@ export async function createDivergenceStream(
 function createDivergenceSelector(
   { minPercent, first }: DivergenceArguments,
   maxPageSize: number,
-): (ranking: DivergenceRanking) => readonly Pair[] {
+): (ranking: readonly RankedPair[]) => readonly Pair[] {
   const least = minPercent ?? DEFAULT_MIN_PERCENT;
   requireAtLeast(0, 'minPercent', least);
   const size = readPageSize({ first }, maxPageSize);
 
   // The largest differences come first.
-  return ({ pairs }) => pairs.slice(0, size).flatMap((each) => (each.maxPercent >= least ? [each.pair] : []));
+  return (ranking) => ranking.slice(0, size).flatMap((each) => (each.maxPercent >= least ? [each.pair] : []));
 }
 
 /** The larger distance of the two prices from the pool's, in percent. @throws UpstreamError if one cannot be read */

@@ -94,14 +94,11 @@ function ladderSide(
     const poolQuantity = (reserves.base * rootDifference) / (root * rootBefore);
     let bookQuantity = 0;
     cumulativeTotal += reserves.target * rootDifference;
-    for (
-      let entry = entries[next];
-      entry !== undefined && direction * (entry.price - price) <= 0;
-      entry = entries[next]
-    ) {
+    let entry = entries[next];
+    while (entry !== undefined && direction * (entry.price - price) <= 0) {
       bookQuantity += entry.quantity;
       cumulativeTotal += entry.price * entry.quantity;
-      next += 1;
+      entry = entries[++next];
     }
     const quantity = poolQuantity + bookQuantity;
     cumulativeQuantity += quantity;

@@ -92,8 +92,7 @@ export function sellAlong(route: readonly PoolSwap[], sold: bigint): bigint[] | 
  * The least amount whose trade along a route is accepted by all pools and buys at least `wanted`; `undefined` if there is none up to
  * 2^64 - 1.
  *
- * A pool does not give less for more. So the least amount buys at least the least one that the rest of the route needs. It can buy
- * more, and the rest of the route can refuse that: then the next larger amount that the rest accepts is what is needed.
+ * If it buys more than the rest of the route needs, and the rest refuses that, the next larger amount that the rest accepts is needed.
  *
  * @param wanted above 0
  * @param from amounts below it do not count

@@ -5,11 +5,7 @@ import { BYTES_OF_ORDER, type PoolOrder, sameOrders } from './pool-order.ts';
 import { type ExchangeVersion, type PoolName, type PoolPair, poolPairId, tokensKey } from './pool-pair.ts';
 import type { TokenId } from './token.ts';
 
-/**
- * The exchange's state at one beacon height.
- *
- * Many heights are held in memory, so a state takes 16 bytes a pool: a `PoolPair` is created when somebody reads it.
- */
+/** The exchange's state at one beacon height: 16 bytes a pool, because many heights are in memory. */
 export type ExchangeState = {
   readonly beaconHeight: BeaconHeight;
   /** When its block was produced; `undefined` if the node does not report it. */
@@ -59,11 +55,7 @@ export function versionOf({ v3 }: { readonly v3?: object | undefined }): Exchang
   return v3 === undefined ? 'V1' : 'V3';
 }
 
-/**
- * Which pools an exchange has. The place of a pool is its index in ascending order of ids.
- *
- * New pools are rare and no pool is removed, so the states of many heights share one directory.
- */
+/** Which pools an exchange has, shared by the states of many heights. The place of a pool is its index in ascending order of ids. */
 export type PoolDirectory = {
   readonly ids: readonly string[];
   readonly token1Ids: readonly TokenId[];
@@ -115,10 +107,8 @@ function indexByToken(token1Ids: readonly TokenId[], token2Ids: readonly TokenId
 
 /** The same height without pools: V3 before its start. */
 export function withoutPools({ beaconHeight, time }: ExchangeState): ExchangeState {
-  return { beaconHeight, time, directory: NO_POOLS, reserves: [] };
+  return { beaconHeight, time, directory: toPoolDirectory([]), reserves: [] };
 }
-
-const NO_POOLS = toPoolDirectory([]);
 
 /** Number of pools of a state. */
 export function poolCount(state: ExchangeState): number {

@@ -64,11 +64,7 @@ export function comparePositions(a: PoolPairPosition, b: PoolPairPosition, order
   return left > right ? -1 : 1;
 }
 
-/**
- * Cuts a page out of a list in that order.
- *
- * The list need not contain the pools of the positions: in a block that replaced another one, they can be elsewhere.
- */
+/** Cuts a page out of a list in that order, which need not contain the pools of the positions. */
 export function cutPage(pools: PoolPairList, request: PageRequest, order: PoolPairOrder): Page<PoolPair> {
   const { after, before, size, fromEnd } = request;
   const firstFrom = (position: PoolPairPosition, atLeast: 0 | 1) =>

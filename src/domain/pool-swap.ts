@@ -48,8 +48,7 @@ type Rung = Amounts & {
 /**
  * Trades in one direction of a pool of V3, exactly as the exchange executes them: along the curve and through the orders.
  *
- * The steps that a trade takes do not depend on its amount, except for the last one. So they are computed once, as far as the
- * largest trade needs them, and the last step of a trade is found by binary search.
+ * The steps of a trade are computed once, as far as the largest trade needs them. The last one is found by binary search.
  *
  * A trade that sells more never gives less, except that some amounts are refused: where a step would move only one of the two
  * tokens. So there are gaps, most of them just above the amount that fills an order.

@@ -35,8 +35,6 @@ export type PageArguments = Arguments<{
 /** The size of a page without `first` and `last`. */
 export const DEFAULT_PAGE_SIZE = 50;
 
-type PageAtHeight = { readonly request: PageRequest; readonly at: BeaconHeight | undefined };
-
 /**
  * Reads the arguments of a page of a list with that filter and order. A cursor names the height of the page that it is from.
  *
@@ -46,7 +44,7 @@ export function readPageArguments(
   args: PageArguments,
   list: Pick<Cursor, 'filter' | 'order'>,
   maxPageSize: number,
-): PageAtHeight {
+): { readonly request: PageRequest; readonly at: BeaconHeight | undefined } {
   if (args.first != null && args.last != null) throw new BadUserInputError('Set first or last, not both.');
 
   const after = readCursor('after', args.after, list);

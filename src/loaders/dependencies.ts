@@ -2,9 +2,7 @@ import type { Instant } from '../domain/instant.ts';
 
 /**
  * What a response depends on, collected while its fields are read. Cache validity follows from it: a response is valid for as
- * long as executing the operation again would give the same response.
- *
- * Each request has them, so they are a class: an object with a function for each method takes four times the memory.
+ * long as executing the operation again would give the same response. docs/decisions/query-plans.md says why they are a class.
  */
 export class Dependencies {
   readonly #sources: Source[] = [];

@@ -171,12 +171,7 @@ export class ExchangeLoader {
     return this.#poolsAtHeights;
   }
 
-  /**
-   * The exchange at a height, or at that of the response; of a version, or of the one that trades there.
-   *
-   * The pinned head is in memory. It does not go through a DataLoader, which would make every pool a promise: the executor
-   * writes a page without waiting only if none of its fields is one.
-   */
+  /** The exchange at a height, or without a promise at that of the response; of a version, or of the one that trades there. */
   #state(at?: BeaconHeight | null, version?: ExchangeVersion | null): MaybePromise<ExchangeState> {
     if (at != null && version === 'V1') return this.#atHeights().v1States.load(at);
     const trading =

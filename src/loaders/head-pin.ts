@@ -32,10 +32,7 @@ export class HeadPin {
 
   /** Waits only if no head is published yet. @throws UpstreamError */
   get(): MaybePromise<Head> {
-    return andThen(this.#pin(), (head) => {
-      this.#depend(head);
-      return head;
-    });
+    return andThen(this.#pin(), (head) => this.current() ?? head);
   }
 
   /** Like `current`. If another field of the response waits for the first head, it waits too. */

@@ -15,9 +15,8 @@ import { TokenLoader } from './token.ts';
  * Everything that one response reads. A response describes one beacon height: that of the parameter `head`, or of the head that
  * is current when a field first needs one.
  *
- * Each loader is created when it is first used, because most responses use one or two. It is a class because V8 gives an
- * object literal with getters a hidden class of its own, and keeps it until a full collection: that doubled the time of a
- * page of pools.
+ * Each loader is created when it is first used, because most responses use one or two. docs/decisions/query-plans.md says why it is a
+ * class.
  */
 export class Loaders {
   readonly dependencies = new Dependencies();

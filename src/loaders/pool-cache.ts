@@ -39,9 +39,7 @@ export function createPoolCache(tokenList?: () => object) {
     if (newest?.exchange === state && !isPinned) return newest;
     const found = others.find((each) => each.exchange === state && each.isPinned === isPinned);
     const used = found ?? createStatePools(state, isPinned, { graphOf, tokenList });
-    // Some clients read the version that does not trade.
-    const isTrading = state.v3 !== undefined || newest?.exchange.v3 === undefined;
-    const isNewest = !isPinned && isTrading && state.beaconHeight >= (newest?.exchange.beaconHeight ?? 0);
+    const isNewest = !isPinned && state.beaconHeight >= (newest?.exchange.beaconHeight ?? 0);
     const usedLast = isNewest ? newest : used;
     if (isNewest) newest = used;
     const rest = others.filter((each) => each !== used);

@@ -10,10 +10,8 @@ import type { ResponseInputs } from './token.ts';
 export type PoolsAtHeights = ReturnType<typeof createPoolsAtHeights>;
 
 /**
- * Creates the loaders of one operation, which read each height once.
- *
- * The heights of a batch are read together: if the nodes have pruned them, a few calls show it for all.
- * All reject with HeightNotAvailableError or UpstreamError.
+ * Creates the loaders of one operation, which read each height once, those of a batch together. All reject with
+ * HeightNotAvailableError or UpstreamError.
  */
 export function createPoolsAtHeights({ head, dependencies, tokens, sources, options }: ResponseInputs) {
   const { pastStates } = sources;

@@ -50,12 +50,6 @@ function roundedQuotient(numerator: bigint, denominator: bigint, decimals: numbe
 
 /** Writes `units / 10^decimals` without zeros at the end of its fraction. @param units 0 or more */
 export function toShortestDecimal(units: bigint, decimals: number): string {
-  if (units === 0n) return '0';
   if (decimals <= 0) return (units * 10n ** BigInt(-decimals)).toString();
-  const digits = units.toString().padStart(decimals + 1, '0');
-  const point = digits.length - decimals;
-  let end = digits.length;
-  // Three times as fast as a regular expression.
-  while (end > point && digits[end - 1] === '0') end -= 1;
-  return end === point ? digits.slice(0, point) : `${digits.slice(0, point)}.${digits.slice(point, end)}`;
+  return toDecimal(units, decimals).replace(/\.?0+$/, '');
 }

@@ -9,14 +9,6 @@ import { isTradable, nativeLiquidity, type PoolPair, poolPairId } from './pool-p
  */
 export type PoolPairOrder = 'ID_ASC' | 'ID_DESC' | 'NATIVE_LIQUIDITY_DESC' | 'NON_EMPTY_FIRST';
 
-/** Pools in an order: an array, or an object with these methods of an array. */
-export type PoolPairList = {
-  readonly length: number;
-  at(index: number): PoolPair | undefined;
-  /** @param start not below 0 @param end not below 0 */
-  slice(start?: number, end?: number): PoolPair[];
-};
-
 /** The sort key of a pool in all orders. */
 export type PoolPairPosition = {
   readonly id: string;
@@ -65,7 +57,7 @@ export function comparePositions(a: PoolPairPosition, b: PoolPairPosition, order
 }
 
 /** Cuts a page out of a list in that order, which need not contain the pools of the positions. */
-export function cutPage(pools: PoolPairList, request: PageRequest, order: PoolPairOrder): Page<PoolPair> {
+export function cutPage(pools: readonly PoolPair[], request: PageRequest, order: PoolPairOrder): Page<PoolPair> {
   const { after, before, size, fromEnd } = request;
   const firstFrom = (position: PoolPairPosition, atLeast: 0 | 1) =>
     firstIndexWhere(

@@ -1,6 +1,6 @@
 import { type ExchangeState, findPlace, isUnchanged, placeOfId, poolCount, poolPairAt } from './exchange.ts';
-import { comparePositions, type PoolPairList, type PoolPairOrder, positionOf } from './page.ts';
-import { type PoolPair, tokensKey } from './pool-pair.ts';
+import { comparePositions, type PoolPairOrder, positionOf } from './page.ts';
+import { isTradable, type PoolPair, poolPairId, tokensKey } from './pool-pair.ts';
 import type { TokenId } from './token.ts';
 
 /** Which pools a client selects; an `undefined` field does not restrict. */
@@ -20,42 +20,25 @@ export type PoolPairFilter = {
  */
 export function selectPoolPairs(
   state: ExchangeState,
-  filter: PoolPairFilter,
+  { tokenId, anyTokenOf, nonEmpty, poolIds }: PoolPairFilter,
   order: PoolPairOrder,
   poolAt: (place: number) => PoolPair = (place) => poolPairAt(state, place),
-): PoolPairList {
-  const { tokenId } = filter;
-  const all = tokenId === undefined ? allPlaces(state) : (state.directory.placesOfToken.get(tokenId) ?? []);
-  const passing = all
-    .filter((place) => passes(state, place, filter))
-    .map((place) => ({ place, position: positionOf(poolPairAt(state, place)) }))
-    .sort((a, b) => comparePositions(a.position, b.position, order));
-  const places = Uint32Array.from(passing, ({ place }) => place);
-  return {
-    length: places.length,
-    at(index) {
-      const place = places[index];
-      return place === undefined ? undefined : poolAt(place);
-    },
-    slice: (start, end) => Array.from(places.subarray(start, end), (place) => poolAt(place)),
-  };
+): readonly PoolPair[] {
+  const places = tokenId === undefined ? allPlaces(state) : (state.directory.placesOfToken.get(tokenId) ?? []);
+  const passes = (pool: PoolPair) =>
+    (poolIds === undefined || poolIds.has(poolPairId(pool))) &&
+    (anyTokenOf === undefined || anyTokenOf.has(pool.token1Id) || anyTokenOf.has(pool.token2Id)) &&
+    (!nonEmpty || isTradable(pool));
+  return places
+    .map((place) => poolAt(place))
+    .filter(passes)
+    .map((pool) => ({ pool, position: positionOf(pool) }))
+    .sort((a, b) => comparePositions(a.position, b.position, order))
+    .map(({ pool }) => pool);
 }
 
 function allPlaces(state: ExchangeState): readonly number[] {
   return Array.from({ length: poolCount(state) }, (_, place) => place);
-}
-
-/** Whether a pool passes the parts of the filter that the directory has no index for. */
-function passes(state: ExchangeState, place: number, { anyTokenOf, nonEmpty, poolIds }: PoolPairFilter): boolean {
-  const { directory, reserves, v3 } = state;
-  const values = v3?.values ?? reserves;
-  return (
-    (poolIds === undefined || poolIds.has(directory.ids[place] ?? '')) &&
-    (anyTokenOf === undefined ||
-      anyTokenOf.has(directory.token1Ids[place] ?? '') ||
-      anyTokenOf.has(directory.token2Ids[place] ?? '')) &&
-    (!nonEmpty || (values[place * 2] !== 0n && values[place * 2 + 1] !== 0n))
-  );
 }
 
 /** Names a pool by its two tokens, in either order, and in V3 by its pool id if several pools have these tokens. */

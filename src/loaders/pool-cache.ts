@@ -2,8 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { type ExchangeState, type PoolDirectory, poolCount, poolPairAt } from '../domain/exchange.ts';
 import { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { Market, Pair, Ticker } from '../domain/market.ts';
-import type { PoolPairList, PoolPairOrder } from '../domain/page.ts';
-import { filterFingerprint } from '../domain/page.ts';
+import { filterFingerprint, type PoolPairOrder } from '../domain/page.ts';
 import { type PoolGraph, toPoolGraph } from '../domain/pool-graph.ts';
 import { type PoolPair, pin } from '../domain/pool-pair.ts';
 import { type PoolPairFilter, selectPoolPairs } from '../domain/pool-selection.ts';
@@ -65,7 +64,7 @@ export function createPoolCache(tokenList?: () => object) {
   };
 }
 
-/** Lists of one state: 4 bytes for each pool in them. */
+/** Lists of one state, which share its pools. */
 const MAX_LISTS = 8;
 
 type PoolCacheOptions = {
@@ -75,7 +74,7 @@ type PoolCacheOptions = {
 
 function createStatePools(exchange: ExchangeState, isPinned: boolean, { graphOf, tokenList }: PoolCacheOptions) {
   const pools = Array<PoolPair | undefined>(poolCount(exchange));
-  const lists = new LRUCache<string, PoolPairList>({ max: MAX_LISTS });
+  const lists = new LRUCache<string, readonly PoolPair[]>({ max: MAX_LISTS });
   let swaps: ExchangeSwaps | undefined;
   let tokens = tokenList?.();
   let json = createPoolJsonCache();
@@ -94,7 +93,7 @@ function createStatePools(exchange: ExchangeState, isPinned: boolean, { graphOf,
     /** The pool at a place of the directory: always the same object. */
     at,
     /** The pools that pass the filter, in that order. The lists that were used last are filtered and sorted once. */
-    select(filter: PoolPairFilter, order: PoolPairOrder): PoolPairList {
+    select(filter: PoolPairFilter, order: PoolPairOrder): readonly PoolPair[] {
       const anyTokenOf = filter.anyTokenOf && [...filter.anyTokenOf].sort();
       const poolIds = filter.poolIds && [...filter.poolIds].sort();
       const name = `${order}:${filterFingerprint({ ...filter, anyTokenOf, poolIds })}`;

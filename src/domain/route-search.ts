@@ -102,9 +102,8 @@ export function findRoute(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteS
     }
   }
 
-  const likely = likelyRoutes(swaps, graph, search);
-  for (const found of likely)
-    if (likely.every((each) => each === found || isBetter(direction, found, each))) offer(found);
+  const [likely] = likelyRoutes(swaps, graph, search).sort((a, b) => (isBetter(direction, a, b) ? -1 : 1));
+  if (likely !== undefined) offer(likely);
   visit(start, amount, [], []);
   return best && { route: toHops(graph, search, best.places), amount: best.amount };
 }

@@ -80,9 +80,7 @@ function createStatePools(exchange: ExchangeState, isPinned: boolean, { graphOf,
   let json = createPoolJsonCache();
 
   function at(place: number): PoolPair {
-    const known = pools[place];
-    if (known !== undefined) return known;
-    const pool = isPinned ? pin(poolPairAt(exchange, place)) : poolPairAt(exchange, place);
+    const pool = pools[place] ?? (isPinned ? pin(poolPairAt(exchange, place)) : poolPairAt(exchange, place));
     pools[place] = pool;
     return pool;
   }

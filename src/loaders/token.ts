@@ -9,17 +9,16 @@ import type { LoaderInputs, Sources } from './sources.ts';
 
 /** Creates the number of tokens in the token list and in the pools. It is counted again only when one of the two has changed. */
 export function createTokenCount({ head, tokens }: Pick<Sources, 'head' | 'tokens'>): Sources['tokenCount'] {
-  let counted:
-    | { readonly list: TokenList; readonly directory: PoolDirectory | undefined; readonly count: number }
-    | undefined;
+  let list: TokenList | undefined;
+  let directory: PoolDirectory | undefined;
+  let count = 0;
   return () => {
-    const list = tokens.current();
-    const directory = head.current()?.exchange.directory;
-    if (counted?.list !== list || counted.directory !== directory) {
-      const count = new Set(list.keys()).union(directory?.placesOfToken ?? new Set()).size;
-      counted = { list, directory, count };
-    }
-    return counted.count;
+    const inPools = head.current()?.exchange.directory;
+    if (list === tokens.current() && directory === inPools) return count;
+    list = tokens.current();
+    directory = inPools;
+    count = new Set(list.keys()).union(directory?.placesOfToken ?? new Set()).size;
+    return count;
   };
 }
 

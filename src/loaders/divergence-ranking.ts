@@ -47,6 +47,7 @@ export function createDivergenceRankings(sources: RankingSources) {
   let known: { readonly inputs: RankingInputs; readonly ranking: Promise<readonly RankedPair[]> } | undefined;
   let latest = createBroadcast<RankingInputs>();
   let skippedBefore = 0;
+  const changes = [head.subscribe, market.pairs.subscribe, market.tickers.subscribe];
   /** What is followed for the subscribers. */
   let followed: readonly Subscription[] = [];
 
@@ -66,11 +67,6 @@ export function createDivergenceRankings(sources: RankingSources) {
     if (!areSame(latest.current(), inputs)) latest.publish(inputs);
   }
 
-  function follow(): void {
-    const changes = [head.subscribe, market.pairs.subscribe, market.tickers.subscribe];
-    followed = changes.map((subscribe) => onEach<unknown>(subscribe, update));
-  }
-
   /** The next subscriber does not start with earlier data. */
   function stop(): void {
     for (const subscription of followed) subscription.cancel();
@@ -83,8 +79,8 @@ export function createDivergenceRankings(sources: RankingSources) {
     rank,
     /** Sends what to rank: the newest data first, then that of each new head and of each response with pairs or tickers. */
     subscribe(subscriber: Subscriber<RankingInputs>): Subscription {
-      if (followed.length === 0) follow();
-      else update();
+      if (followed.length > 0) update();
+      else followed = changes.map((subscribe) => onEach<unknown>(subscribe, update));
       const subscription = latest.subscribe(subscriber);
       return {
         request: () => subscription.request(),

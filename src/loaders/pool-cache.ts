@@ -138,7 +138,7 @@ type PoolJsonCache = ReturnType<typeof createPoolJsonCache>;
 /** The characters of ten thousand pools with all their fields. */
 const MAX_CHARACTERS = 6_000_000;
 
-/** Creates a cache of at most that many characters, written since it was empty. When it is full, it is emptied: what is used often is soon cached again. */
+/** Creates a cache of at most that many written characters. When it is full, it is emptied: what is used often is soon cached again. */
 export function createPoolJsonCache(maxCharacters = MAX_CHARACTERS) {
   const texts = new Map<object, Map<PoolPair, PoolJson>>();
   let characters = 0;

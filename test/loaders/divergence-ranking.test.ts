@@ -171,15 +171,15 @@ test('subscribers share one ranking, at each head and each response, and nothing
   const first = [one.next(), two.next()];
   expect([subscribers(), rankings.subscribers()]).toEqual([[1, 1, 1], 2]);
   pairs.publish(snapshotOf([pair]));
-  const percentsOf = async ({ value }: IteratorResult<RankingInputs>) =>
-    (await rankings.rank(value)).map(({ maxPercent }) => maxPercent);
+  const percentsOf = async ({ value }: { readonly value: RankingInputs | undefined }) =>
+    value && (await rankings.rank(value)).map(({ maxPercent }) => maxPercent);
   const [received, same] = await Promise.all(first);
   expect(received?.value).toBe(same?.value);
   expect(received && (await percentsOf(received))).toEqual([expect.closeTo(10, 3)]);
 
   const atHead = one.next();
   heads.publish(headOf(6, 120n));
-  expect((await atHead).value.head.beaconHeight).toBe(6);
+  expect((await atHead).value?.head.beaconHeight).toBe(6);
   expect(await percentsOf(await atHead)).toEqual([expect.closeTo(25, 3)]);
   const atResponse = one.next();
   tickers.publish(snapshotOf([tickerOf(pair, 60)]));

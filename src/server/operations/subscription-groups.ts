@@ -30,6 +30,11 @@ type OpenSubscription = {
  */
 export type SubscribeToGroup = (subscription: OpenSubscription) => Subscribe<EncodedUpdate>;
 
+type Group = SubscriptionGroup & {
+  /** Notes the client of a member. The updates of several clients have a share of their own. */
+  addClient(address: string | undefined): void;
+};
+
 /** What groups need. */
 type SubscriptionGroupsOptions = {
   readonly service: Service;
@@ -49,7 +54,7 @@ const SENT_PER_TURN = 16;
 /** Creates the groups; there are none yet. */
 export function createSubscriptionGroups(options: SubscriptionGroupsOptions): SubscribeToGroup {
   const { service, takeTurn, metrics, maskError, tracing } = options;
-  const groups = new Map<string, SubscriptionGroup & { addClient(address: string | undefined): void }>();
+  const groups = new Map<string, Group>();
   const executing = createTurnLimit(EXECUTED_PER_TURN);
   const sending = createTurnLimit(SENT_PER_TURN);
 
@@ -79,22 +84,22 @@ export function createSubscriptionGroups(options: SubscriptionGroupsOptions): Su
 
   function open(key: string, subscription: OpenSubscription) {
     let { address } = subscription;
-    const members = createSubscriptionGroup({
-      stream: subscription.stream,
-      execute: (value, previous) => execute({ ...subscription, address }, value, previous),
-      turn: sending.wait,
-      onSent({ outcome, errors }) {
-        metrics.recordOperation('update', outcome);
-        metrics.recordErrors(errors);
+    const group: Group = {
+      ...createSubscriptionGroup({
+        stream: subscription.stream,
+        execute: (value, previous) => execute({ ...subscription, address }, value, previous),
+        turn: sending.wait,
+        onSent({ outcome, errors }) {
+          metrics.recordOperation('update', outcome);
+          metrics.recordErrors(errors);
+        },
+        onEmpty: () => groups.get(key) === group && groups.delete(key),
+        now: service.now,
+      }),
+      addClient(other) {
+        if (other !== address) address = undefined;
       },
-      onEmpty: () => groups.get(key) === group && groups.delete(key),
-      now: service.now,
-    });
-    /** The updates of several clients have a share of their own. */
-    function addClient(other: string | undefined): void {
-      if (other !== address) address = undefined;
-    }
-    const group = { ...members, addClient };
+    };
     groups.set(key, group);
     return group;
   }

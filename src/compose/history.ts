@@ -51,16 +51,8 @@ const COMPLETE_SANDBOX_HEIGHTS = 2_160;
 
 /** Starts to record the heads of the nodes, in the configured database. */
 export function startRecording(options: RecordingOptions) {
-  const {
-    config,
-    isSandbox,
-    log,
-    createStore,
-    sources,
-    isRecorder = () => true,
-    readTimeoutMs = READ_TIMEOUT_MS,
-  } = options;
-  const { head: follower, pastStates, trades } = sources;
+  const { config, isSandbox, log, createStore, isRecorder = () => true, readTimeoutMs = READ_TIMEOUT_MS } = options;
+  const { head: follower, pastStates, trades } = options.sources;
   const ofNode = { kind: 'sqlite', path: resolve(DEFAULT_HISTORY_FILE) } as const;
   const historyQueue = createBulkhead({
     busy: () => new HistoryUnavailableError({ isBusy: true }),

@@ -28,6 +28,9 @@ const FIRST_SPACE_MS = 250;
 /** The time after which the trades of a block are read again that could not be read, unless the maximum back-off is shorter. */
 const TRADES_RETRY_MS = 10_000;
 
+const POOLS_LOST =
+  'an exchange state has fewer pools than the state at a lower height: the database of the node may be damaged';
+
 /** The settings of the version. */
 const FIXED_VERSIONS = { auto: undefined, v1: 'V1', v3: 'V3' } as const;
 
@@ -67,27 +70,15 @@ export function connectNodes(options: SourceOptions) {
     maxPauseMs: config.upstreamMaxPauseMs,
     watch: createNodeLog(log, fullnodeUrl.length),
   });
-  const poolCounts = createPoolCounts((lost) =>
-    log.warn(
-      lost,
-      'an exchange state has fewer pools than the state at a lower height: the database of the node may be damaged',
-    ),
-  );
+  const poolCounts = createPoolCounts((lost) => log.warn(lost, POOLS_LOST));
   const together = fleet?.chain(nodes, directories.of);
   const recent = createRecentHeads(config.maxResumedHeights);
   const bulkhead = bulkheadOf(options, 'NODE');
-  const pastStates = createPastStates({
-    nodes,
-    versions,
-    bulkhead,
-    poolCounts,
-    served: recent.all,
-    readOnce: together?.states,
-  });
-  const poolOrders = createPoolOrders({ nodes, bulkhead, served: recent.all });
+  const reads = { nodes, bulkhead, served: recent.all };
+  const pastStates = createPastStates({ ...reads, versions, poolCounts, readOnce: together?.states });
+  const poolOrders = createPoolOrders(reads);
   const trades = createHeadTrades({
-    nodes,
-    served: recent.all,
+    ...reads,
     maxBlocks: config.maxResumedHeights,
     retryMs: Math.min(TRADES_RETRY_MS, config.upstreamMaxPauseMs),
     watcher: createTradesLog(log),

@@ -49,21 +49,12 @@ export function connectMarketData(options: SourceOptions) {
   const report = createUnreadableLog(log, now);
   const host = createMarketDataClient({ http, baseUrl, partner, health, circuit, report });
   const watch = createUpstreamLog(log, 'MARKET_DATA');
-  const market = createMarketFollower({
-    host,
-    pollMs,
-    timeoutMs,
-    maxAgeMs,
-    now,
-    watch,
-    tracing,
-    fleetPolls: fleet?.market,
-  });
+  const followed = { host, timeoutMs, now, watch, tracing };
+  const market = createMarketFollower({ ...followed, pollMs, maxAgeMs, fleetPolls: fleet?.market });
   const isListed = (tickerId: string) =>
     [market.pairs, market.tickers].some((list) => list.newest()?.market.byTickerId.has(tickerId));
   const bulkhead = bulkheadOf(options, 'MARKET_DATA');
-  const readOnce = fleet?.orderBooks;
-  const orderBooks = createOrderBooks({ host, bulkhead, isListed, ttlMs, timeoutMs, now, watch, tracing, readOnce });
+  const orderBooks = createOrderBooks({ ...followed, bulkhead, isListed, ttlMs, readOnce: fleet?.orderBooks });
   const { bookSweepPerMinute: perMinute } = config;
   const sweep = { orderBooks, tickers: market.tickers, isBusy: bulkhead.isBusy, perMinute, now };
   // Only the tickers of the REST API show the prices of books that no client requests.

@@ -2,12 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createFairQueue, type Requester } from './fair-queue.ts';
 
 /** Limits the calls to an upstream, or the reads of the history, that clients cause. The others wait in a fair queue. */
-export type Bulkhead = {
-  /** Prepares a call. It begins when there is room and it is due for any operation that waits for it. */
-  queue<T>(call: () => Promise<T>): QueuedCall<T>;
-  /** Whether calls wait, or half of the connections are in use: calls that nobody waits for should come later. */
-  isBusy(): boolean;
-};
+export type Bulkhead = ReturnType<typeof createBulkhead>;
 
 /** One call, which several operations can wait for together. */
 export type QueuedCall<T> = {
@@ -32,7 +27,7 @@ type BulkheadOptions = {
 };
 
 /** Creates a bulkhead. Calls that follow the chain and the market, or record the history, do not pass it. */
-export function createBulkhead({ busy, maxConcurrent, maxQueued, maxWaitMs }: BulkheadOptions): Bulkhead {
+export function createBulkhead({ busy, maxConcurrent, maxQueued, maxWaitMs }: BulkheadOptions) {
   const queue = createFairQueue<Waiting>();
   let underWay = 0;
 
@@ -41,6 +36,7 @@ export function createBulkhead({ busy, maxConcurrent, maxQueued, maxWaitMs }: Bu
     queue.next()?.begin();
   }
 
+  /** Prepares a call. It begins when there is room and it is due for any operation that waits for it. */
   function prepare<T>(call: () => Promise<T>): QueuedCall<T> {
     const { promise: response, resolve, reject } = Promise.withResolvers<T>();
     // The end of another operation's call may begin it. A response that is cached refers to neither the call nor its context.
@@ -92,7 +88,12 @@ export function createBulkhead({ busy, maxConcurrent, maxQueued, maxWaitMs }: Bu
     return { wait, response };
   }
 
-  return { queue: prepare, isBusy: () => queue.size() > 0 || underWay >= Math.ceil(maxConcurrent / 2) };
+  /** Whether calls wait, or half of the connections are in use: calls that nobody waits for should come later. */
+  function isBusy(): boolean {
+    return queue.size() > 0 || underWay >= Math.ceil(maxConcurrent / 2);
+  }
+
+  return { queue: prepare, isBusy };
 }
 
 /** A call that waits until one of these is done. */

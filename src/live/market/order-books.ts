@@ -49,6 +49,8 @@ type SharedRead = {
   endedAt: Instant | undefined;
   /** What the call returned. Until then, and if it fails, the snapshot before. */
   snapshot: OrderBookSnapshot | undefined;
+  /** How many entries could not be read. Until there is a response, those of the snapshot before. */
+  dropped: number;
 };
 
 const MAX_BOOKS_KEPT = 1_000;
@@ -75,10 +77,6 @@ export function createOrderBooks(options: OrderBooksOptions) {
   const { host, bulkhead, isListed, ttlMs, timeoutMs, now, watch, tracing, readOnce = readAlone } = options;
   const shared = new LRUCache<string, SharedRead>({ max: MAX_BOOKS_KEPT });
   const followed = new Map<string, FollowedBook>();
-  /** How many entries could not be read, of each book with any, by its ticker id. */
-  const unreadable = new LRUCache<string, { readonly entries: number; readonly readAt: Instant }>({
-    max: MAX_BOOKS_KEPT,
-  });
   let skippedBefore = 0;
   let reads = 0;
   let collected: ReadonlyMap<string, OrderBook> = new Map();
@@ -103,10 +101,12 @@ export function createOrderBooks(options: OrderBooksOptions) {
   }
 
   function share(tickerId: string): SharedRead {
+    const before = shared.peek(tickerId);
     const fresh: SharedRead = {
-      call: bulkhead.queue(() => fetchBook(tickerId)),
+      call: bulkhead.queue(() => fetchBook(tickerId, fresh)),
       endedAt: undefined,
-      snapshot: shared.peek(tickerId)?.snapshot,
+      snapshot: before?.snapshot,
+      dropped: before?.dropped ?? 0,
     };
     shared.set(tickerId, fresh);
     fresh.call.response.then(
@@ -125,17 +125,16 @@ export function createOrderBooks(options: OrderBooksOptions) {
     return fresh;
   }
 
-  async function fetchBook(tickerId: string): Promise<OrderBookSnapshot | undefined> {
+  async function fetchBook(tickerId: string, fresh: SharedRead): Promise<OrderBookSnapshot | undefined> {
     const { value: raw, observedAt } = await readOnce(tickerId, async () => ({
       value: await host.orderBook(tickerId),
       observedAt: now(),
     }));
     const isEmpty = raw === undefined || raw.bids.length + raw.asks.length === 0;
-    const entries = raw?.entriesDropped ?? 0;
-    if (entries === 0) unreadable.delete(tickerId);
-    else unreadable.set(tickerId, { entries, readAt: now() });
-    if (isEmpty && entries > 0)
-      throw new UpstreamBadShapeError('MARKET_DATA', 'no entry of the order book can be read', { dropped: entries });
+    const dropped = raw?.entriesDropped ?? 0;
+    fresh.dropped = dropped;
+    if (isEmpty && dropped > 0)
+      throw new UpstreamBadShapeError('MARKET_DATA', 'no entry of the order book can be read', { dropped });
     if (isEmpty && !isListed(tickerId)) return undefined;
     if (raw === undefined) throw new UpstreamBadShapeError('MARKET_DATA', 'no order book for a listed ticker');
 
@@ -223,8 +222,8 @@ export function createOrderBooks(options: OrderBooksOptions) {
     reads: () => reads,
     /** How many entries could not be read, of the books that were read within the last minute. */
     unreadableEntries(): number {
-      const recent = [...unreadable.values()].filter(({ readAt }) => now() - readAt < UNREADABLE_MS);
-      return recent.reduce((sum, { entries }) => sum + entries, 0);
+      const recent = [...shared.values()].filter(({ endedAt = now() }) => now() - endedAt < UNREADABLE_MS);
+      return recent.reduce((sum, { dropped }) => sum + dropped, 0);
     },
     /** The newest snapshots of the books that are followed, by ticker id: of those that can be read now. Nothing is read for it. */
     followedBooks() {

@@ -248,7 +248,7 @@ test('the books that one client follows have one share of the queue; one that se
   const clients = new Map<string, Set<unknown>>();
   const bulkhead: Bulkhead = {
     queue(call) {
-      const response = call();
+      const response = Promise.resolve().then(call);
       return {
         response,
         async wait({ client }) {

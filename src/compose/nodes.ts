@@ -15,7 +15,6 @@ import { createNodeClient } from '../upstream/node/client.ts';
 import { createPoolsV3Reader } from '../upstream/node/exchange-v3.ts';
 import { createPoolDirectories } from '../upstream/node/pools-reader.ts';
 import type { PushedBlock } from '../upstream/node/push-session.ts';
-import { createStateReader } from '../upstream/node/state-reader.ts';
 import { createSpacing } from '../upstream/spacing.ts';
 import { bulkheadOf, circuitOf, healthOf, httpOf, notConfigured, type SourceOptions } from './upstreams.ts';
 
@@ -41,14 +40,13 @@ export function connectNodes(options: SourceOptions) {
   const headers = config.fullnodeHeaders;
   const http = httpOf(options, { upstream: 'NODE', maxBytes: MAX_STATE_BYTES, keepAlive: false, headers });
   const directories = createPoolDirectories();
-  const stateReader = createStateReader(directories);
   const poolsV3Reader = createPoolsV3Reader(directories);
   const [first, ...others] = fullnodeUrl.map((url, n) => {
     const name = nameOf(url, fullnodeUrl.slice(0, n));
     const health = healthOf(options, 'NODE', name);
     const circuit = circuitOf(options, 'NODE', name);
     const spacing = createSpacing(Math.min(FIRST_SPACE_MS, config.upstreamMaxPauseMs));
-    return createNodeClient({ name, http, url, health, circuit, spacing, stateReader, poolsV3Reader });
+    return createNodeClient({ name, http, url, health, circuit, spacing, directories, poolsV3Reader });
   });
   if (first === undefined) {
     const none = notConfigured(nodesNotConfigured(), healthOf(options, 'NODE', 'none'));

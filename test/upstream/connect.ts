@@ -13,7 +13,6 @@ import { createMarketDataClient, type MarketDataClient } from '../../src/upstrea
 import { createNodeClient, type NodeClient } from '../../src/upstream/node/client.ts';
 import { createPoolsV3Reader } from '../../src/upstream/node/exchange-v3.ts';
 import { createPoolDirectories } from '../../src/upstream/node/pools-reader.ts';
-import { createStateReader } from '../../src/upstream/node/state-reader.ts';
 import type { ResponseReader } from '../../src/upstream/response-body.ts';
 import { createSpacing } from '../../src/upstream/spacing.ts';
 
@@ -45,7 +44,6 @@ export function nodeAt(
   const http = httpForTest('NODE', options);
   const health = createHealthRecord('NODE', () => 100);
   const directories = createPoolDirectories();
-  const stateReader = createStateReader(directories);
   const poolsV3Reader = createPoolsV3Reader(directories);
   const circuit = circuitForTest();
   const spacing = createSpacing(1);
@@ -57,7 +55,7 @@ export function nodeAt(
       health,
       circuit,
       spacing,
-      stateReader,
+      directories,
       poolsV3Reader,
     }),
     health,

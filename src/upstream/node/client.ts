@@ -20,28 +20,29 @@ import {
   toRequest,
 } from './envelope.ts';
 import type { PoolsV3, PoolsV3Reader, TimedOrders } from './exchange-v3.ts';
+import type { PoolDirectories } from './pools-reader.ts';
 import { isBeforeV3, isUnknownVerbosity, whyStateIsMissing } from './state-not-found.ts';
-import type { StateReader } from './state-reader.ts';
+import { createStateReader } from './state-reader.ts';
 import { readParams } from './state-v3.ts';
 
 /** The calls of a full node. Each throws an UpstreamError if it fails, or the reason of a signal that aborts it. */
 export type NodeClient = ReturnType<typeof createNodeClient>;
 
 type NodeClientOptions = {
+  /** In the log and the metrics. */
   readonly name: string;
   readonly http: HttpClient;
   readonly url: URL;
   readonly health: HealthRecord;
   readonly circuit: Circuit;
   readonly spacing: Spacing;
-  /** Shared by the clients of all nodes. */
-  readonly stateReader: StateReader;
+  readonly directories: PoolDirectories;
   readonly poolsV3Reader: PoolsV3Reader;
 };
 
 /** Creates a client of one node. */
 export function createNodeClient(options: NodeClientOptions) {
-  const { name, http, url, health, circuit, spacing, stateReader, poolsV3Reader } = options;
+  const { name, http, url, health, circuit, spacing, directories, poolsV3Reader } = options;
   const details = { host: url.host };
   let lastId = 0;
   /** Until when a node that is too old to send orders with the pools is not requested to. */
@@ -74,7 +75,7 @@ export function createNodeClient(options: NodeClientOptions) {
   }
 
   function stateAt(height: BeaconHeight, signal: AbortSignal | undefined): Call<ExchangeState> {
-    const reader = (resultOf: ResultOf) => stateReader(height, resultOf);
+    const reader = (resultOf: ResultOf) => createStateReader(height, directories, resultOf);
     return { method: 'getpdestate', params: [{ BeaconHeight: height }], reader, signal };
   }
 
@@ -88,21 +89,9 @@ export function createNodeClient(options: NodeClientOptions) {
    * A call for the third version. That the node does not have it is a response and no failure, also if it follows the chain: then
    * other calls show whether the node is there.
    */
-  function passV3<T>(call: Call<T>, isForClient: boolean): Promise<T> {
+  function passV3<T>(call: CallV3<T>, isForClient: boolean): Promise<T> {
     const isFault = (error: unknown) => !lacksV3(error) && (!isForClient || whyStateIsMissing(error) === undefined);
-    return pass(call, isForClient, isFault);
-  }
-
-  function callV3<T>(
-    height: BeaconHeight,
-    filter: FilterV3,
-    reader: Call<T>['reader'],
-    signal: AbortSignal | undefined,
-  ): Call<T> {
-    const params = [
-      { BeaconHeight: height, Filter: { Key: filter.key, Verbosity: filter.verbosity ?? 1, ID: filter.id ?? '' } },
-    ];
-    return { method: 'pdexv3_getState', params, reader, signal };
+    return pass({ method: 'pdexv3_getState', ...call }, isForClient, isFault);
   }
 
   /** Reads the pools with their orders; from a node that is too old for that, without them. */
@@ -112,10 +101,9 @@ export function createNodeClient(options: NodeClientOptions) {
     signal: AbortSignal | undefined,
   ): Promise<PoolsV3> {
     const read = (hasOrders: boolean) => {
-      const filter = { key: 'PoolPairs', verbosity: hasOrders ? WITH_ORDERS : WITHOUT_ORDERS } as const;
-      const response = { hasOrders, isNewest };
-      const reader = (resultOf: ResultOf) => poolsV3Reader.read(height, resultOf, response);
-      return passV3(callV3(height, filter, reader, signal), !isNewest);
+      const params = paramsV3(height, 'PoolPairs', { Verbosity: hasOrders ? WITH_ORDERS : WITHOUT_ORDERS });
+      const reader = (resultOf: ResultOf) => poolsV3Reader.read(height, resultOf, { hasOrders, isNewest });
+      return passV3({ params, reader, signal }, !isNewest);
     };
     if (withoutOrdersUntil !== undefined) {
       if (performance.now() < withoutOrdersUntil) return read(false);
@@ -133,10 +121,10 @@ export function createNodeClient(options: NodeClientOptions) {
     }
   }
 
-  function paramsAt(height: BeaconHeight, signal: AbortSignal | undefined): Call<ExchangeParams> {
+  function paramsAt(height: BeaconHeight, signal: AbortSignal | undefined): CallV3<ExchangeParams> {
     const reader = (resultOf: ResultOf) =>
       createDocumentReader(MAX_DOCUMENT_BYTES, (document) => readParams(resultOf(document)));
-    return callV3(height, { key: 'Params' }, reader, signal);
+    return { params: paramsV3(height, 'Params'), reader, signal };
   }
 
   /**
@@ -157,11 +145,9 @@ export function createNodeClient(options: NodeClientOptions) {
   }
 
   return {
-    /** The name of this node in the log and the metrics. */
     name,
     /** The time between two calls, because the node limits their rate; 0 if it does not. */
     spaceMs: spacing.spaceMs,
-    /** How its calls went. */
     health: health.read,
     chainInfo: (signal?: AbortSignal) => follow({ method: 'getblockchaininfo', reader: createChainInfoReader, signal }),
     /** The documented source of the height at which to read the exchange. The response is large. */
@@ -183,22 +169,19 @@ export function createNodeClient(options: NodeClientOptions) {
     /** The orders of a pool of the third version, which must exist: a node responds with none for an unknown one. @throws as `poolsV3` */
     poolOrders(height: BeaconHeight, poolId: string, signal?: AbortSignal): Promise<TimedOrders> {
       const reader = (resultOf: ResultOf) => poolsV3Reader.readOrders(poolId, resultOf);
-      return passV3(callV3(height, { key: 'PoolPairOrders', id: poolId }, reader, signal), true);
+      return passV3({ params: paramsV3(height, 'PoolPairOrders', { ID: poolId }), reader, signal }, true);
     },
     beaconBlock,
   };
 }
 
-/** Which part of a state of the third version is requested. */
-type FilterV3 = {
-  readonly key: 'PoolPairs' | 'PoolPairOrders' | 'Params';
-  readonly verbosity?: typeof WITH_ORDERS | typeof WITHOUT_ORDERS;
-  readonly id?: string;
-};
+/** Names the part of a state of the third version that is requested. */
+function paramsV3(height: BeaconHeight, part: string, { Verbosity = 1, ID = '' } = {}): readonly unknown[] {
+  return [{ BeaconHeight: height, Filter: { Key: part, Verbosity, ID } }];
+}
 
 /** Pools with their orders, and without what grows with the number of liquidity providers. Nodes before September 2022 lack it. */
 const WITH_ORDERS = 4;
-/** Pools without orders. */
 const WITHOUT_ORDERS = 2;
 
 /** A node can be replaced by a newer one. */
@@ -215,6 +198,8 @@ type Call<T> = {
   readonly reader: (resultOf: ResultOf, anyResultOf: (document: unknown) => unknown) => ResponseReader<T>;
   readonly signal?: AbortSignal | undefined;
 };
+
+type CallV3<T> = Omit<Call<T>, 'method'>;
 
 /** `getblockchaininfo` has some 20 KB. */
 const MAX_DOCUMENT_BYTES = 8 * 2 ** 20;

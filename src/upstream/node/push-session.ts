@@ -54,7 +54,7 @@ const SUBSCRIPTION_ID = 1;
 /** The node and its documentation spell `subcription` so. The name of the subscription is any text. */
 const SUBSCRIPTION = { subcription: 'pdex-gateway' };
 
-/** The frame that subscribes. The node does not acknowledge it. */
+/** The node does not acknowledge it. */
 const SUBSCRIBE_FRAME = toFrame(SUBSCRIPTION_ID, 0);
 
 /** The frame that ends the subscription. The node's last frame has the id of the frame that subscribed. */

@@ -6,9 +6,6 @@ import { readObject, readTokenId, readUint64, ShapeError } from '../wire.ts';
 import type { ResultOf } from './envelope.ts';
 import { createPoolsReader, type PoolDirectories } from './pools-reader.ts';
 
-/** Starts to read a response of `getpdestate`, which has up to 30 MB. */
-export type StateReader = (height: BeaconHeight, resultOf: ResultOf) => ResponseReader<ExchangeState>;
-
 /** Ten times the pools of a large exchange. */
 const MAX_POOLS = 100_000;
 
@@ -16,23 +13,26 @@ const POOLS = '$.Result.PDEPoolPairs';
 const POOL = `${POOLS}[…]`;
 
 /**
- * Creates a reader, which nodes of the same chain can share.
+ * Creates the reader of a response of `getpdestate`, which has up to 30 MB.
  *
  * @param directories shared with whatever else reads states of that chain
  */
-export function createStateReader(directories: PoolDirectories): StateReader {
-  return (beaconHeight, resultOf) =>
-    createPoolsReader({
-      resultOf,
-      name: 'PDEPoolPairs',
-      maxPools: MAX_POOLS,
-      readRow: (key, value) => readPool(key, value, beaconHeight),
-      end(rows, time) {
-        const reserves = new BigUint64Array(2 * rows.length);
-        for (const [place, { reserve1, reserve2 }] of rows.entries()) reserves.set([reserve1, reserve2], 2 * place);
-        return { beaconHeight, time, directory: directories.of(rows.map(({ id }) => id)), reserves };
-      },
-    });
+export function createStateReader(
+  beaconHeight: BeaconHeight,
+  directories: PoolDirectories,
+  resultOf: ResultOf,
+): ResponseReader<ExchangeState> {
+  return createPoolsReader({
+    resultOf,
+    name: 'PDEPoolPairs',
+    maxPools: MAX_POOLS,
+    readRow: (key, value) => readPool(key, value, beaconHeight),
+    end(rows, time) {
+      const reserves = new BigUint64Array(2 * rows.length);
+      for (const [place, { reserve1, reserve2 }] of rows.entries()) reserves.set([reserve1, reserve2], 2 * place);
+      return { beaconHeight, time, directory: directories.of(rows.map(({ id }) => id)), reserves };
+    },
+  });
 }
 
 /** @throws ShapeError */

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { poolCount } from '../../../src/domain/exchange.ts';
 import { type PoolPair, poolPairKey } from '../../../src/domain/pool-pair.ts';
+import { createPoolDirectories } from '../../../src/upstream/node/pools-reader.ts';
 import { anyPools, exchangeStateOf, poolOf, tokenId } from '../../domain/pools.ts';
-import { newStateReader, readState } from './states.ts';
+import { readState } from './states.ts';
 
 const [a, b, c, d] = [tokenId('a'), tokenId('b'), tokenId('c'), tokenId('d')];
 const ab = poolOf(1n, 1n, { token1Id: a, token2Id: b });
@@ -12,7 +13,7 @@ const cd = poolOf(3n, 3n, { token1Id: c, token2Id: d });
 
 /** States of one height after another, as they are read from one node. */
 function statesOf(...heights: readonly (readonly PoolPair[])[]) {
-  const states = newStateReader();
+  const states = createPoolDirectories();
   return heights.map((pools, n) => {
     const beaconHeight = 1_000 + n;
     const members = pools.map(

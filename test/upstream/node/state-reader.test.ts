@@ -3,13 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { parseJson } from '../../../src/upstream/json.ts';
 import { createFilteredReader } from '../../../src/upstream/json-filter.ts';
 import { readResult } from '../../../src/upstream/node/envelope.ts';
+import { createPoolDirectories } from '../../../src/upstream/node/pools-reader.ts';
 import type { ResponseReader } from '../../../src/upstream/response-body.ts';
 import { readInteger, type WireObject } from '../../../src/upstream/wire.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 import { anySizes, anySpaces, outcomeOfChunks as outcomeInChunks, outcomeOf, spaceOut } from '../chunks.ts';
 import { readFixture } from '../fixture.ts';
 import { anyMutations, mutateAll, print } from '../mutations.ts';
-import { newStateReader, readState, readWholeState, stateResponse } from './states.ts';
+import { readState, readWholeState, stateResponse } from './states.ts';
 
 const HEIGHT = 835_380;
 const FIXTURE = readFixture('node/getpdestate').trim();
@@ -40,7 +41,7 @@ const IN_ORDER = (() => {
 
 /** A reader that has read the recorded response and this one before. */
 function readerAfterRecorded(before = print(IN_ORDER) ?? ''): ResponseReader<unknown> {
-  const states = newStateReader();
+  const states = createPoolDirectories();
   for (const text of [FIXTURE, before]) readState(text, HEIGHT, states);
   return stateResponse(HEIGHT, states);
 }

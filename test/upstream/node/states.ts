@@ -3,8 +3,8 @@ import type { ExchangeState } from '../../../src/domain/exchange.ts';
 import { toInstant } from '../../../src/domain/instant.ts';
 import { type PoolPair, poolPairKey } from '../../../src/domain/pool-pair.ts';
 import { readResult } from '../../../src/upstream/node/envelope.ts';
-import { createPoolDirectories } from '../../../src/upstream/node/pools-reader.ts';
-import { createStateReader, type StateReader } from '../../../src/upstream/node/state-reader.ts';
+import { createPoolDirectories, type PoolDirectories } from '../../../src/upstream/node/pools-reader.ts';
+import { createStateReader } from '../../../src/upstream/node/state-reader.ts';
 import type { ResponseReader } from '../../../src/upstream/response-body.ts';
 import { readObject, readTokenId, readUint64, ShapeError, type WireObject } from '../../../src/upstream/wire.ts';
 import { exchangeStateOf } from '../../domain/pools.ts';
@@ -31,19 +31,17 @@ export function readWholeState(result: WireObject, beaconHeight: BeaconHeight): 
   return exchangeStateOf(beaconHeight, pools, Number.isSafeInteger(time) ? toInstant(Number(time)) : undefined);
 }
 
-/** What reads states, and has read none yet. */
-export function newStateReader(): StateReader {
-  return createStateReader(createPoolDirectories());
-}
-
 /** A reader of the response to request 1, as the first that is read or after others. */
-export function stateResponse(height: BeaconHeight, states = newStateReader()): ResponseReader<ExchangeState> {
-  return states(height, (document) => readResult(document, 1));
+export function stateResponse(
+  height: BeaconHeight,
+  directories: PoolDirectories = createPoolDirectories(),
+): ResponseReader<ExchangeState> {
+  return createStateReader(height, directories, (document) => readResult(document, 1));
 }
 
 /** Reads the text of a response to request 1. */
-export function readState(text: string, height: BeaconHeight, states = newStateReader()): ExchangeState {
-  const reader = stateResponse(height, states);
+export function readState(text: string, height: BeaconHeight, directories?: PoolDirectories): ExchangeState {
+  const reader = stateResponse(height, directories);
   reader.write(Buffer.from(text));
   return reader.end();
 }

@@ -32,7 +32,6 @@ export function withoutStacks<T>(run: () => T): T {
   }
 }
 
-/** What an error has in addition to its code and its message. */
 type ErrorOptions = {
   readonly details?: ErrorDetails | undefined;
   readonly cause?: unknown;

@@ -13,7 +13,6 @@ export function fixedTokens(tokens: Iterable<Token>) {
   return { current: () => list, service: undefined, stop() {} } as const;
 }
 
-/** How a token service is followed, and which tokens there are beside its own. */
 type TokenFollowerOptions = {
   readonly host: TokenService;
   /** Tokens that those of the service override. */

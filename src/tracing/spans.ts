@@ -31,7 +31,6 @@ export type ProviderOptions = {
   readonly version: string;
   /** Overrides the name among the attributes, if it is not empty. */
   readonly otelServiceName: string;
-  /** Attributes of the process. */
   readonly otelResourceAttributes: Readonly<Record<string, string>>;
   readonly otelTracesSampler: TraceSampler;
   /** The share of traces that the samplers with `traceidratio` record. */
@@ -66,7 +65,6 @@ export function createTracing(options: ProviderOptions): Tracing {
     return span.isRecording() ? span : undefined;
   }
 
-  /** The span of an operation or of an update. */
   function toOperation(span: Span | undefined, kind: SpanKind): OperationSpan | undefined {
     if (span === undefined) return undefined;
     const scope: Scope = { span, isOpen: true };
@@ -182,7 +180,6 @@ function addressOf({ hostname, port, protocol }: URL): Attributes {
   return { 'server.address': hostname, 'server.port': Number(port) || (protocol === 'https:' ? 443 : 80) };
 }
 
-/** The headers with the trace context of a span. */
 function headersOf(span: Span): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
   propagator.inject(trace.setSpan(ROOT_CONTEXT, span), headers, defaultTextMapSetter);

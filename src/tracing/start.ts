@@ -47,7 +47,6 @@ export async function startTracing(options: TracingOptions): Promise<Tracing | u
   };
 }
 
-/** How a receiver is reached. */
 type SenderOptions = {
   readonly endpoint: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -55,7 +54,6 @@ type SenderOptions = {
   readonly timeoutMs: number;
 };
 
-/** The client of a receiver. */
 type Sender = {
   /** Sends encoded spans. It rejects if the receiver does not take them within the timeout. */
   send(body: Uint8Array): Promise<void>;

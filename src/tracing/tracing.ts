@@ -67,13 +67,11 @@ export type OperationSpan = Scope & {
   end(outcome?: OperationOutcome): void;
 };
 
-/** How an operation ended. */
 type OperationOutcome = {
   /** Where the response came from, as in the metrics. */
   readonly from?: string | undefined;
   /** The beacon height that the response describes. */
   readonly height?: number | undefined;
-  /** The codes of its errors. */
   readonly codes?: readonly string[] | undefined;
 };
 

@@ -33,7 +33,6 @@ type CircuitOptions = {
   readonly onChange?: (isOpen: boolean) => void;
 };
 
-/** Number of outages in a row after which the circuit opens. */
 const OUTAGES_UNTIL_OPEN = 3;
 const DOUBLINGS = 5;
 

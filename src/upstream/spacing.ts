@@ -8,7 +8,6 @@ export type SpacedCall = {
   readonly method: string;
   /** Calls that clients cause come after those that follow the chain. */
   readonly isForClient: boolean;
-  /** Aborts the wait. */
   readonly signal?: AbortSignal | undefined;
 };
 

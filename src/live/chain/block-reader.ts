@@ -20,7 +20,6 @@ export type Block = {
  */
 export type ReadState = (request: StateRequest, signal: AbortSignal) => Promise<ExchangeState>;
 
-/** Which state is read. */
 type StateRequest = {
   readonly kind: ReadKind;
   readonly height: BeaconHeight;

@@ -5,7 +5,6 @@ import type { ExchangeVersion } from '../../domain/pool-pair.ts';
 /** Which version of the exchange trades, and at which heights. All nodes share it. */
 export type ExchangeVersions = ReturnType<typeof createExchangeVersions>;
 
-/** The tip of a node, and how it is called. */
 type NodeTip = {
   readonly height: BeaconHeight;
   /** Whether the node has a state of V3 at that height; see `ExchangeReader`. @throws UpstreamError */

@@ -12,7 +12,6 @@ export type Problem = {
   readonly message: string;
 };
 
-/** Every code of a {@link Problem}. */
 type ProblemCode =
   | 'STOPPING'
   | 'HEAD_NOT_READ'

@@ -106,7 +106,6 @@ export function createNode(client: NodeClient, options: NodeOptions) {
     hasV3,
     /** Whether the last poll succeeded and the current one, if any, has not been waiting for long. */
     isResponding: (): boolean => isResponding(record, graceMs, performance.now()),
-    /** Another gateway has polled this tip. */
     receiveTip: (block: ShownBlock): void => note({ type: 'tip received', block }),
     /** Reads the newest block; see `createBlockReader`. @throws UpstreamError */
     async readBlock(tip: ChainInfo, signal: AbortSignal): Promise<Block> {

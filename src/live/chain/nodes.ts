@@ -24,9 +24,7 @@ export type NodesOptions = {
   readonly graceMs: number;
   /** The longest pause of a node that cannot be read. */
   readonly maxPauseMs: number;
-  /** Shared by the nodes. */
   readonly versions: ExchangeVersions;
-  /** Creates the watcher of a node. */
   readonly watch: (node: NodeClient) => NodeWatcher;
 };
 
@@ -89,7 +87,6 @@ export function createNodes(options: NodesOptions) {
   }
 
   return {
-    /** Every node, in the configured order. */
     all: all as readonly Node[],
     poll,
     firstSuccess,
@@ -132,7 +129,6 @@ async function orMostSignificantError<T>(result: Promise<T>): Promise<T> {
   }
 }
 
-/** Reads something from one node. */
 type ReadNode<T> = (node: Node, signal: AbortSignal) => Promise<T>;
 
 /** One attempt to read something. The signal aborts it when its result is no longer needed. */

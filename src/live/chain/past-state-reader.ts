@@ -19,12 +19,10 @@ export type PastState = {
   readonly block: Pick<ShownBlock, 'time'> | undefined;
 };
 
-/** What is requested from the node. */
 type Wanted = Pick<PastState, 'height' | 'isV1'>;
 
 type PastStateReaderOptions = {
   readonly client: NodeClient;
-  /** What is known of the node now. */
   readonly record: () => NodeRecord;
   readonly note: (event: NodeEvent) => void;
   readonly readState: ReadState;

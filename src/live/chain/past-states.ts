@@ -38,7 +38,6 @@ type PastStatesOptions = {
 
 type ReadFinalState = ReadOnce<FinalHeight, ExchangeState>;
 
-/** A state, or a read of it that waits or is under way. */
 type QueuedState = QueuedCall<ExchangeState>;
 
 /** Enough for a page of history, or for the points of a chart. */

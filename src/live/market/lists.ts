@@ -40,7 +40,6 @@ type MarketFollowerOptions = {
   /** How old the last good snapshot may become while the host cannot be read. After that, clients get the error. */
   readonly maxAgeMs: number;
   readonly now: () => Instant;
-  /** Creates the watcher of a list. */
   readonly watch: () => Watcher;
   readonly tracing?: Tracing | undefined;
   /** Polls the host together with the other gateways of a fleet. */

@@ -31,7 +31,6 @@ type OrderBooksOptions = {
   readonly ttlMs: number;
   readonly timeoutMs: number;
   readonly now: () => Instant;
-  /** Creates the watcher of a book that is followed. */
   readonly watch: () => Watcher;
   readonly tracing?: Tracing | undefined;
   /** Reads a response of the host; alone by default. */
@@ -236,9 +235,7 @@ export function createOrderBooks(options: OrderBooksOptions) {
         freshUntil: now() + ttlMs,
       };
     },
-    /** How many books are followed. */
     followed: () => followed.size,
-    /** How many subscribers they have. */
     subscribers: (): number => [...followed.values()].reduce((sum, { subscribers }) => sum + subscribers(), 0),
     /** How many updates were skipped by slow subscribers. */
     skippedValues: (): number =>

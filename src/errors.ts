@@ -121,14 +121,13 @@ export const HISTORY_BUSY =
 
 /** The recorded history cannot be read, or the gateway records none: then no retry can succeed. The cause is for the log. */
 export class HistoryUnavailableError extends GatewayError {
-  constructor({ isOff = false, isBusy = false, cause }: HistoryErrorOptions = {}) {
+  /** @param options whether the gateway records no history, or a read was refused because others wait */
+  constructor(options: { readonly isOff?: boolean; readonly isBusy?: boolean; readonly cause?: unknown } = {}) {
+    const { isOff = false, isBusy = false, cause } = options;
     const readable = isBusy ? HISTORY_BUSY : 'The recorded history cannot be read now.';
     super('HISTORY_UNAVAILABLE', isOff ? 'This gateway records no history.' : readable, { cause, retryable: !isOff });
   }
 }
-
-/** Whether the gateway records no history, or a read was refused because others wait. */
-type HistoryErrorOptions = { readonly isOff?: boolean; readonly isBusy?: boolean; readonly cause?: unknown };
 
 type UpstreamErrorOptions = Omit<ErrorOptions, 'extensions'> & { readonly retryAfterMs?: number | undefined };
 

@@ -24,13 +24,9 @@ export type FollowerOptions<T> = {
   /** Called with each value before it is published. */
   readonly published?: ((value: T, previous: T | undefined) => void) | undefined;
   /** Records polls that lead to a publication, and the first of those that fail. */
-  readonly trace?: PollTrace<T> | undefined;
-};
-
-/** How polls are traced. */
-type PollTrace<T> = {
-  start(): PollSpan | undefined;
-  describe?(value: T, previous: T | undefined): Published;
+  readonly trace?:
+    | { start(): PollSpan | undefined; describe?(value: T, previous: T | undefined): Published }
+    | undefined;
 };
 
 /** Is notified when something that is read begins to fail, and when it can be read again: each once, not at every read. */

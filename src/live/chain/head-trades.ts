@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import type { Instant } from '../../domain/instant.ts';
 import { type BlockTrades, mismatches } from '../../domain/trade.ts';
 import { HeightNotAvailableError, UpstreamBadShapeError } from '../../errors.ts';
 import type { PushedBlock } from '../../upstream/node/push-session.ts';
@@ -15,14 +14,6 @@ import { branchError } from './past-state-reader.ts';
 
 /** The trades of blocks: those of the newest heads stay in memory. */
 export type HeadTrades = ReturnType<typeof createHeadTrades>;
-
-/** A block of a final height, as a node of the chain has it. */
-type PastBlock = {
-  readonly beaconHeight: BeaconHeight;
-  readonly hash: string;
-  readonly time: Instant;
-  readonly trades: BlockTrades;
-};
 
 /** Is notified of what is wrong with the trades of blocks. */
 export type TradesWatcher = Watcher & {
@@ -87,12 +78,8 @@ export function createHeadTrades(options: HeadTradesOptions) {
    * @param received gets the number of bytes of each part of a response
    * @throws HeightNotAvailableError if no node has it any more, UpstreamError
    */
-  async function readPast(
-    beaconHeight: BeaconHeight,
-    head: Head,
-    received: (bytes: number) => void,
-  ): Promise<PastBlock> {
-    async function readPastFrom(node: Node, signal: AbortSignal): Promise<PastBlock> {
+  async function readPast(beaconHeight: BeaconHeight, head: Head, received: (bytes: number) => void) {
+    async function readPastFrom(node: Node, signal: AbortSignal) {
       if (canBeOfBranch(node.record(), beaconHeight)) throw branchError(beaconHeight, node.name);
       const { height, hash, time, trades } = await node.client.beaconBlock(beaconHeight, signal, received);
       if (height !== beaconHeight || time === undefined)

@@ -8,7 +8,7 @@ import type { Bulkhead, QueuedCall } from '../../upstream/bulkhead.ts';
 import type { Requester } from '../../upstream/fair-queue.ts';
 import type { MarketDataClient } from '../../upstream/market-data/client.ts';
 import type { Subscribe } from '../broadcast/broadcast.ts';
-import { createFollower, type Follower, type Watcher } from '../broadcast/follower.ts';
+import { createFollower, type Watcher } from '../broadcast/follower.ts';
 import { type Observed, type ReadOnce, readAlone } from '../fleet-port.ts';
 
 /** An order book as it was last read. */
@@ -35,12 +35,6 @@ type OrderBooksOptions = {
   readonly tracing?: Tracing | undefined;
   /** Reads a response of the host; alone by default. */
   readonly readOnce?: ReadOnce<string, Observed<RawOrderBook | undefined>> | undefined;
-};
-
-type FollowedBook = Follower<OrderBookSnapshot | BadUserInputError> & {
-  readonly watcher: Watcher;
-  /** Adds a subscriber's client. */
-  addClient(client: Requester['client']): void;
 };
 
 type SharedRead = {
@@ -75,7 +69,7 @@ export function noTicker(tickerId: string): BadUserInputError {
 export function createOrderBooks(options: OrderBooksOptions) {
   const { host, bulkhead, isListed, ttlMs, timeoutMs, now, watch, tracing, readOnce = readAlone } = options;
   const shared = new LRUCache<string, SharedRead>({ max: MAX_BOOKS_KEPT });
-  const followed = new Map<string, FollowedBook>();
+  const followed = new Map<string, ReturnType<typeof follow>>();
   let skippedBefore = 0;
   let reads = 0;
   let collected: ReadonlyMap<string, OrderBook> = new Map();
@@ -140,7 +134,7 @@ export function createOrderBooks(options: OrderBooksOptions) {
     return { book: toOrderBook(raw), observedAt, freshUntil: observedAt + ttlMs };
   }
 
-  function follow(tickerId: string, client: Requester['client']): FollowedBook {
+  function follow(tickerId: string, client: Requester['client']) {
     const watcher = watch();
     // Of the only client that follows it, or a client of its own, which does not wait behind other requests of any client.
     let requester: Requester = { client };
@@ -195,7 +189,7 @@ export function createOrderBooks(options: OrderBooksOptions) {
     };
   }
 
-  function unfollow(tickerId: string, follower: FollowedBook): void {
+  function unfollow(tickerId: string, follower: ReturnType<typeof follow>): void {
     skippedBefore += follower.skippedValues();
     follower.stop();
     followed.delete(tickerId);

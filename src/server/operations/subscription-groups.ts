@@ -71,7 +71,8 @@ export function createSubscriptionGroups(options: SubscriptionGroupsOptions): Su
       const context = createContext(service, { head, client });
       const { dependencies } = context.loaders;
       const root = stream.toUpdate(value, previous);
-      const result = maskErrors(await inSpan(span, () => executePlan(planned, root, context, takeTurn)), maskError);
+      const written = await inSpan(span, () => executePlan(planned, root, context, () => takeTurn(client)));
+      const result = maskErrors(written, maskError);
       const update = encodeUpdate(result, stream.heightOf(value));
       span?.end({ height: head?.beaconHeight, codes: codesOf(result.errors) });
       return { update, areCurrent: (now: Instant) => dependencies.areCurrent(now) };

@@ -8,14 +8,6 @@ import type { ResponseReader } from '../response-body.ts';
 import { readArray, readInteger, readObject, readString, readUint64, ShapeError } from '../wire.ts';
 import type { ResultOf } from './envelope.ts';
 
-/** The newest block of the beacon chain as the beacon state describes it. Nodes may leave the hashes out. */
-type BeaconTip = {
-  readonly height: BeaconHeight;
-  readonly hash: string | undefined;
-  /** The hash of the block below it. */
-  readonly previousHash: string | undefined;
-};
-
 /** A block of the beacon chain. */
 export type BeaconBlock = {
   readonly height: BeaconHeight;
@@ -66,8 +58,11 @@ export function createBlockReader(
   };
 }
 
-/** Of the large response of `getbeaconbeststatedetail`, only three members are kept. */
-export function createBeaconTipReader(resultOf: ResultOf): ResponseReader<BeaconTip> {
+/**
+ * Creates the reader of the newest block, with its hash and that of the block below it: nodes may leave the hashes out. Only these
+ * three members of the large response of `getbeaconbeststatedetail` are kept.
+ */
+export function createBeaconTipReader(resultOf: ResultOf) {
   const keep = ['BeaconHeight', 'BestBlockHash', 'PreviousBestBlockHash'];
   return createFilteredReader({ within: 'Result', keep, maxBytes: MAX_TIP_BYTES }, (document) => {
     const result = resultOf(document);

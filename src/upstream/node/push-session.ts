@@ -26,12 +26,7 @@ export type PushedBlock = {
 };
 
 /** One websocket to a node, from the connection to its end. */
-export type PushSession = {
-  /** Unsubscribes, waits for the last frame at most a second, and closes. It does the same before it ends by an error. */
-  leave(): void;
-  /** Resolves when the socket is closed, with the reason: an error, unless `leave` was called. It never rejects. */
-  readonly ended: Promise<UpstreamError | undefined>;
-};
+export type PushSession = ReturnType<typeof openPushSession>;
 
 /** How a session connects, and what it reports. */
 export type PushSessionOptions = {
@@ -96,7 +91,7 @@ class SubscribedSocket extends WebSocket {
 }
 
 /** Connects to a node and subscribes to its new blocks. */
-export function openPushSession(options: PushSessionOptions): PushSession {
+export function openPushSession(options: PushSessionOptions) {
   const { url, headers, timeoutMs, pingMs, onOpen, onBlock, proxies } = options;
   const proxy = proxyOf(url, proxies);
   const details: ErrorDetails = { host: url.host, ...(proxy && { proxy: proxy.url.host }) };
@@ -182,7 +177,12 @@ export function openPushSession(options: PushSessionOptions): PushSession {
     const closed = new Error(`the node closed the websocket with code ${code}`);
     ended.resolve(reason ?? (isLeaving ? undefined : new UpstreamUnreachableError('NODE', details, closed)));
   });
-  return { leave: () => leave(), ended: ended.promise };
+  return {
+    /** Unsubscribes, waits for the last frame at most a second, and closes. It does the same before it ends by an error. */
+    leave: () => leave(),
+    /** Resolves when the socket is closed, with the reason: an error, unless `leave` was called. It never rejects. */
+    ended: ended.promise,
+  };
 }
 
 /** The user and password are sent as a header, decoded. A websocket has no fragment. */

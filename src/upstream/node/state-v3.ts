@@ -11,19 +11,6 @@ import {
   type WireObject,
 } from '../wire.ts';
 
-/** A pool of V3 as it is in a response of `pdexv3_getState`, with the names of the domain. */
-type PoolRow = {
-  readonly id: string;
-  readonly real1: bigint;
-  readonly real2: bigint;
-  readonly virtual1: bigint;
-  readonly virtual2: bigint;
-  readonly amplifier: number;
-  readonly shareAmount: bigint;
-  /** In the order of the response. */
-  readonly orders: readonly PoolOrder[];
-};
-
 /** The lists of a pool that can be its orders, as they were read before: each order, or why it is none. */
 export type OrderLists = readonly (readonly (PoolOrder | ShapeError)[])[];
 
@@ -37,13 +24,13 @@ const POOL = '$.Result.PoolPairs[…]';
 const ORDER = `${POOL}.Orderbook.orders[…]`;
 
 /**
- * Reads a pool.
+ * Reads a pool, with the names of the domain, and its orders in the order of the response.
  *
  * @param poolId its key in the response, in lower case
  * @param lists what was cut out of it; `undefined` if the response has no orders
  * @throws ShapeError
  */
-export function readPoolRow(poolId: string, value: unknown, lists: OrderLists | undefined): PoolRow {
+export function readPoolRow(poolId: string, value: unknown, lists: OrderLists | undefined) {
   const pool = readObject(value, POOL);
   const state = readObject(pool['State'], `${POOL}.State`);
   const amount = (name: string) => readUint64(state[name], `${POOL}.State.${name}`);

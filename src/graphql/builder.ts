@@ -68,8 +68,6 @@ declare global {
       Type extends TypeParam<Types> = TypeParam<Types>,
       Nullable extends FieldNullability<Type> = FieldNullability<Type>,
       Args extends InputFieldMap = InputFieldMap,
-      ResolveShape = unknown,
-      ResolveReturnShape = unknown,
     > {
       /** What the field adds to the complexity of an operation; by default, an estimate. `execution/compile.ts` reads it. */
       complexity?: Complexity | ((args: InputShapeFromFields<Args>, context: Types['Context']) => Complexity);

@@ -45,11 +45,7 @@ const ALL_PAIRS = 100;
 /** Number of entries that a complete order book counts as, on both sides together. */
 const ASSUMED_ENTRIES = 500;
 
-/**
- * The complexity of a field that returns that many objects. A negative number counts as 0, and is refused later.
- *
- * @param work what finding them counts as
- */
+/** The complexity of that many objects, and of the work to find them. A negative number counts as 0, and is refused later. */
 export function objects(count: number, work = 0): Complexity {
   const size = Math.max(0, count);
   return { field: size + work, multiplier: size };

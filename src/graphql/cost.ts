@@ -86,7 +86,7 @@ function costOfObject(plan: ObjectPlan, measurement: Measurement): SelectionCost
   const known = measurement.known.get(plan);
   if (known !== undefined) return known;
   let sum = NOTHING;
-  for (const field of plan.fields) sum = combine(sum, costOfField(field, measurement), plus);
+  for (const field of plan.fields) sum = combine(sum, costOfField(field, measurement), (x, y) => x + y);
   measurement.known.set(plan, sum);
   return sum;
 }
@@ -137,10 +137,6 @@ function costOfValue(
     values: isOpen ? own : own + actual * values,
     valuesPerEntry: isOpen ? values : 0,
   };
-}
-
-function plus(x: number, y: number): number {
-  return x + y;
 }
 
 function combine(a: SelectionCost, b: SelectionCost, of: (x: number, y: number) => number): SelectionCost {

@@ -79,17 +79,13 @@ function withOurCode(error: GraphQLError, placed: unknown): GraphQLError {
 /** Maximum length of a message, in characters: messages quote what a client has sent. */
 const MAX_MESSAGE_LENGTH = 500;
 
-/** The message, cut to the maximum length. */
-function shorten(message: string): string {
-  if (message.length <= MAX_MESSAGE_LENGTH) return message;
-  return `${message.slice(0, MAX_MESSAGE_LENGTH)}… (${message.length} characters)`;
-}
-
 /** Creates an error for clients, with the path and the location of another one. */
 export function placeError(message: string, error: unknown, extensions: GraphQLErrorExtensions): GraphQLError {
   const at = error instanceof GraphQLError ? error : undefined;
+  const isLong = message.length > MAX_MESSAGE_LENGTH;
+  const shown = isLong ? `${message.slice(0, MAX_MESSAGE_LENGTH)}… (${message.length} characters)` : message;
   const placed = withoutStacks(
-    () => new GraphQLError(shorten(message), { nodes: at?.nodes ?? null, path: at?.path ?? null, extensions }),
+    () => new GraphQLError(shown, { nodes: at?.nodes ?? null, path: at?.path ?? null, extensions }),
   );
   return Object.assign(placed, { locations: at && locationsOf(at) });
 }

@@ -47,11 +47,13 @@ const LIMITS = { maxPageSize: 1, maxHistoryHours: TICKER_HOURS };
 /** Of documents without parameters: all clients get the same ones. */
 const ALL_CLIENTS: Requester = { client: 'rest' };
 
+type LoaderOptions = { readonly maxCandles?: number; readonly requester?: Requester | undefined };
+
 /** Creates the loaders of a document. @param head the head that it describes; by default, the current one */
 export function createDocumentLoaders(
   sources: Sources,
   head?: Head,
-  { maxCandles = 1, requester = ALL_CLIENTS }: { maxCandles?: number; requester?: Requester } = {},
+  { maxCandles = 1, requester = ALL_CLIENTS }: LoaderOptions = {},
 ): Loaders {
   return new Loaders(sources, { ...LIMITS, maxCandles, requester, afterEvent: undefined }, head);
 }
@@ -101,7 +103,7 @@ export type StartedDocument = { readonly dependencies: Dependencies; readonly wr
 export function startDocument(
   { sources, takeTurn }: DocumentOptions,
   write: (loaders: Loaders) => Promise<WrittenDocument>,
-  options?: Parameters<typeof createDocumentLoaders>[2],
+  options: LoaderOptions,
 ): StartedDocument {
   const loaders = createDocumentLoaders(sources, undefined, options);
   const { dependencies } = loaders;
@@ -119,52 +121,36 @@ export function startDocument(
   return { dependencies, written };
 }
 
-/**
- * Creates the function that returns a document: the same one for as long as it is valid. Clients that need a new one at the
- * same time wait for the same one, unless it already depends on something that has changed.
- */
-export function cacheDocument<Args extends readonly unknown[]>(
-  start: (...args: Args) => StartedDocument,
-  now: () => Instant,
-): (...args: Args) => MaybePromise<RestDocument> {
-  let newest: { readonly dependencies: Dependencies; readonly written: MaybePromise<RestDocument> } | undefined;
+/** Documents that are cached for the next client with the same parameters. */
+const MAX_DOCUMENTS = 64;
 
-  return (...args) => {
+/**
+ * Creates the function that returns the document for some parameters: the same one for as long as it is valid. Clients that need a new
+ * one at the same time wait for the same one, unless it already depends on something that has changed.
+ *
+ * @param start starts to write a document; the requester is the client that waits for it first
+ */
+export function cacheDocuments<Parameters>(
+  start: (parameters: Parameters, requester?: Requester) => StartedDocument,
+  now: () => Instant,
+): (parameters: Parameters, requester?: Requester) => MaybePromise<RestDocument> {
+  type Cached = { readonly dependencies: Dependencies; readonly written: MaybePromise<RestDocument> };
+  const documents = new LRUCache<string, Cached>({ max: MAX_DOCUMENTS });
+
+  return (parameters, requester) => {
+    const key = `${JSON.stringify(parameters)}`;
+    const newest = documents.get(key);
     if (newest?.dependencies.areCurrent(now())) return newest.written;
-    const started = start(...args);
-    newest = started;
-    const replaceBy = (ended: typeof newest) => {
+    const started = start(parameters, requester);
+    documents.set(key, started);
+    const replaceBy = (ended: Cached | undefined) => {
       // A document that was started earlier can be written later. It is not newer then.
-      if (newest === started) newest = ended;
+      if (documents.peek(key) === started) documents.set(key, ended);
     };
     started.written.then(
       (written) => replaceBy({ ...started, written }),
       () => replaceBy(undefined),
     );
     return started.written;
-  };
-}
-
-/** Documents that are cached for the next client with the same parameters. */
-const MAX_DOCUMENTS = 64;
-
-/**
- * Creates the function that reads a document which depends on parameters. All clients with the same ones get the same one. The
- * first of them waits for its turn.
- */
-export function cacheByParameters<Request>(
-  options: DocumentOptions,
-  maxCandles: number,
-  write: (request: Request, loaders: Loaders) => Promise<WrittenDocument>,
-): (request: Request, requester?: Requester) => MaybePromise<RestDocument> {
-  const documents = new LRUCache<string, (requester: Requester) => MaybePromise<RestDocument>>({ max: MAX_DOCUMENTS });
-
-  return (request, requester = ALL_CLIENTS) => {
-    const key = JSON.stringify(request);
-    const start = (first: Requester) =>
-      startDocument(options, (loaders) => write(request, loaders), { maxCandles, requester: first });
-    const read = documents.get(key) ?? cacheDocument(start, options.now);
-    documents.set(key, read);
-    return read(requester);
   };
 }

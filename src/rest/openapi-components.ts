@@ -59,47 +59,35 @@ export const PARAMETERS = {
 const TEXT = { type: 'string' };
 const WHOLE_NUMBER = { type: 'string', pattern: '^\\d+$' };
 
+const header = (description: string, schema: object, example?: string) => ({ description, schema, example });
+
 /** The headers, by their names without hyphens. */
 export const HEADERS = {
-  RequestId: {
-    description: 'The id of the request. The log of the gateway contains it too. A client can send its own id.',
-    schema: TEXT,
-  },
-  Sandbox: { description: '`true` if the data is simulated.', schema: { const: 'true' } },
-  CacheControl: {
-    description: '`max-age` with the whole seconds until newer data is expected. `no-store` for an error.',
-    schema: TEXT,
-    example: 'max-age=8',
-  },
-  Vary: {
-    description: 'Caches store a document for each value of `X-Pdex-Min-Height`, and for candles of `Accept`.',
-    schema: TEXT,
-  },
-  ETag: { description: 'Equal documents have equal tags.', schema: TEXT },
-  Age: {
-    description:
-      'Present only if data is stale, because its upstream cannot be read now: the age of the oldest data, in seconds.',
-    schema: WHOLE_NUMBER,
-    example: '42',
-  },
-  Height: {
-    description: 'The beacon height of the pool prices. Present only if the gateway has read the node.',
-    schema: WHOLE_NUMBER,
-    example: '1640000',
-  },
-  RetryAfter: {
-    description: 'Number of seconds to wait before the next request.',
-    schema: WHOLE_NUMBER,
-    example: '10',
-  },
-  RateLimitPolicy: {
-    description: 'The rate limit of this client address, if there is one: `q` points in `w` seconds.',
-    schema: TEXT,
-  },
-  RateLimit: {
-    description: 'The points left (`r`), and the seconds until all of them are back (`t`).',
-    schema: TEXT,
-  },
+  RequestId: header(
+    'The id of the request. The log of the gateway contains it too. A client can send its own id.',
+    TEXT,
+  ),
+  Sandbox: header('`true` if the data is simulated.', { const: 'true' }),
+  CacheControl: header(
+    '`max-age` with the whole seconds until newer data is expected. `no-store` for an error.',
+    TEXT,
+    'max-age=8',
+  ),
+  Vary: header('Caches store a document for each value of `X-Pdex-Min-Height`, and for candles of `Accept`.', TEXT),
+  ETag: header('Equal documents have equal tags.', TEXT),
+  Age: header(
+    'Present only if data is stale, because its upstream cannot be read now: the age of the oldest data, in seconds.',
+    WHOLE_NUMBER,
+    '42',
+  ),
+  Height: header(
+    'The beacon height of the pool prices. Present only if the gateway has read the node.',
+    WHOLE_NUMBER,
+    '1640000',
+  ),
+  RetryAfter: header('Number of seconds to wait before the next request.', WHOLE_NUMBER, '10'),
+  RateLimitPolicy: header('The rate limit of this client address, if there is one: `q` points in `w` seconds.', TEXT),
+  RateLimit: header('The points left (`r`), and the seconds until all of them are back (`t`).', TEXT),
 };
 
 /** The responses without a document. */

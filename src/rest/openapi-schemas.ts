@@ -9,16 +9,11 @@ const bool = (description: string) => ({ type: 'boolean', description });
 const price = (description: string) => ({ type: 'number', minimum: 0, description });
 const nullable = (description: string) => ({ type: ['number', 'null'], minimum: 0, description });
 const column = (description: string) => ({ type: 'array', items: { type: 'number' }, description });
-const described = (description: string | undefined) => (description === undefined ? {} : { description });
-const rows = (item: string, description?: string) => ({
-  type: 'array',
-  ...described(description),
-  items: ref('schemas', item),
-});
+const rows = (item: string, description?: string) => ({ type: 'array', description, items: ref('schemas', item) });
 
 /** An object, of which all fields are required unless the names of those are passed. */
 function object(description: string | undefined, properties: object, required = Object.keys(properties)) {
-  return { type: 'object', ...described(description), required, properties };
+  return { type: 'object', description, required, properties };
 }
 
 const TICKER_ID = text(

@@ -1,14 +1,7 @@
 import type { Pair } from '../domain/market.ts';
 import type { Loaders } from '../loaders/loaders.ts';
 import { createDayRanges, createDayTrades } from './day-figures.ts';
-import {
-  cacheByParameters,
-  cacheDocument,
-  type DocumentOptions,
-  listTexts,
-  startDocument,
-  type WrittenDocument,
-} from './document.ts';
+import { cacheDocuments, type DocumentOptions, listTexts, startDocument, type WrittenDocument } from './document.ts';
 import { createOrderBookDocuments } from './order-books.ts';
 import { writeCandles, writeTrades } from './pool-documents.ts';
 import { writeTickers } from './tickers.ts';
@@ -50,18 +43,20 @@ export function restPaths(partner: string) {
 export function createRestApi(options: DocumentOptions, maxCandles: number) {
   const { now, sources } = options;
   const figures = { dayRanges: createDayRanges(sources), dayTrades: createDayTrades(sources) };
-  const writeAllTickers = (loaders: Loaders) => writeTickers(loaders, { ...options, ...figures });
+  /** Caches documents by the parameters that they are written from, or one document without parameters. */
+  const cached = <Parameters>(write: (parameters: Parameters, loaders: Loaders) => Promise<WrittenDocument>) =>
+    cacheDocuments<Parameters>(
+      (parameters, requester) =>
+        startDocument(options, (loaders) => write(parameters, loaders), { maxCandles, requester }),
+      now,
+    );
   return {
-    pairs: cacheDocument(() => startDocument(options, writePairs), now),
-    tickers: cacheDocument(() => startDocument(options, writeAllTickers), now),
+    pairs: cached<void>((_none, loaders) => writePairs(loaders)),
+    tickers: cached<void>((_none, loaders) => writeTickers(loaders, { ...options, ...figures })),
     orderBook: createOrderBookDocuments(options),
-    candles: cacheByParameters(options, maxCandles, writeCandles),
-    trades: cacheByParameters(options, maxCandles, writeTrades),
-    udf: {
-      symbol: cacheByParameters(options, maxCandles, writeSymbol),
-      search: cacheByParameters(options, maxCandles, writeSearch),
-      history: cacheByParameters(options, maxCandles, writeHistory),
-    },
+    candles: cached(writeCandles),
+    trades: cached(writeTrades),
+    udf: { symbol: cached(writeSymbol), search: cached(writeSearch), history: cached(writeHistory) },
   };
 }
 

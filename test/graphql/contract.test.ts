@@ -57,6 +57,16 @@ describe('the schema', () => {
     expect(types.flatMap(undescribedParts)).toEqual([]);
   });
 
+  test('a type describes only fields that it has', () => {
+    const unknown = Object.values(schema.getTypeMap()).flatMap((type) => {
+      if (!isObjectType(type)) return [];
+      const { fieldDescriptions = {} } = (type.extensions['pothosOptions'] ?? {}) as { fieldDescriptions?: object };
+      const fields = type.getFields();
+      return Object.keys(fieldDescriptions).flatMap((name) => (name in fields ? [] : `${type.name}.${name}`));
+    });
+    expect(unknown).toEqual([]);
+  });
+
   test('the description of each nullable field says when it is null', () => {
     const silent = Object.values(schema.getTypeMap())
       .filter((type) => isObjectType(type) && !type.name.startsWith('__'))

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Dependencies } from '../../src/loaders/dependencies.ts';
-import { cacheDocument, type RestDocument, type StartedDocument, writeBody } from '../../src/rest/document.ts';
+import { cacheDocuments, type RestDocument, type StartedDocument, writeBody } from '../../src/rest/document.ts';
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -42,7 +42,7 @@ function openShared() {
     return { dependencies, written: promise };
   }
 
-  const read = cacheDocument(start, () => 0);
+  const read = cacheDocuments<void>(start, () => 0);
   return { read, started, change: () => ++version };
 }
 

@@ -58,23 +58,6 @@ const BestBlockRef = builder.objectRef<BestBlock>('BestBlock').implement({
   }),
 });
 
-builder.queryField('bestBlock', (t) =>
-  t.field({
-    type: BestBlockRef,
-    nullable: true,
-    description:
-      'The newest block of one chain. Null if the network has no such shard. Null with an error until the gateway has read the node for the first time.',
-    args: {
-      chainId: t.arg.int({
-        defaultValue: BEACON_CHAIN_ID,
-        description: '-1 for the beacon chain, 0 to 7 for a shard.',
-      }),
-    },
-    resolve: (_root, { chainId }, { loaders }) =>
-      andThen(loaders.head.get(), ({ chainInfo }) => findBestBlock(chainInfo, chainId ?? BEACON_CHAIN_ID)),
-  }),
-);
-
 /** The number of chains: the beacon chain and its shards; `undefined` if there is no head yet. */
 function countChains({ sources }: Service): number | undefined {
   const head = sources.head.current();
@@ -111,12 +94,26 @@ const ChainInfoRef = builder.objectRef<ChainInfo>('ChainInfo').implement({
   }),
 });
 
-builder.queryField('chainInfo', (t) =>
-  t.field({
+builder.queryFields((t) => ({
+  bestBlock: t.field({
+    type: BestBlockRef,
+    nullable: true,
+    description:
+      'The newest block of one chain. Null if the network has no such shard. Null with an error until the gateway has read the node for the first time.',
+    args: {
+      chainId: t.arg.int({
+        defaultValue: BEACON_CHAIN_ID,
+        description: '-1 for the beacon chain, 0 to 7 for a shard.',
+      }),
+    },
+    resolve: (_root, { chainId }, { loaders }) =>
+      andThen(loaders.head.get(), ({ chainInfo }) => findBestBlock(chainInfo, chainId ?? BEACON_CHAIN_ID)),
+  }),
+  chainInfo: t.field({
     type: ChainInfoRef,
     nullable: true,
     description:
       'The newest blocks of all chains. Null with an error until the gateway has read the node for the first time.',
     resolve: (_root, _args, { loaders }) => andThen(loaders.head.get(), (head) => head.chainInfo),
   }),
-);
+}));

@@ -7,14 +7,8 @@ import { IS_HEIGHT, objectsAt } from '../complexity.ts';
 export const ExchangeVersionEnum = builder.enumType('ExchangeVersion', {
   description: 'A version of the exchange. Pools of two versions have nothing to do with each other.',
   values: {
-    V1: {
-      value: 'V1' satisfies ExchangeVersion,
-      description: 'Pools of `getpdestate`: one of two tokens. On the main network, they no longer trade.',
-    },
-    V3: {
-      value: 'V3' satisfies ExchangeVersion,
-      description: 'Pools of `pdexv3_getState`: any number of two tokens, amplified, with orders.',
-    },
+    V1: { description: 'Pools of `getpdestate`: one of two tokens. On the main network, they no longer trade.' },
+    V3: { description: 'Pools of `pdexv3_getState`: any number of two tokens, amplified, with orders.' },
   } as const,
 });
 

@@ -34,12 +34,7 @@ const PoolOrderRef = builder.objectRef<OrderOfPool>('PoolOrder').implement({
       type: 'Decimal',
       nullable: true,
       resolve: ({ order, pool }, _args, { loaders }) =>
-        poolPrice(
-          (_pool, decimals1, decimals2) => orderPrice(order, decimals1, decimals2),
-          pool,
-          {},
-          loaders.tokens.list,
-        ),
+        poolPrice((_pool, d1, d2) => orderPrice(order, d1, d2), pool, {}, loaders.tokens.list),
     }),
     isMatchable: t.boolean({ resolve: ({ order }) => isMatchable(order) }),
   }),

@@ -60,11 +60,8 @@ const PoolPairConnectionRef = builder.connectionObject<typeof PoolPairRef, Retur
       description: 'Pools of this page with their cursors, in the order of `orderBy`.',
       complexity: objects(1),
     },
-    fields: (connection) => ({
-      totalCount: connection.exposeInt('totalCount', {
-        description: 'Number of pools that match the filter, on all pages together.',
-      }),
-    }),
+    fieldDescriptions: { totalCount: 'Number of pools that match the filter, on all pages together.' },
+    fields: (connection) => connection.exposeAll('Int', 'totalCount'),
   },
   PoolPairEdgeRef,
 );
@@ -124,18 +121,9 @@ function complexityOfPage({ first, last, filter, orderBy, at }: PoolPairsArgumen
 
 /** A page as a Relay connection. */
 function toConnection({ items, totalCount, hasNextPage, hasPreviousPage, cursorOf }: PoolPairPage) {
-  const cursorOrNull = (pool: PoolPair | undefined) => (pool === undefined ? null : cursorOf(pool));
-
-  return {
-    totalCount,
-    edges: items.map((node) => new Edge(node, cursorOf)),
-    pageInfo: {
-      hasNextPage,
-      hasPreviousPage,
-      startCursor: cursorOrNull(items[0]),
-      endCursor: cursorOrNull(items.at(-1)),
-    },
-  };
+  const edges = items.map((node) => new Edge(node, cursorOf));
+  const [startCursor = null, endCursor = null] = [edges[0]?.cursor, edges.at(-1)?.cursor];
+  return { totalCount, edges, pageInfo: { hasNextPage, hasPreviousPage, startCursor, endCursor } };
 }
 
 /**

@@ -86,18 +86,14 @@ const FleetRef = builder.objectRef<FleetStatus>('Fleet').implement({
 const LimitsRef = builder.objectRef<Limits & AddressLimits>('Limits').implement({
   description:
     'Limits for each client. Unless a limit names another code, an operation that exceeds it fails with QUERY_TOO_COMPLEX and is not executed.',
-  fieldDescriptions: {
-    rateLimitPerSecond: toDescription(ADDRESS_LIMITS.rateLimitPerSecond),
-    rateLimitBurst: toDescription(ADDRESS_LIMITS.rateLimitBurst),
-  },
+  fieldDescriptions: Object.fromEntries(
+    Object.entries({ ...LIMITS, ...ADDRESS_LIMITS }).map(([name, limit]) => [name, toDescription(limit)]),
+  ),
   fields: (t) => ({
-    ...mapLimits((name) => t.exposeInt(name, { description: toDescription(LIMITS[name]) })),
+    ...mapLimits((name) => t.exposeInt(name)),
     rateLimitPerSecond: t.int({ nullable: true, resolve: ({ rate }) => rate?.pointsPerSecond }),
     rateLimitBurst: t.int({ nullable: true, resolve: ({ rate }) => rate?.burst }),
-    maxConnectionsPerAddress: t.exposeInt('maxConnectionsPerAddress', {
-      nullable: true,
-      description: toDescription(ADDRESS_LIMITS.maxConnectionsPerAddress),
-    }),
+    maxConnectionsPerAddress: t.exposeInt('maxConnectionsPerAddress', { nullable: true }),
   }),
 });
 

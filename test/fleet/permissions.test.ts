@@ -26,7 +26,7 @@ describe.skipIf(!hasRedis && process.env['CI'] === undefined)('a user of Redis',
         `{ poolPairs(first: 1, at: ${at}) { nodes { id } } ticker(tickerId: "pBTC_PRV") { orderBook { bestBid } } }`,
       );
     }
-    const kinds = ['state', 'order_book', 'pools', 'head-2:values', 'tickers:values', 'replicas', 'recorder', 'chain'];
+    const kinds = ['state', 'order_book', 'head-3:values', 'tickers:values', 'replicas', 'recorder', 'chain'];
     const areStored = () => kinds.every((kind) => new RegExp(`pdex\\}?:${kind}`).test(server.cli('--scan')));
     while (!areStored()) await storeEachKind();
     expect(server.cli('acl', 'log')).toBe('');

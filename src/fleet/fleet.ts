@@ -1,4 +1,3 @@
-import type { PoolDirectory } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Pair, Ticker } from '../domain/market.ts';
 import type { Nodes } from '../live/chain/nodes.ts';
@@ -6,7 +5,7 @@ import type { PastStates } from '../live/chain/past-states.ts';
 import { createHeadPolls } from './heads.ts';
 import { createListPolls } from './lists.ts';
 import { createMembers } from './members.ts';
-import { createPackedStates } from './packed-states.ts';
+import type { DirectoryOf } from './packed-states.ts';
 import { createRedisClock, type PollContext } from './poll-options.ts';
 import { createOrderBookReads, createStateReads, createTradesReads } from './reads.ts';
 import type { Redis } from './redis.ts';
@@ -51,17 +50,16 @@ export function createFleet(options: FleetOptions) {
       tickers: createListPolls<Ticker>(context, 'tickers', now),
     },
     orderBooks: createOrderBookReads({ redis, ttlMs: orderBookTtlMs, maxWaitMs, now, watcher }),
-    /** Creates what reads the nodes once for all replicas. @param directoryOf the directory of pools with these ids */
-    chain(nodes: Pick<Nodes, 'all'>, directoryOf: (ids: readonly string[]) => PoolDirectory) {
-      const packedStates = createPackedStates(redis, directoryOf);
+    /** Creates what reads the nodes once for all replicas. */
+    chain(nodes: Pick<Nodes, 'all'>, directoryOf: DirectoryOf) {
       const onLag = (ms: number) => {
         lagMs = ms;
       };
       return {
-        states: createStateReads({ redis, packedStates, maxWaitMs, watcher }),
+        states: createStateReads({ redis, directoryOf, maxWaitMs, watcher }),
         trades: createTradesReads({ redis, maxWaitMs, watcher }),
         heads: (pastStates: Pick<PastStates, 'read'>) =>
-          createHeadPolls({ context, packedStates, nodes, pastStates, headsKept, now, onLag }),
+          createHeadPolls({ context, directoryOf, nodes, pastStates, headsKept, now, onLag }),
       };
     },
     status: () => ({

@@ -1,18 +1,17 @@
-import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { type ExchangeState, versionOf } from '../domain/exchange.ts';
+import { versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { isSettledWithin } from '../live/broadcast/wait-at-most.ts';
 import { type Head, isAhead } from '../live/chain/head.ts';
 import type { Nodes } from '../live/chain/nodes.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
 import type { FleetPoll } from '../live/fleet-port.ts';
-import { type PackedState, type PackedStates, STATE_FORMAT } from './packed-states.ts';
+import { type DirectoryOf, type PackedState, packState, STATE_FORMAT, unpackState } from './packed-states.ts';
 import type { PollContext } from './poll-options.ts';
 import { createPolls } from './polls.ts';
 
 type HeadsOptions = {
   readonly context: PollContext;
-  readonly packedStates: PackedStates;
+  readonly directoryOf: DirectoryOf;
   readonly nodes: Pick<Nodes, 'all'>;
   readonly pastStates: Pick<PastStates, 'read'>;
   /** How many of the newest heads are stored for subscribers who come back. */
@@ -42,28 +41,27 @@ const FILLING = { client: Symbol('filled in') };
  * states are read as past states, so that subscribers get each height at each replica.
  */
 export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
-  const { context, packedStates, nodes, pastStates, headsKept, now, onLag } = options;
+  const { context, directoryOf, nodes, pastStates, headsKept, now, onLag } = options;
   const { clock, members } = context;
 
-  async function unpackOne({ node, observedAt, exchange, ...block }: PackedHead): Promise<Head | undefined> {
+  function unpackOne({ node, observedAt, exchange, ...block }: PackedHead): Head | undefined {
     const source = nodes.all.find(({ name }) => name === node) ?? nodes.all[0];
-    const state = await packedStates.unpack(exchange);
-    if (source === undefined || state === undefined) return undefined;
+    if (source === undefined) return undefined;
+    const state = unpackState(exchange, directoryOf);
     const ageMs = performance.now() - clock.toLocal(observedAt);
     return { ...block, exchange: state, previousHeight: undefined, source, observedAt: now() - ageMs };
   }
 
   /** The heads above the previous one as one head, so that subscribers of `prices` get each height. */
   async function unpack(values: readonly unknown[], previous: Head | undefined): Promise<Head | undefined> {
-    const packed = values as readonly PackedHead[];
-    const received = await Promise.all(packed.map(unpackOne));
     const newer: Head[] = [];
-    for (const [place, head] of received.entries()) {
+    for (const packed of values as readonly PackedHead[]) {
+      const head = unpackOne(packed);
       const below = newer.at(-1) ?? previous;
       if (head === undefined || (below !== undefined && (!isAhead(head, below) || isOfV1After(head, below)))) continue;
       newer.push({ ...head, previousHeight: below?.beaconHeight });
       // The node of another replica may be none of this one.
-      const isShown = head.hash !== '' && head.source.name === packed[place]?.node;
+      const isShown = head.hash !== '' && head.source.name === packed.node;
       if (isShown) head.source.receiveTip(head.chainInfo.beacon);
     }
     const newest = newer.pop();
@@ -77,15 +75,15 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
   async function fillIn(head: Head, previous: Head): Promise<readonly Head[]> {
     const lowest = Math.max(previous.beaconHeight + 1, head.beaconHeight - headsKept + 1);
     const heights = Array.from({ length: Math.max(0, head.beaconHeight - lowest) }, (_, n) => lowest + n);
-    const states = new Map<BeaconHeight, ExchangeState>();
-    const reads = heights.map(async (height) => {
-      states.set(height, await pastStates.read(height, head, FILLING));
+    const filledIn: Head[] = [];
+    const reads = heights.map(async (beaconHeight) => {
+      const exchange = await pastStates.read(beaconHeight, head, FILLING);
+      const { time } = exchange;
+      const block = { beaconHeight, previousHeight: undefined, hash: '', previousHash: undefined };
+      if (time !== undefined) filledIn.push({ ...head, ...block, time, exchange });
     });
     await isSettledWithin(FILL_IN_MS, Promise.allSettled(reads));
-    return heights.flatMap((height) => {
-      const exchange = states.get(height);
-      return exchange?.time === undefined ? [] : [toFilledIn(exchange, exchange.time, head)];
-    });
+    return filledIn.toSorted((a, b) => a.beaconHeight - b.beaconHeight);
   }
 
   const polls = createPolls<Head>(context, {
@@ -93,14 +91,13 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
     keyPrefix: `head-${STATE_FORMAT}`,
     keep: headsKept,
     rankOf: ({ beaconHeight }) => beaconHeight,
-    isUnchanged: (head, previous) => head === previous,
-    all: (head) => [...(head.filledIn ?? []), head],
+    all: (head, previous) => (head === previous ? [] : [...(head.filledIn ?? []), head]),
     async pack({ exchange, source, observedAt, filledIn: _, previousHeight: __, ...block }): Promise<PackedHead> {
       await members.joinChain(block.chainInfo.chainName);
       const ageMs = Math.max(0, now() - observedAt);
       return {
         ...block,
-        exchange: await packedStates.pack(exchange),
+        exchange: packState(exchange),
         node: source.name,
         observedAt: clock.toRedis(performance.now() - ageMs),
       };
@@ -123,12 +120,6 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
         },
       }),
   };
-}
-
-/** A head of a state that was read after the head above it. */
-function toFilledIn(exchange: ExchangeState, time: Instant, above: Head): Head {
-  const { beaconHeight } = exchange;
-  return { ...above, beaconHeight, previousHeight: undefined, hash: '', previousHash: undefined, time, exchange };
 }
 
 /** Whether a head has pools that no longer trade, as a replica publishes it that does not know yet that V3 has started. */

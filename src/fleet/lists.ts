@@ -35,8 +35,8 @@ export function createListPolls<P extends Pair>(
     keyPrefix: name,
     keep: 1,
     rankOf: ({ read }) => clock.toRedis(read.endedAt),
-    isUnchanged: ({ market, dropped }, previous) => market === previous?.market && dropped === previous.dropped,
-    all: (snapshot) => [snapshot],
+    all: (snapshot, previous) =>
+      snapshot.market === previous?.market && snapshot.dropped === previous.dropped ? [] : [snapshot],
     async pack(snapshot): Promise<PackedList<P>> {
       const { market, dropped, read } = snapshot;
       const [beganAt, endedAt] = [clock.toRedis(read.beganAt), clock.toRedis(read.endedAt)];

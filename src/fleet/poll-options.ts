@@ -11,10 +11,8 @@ export type PollOptions<T> = {
   readonly keep: number;
   /** Puts the values of a source in order: the height of a head, or the time of Redis in ms. */
   rankOf(value: T): number;
-  /** Whether a poll found nothing new. */
-  isUnchanged(value: T, previous: T | undefined): boolean;
-  /** The values that are published for one: itself, and what was filled in below it. */
-  all(value: T): readonly T[];
+  /** The values that are published for one: none if it is unchanged, else itself and what was filled in below it. */
+  all(value: T, previous: T | undefined): readonly T[];
   /** @throws Error if Redis cannot be used */
   pack(value: T): Promise<unknown>;
   /** The newest of some values, which come in the order of their ranks; `undefined` if none is newer than the previous one. */

@@ -83,9 +83,7 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
   /** The values from a rank on, and whether there are any that can be read. @throws Error if Redis cannot be used */
   async function receive(previous: T | undefined): Promise<{ newer: T | undefined; isEmpty: boolean }> {
     const from = previous && options.rankOf(previous);
-    const onBytes = (bytes: number) => watcher.moved(name, 'in', bytes);
-    const { values, isDamaged } = await readValues(redis, valuesKey, from, onBytes);
-    if (isDamaged) watcher.damaged(name);
+    const values = await readValues(context, name, valuesKey, from);
     try {
       return { newer: await options.unpack(values, previous), isEmpty: values.length === 0 };
     } catch (error) {
@@ -125,7 +123,7 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
     if (version === '' && previous !== undefined) {
       const { newer: all } = await receive(undefined);
       if (all !== undefined)
-        remember?.(options.all(all).filter((value) => options.rankOf(value) < options.rankOf(previous)));
+        remember?.(options.all(all, undefined).filter((value) => options.rankOf(value) < options.rankOf(previous)));
     }
     const { newer, isEmpty } = await receive(previous);
     const isLost = newer === undefined && (isEmpty || newest === '');
@@ -141,8 +139,7 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
     const { previous, idleMs, read } = request;
     const value = await holding(redis, { key: slot, token: replica }, () => read(previous));
     try {
-      if (await publish(version, value, options.isUnchanged(value, previous) ? [] : options.all(value), idleMs))
-        return value;
+      if (await publish(version, value, options.all(value, previous), idleMs)) return value;
       // Another replica has published since, while this one was slow or paused: what it has read may be older.
       return await catchUp((await look(false)).version, request);
     } catch {

@@ -18,9 +18,9 @@ type ReadOnceOptions<Value> = {
   /** How long a read waits for another replica. */
   readonly maxWaitMs: number;
   /** What is stored for a value; `undefined` if it is not for the fleet. By default, the value. */
-  readonly pack?: (value: Value) => Promise<unknown>;
-  /** The value of what {@link pack} returned; `undefined` if it cannot be used. */
-  readonly unpack?: (packed: unknown) => Promise<Value | undefined>;
+  readonly pack?: (value: Value) => unknown;
+  /** The value of what {@link pack} returned. */
+  readonly unpack?: (packed: unknown) => Value;
   readonly watcher: FleetWatcher;
 };
 
@@ -71,7 +71,7 @@ return 1
  */
 export function createReadOnce<Value>(options: ReadOnceOptions<Value>): ReadAged<Value> {
   const { redis, kind, ttlMs, maxWaitMs, watcher } = options;
-  const { pack = async (value) => value, unpack = async (packed) => packed as Value } = options;
+  const { pack = (value) => value, unpack = (packed) => packed as Value } = options;
   const replica = randomUUID();
   let locks = 0;
 
@@ -89,7 +89,7 @@ export function createReadOnce<Value>(options: ReadOnceOptions<Value>): ReadAged
       const redisNow = Number(String(time));
       if (lock === 1) return { redisNow, at: performance.now() };
       if (Buffer.isBuffer(bytes)) {
-        const found = await readValue(id, bytes, redisNow);
+        const found = readValue(id, bytes, redisNow);
         if (found !== undefined) {
           const hasWaited = pauseMs > FIRST_PAUSE_MS;
           if (hasWaited) watcher.waited(kind, (performance.now() - begunAt) / 1_000);
@@ -109,14 +109,14 @@ export function createReadOnce<Value>(options: ReadOnceOptions<Value>): ReadAged
   }
 
   /** Reads a value that Redis has. @returns `undefined` if it cannot be used */
-  async function readValue(id: string, bytes: Buffer, redisNow: number): Promise<Aged<Value> | undefined> {
+  function readValue(id: string, bytes: Buffer, redisNow: number): Aged<Value> | undefined {
     watcher.moved(kind, 'in', bytes.length);
     const stored = (fromBytes(bytes) ?? {}) as Partial<Stored>;
     const ageMs = redisNow - (stored.observedAt ?? 0);
     const isUsable = stored.id === id && ageMs >= -MAX_CLOCK_ERROR_MS && ageMs <= ttlMs + MAX_CLOCK_ERROR_MS;
-    const value = isUsable ? await unpack(stored.packed) : undefined;
-    if (value === undefined) watcher.damaged(kind);
-    return value === undefined ? undefined : { value, ageMs: Math.max(0, ageMs) };
+    if (isUsable) return { value: unpack(stored.packed), ageMs: Math.max(0, ageMs) };
+    watcher.damaged(kind);
+    return undefined;
   }
 
   /** Reads from the upstream, while the other replicas wait for it. */
@@ -130,7 +130,7 @@ export function createReadOnce<Value>(options: ReadOnceOptions<Value>): ReadAged
 
   /** @throws Error if Redis cannot be used */
   async function store(id: string, token: string, value: Value, observedAt: number): Promise<void> {
-    const packed = await pack(value).catch(() => undefined);
+    const packed = pack(value);
     if (packed === undefined) return release(redis, { key: keysOf(id)[1], token });
     const bytes = toBytes({ id, observedAt, packed } satisfies Stored);
     watcher.moved(kind, 'out', bytes.length);

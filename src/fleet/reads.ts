@@ -5,7 +5,7 @@ import type { BlockTrades } from '../domain/trade.ts';
 import type { BlockName } from '../live/chain/head-trades.ts';
 import type { FinalHeight } from '../live/chain/past-states.ts';
 import type { Observed, ReadOnce } from '../live/fleet-port.ts';
-import { type PackedState, type PackedStates, STATE_FORMAT } from './packed-states.ts';
+import { type DirectoryOf, type PackedState, packState, STATE_FORMAT, unpackState } from './packed-states.ts';
 import { createReadOnce } from './read-once.ts';
 import type { Redis } from './redis.ts';
 import type { FleetWatcher } from './values.ts';
@@ -22,15 +22,14 @@ const STATE_TTL_MS = 2 * 60_000;
 
 /** Creates the function that reads a final state. The fleet reads each state once. */
 export function createStateReads(
-  options: ReadsOptions & { readonly packedStates: PackedStates },
+  options: ReadsOptions & { readonly directoryOf: DirectoryOf },
 ): ReadOnce<FinalHeight, ExchangeState> {
-  const { packedStates } = options;
   const readOnce = createReadOnce<ExchangeState | undefined>({
     ...options,
     kind: 'state',
     ttlMs: STATE_TTL_MS,
-    pack: async (state) => state && packedStates.pack(state),
-    unpack: (packed) => packedStates.unpack(packed as PackedState),
+    pack: (state) => state && packState(state),
+    unpack: (packed) => unpackState(packed as PackedState, options.directoryOf),
   });
 
   return async ({ chainName, height, isV1, isComplete }, read) => {

@@ -48,7 +48,7 @@ export async function openRedisClient(
   if (kind === 'server') {
     const socket = { ...socketOf(url), reconnectStrategy: false as const };
     // With the third version of the protocol, a connection that is subscribed can also send commands.
-    const client = createClient({ ...optionsOf(url), RESP: 3, database: databaseOf(url.pathname.slice(1)), socket });
+    const client = createClient({ ...optionsOf(url), RESP: 3, database: Number(url.pathname.slice(1)), socket });
     client.on('error', onLost);
     return connected(client, subscription, (_key, args) => client.sendCommand(args, bytes));
   }
@@ -67,7 +67,7 @@ export async function openRedisClient(
     RESP: 2,
     name: decodeURIComponent(name),
     sentinelRootNodes: urls.map((each) => ({ host: each.hostname, port: Number(each.port || SENTINEL_PORT) })),
-    nodeClientOptions: { ...optionsOf(url), database: databaseOf(database), socket },
+    nodeClientOptions: { ...optionsOf(url), database: Number(database), socket },
     sentinelClientOptions: { ...(url.searchParams.has('sentinel-auth') ? optionsOf(url) : OPTIONS), socket },
     scanInterval: 1_000,
   });
@@ -126,8 +126,4 @@ function transportOf({ protocol }: URL) {
 function socketOf(url: URL) {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   return { host, port: Number(url.port || REDIS_PORT), ...transportOf(url) };
-}
-
-function databaseOf(text: string): number {
-  return text === '' ? 0 : Number(text);
 }

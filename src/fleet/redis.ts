@@ -1,6 +1,6 @@
+import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RedisArgument } from '@redis/client';
-import { isSettledWithin } from '../live/broadcast/wait-at-most.ts';
 import type { RedisClient, RedisReply } from './redis-client.ts';
 
 /** Redis cannot be used now: it is not connected, did not reply in time, or cannot write. */
@@ -51,8 +51,7 @@ export function createRedis({ urls, prefix, watcher }: RedisOptions) {
   const channel = `${prefix}:bell`;
   const probeKey = `{${prefix}}:probe`;
   const closing = new AbortController();
-  const listeners = new Set<() => void>();
-  const messageListeners = new Set<(message: string) => void>();
+  const events = new EventEmitter<{ change: []; message: [text: string] }>().setMaxListeners(0);
   let client: RedisClient | undefined;
   /** `undefined` until it was first known. */
   let isAvailable: boolean | undefined;
@@ -92,9 +91,7 @@ export function createRedis({ urls, prefix, watcher }: RedisOptions) {
 
   async function open(): Promise<RedisClient> {
     const { openRedisClient } = await import('./redis-client.ts');
-    const onMessage = (message: string) => {
-      for (const listener of messageListeners) listener(message);
-    };
+    const onMessage = (message: string) => void events.emit('message', message);
     let opened: RedisClient | undefined;
     const opening = openRedisClient(urls, { channel, onMessage }, (error) => {
       if (client !== undefined && client !== opened) return;
@@ -124,7 +121,7 @@ export function createRedis({ urls, prefix, watcher }: RedisOptions) {
     isAvailable = isNow;
     if (isNow) watcher?.available();
     else watcher?.unavailable(error);
-    for (const listener of listeners) listener();
+    events.emit('change');
   }
 
   function lose(error: unknown): void {
@@ -155,16 +152,12 @@ export function createRedis({ urls, prefix, watcher }: RedisOptions) {
     isAvailable: isUsable,
     /** Resolves when Redis is available, or when the time is over. @returns whether it is available */
     async ready(maxWaitMs: number): Promise<boolean> {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const listener = () => isUsable() && resolve();
-      listeners.add(listener);
-      listener();
-      await isSettledWithin(maxWaitMs, promise);
-      listeners.delete(listener);
+      const signal = AbortSignal.timeout(maxWaitMs);
+      while (!isUsable() && !signal.aborted) await once(events, 'change', { signal }).catch(() => {});
       return isUsable();
     },
     /** Calls a function whenever `isAvailable` has changed. */
-    onChange: (listener: () => void) => void listeners.add(listener),
+    onChange: (listener: () => void) => void events.on('change', listener),
     /**
      * The key of something that belongs to the fleet as a whole. All these keys are in one slot of a cluster, so that a script
      * can use several of them.
@@ -186,7 +179,7 @@ export function createRedis({ urls, prefix, watcher }: RedisOptions) {
     /** The channel on which the replicas of the fleet send each other messages. */
     channel,
     /** Calls a function with each message of the channel, also with those of this gateway. */
-    onMessage: (listener: (message: string) => void) => void messageListeners.add(listener),
+    onMessage: (listener: (message: string) => void) => void events.on('message', listener),
     /** How many commands have failed, also because Redis was not available. */
     errors: () => errors,
     close(): void {

@@ -16,7 +16,6 @@ export type ReadStateAt = (height: BeaconHeight, head: Head) => Promise<Exchange
 /** Calls a function when it is the turn of a client. */
 type Queue = <T>(read: () => Promise<T>) => Promise<T>;
 
-/** A height and when its block was made. */
 type Known = { readonly beaconHeight: BeaconHeight; readonly time: Instant };
 
 /** Times of final blocks that are remembered, because the searches of many clients begin at the same heights. */

@@ -16,7 +16,7 @@ import {
   readFact,
   toRecordedHeight,
 } from './reading.ts';
-import { countBlocks, type IntervalRow, readInterval } from './reading-intervals.ts';
+import { countBlocks, type IntervalRow, readIntervalRows } from './reading-intervals.ts';
 import { addToCandles, toVolume } from './recording-trades.ts';
 import { type RecordedHeight, refusal } from './store.ts';
 import {
@@ -94,7 +94,7 @@ async function deleteIntervals(
   opened: number,
   from: BeaconHeight,
 ): Promise<IntervalRow | undefined> {
-  const row = await readInterval(sql, table, interval, opened);
+  const [row] = await readIntervalRows(sql, table, interval, '= $2', opened);
   const left = row && { ...row, ...(await countBlocks(sql, table, { from: row.firstHeight, to: from - 1 })) };
   const minutes = minutesOf(interval);
   await sql.run(`DELETE FROM ${table.name} WHERE minutes = $1 AND opened >= $2`, minutes, opened);

@@ -47,7 +47,6 @@ export const PAUSE_MS = 500;
 /** Heights that are given to the database together. */
 const HEIGHTS_AT_ONCE = 16;
 
-/** The longest pause after a failure. */
 const LAST_RETRY_MS = 60_000;
 
 /** After this number of failures, a height is left out for a time: nodes may be repaired or replaced. */
@@ -87,7 +86,6 @@ export function createFiller<T>(options: FillerOptions<T>) {
     mayLookAt = performance.now() + rate.lookEveryMs;
   }
 
-  /** Reads until nothing is missing. */
   async function fill(): Promise<void> {
     let retryMs = rate.firstRetryMs;
     while (tip !== undefined && !isOver()) {
@@ -169,7 +167,6 @@ export function createFiller<T>(options: FillerOptions<T>) {
     failures.set(height, (failures.get(height) ?? 0) + 1);
   }
 
-  /** Waits, at most until it is stopped. */
   async function sleep(ms: number): Promise<void> {
     if (ms > 0) await wait(ms, undefined, { signal: stopping.signal }).catch(() => {});
   }

@@ -3,7 +3,7 @@ import type { Head } from '../live/chain/head.ts';
 import type { Backfill } from './backfill.ts';
 import type { Recorder } from './recorder.ts';
 import type { RecorderState } from './recorder-database.ts';
-import { type Coverage, callOf, type HistoryReads, type HistoryStore, toReads } from './store.ts';
+import { type Coverage, callOf, type HistoryReads, type HistoryStore, READS, toMethods } from './store.ts';
 import type { TradeFilling } from './trade-filling.ts';
 import type { TradeCoverage } from './trade-store.ts';
 
@@ -49,7 +49,6 @@ type HistoryOptions = {
   readonly recorder: Recorder;
   readonly backfill: Backfill;
   readonly tradeFilling: Pick<TradeFilling, 'reads' | 'readBytes'>;
-  /** How long a read may take. */
   readonly timeoutMs: number;
 };
 
@@ -79,7 +78,8 @@ export function createHistory({ store, recorder, backfill, tradeFilling, timeout
   }
 
   return {
-    ...toReads(
+    ...toMethods(
+      READS,
       (method) =>
         (...values) =>
           read(() => callOf(store, method, values)),
@@ -104,7 +104,7 @@ export function createHistory({ store, recorder, backfill, tradeFilling, timeout
 export function historyOff(): History {
   const nothing = { waiting: 0, databaseErrors: 0, backfillReads: 0, tradeReads: 0, tradeReadBytes: 0 };
   return {
-    ...toReads(() => () => Promise.reject(new HistoryUnavailableError({ isOff: true }))),
+    ...toMethods(READS, () => () => Promise.reject(new HistoryUnavailableError({ isOff: true }))),
     isBackfilling: () => false,
     unrecorded: () => [],
     version: () => 0,

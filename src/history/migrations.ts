@@ -57,7 +57,7 @@ export type Schema = {
  * there is nothing to do, it only reads.
  *
  * @returns the database, whose transactions write nothing after a newer gateway has brought it up to date
- * @throws HistoryDatabaseError that is permanent if the database is of another chain or of a newer version
+ * @throws HistoryDatabaseError that is permanent if the database is of another chain or of a newer version; the database is then closed
  */
 export async function prepareDatabase(database: Database, schema: Schema, options: DatabaseOptions): Promise<Database> {
   const { chainName, migrations = MIGRATIONS } = options;
@@ -67,19 +67,23 @@ export async function prepareDatabase(database: Database, schema: Schema, option
     ...database,
     write: (work) => database.write((sql) => requireVersion(sql, chainName, migrations.length).then(() => work(sql))),
   };
-  if ((await database.read(readVersion)) === migrations.length) return prepared;
-
-  await database.write(async (sql) => {
-    // Another process may have done it since.
-    const version = await readVersion(sql);
-    if (version === undefined) await schema.create(sql);
-    for (const migrate of migrations.slice(version)) await migrate(sql);
-    await sql.put(FACTS, [
-      ['version', String(migrations.length)],
-      ['chain', chainName],
-    ]);
-  });
-  return prepared;
+  try {
+    if ((await database.read(readVersion)) === migrations.length) return prepared;
+    await database.write(async (sql) => {
+      // Another process may have done it since.
+      const version = await readVersion(sql);
+      if (version === undefined) await schema.create(sql);
+      for (const migrate of migrations.slice(version)) await migrate(sql);
+      await sql.put(FACTS, [
+        ['version', String(migrations.length)],
+        ['chain', chainName],
+      ]);
+    });
+    return prepared;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
 }
 
 /** The version of a database, if it can be used. @throws HistoryDatabaseError that is permanent if not */

@@ -8,7 +8,6 @@ import { isPoolOf, POOL_BASES } from './tables.ts';
 /** The states of the pools of a version that exist after a height, by the numbers of the pools. */
 export type PoolStates = ReadonlyMap<number, PoolReserves>;
 
-/** A pool that exists after a height. */
 type RecordedPool = { readonly pool: number; readonly id: string; readonly state: PoolReserves };
 
 /** One of the reserves in the state of a row of POOLS after the height `$1`. PostgreSQL would join all changes. */

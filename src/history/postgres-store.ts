@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { type Database, type Row, type Sql, toCreate, toUpsert, type Value } from './database.ts';
 import { createDatabaseStore } from './database-store.ts';
-import { type DatabaseOptions, prepareDatabase, type Schema, type StoreOptions } from './migrations.ts';
+import { prepareDatabase, type Schema, type StoreOptions } from './migrations.ts';
 import { HistoryDatabaseError, type HistoryStore, refusal } from './store.ts';
 
 /** The schema of all tables. */
@@ -27,17 +27,8 @@ const BEGIN_WRITE = `BEGIN ISOLATION LEVEL READ COMMITTED; ${SETTINGS}; SELECT p
 
 /** Creates a store in a database of PostgreSQL. Its tables are in a schema of their own, which is created if it is missing. */
 export function createPostgresStore(url: string, { rawDays, ...options }: StoreOptions): HistoryStore {
-  return createDatabaseStore((chainName) => openPostgres(url, { ...options, chainName }), rawDays);
-}
-
-async function openPostgres(url: string, options: DatabaseOptions): Promise<Database> {
-  const database = createPostgresDatabase(url);
-  try {
-    return await prepareDatabase(database, SCHEMA, options);
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
+  const open = (chainName: string) => prepareDatabase(createPostgresDatabase(url), SCHEMA, { ...options, chainName });
+  return createDatabaseStore(open, rawDays);
 }
 
 const SCHEMA: Schema = {
@@ -183,7 +174,6 @@ function mustReopen(error: unknown): boolean {
   return !(error instanceof pg.DatabaseError) || LOST.test(error.code ?? '');
 }
 
-/** An error of PostgreSQL as one of the store. */
 function toDatabaseError(error: unknown): HistoryDatabaseError {
   if (error instanceof HistoryDatabaseError) return error;
   const { message, code } = error as Error & { readonly code?: string };

@@ -25,7 +25,7 @@ function toInterval(row: Row): IntervalRow {
 }
 
 /** The intervals of one length under a condition on `opened` and the parameters from `$2` on. */
-async function readRows(
+export async function readIntervalRows(
   sql: ReadSql,
   { name }: IntervalTable,
   interval: CandleInterval,
@@ -36,16 +36,6 @@ async function readRows(
   return (await sql.all(query, minutesOf(interval), ...values)).map(toInterval);
 }
 
-/** The interval that opened at a time; `undefined` if it has no block. */
-export async function readInterval(
-  sql: ReadSql,
-  table: IntervalTable,
-  interval: CandleInterval,
-  opened: number,
-): Promise<IntervalRow | undefined> {
-  return (await readRows(sql, table, interval, '= $2', opened))[0];
-}
-
 /** The hours all of whose blocks are in a range of heights, oldest first. @param opened when the first and the last may open */
 export async function readHours(
   sql: ReadSql,
@@ -54,7 +44,7 @@ export async function readHours(
   opened: { readonly from: number; readonly to?: number },
 ): Promise<readonly IntervalRow[]> {
   const condition = '>= $2 AND opened <= $3 AND first_height >= $4 AND last_height <= $5 ORDER BY opened';
-  return readRows(sql, table, 'ONE_HOUR', condition, opened.from, opened.to ?? MAX_OPENED, from, to);
+  return readIntervalRows(sql, table, 'ONE_HOUR', condition, opened.from, opened.to ?? MAX_OPENED, from, to);
 }
 
 /** After all intervals. */
@@ -86,11 +76,11 @@ export async function readIntervals(
   const end = to === undefined ? MAX_OPENED : Math.ceil(to / 1000);
   const counted = `heights > 0 AND ${canCut ? 'first_height' : 'last_height'} <= $4`;
   const condition = `>= $2 AND opened < $3 AND ${counted} ORDER BY opened DESC LIMIT $5`;
-  const newestFirst = await readRows(sql, table, interval, condition, Math.ceil(from / 1000), end, upTo, last);
+  const newestFirst = await readIntervalRows(sql, table, interval, condition, Math.ceil(from / 1000), end, upTo, last);
   const [newest, oldest] = [newestFirst[0], newestFirst.at(-1)];
   if (oldest === undefined || newest === undefined) return [];
-  const before = await readRows(sql, table, interval, '< $2 ORDER BY opened DESC LIMIT 1', oldest.opened);
-  const after = await readRows(sql, table, interval, '> $2 ORDER BY opened LIMIT 1', newest.opened);
+  const before = await readIntervalRows(sql, table, interval, '< $2 ORDER BY opened DESC LIMIT 1', oldest.opened);
+  const after = await readIntervalRows(sql, table, interval, '> $2 ORDER BY opened LIMIT 1', newest.opened);
   const [top] = await sql.all(`SELECT MAX(height) AS height FROM ${table.blocks}`);
 
   const found = newestFirst.toReversed();

@@ -1,10 +1,9 @@
 import type { BeaconHeight, HeightRange } from '../domain/beacon-height.ts';
-import type { CandleInterval } from '../domain/candle.ts';
 import { sumVolumes, type Volume } from '../domain/trade.ts';
 import { amountOf, numberOf, type ReadSql, type Row } from './database.ts';
 import { numbersOf } from './pool-states.ts';
 import { heightAtOrBelow, type Read } from './reading.ts';
-import { countBlocks, type IntervalRow, readCandleRows, readHours, readIntervals } from './reading-intervals.ts';
+import { countBlocks, readCandleRows, readHours, readIntervals } from './reading-intervals.ts';
 import { toAmounts, toVolume } from './recording-trades.ts';
 import { TRADED_INTERVALS } from './tables.ts';
 import type { RecordedTrade, TradedHeight, TradedInterval } from './trade-store.ts';
@@ -112,63 +111,51 @@ export const readVolumes: Read<'volumes'> = async (sql, { poolIds, after, upTo, 
   const first = await one('> $1 ORDER BY time, height');
   if (first === undefined) return { recorded, value: { before, first, heights: 0, volumes: new Map() } };
 
-  const pools = [...(await numbersOf(sql, poolIds))];
+  const pools = await numbersOf(sql, poolIds);
+  const numbers = [...pools.values()];
   const from = first.beaconHeight;
   const { heights } = await countBlocks(sql, TRADED_INTERVALS, { from, to: upTo });
   const opened = { from: Math.floor(after / 1000) + 1 };
   const hours = await readHours(sql, TRADED_INTERVALS, { from, to: upTo }, opened);
   // The trades before and after the hours that are completely inside; without one, all of them.
-  const rows = [
-    ...(await readTradeRows(sql, pools, { from, to: (hours[0]?.firstHeight ?? upTo + 1) - 1 })),
-    ...(await readTradedCandles(sql, pools, 'ONE_HOUR', hours)),
-    ...(await readTradeRows(sql, pools, { from: (hours.at(-1)?.lastHeight ?? upTo) + 1, to: upTo })),
+  const parts = [
+    await readTradeRows(sql, numbers, { from, to: (hours[0]?.firstHeight ?? upTo + 1) - 1 }),
+    await readCandleRows(sql, TRADED_INTERVALS, 'ONE_HOUR', hours, numbers),
+    await readTradeRows(sql, numbers, { from: (hours.at(-1)?.lastHeight ?? upTo) + 1, to: upTo }),
   ];
-  return { recorded, value: { before, first, heights, volumes: sumOf(rows) } };
+  return { recorded, value: { before, first, heights, volumes: sumOf(pools, parts) } };
 };
 
-type Pools = readonly (readonly [id: string, pool: number])[];
+/** The rows of TRADES, or of TRADED_CANDLES, of each of some pools. */
+type RowsOfPools = readonly (readonly Row[])[];
 
-/** A row of TRADES or of TRADED_CANDLES, and the id of its pool. */
-type PoolRow = { readonly id: string; readonly row: Row };
-
-function withIds(pools: Pools, rows: readonly (readonly Row[])[]): PoolRow[] {
-  return pools.flatMap(([id], index) => (rows[index] ?? []).map((row) => ({ id, row })));
+function readTradeRows(sql: ReadSql, pools: readonly number[], { from, to }: HeightRange): Promise<RowsOfPools> {
+  return sql.each(
+    'SELECT sells, sold, bought FROM trades WHERE pool = $1 AND height >= $2 AND height <= $3',
+    pools.map((pool) => [pool, from, to]),
+  );
 }
 
-/** The trades of pools in a range of heights. */
-async function readTradeRows(sql: ReadSql, pools: Pools, { from, to }: HeightRange): Promise<PoolRow[]> {
-  const query = 'SELECT sells, sold, bought FROM trades WHERE pool = $1 AND height >= $2 AND height <= $3';
-  const lists = pools.map(([, pool]) => [pool, from, to]);
-  return withIds(pools, await sql.each(query, lists));
-}
-
-/** What pools traded in each of some consecutive intervals. */
-async function readTradedCandles(
-  sql: ReadSql,
-  pools: Pools,
-  interval: CandleInterval,
-  intervals: readonly IntervalRow[],
-): Promise<PoolRow[]> {
-  const numbers = pools.map(([, pool]) => pool);
-  return withIds(pools, await readCandleRows(sql, TRADED_INTERVALS, interval, intervals, numbers));
-}
-
-function sumOf(rows: readonly PoolRow[]): ReadonlyMap<string, Volume> {
-  return sumVolumes(rows.map(({ id, row }) => [id, toVolume(row)]));
+/** What the pools that traded have traded. @param pools their numbers by their ids, in the order of the rows */
+function sumOf(pools: ReadonlyMap<string, number>, parts: readonly RowsOfPools[]): ReadonlyMap<string, Volume> {
+  const rowsAt = (index: number) => parts.flatMap((part) => part[index] ?? []);
+  return sumVolumes([...pools.keys()].flatMap((id, index) => rowsAt(index).map((row) => [id, toVolume(row)] as const)));
 }
 
 /** See `TradeStore.tradedIntervals`. */
 export const readTradedIntervals: Read<'tradedIntervals'> = async (sql, query) => {
   const recorded = await readRecorded(sql, query.memoryFrom, query.upTo);
   const intervals = await readIntervals(sql, TRADED_INTERVALS, query, true);
-  const pools = [...(await numbersOf(sql, query.poolIds))];
-  const rows = await readTradedCandles(sql, pools, query.interval, intervals);
-  const rowsOf = Map.groupBy(rows, ({ row }) => numberOf(row, 'opened'));
+  const pools = await numbersOf(sql, query.poolIds);
+  const numbers = [...pools.values()];
+  const candles = await readCandleRows(sql, TRADED_INTERVALS, query.interval, intervals, numbers);
+  const byOpened = candles.map((rows) => Map.groupBy(rows, (row) => numberOf(row, 'opened')));
   const value: TradedInterval[] = [];
   for (const { opened, firstHeight, lastHeight, isCut, isComplete } of intervals) {
-    const cut = isCut && (await readTradeRows(sql, pools, { from: firstHeight, to: lastHeight }));
-    const traded = sumOf(cut || (rowsOf.get(opened) ?? []));
-    value.push({ openTime: opened * 1000, firstHeight, lastHeight, isComplete, traded });
+    const rows = isCut
+      ? await readTradeRows(sql, numbers, { from: firstHeight, to: lastHeight })
+      : byOpened.map((rowsOf) => rowsOf.get(opened) ?? []);
+    value.push({ openTime: opened * 1000, firstHeight, lastHeight, isComplete, traded: sumOf(pools, [rows]) });
   }
   return { recorded, value };
 };

@@ -24,9 +24,6 @@ type RecorderOptions = {
 /** Final heights that wait at most while the database fails. */
 const MAX_WAITING = 64;
 
-/** Blocks that are given to the database together. */
-const BLOCKS_AT_ONCE = 16;
-
 /**
  * Time from the first head until the database is opened, because clients wait for their first responses in that time. After a
  * failure, the pause doubles up to the longest.
@@ -139,11 +136,11 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   }
 
   async function recordQueue(): Promise<void> {
-    // Another replica may have taken over.
-    while (queue.length > 0 && mayWrite()) {
-      const some = queue.slice(0, BLOCKS_AT_ONCE);
-      await record(some);
-      queue = queue.filter((waiting) => !some.includes(waiting));
+    for (const block of queue) {
+      // Another replica may have taken over.
+      if (!mayWrite()) return;
+      await record([block]);
+      queue = queue.filter((waiting) => waiting !== block);
     }
   }
 

@@ -1,26 +1,23 @@
-import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { CandleInterval } from '../domain/candle.ts';
-import type { Instant } from '../domain/instant.ts';
 import { type PoolTrade, sumVolumes, type TradedAmounts, type Volume, volumeOf } from '../domain/trade.ts';
 import { CANDLE_INTERVALS, minutesOf, openedAt } from './candle-rows.ts';
 import { amountOf, numberOf, type Row, type Sql } from './database.ts';
 import { numberPools } from './pool-states.ts';
-import { heightAtOrAbove, heightAtOrBelow, readDeletedBefore } from './reading.ts';
+import { readDeletedBefore } from './reading.ts';
 import { TRADED_BLOCKS, TRADED_CANDLES, TRADED_INTERVALS, TRADES } from './tables.ts';
 import type { TradedBlock } from './trade-store.ts';
-import { addToInterval, isSame } from './writing.ts';
+import { addToInterval, fits } from './writing.ts';
 
 /**
  * Records the trades of a block, at any place among those that are recorded. Blocks that are recorded or deleted are skipped.
  *
- * @returns `false` if the state of another block is recorded at this height, or if its time is not between those of the recorded blocks
- *   next to it: intervals rely on it
+ * @returns whether it {@link fits}
  */
 export async function recordTrades(sql: Sql, block: TradedBlock): Promise<boolean> {
-  const { beaconHeight: height, hash, time, trades, isComplete } = block;
+  const { beaconHeight: height, time, trades, isComplete } = block;
   const known = await sql.all('SELECT height FROM traded_blocks WHERE height = $1', height);
   if (known.length > 0 || time < (await readDeletedBefore(sql))) return true;
-  if (!(await fits(sql, height, hash, time))) return false;
+  if (!(await fits(sql, block))) return false;
 
   await sql.put(TRADED_BLOCKS, [[height, time, isComplete ? 1 : 0]]);
   if (!isComplete) return true;
@@ -40,20 +37,6 @@ export async function recordTrades(sql: Sql, block: TradedBlock): Promise<boolea
     await addToCandles(sql, interval, openedAt(time, interval), volumes);
   }
   return true;
-}
-
-/** Whether a block can be one of the chain that is recorded. */
-async function fits(sql: Sql, height: BeaconHeight, hash: string | undefined, time: Instant): Promise<boolean> {
-  const below = await heightAtOrBelow(sql, height);
-  if (below?.beaconHeight === height) return isSame(below, hash, time);
-  const above = await heightAtOrAbove(sql, height);
-  const [lower] = await sql.all(
-    'SELECT time FROM traded_blocks WHERE height < $1 ORDER BY height DESC LIMIT 1',
-    height,
-  );
-  const [upper] = await sql.all('SELECT time FROM traded_blocks WHERE height > $1 ORDER BY height LIMIT 1', height);
-  const isLate = [below?.time, lower && numberOf(lower, 'time')].every((each) => time >= (each ?? time));
-  return isLate && [above?.time, upper && numberOf(upper, 'time')].every((each) => time <= (each ?? time));
 }
 
 /** Reads the amounts of a row of TRADES. */

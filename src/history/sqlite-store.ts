@@ -27,14 +27,14 @@ async function openSqlite(path: string | undefined, options: DatabaseOptions): P
   if (path !== undefined && !orFail(() => canBeHistory(path)))
     throw refusal(`The file ${path} is not a history of the gateway.`);
   const db = orFail(() => new DatabaseSync(path ?? ':memory:', { timeout: BUSY_TIMEOUT_MS }));
+  const database = await prepareDatabase(createSqliteDatabase(db, path), SCHEMA, options);
   try {
-    const database = await prepareDatabase(createSqliteDatabase(db, path), SCHEMA, options);
     // After the tables were created: until then, the file stays as it is if it is refused.
-    orFail(() => db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${CACHE_KIB}`));
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${CACHE_KIB}`);
     return database;
   } catch (error) {
     db.close();
-    throw error;
+    throw toDatabaseError(error);
   }
 }
 
@@ -145,7 +145,6 @@ function codeOf(error: unknown): number {
   return ((error as { readonly errcode?: number }).errcode ?? 0) & 0xff;
 }
 
-/** An error of SQLite or of the file system as one of the store. */
 function toDatabaseError(error: unknown): HistoryDatabaseError {
   if (error instanceof HistoryDatabaseError) return error;
   const { message } = error as Error;

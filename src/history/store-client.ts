@@ -3,7 +3,14 @@ import nodeModule from 'node:module';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type PoolDirectory, toPoolDirectory } from '../domain/exchange.ts';
-import { type HistoryDatabase, HistoryDatabaseError, type HistoryStore, type StoredState, toReads } from './store.ts';
+import {
+  type HistoryDatabase,
+  HistoryDatabaseError,
+  type HistoryStore,
+  READS,
+  type StoredState,
+  toMethods,
+} from './store.ts';
 
 /** What a history is created with. */
 export type HistoryStoreOptions = {
@@ -14,12 +21,8 @@ export type HistoryStoreOptions = {
   readonly onWarning?: ((warning: string) => void) | undefined;
 };
 
-/** What the worker of a store is started with. The database is a {@link HistoryDatabase} as a message. */
-export type WorkerOptions = Pick<HistoryStoreOptions, 'rawDays'> & {
-  readonly database:
-    | Exclude<HistoryDatabase, { readonly url: URL }>
-    | { readonly kind: 'postgresql'; readonly url: string };
-};
+/** What the worker of a store is started with. */
+export type WorkerOptions = Pick<HistoryStoreOptions, 'database' | 'rawDays'>;
 
 /** A call of a method of the store, with its arguments. */
 export type CallMessage = {
@@ -70,11 +73,9 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
   function start(): Worker {
     if (performance.now() < startAt) throw new HistoryDatabaseError('The thread of the history has failed.');
     const { database, rawDays } = options;
-    const message = database.kind === 'postgresql' ? { ...database, url: database.url.href } : database;
-    const workerData: WorkerOptions = { database: message, rawDays };
     const worker = new Worker(workerUrl(), {
       name: 'pdex-history',
-      workerData,
+      workerData: { database, rawDays } satisfies WorkerOptions,
       env: workerEnvironment(),
       // Files that are loaded before the gateway, such as those of tools, do not belong into the worker.
       execArgv: ['--no-warnings'],
@@ -132,7 +133,8 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
   }
 
   return {
-    ...toReads(
+    ...toMethods(
+      [...READS, 'recordTrades', 'missingTrades', 'tradeCoverage', 'deleteFrom', 'prune'],
       (method) =>
         (...values) =>
           call(method, values),
@@ -154,11 +156,6 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
       directory = toPoolDirectory(state.directory.ids, directory);
       return { ...state, directory };
     },
-    recordTrades: (blocks) => call('recordTrades', [blocks]),
-    missingTrades: (range, last) => call('missingTrades', [range, last]),
-    tradeCoverage: () => call('tradeCoverage', []),
-    deleteFrom: (block) => call('deleteFrom', [block]),
-    prune: (now) => call('prune', [now]),
     close() {
       closing ??= close();
       return closing;
@@ -169,7 +166,8 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
     isClosed = true;
     const worker = current;
     if (worker === undefined) return;
-    const exited = once(worker, 'exit');
+    // It is rejected if the thread fails meanwhile.
+    const exited = once(worker, 'exit').catch(() => undefined);
     const timeout = setTimeout(() => void worker.terminate(), CLOSE_TIMEOUT_MS);
     send(worker, 'close', []).catch(() => undefined);
     await exited;

@@ -3,14 +3,14 @@ import type { CandleInterval, CandleRange, PoolCandle } from '../domain/candle.t
 import type { ExchangeState, PoolDirectory } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
-import type { Reserves } from '../domain/reserves.ts';
+import type { PoolWindow, Reserves } from '../domain/reserves.ts';
 import type { TradeStore } from './trade-store.ts';
 
 /** Where the history is stored. Memory is empty at each start. */
 export type HistoryDatabase =
   | { readonly kind: 'memory' }
   | { readonly kind: 'sqlite'; readonly path: string }
-  | { readonly kind: 'postgresql'; readonly url: URL };
+  | { readonly kind: 'postgresql'; readonly url: string };
 
 /**
  * The recorded history of one chain: which reserves changed at each final height, and when.
@@ -37,10 +37,10 @@ export type HistoryStore = TradeStore & {
    *
    * @returns the heights that were left out, because one of two blocks is of a branch that was given up: another block is
    *   recorded at the height, with another time or, if both are known, another hash; or the time is not between those of the
-   *   recorded heights next to it
+   *   recorded states and trades next to it
    * @throws HistoryDatabaseError if the database cannot be written now
    */
-  record(blocks: readonly StoredBlock[]): Promise<readonly BeaconHeight[]>;
+  record(blocks: readonly FinalBlock<StoredState>[]): Promise<readonly BeaconHeight[]>;
   /** What is recorded; `undefined` while nothing is. @param gaps the maximum number of gaps, newest first */
   coverage(gaps: number): Promise<Coverage | undefined>;
   /**
@@ -52,15 +52,40 @@ export type HistoryStore = TradeStore & {
   /** The lowest recorded height of a version. */
   firstBlock(version: ExchangeVersion): Promise<RecordedHeight | undefined>;
   /** The newest recorded heights that are not above `upTo`, at most `last` of them, ascending. */
-  recentBlocks(query: BlocksQuery): Promise<readonly RecordedHeight[]>;
+  recentBlocks(query: { readonly upTo: BeaconHeight; readonly last: number }): Promise<readonly RecordedHeight[]>;
   /** All pools of the exchange after the newest recorded height that is not above `height`; `undefined` if there is none. */
   stateAt(height: BeaconHeight): Promise<ExchangeState | undefined>;
-  /** The candles of pools, oldest first. A pool that has no recorded state has none. */
-  candles(query: CandleQuery): Promise<Recorded<ReadonlyMap<string, readonly StoredCandle[]>>>;
-  /** What happened to pools after a recorded height, for each pool that has a recorded state. */
-  windows(query: WindowQuery): Promise<Recorded<ReadonlyMap<string, PoolWindow>>>;
+  /**
+   * The candles of pools, oldest first. A pool that has no recorded state has none.
+   *
+   * A candle is of the recorded heights of its interval, of the version of the pool. An interval without such a height has no candle. An
+   * interval without a change has one: all four states are that of the interval before. A change across heights that are not
+   * recorded counts at the first recorded height after them. `isComplete` says that all heights from `firstHeight` to
+   * `lastHeight` are recorded, and the ones just below and above, if any exist.
+   */
+  candles(
+    query: CandleRange & {
+      /** Ids of pools of one version, as in `PoolDirectory.ids`. */
+      readonly poolIds: readonly string[];
+      readonly interval: CandleInterval;
+      /** Heights above it do not count. */
+      readonly upTo: BeaconHeight;
+    },
+  ): Promise<Recorded<ReadonlyMap<string, readonly PoolCandle[]>>>;
+  /**
+   * What happened to pools of one version above `fromHeight` up to `toHeight`, for each pool that has a recorded state. `high` and
+   * `low` include the state at `fromHeight`.
+   */
+  windows(query: {
+    readonly poolIds: readonly string[];
+    readonly fromHeight: BeaconHeight;
+    readonly toHeight: BeaconHeight;
+  }): Promise<Recorded<ReadonlyMap<string, PoolWindow>>>;
   /** The reserves of pools after several heights: for each pool one state per height, `undefined` if it did not exist. */
-  reservesAt(query: ReservesQuery): Promise<ReadonlyMap<string, readonly (Reserves | undefined)[]>>;
+  reservesAt(query: {
+    readonly poolIds: readonly string[];
+    readonly heights: readonly BeaconHeight[];
+  }): Promise<ReadonlyMap<string, readonly (Reserves | undefined)[]>>;
   /**
    * Deletes a recorded block and everything above it in one transaction, because it is of a branch that was given up. What is
    * read afterwards is as if those heights had never been recorded. If another block is recorded at that height by now, or
@@ -76,7 +101,7 @@ export type HistoryStore = TradeStore & {
 };
 
 /** The methods with which clients read. */
-const READS = [
+export const READS = [
   ...(['coverage', 'blocksAt', 'firstBlock', 'recentBlocks', 'stateAt', 'candles', 'windows', 'reservesAt'] as const),
   ...(['trades', 'trade', 'volumes', 'tradedIntervals'] as const),
 ];
@@ -87,9 +112,12 @@ export type HistoryReads = Pick<HistoryStore, (typeof READS)[number]>;
 /** A method of a store whose arguments and result are only passed on. */
 type AnyMethod = (...values: readonly unknown[]) => Promise<unknown>;
 
-/** Creates the reads of a history by the names of the methods. */
-export function toReads(of: (method: keyof HistoryReads) => AnyMethod): HistoryReads {
-  return Object.fromEntries(READS.map((method) => [method, of(method)])) as HistoryReads;
+/** Creates methods of a store by their names. */
+export function toMethods<M extends keyof HistoryStore>(
+  names: readonly M[],
+  of: (method: M) => AnyMethod,
+): Pick<HistoryStore, M> {
+  return Object.fromEntries(names.map((method) => [method, of(method)])) as Pick<HistoryStore, M>;
 }
 
 /** Calls a method of a store by its name. */
@@ -98,19 +126,16 @@ export function callOf(store: HistoryStore, method: keyof HistoryStore, values: 
 }
 
 /** A final height: a block that can no longer be replaced, and the exchange after it. */
-export type FinalBlock = {
+export type FinalBlock<State = ExchangeState> = {
   /** `undefined` if it is not known for certain: a state that was read when its height was final has no hash. */
   readonly hash: string | undefined;
   readonly time: Instant;
   /** The version of the exchange. A recorded state does not show it. */
   readonly version: ExchangeVersion;
-  readonly exchange: ExchangeState;
+  readonly exchange: State;
 };
 
-/** What a store records of a final height: of the directory of pools, it needs the ids. */
-export type StoredBlock = Omit<FinalBlock, 'exchange'> & { readonly exchange: StoredState };
-
-/** See {@link StoredBlock}. */
+/** What a store records of a state: of the directory of pools, it needs the ids. */
 export type StoredState = Pick<ExchangeState, 'beaconHeight' | 'time' | 'reserves'> & {
   readonly directory: Pick<PoolDirectory, 'ids'>;
 };
@@ -136,45 +161,11 @@ export type RecordedHeight = {
 /** The block at a time, and the next recorded one above it. */
 export type BlockAt = { readonly block: RecordedHeight; readonly next: RecordedHeight | undefined };
 
-/** Which recorded heights are read. */
-export type BlocksQuery = { readonly upTo: BeaconHeight; readonly last: number };
-
 /**
  * A result, and the newest height that was recorded when it was read: higher ones are added from memory. It is one of the version
  * of the pools.
  */
 export type Recorded<T> = { readonly recordedTo: BeaconHeight | undefined; readonly value: T };
-
-/** Which candles are read. */
-export type CandleQuery = CandleRange & {
-  /** Ids of pools of one version, as in `PoolDirectory.ids`. */
-  readonly poolIds: readonly string[];
-  readonly interval: CandleInterval;
-  /** Heights above it do not count. */
-  readonly upTo: BeaconHeight;
-};
-
-/**
- * The candle of one pool, of the recorded heights of its interval. An interval without a recorded height has no candle. An
- * interval without a change has one: all four states are that of the interval before. A change across heights that are not
- * recorded counts at the first recorded height after them. `isComplete` says that all heights from `firstHeight` to
- * `lastHeight` are recorded, and the ones just below and above, if any exist. Only heights of the version of the pool count.
- */
-export type StoredCandle = PoolCandle;
-
-/** The window of heights above `fromHeight` up to `toHeight`. */
-export type WindowQuery = {
-  /** Ids of pools of one version. */
-  readonly poolIds: readonly string[];
-  readonly fromHeight: BeaconHeight;
-  readonly toHeight: BeaconHeight;
-};
-
-/** What happened to one pool in a window. `high` and `low` include the state at `fromHeight`. */
-export type PoolWindow = Pick<StoredCandle, 'open' | 'high' | 'low' | 'close' | 'traded1' | 'traded2' | 'isComplete'>;
-
-/** Which reserves are read. */
-export type ReservesQuery = { readonly poolIds: readonly string[]; readonly heights: readonly BeaconHeight[] };
 
 /** Why a database cannot be used now. The message is for the log; clients get HISTORY_UNAVAILABLE. */
 export class HistoryDatabaseError extends Error {

@@ -13,7 +13,7 @@ export type TradeStore = {
    * Records the trades of final blocks, each block in a transaction of its own. A block that is recorded already is skipped, and one that is
    * older than the retention of changes.
    *
-   * @returns the heights that were left out, because the state of another block is recorded there
+   * @returns the heights that were left out, as those of `HistoryStore.record`
    */
   recordTrades(blocks: readonly TradedBlock[]): Promise<readonly BeaconHeight[]>;
   /** The heights of a range whose trades are not recorded, from the newest down. Heights up to the highest one of V1 are not missing. */
@@ -24,8 +24,8 @@ export type TradeStore = {
   trades(query: TradesQuery): Promise<BesideMemory<ReadonlyMap<string, readonly RecordedTrade[]>>>;
   /** A trade by its name; `undefined` if it is not recorded. */
   trade(name: TradeName): Promise<RecordedTrade | undefined>;
-  /** What pools traded in a window. */
-  volumes(query: VolumesQuery): Promise<BesideMemory<RecordedVolumes>>;
+  /** What pools traded in the blocks that are made after `after`, up to the height `upTo`. */
+  volumes(query: FromMemory & { readonly after: Instant }): Promise<BesideMemory<RecordedVolumes>>;
   /** What pools traded in the intervals of candles, oldest first. An interval without a block whose trades are known is left out. */
   tradedIntervals(query: TradedIntervalsQuery): Promise<BesideMemory<readonly TradedInterval[]>>;
 };
@@ -80,9 +80,6 @@ export type TradesQuery = FromMemory & {
   /** Only trades that sell this token of the pool. */
   readonly sells?: PoolTrade['sells'] | undefined;
 };
-
-/** The window of the blocks that are made after `after`, up to the height `upTo`. */
-export type VolumesQuery = FromMemory & { readonly after: Instant };
 
 /** What pools traded in a window, as far as the trades of its blocks are recorded. */
 export type RecordedVolumes = {

@@ -3,12 +3,12 @@ import type { CandleInterval } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { PoolReserves } from '../domain/reserves.ts';
 import { areEqual, CANDLE_INTERVALS, fromRollup, minutesOf, openedAt, type Series } from './candle-rows.ts';
-import { numberOf, type Sql, type Value } from './database.ts';
+import { numberOf, type ReadSql, type Sql, type Value } from './database.ts';
 import { numberPools, type PoolStates, readPools } from './pool-states.ts';
 import { heightAtOrAbove, heightAtOrBelow, readDeletedBefore } from './reading.ts';
-import { type IntervalRow, readInterval } from './reading-intervals.ts';
+import { type IntervalRow, readIntervalRows } from './reading-intervals.ts';
 import { readIntervalRollups } from './reading-windows.ts';
-import type { RecordedHeight, StoredBlock, StoredState } from './store.ts';
+import type { FinalBlock, RecordedHeight, StoredState } from './store.ts';
 import {
   CANDLES,
   CHANGES,
@@ -28,17 +28,18 @@ type Neighbour = RecordedHeight & { readonly states: PoolStates };
 /**
  * Records a final height, at any place among those that are recorded. Heights that are recorded or deleted are skipped.
  *
- * @returns `false` if another block is recorded at this height, or if its time is not between those of the recorded heights next
- *   to it: intervals of candles rely on it
+ * @returns whether it {@link fits}
  */
-export async function recordHeight(sql: Sql, { hash, time, version, exchange }: StoredBlock): Promise<boolean> {
+export async function recordHeight(
+  sql: Sql,
+  { hash, time, version, exchange }: FinalBlock<StoredState>,
+): Promise<boolean> {
   const height = exchange.beaconHeight;
-  const below = await heightAtOrBelow(sql, height);
-  if (below?.beaconHeight === height) return isSame(below, hash, time);
-  if (time < (await readDeletedBefore(sql))) return true;
+  const isKnown = (await heightAtOrBelow(sql, height))?.beaconHeight === height;
+  if (!isKnown && time < (await readDeletedBefore(sql))) return true;
+  const isOfChain = await fits(sql, { beaconHeight: height, hash, time });
+  if (isKnown || !isOfChain) return isOfChain;
 
-  const above = await heightAtOrAbove(sql, height);
-  if (time < (below?.time ?? time) || time > (above?.time ?? time)) return false;
   const neighbourOf = async (recorded: RecordedHeight | undefined): Promise<Neighbour | undefined> => {
     const pools = recorded && (await readPools(sql, version, recorded.beaconHeight));
     return pools && { ...recorded, states: new Map(pools.map(({ pool, state }) => [pool, state])) };
@@ -70,17 +71,28 @@ export async function recordHeight(sql: Sql, { hash, time, version, exchange }: 
     await addToInterval(sql, table, interval, { time, height });
     // The upper height has other changes now.
     for (const opened of new Set([time, upper?.time ?? time].map((each) => openedAt(each, interval)))) {
-      const row = await readInterval(sql, table, interval, opened);
+      const [row] = await readIntervalRows(sql, table, interval, '= $2', opened);
       if (row !== undefined) await rebuildCandles(sql, series, row, touched);
     }
   }
   return true;
 }
 
-/** Whether a block can be the recorded one. Its hash may be unknown. */
-export function isSame(recorded: RecordedHeight, hash: string | undefined, time: Instant): boolean {
-  const isSameHash = recorded.hash === undefined || hash === undefined || recorded.hash === hash;
-  return isSameHash && recorded.time === time;
+/**
+ * Whether a block can be one of the chain that is recorded: the recorded state and trades at its height are of a block with its time
+ * and hash, as far as hashes are known, and its time is between those of the recorded blocks next to it. Intervals rely on that.
+ */
+export async function fits(sql: ReadSql, { beaconHeight: height, hash, time }: RecordedHeight): Promise<boolean> {
+  const known = await heightAtOrBelow(sql, height);
+  const knownHash = known?.beaconHeight === height ? known.hash : undefined;
+  if (knownHash !== undefined && hash !== undefined && hash !== knownHash) return false;
+  for (const table of ['heights', 'traded_blocks']) {
+    const query = `SELECT time FROM ${table} WHERE height`;
+    const [lower] = await sql.all(`${query} <= $1 ORDER BY height DESC LIMIT 1`, height);
+    const [upper] = await sql.all(`${query} >= $1 ORDER BY height LIMIT 1`, height);
+    if ((lower && numberOf(lower, 'time') > time) || (upper && numberOf(upper, 'time') < time)) return false;
+  }
+  return true;
 }
 
 function* statesIn(
@@ -135,11 +147,8 @@ export async function addToInterval(
   { time, height }: { readonly time: Instant; readonly height: BeaconHeight },
 ): Promise<void> {
   const opened = openedAt(time, interval);
-  const {
-    firstHeight = height,
-    lastHeight = height,
-    heights = 0,
-  } = (await readInterval(sql, table, interval, opened)) ?? {};
+  const [row] = await readIntervalRows(sql, table, interval, '= $2', opened);
+  const { firstHeight, lastHeight, heights } = row ?? { firstHeight: height, lastHeight: height, heights: 0 };
   const [first, last] = [Math.min(firstHeight, height), Math.max(lastHeight, height)];
   await sql.put(table, [[minutesOf(interval), opened, first, last, heights + 1]]);
 }

@@ -41,7 +41,7 @@ function readPath(text: string): string {
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'];
 
 /** Reads a URL of PostgreSQL, with the parameters of libpq. What the driver understands differently is refused. */
-function readPostgresUrl(text: string): URL {
+function readPostgresUrl(text: string): string {
   const parsed = URL.parse(text);
   // libpq accepts a user without a host, and takes the host from the parameters.
   const url = parsed ?? URL.parse(text.replace('@/', '@localhost/'));
@@ -63,7 +63,7 @@ function readPostgresUrl(text: string): URL {
     const path = params.get(name);
     if (path !== null) requireAccess(path, constants.R_OK, `the file of ${name} cannot be read`);
   }
-  return url;
+  return url.href;
 }
 
 /**
@@ -77,10 +77,10 @@ export function requireDatabaseFile(path: string): void {
     throw new Error(`${named('the folder', folder)} does not exist`);
   const file = statSync(path, { throwIfNoEntry: false });
   // SQLite creates further files beside the database.
-  requireWritable(folder, `${named('the folder', folder)} cannot be written`);
+  requireAccess(folder, WRITABLE, `${named('the folder', folder)} cannot be written`);
   if (file === undefined) return;
   if (!file.isFile()) throw new Error(`${named('the path', path)} is not a file`);
-  requireWritable(path, `${named('the file', path)} cannot be written`);
+  requireAccess(path, WRITABLE, `${named('the file', path)} cannot be written`);
   if (!canBeHistory(path)) throw new Error(`${named('the file', path)} is not a history of the gateway`);
 }
 
@@ -89,9 +89,7 @@ function named(what: string, path: string): string {
   return /[@:]/.test(path) ? what : `${what} ${path}`;
 }
 
-function requireWritable(path: string, problem: string): void {
-  requireAccess(path, constants.R_OK | constants.W_OK, problem);
-}
+const WRITABLE = constants.R_OK | constants.W_OK;
 
 function requireAccess(path: string, mode: number, problem: string): void {
   try {

@@ -20,9 +20,8 @@ const UPSTREAM_KEYS = Object.entries<Setting>(SETTINGS)
  */
 export function redactorOf(settings: SecretSettings): Redact {
   const { historyDatabase: database } = settings;
-  const url = typeof database === 'object' && 'url' in database ? database.url : undefined;
-  const ofUpstreams = UPSTREAM_KEYS.flatMap((key) => secretsOf(settings[key]));
-  return createRedactor([...ofUpstreams, ...(url === undefined ? [] : secretsOfDatabase(url))]);
+  const ofDatabase = typeof database === 'object' && 'url' in database ? secretsOfDatabase(new URL(database.url)) : [];
+  return createRedactor([...UPSTREAM_KEYS.flatMap((key) => secretsOf(settings[key])), ...ofDatabase]);
 }
 
 /** The parameters of the URL of a database that are no secrets. Logs have the same words in other places. */

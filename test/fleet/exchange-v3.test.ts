@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ExchangeState, toPoolDirectory } from '../../src/domain/exchange.ts';
-import { createPackedStates } from '../../src/fleet/packed-states.ts';
 import { createStateReads } from '../../src/fleet/reads.ts';
 import { createPoolDirectories } from '../../src/upstream/node/pools-reader.ts';
 import { tokenId } from '../domain/pools.ts';
@@ -62,9 +61,9 @@ describe.skipIf(!hasRedis && process.env['CI'] === undefined)('a fleet where V3 
     const replicas = await Promise.all(
       [1, 2].map(async () => {
         const connection = await connectPatiently(redis);
-        const packedStates = createPackedStates(connection, createPoolDirectories().of);
+        const directoryOf = createPoolDirectories().of;
         const watcher = keptOutcomes();
-        const read = createStateReads({ redis: connection, packedStates, maxWaitMs: 60_000, watcher });
+        const read = createStateReads({ redis: connection, directoryOf, maxWaitMs: 60_000, watcher });
         const of = { chainName: 'v3', height: 97, isComplete: () => true };
         return (isV1: boolean, state?: ExchangeState) =>
           read({ ...of, isV1 }, async () => state ?? Promise.reject(new Error('it was read again')));
@@ -72,7 +71,7 @@ describe.skipIf(!hasRedis && process.env['CI'] === undefined)('a fleet where V3 
     );
     const [first, second] = replicas;
     const { v3: _, ...ofV1 } = { ...STATE, reserves: BigUint64Array.of(1n, 2n) };
-    const isStored = (id: string) => redis.cli('exists', `test:state:{2-v3-${id}}`) === '1';
+    const isStored = (id: string) => redis.cli('exists', `test:state:{3-v3-${id}}`) === '1';
     await first?.(false, STATE);
     await first?.(true, ofV1);
     await until(() => isStored('97') && isStored('97-v1'));

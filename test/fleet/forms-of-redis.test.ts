@@ -52,7 +52,7 @@ describe.skipIf(!hasRedis)('a fleet', () => {
     await until(() => isPrimary(replica));
     await fleet.settled();
     await fleet.advance(2);
-    const newest = () => replica.cli('zrange', '{failover}:head-2:values', '-1', '-1', 'withscores').split('\n').at(-1);
+    const newest = () => replica.cli('zrange', '{failover}:head-3:values', '-1', '-1', 'withscores').split('\n').at(-1);
     await until(() => Number(newest()) === fleet.sandbox.chain.tip.height);
     await fleet.settled();
     await fleet.advance();

@@ -59,7 +59,7 @@ describe.skipIf(!hasRedis)('gateways in processes of their own', () => {
     await until(() => isAtTip(atSecond));
     // It reads this request as soon as it runs again.
     const resumed = heightsAt(first, height);
-    const newest = () => redis.cli('zrange', '{processes}:head-2:values', '-1', '-1', 'withscores').split('\n').at(-1);
+    const newest = () => redis.cli('zrange', '{processes}:head-3:values', '-1', '-1', 'withscores').split('\n').at(-1);
     await until(() => Number(newest()) === height + 6);
     first.child.kill('SIGCONT');
     await until(() => isAtTip(atFirst) && isAtTip(resumed));

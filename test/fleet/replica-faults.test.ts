@@ -37,12 +37,12 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
     const { fleet } = await start();
     await fleet.advance();
     // As if another replica had published while each of these was paused.
-    const version = redis.cli('get', `{${prefix}}:head-2:version`);
-    redis.cli('set', `{${prefix}}:head-2:version`, 'another');
+    const version = redis.cli('get', `{${prefix}}:head-3:version`);
+    redis.cli('set', `{${prefix}}:head-3:version`, 'another');
     fleet.sandbox.advance();
     await Promise.all(fleet.all.map((replica) => replica.untilHeight(fleet.sandbox.chain.tip.height)));
-    expect(redis.cli('get', `{${prefix}}:head-2:version`)).not.toBe(version);
-    const newest = redis.cli('zrange', `{${prefix}}:head-2:values`, '-1', '-1', 'withscores').split('\n').at(-1);
+    expect(redis.cli('get', `{${prefix}}:head-3:version`)).not.toBe(version);
+    const newest = redis.cli('zrange', `{${prefix}}:head-3:values`, '-1', '-1', 'withscores').split('\n').at(-1);
     expect(Number(newest)).toBe(fleet.sandbox.chain.tip.height);
   });
 
@@ -105,7 +105,7 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
     await until(() => stranger.lines.some(({ chain }) => chain === 'another-chain'));
     expect(stranger.status().isConnected).toBe(false);
     expect(await heightOf(stranger)).toBe(sandbox.chain.tip.height);
-    expect(redis.cli('exists', '{strangers}:head-2:version')).toBe('0');
+    expect(redis.cli('exists', '{strangers}:head-3:version')).toBe('0');
   });
 
   test.each([
@@ -113,9 +113,9 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
     ['empty', ''],
   ])('values that are %s are ignored, and replaced', async (_, text) => {
     const { fleet } = await start();
-    redis.cli('del', `{${prefix}}:head-2:values`);
-    redis.cli('zadd', `{${prefix}}:head-2:values`, String(fleet.sandbox.chain.tip.height + 1), text);
-    redis.cli('set', `{${prefix}}:head-2:version`, 'another');
+    redis.cli('del', `{${prefix}}:head-3:values`);
+    redis.cli('zadd', `{${prefix}}:head-3:values`, String(fleet.sandbox.chain.tip.height + 1), text);
+    redis.cli('set', `{${prefix}}:head-3:version`, 'another');
     await fleet.advance();
     await fleet.advance();
     const started = await startReplica(redis, { prefix, of: fleet.sandbox });

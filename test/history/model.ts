@@ -1,7 +1,7 @@
-import type { CandleInterval } from '../../src/domain/candle.ts';
+import type { CandleInterval, PoolCandle } from '../../src/domain/candle.ts';
 import type { ExchangeVersion } from '../../src/domain/pool-pair.ts';
-import type { Reserves } from '../../src/domain/reserves.ts';
-import type { FinalBlock, PoolWindow, StoredCandle } from '../../src/history/store.ts';
+import type { PoolWindow, Reserves } from '../../src/domain/reserves.ts';
+import type { FinalBlock } from '../../src/history/store.ts';
 
 /** The lengths of intervals, and which of them are kept for 90 days. */
 const MINUTES: Readonly<Record<CandleInterval, number>> = {
@@ -149,12 +149,12 @@ export function createModel(rawDays: number) {
       for (let height = from.height; height <= end; height++) isComplete &&= has(version, height);
       return found && { ...found, isComplete };
     },
-    candles(id: string, interval: CandleInterval, { from = 0, to = 1e15, upTo, last }: CandleOptions): StoredCandle[] {
+    candles(id: string, interval: CandleInterval, { from = 0, to = 1e15, upTo, last }: CandleOptions): PoolCandle[] {
       const length = MINUTES[interval] * 60_000;
       const version = versionOf(id);
       const groups = Map.groupBy(all(version), ({ time }) => Math.floor(time / length) * length);
       const canCut = (floor(upTo, version)?.time ?? -1) >= deletedBefore;
-      const candles: StoredCandle[] = [];
+      const candles: PoolCandle[] = [];
       for (const [openTime, group] of groups) {
         if (openTime < from || openTime >= to) continue;
         if (length < 3_600_000 && openTime < shortDeletedBefore) continue;

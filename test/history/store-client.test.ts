@@ -96,3 +96,17 @@ test('a store that was never used, or is closed twice, leaves no thread', async 
   await Promise.all([store.record(chain), store.close(), store.close()]);
   expect(workers.map(({ threadId }) => threadId)).toEqual([-1]);
 });
+
+test('a store whose thread fails while it is closed does not keep the process running', async () => {
+  const workers: Worker[] = [];
+  const add = (worker: Worker) => void workers.push(worker);
+  process.on('worker', add);
+  onTestFinished(() => void process.off('worker', add));
+  const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+  const store = await createStore();
+  const before = timers();
+  const closing = store.close();
+  workers[0]?.emit('error', new Error('out of memory'));
+  await closing;
+  expect(timers()).toBeLessThanOrEqual(before);
+});

@@ -1,18 +1,10 @@
 import { isFinal } from '../../src/domain/beacon-height.ts';
-import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../../src/domain/candle.ts';
+import { type CandleInterval, INTERVAL_MS, openTimeOf, type PoolCandle } from '../../src/domain/candle.ts';
 import { placeOf, poolPairAt, versionOf } from '../../src/domain/exchange.ts';
 import { type ExchangeVersion, parsePoolPairId } from '../../src/domain/pool-pair.ts';
-import type { Reserves } from '../../src/domain/reserves.ts';
+import type { PoolWindow, Reserves } from '../../src/domain/reserves.ts';
 import type { History } from '../../src/history/history.ts';
-import type {
-  BlockAt,
-  BlocksQuery,
-  FinalBlock,
-  HistoryStore,
-  PoolWindow,
-  RecordedHeight,
-  StoredCandle,
-} from '../../src/history/store.ts';
+import type { BlockAt, FinalBlock, HistoryStore, RecordedHeight } from '../../src/history/store.ts';
 import type { Head } from '../../src/live/chain/head.ts';
 import { createTradesModel } from './trades-model.ts';
 
@@ -58,7 +50,10 @@ export function createStoreModel(): StoreModel {
     };
   }
 
-  function windowOf(heads: readonly Known[], id: string): Omit<PoolWindow, 'isComplete'> | undefined {
+  function windowOf(
+    heads: readonly Known[],
+    id: string,
+  ): (Omit<PoolWindow, 'isComplete'> & Pick<PoolCandle, 'open'>) | undefined {
     const states = heads.flatMap((head) => reservesAt(head, id) ?? []);
     const [open] = states;
     const close = states.at(-1);
@@ -100,7 +95,7 @@ export function createStoreModel(): StoreModel {
       });
     }),
     firstBlock: reading('firstBlock', (version: ExchangeVersion) => heights(version).map(toRecorded)[0]),
-    recentBlocks: reading('recentBlocks', ({ upTo, last }: BlocksQuery) => {
+    recentBlocks: reading('recentBlocks', ({ upTo, last }: Parameters<HistoryStore['recentBlocks']>[0]) => {
       const counted = heights().filter(({ beaconHeight }) => beaconHeight <= upTo);
       return counted.slice(Math.max(0, counted.length - last)).map(toRecorded);
     }),
@@ -112,9 +107,9 @@ export function createStoreModel(): StoreModel {
       const version = versionOfId(poolIds[0]);
       const counted = heights(version).filter(({ beaconHeight }) => beaconHeight <= upTo);
       const intervals = Map.groupBy(counted, ({ time }) => openTimeOf(time, interval));
-      const value = new Map<string, StoredCandle[]>();
+      const value = new Map<string, PoolCandle[]>();
       for (const id of poolIds) {
-        const candles: StoredCandle[] = [];
+        const candles: PoolCandle[] = [];
         for (const [openTime, heads] of intervals) {
           if (openTime < from || openTime >= to) continue;
           const [first, end] = [heads[0] as Known, heads.at(-1) as Known];

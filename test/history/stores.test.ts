@@ -259,6 +259,16 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
     expect(await store.coverage(1)).toMatchObject({ heights: 2, gaps: [{ from: 11, to: 11 }] });
   });
 
+  testHere('a block is left out if its time contradicts the trades that are recorded beside it', async () => {
+    const store = await createStore();
+    const traded = { beaconHeight: 10, hash: undefined, time: START, trades: [], isComplete: true };
+    expect(await store.recordTrades([traded])).toEqual([]);
+    const blocks = [[9, 1] as const, [10, 1] as const, [11, -1] as const, [9, -1] as const, [10, 0] as const];
+    const leftOut = await store.record(blocks.map(([height, ms]) => blockOf(height, START + ms, new Map(), 'V3')));
+    expect(leftOut).toEqual([9, 10, 11]);
+    expect(await store.coverage(1)).toMatchObject({ heights: 2, gaps: [] });
+  });
+
   testHere('a pool that a state lacks keeps its reserves', async () => {
     const store = await createStore();
     const both = new Map([

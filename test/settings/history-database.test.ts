@@ -23,7 +23,7 @@ describe('where the history is stored', () => {
     ['memory', { kind: 'memory' }],
     [join(folder, 'new.sqlite'), { kind: 'sqlite', path: join(folder, 'new.sqlite') }],
     ['history.sqlite', { kind: 'sqlite', path: join(process.cwd(), 'history.sqlite') }],
-    ['postgres://me:key@host/pdex', { kind: 'postgresql', url: new URL('postgres://me:key@host/pdex') }],
+    ['postgres://me:key@host/pdex', { kind: 'postgresql', url: 'postgres://me:key@host/pdex' }],
     [':memory:', { kind: 'memory' }],
     [`file://${folder}/a%20b.sqlite`, { kind: 'sqlite', path: join(folder, 'a b.sqlite') }],
     [`FILE:${folder}/new.sqlite`, { kind: 'sqlite', path: join(folder, 'new.sqlite') }],
@@ -35,13 +35,10 @@ describe('where the history is stored', () => {
         'postgres://host/pdex?sslmode=verify-full',
         `postgres://host/pdex?sslmode=verify-ca&sslrootcert=${import.meta.filename}`,
       ],
-    ].map((text) => [text, { kind: 'postgresql', url: new URL(text) }] as const),
+    ].map((text) => [text, { kind: 'postgresql', url: new URL(text).href }] as const),
     // libpq takes the host from the parameter.
-    [
-      'postgres://me:key@/pdex?host=/tmp',
-      { kind: 'postgresql', url: new URL('postgres://me:key@localhost/pdex?host=/tmp') },
-    ],
-    ['postgresql://host', { kind: 'postgresql', url: new URL('postgresql://host') }],
+    ['postgres://me:key@/pdex?host=/tmp', { kind: 'postgresql', url: 'postgres://me:key@localhost/pdex?host=/tmp' }],
+    ['postgresql://host', { kind: 'postgresql', url: 'postgresql://host' }],
   ])('%j', (text, database) => {
     expect(readHistoryDatabase(text)).toEqual(database);
   });

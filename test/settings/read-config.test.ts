@@ -236,7 +236,7 @@ const OTHERWISE: [keyof Config, flag: string, variable: string, text: string, va
     'history-database',
     'HISTORY_DATABASE',
     'postgres://me:secret@db/pdex',
-    { kind: 'postgresql', url: new URL('postgres://me:secret@db/pdex') },
+    { kind: 'postgresql', url: 'postgres://me:secret@db/pdex' },
   ],
   ['historyRawDays', 'history-raw-days', 'HISTORY_RAW_DAYS', '30', 30],
   ['historyBackfillHours', 'history-backfill-hours', 'HISTORY_BACKFILL_HOURS', '0', 0],

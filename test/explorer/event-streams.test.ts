@@ -40,8 +40,13 @@ describeInBrowser('the explorer behind a proxy that blocks websockets', (browser
 
     // As soon as websockets are not blocked any longer, there is one.
     proxy.face = 'open';
-    await comeOnline(page);
-    await notice(page, 'no-websocket').waitFor({ state: 'detached' });
+    await expect
+      .poll(async () => {
+        // Until the last attempt has ended, the page does not wait for the next one, and ignores the event.
+        await comeOnline(page);
+        return notice(page, 'no-websocket').count();
+      })
+      .toBe(0);
     await expect.poll(proxy.openStreams).toBe(0);
     await advanceOnPage({ page, gateway: proxy });
   });

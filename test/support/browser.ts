@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserServer, chromium } from 'playwright-core';
 
-const CHROMIUM = '/usr/bin/chromium';
+/** Chromium, if it is installed. Its headless shell cannot show windows, and tests take a third less CPU time in it. */
+const CHROMIUM = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path));
 
 /** Whether tests in a browser can run on this machine. */
-export const hasBrowser = existsSync(CHROMIUM);
+export const hasBrowser = CHROMIUM !== undefined;
 
 /** The browser of this worker, which runs many test files. It ends with the worker. */
 let server: Promise<BrowserServer> | undefined;
@@ -21,5 +22,5 @@ function startServer(): Promise<BrowserServer> {
   // Nor can a page request anything from elsewhere.
   const local = ['--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost'];
   const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', ...quiet, ...local];
-  return chromium.launchServer({ executablePath: CHROMIUM, args, host: '127.0.0.1' });
+  return chromium.launchServer({ ...(CHROMIUM && { executablePath: CHROMIUM }), args, host: '127.0.0.1' });
 }

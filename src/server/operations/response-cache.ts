@@ -36,17 +36,7 @@ export function createDataVersion({
  *
  * Responses with errors are not stored, so the bytes are the same in every media type.
  */
-export type ResponseCache = {
-  /** The current response; `undefined` if there is none. */
-  get(text: string): EncodedResponse | undefined;
-  /**
-   * Stores a response whose execution started with that version of the data, if its text was requested before and everything
-   * that it depends on is still current.
-   */
-  store(text: string, response: EncodedResponse, version: DataVersion): void;
-  /** The size of the cache, with the texts. */
-  bytes(): number;
-};
+export type ResponseCache = ReturnType<typeof createResponseCache>;
 
 /** What the cache needs. */
 type ResponseCacheOptions = {
@@ -75,11 +65,10 @@ const MAX_REQUESTED = 10_000;
 type TextHash = number;
 
 /** Creates an empty cache. All responses are removed with each new version of the data. */
-export function createResponseCache({ maxBytes, dataVersion, now }: ResponseCacheOptions): ResponseCache {
-  if (maxBytes === 0) return { get: () => undefined, store() {}, bytes: () => 0 };
-
+export function createResponseCache({ maxBytes, dataVersion, now }: ResponseCacheOptions) {
   const responses = new LRUCache<string, EncodedResponse>({
-    maxSize: maxBytes,
+    // For lru-cache, 0 is no limit.
+    maxSize: Math.max(1, maxBytes),
     maxEntrySize: Math.max(1, Math.floor(maxBytes * MAX_PART)),
     sizeCalculation: ({ bytes }, text) => bytes + text.length + ENTRY_BYTES,
   });
@@ -87,44 +76,33 @@ export function createResponseCache({ maxBytes, dataVersion, now }: ResponseCach
   const requested = new LRUCache<TextHash, boolean>({ max: MAX_REQUESTED });
   let currentVersion = dataVersion();
 
-  /** The version is compared with each request, so that no publication is missed. */
-  function removeOld(): void {
-    const version = dataVersion();
-    if (version === currentVersion) return;
-    currentVersion = version;
-    responses.clear();
-    requested.clear();
-  }
-
   return {
-    get(text) {
-      removeOld();
+    /** The response in that version, which is the current one; `undefined` if there is none. */
+    get(text: string, version = dataVersion()): EncodedResponse | undefined {
+      if (version !== currentVersion) {
+        currentVersion = version;
+        responses.clear();
+        requested.clear();
+      }
       const hash = hashOf(text);
       const isAgain = requested.get(hash);
       if (!isAgain) requested.set(hash, isAgain === false);
       const response = isAgain === undefined ? undefined : responses.get(text);
-      return response !== undefined && isFresh(response) ? response : undefined;
+      // Order books expire at a time of their own, and the history changes between two versions of the data.
+      return response?.facts.dependencies?.areCurrent(now()) ? response : undefined;
     },
-    store(text, response, version) {
+    /**
+     * Stores a response whose execution started with that version of the data, if its text was requested before and everything
+     * that it depends on is still current.
+     */
+    store(text: string, response: EncodedResponse, version: DataVersion): void {
       const { dependencies } = response.facts;
-      if (dependencies === undefined || dataVersion() !== version) return;
+      if (dependencies === undefined || version !== currentVersion || version !== dataVersion()) return;
       // Most texts are requested only once. Storing their responses would make the next garbage collection longer.
       if (!requested.get(hashOf(text)) || !dependencies.areCurrent(now())) return;
-      removeOld();
       responses.set(text, response);
     },
-    bytes() {
-      removeOld();
-      return responses.calculatedSize;
-    },
   };
-
-  /** Order books expire at a time of their own, and the history changes between two versions of the data. */
-  function isFresh({ facts: { dependencies } }: EncodedResponse): boolean {
-    if (dependencies === undefined) return false;
-    // Most responses expire at no time of their own, so the clock need not be read.
-    return dependencies.areCurrent(dependencies.expiresAt() === Number.POSITIVE_INFINITY ? 0 : now());
-  }
 }
 
 /**

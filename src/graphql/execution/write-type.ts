@@ -18,7 +18,6 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
-  isScalarType,
 } from 'graphql';
 import type { Context } from '../context.ts';
 import { writeCachedPool } from './cached-pool.ts';
@@ -30,6 +29,7 @@ import { isPromise, listWriter, writeObject } from './write.ts';
 type TypeSurroundings = {
   readonly nodes: readonly FieldNode[];
   readonly info: GraphQLResolveInfo;
+  readonly extensions: GraphQLField<unknown, unknown>['extensions'];
   /** The plan of the field's selection for objects of a type. */
   readonly planOf: (type: GraphQLObjectType) => ObjectPlan;
   /** Whether the values are entries of a list. */
@@ -53,7 +53,7 @@ export function writerOf(type: GraphQLOutputType, surroundings: TypeSurroundings
       if (value === null || value === undefined) return writeNull();
       if (value instanceof Error) throw value;
       const cached =
-        shape !== undefined && execution.isRepeated ? cachedPool(plan, shape, value as object, execution) : undefined;
+        shape !== undefined && execution.isCaching ? cachedPool(plan, shape, value as object, execution) : undefined;
       return cached ?? writeObject(plan, value, { around, key }, execution);
     };
   }
@@ -63,7 +63,7 @@ export function writerOf(type: GraphQLOutputType, surroundings: TypeSurroundings
         nodes,
       })
     : isLeafType(nullable)
-      ? leafWriter(nullable)
+      ? leafWriter(nullable, surroundings)
       : abstractWriter(nullable, surroundings);
 
   return (value, around, key, execution) => {
@@ -119,16 +119,16 @@ const QUICK: ReadonlyMap<unknown, Quick> = new Map<GraphQLLeafType, Quick>([
 
 type Quick = (value: unknown) => string | undefined;
 
-/** The writer of the values of a field that need no coercion; `undefined` if all values need it. */
-export function quickWriterOf({ type, extensions }: GraphQLField<unknown, unknown>): Quick | undefined {
-  const leaf = getNullableType(type);
-  const isPlainText = [extensions, isScalarType(leaf) ? leaf.extensions : {}].some((each) => each['isPlainText']);
-  if (!isPlainText) return QUICK.get(leaf);
-  return (value) => (typeof value === 'string' || typeof value === 'bigint' ? `"${value}"` : undefined);
-}
+const writePlainText: Quick = (value) =>
+  typeof value === 'string' || typeof value === 'bigint' ? `"${value}"` : undefined;
 
-function leafWriter(type: GraphQLLeafType): WriteValue {
+/** Creates the writer of the values of a scalar or enum. Most need no coercion. */
+function leafWriter(type: GraphQLLeafType, { extensions }: Pick<TypeSurroundings, 'extensions'>): WriteValue {
+  const isPlainText = [extensions, type.extensions].some((each) => each['isPlainText']);
+  const writeQuickly = isPlainText ? writePlainText : QUICK.get(type);
   return (value) => {
+    const text = writeQuickly?.(value);
+    if (text !== undefined) return text;
     const serialized = serialize(type, value);
     if (serialized == null) throw new Error(`A value of ${type.name} is null after coercion.`);
     return JSON.stringify(serialized);

@@ -82,7 +82,7 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
 
     /** Shares the execution of an equal request, if there is one. */
     function coalesce(request: Request, version = dataVersion()): MaybePromise<Other> {
-      // See `TextHash` for why a text is not looked up without need.
+      // See `requested` in the response cache for why a text is not looked up without need.
       const isShareable = request.key !== undefined && inFlight.size > 0;
       const execution = isShareable ? inFlight.get(request.key) : undefined;
       // An execution that started before the last publication may use data that is no longer current.

@@ -56,14 +56,6 @@ const MAX_PART = 1 / 16;
 /** Maximum number of texts that are known to have been requested. */
 const MAX_REQUESTED = 10_000;
 
-/**
- * A number that depends on a part of a text. Different texts can have the same.
- *
- * A text is looked up only if its hash was requested before. To look up a string, V8 copies it to the old generation, unless it has
- * an equal one there. For texts that nobody repeats, only full collections would remove the copies.
- */
-type TextHash = number;
-
 /** Creates an empty cache. All responses are removed with each new version of the data. */
 export function createResponseCache({ maxBytes, dataVersion, now }: ResponseCacheOptions) {
   const responses = new LRUCache<string, EncodedResponse>({
@@ -72,8 +64,13 @@ export function createResponseCache({ maxBytes, dataVersion, now }: ResponseCach
     maxEntrySize: Math.max(1, Math.floor(maxBytes * MAX_PART)),
     sizeCalculation: ({ bytes }, text) => bytes + text.length + ENTRY_BYTES,
   });
-  /** The texts that were requested in the current version, and whether each was requested again. */
-  const requested = new LRUCache<TextHash, boolean>({ max: MAX_REQUESTED });
+  /**
+   * The hashes of the texts that were requested in the current version, and whether each was requested again.
+   *
+   * A text is looked up only if its hash was requested before. To look up a string, V8 copies it to the old generation, unless it
+   * has an equal one there. For texts that nobody repeats, only full collections would remove the copies.
+   */
+  const requested = new LRUCache<number, boolean>({ max: MAX_REQUESTED });
   let currentVersion = dataVersion();
 
   return {
@@ -111,7 +108,8 @@ export function createResponseCache({ maxBytes, dataVersion, now }: ResponseCach
  */
 const HASHED_CHARACTERS = 32;
 
-function hashOf(text: string): TextHash {
+/** A number that depends on a part of a text. Different texts can have the same. */
+function hashOf(text: string): number {
   const step = Math.max(1, Math.floor(text.length / HASHED_CHARACTERS));
   let hash = text.length;
   for (let at = text.length - 1; at >= 0; at -= step) hash = (Math.imul(hash, 31) + text.charCodeAt(at)) | 0;

@@ -79,14 +79,12 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
     return !isFirst && performance.now() - executed.at < SAME_MOMENT_MS;
   }
 
-  function isWorthCaching(each: Execution, newest: Execution): boolean {
-    return stream.isSame(each.value, newest.value) || newest.startedAt - each.startedAt < CACHED_MS;
-  }
-
   function start(value: unknown, previous: unknown): Execution {
     const execution: Execution = { value, previous, startedAt: performance.now(), waiting: [], executed: undefined };
-    const others = cached.filter((each) => !isOf(each, value, previous) && isWorthCaching(each, execution));
-    cached = [execution, ...others].slice(0, MAX_CACHED);
+    const isRecent = (each: Execution) => execution.startedAt - each.startedAt < CACHED_MS;
+    const others = cached.filter((each) => !isOf(each, value, previous));
+    const useful = others.filter((each) => stream.isSame(each.value, value) || isRecent(each));
+    cached = [execution, ...useful].slice(0, MAX_CACHED);
     executeFor(execution);
     return execution;
   }

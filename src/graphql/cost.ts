@@ -23,7 +23,7 @@ export function complexityOf({ objects, schemaObjects }: OperationCost): number 
 
 /** Estimates the response to an operation with these arguments, before anything of it is executed. */
 export function measureCost(plan: OperationPlan, args: readonly Arguments[], service: Service): OperationCost {
-  const measurement: Measurement = { args, service, heights: new Set(), known: new Map() };
+  const measurement: Measurement = { args, service, heights: new Set() };
   const { objects, objectsPerEntry, schemaObjects, values, valuesPerEntry } = costOfObject(plan.root, measurement);
   return {
     objects: objects + objectsPerEntry * ASSUMED_LIST_SIZE,
@@ -56,7 +56,6 @@ type Measurement = {
   readonly service: Service;
   /** Collects the heights that arguments name. */
   readonly heights: Set<number>;
-  readonly known: Map<ObjectPlan, SelectionCost>;
 };
 
 /** The estimated size of one object, for one selection. */
@@ -81,14 +80,21 @@ const NOTHING: SelectionCost = {
 /** Introspection: a list of the schema counts as this many objects. */
 const ASSUMED_SCHEMA_LIST_SIZE = 8;
 
-/** A selection that several fields share is measured once. */
+/** The costs of selections that depend on no variable, and on nothing that the gateway serves now. */
+const constantCosts = new WeakMap<ObjectPlan, SelectionCost>();
+
 function costOfObject(plan: ObjectPlan, measurement: Measurement): SelectionCost {
-  const known = measurement.known.get(plan);
+  const known = constantCosts.get(plan);
   if (known !== undefined) return known;
   let sum = NOTHING;
   for (const field of plan.fields) sum = combine(sum, costOfField(field, measurement), (x, y) => x + y);
-  measurement.known.set(plan, sum);
+  if (plan.fields.every(hasConstantCost)) constantCosts.set(plan, sum);
   return sum;
+}
+
+function hasConstantCost({ args, complexity, findHeights, selections }: FieldPlan): boolean {
+  const isConstant = typeof args !== 'number' && typeof complexity !== 'function' && findHeights === undefined;
+  return isConstant && selections.every((plan) => constantCosts.has(plan));
 }
 
 function costOfField(field: FieldPlan, measurement: Measurement): SelectionCost {
@@ -108,8 +114,8 @@ function costOfField(field: FieldPlan, measurement: Measurement): SelectionCost 
 }
 
 /** The number of values that a client sends with a field: its arguments and its alias, which the response repeats. */
-function valuesIn({ name, property }: FieldPlan, args: Arguments): number {
-  return countValues(args) + (name === property ? 0 : countValues(name));
+function valuesIn({ name, definition }: FieldPlan, args: Arguments): number {
+  return countValues(args) + (name === definition.name ? 0 : countValues(name));
 }
 
 /** The cost of a field whose value has that selection. */

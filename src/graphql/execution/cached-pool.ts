@@ -5,7 +5,7 @@ import { type Context, createContext } from '../context.ts';
 import type { FieldPlan, Shape } from './plan.ts';
 
 /** What the JSON of a field depends on, beside the object. */
-type ShapedField = Pick<FieldPlan, 'opening' | 'property' | 'nodes' | 'selections'>;
+type ShapedField = Pick<FieldPlan, 'opening' | 'definition' | 'nodes' | 'selections'>;
 
 /** The shapes of the selections that were compiled last. */
 export type Shapes = ReturnType<typeof createShapes>;
@@ -29,9 +29,9 @@ export function createShapes() {
     /** The shape of the fields of a type, and whether it is new; `undefined` if they are too many, or nested ones have no shape. */
     of(type: string, fields: readonly ShapedField[]): { readonly shape: Shape; readonly isNew: boolean } | undefined {
       let text = type;
-      for (const { opening, property, nodes, selections } of fields) {
+      for (const { opening, definition, nodes, selections } of fields) {
         if (text.length > MAX_CHARACTERS || selections.some(({ shape }) => shape === undefined)) return undefined;
-        text += `${opening}${property}(${argumentsOf(nodes)}){${selections.map(({ shape }) => shape?.id)}}`;
+        text += `${opening}${definition.name}(${argumentsOf(nodes)}){${selections.map(({ shape }) => shape?.id)}}`;
       }
       const shape = known.get(text);
       if (shape !== undefined) return { shape, isNew: false };

@@ -20,7 +20,7 @@ import { type Arguments, readArguments, variablesIn } from './arguments.ts';
 import type { Shapes } from './cached-pool.ts';
 import { type CollectedField, collectFields } from './collect.ts';
 import type { FieldPlan, ObjectPlan, OperationPlan } from './plan.ts';
-import { quickWriterOf, writerOf } from './write-type.ts';
+import { writerOf } from './write-type.ts';
 
 /** The operation that is compiled, and the limits that it must not exceed. */
 type Compiled = {
@@ -36,6 +36,9 @@ type Compiled = {
   readonly shapes: Shapes;
 };
 
+/** The number of selections around a field; with the fragments, `nesting`. Introspection does not count. */
+type Depth = { readonly depth: number; readonly nesting: number };
+
 /** Minimum number of fields of a cached pool. Writing fewer takes no longer than a lookup. */
 const MIN_CACHED_FIELDS = 3;
 
@@ -49,31 +52,19 @@ const MAX_STEPS = 50_000;
 export function compile({ schema, document, operation, variables, limits, shapes }: Compiled): OperationPlan {
   const definitions = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
   const fragments = Object.fromEntries(definitions.map((node) => [node.name.value, node]));
-  const known = new Map<SelectionSetNode, Map<GraphQLObjectType, ObjectPlan>>();
   const readers: ((variables: VariableValues) => Arguments)[] = [];
   const usedVariables: string[] = [];
   let size = 0;
   let steps = 0;
-  let nesting = 0;
+  let deepest = 0;
   let hasNewShape = false;
 
-  /** A selection is planned once for each type, also if its fragment is spread several times. */
-  function planOf(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): ObjectPlan {
-    const [only, another] = sets;
-    if (only === undefined || another !== undefined) return planObject(type, sets);
-    const plans = known.get(only) ?? new Map<GraphQLObjectType, ObjectPlan>();
-    known.set(only, plans);
-    const plan = plans.get(type) ?? planObject(type, sets);
-    plans.set(type, plan);
-    return plan;
-  }
-
-  function planObject(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): ObjectPlan {
-    requireAtMost(limits.maxNesting, ++nesting, NESTING);
-    const collected = collect(type, sets);
+  function planObject(type: GraphQLObjectType, sets: readonly SelectionSetNode[], around: Depth): ObjectPlan {
+    const at = { depth: around.depth + 1, nesting: around.nesting + 1 };
+    const collected = collect(type, sets, at);
     const failure = collected instanceof GraphQLError ? collected : undefined;
     const selected = collected instanceof GraphQLError ? [] : collected;
-    const fields = selected.map(([name, { nodes }], index) => planField(type, name, nodes, index === 0 ? '' : ','));
+    const fields = selected.map((each, index) => planField(type, each, index === 0 ? '' : ',', at));
     const hasVariables = fields.some(({ args }) => typeof args === 'number');
     const found = hasVariables || failure !== undefined ? undefined : shapes.of(type.name, fields);
     const isCacheable =
@@ -82,22 +73,13 @@ export function compile({ schema, document, operation, variables, limits, shapes
       fields.length >= MIN_CACHED_FIELDS &&
       !fields.some(({ isAwaited }) => isAwaited);
     hasNewShape ||= isCacheable && found.isNew;
-    const plan = {
-      fields,
-      failure,
-      shape: found?.shape,
-      isCacheable,
-      nesting: nestingOf(fields, selected),
-      depth: depthOf(fields),
-    };
-    nesting--;
-    return plan;
+    return { fields, failure, shape: found?.shape, isCacheable };
   }
 
   /** The fields of a selection, or the error of an invalid directive. */
-  function collect(type: GraphQLObjectType, sets: readonly SelectionSetNode[]) {
+  function collect(type: GraphQLObjectType, sets: readonly SelectionSetNode[], { nesting }: Depth) {
     const count = (fragments: number) => {
-      requireAtMost(limits.maxNesting, nesting + fragments, NESTING);
+      requireAtMost(limits.maxNesting, nesting + fragments, 'The nesting depth of selections and fragments');
       if (++steps > MAX_STEPS) throw tooManyFields();
     };
     try {
@@ -113,7 +95,12 @@ export function compile({ schema, document, operation, variables, limits, shapes
     }
   }
 
-  function planField(type: GraphQLObjectType, name: string, nodes: readonly FieldNode[], comma: string): FieldPlan {
+  function planField(
+    type: GraphQLObjectType,
+    [name, { nodes, nesting }]: readonly [string, CollectedField],
+    comma: string,
+    around: Depth,
+  ): FieldPlan {
     const node = nodes[0] as FieldNode;
     const field = schema.getField(type, node.name.value);
     const isTypename = node.name.value === '__typename';
@@ -123,9 +110,13 @@ export function compile({ schema, document, operation, variables, limits, shapes
     const info = { fieldName: field.name, returnType: field.type, parentType: type, schema } as GraphQLResolveInfo;
     const args = field.args.length === 0 ? NO_ARGUMENTS : planArguments(field, node);
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+    const isOfSchema = getNamedType(field.type).name.startsWith('__');
+    deepest = Math.max(deepest, around.depth);
+    // Introspection counts as one level.
+    const at = { depth: isOfSchema ? Number.NEGATIVE_INFINITY : around.depth, nesting: around.nesting + nesting };
     const selections: ObjectPlan[] = [];
-    const planOfValue = (inner: GraphQLObjectType) => {
-      const plan = planOf(inner, sets);
+    const planOf = (inner: GraphQLObjectType) => {
+      const plan = planObject(inner, sets, at);
       selections.push(plan);
       return plan;
     };
@@ -133,19 +124,15 @@ export function compile({ schema, document, operation, variables, limits, shapes
       name,
       opening: `${comma}${JSON.stringify(name)}:${isTypename ? JSON.stringify(type.name) : ''}`,
       nodes,
-      property: field.name,
-      resolve: field.resolve,
+      definition: field,
       info,
       args,
-      mayFail: typeof args === 'number' || args instanceof Error,
       isNullable: !isNonNullType(field.type),
-      writeQuickly: quickWriterOf(field),
-      write: isTypename ? undefined : writerOf(field.type, { nodes, info, planOf: planOfValue }),
-      subscribe: field.subscribe,
+      write: isTypename ? undefined : writerOf(field.type, { nodes, info, planOf }),
       selections,
       complexity: complexityOf(field),
       findHeights: heightFinderOf(field),
-      isOfSchema: getNamedType(field.type).name.startsWith('__'),
+      isOfSchema,
       isAwaited: field.extensions['isAwaited'] === true,
     };
   }
@@ -163,36 +150,17 @@ export function compile({ schema, document, operation, variables, limits, shapes
 
   const type = schema.getRootType(operation.operation);
   if (type == null) throw new Error(`The schema has no ${operation.operation}.`);
-  const root = planOf(type, [operation.selectionSet]);
-  requireAtMost(limits.maxNesting, root.nesting, NESTING);
-  requireAtMost(limits.maxDepth, root.depth, 'The selection depth of the operation');
-  return { root, size, hasNewShape, usedVariables, readArguments: (values) => readers.map((read) => read(values)) };
+  const root = planObject(type, [operation.selectionSet], { depth: 0, nesting: 0 });
+  requireAtMost(limits.maxDepth, deepest, 'The selection depth of the operation');
+  const readAll = (values: VariableValues) => readers.map((read) => read(values));
+  // Each update of a subscription has the same shapes.
+  const isCaching = operation.operation === 'subscription' || !hasNewShape;
+  return { root, size, isCaching, usedVariables, readArguments: readAll };
 }
-
-const NESTING = 'The nesting depth of selections and fragments';
 
 function tooManyFields(): QueryTooComplexError {
   return new QueryTooComplexError(
     `The operation selects more than ${MAX_FIELDS} fields, counting the fields of a fragment each time it is used.`,
-  );
-}
-
-/** How deep a selection is nested, with the fragments around each of its fields. */
-function nestingOf(fields: readonly FieldPlan[], selected: readonly (readonly [string, CollectedField])[]): number {
-  const deepest = fields.map(({ selections }, index) => {
-    const around = selected[index]?.[1].nesting ?? 0;
-    return around + Math.max(0, ...selections.map(({ nesting }) => nesting));
-  });
-  return 1 + Math.max(0, ...deepest);
-}
-
-/** How deep fields are nested. Introspection does not count. */
-function depthOf(fields: readonly FieldPlan[]): number {
-  return Math.max(
-    0,
-    ...fields.map(({ isOfSchema, selections }) =>
-      isOfSchema ? 1 : 1 + Math.max(0, ...selections.map(({ depth }) => depth)),
-    ),
   );
 }
 

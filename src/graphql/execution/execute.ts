@@ -13,13 +13,13 @@ import { finishText, type JsonText, WrittenResult } from './written-result.ts';
 
 /** Executes a planned operation. Its result is JSON already. A long one is written in several turns of the event loop. */
 export function executePlan(
-  { plan: { root }, args, isRepeated }: PlannedOperation,
+  { plan: { root, isCaching }, args }: PlannedOperation,
   rootValue: unknown,
   context: Context,
   takeTurn: TakeTurn,
 ): MaybePromise<WrittenResult> {
   const errors = new FieldErrors();
-  const execution: Execution = { context, args, errors, isRepeated, slice: startTimeSlice(takeTurn) };
+  const execution: Execution = { context, args, errors, isCaching, slice: startTimeSlice(takeTurn) };
   const toResult = (text: JsonText) => new WrittenResult(finishText(text), errors.report());
   const fail = (error: unknown) => {
     errors.add(errors.place(error, undefined, undefined));
@@ -51,9 +51,9 @@ export async function openSourceStream(
   try {
     const coerced = typeof field.args === 'number' ? args[field.args] : field.args;
     if (coerced instanceof Error) throw coerced;
-    const stream: unknown = await field.subscribe?.(undefined, coerced ?? {}, context, field.info);
+    const stream: unknown = await field.definition.subscribe?.(undefined, coerced ?? {}, context, field.info);
     if (typeof stream !== 'object' || stream === null || !isSourceStream(stream))
-      throw new Error(`Subscription.${field.property} returned no source stream.`);
+      throw new Error(`Subscription.${field.definition.name} returned no source stream.`);
     return stream;
   } catch (error) {
     return { errors: [withoutStacks(() => locatedError(error, field.nodes, [field.name]))] };

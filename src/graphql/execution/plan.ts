@@ -1,4 +1,4 @@
-import type { FieldNode, GraphQLError, GraphQLFieldResolver, GraphQLResolveInfo, VariableValues } from 'graphql';
+import type { FieldNode, GraphQLError, GraphQLField, GraphQLResolveInfo, VariableValues } from 'graphql';
 import type { Complexity } from '../complexity.ts';
 import type { Context, Service } from '../context.ts';
 import type { Arguments } from './arguments.ts';
@@ -14,8 +14,8 @@ export type OperationPlan = {
   readonly root: ObjectPlan;
   /** The number of fields in all selections. */
   readonly size: number;
-  /** Whether it is the first plan that caches the JSON of its objects by one of its shapes. */
-  readonly hasNewShape: boolean;
+  /** Whether it caches the JSON of its objects. Not at its first use, if one of its shapes is new: it may never be used again. */
+  readonly isCaching: boolean;
   /** The names of the variables in arguments, each as often as it is used. */
   readonly usedVariables: readonly string[];
   /** Coerces the arguments that contain variables. An invalid argument is an error in its place. */
@@ -31,10 +31,6 @@ export type ObjectPlan = {
   readonly shape: Shape | undefined;
   /** Whether the JSON of its objects is cached by its shape, because it is the same in many responses. */
   readonly isCacheable: boolean;
-  /** Nesting depth of selections and fragments, including itself. */
-  readonly nesting: number;
-  /** Nesting depth of its fields, without introspection. */
-  readonly depth: number;
 };
 
 /** How one field of a selection is written. */
@@ -44,21 +40,13 @@ export type FieldPlan = {
   /** The text before its value. For `__typename`, it includes the value. */
   readonly opening: string;
   readonly nodes: readonly FieldNode[];
-  /** The property of the object that it returns if it has no resolver. */
-  readonly property: string;
-  readonly resolve: GraphQLFieldResolver<unknown, Context> | undefined;
+  readonly definition: GraphQLField<unknown, Context>;
   readonly info: GraphQLResolveInfo;
-  /** Its arguments. If they contain variables, their index in `Execution.args`. */
+  /** Its arguments, or the error of invalid ones. If they contain variables, their index in `Execution.args`. */
   readonly args: Arguments | Error | number;
-  /** Whether its arguments may be invalid: they are an error then. */
-  readonly mayFail: boolean;
   readonly isNullable: boolean;
-  /** Writes the values that need no coercion. It returns `undefined` for other values, which `write` writes. */
-  readonly writeQuickly: ((value: unknown) => string | undefined) | undefined;
   /** Writes its value; `undefined` if `opening` includes the value. */
   readonly write: WriteValue | undefined;
-  /** Starts the source stream of a subscription. */
-  readonly subscribe: GraphQLFieldResolver<unknown, Context> | undefined;
   /** The plans of its value, one for each type that the value can have. */
   readonly selections: readonly ObjectPlan[];
   /** What it adds to the complexity of the operation, or how to estimate that from its arguments and from what the gateway serves now. */
@@ -81,8 +69,8 @@ export type Execution = {
   readonly args: readonly Arguments[];
   /** The errors of nullable fields and entries. */
   readonly errors: FieldErrors;
-  /** Whether the JSON of objects is cached: that of a selection that is never sent again would only fill the cache. */
-  readonly isRepeated: boolean;
+  /** See `OperationPlan`. */
+  readonly isCaching: boolean;
   /** `undefined` for an object that is written without yielding to the event loop. */
   readonly slice: TimeSlice | undefined;
 };

@@ -10,9 +10,9 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { QueryTooComplexError } from '../../errors.ts';
-import { type Limits, VALUE } from '../limits.ts';
+import { type Limits, orTooComplex, VALUE } from '../limits.ts';
 import { type Arguments, countValues, readVariables } from './arguments.ts';
-import { createShapes, type Shapes } from './cached-pool.ts';
+import { createShapes } from './cached-pool.ts';
 import { compile } from './compile.ts';
 import type { OperationPlan } from './plan.ts';
 
@@ -31,8 +31,6 @@ export type KnownOperation = {
   readonly definition: OperationDefinitionNode;
   /** The variables that decide what is selected. */
   readonly conditions: readonly string[];
-  /** Whether its document is cached, so that its plan can be used again. */
-  readonly isCached: boolean;
 };
 
 /** An operation with the variables of one request, ready to be executed. */
@@ -42,8 +40,6 @@ export type PlannedOperation = {
   readonly args: readonly Arguments[];
   /** The variables, coerced. */
   readonly variables: Arguments;
-  /** Whether the plan, or another one with the same shapes, was used before, or it will be for each update of a subscription. */
-  readonly isRepeated: boolean;
 };
 
 /** A plan, the errors of variables that do not fit their types, or why the operation is too complex. */
@@ -53,9 +49,7 @@ export type Planned =
   | { readonly excess: QueryTooComplexError; readonly errors?: never; readonly plan?: never };
 
 /** Plans operations. A plan is compiled once for all requests with the same cached document and the same conditions. */
-export type Planner = {
-  plan(operation: KnownOperation, variables: Readonly<Record<string, unknown>> | null | undefined): Planned;
-};
+export type Planner = ReturnType<typeof createPlanner>;
 
 /** What a planner needs. */
 type PlannerOptions = {
@@ -63,46 +57,48 @@ type PlannerOptions = {
   readonly limits: Pick<Limits, 'maxComplexity' | 'maxDepth' | 'maxNesting' | 'maxSiblings'>;
 };
 
-/** The same, and the shapes of what was compiled before. */
-type CompilerOptions = PlannerOptions & { readonly shapes: Shapes };
-
 /** Maximum number of fields in all cached plans. */
 const MAX_CACHED_FIELDS = 50_000;
+
+/** Maximum size of one plan: a longer document is not cached, so it has another plan each time. */
+const MAX_PLAN_FIELDS = 12_000;
 
 /** A plan holds its document. This many characters of it take about as much memory as a field. */
 const CHARACTERS_PER_FIELD = 20;
 
 /** Creates a planner with an empty cache. */
-export function createPlanner({ schema, limits }: PlannerOptions): Planner {
-  const cache = new LRUCache<string, OperationPlan | QueryTooComplexError>({ maxSize: MAX_CACHED_FIELDS });
+export function createPlanner({ schema, limits }: PlannerOptions) {
+  const cache = new LRUCache<string, OperationPlan | QueryTooComplexError>({
+    maxSize: MAX_CACHED_FIELDS,
+    maxEntrySize: MAX_PLAN_FIELDS,
+  });
   const shapes = createShapes();
 
-  function compileOnce(operation: KnownOperation, variables: VariableValues) {
-    const { id, document, definition, conditions, isCached } = operation;
+  function compileOnce(operation: KnownOperation, variables: VariableValues): OperationPlan | QueryTooComplexError {
+    const { id, document, definition, conditions } = operation;
     const key = `${id}:${conditions.map((name) => variables.coerced[name])}`;
     const known = cache.get(key);
-    if (known !== undefined) return { compiled: known, isRepeated: true };
-    const compiled = compileOperation(operation, variables, { schema, limits, shapes });
-    const { size: fields, hasNewShape } = compiled instanceof Error ? NO_PLAN : compiled;
-    const size = 1 + fields + Math.ceil((document.loc?.end ?? 0) / CHARACTERS_PER_FIELD);
-    if (isCached) cache.set(key, compiled, { size });
-    return { compiled, isRepeated: definition.operation === 'subscription' || !hasNewShape };
+    if (known !== undefined) return known;
+    const options = { schema, limits, shapes, document, operation: definition, variables };
+    const compiled = orTooComplex(() => compile(options));
+    const isPlan = !(compiled instanceof Error);
+    const size = 1 + (isPlan ? compiled.size : 0) + Math.ceil((document.loc?.end ?? 0) / CHARACTERS_PER_FIELD);
+    cache.set(key, isPlan ? { ...compiled, isCaching: true } : compiled, { size });
+    return compiled;
   }
 
   return {
-    plan(operation, sent) {
+    plan(operation: KnownOperation, sent: Arguments | null | undefined): Planned {
       const { variableValues: values, errors } = readVariables(schema, operation.definition, sent ?? {});
       if (values === undefined) return { errors };
-      const { compiled: plan, isRepeated } = compileOnce(operation, values);
+      const plan = compileOnce(operation, values);
       if (plan instanceof Error) return { excess: plan };
       const excess = findExcess(plan, values.coerced, limits.maxComplexity);
       if (excess !== undefined) return { excess };
-      return { plan, args: plan.readArguments(values), variables: values.coerced, isRepeated };
+      return { plan, args: plan.readArguments(values), variables: values.coerced };
     },
   };
 }
-
-const NO_PLAN = { size: 0, hasNewShape: false };
 
 /**
  * Why the arguments of an operation have too many values to be read; `undefined` if they do not. Each field walks through the
@@ -119,33 +115,22 @@ function findExcess({ usedVariables }: OperationPlan, coerced: Arguments, maxCom
   return undefined;
 }
 
-function compileOperation(
-  { document, definition }: Pick<KnownOperation, 'document' | 'definition'>,
-  variables: VariableValues | undefined,
-  options: CompilerOptions,
-): OperationPlan | QueryTooComplexError {
-  try {
-    return compile({ ...options, document, operation: definition, variables });
-  } catch (error) {
-    if (error instanceof QueryTooComplexError) return error;
-    throw error;
-  }
-}
-
 /** Why an operation of a valid document is too complex with all that its directives can include; `undefined` if it is not. */
 export function findExcessOf(
   document: DocumentNode,
-  definition: OperationDefinitionNode,
+  operation: OperationDefinitionNode,
   options: PlannerOptions,
 ): QueryTooComplexError | undefined {
-  const compiled = compileOperation({ document, definition }, undefined, { ...options, shapes: createShapes() });
+  const compiled = orTooComplex(() =>
+    compile({ ...options, shapes: createShapes(), document, operation, variables: undefined }),
+  );
   return compiled instanceof Error ? compiled : undefined;
 }
 
 let operations = 0;
 
 /** What is known of the operations of a valid document, found out when an operation is first selected. */
-export function createValidDocument(document: DocumentNode, isCached = true): ValidDocument {
+export function createValidDocument(document: DocumentNode): ValidDocument {
   const known = new Map<OperationDefinitionNode, KnownOperation>();
 
   return {
@@ -156,7 +141,7 @@ export function createValidDocument(document: DocumentNode, isCached = true): Va
       const before = known.get(definition);
       if (before !== undefined) return before;
       const conditions = findConditions(document, definition);
-      const operation = { id: operations++, document, definition, conditions, isCached };
+      const operation = { id: operations++, document, definition, conditions };
       known.set(definition, operation);
       return operation;
     },

@@ -2,7 +2,6 @@ import {
   type FieldNode,
   GraphQLBoolean,
   GraphQLError,
-  type GraphQLField,
   GraphQLFloat,
   GraphQLID,
   GraphQLInt,
@@ -18,7 +17,6 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
-  isScalarType,
 } from 'graphql';
 import type { Context } from '../context.ts';
 import { writeCachedPool } from './cached-pool.ts';
@@ -53,7 +51,7 @@ export function writerOf(type: GraphQLOutputType, surroundings: TypeSurroundings
       if (value === null || value === undefined) return writeNull();
       if (value instanceof Error) throw value;
       const cached =
-        shape !== undefined && execution.isRepeated ? cachedPool(plan, shape, value as object, execution) : undefined;
+        shape !== undefined && execution.isCaching ? cachedPool(plan, shape, value as object, execution) : undefined;
       return cached ?? writeObject(plan, value, { around, key }, execution);
     };
   }
@@ -119,15 +117,15 @@ const QUICK: ReadonlyMap<unknown, Quick> = new Map<GraphQLLeafType, Quick>([
 
 type Quick = (value: unknown) => string | undefined;
 
-/** The writer of the values of a field that need no coercion; `undefined` if all values need it. */
-export function quickWriterOf({ type }: GraphQLField<unknown, unknown>): Quick | undefined {
-  const leaf = getNullableType(type);
-  if (!isScalarType(leaf) || leaf.extensions['isPlainText'] !== true) return QUICK.get(leaf);
-  return (value) => (typeof value === 'string' || typeof value === 'bigint' ? `"${value}"` : undefined);
-}
+const writePlainText: Quick = (value) =>
+  typeof value === 'string' || typeof value === 'bigint' ? `"${value}"` : undefined;
 
+/** Creates the writer of the values of a scalar or enum. Most need no coercion. */
 function leafWriter(type: GraphQLLeafType): WriteValue {
+  const writeQuickly = type.extensions['isPlainText'] === true ? writePlainText : QUICK.get(type);
   return (value) => {
+    const text = writeQuickly?.(value);
+    if (text !== undefined) return text;
     const serialized = serialize(type, value);
     if (serialized == null) throw new Error(`A value of ${type.name} is null after coercion.`);
     return JSON.stringify(serialized);

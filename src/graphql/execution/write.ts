@@ -46,14 +46,14 @@ export function writeObject(plan: ObjectPlan, source: unknown, place: Place, exe
 function writeField(field: FieldPlan, write: WriteValue, source: unknown, place: Place, execution: Execution): Written {
   const { name } = field;
   const args = typeof field.args === 'number' ? execution.args[field.args] : field.args;
-  if (field.mayFail && args instanceof Error) return writeNull(args, field, { around: place, key: name }, execution);
+  if (args instanceof Error) return writeNull(args, field, { around: place, key: name }, execution);
   let value: unknown;
   try {
     value = resolveField(field, source, args, execution.context);
   } catch (error) {
     return writeNull(error, field, { around: place, key: name }, execution);
   }
-  return field.writeQuickly?.(value) ?? writeValue(value, write, field, place, name, execution);
+  return writeValue(value, write, field, place, name, execution);
 }
 
 /** Writes the value of a field, or of an entry of a list. If it fails and is nullable, null is written. */
@@ -78,13 +78,13 @@ function writeValue(
 }
 
 function resolveField(
-  { property, resolve, info }: FieldPlan,
+  { definition: { name, resolve }, info }: FieldPlan,
   source: unknown,
   args: unknown,
   context: Context,
 ): unknown {
   if (resolve !== undefined) return resolve(source, args, context, info);
-  const value = (source as Readonly<Record<string, unknown>>)[property];
+  const value = (source as Readonly<Record<string, unknown>>)[name];
   return typeof value === 'function' ? value.call(source, args, context, info) : value;
 }
 

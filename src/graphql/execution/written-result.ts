@@ -43,17 +43,15 @@ export function toBytes(json: JsonText): readonly Buffer[] {
   return pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece));
 }
 
-/** Information about the execution in the response, beside the data. */
-export type ResultExtensions = Readonly<Record<string, unknown>>;
-
 /** The result of an operation, with its data as JSON text. */
 export class WrittenResult {
   /** The data as JSON; `undefined` if nothing was executed. */
   readonly text: JsonText | undefined;
   readonly errors: readonly GraphQLError[] | undefined;
-  readonly extensions: ResultExtensions | undefined;
+  /** Information about the execution, beside the data. */
+  readonly extensions: object | undefined;
 
-  constructor(text: JsonText | undefined, errors?: readonly GraphQLError[], extensions?: ResultExtensions) {
+  constructor(text: JsonText | undefined, errors?: readonly GraphQLError[], extensions?: object) {
     this.text = text;
     this.errors = errors;
     this.extensions = extensions;

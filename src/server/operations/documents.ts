@@ -63,7 +63,7 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused
 
   function finish(text: string, document: DocumentNode, found: readonly GraphQLError[]): ReadDocument {
     if (found.length === 0) {
-      const read = { valid: createValidDocument(document, text.length <= MAX_STORED_CHARACTERS) };
+      const read = { valid: createValidDocument(document) };
       cache.set(text, read);
       return read;
     }
@@ -102,15 +102,10 @@ export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused
   function prepare(text: string): ReadDocument {
     const document = parse(text);
     if (document instanceof GraphQLError) return { errors: [document] };
-    const found = validation.validate(document);
-    if (found.length > 0) return { errors: found.map((error) => toRefusal('GRAPHQL_VALIDATION_FAILED', error)) };
-    const excess = document.definitions.flatMap((definition) =>
-      definition.kind === Kind.OPERATION_DEFINITION
-        ? (findExcessOf(document, definition, { schema, limits }) ?? [])
-        : [],
-    );
-    if (excess.length > 0) return { errors: excess.map(({ code, message }) => refusal(code, message)) };
-    return { valid: createValidDocument(document) };
+    const read = finish(text, document, validation.validate(document));
+    const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
+    const excess = read.valid && operations.flatMap((each) => findExcessOf(document, each, { schema, limits }) ?? []);
+    return excess?.length ? { errors: excess.map(({ code, message }) => refusal(code, message)) } : read;
   }
 
   return {

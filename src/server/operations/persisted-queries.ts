@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { ValidDocument } from '../../graphql/execution/planner.ts';
-import { type PersistedQuery, persistedQueryIn } from '../requests/parameters.ts';
+import { type PersistedQuery, persistedQueryIn, type SentOperation } from '../requests/parameters.ts';
 import { badRequest, errorOf, refusal } from '../requests/refusal.ts';
 import { MAX_STORED_CHARACTERS } from './document-bounds.ts';
 import { createDocuments, type DocumentsOptions } from './documents.ts';
@@ -26,12 +26,8 @@ export type PersistedManifest = {
   readonly texts: ReadonlyMap<string, string>;
 };
 
-/** The part of a request that can name a document, unchecked. */
-type PersistedParams = {
-  readonly query?: string | null | undefined;
-  readonly documentId?: unknown;
-  readonly extensions?: unknown;
-};
+/** The part of a request that can name a document. */
+type PersistedParams = Pick<SentOperation, 'query' | 'documentId' | 'extensions'>;
 
 /**
  * Finds the documents of requests: persisted documents by their ids, and Apollo's automatic persisted queries by the hash of
@@ -84,13 +80,10 @@ export function createPersistedQueries({ documents, isOnly }: PersistedQueriesOp
 
   return {
     /** Identifies the operation of a request in the access log. */
-    labelOf(
-      params: Parameters<typeof labelOf>[0] & Pick<PersistedParams, 'documentId' | 'extensions'>,
-    ): OperationLabel {
-      const { query, documentId, extensions } = params;
+    labelOf(sent: SentOperation): OperationLabel {
+      const { query, documentId, extensions } = sent;
       const id = query ? undefined : (documentId ?? persistedQueryIn(extensions)?.sha256Hash);
-      if (typeof id !== 'string') return labelOf(params);
-      return labelOf({ ...params, query: documents.get(id)?.text ?? texts.get(id) });
+      return labelOf(typeof id === 'string' ? { ...sent, query: documents.get(id)?.text ?? texts.get(id) } : sent);
     },
     /**
      * The text of the query of a request, or the stored one with its hash, with the persisted document that the request names.

@@ -1,6 +1,5 @@
 import { GraphQLError } from 'graphql';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
-import { QueryTooComplexError } from '../../errors.ts';
 import { createContext, type Service } from '../../graphql/context.ts';
 import { complexityOf, costOfVariables, measureCost, requireWithinLimits } from '../../graphql/cost.ts';
 import { textOf } from '../../graphql/document-source.ts';
@@ -8,8 +7,8 @@ import { maskErrors } from '../../graphql/errors.ts';
 import { countValues } from '../../graphql/execution/arguments.ts';
 import { executePlan, openSourceStream } from '../../graphql/execution/execute.ts';
 import type { Planned, Planner } from '../../graphql/execution/planner.ts';
-import { type ResultExtensions, WrittenResult } from '../../graphql/execution/written-result.ts';
-import { CHARACTERS_PER_POINT } from '../../graphql/limits.ts';
+import { WrittenResult } from '../../graphql/execution/written-result.ts';
+import { CHARACTERS_PER_POINT, orTooComplex } from '../../graphql/limits.ts';
 import type { TakeTurn } from '../../live/broadcast/turn-limit.ts';
 import { inSpan } from '../../tracing/tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -100,48 +99,32 @@ export function createPipeline(options: PipelineOptions) {
     const { tokenCount = 0 } = operation.document;
     const isLong =
       tokenCount > MAX_TOKENS_AT_ONCE || countValues(sent.variables, MAX_VALUES_AT_ONCE) > MAX_VALUES_AT_ONCE;
-    const persistedName = document && (operation.definition.name?.value ?? document.id);
-    const selected = { client, operation, persistedName, sentVariables: sent.variables, isLong };
+    const { definition } = operation;
+    const { variables: sentVariables } = sent;
+    const persistedName = document && (definition.name?.value ?? document.id);
+    const measure = (planned: Planned): PreparedOperation => {
+      const cost =
+        planned.plan === undefined ? costOfVariables(sentVariables) : measureCost(planned.plan, planned.args, service);
+      const points = Math.max(pointsOfDocument(textOf(operation.document) ?? ''), Math.ceil(complexityOf(cost)));
+      client.span?.prepared(definition.operation, definition.name?.value, points);
+      return { client, operation, persistedName, sentVariables, planned, cost, points, isLong };
+    };
     return andThen(
-      inTurn(isLong, client, () => planner.plan(operation, sent.variables)),
-      (planned) => inTurn(isLong, client, () => measure(selected, planned)),
+      inTurn(isLong, client, () => planner.plan(operation, sentVariables)),
+      (planned) => inTurn(isLong, client, () => measure(planned)),
     );
   }
 
-  function measure(
-    selected: Omit<PreparedOperation, 'planned' | 'cost' | 'points'>,
-    planned: Planned,
-  ): PreparedOperation {
-    const { operation, sentVariables } = selected;
-    const cost =
-      planned.plan === undefined ? costOfVariables(sentVariables) : measureCost(planned.plan, planned.args, service);
-    const points = Math.max(pointsOfDocument(textOf(operation.document) ?? ''), Math.ceil(complexityOf(cost)));
-    const { definition } = operation;
-    selected.client.span?.prepared(definition.operation, definition.name?.value, points);
-    return { ...selected, planned, cost, points };
-  }
-
   /** Compares the cost with the limits and charges it. @returns why the operation is refused */
-  function admit(prepared: PreparedOperation): GraphQLError | undefined {
-    const excess = findExcess(prepared);
-    if (excess !== undefined) {
+  function admit({ client, planned, cost, points, sentVariables }: PreparedOperation): GraphQLError | undefined {
+    const excess = 'excess' in planned ? planned.excess : orTooComplex(() => requireWithinLimits(cost, limits));
+    if (excess instanceof Error) {
       metrics.recordRefusedOperation();
-      prepared.client.account.charge(Math.ceil(complexityOf(costOfVariables(prepared.sentVariables))));
-      return excess;
+      client.account.charge(Math.ceil(complexityOf(costOfVariables(sentVariables))));
+      return refusal(excess.code, excess.message);
     }
     // What exceeds a rate has a metric of its own.
-    return prepared.client.account.charge(prepared.points);
-  }
-
-  function findExcess({ planned, cost }: PreparedOperation): GraphQLError | undefined {
-    try {
-      if ('excess' in planned) throw planned.excess;
-      requireWithinLimits(cost, limits);
-      return undefined;
-    } catch (error) {
-      if (error instanceof QueryTooComplexError) return refusal(error.code, error.message);
-      throw error;
-    }
+    return client.account.charge(points);
   }
 
   /** Executes a query that was admitted. */
@@ -170,11 +153,7 @@ export function createPipeline(options: PipelineOptions) {
         operationName,
         persistedName,
       };
-      try {
-        return new EncodedResponse(new WrittenResult(text, errors, extensions), facts);
-      } catch (error) {
-        return new EncodedResponse(new WrittenResult(undefined, [maskError(error)]), sizeOf(prepared));
-      }
+      return new EncodedResponse(new WrittenResult(text, errors, extensions), facts);
     });
   }
 
@@ -241,7 +220,7 @@ function pointsOfDocument(text: string): number {
 }
 
 /** The cost of an operation, for a client that has requested it. */
-function costExtension({ client, planned, cost, points }: PreparedOperation): ResultExtensions | undefined {
+function costExtension({ client, planned, cost, points }: PreparedOperation): object | undefined {
   if (!client.wantsCost || planned.plan === undefined) return undefined;
   const complexity = Math.round(complexityOf(cost) * 100) / 100;
   return { cost: { points, complexity, values: Math.round(cost.values) } };

@@ -75,17 +75,18 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
 
   return <Request extends QueryRequest, Other>({ execute, send, refuse }: QueryTransport<Request, Other>) => {
     function respond(request: Request): MaybePromise<Other> {
-      const cached = request.key === undefined ? undefined : cache.get(request.key);
-      return cached === undefined ? coalesce(request) : sendAgain(request, cached, 'cached');
+      const version = dataVersion();
+      const cached = request.key === undefined ? undefined : cache.get(request.key, version);
+      return cached === undefined ? coalesce(request, version) : sendAgain(request, cached, 'cached');
     }
 
     /** Shares the execution of an equal request, if there is one. */
-    function coalesce(request: Request): MaybePromise<Other> {
-      // See `TextHash` for why a text is not looked up without need.
+    function coalesce(request: Request, version = dataVersion()): MaybePromise<Other> {
+      // See `requested` in the response cache for why a text is not looked up without need.
       const isShareable = request.key !== undefined && inFlight.size > 0;
       const execution = isShareable ? inFlight.get(request.key) : undefined;
       // An execution that started before the last publication may use data that is no longer current.
-      if (execution?.version !== dataVersion()) return executeNow(request);
+      if (execution?.version !== version) return executeNow(request, version);
       return execution.response.then((shared) => {
         // It is a subscription, or has an error of its client alone.
         if (!(shared instanceof EncodedResponse) || shared.errors?.some(isOfClient)) return executeNow(request);
@@ -94,9 +95,8 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
       });
     }
 
-    function executeNow(request: Request): MaybePromise<Other> {
+    function executeNow(request: Request, version = dataVersion()): MaybePromise<Other> {
       const { key } = request;
-      const version = dataVersion();
       const executing = execute(request);
       if (executing instanceof Promise && key !== undefined) share(key, { version, response: executing });
       return andThen(executing, (response) => {

@@ -36,17 +36,7 @@ export function createDataVersion({
  *
  * Responses with errors are not stored, so the bytes are the same in every media type.
  */
-export type ResponseCache = {
-  /** The current response; `undefined` if there is none. */
-  get(text: string): EncodedResponse | undefined;
-  /**
-   * Stores a response whose execution started with that version of the data, if its text was requested before and everything
-   * that it depends on is still current.
-   */
-  store(text: string, response: EncodedResponse, version: DataVersion): void;
-  /** The size of the cache, with the texts. */
-  bytes(): number;
-};
+export type ResponseCache = ReturnType<typeof createResponseCache>;
 
 /** What the cache needs. */
 type ResponseCacheOptions = {
@@ -66,65 +56,50 @@ const MAX_PART = 1 / 16;
 /** Maximum number of texts that are known to have been requested. */
 const MAX_REQUESTED = 10_000;
 
-/**
- * A number that depends on a part of a text. Different texts can have the same.
- *
- * A text is looked up only if its hash was requested before. To look up a string, V8 copies it to the old generation, unless it has
- * an equal one there. For texts that nobody repeats, only full collections would remove the copies.
- */
-type TextHash = number;
-
 /** Creates an empty cache. All responses are removed with each new version of the data. */
-export function createResponseCache({ maxBytes, dataVersion, now }: ResponseCacheOptions): ResponseCache {
-  if (maxBytes === 0) return { get: () => undefined, store() {}, bytes: () => 0 };
-
+export function createResponseCache({ maxBytes, dataVersion, now }: ResponseCacheOptions) {
   const responses = new LRUCache<string, EncodedResponse>({
-    maxSize: maxBytes,
+    // For lru-cache, 0 is no limit.
+    maxSize: Math.max(1, maxBytes),
     maxEntrySize: Math.max(1, Math.floor(maxBytes * MAX_PART)),
     sizeCalculation: ({ bytes }, text) => bytes + text.length + ENTRY_BYTES,
   });
-  /** The texts that were requested in the current version, and whether each was requested again. */
-  const requested = new LRUCache<TextHash, boolean>({ max: MAX_REQUESTED });
+  /**
+   * The hashes of the texts that were requested in the current version, and whether each was requested again.
+   *
+   * A text is looked up only if its hash was requested before. To look up a string, V8 copies it to the old generation, unless it
+   * has an equal one there. For texts that nobody repeats, only full collections would remove the copies.
+   */
+  const requested = new LRUCache<number, boolean>({ max: MAX_REQUESTED });
   let currentVersion = dataVersion();
 
-  /** The version is compared with each request, so that no publication is missed. */
-  function removeOld(): void {
-    const version = dataVersion();
-    if (version === currentVersion) return;
-    currentVersion = version;
-    responses.clear();
-    requested.clear();
-  }
-
   return {
-    get(text) {
-      removeOld();
+    /** The response in that version, which is the current one; `undefined` if there is none. */
+    get(text: string, version = dataVersion()): EncodedResponse | undefined {
+      if (version !== currentVersion) {
+        currentVersion = version;
+        responses.clear();
+        requested.clear();
+      }
       const hash = hashOf(text);
       const isAgain = requested.get(hash);
       if (!isAgain) requested.set(hash, isAgain === false);
       const response = isAgain === undefined ? undefined : responses.get(text);
-      return response !== undefined && isFresh(response) ? response : undefined;
+      // Order books expire at a time of their own, and the history changes between two versions of the data.
+      return response?.facts.dependencies?.areCurrent(now()) ? response : undefined;
     },
-    store(text, response, version) {
+    /**
+     * Stores a response whose execution started with that version of the data, if its text was requested before and everything
+     * that it depends on is still current.
+     */
+    store(text: string, response: EncodedResponse, version: DataVersion): void {
       const { dependencies } = response.facts;
-      if (dependencies === undefined || dataVersion() !== version) return;
+      if (dependencies === undefined || version !== currentVersion || version !== dataVersion()) return;
       // Most texts are requested only once. Storing their responses would make the next garbage collection longer.
       if (!requested.get(hashOf(text)) || !dependencies.areCurrent(now())) return;
-      removeOld();
       responses.set(text, response);
     },
-    bytes() {
-      removeOld();
-      return responses.calculatedSize;
-    },
   };
-
-  /** Order books expire at a time of their own, and the history changes between two versions of the data. */
-  function isFresh({ facts: { dependencies } }: EncodedResponse): boolean {
-    if (dependencies === undefined) return false;
-    // Most responses expire at no time of their own, so the clock need not be read.
-    return dependencies.areCurrent(dependencies.expiresAt() === Number.POSITIVE_INFINITY ? 0 : now());
-  }
 }
 
 /**
@@ -133,7 +108,8 @@ export function createResponseCache({ maxBytes, dataVersion, now }: ResponseCach
  */
 const HASHED_CHARACTERS = 32;
 
-function hashOf(text: string): TextHash {
+/** A number that depends on a part of a text. Different texts can have the same. */
+function hashOf(text: string): number {
   const step = Math.max(1, Math.floor(text.length / HASHED_CHARACTERS));
   let hash = text.length;
   for (let at = text.length - 1; at >= 0; at -= step) hash = (Math.imul(hash, 31) + text.charCodeAt(at)) | 0;

@@ -11,10 +11,7 @@ export type ExecutedUpdate = { readonly update: EncodedUpdate; areCurrent(now: I
 
 /** What a group needs. */
 type SubscriptionGroupOptions = {
-  readonly stream: Pick<
-    SourceStream,
-    'subscribe' | 'isSame' | 'dependsOnPrevious' | 'skipsEqualUpdates' | 'resumesAfter'
-  >;
+  readonly stream: Pick<SourceStream, 'subscribe' | 'isSame' | 'dependsOnPrevious' | 'skipsEqualUpdates'>;
   /** Executes the update of a value for members that received `previous` before it. */
   execute(value: unknown, previous: unknown): Promise<ExecutedUpdate>;
   /** Resolves when a member that waited for an execution may receive its update. */
@@ -55,11 +52,10 @@ type Execution = {
  */
 const SAME_MOMENT_MS = 100;
 
-/** How many executions are cached for members that need them a little later; resumed subscriptions need earlier values too. */
-const MAX_CACHED = 4;
-const MAX_CACHED_RESUMED = 32;
+/** How many executions are cached for members that need them a little later. */
+const MAX_CACHED = 32;
 
-/** How long the executions of earlier values are cached for subscriptions that resume at about the same time. */
+/** How long the executions of earlier values are cached, for subscriptions that resume at about the same time. */
 const CACHED_MS = 10_000;
 
 /**
@@ -69,7 +65,6 @@ const CACHED_MS = 10_000;
  */
 export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
   const { stream, execute, turn, onSent, onEmpty, now } = options;
-  const isResumed = stream.resumesAfter !== undefined;
   let cached: readonly Execution[] = [];
   let members = 0;
   /** The newest update with its text, if equal updates are skipped. */
@@ -84,14 +79,12 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
     return !isFirst && performance.now() - executed.at < SAME_MOMENT_MS;
   }
 
-  function isWorthCaching(each: Execution, newest: Execution): boolean {
-    return stream.isSame(each.value, newest.value) || (isResumed && newest.startedAt - each.startedAt < CACHED_MS);
-  }
-
   function start(value: unknown, previous: unknown): Execution {
     const execution: Execution = { value, previous, startedAt: performance.now(), waiting: [], executed: undefined };
-    const others = cached.filter((each) => !isOf(each, value, previous) && isWorthCaching(each, execution));
-    cached = [execution, ...others].slice(0, isResumed ? MAX_CACHED_RESUMED : MAX_CACHED);
+    const isRecent = (each: Execution) => execution.startedAt - each.startedAt < CACHED_MS;
+    const others = cached.filter((each) => !isOf(each, value, previous));
+    const useful = others.filter((each) => stream.isSame(each.value, value) || isRecent(each));
+    cached = [execution, ...useful].slice(0, MAX_CACHED);
     executeFor(execution);
     return execution;
   }

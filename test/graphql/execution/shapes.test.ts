@@ -15,7 +15,7 @@ function openPlanner() {
     if (planned?.plan === undefined) throw new Error('the operation has no plan');
     const [page] = planned.plan.root.fields[0]?.selections ?? [];
     const [pool] = page?.fields[0]?.selections ?? [];
-    return { pool: pool as ObjectPlan, isRepeated: planned.isRepeated };
+    return { pool: pool as ObjectPlan, isCaching: planned.plan.isCaching };
   };
 }
 
@@ -35,9 +35,9 @@ describe('the shape of the pools of a document', () => {
   ])('is the same with %s', (_what, text) => {
     const plan = openPlanner();
     const first = plan(`{ poolPairs { nodes { ${POOL} } } }`);
-    expect(first.isRepeated).toBe(false);
+    expect(first.isCaching).toBe(false);
     const second = plan(text);
-    expect(second.isRepeated).toBe(true);
+    expect(second.isCaching).toBe(true);
     expect(second.pool.shape).toBe(first.pool.shape);
     expect(second.pool).toMatchObject({ isCacheable: true, shape: expect.anything() });
   });
@@ -56,7 +56,7 @@ describe('the shape of the pools of a document', () => {
       (each) => plan(`{ poolPairs { nodes { ${each} } } }`).pool.shape,
     );
     const other = plan(`{ poolPairs { nodes { ${fields} } } }`);
-    expect(other.isRepeated).toBe(false);
+    expect(other.isCaching).toBe(false);
     expect(other.pool.shape).toBeDefined();
     expect(shapes).not.toContain(other.pool.shape);
   });
@@ -82,7 +82,7 @@ test('a subscription is repeated from the start, because each update has the sam
     undefined,
   );
   const planned = operation && createPlanner({ schema, limits: DEFAULT_LIMITS }).plan(operation, {});
-  expect(planned).toMatchObject({ isRepeated: true });
+  expect(planned).toMatchObject({ plan: { isCaching: true } });
 });
 
 test('cached plans are bounded by the length of their documents too, which they hold', () => {
@@ -90,6 +90,7 @@ test('cached plans are bounded by the length of their documents too, which they 
   const read = (text: string) => createValidDocument(parse(text)).operation(undefined);
   const planOf = (operation: ReturnType<typeof read>) => operation && planner.plan(operation, {}).plan;
   const [first, last] = ['{ beaconHeight }', '{ service { version } }'].map(read);
+  for (const operation of [first, last]) planOf(operation);
   const plans = [planOf(first), planOf(last)];
   expect([planOf(first), planOf(last)]).toEqual(plans);
   for (let n = 0; n < 60; n++) {
@@ -97,4 +98,11 @@ test('cached plans are bounded by the length of their documents too, which they 
     expect(planOf(last)).toBe(plans[1]);
   }
   expect(planOf(first)).not.toBe(plans[0]);
+});
+
+test('the plan of a very long document is not cached', () => {
+  const planner = createPlanner({ schema, limits: DEFAULT_LIMITS });
+  const operation = createValidDocument(parse(`{ beaconHeight } #${'x'.repeat(250_000)}`)).operation(undefined);
+  const plans = [1, 2, 3].map(() => operation && planner.plan(operation, {}).plan);
+  expect(new Set(plans).size).toBe(3);
 });

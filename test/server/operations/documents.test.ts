@@ -19,13 +19,6 @@ describe('a document that is valid', () => {
     expect(documents.read('{ beaconHeight }')).not.toBe(first);
   });
 
-  test('has operations whose plans are cached, if it is cached itself', async () => {
-    const operations = [`{ beaconHeight } ${'#'.repeat(10_000)}`, `{ beaconHeight } ${'#'.repeat(20_000)}`].map(
-      async (text) => (await read(text)).valid?.operation(undefined)?.isCached,
-    );
-    expect(await Promise.all(operations)).toEqual([true, false]);
-  });
-
   test('is read in several turns of the event loop, if it has many fields', async () => {
     const reading = read(`{ ${repeat(900, (n) => `a${n}: beaconHeight`)} }`);
     expect(reading).toBeInstanceOf(Promise);

@@ -25,7 +25,6 @@ function createGroup({
       isSame,
       dependsOnPrevious,
       skipsEqualUpdates,
-      resumesAfter: undefined,
     },
     execute(value, previous) {
       const made = Promise.withResolvers<ExecutedUpdate>();

@@ -118,3 +118,14 @@ test('a small query costs little, a page at most the number of pools, and only s
   // Visiting 40 pools instead of returning a page of them.
   expect(sorted.points - all.points).toBe(39);
 });
+
+test('an operation of an array that has too many values by itself takes none from the others', async () => {
+  const fields = Array.from({ length: 980 }, (_, n) => `x${n}: price`).join(' ');
+  const pages = Array.from({ length: 10 }, (_, n) => `a${n}: poolPairs(first: 40) { nodes { ...F } }`).join(' ');
+  const tooLarge = { query: `{ ${pages} } fragment F on PoolPair { ${fields} }` };
+  // It is long too, so that it is not executed first.
+  const long = `{ ${Array.from({ length: 600 }, (_, n) => `b${n}: beaconHeight`).join(' ')} }`;
+  const [refused, answered] = await post([tooLarge, { query: long }], {});
+  expect(refused.errors[0].message).toMatch(/^The (complexity|estimated number of values)/);
+  expect(answered).toEqual({ data: expect.objectContaining({ b599: expect.any(Number) }) });
+});

@@ -21,15 +21,16 @@ export function createArrayResponses(pipeline: Pipeline, maxValues: number, metr
   return async (entries: readonly Entry[], clientOf: (index: number) => Client): Promise<ArrayResponse> => {
     let values = 0;
     function check({ cost }: PreparedOperation): GraphQLError | undefined {
+      // An operation that exceeds the limit by itself has an error of its own, and adds no values.
+      if (cost.values > maxValues) return undefined;
       const sum = Math.ceil(values + cost.values);
-      // An operation that exceeds a limit by itself has an error of its own.
-      if (values > 0 && sum > maxValues) {
-        metrics.recordRefusedOperation();
-        const message = `The operations of the array have too many values. The maximum is ${maxValues}.`;
-        return refusal('QUERY_TOO_COMPLEX', message);
+      if (sum <= maxValues) {
+        values = sum;
+        return undefined;
       }
-      values = sum;
-      return undefined;
+      metrics.recordRefusedOperation();
+      const message = `The operations of the array have too many values. The maximum is ${maxValues}.`;
+      return refusal('QUERY_TOO_COMPLEX', message);
     }
 
     // The operations of an array have a turn of the event loop each: together they would block it.

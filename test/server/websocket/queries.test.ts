@@ -276,17 +276,15 @@ describe('an id that a client uses again after `complete`', () => {
     const sockets = vi.spyOn(ClientSocket.prototype, 'untilWritten');
     onTestFinished(() => sockets.mockRestore());
     const { socket, received, sandbox, app } = await serveSlowly();
-    const { orderBooks, divergences, head } = app.service.sources;
+    const { divergences, head } = app.service.sources;
     socket.send(subscribe('1', { query: 'subscription { divergentPairs { tickerId } }' }));
     await expect.poll(() => received.length).toBe(1);
 
     const { _socket: wire } = sockets.mock.contexts[0] as unknown as { readonly _socket: Duplex };
     wire.cork();
-    const failing = () => {
-      throw new Error('The books cannot be compared.');
-    };
-    const books = Object.assign(new Map(), { get: failing });
-    vi.spyOn(orderBooks, 'followedBooks').mockReturnValue({ books, freshUntil: 0 });
+    vi.spyOn(divergences, 'rank').mockImplementation(() => {
+      throw new Error('The pairs cannot be compared.');
+    });
     sandbox.advance();
     await expect.poll(divergences.subscribers).toBe(0);
     socket.send(complete('1'));

@@ -51,7 +51,7 @@ describe.skipIf(!hasRedis)('when Redis fails', () => {
     await Promise.all(received.map((heights) => untilReceived(heights, fleet)));
     for (const heights of received) expect(heights).toSatisfy(isConsecutive);
     // A replica that starts now can resume subscribers: what a replica remembers is published again.
-    await until(() => Number(redis.cli('zcard', `{faults-${fleets}}:head-2:values`)) > 1);
+    await until(() => Number(redis.cli('zcard', `{faults-${fleets}}:head-3:values`)) > 1);
   });
 
   test.each([
@@ -62,7 +62,7 @@ describe.skipIf(!hasRedis)('when Redis fails', () => {
     await fleet.advance();
     await lose();
     const prefix = `faults-${fleets}`;
-    await until(() => Number(redis.cli('zcard', `{${prefix}}:head-2:values`)) > 1);
+    await until(() => Number(redis.cli('zcard', `{${prefix}}:head-3:values`)) > 1);
     await fleet.settled();
     const started = await startReplica(redis, { prefix, of: fleet.sandbox });
     await started.untilReady();
@@ -120,7 +120,7 @@ describe.skipIf(!hasRedis)('when Redis fails', () => {
     const fleet = await start();
     const heights = heightsAt(fleet, 1);
     await until(() => heights.length > 0);
-    await until(() => second.cli('exists', `{faults-${fleets}}:head-2:values`) === '1');
+    await until(() => second.cli('exists', `{faults-${fleets}}:head-3:values`) === '1');
     second.cli('replicaof', 'no', 'one');
     for (const replica of fleet.all) replica.link.lead(second);
     fleet.sandbox.advance();

@@ -9,9 +9,9 @@ export const BROWSERS = [
   'test/server/pages/{explorer,graphiql,index-page}.test.ts',
 ];
 
-/** Tests that start other processes, Redis or PostgreSQL: one file at a time. `test/architecture.test.ts` finds any that is missing. */
+/** Tests that start other processes: one file at a time. `test/architecture.test.ts` finds any that is missing. */
 export const PROCESSES = [
-  'test/{deploy,examples,fleet}/**/*.test.ts',
+  'test/{deploy,examples}/**/*.test.ts',
   'test/clients/{codegen,docs,java,persisted-documents,relay}.test.ts',
   'test/failure/{proxies,push-over-tls}.test.ts',
   'test/library/docs.test.ts',
@@ -26,8 +26,9 @@ export const PROCESSES = [
   'test/start-flags.test.ts',
 ];
 
-/** The same, for databases of the history. */
+/** Tests with Redis, PostgreSQL or a large file of SQLite: one file at a time. */
 export const DATABASES = [
+  'test/fleet/**/*.test.ts',
   'test/history/{default-file,killed,postgres-store,sqlite-store,store-killed,stores,upgrade}.test.ts',
 ];
 

@@ -5,10 +5,10 @@ import { startVitest, type TestModule, type Vitest } from 'vitest/node';
 
 /*
  * Runs the system tests in three lanes beside each other. Those in a browser and those that start other processes run one file at a
- * time each. The third lane has the slow ones, and then those of databases. A file that fails is run once more, alone, after the
- * others. If it passes then, its name and its first error are printed at the end, and written to the file that the first argument
- * names. The status is 1 if a file fails twice, if more than five fail at first, if an error belongs to no file, or if a test is
- * skipped in CI.
+ * time each. The third lane has the slow ones, and then those with Redis or a database. A file that fails is run once more, alone,
+ * after the others. If it passes then, its name and its first error are printed at the end, and written to the file that the first
+ * argument names. The status is 1 if a file fails twice, if more than five fail at first, if an error belongs to no file, or if a test
+ * is skipped in CI.
  */
 
 /** More failed files than these are not run again: so many do not fail by chance. */

@@ -72,7 +72,10 @@ export function selectPlaces(state: ExchangeState, { poolPairs, tokenIds }: Pric
   return [...places].sort((a, b) => a - b);
 }
 
-/** The places of those selected pools that are new, were not selected in an earlier state, or have other amounts or orders than there. */
+/**
+ * The places of those selected pools that changed since an earlier state: they are new, were not selected then, or have other amounts
+ * or orders.
+ */
 export function changedPlaces(
   state: ExchangeState,
   before: ExchangeState,

@@ -56,24 +56,25 @@ export function comparePositions(a: PoolPairPosition, b: PoolPairPosition, order
   return left > right ? -1 : 1;
 }
 
-/** Cuts a page out of a list in that order, which need not contain the pools of the positions. */
-export function cutPage(pools: readonly PoolPair[], request: PageRequest, order: PoolPairOrder): Page<PoolPair> {
-  const { after, before, size, fromEnd } = request;
+/** Cuts a page out of a list of pools or of their places. It is in that order, and need not contain the pools of the positions. */
+export function cutPage<T>(
+  list: readonly T[],
+  positionIn: (entry: T) => PoolPairPosition,
+  { after, before, size, fromEnd }: PageRequest,
+  order: PoolPairOrder,
+): Page<T> {
   const firstFrom = (position: PoolPairPosition, atLeast: 0 | 1) =>
-    firstIndexWhere(
-      pools.length,
-      (index) => comparePositions(positionOf(pools.at(index) as PoolPair), position, order) >= atLeast,
-    );
+    firstIndexWhere(list.length, (index) => comparePositions(positionIn(list[index] as T), position, order) >= atLeast);
 
   const low = after === undefined ? 0 : firstFrom(after, 1);
-  const high = before === undefined ? pools.length : Math.max(low, firstFrom(before, 0));
+  const high = before === undefined ? list.length : Math.max(low, firstFrom(before, 0));
   const start = fromEnd ? Math.max(low, high - size) : low;
   const end = fromEnd ? high : Math.min(high, low + size);
 
   return {
-    items: pools.slice(start, end),
-    totalCount: pools.length,
-    hasNextPage: end < pools.length,
+    items: list.slice(start, end),
+    totalCount: list.length,
+    hasNextPage: end < list.length,
     hasPreviousPage: start > 0,
   };
 }

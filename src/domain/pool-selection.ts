@@ -13,28 +13,24 @@ export type PoolPairFilter = {
   readonly poolIds?: ReadonlySet<string> | undefined;
 };
 
-/**
- * The pools of a state that pass the filter, in that order.
- *
- * @param poolAt gets the pool at a place of the state
- */
-export function selectPoolPairs(
+/** The places of the pools of a state that pass the filter, in that order. */
+export function listPlaces(
   state: ExchangeState,
   { tokenId, anyTokenOf, nonEmpty, poolIds }: PoolPairFilter,
   order: PoolPairOrder,
-  poolAt: (place: number) => PoolPair = (place) => poolPairAt(state, place),
-): readonly PoolPair[] {
-  const places = tokenId === undefined ? allPlaces(state) : (state.directory.placesOfToken.get(tokenId) ?? []);
+): readonly number[] {
+  const ofToken = tokenId === undefined ? allPlaces(state) : (state.directory.placesOfToken.get(tokenId) ?? []);
   const passes = (pool: PoolPair) =>
     (poolIds === undefined || poolIds.has(poolPairId(pool))) &&
     (anyTokenOf === undefined || anyTokenOf.has(pool.token1Id) || anyTokenOf.has(pool.token2Id)) &&
     (!nonEmpty || isTradable(pool));
+  const isFiltered = poolIds !== undefined || anyTokenOf !== undefined || nonEmpty;
+  const places = isFiltered ? ofToken.filter((place) => passes(poolPairAt(state, place))) : ofToken;
+  if (order === 'ID_ASC') return places;
   return places
-    .map((place) => poolAt(place))
-    .filter(passes)
-    .map((pool) => ({ pool, position: positionOf(pool) }))
+    .map((place) => ({ place, position: positionOf(poolPairAt(state, place)) }))
     .sort((a, b) => comparePositions(a.position, b.position, order))
-    .map(({ pool }) => pool);
+    .map(({ place }) => place);
 }
 
 function allPlaces(state: ExchangeState): readonly number[] {

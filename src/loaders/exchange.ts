@@ -109,9 +109,10 @@ export class ExchangeLoader {
       // A cursor names a height too, but its page shows current pools for as long as that height is the current one.
       const isCurrent = args.at == null && beaconHeight === head.currentFor(beaconHeight)?.beaconHeight;
       const statePools = this.#poolsOf(exchange, isCurrent ? undefined : beaconHeight);
-      const page = cutPage(statePools.select(selected, order), request, order);
+      const { at: poolAt } = statePools;
+      const page = cutPage(statePools.list(selected, order), (place) => positionOf(poolAt(place)), request, order);
       const cursorOf = (pool: PoolPair) => formatCursor({ beaconHeight, filter, order, position: positionOf(pool) });
-      return { ...page, cursorOf };
+      return { ...page, items: page.items.map(poolAt), cursorOf };
     });
   }
 

@@ -5,7 +5,7 @@ import type { Market, Pair, Ticker } from '../domain/market.ts';
 import { filterFingerprint, type PoolPairOrder } from '../domain/page.ts';
 import { type PoolGraph, toPoolGraph } from '../domain/pool-graph.ts';
 import { type PoolPair, pin } from '../domain/pool-pair.ts';
-import { type PoolPairFilter, selectPoolPairs } from '../domain/pool-selection.ts';
+import { listPlaces, type PoolPairFilter } from '../domain/pool-selection.ts';
 import type { TokenId, TokenList } from '../domain/token.ts';
 import { type UsdPrices, usdPrices } from '../domain/usd-prices.ts';
 import type { Head } from '../live/chain/head.ts';
@@ -64,7 +64,7 @@ export function createPoolCache(tokenList?: () => object) {
   };
 }
 
-/** Lists of one state, which share its pools. */
+/** Lists of one state: 8 bytes for each pool in them. */
 const MAX_LISTS = 8;
 
 type PoolCacheOptions = {
@@ -74,7 +74,7 @@ type PoolCacheOptions = {
 
 function createStatePools(exchange: ExchangeState, isPinned: boolean, { graphOf, tokenList }: PoolCacheOptions) {
   const pools = Array<PoolPair | undefined>(poolCount(exchange));
-  const lists = new LRUCache<string, readonly PoolPair[]>({ max: MAX_LISTS });
+  const lists = new LRUCache<string, readonly number[]>({ max: MAX_LISTS });
   let swaps: ExchangeSwaps | undefined;
   let tokens = tokenList?.();
   let json = createPoolJsonCache();
@@ -90,12 +90,12 @@ function createStatePools(exchange: ExchangeState, isPinned: boolean, { graphOf,
     isPinned,
     /** The pool at a place of the directory: always the same object. */
     at,
-    /** The pools that pass the filter, in that order. The lists that were used last are filtered and sorted once. */
-    select(filter: PoolPairFilter, order: PoolPairOrder): readonly PoolPair[] {
+    /** The places of the pools that pass the filter, in that order. The lists that were used last are filtered and sorted once. */
+    list(filter: PoolPairFilter, order: PoolPairOrder): readonly number[] {
       const anyTokenOf = filter.anyTokenOf && [...filter.anyTokenOf].sort();
       const poolIds = filter.poolIds && [...filter.poolIds].sort();
       const name = `${order}:${filterFingerprint({ ...filter, anyTokenOf, poolIds })}`;
-      const list = lists.get(name) ?? selectPoolPairs(exchange, filter, order, at);
+      const list = lists.get(name) ?? listPlaces(exchange, filter, order);
       lists.set(name, list);
       return list;
     },

@@ -9,15 +9,14 @@ import {
   positionOf,
 } from '../../src/domain/page.ts';
 import type { PoolPair } from '../../src/domain/pool-pair.ts';
-import { selectPoolPairs } from '../../src/domain/pool-selection.ts';
 import { NATIVE_TOKEN_ID } from '../../src/domain/token.ts';
-import { anyPools, exchangeStateOf, poolOf, tokenId } from './pools.ts';
+import { anyPools, exchangeStateOf, listPools, poolOf, tokenId } from './pools.ts';
 
 const anyOrder = fc.constantFrom<PoolPairOrder[]>('ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC', 'NON_EMPTY_FIRST');
 const anySize = fc.integer({ min: 1, max: 7 });
 
 const listOf = (pools: readonly PoolPair[], order: PoolPairOrder) =>
-  selectPoolPairs(exchangeStateOf(1_000, pools), {}, order).slice();
+  listPools(exchangeStateOf(1_000, pools), {}, order);
 
 function positionOfEdge(page: Page<PoolPair>, edge: 0 | -1): PoolPairPosition | undefined {
   const pool = page.items.at(edge);
@@ -30,7 +29,7 @@ describe('paging through a list', () => {
       fc.property(anyPools, anyOrder, anySize, (pools, order, size) => {
         const list = listOf(pools, order);
         const met: PoolPair[] = [];
-        let page = cutPage(list, { size, fromEnd: false }, order);
+        let page = cutPage(list, positionOf, { size, fromEnd: false }, order);
         for (;;) {
           expect(page.totalCount).toBe(list.length);
           expect(page.hasPreviousPage).toBe(met.length > 0);
@@ -38,7 +37,7 @@ describe('paging through a list', () => {
           expect(page.hasNextPage).toBe(met.length < list.length);
           if (!page.hasNextPage) break;
           expect(page.items.length).toBe(size);
-          page = cutPage(list, { size, fromEnd: false, after: positionOfEdge(page, -1) }, order);
+          page = cutPage(list, positionOf, { size, fromEnd: false, after: positionOfEdge(page, -1) }, order);
         }
         expect(met).toEqual(list);
       }),
@@ -50,7 +49,7 @@ describe('paging through a list', () => {
       fc.property(anyPools, anyOrder, anySize, (pools, order, size) => {
         const list = listOf(pools, order);
         const met: PoolPair[] = [];
-        let page = cutPage(list, { size, fromEnd: true }, order);
+        let page = cutPage(list, positionOf, { size, fromEnd: true }, order);
         for (;;) {
           expect(page.totalCount).toBe(list.length);
           expect(page.hasNextPage).toBe(met.length > 0);
@@ -58,7 +57,7 @@ describe('paging through a list', () => {
           expect(page.hasPreviousPage).toBe(met.length < list.length);
           if (!page.hasPreviousPage) break;
           expect(page.items.length).toBe(size);
-          page = cutPage(list, { size, fromEnd: true, before: positionOfEdge(page, 0) }, order);
+          page = cutPage(list, positionOf, { size, fromEnd: true, before: positionOfEdge(page, 0) }, order);
         }
         expect(met).toEqual(list);
       }),
@@ -69,13 +68,13 @@ describe('paging through a list', () => {
     fc.assert(
       fc.property(anyPools, anyOrder, anySize, fc.boolean(), (pools, order, size, fromEnd) => {
         const list = listOf(pools, order);
-        const first = cutPage(list, { size, fromEnd }, order);
+        const first = cutPage(list, positionOf, { size, fromEnd }, order);
         const edge = fromEnd ? first.items[0] : first.items.at(-1);
         fc.pre(edge !== undefined);
 
         const left = list.filter((pool) => pool !== edge);
         const position = positionOf(edge);
-        const rest = cutPage(left, { size: 100, fromEnd, [fromEnd ? 'before' : 'after']: position }, order);
+        const rest = cutPage(left, positionOf, { size: 100, fromEnd, [fromEnd ? 'before' : 'after']: position }, order);
         expect(rest.items).toEqual(left.filter((pool) => !first.items.includes(pool)));
       }),
     );
@@ -121,13 +120,13 @@ describe('a page', () => {
     ['behind a place where no pool is', { size: 1, fromEnd: false, after: at('2f') }, page([], true, false)],
     ['before a place where no pool is', { size: 1, fromEnd: true, before: at('0') }, page([], false, true)],
   ])('%s', (_, request, expected) => {
-    expect(cutPage(list, request, 'ID_ASC')).toEqual(expected);
+    expect(cutPage(list, positionOf, request, 'ID_ASC')).toEqual(expected);
   });
 
   test('of an empty list is empty', () => {
     const empty = { items: [], totalCount: 0, hasPreviousPage: false, hasNextPage: false };
-    expect(cutPage([], { size: 5, fromEnd: false }, 'ID_ASC')).toEqual(empty);
-    expect(cutPage([], { size: 5, fromEnd: true, before: at('2') }, 'ID_DESC')).toEqual(empty);
+    expect(cutPage([], positionOf, { size: 5, fromEnd: false }, 'ID_ASC')).toEqual(empty);
+    expect(cutPage([], positionOf, { size: 5, fromEnd: true, before: at('2') }, 'ID_DESC')).toEqual(empty);
   });
 });
 

@@ -2,8 +2,10 @@ import fc from 'fast-check';
 import { type ExchangeState, poolPairAt, toPoolDirectory } from '../../src/domain/exchange.ts';
 import { ExchangeSwaps } from '../../src/domain/exchange-swaps.ts';
 import type { Instant } from '../../src/domain/instant.ts';
+import type { PoolPairOrder } from '../../src/domain/page.ts';
 import { toPoolGraph } from '../../src/domain/pool-graph.ts';
 import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
+import { listPlaces, type PoolPairFilter } from '../../src/domain/pool-selection.ts';
 import { NATIVE_TOKEN_ID, type TokenId } from '../../src/domain/token.ts';
 
 /** The largest reserve that a pool can hold. */
@@ -29,6 +31,11 @@ export function exchangeStateOf(beaconHeight: number, pools: readonly PoolPair[]
     directory: toPoolDirectory(sorted.map(([id]) => id)),
     reserves: BigUint64Array.from(sorted.flatMap(([, { reserve1, reserve2 }]) => [reserve1, reserve2])),
   };
+}
+
+/** The pools of a state that pass the filter, in that order. */
+export function listPools(state: ExchangeState, filter: PoolPairFilter, order: PoolPairOrder): readonly PoolPair[] {
+  return listPlaces(state, filter, order).map((place) => poolPairAt(state, place));
 }
 
 /** What a quote is computed from in a state. */

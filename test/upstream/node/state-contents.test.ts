@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { ExchangeState } from '../../../src/domain/exchange.ts';
 import { poolPairId } from '../../../src/domain/pool-pair.ts';
-import { selectPoolPairs } from '../../../src/domain/pool-selection.ts';
 import { parseJson } from '../../../src/upstream/json.ts';
 import { readResult } from '../../../src/upstream/node/envelope.ts';
 import { ShapeError, type WireObject } from '../../../src/upstream/wire.ts';
-import { exchangeStateOf } from '../../domain/pools.ts';
+import { exchangeStateOf, listPools } from '../../domain/pools.ts';
 import { readFixture } from '../fixture.ts';
 import { print } from '../mutations.ts';
 import { readState } from './states.ts';
@@ -16,7 +15,7 @@ const ETH = 'ffd8d42dc40a8d166ea4848baf8b5f6e912ad79875f4373070b59392b1756c8f';
 const KEY = `pdepool-835380-${PRV}-${BTC}`;
 const pool = { Token1IDStr: PRV, Token1PoolValue: 1, Token2IDStr: BTC, Token2PoolValue: 2 };
 
-const poolPairsOf = (state: ExchangeState) => selectPoolPairs(state, {}, 'ID_ASC').slice();
+const poolPairsOf = (state: ExchangeState) => listPools(state, {}, 'ID_ASC');
 /** Reads the state in a response with this result. */
 const readExchangeState = (result: WireObject, height: number) =>
   readState(print({ Id: 1, Result: result, Error: null }), height);

@@ -152,23 +152,22 @@ export function placeOf(directory: PoolDirectory, pool: PoolName): number | unde
   return placeOfId(directory, poolPairId(pool));
 }
 
-/** The place of the pool with that id; see `poolPairId`. */
-export function placeOfId(directory: PoolDirectory, id: string): number | undefined {
-  const place = firstPlaceFrom(directory, id);
-  return directory.ids[place] === id ? place : undefined;
-}
-
-/** The first place whose id is not before a text. Anybody can create any number of pools: it does not look at each of them. */
-function firstPlaceFrom({ ids }: PoolDirectory, text: string): number {
-  return firstIndexWhere(ids.length, (place) => (ids[place] ?? '') >= text);
+/** The place of the pool with that id; see `poolPairId`. It does not look at each pool: anybody can create any number of them. */
+export function placeOfId({ ids }: PoolDirectory, id: string): number | undefined {
+  const place = firstIndexWhere(ids.length, (place) => (ids[place] ?? '') >= id);
+  return ids[place] === id ? place : undefined;
 }
 
 /** The place of the pool of two tokens, in either order. Of several, it is the one with the most liquidity; of equal ones, the first. */
 export function findPlace({ directory, v3 }: ExchangeState, a: TokenId, b: TokenId): number | undefined {
+  const { ids, placesOfToken } = directory;
   const tokens = tokensKey(a, b);
+  const [ofA, ofB] = [placesOfToken.get(a) ?? [], placesOfToken.get(b) ?? []];
+  const places = ofA.length < ofB.length ? ofA : ofB;
   const liquidity = (place: number) => (v3?.values[place * 2] ?? 0n) * (v3?.values[place * 2 + 1] ?? 0n);
   let best: number | undefined;
-  for (let place = firstPlaceFrom(directory, tokens); directory.ids[place]?.startsWith(tokens); place++)
+  let index = firstIndexWhere(places.length, (index) => (ids[places[index] ?? 0] ?? '') >= tokens);
+  for (let place = places[index]; place !== undefined && ids[place]?.startsWith(tokens); place = places[++index])
     if (best === undefined || liquidity(place) > liquidity(best)) best = place;
   return best;
 }

@@ -57,8 +57,24 @@ export type PriceSelection = {
   readonly tokenIds?: readonly TokenId[] | undefined;
 };
 
-/** The places of the selected pools, each once, ascending. */
-export function selectPlaces(state: ExchangeState, { poolPairs, tokenIds }: PriceSelection): readonly number[] {
+/**
+ * Creates the function that returns the places of the selected pools of a state, each once, ascending. It looks for them again
+ * only if the state can have others than the last one.
+ */
+export function createPlaceSelector(selection: PriceSelection): (state: ExchangeState) => readonly number[] {
+  const isNamed = (selection.poolPairs ?? []).every(({ poolId }) => poolId != null);
+  let found: { readonly state: ExchangeState; readonly places: readonly number[] } | undefined;
+
+  return (state) => {
+    // Which of several pools a key without a pool id means depends on their liquidity.
+    const isSame = found?.state.directory === state.directory && (isNamed || state.v3 === undefined);
+    if (found === undefined || !(isSame || found.state === state))
+      found = { state, places: selectPlaces(state, selection) };
+    return found.places;
+  };
+}
+
+function selectPlaces(state: ExchangeState, { poolPairs, tokenIds }: PriceSelection): readonly number[] {
   if (poolPairs === undefined && tokenIds === undefined) return allPlaces(state);
   const places = new Set((tokenIds ?? []).flatMap((tokenId) => state.directory.placesOfToken.get(tokenId) ?? []));
   for (const key of poolPairs ?? []) {
@@ -71,14 +87,18 @@ export function selectPlaces(state: ExchangeState, { poolPairs, tokenIds }: Pric
 /**
  * The places of those selected pools that changed since an earlier state: they are new, were not selected then, or have other amounts
  * or orders.
+ *
+ * @param placesIn returns the selected places of a state
  */
 export function changedPlaces(
   state: ExchangeState,
   before: ExchangeState,
-  selection: PriceSelection,
+  placesIn: (state: ExchangeState) => readonly number[],
 ): readonly number[] {
-  const wasSelected = new Set(selectPlaces(before, selection).map((place) => before.directory.ids[place]));
-  return selectPlaces(state, selection).filter(
-    (place) => !wasSelected.has(state.directory.ids[place]) || !isUnchanged(state, place, before),
+  const [places, placesBefore] = [placesIn(state), placesIn(before)];
+  const wasSelected =
+    places === placesBefore ? undefined : new Set(placesBefore.map((place) => before.directory.ids[place]));
+  return places.filter(
+    (place) => wasSelected?.has(state.directory.ids[place]) === false || !isUnchanged(state, place, before),
   );
 }

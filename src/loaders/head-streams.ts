@@ -3,10 +3,10 @@ import { poolPairAt } from '../domain/exchange.ts';
 import { type PoolPair, tokensKey } from '../domain/pool-pair.ts';
 import {
   changedPlaces,
+  createPlaceSelector,
   type PoolKey,
   type PriceSelection,
   placeOfKey,
-  selectPlaces,
 } from '../domain/pool-selection.ts';
 import { type CrossedBound, crossedBound } from '../domain/price.ts';
 import type { TokenList } from '../domain/token.ts';
@@ -51,7 +51,7 @@ export async function createPriceStream(
   for (const key of poolPairs ?? []) requirePoolId(key);
 
   const { sources } = inputs;
-  const selection = { poolPairs: poolPairs ?? undefined, tokenIds: tokenIds ?? undefined };
+  const placesIn = createPlaceSelector({ poolPairs: poolPairs ?? undefined, tokenIds: tokenIds ?? undefined });
   const stream = await createResumableStream<PriceUpdate>(
     resume,
     inputs,
@@ -59,7 +59,7 @@ export async function createPriceStream(
       // The first update is complete also after a resume: the block that the client has seen may have been replaced.
       const before = onlyChanged && !haveTokensChanged(sources.tokens, previous) ? previous?.exchange : undefined;
       const { exchange } = update.head;
-      const places = before ? changedPlaces(exchange, before, selection) : selectPlaces(exchange, selection);
+      const places = before ? changedPlaces(exchange, before, placesIn) : placesIn(exchange);
       return { ...update, poolPairs: places.map(sources.pools.of(exchange).at) };
     },
     sources.head.canFillIn ? ({ filledIn = [] }) => filledIn : undefined,

@@ -6,9 +6,9 @@ import type { PoolOrder } from '../../src/domain/pool-order.ts';
 import { nativeLiquidity, type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
 import {
   changedPlaces,
+  createPlaceSelector,
   type PoolPairFilter,
   type PriceSelection,
-  selectPlaces,
 } from '../../src/domain/pool-selection.ts';
 import { NATIVE_TOKEN_ID } from '../../src/domain/token.ts';
 import { anyPools, exchangeStateOf, listPools, poolOf, tokenId } from './pools.ts';
@@ -105,7 +105,8 @@ describe('the prices of a subscription', () => {
 
   /** The selected pools of a state; only those that changed, if there is an earlier state. */
   function select(selection: PriceSelection, of: ExchangeState, before?: ExchangeState) {
-    const places = before === undefined ? selectPlaces(of, selection) : changedPlaces(of, before, selection);
+    const placesIn = createPlaceSelector(selection);
+    const places = before === undefined ? placesIn(of) : changedPlaces(of, before, placesIn);
     return places.map((place) => poolPairAt(of, place));
   }
 
@@ -184,7 +185,8 @@ describe('the prices of a subscription', () => {
       const before = stateOfV3([poolIn(1, 50n), large, empty, other]);
       const selection = { poolPairs: [tokens], tokenIds: [c] };
       expect(ids(select(selection, before))).toEqual(ids([small, other]));
-      expect(ids(select(selection, v3, before))).toEqual([poolPairId(large)]);
+      for (const directory of [before.directory, v3.directory])
+        expect(ids(select(selection, v3, { ...before, directory }))).toEqual([poolPairId(large)]);
       expect(ids(select(selection, v3, v3))).toEqual([]);
     });
 

@@ -40,6 +40,7 @@ const ABSOLUTE = /^https?:\/\/(?:[^/?#@]*@)?([^/?#]*)/i;
  */
 export function normalizeTarget(request: IncomingMessage): void {
   const { url = '/', method, headers } = request;
+  if (url === GRAPHQL_PATH) return;
   const [origin = '', host] = ABSOLUTE.exec(url) ?? [];
   if (host !== undefined) headers.host = host;
   const target = url.slice(origin.length) || (method === 'OPTIONS' ? '*' : '/');

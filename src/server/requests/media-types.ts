@@ -60,6 +60,7 @@ const KINDS: Readonly<Record<string, BodyKind>> = {
 
 /** Reads a `Content-Type` header. @returns `undefined` for a media type or a charset that is not supported */
 export function readContentType(contentType: string | undefined): BodyKind | undefined {
+  if (contentType === 'application/json') return 'json';
   // A list is not a valid content type, but some clients send one.
   const [type = '', ...parameters] = (contentType ?? '').split(',', 1).join().toLowerCase().split(';');
   return parameters.every(isUtf8Parameter) ? KINDS[type.trim()] : undefined;

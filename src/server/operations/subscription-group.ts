@@ -11,7 +11,10 @@ export type ExecutedUpdate = { readonly update: EncodedUpdate; areCurrent(now: I
 
 /** What a group needs. */
 type SubscriptionGroupOptions = {
-  readonly stream: Pick<SourceStream, 'subscribe' | 'isSame' | 'dependsOnPrevious' | 'skipsEqualUpdates'>;
+  readonly stream: Pick<
+    SourceStream,
+    'subscribe' | 'isSame' | 'dependsOnPrevious' | 'skipsEqualUpdates' | 'resumesAfter'
+  >;
   /** Executes the update of a value for members that received `previous` before it. */
   execute(value: unknown, previous: unknown): Promise<ExecutedUpdate>;
   /** Resolves when a member that waited for an execution may receive its update. */
@@ -65,6 +68,7 @@ const CACHED_MS = 10_000;
  */
 export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
   const { stream, execute, turn, onSent, onEmpty, now } = options;
+  const isResumed = stream.resumesAfter !== undefined;
   let cached: readonly Execution[] = [];
   let members = 0;
   /** The newest update with its text, if equal updates are skipped. */
@@ -81,7 +85,7 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
 
   function start(value: unknown, previous: unknown): Execution {
     const execution: Execution = { value, previous, startedAt: performance.now(), waiting: [], executed: undefined };
-    const isRecent = (each: Execution) => execution.startedAt - each.startedAt < CACHED_MS;
+    const isRecent = (each: Execution) => isResumed && execution.startedAt - each.startedAt < CACHED_MS;
     const others = cached.filter((each) => !isOf(each, value, previous));
     const useful = others.filter((each) => stream.isSame(each.value, value) || isRecent(each));
     cached = [execution, ...useful].slice(0, MAX_CACHED);

@@ -25,6 +25,7 @@ function createGroup({
       isSame,
       dependsOnPrevious,
       skipsEqualUpdates,
+      resumesAfter: undefined,
     },
     execute(value, previous) {
       const made = Promise.withResolvers<ExecutedUpdate>();

@@ -1,6 +1,6 @@
 import { type ExchangeState, findPlace, isUnchanged, placeOfId, poolCount, poolPairAt } from './exchange.ts';
-import { comparePositions, type PoolPairOrder, positionOf } from './page.ts';
-import { isTradable, type PoolPair, poolPairId, tokensKey } from './pool-pair.ts';
+import type { PoolPairOrder } from './page.ts';
+import { nativeLiquidity, tokensKey } from './pool-pair.ts';
 import type { TokenId } from './token.ts';
 
 /** Which pools a client selects; an `undefined` field does not restrict. */
@@ -13,23 +13,27 @@ export type PoolPairFilter = {
   readonly poolIds?: ReadonlySet<string> | undefined;
 };
 
-/** The places of the pools of a state that pass the filter, in that order. */
+/** The places of the pools of a state that pass the filter, in that order: the one of `comparePositions`. */
 export function listPlaces(
   state: ExchangeState,
   { tokenId, anyTokenOf, nonEmpty, poolIds }: PoolPairFilter,
   order: PoolPairOrder,
 ): readonly number[] {
-  const ofToken = tokenId === undefined ? allPlaces(state) : (state.directory.placesOfToken.get(tokenId) ?? []);
-  const passes = (pool: PoolPair) =>
-    (poolIds === undefined || poolIds.has(poolPairId(pool))) &&
-    (anyTokenOf === undefined || anyTokenOf.has(pool.token1Id) || anyTokenOf.has(pool.token2Id)) &&
-    (!nonEmpty || isTradable(pool));
-  const isFiltered = poolIds !== undefined || anyTokenOf !== undefined || nonEmpty;
-  const places = isFiltered ? ofToken.filter((place) => passes(poolPairAt(state, place))) : ofToken;
+  const { ids, token1Ids, token2Ids, placesOfToken } = state.directory;
+  const values = state.v3?.values ?? state.reserves;
+  const isEmpty = (place: number) => values[place * 2] === 0n || values[place * 2 + 1] === 0n;
+  const passes = (place: number) =>
+    (poolIds === undefined || poolIds.has(ids[place] ?? '')) &&
+    (anyTokenOf === undefined || anyTokenOf.has(token1Ids[place] ?? '') || anyTokenOf.has(token2Ids[place] ?? '')) &&
+    (!nonEmpty || !isEmpty(place));
+  // Places are in the order of ids.
+  const places = (tokenId === undefined ? allPlaces(state) : (placesOfToken.get(tokenId) ?? [])).filter(passes);
   if (order === 'ID_ASC') return places;
+  if (order === 'ID_DESC') return places.reverse();
+  if (order === 'NON_EMPTY_FIRST') return [...places.filter((place) => !isEmpty(place)), ...places.filter(isEmpty)];
   return places
-    .map((place) => ({ place, position: positionOf(poolPairAt(state, place)) }))
-    .sort((a, b) => comparePositions(a.position, b.position, order))
+    .map((place) => ({ place, held: nativeLiquidity(poolPairAt(state, place)) ?? -1n }))
+    .sort((a, b) => (a.held === b.held ? a.place - b.place : a.held > b.held ? -1 : 1))
     .map(({ place }) => place);
 }
 
@@ -95,7 +99,8 @@ export function changedPlaces(
   before: ExchangeState,
   placesIn: (state: ExchangeState) => readonly number[],
 ): readonly number[] {
-  const [places, placesBefore] = [placesIn(state), placesIn(before)];
+  const placesBefore = placesIn(before);
+  const places = placesIn(state);
   const wasSelected =
     places === placesBefore ? undefined : new Set(placesBefore.map((place) => before.directory.ids[place]));
   return places.filter(

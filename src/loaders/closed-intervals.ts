@@ -24,7 +24,7 @@ const MAX_CLOSED = 64;
 const MAX_HEIGHTS = 4_096;
 
 /** Starts to follow which intervals are closed. */
-export function createClosedIntervals(follower: Pick<HeadFollower, 'subscribe'>) {
+export function createClosedIntervals(follower: Pick<HeadFollower, 'current' | 'subscribe'>) {
   /** The heights that were seen last, ascending. */
   const seen: Pick<Head, 'beaconHeight' | 'time'>[] = [];
   onEach(follower.subscribe, see);
@@ -52,6 +52,8 @@ export function createClosedIntervals(follower: Pick<HeadFollower, 'subscribe'>)
   return {
     /** The changes up to a head since the height that a subscriber received last: closed candles first, then the current candle. */
     momentsAt(head: Head, interval: CandleInterval, after: BeaconHeight | undefined): readonly CandleMoment[] {
+      // The subscriber may be notified of the head earlier.
+      if (head === follower.current()) see(head);
       const received = after === undefined || isFarAhead(after, head) ? head.beaconHeight : after;
       const closed = closedBetween(received, head.beaconHeight, interval);
       return [...closed, undefined].map((openTime) => ({ head, closed: openTime }));

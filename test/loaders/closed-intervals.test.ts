@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createBroadcast } from '../../src/live/broadcast/broadcast.ts';
+import { createBroadcast, onEach } from '../../src/live/broadcast/broadcast.ts';
 import type { Head } from '../../src/live/chain/head.ts';
 import { createClosedIntervals } from '../../src/loaders/closed-intervals.ts';
 import { headOf } from '../live/chain/heads.ts';
@@ -16,7 +16,7 @@ function createChain() {
       heads.publish(head);
       return head;
     },
-    /** The minutes of the candles that a subscriber gets at a head; `live` is the one under way. */
+    /** The minutes of the candles that a subscriber gets at a head; `live` is the one in progress. */
     minutesAt: (head: Head, after: number | undefined) =>
       closed
         .momentsAt(head, 'ONE_MINUTE', after)
@@ -30,7 +30,7 @@ function headAt(height: number, time = (height - 1) * 40_000): Head {
 }
 
 describe('the intervals that are closed', () => {
-  test('are sent at the height at which their last height becomes final, before the candle under way', () => {
+  test('are sent at the height at which their last height becomes final, before the candle in progress', () => {
     const { publish, minutesAt } = createChain();
     const sent = Array.from({ length: 10 }, (_, index) => {
       const height = index + 1;
@@ -52,6 +52,18 @@ describe('the intervals that are closed', () => {
     expect(minutesAt(newest, undefined)).toEqual(['live']);
     // A height of another chain.
     expect(minutesAt(newest, 1_000_000)).toEqual(['live']);
+  });
+
+  test('are sent to a subscriber that is notified of a head first', () => {
+    const heads = createBroadcast<Head>();
+    const sent: (number | undefined)[][] = [];
+    onEach(heads.subscribe, (head) => {
+      const moments = closed.momentsAt(head, 'ONE_MINUTE', 4);
+      sent.push(moments.map(({ closed }) => closed && closed / MINUTE));
+    });
+    const closed = createClosedIntervals(heads);
+    for (const height of [1, 2, 3, 4, 9]) heads.publish(headAt(height));
+    expect(sent.at(-1)).toEqual([0, 1, 2, undefined]);
   });
 
   test('are not sent again when the tip is replaced', () => {

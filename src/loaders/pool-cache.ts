@@ -38,7 +38,9 @@ export function createPoolCache(tokenList?: () => object) {
     if (newest?.exchange === state && !isPinned) return newest;
     const found = others.find((each) => each.exchange === state && each.isPinned === isPinned);
     const used = found ?? createStatePools(state, isPinned, { graphOf, tokenList });
-    const isNewest = !isPinned && state.beaconHeight >= (newest?.exchange.beaconHeight ?? 0);
+    // Some clients read the version that does not trade.
+    const isTrading = state.v3 !== undefined || newest?.exchange.v3 === undefined;
+    const isNewest = !isPinned && isTrading && state.beaconHeight >= (newest?.exchange.beaconHeight ?? 0);
     const usedLast = isNewest ? newest : used;
     if (isNewest) newest = used;
     const rest = others.filter((each) => each !== used);
@@ -144,18 +146,18 @@ export function createPoolJsonCache(maxCharacters = MAX_CHARACTERS) {
   let characters = 0;
 
   return {
-    get: (plan: object, pool: PoolPair) => texts.get(plan)?.get(pool),
-    set(plan: object, pool: PoolPair, json: PoolJson) {
-      characters += json.text.length;
+    get: (shape: object, pool: PoolPair) => texts.get(shape)?.get(pool),
+    set(shape: object, pool: PoolPair, json: PoolJson) {
+      characters += json.text.length - (texts.get(shape)?.get(pool)?.text.length ?? 0);
       if (characters > maxCharacters) {
         texts.clear();
         characters = json.text.length;
       }
-      const ofPlan = texts.get(plan) ?? new Map<PoolPair, PoolJson>();
-      texts.set(plan, ofPlan.set(pool, json));
+      const ofShape = texts.get(shape) ?? new Map<PoolPair, PoolJson>();
+      texts.set(shape, ofShape.set(pool, json));
     },
     /**
-     * Plans of which a pool cannot be cached, or had something to wait for, and the number of reads of the history that had ended then.
+     * Shapes of which a pool cannot be cached, or had something to wait for, and the number of reads of the history that had ended then.
      * Their pools are not cached until another one has ended.
      */
     uncacheable: new WeakMap<object, number>(),

@@ -3,6 +3,7 @@ import type { ExchangeState } from '../../src/domain/exchange.ts';
 import type { PoolPair } from '../../src/domain/pool-pair.ts';
 import { createPoolCache, createPoolJsonCache } from '../../src/loaders/pool-cache.ts';
 import { exchangeStateOf, poolOf, tokenId } from '../domain/pools.ts';
+import { poolOfV3, stateOfV3 } from '../domain/v3-pools.ts';
 
 const [a, b, c] = [tokenId('a'), tokenId('b'), tokenId('c')];
 const ab = poolOf(7n, 7n, { token1Id: a, token2Id: b });
@@ -54,6 +55,14 @@ describe('the pools of a state', () => {
     for (const each of [...earlier, state]) pools.pinned(each).at(0);
     expect(pools.of(state).at(0)).toBe(pool);
     expect(pools.jsonOf(pool)).toBe(pools.of(state).json());
+  });
+
+  test('are not dropped for those of the version that does not trade', () => {
+    const pools = createPoolCache();
+    const trading = stateOfV3([poolOfV3([a, b], [5n, 5n])]);
+    const pool = pools.of(trading).at(0);
+    for (const each of [exchangeStateOf(trading.beaconHeight, [ab]), ...earlier]) pools.of(each).at(0);
+    expect(pools.of(trading).at(0)).toBe(pool);
   });
 
   test('stay for a while when there is a newer state', () => {

@@ -28,6 +28,9 @@ export type HistoryCache = ReturnType<typeof createHistoryCache>;
 /** Values of each kind in memory: those of windows of different lengths, and of several heads. A state has 16 bytes a pool. */
 const MAX_VALUES = 16;
 
+/** A map of the last trades of 10,000 pools takes about 5 MB. */
+const MAX_LAST_TRADES = 2;
+
 /** Creates an empty cache of a history. @param queue in which the reads wait */
 export function createHistoryCache(
   history: Pick<History, 'blocksAt' | 'firstBlock' | 'stateAt' | 'version' | 'tradesVersion'>,
@@ -40,7 +43,7 @@ export function createHistoryCache(
    * Creates the function that returns what was read under a name, and about a head, or reads it: the first time, and after the version has
    * changed. The read of the database is in the queue for each operation that waits for it. `read` must begin it at once.
    */
-  function cacheReads<V>(version: () => number) {
+  function cacheReads<V>(version: () => number, max = MAX_VALUES) {
     type Known = {
       readonly head: Head | undefined;
       readonly version: number;
@@ -48,7 +51,7 @@ export function createHistoryCache(
       readonly call: QueuedCall<unknown> | undefined;
       value: MaybePromise<V>;
     };
-    const known = new LRUCache<string, Known>({ max: MAX_VALUES });
+    const known = new LRUCache<string, Known>({ max });
 
     function start(key: string, head: Head | undefined, read: (readHistory: ReadHistory) => Promise<V>): Known {
       const readVersion = version();
@@ -112,6 +115,6 @@ export function createHistoryCache(
     /** The volumes of all pools in a number of hours up to a head. */
     volumesAt: cacheReads<VolumesOfWindow | undefined>(history.tradesVersion),
     /** The last trade of each pool up to a head. */
-    lastTradesAt: cacheReads<ReadonlyMap<string, RecordedTrade>>(history.tradesVersion),
+    lastTradesAt: cacheReads<ReadonlyMap<string, RecordedTrade>>(history.tradesVersion, MAX_LAST_TRADES),
   };
 }

@@ -3,7 +3,7 @@ import { type Candle, type CandleInterval, INTERVAL_MS, openTimeOf } from '../do
 import type { Instant } from '../domain/instant.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import { addTraded, NOTHING_TRADED, type Traded } from '../domain/reserves.ts';
-import { sumVolumes, tradedBy, type Volume, volumeOf } from '../domain/trade.ts';
+import { sumVolumes, type Volume, volumeOf } from '../domain/trade.ts';
 import { UpstreamBadShapeError } from '../errors.ts';
 import { ancestors } from '../history/branches.ts';
 import type {
@@ -110,8 +110,12 @@ export function toVolumes(
   const isFromStart = before?.beaconHeight === first.beaconHeight - 1;
   // All blocks of the window are above that one.
   const isComplete = before !== undefined && value.heights + later.length === upTo - before.beaconHeight;
-  const trades = later.flatMap(({ trades = [] }) => trades.map((trade) => [trade.poolId, volumeOf(trade)] as const));
-  return { since: isFromStart ? after : first.time, isComplete, volumes: sumVolumes([...value.volumes, ...trades]) };
+  const volumes = sumVolumes([...value.volumes, ...volumesIn(later)]);
+  return { since: isFromStart ? after : first.time, isComplete, volumes };
+}
+
+function* volumesIn(blocks: readonly BlockInMemory[]) {
+  for (const { trades = [] } of blocks) for (const trade of trades) yield [trade.poolId, volumeOf(trade)] as const;
 }
 
 function byHeight(blocks: readonly (TradedHeight | undefined)[]): readonly TradedHeight[] {
@@ -131,6 +135,7 @@ export function toExactIntervals(
   { interval, upTo }: { readonly interval: CandleInterval; readonly upTo: BeaconHeight },
 ) {
   const inMemory = Map.groupBy(blocks, ({ time }) => openTimeOf(time, interval));
+  const tradedInMemory = new Map([...inMemory].map(([openTime, own]) => [openTime, sumVolumes(volumesIn(own))]));
   const intervals = new Map(value.map((each) => [each.openTime, each]));
   const known = new Set(blocks.flatMap(({ beaconHeight, trades }) => (trades === undefined ? [] : [beaconHeight])));
   for (const height of recorded) known.add(height);
@@ -148,10 +153,8 @@ export function toExactIntervals(
     const areKnown = later.every(({ beaconHeight: height }) => known.has(height) && known.has(height - 1));
     const isFollowed = last === upTo || known.has(last + 1);
     if (!isWhole || !areKnown || !isFollowed || first > firstHeight || last < lastHeight) return undefined;
-    return later
-      .flatMap(({ trades = [] }) => trades)
-      .filter((trade) => trade.poolId === poolId)
-      .reduce((sum, trade) => addTraded(sum, tradedBy(trade)), found?.traded.get(poolId) ?? NOTHING_TRADED);
+    const [recordedPart, part] = [found?.traded.get(poolId), tradedInMemory.get(openTime)?.get(poolId)];
+    return addTraded(recordedPart ?? NOTHING_TRADED, part ?? NOTHING_TRADED);
   };
 }
 

@@ -34,7 +34,6 @@ type QueryTransport<Request extends QueryRequest, Other> = {
 /** Creates the function that responds to requests on a transport. All transports share the responses. */
 export type RespondOver = ReturnType<typeof createQueryResponses>;
 
-/** What the responses need. */
 type QueryResponsesOptions = {
   readonly cache: ResponseCache;
   /** The version of the data that is served now. */
@@ -81,7 +80,7 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
     }
 
     /** Shares the execution of an equal request, if there is one. */
-    function coalesce(request: Request, version = dataVersion()): MaybePromise<Other> {
+    function coalesce(request: Request, version = dataVersion(), isFirst = true): MaybePromise<Other> {
       // See `requested` in the response cache for why a text is not looked up without need.
       const isShareable = request.key !== undefined && inFlight.size > 0;
       const execution = isShareable ? inFlight.get(request.key) : undefined;
@@ -90,8 +89,10 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
       return execution.response.then((shared) => {
         // It is a subscription, or has an error of its client alone.
         if (!(shared instanceof EncodedResponse) || shared.errors?.some(isOfClient)) return executeNow(request);
+        if (shared.isExecuted) return sendAgain(request, shared, 'coalesced');
         // The other client may have no points left, or may have left. Of those that waited for it, one executes the operation now.
-        return shared.isExecuted ? sendAgain(request, shared, 'coalesced') : coalesce(request);
+        // If that one is refused too, each of them is: waiting again would take a round for each.
+        return isFirst ? coalesce(request, dataVersion(), false) : executeNow(request);
       });
     }
 

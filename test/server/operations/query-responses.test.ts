@@ -13,25 +13,30 @@ const errorOf = (code: string, message = 'not now') => new GraphQLError(message,
 const withError = (...error: Parameters<typeof errorOf>) =>
   new EncodedResponse(new WrittenResult('{"a":null}', [errorOf(...error)]));
 
-/** Sends equal requests at once. @param results of the executions, in their order */
-async function sendEqual(requests: number, results: readonly (EncodedResponse | undefined)[]) {
+/** Sends equal requests at once. @returns what is sent, and resolves when all have been sent */
+function startEqual(requests: number, execute: () => Promise<EncodedResponse | undefined>) {
   const version = {};
   const dataVersion = () => version;
   const cache = createResponseCache({ maxBytes: 0, dataVersion, now: () => 0 });
-  const left = [...results];
   const sent: string[] = [];
   const respond = createQueryResponses({ cache, dataVersion, metrics: createMetrics('test') })<
     { readonly key: string; readonly account: Account },
     undefined
   >({
-    execute: async () => left.shift(),
+    execute,
     send(_, response, from) {
       sent.push(`${from} ${response.errors?.[0]?.extensions['code'] ?? 'whole'}`);
     },
     refuse: () => expect.unreachable(),
   });
   const request = () => respond({ key: 'a query', account: new Account(undefined, undefined, 'http') });
-  await Promise.all(Array.from({ length: requests }, request));
+  return Promise.all(Array.from({ length: requests }, request)).then(() => sent);
+}
+
+/** The same. @param results of the executions, in their order */
+async function sendEqual(requests: number, results: readonly (EncodedResponse | undefined)[]) {
+  const left = [...results];
+  const sent = await startEqual(requests, async () => left.shift());
   expect(left).toEqual([]);
   return sent;
 }
@@ -62,6 +67,28 @@ test('if the first of equal requests is refused, one of the others executes the 
   const refused = refusedResponse(errorOf('RATE_LIMITED'));
   const sent = await sendEqual(4, [refused, WHOLE]);
   expect(sent).toEqual(['executed RATE_LIMITED', 'executed whole', 'coalesced whole', 'coalesced whole']);
+});
+
+test('if the second one is refused too, the others are executed at the same time', async () => {
+  const executions: PromiseWithResolvers<EncodedResponse>[] = [];
+  const sending = startEqual(4, () => {
+    const execution = Promise.withResolvers<EncodedResponse>();
+    executions.push(execution);
+    return execution.promise;
+  });
+  const refused = refusedResponse(errorOf('RATE_LIMITED'));
+  for (const started of [1, 2]) {
+    await expect.poll(() => executions.length).toBe(started);
+    executions.at(-1)?.resolve(refused);
+  }
+  await expect.poll(() => executions.length).toBe(4);
+  for (const { resolve } of executions) resolve(WHOLE);
+  expect((await sending).sort()).toEqual([
+    'executed RATE_LIMITED',
+    'executed RATE_LIMITED',
+    'executed whole',
+    'executed whole',
+  ]);
 });
 
 test('equal subscriptions are executed by themselves', async () => {

@@ -101,6 +101,8 @@ export function createBackfill(options: BackfillOptions) {
     record,
     mustEnd: () => !mayRun() || isImpossible,
     rate,
+    // A state has up to 30 MB.
+    leftOutForMs: 3_600_000,
   });
 
   return {

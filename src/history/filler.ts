@@ -21,6 +21,8 @@ type FillerOptions<T> = {
   /** Whether this gateway fills nothing now: another replica of the fleet may. */
   readonly mustEnd: () => boolean;
   readonly rate: FillerRate;
+  /** How long a height is left out after it has failed three times: nodes may be repaired or replaced. */
+  readonly leftOutForMs: number;
 };
 
 /** How fast heights are read. */
@@ -49,9 +51,7 @@ const HEIGHTS_AT_ONCE = 16;
 
 const LAST_RETRY_MS = 60_000;
 
-/** After this number of failures, a height is left out for a time: nodes may be repaired or replaced. */
 const MAX_FAILURES = 3;
-const LEFT_OUT_FOR_MS = 600_000;
 const MAX_LEFT_OUT = 1_000;
 
 /** A node that has pruned a height may be replaced by one that has more. */
@@ -62,10 +62,10 @@ const FIRST_LOOK_AFTER_MS = 300;
 
 /** Reads heights that are missing below the newest head, and looks again until none is missing. It does nothing before it is woken. */
 export function createFiller<T>(options: FillerOptions<T>) {
-  const { missing, lowest, waitMs, read, record, mustEnd, rate } = options;
+  const { missing, lowest, waitMs, read, record, mustEnd, rate, leftOutForMs } = options;
   const stopping = new AbortController();
   /** How often heights failed, until they were left out for long enough. */
-  const failures = new LRUCache<BeaconHeight, number>({ max: MAX_LEFT_OUT, ttl: LEFT_OUT_FOR_MS });
+  const failures = new LRUCache<BeaconHeight, number>({ max: MAX_LEFT_OUT, ttl: leftOutForMs });
   let tip: Tip | undefined;
   /** What was read and is not recorded yet. If the database fails, it is not read from the node again. */
   let unrecorded: T[] = [];

@@ -24,6 +24,9 @@ type RecorderOptions = {
 /** Final heights that wait at most while the database fails. */
 const MAX_WAITING = 64;
 
+/** Heights that are recorded together. */
+const HEIGHTS_AT_ONCE = 16;
+
 /**
  * Time from the first head until the database is opened, because clients wait for their first responses in that time. After a
  * failure, the pause doubles up to the longest.
@@ -136,11 +139,11 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   }
 
   async function recordQueue(): Promise<void> {
-    for (const block of queue) {
-      // Another replica may have taken over.
-      if (!mayWrite()) return;
-      await record([block]);
-      queue = queue.filter((waiting) => waiting !== block);
+    // Another replica may take over.
+    while (queue.length > 0 && mayWrite()) {
+      const blocks = queue.slice(0, HEIGHTS_AT_ONCE);
+      await record(blocks);
+      queue = queue.filter((block) => !blocks.includes(block));
     }
   }
 

@@ -115,6 +115,7 @@ export function createTradeFilling(options: TradeFillingOptions) {
     },
     mustEnd: () => !mayRun(),
     rate,
+    leftOutForMs: 600_000,
   });
 
   return {

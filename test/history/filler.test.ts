@@ -23,6 +23,7 @@ test('what was read is recorded once the database can be written again, and not 
     },
     mustEnd: () => false,
     rate: { ...QUICK, firstRetryMs: 1 },
+    leftOutForMs: 600_000,
   });
   filler.wake(headOf(12));
   await recorded.promise;

@@ -21,12 +21,15 @@ export function labelOf(params: { readonly query?: unknown; readonly operationNa
   const { query, operationName } = params;
   const isText = typeof query === 'string';
   const sent = typeof operationName === 'string' && NAME.test(operationName) ? operationName : undefined;
-  const operation = sent ?? (isText ? FIRST_NAME.exec(query)?.[1] : undefined);
+  const operation = sent ?? (isText ? FIRST_NAME.exec(query.slice(0, START_LENGTH))?.[1] : undefined);
   return {
     ...(operation !== undefined && { operation }),
     ...(isText && { hash: hash('sha256', query, 'hex').slice(0, HASH_DIGITS) }),
   };
 }
+
+/** How many characters of a document are searched for the name of its operation. */
+const START_LENGTH = 2_000;
 
 /** Matches the start of a document that begins with a named operation, after comments. */
 const FIRST_NAME = /^(?:[\s,]|#[^\n\r]*[\n\r])*(?:query|mutation|subscription)[\s,]+([_A-Za-z]\w{0,127})(?!\w)/;

@@ -115,7 +115,7 @@ export function extendCandles(
   return extended;
 }
 
-/** The heights of the interval under way with one more, or those of the next interval. */
+/** The heights of the interval in progress with one more, or those of the next interval. */
 function addHeight(
   heights: IntervalHeights | undefined,
   { openTime, beaconHeight, isNext }: { openTime: Instant; beaconHeight: BeaconHeight; isNext: boolean },

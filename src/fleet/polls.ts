@@ -209,7 +209,7 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
       ring = pollNow;
     },
     async untilCurrent() {
-      // All who wait for the run under way share the next one, which begins after their calls.
+      // All who wait for the run in progress share the next one, which begins after their calls.
       next ??= underWay.then(() => {
         next = undefined;
         underWay = catchUpWithOthers();

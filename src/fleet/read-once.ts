@@ -162,7 +162,7 @@ if redis.pcall('GET', KEYS[1]) == ARGV[1] then redis.call('PEXPIRE', KEYS[1], AR
 return 0
 `;
 
-/** Renews a lock while work is under way. If the work fails, the lock is freed. */
+/** Renews a lock while work is in progress. If the work fails, the lock is freed. */
 export async function holding<T>(redis: Pick<Redis, 'run'>, { key, token }: Lock, work: () => Promise<T>): Promise<T> {
   const renewal = setInterval(() => redis.run(KEEP, [key], [token, String(LOCK_MS)]).catch(() => {}), RENEW_EVERY_MS);
   try {

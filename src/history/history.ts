@@ -19,7 +19,7 @@ export type History = HistoryReads &
     isBackfilling(): boolean;
     /**
      * The heads that are in memory and may not be recorded yet, ascending by height, each the ancestor of the next as far as
-     * the node reports hashes. Use those above `recordedTo` and not above the height of the answer.
+     * the node reports hashes. Use those above `recordedTo` and not above the height of the response.
      */
     unrecorded(): readonly Head[];
     status(): HistoryStatus;

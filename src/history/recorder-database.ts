@@ -44,7 +44,7 @@ export function createRecorderDatabase(
       if (state !== 'refused') state = 'recording';
       return result;
     } catch (error) {
-      // Whatever is under way when the gateway stops fails.
+      // Whatever is in progress when the gateway stops fails.
       if (isStopped) throw error;
       errors += 1;
       const isPermanent = error instanceof HistoryDatabaseError && error.isPermanent;

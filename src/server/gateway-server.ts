@@ -100,7 +100,7 @@ export function createGatewayServer(options: GatewayServerOptions) {
   const webSocketLog = createWebSocketLog({ accessLog, clients, log, persisted });
   const webSockets = createWebSocketTransport({ ...transport, log: webSocketLog, limits });
   server.on('upgrade', (request, socket, head) => {
-    // Node asks `isUpgrade` only since 24.9.
+    // Node calls `isUpgrade` only since 24.9.
     if (isUpgrade(request)) webSockets.handleUpgrade(request, socket, head);
     else handleWithoutUpgrade(request, socket, head);
   });

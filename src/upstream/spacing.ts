@@ -64,7 +64,7 @@ export function createSpacing(firstMs: number) {
 
   function widen(method: string, begunAt: number, retryAfterMs: number): void {
     const isLarger = spaceMs === 0 || succeeded.has(method);
-    // Calls that were under way together count once.
+    // Calls that were in progress together count once.
     if (begunAt >= rejectedAt && isLarger) {
       if (isEased) untilEasedMs = Math.min(2 * untilEasedMs, MAX_UNTIL_EASED_MS);
       isEased = false;

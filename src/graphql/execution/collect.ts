@@ -13,7 +13,6 @@ import {
   type VariableValues,
 } from 'graphql';
 
-/** What collecting fields needs. */
 type CollectOptions = {
   readonly schema: GraphQLSchema;
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;

@@ -51,7 +51,6 @@ export type Planned =
 /** Plans operations. A plan is compiled once for all requests with the same cached document and the same conditions. */
 export type Planner = ReturnType<typeof createPlanner>;
 
-/** What a planner needs. */
 type PlannerOptions = {
   readonly schema: GraphQLSchema;
   readonly limits: Pick<Limits, 'maxComplexity' | 'maxDepth' | 'maxNesting' | 'maxSiblings'>;

@@ -46,7 +46,7 @@ export function createFollower<T>(options: FollowerOptions<T>) {
   let isReading = true;
   /** The first error of its kind: all callers get the same one while it repeats. */
   let failure: { readonly error: unknown } | undefined;
-  /** The error of all callers for whom the read under way takes too long. */
+  /** The error of all callers for whom the read in progress takes too long. */
   let timeout: Error | undefined;
   // After the caller has all that the first read needs.
   let underWay = Promise.resolve().then(poll);
@@ -99,7 +99,7 @@ export function createFollower<T>(options: FollowerOptions<T>) {
     underWay = poll();
   }
 
-  /** Reads now, unless a read is under way. @returns whether it does */
+  /** Reads now, unless a read is in progress. @returns whether it does */
   function readNow(): boolean {
     if (stopped || isReading) return false;
     clearTimeout(timer);
@@ -115,7 +115,7 @@ export function createFollower<T>(options: FollowerOptions<T>) {
 
   return {
     /**
-     * The current value. If there is none, it waits for the read under way.
+     * The current value. If there is none, it waits for the read in progress.
      *
      * @throws the error of that read, or the timeout error
      */

@@ -14,7 +14,7 @@ export type NodeRecord = {
   readonly received: ShownBlock | undefined;
   /** When it has first shown the tip. */
   readonly tipSince: number;
-  /** When the poll under way began. */
+  /** When the poll in progress began. */
   readonly pollingSince: number | undefined;
   /** Why the last poll failed; `undefined` if it did not. */
   readonly failure: unknown;
@@ -180,7 +180,7 @@ function paused(record: NodeRecord, { kind, error, jitter }: ReadFailure, now: n
   return { ...health, pauses: health.pauses + 1, pausedUntil: now + pauseMs * (0.5 + jitter / 2), lastError: error };
 }
 
-/** What comes back is never more than the budget. The budget can fall below zero, because all calls under way can fail. */
+/** What comes back is never more than the budget. The budget can fall below zero, because all calls in progress can fail. */
 function withErrors(record: NodeRecord, kind: ReadKind, errors: number, now: number): TokenBucket {
   return refill(drain(refill(record[kind].errors, BUDGETS[kind], now), -errors), BUDGETS[kind], now);
 }

@@ -78,7 +78,7 @@ export function createPastStateReader(options: PastStateReaderOptions) {
     return state.finally(() => riskyCalls.delete(state));
   }
 
-  /** Calls when others that are under way, and perhaps a probe, have shown whether the node has the height. */
+  /** Calls when others that are in progress, and perhaps a probe, have shown whether the node has the height. */
   async function call(wanted: Wanted, newest: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
     const { height } = wanted;
     for (let isProbed = false; ; isProbed = true) {

@@ -101,7 +101,7 @@ export function createPollSchedule(pollMs: number) {
       silentHeads = isAnnounced || openSockets === 0 ? 0 : silentHeads + 1;
       isAnnounced = false;
     },
-    /** Calls a function when a frame is a reason to poll. It polls now, unless a poll is under way, and returns whether it does. */
+    /** Calls a function when a frame is a reason to poll. It polls now, unless a poll is in progress, and returns whether it does. */
     onDue(poll: () => boolean): void {
       pollNow = poll;
     },

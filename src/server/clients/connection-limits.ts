@@ -50,10 +50,10 @@ export function createConnectionLimits(max: number, clients: ClientAddresses, me
     },
     /** Whether a connection exceeds the limit: it gets one response and is closed. */
     isOverLimit: (socket: Duplex) => overLimit.has(socket),
-    /** The error of a request or websocket over the limit. If its connection is not counted, it counts until `answer` is closed. */
-    admit(request: IncomingMessage, answer: ServerResponse | Duplex): GraphQLError | undefined {
+    /** The error of a request or websocket over the limit. If its connection is not counted, it counts until `response` is closed. */
+    admit(request: IncomingMessage, response: ServerResponse | Duplex): GraphQLError | undefined {
       const { socket } = request;
-      if (counted.has(socket) ? !overLimit.has(socket) : acquire(clients.of(request), answer)) return undefined;
+      if (counted.has(socket) ? !overLimit.has(socket) : acquire(clients.of(request), response)) return undefined;
       metrics.connectionsRefused.inc();
       return refusal;
     },

@@ -134,14 +134,14 @@ export function createRestRoutes(options: RestOptions) {
   }
 
   /** Responds with objects of the history, which cost as much as in an operation. */
-  function respondWithRecorded<Asked extends { readonly last: number }>(
-    read: (parameters: URLSearchParams, accept: string | undefined) => Asked,
-    write: (asked: Asked, requester: Requester) => MaybePromise<RestDocument>,
+  function respondWithRecorded<Parsed extends { readonly last: number }>(
+    read: (parameters: URLSearchParams, accept: string | undefined) => Parsed,
+    write: (parsed: Parsed, requester: Requester) => MaybePromise<RestDocument>,
   ): Route['handle'] {
     return respondWith((sent) => {
-      const asked = read(parametersOf(sent), sent.exchange.request.headers.accept);
-      throwIfRefused(sent.account.charge(recordedObjects(asked.last).field));
-      return write(asked, requesterOf(sent));
+      const parsed = read(parametersOf(sent), sent.exchange.request.headers.accept);
+      throwIfRefused(sent.account.charge(recordedObjects(parsed.last).field));
+      return write(parsed, requesterOf(sent));
     });
   }
 

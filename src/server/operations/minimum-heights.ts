@@ -111,7 +111,7 @@ export function createMinimumHeights({ sources, configured }: Service, timeoutMs
 
   /** Waits until the height is published, at most for the upstream timeout. @returns why the operation is refused */
   function reach(height: BeaconHeight, client: HeightClient): MaybePromise<GraphQLError | undefined> {
-    // Without a node no answer has a height, and a minimum has no effect.
+    // Without a node no response has a height, and a minimum has no effect.
     if (!configured.NODE) return undefined;
     const outcome = outcomeNow(height, client) ?? wait(height, client);
     return andThen(outcome, (known) => toRefusal(known, height));

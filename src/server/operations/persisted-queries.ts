@@ -119,7 +119,7 @@ function notFound(): GraphQLError {
   return errorOf('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound', { status: 200 });
 }
 
-/** The code of Apollo Router and Yoga. Unlike {@link notFound}, no client answers it with the text of the query. */
+/** The code of Apollo Router and Yoga. Unlike {@link notFound}, no client sends the text of the query after it. */
 function notInList(): GraphQLError {
   return refusal('PERSISTED_QUERY_NOT_IN_LIST', 'The gateway has no persisted document with this id.');
 }

@@ -30,7 +30,6 @@ import type { SubscribeToGroup } from './subscription-groups.ts';
  */
 export type Pipeline = ReturnType<typeof createPipeline>;
 
-/** What the steps need. */
 type PipelineOptions = {
   readonly service: Service;
   readonly persisted: PersistedQueries;

@@ -38,7 +38,6 @@ export function createDataVersion({
  */
 export type ResponseCache = ReturnType<typeof createResponseCache>;
 
-/** What the cache needs. */
 type ResponseCacheOptions = {
   /** Maximum size; 0 stores nothing. */
   readonly maxBytes: number;

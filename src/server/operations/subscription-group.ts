@@ -9,7 +9,6 @@ export type SubscriptionGroup = ReturnType<typeof createSubscriptionGroup>;
 /** An update, and whether executing it again at some moment would give the same. */
 export type ExecutedUpdate = { readonly update: EncodedUpdate; areCurrent(now: Instant): boolean };
 
-/** What a group needs. */
 type SubscriptionGroupOptions = {
   readonly stream: Pick<
     SourceStream,

@@ -35,7 +35,6 @@ type Group = SubscriptionGroup & {
   addClient(address: string | undefined): void;
 };
 
-/** What groups need. */
 type SubscriptionGroupsOptions = {
   readonly service: Service;
   /** Waits for a turn of the event loop. */

@@ -25,7 +25,7 @@ export class ClientSocket extends WebSocket {
     return this.readyState === this.CLOSED;
   }
 
-  /** Starts the closing handshake, or answers that of the client with its code. */
+  /** Starts the closing handshake, or completes that of the client with its code. */
   override close(code?: number, reason?: string | Buffer): void {
     this.sentCode ??= code;
     super.close(code, reason);

@@ -87,7 +87,7 @@ export function createWebSocketTransport(options: SocketOperationsOptions) {
       return new Promise(() => {});
     },
     onClose({ extra: { identity, socket } }, receivedCode = 1006) {
-      // The code that ended the connection: after a frame that cannot be read, `ws` reads no answer to its own.
+      // The code that ended the connection: after a frame that cannot be read, `ws` reads no reply to its own.
       const code = socket.sentCode ?? receivedCode;
       metrics.webSockets.dec();
       metrics.recordWebSocketClose(code);

@@ -15,12 +15,13 @@ function judged(
   answer: ReturnType<typeof errorOf>,
   inject: (outages: ReturnType<typeof createOutages>) => void = () => {},
   operation = OPERATION,
+  minHeight = 1_000,
 ) {
   const outages = createOutages(2);
   const judge = createJudge(outages, () => {});
   inject(outages);
   const now = performance.now();
-  judge.judgeResponse('someone', operation, answer, { sentAt: now, answeredAt: now, minHeight: 0 });
+  judge.judgeResponse('someone', operation, answer, { sentAt: now, answeredAt: now, minHeight });
   return Object.fromEntries(judge.counts.wrong);
 }
 
@@ -97,6 +98,15 @@ describe('an error is wrong', () => {
       for (const host of [0, 1, 'market data'] as const) outages.begin(host, 'stopped');
     };
     expect(judged(errorOf('INTERNAL_SERVER_ERROR'), everything)).toEqual({ 'an error without a cause': 1 });
+  });
+
+  test('if a served height is said to be in the future, unless a client of a fleet names no minimum height', () => {
+    const message = 'Beacon height 1001 is in the future. The newest height is 1000.';
+    const { errors, ...rest } = errorOf('HEIGHT_NOT_AVAILABLE');
+    const answer = { ...rest, errors: errors.map((error) => ({ ...error, message })) };
+    expect(judged(answer)).toEqual({ 'an error without a cause': 1 });
+    expect(judged(answer, undefined, OPERATION, 0)).toEqual({});
+    expect(judged(errorOf('HEIGHT_NOT_AVAILABLE'), undefined, OPERATION, 0)).toEqual({ 'an error without a cause': 1 });
   });
 
   test('if the upstream is busy, unless it has a fault or the operation requests very much', () => {

@@ -72,9 +72,11 @@ export function createPlaceSelector(selection: PriceSelection): (state: Exchange
   return (state) => {
     // Which of several pools a key without a pool id means depends on their liquidity.
     const isSame = found?.state.directory === state.directory && (isNamed || state.v3 === undefined);
-    if (found === undefined || !(isSame || found.state === state))
-      found = { state, places: selectPlaces(state, selection) };
-    return found.places;
+    const places =
+      found !== undefined && (isSame || found.state === state) ? found.places : selectPlaces(state, selection);
+    // The newest state, because earlier ones would stay in memory for as long as the subscription.
+    found = { state, places };
+    return places;
   };
 }
 

@@ -91,7 +91,7 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
         if (!(shared instanceof EncodedResponse) || shared.errors?.some(isOfClient)) return executeNow(request);
         if (shared.isExecuted) return sendAgain(request, shared, 'coalesced');
         // The other client may have no points left, or may have left. Of those that waited for it, one executes the operation now.
-        // If that one is refused too, each of them is: waiting again would take a round for each.
+        // If that one is refused too, all others execute it at once. Otherwise each would wait for the one before it.
         return isFirst ? coalesce(request, dataVersion(), false) : executeNow(request);
       });
     }

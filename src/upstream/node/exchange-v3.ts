@@ -6,7 +6,7 @@ import { parseJson } from '../json.ts';
 import type { ResponseReader } from '../response-body.ts';
 import { ShapeError, TooLargeError } from '../wire.ts';
 import type { ResultOf } from './envelope.ts';
-import { createPoolsReader, type PoolDirectories, type PoolsOptions } from './pools-reader.ts';
+import { createPoolsReader, type PoolDirectories } from './pools-reader.ts';
 import { type OrderLists, readOrder, readOrders, readPoolRow } from './state-v3.ts';
 
 /** A state of V3 as the node shows it, without the parameters. */
@@ -83,11 +83,12 @@ export function createPoolsV3Reader(directories: PoolDirectories) {
  * Creates the reader of one response with pools.
  *
  * @param readRow reads a pool with the lists that were cut out of it. Both throw ShapeError
+ * @param end receives the pools in the order of their ids
  */
 function createReader<Row extends { readonly id: string }, T>(
   resultOf: ResultOf,
   readRow: (poolId: string, pool: unknown, lists: OrderLists) => Row,
-  end: PoolsOptions<Row, T>['end'],
+  end: (rows: readonly Row[], time: Instant | undefined) => T,
 ): ResponseReader<T> {
   /** The lists of the next pool that can be its orders. */
   let lists: (PoolOrder | ShapeError)[][] = [];
@@ -97,12 +98,22 @@ function createReader<Row extends { readonly id: string }, T>(
     resultOf,
     name: 'PoolPairs',
     maxPools: MAX_POOLS,
-    readRow(poolId, pool) {
-      const ownLists = lists;
-      lists = [];
-      return readRow(poolId, pool, ownLists);
+    collect() {
+      const rows = new Map<string, Row>();
+      return {
+        size: () => rows.size,
+        add(poolId, pool) {
+          const ownLists = lists;
+          lists = [];
+          rows.set(poolId, readRow(poolId, pool, ownLists));
+        },
+        end: (time) =>
+          end(
+            [...rows.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+            time,
+          ),
+      };
     },
-    end,
     innerLists: {
       depth: ORDERS_DEPTH,
       begin: () => lists.push([]) - 1,

@@ -18,6 +18,8 @@ export function createPoolDirectories() {
   let directories: readonly PoolDirectory[] = [];
 
   return {
+    /** The ids of the pools in the previous state. */
+    newestIds: () => directories[0]?.ids ?? [],
     /** The directory of these pools. @param ids in ascending order, each once */
     of(ids: readonly string[]): PoolDirectory {
       const directory = directories.find((known) => hasPools(known, ids)) ?? toPoolDirectory(ids, directories[0]);
@@ -27,16 +29,24 @@ export function createPoolDirectories() {
   };
 }
 
+/** Collects the pools of a response, which arrive one by one. */
+export type PoolCollector<T> = {
+  /** How many pools were added. */
+  size(): number;
+  /** Adds a pool. Of several with one key, the last counts. @param key in lower case @throws ShapeError */
+  add(key: string, pool: unknown): void;
+  /** The value of the response. */
+  end(time: Instant | undefined): T;
+};
+
 /** How a response with pools is read. */
-export type PoolsOptions<Row extends { readonly id: string }, T> = {
+type PoolsOptions<T> = {
   readonly resultOf: ResultOf;
   /** The member of the result that has the pools. */
   readonly name: string;
   readonly maxPools: number;
-  /** Reads a pool. Of several with one key, the last counts. @param key in lower case @throws ShapeError */
-  readonly readRow: (key: string, pool: unknown) => Row;
-  /** The value of the response, from the pools in the order of their ids. */
-  readonly end: (rows: readonly Row[], time: Instant | undefined) => T;
+  /** Starts to collect. It is called again if a document has the member twice: then the last one counts. */
+  readonly collect: () => PoolCollector<T>;
   readonly innerLists?: JsonParts['innerLists'];
 };
 
@@ -54,20 +64,17 @@ const MAX_KEPT_BYTES = 8 * 2 ** 20;
  * 3. Each pool is parsed and checked.
  * 4. At the end the kept bytes are parsed, and the envelope is checked as that of any other response.
  */
-export function createPoolsReader<Row extends { readonly id: string }, T>(
-  options: PoolsOptions<Row, T>,
-): ResponseReader<T> {
-  const { resultOf, name, maxPools, readRow, end, innerLists } = options;
-  const rows = new Map<string, Row>();
+export function createPoolsReader<T>(options: PoolsOptions<T>): ResponseReader<T> {
+  const { resultOf, name, maxPools, collect, innerLists } = options;
+  let pools = collect();
   /** Why pools cannot be read, by key. It is thrown at the end: the envelope may contain an error, or belong to another request. */
   const errors = new Map<string, ShapeError>();
 
   const parts: JsonParts = {
     name,
     isList: false,
-    // A document can have the member twice. Then the last one counts.
     begin() {
-      rows.clear();
+      pools = collect();
       errors.clear();
     },
     take(member) {
@@ -75,12 +82,12 @@ export function createPoolsReader<Row extends { readonly id: string }, T>(
       // Also to look for a string that is not there, V8 copies it to the old generation.
       if (errors.size > 0) errors.delete(key);
       try {
-        rows.set(key, readRow(key, value));
+        pools.add(key, value);
       } catch (error) {
         if (!(error instanceof ShapeError)) throw error;
         errors.set(key, error);
       }
-      if (rows.size + errors.size > maxPools) throw new TooLargeError(`${maxPools} pools`);
+      if (pools.size() + errors.size > maxPools) throw new TooLargeError(`${maxPools} pools`);
     },
     innerLists,
   };
@@ -92,8 +99,7 @@ export function createPoolsReader<Row extends { readonly id: string }, T>(
     const [error] = errors.values();
     if (error !== undefined) throw error;
     const time = result['BeaconTimeStamp'];
-    const sorted = [...rows.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-    return end(sorted, Number.isSafeInteger(time) ? toInstant(Number(time)) : undefined);
+    return pools.end(Number.isSafeInteger(time) ? toInstant(Number(time)) : undefined);
   });
 }
 

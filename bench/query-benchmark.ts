@@ -43,18 +43,30 @@ export type QuerySchedule = {
   readonly warmUpSeconds: number;
 };
 
+/** After a shorter warm-up, V8 is still compiling: a server with more code would look slower than it is. */
+const WARM_UP_SECONDS = 5;
+
 /** The schedule of most rows. */
-export const SCHEDULE: QuerySchedule = { sizes: [10_000], starts: 3, rounds: 2, seconds: 1, warmUpSeconds: 1.5 };
+export const SCHEDULE: QuerySchedule = {
+  sizes: [10_000],
+  starts: 3,
+  rounds: 2,
+  seconds: 1,
+  warmUpSeconds: WARM_UP_SECONDS,
+};
 
 /** The targets of a benchmark of queries. */
 export type QueryTargets = { readonly start: StartTargets };
 
 const QUICK: QuerySchedule = { sizes: [160], starts: 1, rounds: 2, seconds: 0.2, warmUpSeconds: 0.2 };
-/**
- * A comparison of two checkouts: more starts say more than more rounds. After a shorter warm-up, the checkout with more code would
- * look slower, because V8 is still compiling it.
- */
-const COMPARISON: QuerySchedule = { sizes: [1_000], starts: 5, rounds: 3, seconds: 1, warmUpSeconds: 5 };
+/** A comparison of two checkouts: more starts say more than more rounds. */
+const COMPARISON: QuerySchedule = {
+  sizes: [1_000],
+  starts: 5,
+  rounds: 3,
+  seconds: 1,
+  warmUpSeconds: WARM_UP_SECONDS,
+};
 
 /** The schedule of a run: `full`, or the one of a quick run or a comparison. */
 export function scheduleOf({ quick, isComparison }: RowContext, full: QuerySchedule): QuerySchedule {

@@ -2,14 +2,13 @@ import { expectSameData, type Operation } from '../graphql-client.ts';
 import { startLoadGenerator } from '../load-generator.ts';
 import { GET_HEADERS, pageAfter, toConditionalGet, toPath } from '../operations.ts';
 import { orderOf } from '../order.ts';
-import { type QuerySchedule, scheduleOf, targetsOf } from '../query-benchmark.ts';
+import { type QuerySchedule, SCHEDULE, scheduleOf, targetsOf } from '../query-benchmark.ts';
 import { measure } from '../query-rounds.ts';
 import { createResult, type OpenResult, type Result } from '../result.ts';
 import type { Row, RowContext } from '../row.ts';
 import { BARE_HTTP, GATEWAY, startHttpTargets } from '../targets.ts';
 import { startTestbed } from '../testbed.ts';
 
-const SCHEDULE: QuerySchedule = { sizes: [1_000], starts: 3, rounds: 3, seconds: 1, warmUpSeconds: 1 };
 const TARGETS = { start: startHttpTargets };
 
 /** A page of 100 pools by GET, requested by a client that has it already. */
@@ -17,7 +16,7 @@ export const conditionalGet: Row = { name: 'conditional-get', comparesCheckouts:
 
 async function run(context: RowContext): Promise<readonly Result[]> {
   const { isComparison } = context;
-  const schedule = scheduleOf(context, SCHEDULE);
+  const schedule = scheduleOf(context, { ...SCHEDULE, sizes: [1_000] });
   const title = 'A GET with If-None-Match: 100 pools, nothing new';
   const about = 'The page of 100 pools by GET, with the ETag that the server sent before. Each response must be a 304.';
   const head = { sizeUnit: 'pools', sizes: schedule.sizes, samplesPerStart: schedule.rounds } as const;

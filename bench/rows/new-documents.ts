@@ -1,13 +1,12 @@
 import type { Goal } from '../goal.ts';
 import { everyPool } from '../operations.ts';
-import { benchmarkQueries, type QueryCase, type QuerySchedule, scheduleOf, targetsOf } from '../query-benchmark.ts';
+import { benchmarkQueries, type QueryCase, SCHEDULE, scheduleOf, targetsOf } from '../query-benchmark.ts';
 import type { Row } from '../row.ts';
 import { GATEWAY, MERCURIUS_JIT, startPageTargets, TAILCALL, YOGA } from '../targets.ts';
 
 /** The numbers of pools in each response. */
 const [FEW, MANY] = [55, 1_000];
 
-const SCHEDULE: QuerySchedule = { sizes: [FEW, MANY], starts: 3, rounds: 2, seconds: 1, warmUpSeconds: 1.5 };
 const TARGETS = { start: startPageTargets };
 
 /** The number of documents. Together they are longer than the gateway's cache of documents, so none is found there again. */
@@ -34,5 +33,10 @@ export const newDocuments: Row = {
   name: 'new-documents',
   comparesCheckouts: true,
   run: (context) =>
-    benchmarkQueries(context, scheduleOf(context, SCHEDULE), targetsOf(context, TARGETS, 'http'), [CASE]),
+    benchmarkQueries(
+      context,
+      scheduleOf(context, { ...SCHEDULE, sizes: [FEW, MANY] }),
+      targetsOf(context, TARGETS, 'http'),
+      [CASE],
+    ),
 };

@@ -1,3 +1,4 @@
+import Negotiator from 'negotiator';
 import type { CandleInterval } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import { BadUserInputError } from '../errors.ts';
@@ -71,9 +72,9 @@ export function readCandlesParameters(parameters: URLSearchParams, accept: strin
   const [from, to] = [readSeconds(parameters, 'from'), readSeconds(parameters, 'to')];
   if (from !== undefined && to !== undefined && from >= to) throw new BadUserInputError('from is not before to.');
   const last = readCount(parameters, 'limit', maxCandles) ?? Math.min(DEFAULT_CANDLES, maxCandles);
-  const [named] = /text\/csv|application\/json|\*\/\*/i.exec(accept ?? '') ?? [];
+  const accepted = new Negotiator({ headers: { accept } }).mediaType(['application/json', 'text/csv']);
   const format = readOnce(parameters, 'format');
-  const isCsv = format === undefined ? named?.toLowerCase() === 'text/csv' : readOneOf(FORMATS, 'format', format);
+  const isCsv = format === undefined ? accepted === 'text/csv' : readOneOf(FORMATS, 'format', format);
   return { symbol, interval, intervalName, from, to, last, isCsv };
 }
 

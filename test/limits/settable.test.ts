@@ -60,6 +60,7 @@ test('arrays of operations are refused unless they are allowed, up to the limit'
   expect(codesOf((await send(1, 1)).errors)).toEqual(['BAD_USER_INPUT']);
   expect(await send(3, 3)).toEqual([answer, answer, answer]);
   expect(codesOf((await send(3, 4)).errors)).toEqual(['BAD_USER_INPUT']);
+  expect(codesOf((await send(3, 0)).errors)).toEqual(['BAD_USER_INPUT']);
 });
 
 test('the operations of an array have as many values together as one operation may have', async () => {

@@ -119,6 +119,7 @@ describe('candles', () => {
   test.each([
     [{ accept: 'text/csv' }, ''],
     [{ accept: 'text/csv;q=0.9, application/json;q=0.1' }, ''],
+    [{ accept: 'application/json;q=0.1, text/csv' }, ''],
     [{ accept: 'application/json' }, '&format=csv'],
   ])('are CSV with %j%s', async (headers: Record<string, string>, parameter) => {
     const path = `candles?ticker_id=pBTC_PRV&interval=15m&limit=3`;
@@ -131,7 +132,13 @@ describe('candles', () => {
   });
 
   test('are JSON with any other Accept', async () => {
-    for (const accept of ['*/*', 'application/json, text/csv', 'text/html,*/*;q=0.8', ''])
+    for (const accept of [
+      '*/*',
+      'application/json, text/csv',
+      'text/html,*/*;q=0.8',
+      '',
+      'text/csv;q=0, application/json',
+    ])
       expect(
         (await rest.get('candles?ticker_id=pBTC_PRV&interval=1h', { headers: { accept } })).headers.get('content-type'),
       ).toBe('application/json');

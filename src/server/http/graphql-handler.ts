@@ -13,7 +13,7 @@ import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
 import { createEventStream } from '../requests/event-stream.ts';
 import { LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER, wantsCost } from '../requests/headers.ts';
 import { type HttpExchange, isRead } from '../requests/http-exchange.ts';
-import { createNegotiation, type JsonType, readContentType } from '../requests/media-types.ts';
+import { createNegotiation, isCompressed, type JsonType, readContentType } from '../requests/media-types.ts';
 import { type Entry, orError, readJson, readOperation, readUrl } from '../requests/parameters.ts';
 import { bodyTooLarge, compressed, internalError } from '../requests/refusal.ts';
 import { createWriteBatch } from '../requests/write-batch.ts';
@@ -67,7 +67,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
     const before = isRead(request) ? undefined : readBefore(request);
     if (type === undefined || !isPlain(request)) handleOther(before);
     else if (isRead(request)) handlePlain(exchange, account, type, undefined);
-    else if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') return compressed();
+    else if (isCompressed(request.headers['content-encoding'])) return compressed();
     else
       readBody(request, before, maxBodyBytes, (body) => {
         if (body === undefined) writer.refuse(exchange, type, bodyTooLarge());

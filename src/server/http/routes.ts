@@ -19,6 +19,9 @@ import { NOWHERE, type RestRoutes, type Route } from './rest.ts';
 
 const METRICS_PATH = '/metrics';
 
+/** The methods of a page, as the header `Allow` lists them. */
+const READ_METHODS = 'GET, HEAD, OPTIONS';
+
 /** What the pages for operators need: /health, /ready and /metrics. */
 export type AdminPagesOptions = Pick<EndpointOptions, 'metrics' | 'requestIds' | 'maskError'> & {
   readonly service: Service;
@@ -71,18 +74,18 @@ export function createRoutes(options: RoutesOptions) {
     return [
       [GRAPHQL_PATH, { endpoint: 'graphql', handle: clients.graphqlHandler }],
       [INDEX_PATH, createRoute('index', index)],
-      [SCHEMA_PATH, createRoute('schema', handleSchema)],
+      [SCHEMA_PATH, createPage('schema', handleSchema)],
     ];
   }
 
   function adminRoutes(): [string, Route][] {
-    const ready = createRoute('ready', (_request, response) =>
+    const ready = createPage('ready', (_request, response) =>
       handleReady(isStopping() ? [STOPPING] : readinessProblems(service), service, response),
     );
     return [
-      [HEALTH_PATH, createRoute('health', handleHealth)],
+      [HEALTH_PATH, createPage('health', handleHealth)],
       [READY_PATH, ready],
-      [METRICS_PATH, createRoute('metrics', (_request, response) => handleMetrics(metrics, response))],
+      [METRICS_PATH, createPage('metrics', (_request, response) => handleMetrics(metrics, response))],
     ];
   }
 
@@ -105,6 +108,18 @@ export function createRoutes(options: RoutesOptions) {
         });
       },
     };
+  }
+
+  /** A route that is only read. */
+  function createPage(endpoint: string, handle: Respond): Route {
+    return createRoute(endpoint, async (request, response) => {
+      if (isRead(request)) {
+        await handle(request, response);
+        return;
+      }
+      const [status, text] = request.method === 'OPTIONS' ? [204, ''] : [405, `Send a ${READ_METHODS} request.\n`];
+      response.writeHead(status, { allow: READ_METHODS, 'content-type': TEXT }).end(text);
+    });
   }
 
   function createTextRoute(endpoint: string, status: number, text: string): Route {

@@ -29,9 +29,10 @@ export function readJson(bytes: Uint8Array): unknown {
   return orBadRequest('The body is not valid JSON.', () => JSON.parse(text));
 }
 
-/** Reads an array of operations. @throws GraphQLError if it is longer than `maxOperations`, or if that is 1 */
+/** Reads an array of operations. @throws GraphQLError if it is empty or longer than `maxOperations`, or if that is 1 */
 export function readEntries(params: readonly unknown[], maxOperations: number): readonly Entry[] {
   if (maxOperations <= 1) throw badRequest(400, 'Batching is not supported.');
+  if (params.length === 0) throw badRequest(400, 'The array has no operations.');
   if (params.length > maxOperations)
     throw badRequest(413, `Batching is limited to ${maxOperations} operations per request.`);
   return params.map((each) => {

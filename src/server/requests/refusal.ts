@@ -118,10 +118,10 @@ export function statusOf(errors: readonly GraphQLError[] = [], type: string) {
   return { status: highest || 200, headers };
 }
 
-/** An error as a complete HTTP response, after which the connection is closed. */
-export function toHttpText(error: GraphQLError): string {
+/** An error as a complete HTTP response, after which the connection is closed. @param more further headers */
+export function toHttpText(error: GraphQLError, more: Readonly<Record<string, string>> = {}): string {
   const { status, headers, body } = toRefusedResponse(error);
-  const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
+  const all = { ...more, ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;
 }

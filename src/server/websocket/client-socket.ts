@@ -11,6 +11,10 @@ const POLL_MS = 10;
 /** How long a client may take to complete the closing handshake. */
 const HANDSHAKE_MS = 1_000;
 
+/** The bytes of a close reason (RFC 6455, 5.5), and the UTF-16 code units that surely fit. */
+const MAX_REASON_BYTES = 123;
+const SHORT_REASON = 41;
+
 /** The websocket of a client. Its state is in fields, so that nothing is looked up by socket. */
 export class ClientSocket extends WebSocket {
   /** When it was opened, in `performance.now()`. */
@@ -26,9 +30,10 @@ export class ClientSocket extends WebSocket {
   }
 
   /** Starts the closing handshake, or completes that of the client with its code. */
-  override close(code?: number, reason?: string | Buffer): void {
+  override close(code?: number, reason = ''): void {
+    // graphql-ws repeats the id of an operation, which can be of any length.
+    super.close(code, Buffer.byteLength(reason) > MAX_REASON_BYTES ? reason.slice(0, SHORT_REASON) : reason);
     this.sentCode ??= code;
-    super.close(code, reason);
   }
 
   /** Pings the client in each period, and terminates the websocket if the client has not answered by the next ping. */

@@ -27,11 +27,20 @@ export function createWebSocketTransport(options: SocketOperationsOptions) {
   const { rates, connections, limits, metrics, requestIds, corsOrigins, keepAliveMs } = options;
   const { isSandbox, log, internal } = options;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxBodyBytes, WebSocket: ClientSocket });
-  if (isSandbox) sockets.on('headers', (headers) => headers.push(SANDBOX_HEADER.join(': ')));
+  sockets.on('headers', (lines, request) => {
+    for (const header of Object.entries(headersOf(requestIds.of(request)))) lines.push(header.join(': '));
+  });
+
+  /** The headers of every response. */
+  function headersOf(requestId: string): Record<string, string> {
+    const [name, value] = SANDBOX_HEADER;
+    return { [REQUEST_ID_HEADER]: requestId, ...(isSandbox && { [name]: value }) };
+  }
 
   /** Opens a websocket, or refuses it with an HTTP response. */
   function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const requestId = requestIds.of(request);
+    request.headers[REQUEST_ID_HEADER] = requestId;
     const identity = toIdentity(request, requestId);
     const refused = refusalOf(request, socket, identity);
     if (refused !== undefined) {
@@ -52,7 +61,7 @@ export function createWebSocketTransport(options: SocketOperationsOptions) {
     // Without a listener, a reset connection would end the process. A client that goes on writing would stay connected.
     socket.on('error', () => socket.destroy());
     socket.once('finish', () => socket.destroy());
-    socket.end(toHttpText(error));
+    socket.end(toHttpText(error, headersOf(requestId)));
   }
 
   function refusalOf(request: IncomingMessage, socket: Duplex, identity: ClientIdentity): GraphQLError | undefined {

@@ -19,7 +19,7 @@ import { type Client, createStreamCheck } from '../operations/prepared-operation
 import { createEventStream, type EventStreamOptions } from '../requests/event-stream.ts';
 import { COST_HEADER, LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER } from '../requests/headers.ts';
 import { GRAPHQL_PATH, type HttpExchange } from '../requests/http-exchange.ts';
-import { type BodyKind, createNegotiation, readContentType } from '../requests/media-types.ts';
+import { type BodyKind, createNegotiation, isCompressed, readContentType } from '../requests/media-types.ts';
 import { decodeBody, type Entry, readEntries, readJson, readOperation, readUrl } from '../requests/parameters.ts';
 import { badRequest, compressed, notAcceptable, notReadable } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
@@ -130,7 +130,7 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
       if (json === undefined && !events && !multipart) throw notAcceptable();
       if (method === 'GET') setRequestParser((received) => new SentParams(readUrl(received.url)));
       if (method !== 'POST') return;
-      if ((headers.get('content-encoding') ?? 'identity') !== 'identity') throw compressed();
+      if (isCompressed(headers.get('content-encoding'))) throw compressed();
       const kind = readContentType(headers.get('content-type') ?? undefined);
       if (kind === undefined) throw notReadable();
       setRequestParser(async (received) => new SentParams(await readSent(received, kind)));

@@ -82,6 +82,7 @@ const REQUESTS: Readonly<Record<string, Sent>> = {
   'a subscription': query('subscription { head { beaconHeight } }'),
   'a subscription that is refused': query('subscription { head { nothing } }'),
   text: post('{"query":"{ beaconHeight }"}', 'text/plain'),
+  'a type that is the name of a member of all objects': post('{"query":"{ beaconHeight }"}', 'constructor'),
   'a form': post('query={beaconHeight}', 'application/x-www-form-urlencoded'),
   'GraphQL as text': post('{ beaconHeight }', 'application/graphql'),
   'another method': { method: 'PUT', type: JSON_TYPE, body: '{"query":"{ beaconHeight }"}' },
@@ -103,6 +104,17 @@ describe('a compressed body is refused on both ways', () => {
     const response = await request(url, { method: 'POST', headers, body: 'x' });
     expect(response.statusCode).toBe(415);
     expect(await response.body.text()).toContain('Send the body without Content-Encoding.');
+  });
+});
+
+describe('a body whose coding is identity is read on both ways, also if the name has capital letters', () => {
+  test.each([JSON_TYPE, 'text/event-stream'])('%s', async (accept) => {
+    for (const coding of ['identity', 'Identity', '']) {
+      const headers = { accept, 'content-type': JSON_TYPE, 'content-encoding': coding };
+      const response = await request(url, { method: 'POST', headers, body: '{"query":"{ beaconHeight }"}' });
+      expect(response.statusCode).toBe(200);
+      expect(await response.body.text()).toContain('beaconHeight');
+    }
   });
 });
 

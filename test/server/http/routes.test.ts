@@ -92,6 +92,27 @@ describe('the HTTP server', () => {
     expect(await (await fetch(`${origin}/graphql?x=/health`)).text()).not.toBe('');
   });
 
+  test('responds to other methods of a page with those that it has', async () => {
+    const { origin } = await open();
+    for (const path of ['/health', '/ready', '/metrics', '/schema.graphql']) {
+      const { status, headers } = await fetch(origin + path, { method: 'DELETE' });
+      expect([path, status, headers.get('allow')]).toEqual([path, 405, 'GET, HEAD, OPTIONS']);
+      const options = await fetch(origin + path, { method: 'OPTIONS' });
+      expect([path, options.status, options.headers.get('allow')]).toEqual([path, 204, 'GET, HEAD, OPTIONS']);
+      expect([path, (await fetch(origin + path, { method: 'HEAD' })).status]).toEqual([path, 200]);
+    }
+  });
+
+  test('refuses a type that is the name of a member of all objects, on both ways', async () => {
+    const { url } = await open();
+    for (const accept of ['application/json', 'text/event-stream']) {
+      const headers = { accept, 'content-type': 'constructor' };
+      const response = await request(url, { method: 'POST', headers, body: '{"query":"{ beaconHeight }"}' });
+      expect(response.statusCode).toBe(415);
+      await response.body.dump();
+    }
+  });
+
   test('refuses forms', async () => {
     const { url } = await open();
     for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {

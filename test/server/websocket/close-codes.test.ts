@@ -116,6 +116,16 @@ describe('a websocket is closed with', () => {
     await expect.poll(gateway.app.service.sources.head.subscribers).toBe(0);
   });
 
+  test('4409 also for a long id, of which the reason has the beginning', async () => {
+    const socket = await openSocket(url);
+    const id = 'é'.repeat(200);
+    expect(await closeAfter(socket, subscribe(HEAD, id), subscribe(HEAD, id))).toEqual([
+      4409,
+      `Subscriber for ${id.slice(0, 26)}`,
+    ]);
+    expect(gateway.lines.filter(({ level }) => Number(level) >= 50)).toEqual([]);
+  });
+
   test('4429 for a second connection_init', async () => {
     const socket = await openSocket(url);
     expect(await closeAfter(socket, { type: 'connection_init' })).toEqual([4429, 'Too many initialisation requests']);

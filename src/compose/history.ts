@@ -24,8 +24,7 @@ type RecordingOptions = {
   readonly config: Config;
   readonly isSandbox: boolean;
   readonly log: Log;
-  /** Without it, nothing is recorded. */
-  readonly createStore: CreateStore | undefined;
+  readonly createStore: CreateStore;
   /** How long a read of the history may take. */
   readonly readTimeoutMs: number | undefined;
   readonly sources: Pick<Sources, 'head' | 'pastStates' | 'trades'>;
@@ -63,7 +62,7 @@ export function startRecording(options: RecordingOptions) {
   // The sandbox has a week of blocks.
   const backfillHours = config.historyBackfillHours ?? (isSandbox ? 168 : 24);
   const tradeHours = config.tradesBackfillHours ?? (isSandbox ? Math.min(backfillHours, 24) : 0);
-  if (database === 'off' || config.fullnodeUrl.length === 0 || createStore === undefined) {
+  if (database === 'off' || config.fullnodeUrl.length === 0) {
     const history = historyOff();
     const off = { history, historyQueue, blockTimes: createBlockTimes(history) };
     return { sources: off, add(_head: Head) {}, close: async () => {} };
@@ -76,6 +75,8 @@ export function startRecording(options: RecordingOptions) {
     log.warn('each replica of the fleet has its own history: with PostgreSQL in HISTORY_DATABASE, they share one');
   const mustPause = () => follower.isStale() || pastStates.isBusy() || !follower.current()?.source.isAtRest();
   const rate = isSandbox ? QUICK : GENTLE;
+  // Nothing is recorded in deleted days.
+  const storedForMs = config.historyRawDays * INTERVAL_MS.ONE_DAY;
   const recorder = createRecorder({ store, pastStates, watcher: createHistoryLog(log), mayWrite });
   const backfill = createBackfill({
     store,
@@ -83,12 +84,11 @@ export function startRecording(options: RecordingOptions) {
     pastStates,
     mayRun: isRecorder,
     mustPause,
-    maxAgeMs: backfillHours * INTERVAL_MS.ONE_HOUR,
+    maxAgeMs: Math.min(backfillHours * INTERVAL_MS.ONE_HOUR, storedForMs),
     step: config.historyBackfillStep ?? DEFAULT_BACKFILL_STEP,
     completeHeights: isSandbox && config.historyBackfillStep === undefined ? COMPLETE_SANDBOX_HEIGHTS : 0,
     rate,
   });
-  const storedForMs = config.historyRawDays * INTERVAL_MS.ONE_DAY;
   const tradeFilling = createTradeFilling({
     store,
     recorder,

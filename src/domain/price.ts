@@ -81,7 +81,7 @@ export function spotPriceOfToken2(pool: PoolPair, decimals1: number, decimals2: 
 }
 
 /** The double nearest to 10^exponent. `**` is not exact for some exponents above 22, which differ between runtimes. */
-function powerOf10(exponent: number): number {
+export function powerOf10(exponent: number): number {
   return POWERS_OF_10[exponent] ?? Number.NaN;
 }
 

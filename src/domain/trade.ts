@@ -1,4 +1,5 @@
 import { type ExchangeState, placeOfId } from './exchange.ts';
+import { powerOf10 } from './price.ts';
 import { addTraded, type Traded } from './reserves.ts';
 
 /** A trade through one pool of V3, as the instructions of a block record it. All amounts are in smallest units. */
@@ -49,7 +50,7 @@ export function sumVolumes<K>(volumes: Iterable<readonly [key: K, volume: Volume
 /** Whole token 1 for one whole token 2, the average over a trade. @param base the token that has the price */
 export function averagePrice(trade: TradedAmounts, decimals1: number, decimals2: number, base: 1 | 2 = 2): number {
   const { traded1, traded2 } = tradedBy(trade);
-  const [whole1, whole2] = [Number(traded1) / 10 ** decimals1, Number(traded2) / 10 ** decimals2];
+  const [whole1, whole2] = [Number(traded1) / powerOf10(decimals1), Number(traded2) / powerOf10(decimals2)];
   return base === 2 ? whole1 / whole2 : whole2 / whole1;
 }
 

@@ -78,6 +78,13 @@ export function objectsAt(count: number, at: unknown): Complexity {
   return objects(count, at == null ? 0 : EARLIER_HEIGHT);
 }
 
+/** The work to read the states at heights that ids or cursors name. Those of the last heads are in memory. */
+export function workOfHeights(named: readonly unknown[], { sources }: Service): number {
+  const heights = new Set(named.filter((height) => typeof height === 'number'));
+  if (heights.size > 0) for (const { beaconHeight } of sources.head.recent()) heights.delete(beaconHeight);
+  return heights.size * EARLIER_HEIGHT;
+}
+
 /** The complexity of a price from a pool: the same as of a field that returns the pool. */
 export const POOL_PRICE: Complexity = objects(1);
 

@@ -64,8 +64,14 @@ const FIRST_LOOK_AFTER_MS = 300;
 export function createFiller<T>(options: FillerOptions<T>) {
   const { missing, lowest, waitMs, read, record, mustEnd, rate, leftOutForMs } = options;
   const stopping = new AbortController();
-  /** How often heights failed, until they were left out for long enough. */
-  const failures = new LRUCache<BeaconHeight, number>({ max: MAX_LEFT_OUT, ttl: leftOutForMs });
+  /**
+   * How often heights failed, until they were left out for long enough. Reads that fail below one head count once: a node that makes no
+   * new heads fails for all heights.
+   */
+  const failures = new LRUCache<BeaconHeight, { readonly count: number; readonly head: Head }>({
+    max: MAX_LEFT_OUT,
+    ttl: leftOutForMs,
+  });
   let tip: Tip | undefined;
   /** What was read and is not recorded yet. If the database fails, it is not read from the node again. */
   let unrecorded: T[] = [];
@@ -110,7 +116,7 @@ export function createFiller<T>(options: FillerOptions<T>) {
     const found: BeaconHeight[] = [];
     for (const height of await missing(current, HEIGHTS_AT_ONCE + failures.size)) {
       if (height < lowestToRead(current) || found.length >= HEIGHTS_AT_ONCE) break;
-      if ((failures.peek(height) ?? 0) < MAX_FAILURES) found.push(height);
+      if ((failures.peek(height)?.count ?? 0) < MAX_FAILURES) found.push(height);
     }
     return found;
   }
@@ -145,7 +151,7 @@ export function createFiller<T>(options: FillerOptions<T>) {
 
   async function recordAll(current: Tip): Promise<void> {
     if (unrecorded.length === 0) return;
-    for (const height of await record(unrecorded, current)) noteFailure(height);
+    for (const height of await record(unrecorded, current)) noteFailure(height, current);
     unrecorded = [];
   }
 
@@ -155,7 +161,7 @@ export function createFiller<T>(options: FillerOptions<T>) {
       return [await read(height, current)];
     } catch (error) {
       if (!(error instanceof HeightNotAvailableError)) {
-        noteFailure(height);
+        if (failures.peek(height)?.head !== current.head) noteFailure(height, current);
         throw error;
       }
       pruned = { height: Math.max(height, pruned?.height ?? 0), until: performance.now() + PRUNED_FOR_MS };
@@ -163,8 +169,8 @@ export function createFiller<T>(options: FillerOptions<T>) {
     }
   }
 
-  function noteFailure(height: BeaconHeight): void {
-    failures.set(height, (failures.get(height) ?? 0) + 1);
+  function noteFailure(height: BeaconHeight, { head }: Tip): void {
+    failures.set(height, { count: (failures.get(height)?.count ?? 0) + 1, head });
   }
 
   async function sleep(ms: number): Promise<void> {

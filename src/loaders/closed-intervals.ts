@@ -27,7 +27,11 @@ const MAX_HEIGHTS = 4_096;
 export function createClosedIntervals(follower: Pick<HeadFollower, 'current' | 'subscribe'>) {
   /** The heights that were seen last, ascending. */
   const seen: Pick<Head, 'beaconHeight' | 'time'>[] = [];
-  onEach(follower.subscribe, see);
+  onEach(follower.subscribe, seeAll);
+
+  function seeAll(head: Head): void {
+    for (const each of [...(head.filledIn ?? []), head]) see(each);
+  }
 
   function see({ beaconHeight, time }: Head): void {
     for (let newest = seen.at(-1); newest !== undefined; newest = seen.at(-1)) {
@@ -53,7 +57,7 @@ export function createClosedIntervals(follower: Pick<HeadFollower, 'current' | '
     /** The changes up to a head since the height that a subscriber received last: closed candles first, then the current candle. */
     momentsAt(head: Head, interval: CandleInterval, after: BeaconHeight | undefined): readonly CandleMoment[] {
       // The subscriber may be notified of the head earlier.
-      if (head === follower.current()) see(head);
+      if (head === follower.current()) seeAll(head);
       const received = after === undefined || isFarAhead(after, head) ? head.beaconHeight : after;
       const closed = closedBetween(received, head.beaconHeight, interval);
       return [...closed, undefined].map((openTime) => ({ head, closed: openTime }));

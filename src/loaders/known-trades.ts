@@ -3,7 +3,7 @@ import { type Candle, type CandleInterval, INTERVAL_MS, openTimeOf } from '../do
 import type { Instant } from '../domain/instant.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import { addTraded, NOTHING_TRADED, type Traded } from '../domain/reserves.ts';
-import { sumVolumes, type Volume, volumeOf } from '../domain/trade.ts';
+import { type BlockTrades, sumVolumes, type Volume, volumeOf } from '../domain/trade.ts';
 import { UpstreamBadShapeError } from '../errors.ts';
 import { ancestors } from '../history/branches.ts';
 import type {
@@ -81,8 +81,15 @@ export async function readTradesOf(head: Head, trades: Pick<HeadTrades, 'of'>): 
   const { beaconHeight, time } = head;
   const block = await trades.of(head);
   if (!block.isComplete) throw new UpstreamBadShapeError('NODE', 'a trade of the block cannot be decoded');
-  return block.trades.map((trade, place) => ({ ...trade, beaconHeight, time, place }));
+  const known = tradesOfBlocks.get(block);
+  if (known !== undefined) return known;
+  const found = block.trades.map((trade, place) => ({ ...trade, beaconHeight, time, place }));
+  tradesOfBlocks.set(block, found);
+  return found;
 }
+
+/** An operation can name many trades of one block. */
+const tradesOfBlocks = new WeakMap<BlockTrades, readonly RecordedTrade[]>();
 
 /** What pools traded in a window. */
 export type VolumesOfWindow = {

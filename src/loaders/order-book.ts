@@ -96,8 +96,12 @@ export function readOrderBookArguments({ depth, groupBy }: OrderBookArguments): 
 
 function readGrouping(text: string): ExactDecimal {
   const step = parseExactDecimal(text);
-  if (step === undefined || step.units <= 0n) throw new BadUserInputError(`groupBy is ${text}. It must be above 0.`);
-  if (step.scale > MAX_GROUPING_DIGITS || step.units >= 10n ** BigInt(MAX_GROUPING_DIGITS + step.scale)) {
+  if (step !== undefined && step.units <= 0n) throw new BadUserInputError(`groupBy is ${text}. It must be above 0.`);
+  if (
+    step === undefined ||
+    step.scale > MAX_GROUPING_DIGITS ||
+    step.units >= 10n ** BigInt(MAX_GROUPING_DIGITS + step.scale)
+  ) {
     throw new BadUserInputError(
       `groupBy is ${text}. The maximum is ${MAX_GROUPING_DIGITS} digits before the decimal point, and as many after it.`,
     );

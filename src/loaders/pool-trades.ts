@@ -1,3 +1,4 @@
+import DataLoader from 'dataloader';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { INTERVAL_MS } from '../domain/candle.ts';
 import { poolPairAt } from '../domain/exchange.ts';
@@ -60,6 +61,11 @@ export function createPoolTradeLoader(view: HistoryView) {
     const found = await readVolumes(pools.map(poolPairId), pools[0], hours);
     return pools.map(() => found);
   });
+
+  const loadRecorded = new DataLoader(
+    (names: readonly TradeName[]) => read(() => Promise.all(names.map((name) => history.trade(name)))),
+    { cacheKeyFn: ({ beaconHeight, transactionId, step }) => `${beaconHeight} ${transactionId} ${step}` },
+  );
 
   /** Reads the newest trades of each pool of one height, newest first. */
   async function readTrades(
@@ -143,7 +149,9 @@ export function createPoolTradeLoader(view: HistoryView) {
       versions.trades.depend();
       const found = await loadTrades(pool, { last: size + 1, before });
       const trades = found.slice(0, size).map((trade) => ({ trade, pool }));
-      return { trades, hasNextPage: found.length > size, hasPreviousPage: before !== undefined };
+      // A cursor of a later height is above the whole list.
+      const hasPreviousPage = before !== undefined && before.beaconHeight <= pool.beaconHeight;
+      return { trades, hasNextPage: found.length > size, hasPreviousPage };
     },
     /** @returns `undefined` for V1, and if no block of the window is known @throws BadUserInputError for more than a limit */
     volume(pool: PoolPair, args: Hours): MaybePromise<PoolVolume | undefined> {
@@ -152,11 +160,13 @@ export function createPoolTradeLoader(view: HistoryView) {
       if (pool.v3 === undefined) return undefined;
       const version = history.tradesVersion();
       const head = view.headAt(pool);
-      const found = head
-        ? cache.volumesAt(head, hours, options.requester, (readHistory) =>
-            readVolumes(head.exchange.directory.ids, pool, hours, readHistory),
-          )
-        : loadVolume(pool, hours);
+      // One window is that of nearly all clients. Of others, only the pools that are requested are read.
+      const found =
+        head && hours === DEFAULT_HOURS
+          ? cache.volumesAt(head, hours, options.requester, (readHistory) =>
+              readVolumes(head.exchange.directory.ids, pool, hours, readHistory),
+            )
+          : loadVolume(pool, hours);
       return andThen(found, (window) => {
         if (!window?.isComplete) versions.trades.depend(version);
         if (window === undefined) return undefined;
@@ -186,7 +196,7 @@ export function createPoolTradeLoader(view: HistoryView) {
      */
     async recordedTrade(name: TradeName, newestHeight: BeaconHeight): Promise<RecordedTrade | undefined> {
       versions.trades.depend();
-      const trade = await read(() => history.trade(name));
+      const trade = await loadRecorded.load(name);
       if (trade !== undefined) return trade;
       const { beaconHeight } = name;
       const ofBlock = { poolIds: [], upTo: beaconHeight, memoryFrom: beaconHeight, last: 1 };

@@ -128,7 +128,7 @@ export function readQuoteArguments(args: QuoteArguments): RoutedRequest {
   else if (sellTokenId === buyTokenId) throw new BadUserInputError('sellTokenId and buyTokenId are the same token.');
 
   const maxHops = args.maxHops ?? DEFAULT_MAX_HOPS;
-  requireBetween(1, MAX_HOPS_V3, 'maxHops', maxHops);
+  if (route === undefined) requireBetween(1, MAX_HOPS_V3, 'maxHops', maxHops);
   const trade = { sellTokenId, buyTokenId, maxHops, ...(route && { route }) };
   if (sellAmount != null && buyAmount != null) throw new BadUserInputError('Set sellAmount or buyAmount, not both.');
   if (sellAmount != null) return { ...trade, sellAmount: aboveZero('sellAmount', sellAmount) };

@@ -223,6 +223,7 @@ describe('an order book that is grouped', () => {
     ['-1.5', 'groupBy is -1.5. It must be above 0.'],
     ['"1e-31"', /^groupBy is 0\.0+1\. The maximum is 30 digits before the decimal point, and as many after it\.$/],
     ['"1e30"', /^groupBy is 10+\. The maximum is 30 digits/],
+    ['"1e150"', /^groupBy is 10+\. The maximum is 30 digits/],
     ['"1e-9999999999"', 'Expected a decimal number, such as "0.5".'],
     [`"${'1'.repeat(101)}"`, 'Expected a decimal number, such as "0.5".'],
     ['"a"', 'Expected a decimal number, such as "0.5".'],

@@ -213,7 +213,8 @@ describe('a route', () => {
     const pools = poolsOf(gateway);
     const [pool] = pools;
     const route = toRoute(pools.map(poolPairId));
-    const trade = { sell: pool?.token1Id, buy: hash, sellAmount: '1' };
+    // With a route, `maxHops` does not matter.
+    const trade = { sell: pool?.token1Id, buy: hash, sellAmount: '1', maxHops: 9 };
     const { data, errors } = await gateway.ask(`query ${QUOTE.slice(5)}`, { ...trade, route });
     expect(data).toEqual({ quote: null });
     expect(errors).toEqual([

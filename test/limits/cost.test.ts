@@ -109,6 +109,28 @@ test('a quote costs one point more for each hop and each 250 pools, and a hundre
   expect((await route(4)).complexity - (await route(1)).complexity).toBeGreaterThan(3 + 3 * 2);
 });
 
+test('an earlier height costs a hundred, whether an argument, an id or a cursor names it; the newest ones cost nothing', async () => {
+  const { data } = await post({
+    query: '{ beaconHeight poolPairs(first: 1) { pageInfo { endCursor } nodes { id } } }',
+  });
+  const at = data.beaconHeight - 9;
+  const complexityOf = async (query: string) => (await costOf(query)).complexity;
+  const node = (id: string) => complexityOf(`{ node(id: "${id}") { id } }`);
+  const [{ id }] = data.poolPairs.nodes;
+  const pool = await node(id);
+  expect(pool).toBeLessThan(3);
+  expect(await node(`${id}@${data.beaconHeight}`)).toBeLessThan(3);
+  expect((await node(`${id}@${at}`)) - pool).toBeCloseTo(100, -0.5);
+  const nodes = [at, at, at - 1].map((height) => `"${id}@${height}"`);
+  const three = await complexityOf(`{ nodes(ids: [${nodes}]) { id } }`);
+  expect([three > 200, three < 210]).toEqual([true, true]);
+
+  const page = (cursor: string) => complexityOf(`{ poolPairs(first: 1, after: "${cursor}") { nodes { id } } }`);
+  const earlier = await post({ query: `{ poolPairs(first: 1, at: ${at}) { pageInfo { endCursor } } }` });
+  const current = await page(data.poolPairs.pageInfo.endCursor);
+  expect((await page(earlier.data.poolPairs.pageInfo.endCursor)) - current).toBeCloseTo(100, 5);
+});
+
 test('a small query costs little, a page at most the number of pools, and only sorting costs extra', async () => {
   expect((await costOf(`{ ${POOL} { price } }`)).points).toBeLessThanOrEqual(4);
   expect((await costOf('{ poolPairs(first: 1) { nodes { price } } }')).points).toBe(4);

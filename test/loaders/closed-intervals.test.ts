@@ -54,6 +54,14 @@ describe('the intervals that are closed', () => {
     expect(minutesAt(newest, 1_000_000)).toEqual(['live']);
   });
 
+  test('are also those of heights that the gateway got together with a later one, as in a fleet', () => {
+    const { publish, minutesAt } = createChain();
+    publish(1);
+    const filledIn = Array.from({ length: 11 }, (_, index) => headAt(2 + index));
+    const newest = publish(13, { ...headAt(13), filledIn });
+    expect(minutesAt(newest, 4)).toEqual([0, 1, 2, 3, 4, 5, 'live']);
+  });
+
   test('are sent to a subscriber that is notified of a head first', () => {
     const heads = createBroadcast<Head>();
     const sent: (number | undefined)[][] = [];

@@ -1,9 +1,10 @@
 import { andThen } from '../../domain/maybe-promise.ts';
+import { heightOfCursor } from '../../domain/page.ts';
 import type { PoolPair } from '../../domain/pool-pair.ts';
 import { DEFAULT_PAGE_SIZE } from '../../loaders/arguments.ts';
 import { DEFAULT_ORDER, type PoolPairPage, type PoolPairsArguments } from '../../loaders/exchange.ts';
 import { builder, PoolPairRef, TokenRef } from '../builder.ts';
-import { type Complexity, objects, objectsAt, poolsNow } from '../complexity.ts';
+import { type Complexity, objects, objectsAt, poolsNow, workOfHeights } from '../complexity.ts';
 import type { Service } from '../context.ts';
 import { atArg, ExchangeVersionEnum, ofOtherState } from './exchange.ts';
 
@@ -111,12 +112,15 @@ builder.objectField(TokenRef, 'poolPairs', (t) =>
 const ALL_POOLS = 100;
 
 /** The complexity of a page of pools: at most the existing pools, and the work of filtering and sorting. */
-function complexityOfPage({ first, last, filter, orderBy, at }: PoolPairsArguments, service: Service): Complexity {
+function complexityOfPage(args: PoolPairsArguments, service: Service): Complexity {
+  const { first, last, after, before, filter, orderBy, at } = args;
   const pools = (at == null ? poolsNow(service) : undefined) ?? Number.POSITIVE_INFINITY;
   // Pools are stored in the order of their ids.
   const isMade = filter != null || orderBy === 'NATIVE_LIQUIDITY_DESC';
   const page = objectsAt(Math.min(first ?? last ?? DEFAULT_PAGE_SIZE, pools), ofOtherState(at, filter?.version));
-  return { ...page, field: page.field + (isMade ? Math.min(ALL_POOLS, pools) : 1) };
+  const named = [after, before].map((cursor) => (cursor == null ? undefined : heightOfCursor(cursor)));
+  const states = at == null ? workOfHeights(named, service) : 0;
+  return { ...page, field: page.field + states + (isMade ? Math.min(ALL_POOLS, pools) : 1) };
 }
 
 /** A page as a Relay connection. */

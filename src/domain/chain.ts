@@ -46,6 +46,24 @@ export type ValidationData = {
   readonly bridgeSig: readonly string[];
 };
 
+/** A block of the beacon chain, and the hash of the one below it, if that is known. */
+type LinkedBlock = {
+  readonly beaconHeight: BeaconHeight;
+  readonly hash: string;
+  readonly previousHash?: string | undefined;
+  readonly time: Instant;
+};
+
+/**
+ * Whether a newer block shows that a block was replaced: it is not above that block, names another one below it, or is earlier. No
+ * block is later than one above it.
+ */
+export function isReplacedBy(block: LinkedBlock, newer: LinkedBlock): boolean {
+  if (newer.beaconHeight <= block.beaconHeight || newer.time < block.time) return true;
+  if (newer.previousHash === undefined || newer.beaconHeight !== block.beaconHeight + 1) return false;
+  return newer.previousHash !== block.hash;
+}
+
 /** The newest block of the beacon chain (-1) or of a shard; `undefined` for a shard that does not exist. */
 export function findBestBlock(chain: ChainInfo, chainId: number): BestBlock | undefined {
   return chainId === BEACON_CHAIN_ID ? chain.beacon : chain.shards.find((block) => block.chainId === chainId);

@@ -1,4 +1,5 @@
 import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
+import { isReplacedBy } from '../domain/chain.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
@@ -80,7 +81,7 @@ export function createFollowedHeads() {
   return {
     /** Adds a head that was published. */
     add(head: Head): void {
-      const last = heads.findLastIndex((each) => each.beaconHeight < head.beaconHeight && !isReplacedBy(each, head));
+      const last = heads.findLastIndex((each) => !isReplacedBy(each, head));
       heads = [...heads.slice(0, last + 1), head].slice(-MAX_HEADS);
     },
     /** One for each height; those that were surely replaced are left out. */
@@ -107,11 +108,4 @@ export function ancestors(head: Head, heads: readonly Head[]): readonly Head[] {
     if (each.beaconHeight === beaconHeight - 1 && each.hash === previousHash) chain.push(each);
   }
   return chain;
-}
-
-/** Whether a higher head names another block below it, or is earlier. No block is later than one above it. */
-function isReplacedBy(head: Head, higher: Head): boolean {
-  if (head.time > higher.time) return true;
-  if (higher.previousHash === undefined || higher.beaconHeight !== head.beaconHeight + 1) return false;
-  return higher.previousHash !== head.hash;
 }

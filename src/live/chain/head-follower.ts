@@ -1,4 +1,5 @@
-import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import { type BeaconHeight, newestFinal } from '../../domain/beacon-height.ts';
+import { isReplacedBy } from '../../domain/chain.ts';
 import { type ExchangeState, isUnchanged } from '../../domain/exchange.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
@@ -112,6 +113,9 @@ export function createHeadFollower(options: HeadFollowerOptions) {
     published(head, previous) {
       if (head.beaconHeight !== previous?.beaconHeight) interval.observe(head.observedAt);
       versions.observe(head.exchange);
+      // A pool can have been only on a block that was replaced.
+      if (previous !== undefined && isReplacedBy(previous, head))
+        poolCounts.forgetFrom(newestFinal(head.beaconHeight) + 1);
       poolCounts.check(head.exchange);
       schedule.published(head);
       const heads = [...(head.filledIn ?? []), head];

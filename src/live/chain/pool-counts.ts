@@ -47,5 +47,12 @@ export function createPoolCounts(onLost: (lost: LostPools) => void) {
       }
       return true;
     },
+    /** Forgets how many pools the states from a height on had, because their blocks may have been replaced. */
+    forgetFrom(height: BeaconHeight): void {
+      for (const [version, steps] of known) {
+        const below = steps.filter((step) => step.height < height);
+        known.set(version, below);
+      }
+    },
   };
 }

@@ -4,9 +4,11 @@ import { UpstreamRpcError, UpstreamUnreachableError } from '../../../src/errors.
 import type { Head } from '../../../src/live/chain/head.ts';
 import { createHeadFollower, type HeadFollower, type HeadWatcher } from '../../../src/live/chain/head-follower.ts';
 import type { Node } from '../../../src/live/chain/node.ts';
+import { createPoolCounts, type LostPools } from '../../../src/live/chain/pool-counts.ts';
 import { createRecentHeads } from '../../../src/live/chain/recent-heads.ts';
 import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
+import { exchangeStateOf, poolOf, tokenId } from '../../domain/pools.ts';
 import { toAsyncValues } from '../../support/async-values.ts';
 import { nodeAt, nodesOf, onlyV1, UNWATCHED, uncounted } from '../../upstream/connect.ts';
 import { failureOf } from '../../upstream/failure.ts';
@@ -18,6 +20,7 @@ const TIP = 1_640_000;
 function followNode(
   client: NodeClient,
   clock = { now: START },
+  poolCounts = uncounted(),
 ): { head: HeadFollower; source: Node | undefined; notified: unknown[] } {
   const notified: unknown[] = [];
   const watcher: HeadWatcher = {
@@ -33,7 +36,7 @@ function followNode(
     pollMs: 5,
     timeoutMs: 5_000,
     maxBlockAgeMs: 600_000,
-    poolCounts: uncounted(),
+    poolCounts,
     recent: createRecentHeads(10),
     now: () => clock.now,
     watcher,
@@ -276,6 +279,41 @@ describe('a block that is replaced while it is read', () => {
     const failure = { code: 'UPSTREAM_BAD_SHAPE', message: `The node sent an invalid response: ${replaced}.` };
     expect(await failureOf(head.get())).toMatchObject(failure);
     expect(notified).toEqual([failure.message]);
+  });
+});
+
+describe('a pool that the next head does not have', () => {
+  const pools = ['b', 'c'].map((end) => poolOf(1n, 1n, { token2Id: tokenId(end) }));
+
+  test.each([
+    ['is not lost if it was only on a block that another one replaces', { height: 10, hash: 'b', parent: 'z' }, []],
+    ['is not lost if the block above names another one below it', { height: 11, hash: 'c', parent: 'b' }, []],
+    [
+      'is lost if the block above names its block',
+      { height: 11, hash: 'c', parent: 'a' },
+      [
+        { height: 11, pools: 1, before: 2 },
+        { height: 12, pools: 1, before: 2 },
+      ],
+    ],
+  ])('%s', async (_, next, expected) => {
+    let block = { height: 10, hash: 'a', parent: 'z', pools: 2 };
+    const client: NodeClient = {
+      ...scriptedNode({ tips: [], heights: [] }),
+      chainInfo: async () => chainInfoOf(block.height, block.hash),
+      beaconTip: async () => ({ ...block, previousHash: block.parent }),
+      exchangeState: async (height) => exchangeStateOf(height, pools.slice(0, block.pools)),
+    };
+    const lost: LostPools[] = [];
+    const counts = createPoolCounts((each) => lost.push(each));
+    const heads = toAsyncValues(followNode(client, { now: START }, counts).head.subscribe);
+    expect(await heads.next()).toMatchObject({ value: { hash: 'a' } });
+    for (block of [
+      { ...next, pools: 1 },
+      { height: next.height + 1, hash: 'd', parent: next.hash, pools: 1 },
+    ])
+      expect(await heads.next()).toMatchObject({ value: { hash: block.hash } });
+    expect(lost).toEqual(expected);
   });
 });
 

@@ -56,6 +56,25 @@ test('no pools below a height with some are a loss, which is not reported: the e
   expect(note([9, 0], [10, 3], [9, 0], [8, 0], [8, 1])).toEqual({ whole: [true, true, false, false, true], lost: [] });
 });
 
+test('what was read of blocks that may have been replaced is forgotten, and what was read below them is not', () => {
+  const lost: LostPools[] = [];
+  const counts = createPoolCounts((each) => lost.push(each));
+  for (const [height, pools] of [
+    [8, 2],
+    [10, 3],
+    [11, 4],
+  ] as const)
+    counts.check(stateOf(height, pools));
+  counts.forgetFrom(10);
+  expect(
+    [
+      [11, 2],
+      [12, 1],
+    ].map(([height = 0, pools = 0]) => counts.check(stateOf(height, pools))),
+  ).toEqual([true, false]);
+  expect(lost).toEqual([{ height: 12, pools: 1, before: 2 }]);
+});
+
 test('a height is reported once', () => {
   expect(note([10, 3], [11, 2], [11, 2], [12, 2]).lost).toHaveLength(2);
 });

@@ -58,6 +58,8 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   let pauseMs = FIRST_PAUSE_MS;
+  /** Why the last work failed, while the timer of the next one runs. */
+  let failure: unknown;
 
   /** Opens the database, and compares it with the node while it is in doubt. All who wait share it. */
   async function settle(): Promise<void> {
@@ -108,6 +110,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
 
   function work(): void {
     timer = undefined;
+    failure = undefined;
     if (isStopped || database.state() === 'refused' || working !== undefined) return;
     isDue = false;
     working = workOnce()
@@ -118,8 +121,9 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
       });
   }
 
-  function workLater(): void {
+  function workLater(error?: unknown): void {
     if (timer !== undefined || isStopped) return;
+    failure = error;
     timer = setTimeout(work, pauseMs);
     pauseMs = Math.min(2 * pauseMs, LAST_PAUSE_MS);
   }
@@ -206,7 +210,12 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     /** Records the trades of final blocks. @returns the heights that were left out @throws HistoryDatabaseError */
     recordTrades,
     /** Resolves when the database has been opened and is surely of this chain. @throws HistoryDatabaseError if it cannot be */
-    ready: async () => (isOpen && database.state() !== 'refused' ? undefined : settle()),
+    async ready(): Promise<void> {
+      if (isOpen && database.state() !== 'refused') return;
+      // The node is called again when the pause is over, and not for each client that reads the history.
+      if (failure !== undefined) throw failure;
+      await settle();
+    },
     /** The final heights that wait to be recorded. */
     waiting: (): ReadonlySet<BeaconHeight> => new Set(queue.map(({ exchange }) => exchange.beaconHeight)),
     /** The heads in memory; see `History.unrecorded`. */

@@ -1,6 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { UpstreamTimeoutError } from '../../src/errors.ts';
+import { createRecorder } from '../../src/history/recorder.ts';
 import { HistoryDatabaseError } from '../../src/history/store.ts';
+import { exchangeStateOf } from '../domain/pools.ts';
+import { headOf } from '../live/chain/heads.ts';
 import { dataOf } from '../support/events.ts';
+import { until } from '../support/until.ts';
 import { createMemoryStore } from './memory-store.ts';
 import { allRecorded, recordForTest } from './recorded.ts';
 
@@ -214,6 +219,40 @@ describe('a database that fails', () => {
     expect(store.order).toEqual([...range(TIP, TIP + 3), ...range(TIP + 20, TIP + 23)]);
     expect(lines.filter(({ level }) => level >= 40)).toEqual([]);
   });
+});
+
+test('while the database cannot be compared with the node, reads of the history do not call the node', async () => {
+  const store = createMemoryStore();
+  const exchange = exchangeStateOf(10, [], 400_000);
+  await store.useChain('testnet');
+  await store.record([{ hash: undefined, time: 400_000, version: 'V1', exchange }]);
+  let calls = 0;
+  let isDown = true;
+  async function readInBackground() {
+    calls += 1;
+    if (isDown) throw new UpstreamTimeoutError('NODE', 1, {});
+    return exchange;
+  }
+  const recorder = createRecorder({
+    store,
+    pastStates: { readInBackground, isComplete: () => true },
+    watcher: { failed() {}, recovered() {}, refused() {}, dropped() {}, leftOut() {}, deleted() {} },
+    mayWrite: () => true,
+  });
+  onTestFinished(() => recorder.flush(0));
+  recorder.add(headOf(20));
+  await until(() => calls > 0);
+  for (let read = 0; read < 50; read++) await expect(recorder.ready()).rejects.toThrow(HistoryDatabaseError);
+  // The recorder itself calls it again after 200 ms.
+  expect(calls).toBeLessThan(10);
+
+  isDown = false;
+  await until(() =>
+    recorder.ready().then(
+      () => true,
+      () => false,
+    ),
+  );
 });
 
 test('the database is closed with the gateway, and what was final is recorded', async () => {

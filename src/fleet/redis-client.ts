@@ -3,13 +3,15 @@ import { createClient, createCluster, createSentinel, ErrorReply, RESP_TYPES, ty
 /** What Redis replies with. Texts are bytes, because values of the fleet are binary. */
 export type RedisReply = Buffer | string | number | null | readonly RedisReply[];
 
-/** A connected client of the library, of one server, of a cluster, or of what Sentinel watches. */
+/** A client of the library, of one server, of a cluster, or of what Sentinel watches. */
 export type RedisClient = {
+  /** Connects, and subscribes to the channel. Without a limit of time. @throws an error of the library */
+  connect(): Promise<void>;
   /** Sends a command. In a cluster, the key decides about the server. @throws an error of the library */
   send(key: string, args: readonly RedisArgument[]): Promise<RedisReply>;
   /** Whether an error is a reply of Redis, and not of the connection. */
   isReply(error: unknown): boolean;
-  /** Closes the connection. Pending commands fail. */
+  /** Closes the connection, or ends the attempt to connect. Pending commands fail. */
   destroy(): void;
 };
 
@@ -29,17 +31,17 @@ export function kindOf(urls: readonly URL[]): 'server' | 'cluster' | 'sentinel' 
 }
 
 /**
- * Connects to Redis, and subscribes to a channel. This file is imported when a connection is opened, so that a gateway without a fleet never loads the
- * library.
+ * Creates a client, which is not connected. One that could not connect must be destroyed, because it may try again by itself. This
+ * file is imported when a connection is opened, so that a gateway without a fleet never loads the library.
  *
+ * @param subscription the channel to which it subscribes when it is connected
  * @param onLost is called when the connection is lost. Clients of a cluster or of Sentinel connect again by themselves.
- * @throws an error of the library
  */
-export async function openRedisClient(
+export function createRedisClient(
   urls: readonly URL[],
   subscription: RedisSubscription,
   onLost: (error: unknown) => void,
-): Promise<RedisClient> {
+): RedisClient {
   const [url] = urls;
   if (url === undefined) throw new Error('no URL of Redis');
   const bytes = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
@@ -50,7 +52,7 @@ export async function openRedisClient(
     // With the third version of the protocol, a connection that is subscribed can also send commands.
     const client = createClient({ ...optionsOf(url), RESP: 3, database: Number(url.pathname.slice(1)), socket });
     client.on('error', onLost);
-    return connected(client, subscription, (_key, args) => client.sendCommand(args, bytes));
+    return clientOf(client, subscription, (_key, args) => client.sendCommand(args, bytes));
   }
 
   if (kind === 'cluster') {
@@ -58,7 +60,7 @@ export async function openRedisClient(
     const defaults = { ...optionsOf(url), socket: transportOf(url) };
     const cluster = createCluster({ RESP: 2, rootNodes, defaults, minimizeConnections: true });
     cluster.on('error', () => {});
-    return connected(cluster, subscription, (key, args) => cluster.sendCommand(key, false, [...args], bytes));
+    return clientOf(cluster, subscription, (key, args) => cluster.sendCommand(key, false, [...args], bytes));
   }
 
   const [name = '', database = ''] = url.pathname.slice(1).split('/');
@@ -72,7 +74,7 @@ export async function openRedisClient(
     scanInterval: 1_000,
   });
   sentinel.on('error', () => {});
-  return connected(sentinel, subscription, (_key, args) => sentinel.sendCommand(false, [...args], bytes));
+  return clientOf(sentinel, subscription, (_key, args) => sentinel.sendCommand(false, [...args], bytes));
 }
 
 const REDIS_PORT = 6379;
@@ -84,21 +86,21 @@ type Connectable = {
   destroy(): unknown;
 };
 
-/** A client that cannot connect is destroyed, because it would try again by itself. */
-async function connected(
+function clientOf(
   client: Connectable,
   { channel, onMessage }: RedisSubscription,
   send: RedisClient['send'],
-): Promise<RedisClient> {
+): RedisClient {
   const destroy = async () => client.destroy();
-  try {
-    await client.connect();
-    await client.subscribe(channel, onMessage);
-  } catch (error) {
-    await destroy().catch(() => {});
-    throw error;
-  }
-  return { send, isReply: (error) => error instanceof ErrorReply, destroy: () => void destroy().catch(() => {}) };
+  return {
+    async connect() {
+      await client.connect();
+      await client.subscribe(channel, onMessage);
+    },
+    send,
+    isReply: (error) => error instanceof ErrorReply,
+    destroy: () => void destroy().catch(() => {}),
+  };
 }
 
 /** The options with the credentials of a URL. */

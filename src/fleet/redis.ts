@@ -67,9 +67,9 @@ export function createRedis({ urls, prefix, watcher }: RedisOptions) {
     let probes = 0;
     while (!closing.signal.aborted) {
       try {
-        client ??= await open();
+        const opened = client ?? (await open());
         // A command that writes: a server that is read-only or full is not available either.
-        await within(COMMAND_TIMEOUT_MS, client.send(probeKey, ['SET', probeKey, '1', 'PX', '1000']));
+        await within(COMMAND_TIMEOUT_MS, opened.send(probeKey, ['SET', probeKey, '1', 'PX', '1000']));
         if (closing.signal.aborted) break;
         pauseMs = FIRST_PAUSE_MS;
         probes = 0;
@@ -89,24 +89,27 @@ export function createRedis({ urls, prefix, watcher }: RedisOptions) {
     reopen();
   }
 
+  /** Connects `client`. In the meantime, it is not used, and `reopen` and `close` end the attempt. */
   async function open(): Promise<RedisClient> {
-    const { openRedisClient } = await import('./redis-client.ts');
+    const { createRedisClient } = await import('./redis-client.ts');
+    closing.signal.throwIfAborted();
     const onMessage = (message: string) => void events.emit('message', message);
-    let opened: RedisClient | undefined;
-    const opening = openRedisClient(urls, { channel, onMessage }, (error) => {
-      if (client !== undefined && client !== opened) return;
+    const opened = createRedisClient(urls, { channel, onMessage }, (error) => {
+      if (client !== opened) return;
       reopen();
       lose(error);
     });
+    client = opened;
+    const connecting = opened.connect();
     try {
-      opened = await within(OPEN_TIMEOUT_MS, opening);
+      await within(OPEN_TIMEOUT_MS, connecting);
+      closing.signal.throwIfAborted();
       return opened;
     } catch (error) {
-      // One that connects later is not used.
-      void opening.then(
-        (late) => late.destroy(),
-        () => {},
-      );
+      client = undefined;
+      opened.destroy();
+      // Also one that connects although it was destroyed.
+      void connecting.catch(() => {}).then(opened.destroy);
       throw error;
     }
   }

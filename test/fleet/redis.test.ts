@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createRedis, type Redis, RedisUnavailableError } from '../../src/fleet/redis.ts';
@@ -26,6 +28,25 @@ async function nextChange(redis: Redis): Promise<boolean> {
   await new Promise<void>((resolve) => void redis.onChange(resolve));
   return redis.isAvailable();
 }
+
+test('to a Redis that accepts connections and does not reply, there is one connection, which ends with the gateway', async () => {
+  const open = new Set<Socket>();
+  let accepted = 0;
+  const silent = createServer((socket) => {
+    accepted += 1;
+    open.add(socket.resume());
+    socket.on('error', () => {});
+    socket.on('close', () => open.delete(socket));
+  });
+  const port = await freePort();
+  await once(silent.listen(port, '127.0.0.1'), 'listening');
+  onTestFinished(() => void silent.close());
+  const { redis } = connect([new URL(`redis://127.0.0.1:${port}`)]);
+  // Five seconds later, the first attempt is over.
+  await until(() => accepted === 2 && open.size === 1);
+  redis.close();
+  await until(() => open.size === 0);
+});
 
 describe.skipIf(!hasRedis)('the connection to Redis', () => {
   let server: RedisServer;

@@ -152,7 +152,15 @@ export async function hedge<T>(
   const attempts: Promise<T>[] = [];
   try {
     for (;;) {
-      const attempt = await next();
+      const following = next();
+      // To look for the next node can take longer than an attempt that is under way.
+      const success = Promise.any(attempts).then(
+        (value) => ({ value }),
+        () => undefined,
+      );
+      const early = await Promise.race([success, following.then(() => undefined)]);
+      if (early !== undefined) return early.value;
+      const attempt = await following;
       if (attempt !== undefined) attempts.push(attempt(end.signal));
       const result = Promise.any(attempts);
       if (!(await isSettledWithin(delayMs, result))) continue;

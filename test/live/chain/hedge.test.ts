@@ -68,6 +68,18 @@ describe('which attempts are made', () => {
   });
 });
 
+test('an attempt that succeeds while the next one is looked for is not delayed', async () => {
+  const slow = Promise.withResolvers<string>();
+  const attempts = [() => slow.promise];
+  async function next(): Promise<Attempt<string> | undefined> {
+    const attempt = attempts.shift();
+    if (attempt !== undefined) return attempt;
+    slow.resolve('slow');
+    return new Promise(() => {});
+  }
+  expect(await hedge(next, { ...PATIENT, delayMs: 5 })).toBe('slow');
+});
+
 describe('an attempt that is possible later', () => {
   test('is made after a delay, also if there was none before', async () => {
     const later = several('later');

@@ -112,7 +112,9 @@ export function createOrderBooks(options: OrderBooksOptions) {
       (error) => {
         fresh.endedAt = now();
         // The host was not called because these clients have too many queued requests: other clients do not get this error.
-        if (error instanceof UpstreamBusyError && shared.peek(tickerId) === fresh) shared.delete(tickerId);
+        if (!(error instanceof UpstreamBusyError) || shared.peek(tickerId) !== fresh) return;
+        if (before === undefined) shared.delete(tickerId);
+        else shared.set(tickerId, before);
       },
     );
     return fresh;

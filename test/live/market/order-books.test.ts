@@ -65,6 +65,23 @@ describe('the newest snapshot of a book', () => {
     expect(asked).toHaveLength(3);
   });
 
+  test('stays in memory if it is not read again because its client has too many queued requests', async () => {
+    const held = Promise.withResolvers<RawOrderBook>();
+    const busy = () => new UpstreamBusyError('MARKET_DATA');
+    const { books, clock } = booksOf((tickerId) => (tickerId === 'LISTED' ? bookOf(tickerId, 5) : held.promise), {
+      bulkhead: createBulkhead({ busy, maxConcurrent: 1, maxQueued: 0, maxWaitMs: 10_000 }),
+    });
+    const first = await books.read('LISTED', SOMEONE);
+    clock.now += 10_000;
+    const other = books.read('LISTED too', SOMEONE);
+    expect(await failureOf(books.read('LISTED', SOMEONE))).toMatchObject({ code: 'UPSTREAM_BUSY' });
+    expect(books.newest('LISTED')).toBe(first);
+
+    held.resolve(bookOf('LISTED too', 5));
+    await other;
+    expect(await books.read('LISTED', SOMEONE)).toMatchObject({ observedAt: 15_000 });
+  });
+
   test('is that of a book that is followed', async () => {
     const { books } = booksOf((tickerId, calls) => bookOf(tickerId, calls));
     const updates = toAsyncValues(books.subscribe('LISTED', SOMEONE));

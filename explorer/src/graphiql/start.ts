@@ -32,7 +32,9 @@ let addressTimer: ReturnType<typeof setTimeout> | undefined;
 let hasRun = false;
 
 const linked = readLink(location);
-if (location.hash === '#docs') localStorage.setItem('graphiql:visiblePlugin', 'Documentation Explorer');
+if (location.hash === '#docs') {
+  withStorage((storage) => storage.setItem('graphiql:visiblePlugin', 'Documentation Explorer'));
+}
 // GraphiQL would read the search itself.
 history.replaceState(null, '', location.pathname);
 // The user has pasted another link into the address.
@@ -43,12 +45,14 @@ const { newestHeight, isSandbox } = await askGateway();
 const state = stored ? withLinked(stored) : { tabs: firstTabs(), activeTabIndex: 0 };
 const active = state.tabs[state.activeTabIndex];
 // GraphiQL would open one more tab, unless the initial query, variables and headers are exactly those of a stored tab.
-if (stored) localStorage.setItem(STORED_TABS, JSON.stringify(state));
-for (const name of ['query', 'variables', 'headers']) localStorage.removeItem(`graphiql:${name}`);
+if (stored) withStorage((storage) => storage.setItem(STORED_TABS, JSON.stringify(state)));
+for (const name of ['query', 'variables', 'headers']) withStorage((storage) => storage.removeItem(`graphiql:${name}`));
 document.title = isSandbox ? 'pdex-gateway (sandbox)' : 'pdex-gateway';
 
 YogaGraphiQL.renderYogaGraphiQL(document.getElementById('root'), {
   title: document.title,
+  // With null, GraphiQL stores nothing. By default, it uses the storage of the browser, and fails if that is blocked.
+  storage: withStorage(() => true) ? undefined : null,
   subscriptionsProtocol: 'WS',
   // Each result shows what its operation costs.
   additionalHeaders: { 'x-pdex-cost': '1' },
@@ -108,12 +112,19 @@ function toMinute(time: number): number {
 }
 
 function readStoredTabs(): TabState | undefined {
-  try {
-    const stored = JSON.parse(localStorage.getItem(STORED_TABS) ?? '');
-    if (stored.tabs[stored.activeTabIndex]) return stored;
-  } catch {}
-  localStorage.removeItem(STORED_TABS);
+  const stored = withStorage((storage) => JSON.parse(storage.getItem(STORED_TABS) ?? ''));
+  if (stored?.tabs?.[stored.activeTabIndex]) return stored;
+  withStorage((storage) => storage.removeItem(STORED_TABS));
   return undefined;
+}
+
+/** Uses the storage of the browser, if that is neither blocked nor full. */
+function withStorage<Result>(use: (storage: Storage) => Result): Result | undefined {
+  try {
+    return use(localStorage);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Reads what the tabs and the title depend on; nothing if the gateway does not answer. */

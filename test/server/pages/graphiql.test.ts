@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { request } from 'undici';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { toParameters } from '../../../explorer/src/graphiql/link.ts';
 import { EXAMPLE_TABS } from '../../../explorer/src/graphiql/tabs.ts';
 import { createHistoryStore } from '../../../src/history/store-client.ts';
@@ -171,6 +171,16 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
   const result = () => page.locator('.result-window');
   const execute = () => page.locator('.graphiql-execute-button').click();
 
+  /** A page of a browser that has not opened GraphiQL before, and the address of GraphiQL. */
+  async function openNewcomer(options: BrowserContextOptions = {}): Promise<{ newcomer: Page; address: string }> {
+    const context = await browser.newContext(options);
+    onTestFinished(() => context.close());
+    const newcomer = await context.newPage();
+    newcomer.setDefaultTimeout(60_000);
+    newcomer.setDefaultNavigationTimeout(60_000);
+    return { newcomer, address: page.url().split('#')[0] ?? '' };
+  }
+
   /** With the mouse, and held down for as long as a person does. */
   async function choose(tab: string): Promise<void> {
     await tabButton(tab).click({ delay: 80 });
@@ -292,11 +302,7 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
     { width: 1280, height: 800 },
     { width: 390, height: 844 },
   ])('a newcomer can see and click the tabs at $width × $height; the chosen one is in view', async (viewport) => {
-    const context = await browser.newContext({ viewport });
-    const newcomer = await context.newPage();
-    newcomer.setDefaultTimeout(60_000);
-    newcomer.setDefaultNavigationTimeout(60_000);
-    const [address = ''] = page.url().split('#');
+    const { newcomer, address } = await openNewcomer({ viewport });
     await newcomer.goto(address);
     const tabs = newcomer.locator('.graphiql-tab');
     await tabs.first().waitFor();
@@ -326,22 +332,48 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
     await expect.poll(visible).toContain(first);
     await newcomer.goto(`${address}#${toParameters({ query: 'query Shared { beaconHeight }' })}`);
     await expect.poll(visible).toContain('Shared');
-    await context.close();
   });
 
   test('a link opens and runs its query for a new visitor, in addition to the tabs', async () => {
-    const context = await browser.newContext();
-    const newcomer = await context.newPage();
-    newcomer.setDefaultTimeout(60_000);
-    newcomer.setDefaultNavigationTimeout(60_000);
+    const { newcomer, address } = await openNewcomer();
     const query = 'query Linked { beaconHeight }';
-    await newcomer.goto(`${page.url().split('#')[0]}?query=${encodeURIComponent(query)}#run`);
+    await newcomer.goto(`${address}?query=${encodeURIComponent(query)}#run`);
     const tabs = newcomer.locator('.graphiql-tab-button');
     await tabs.getByText('Linked', { exact: true }).waitFor();
     expect(await tabs.allTextContents()).toEqual(['Linked', ...TABS.map(({ name }) => name)]);
     expect(await newcomer.locator('.graphiql-tab-active .graphiql-tab-button').textContent()).toBe('Linked');
     await newcomer.locator('.result-window').getByText('beaconHeight').first().waitFor();
-    await context.close();
+  });
+
+  test('opens with its tabs where the browser blocks the storage, and opens a link where that is full', async () => {
+    const { newcomer: blocked, address } = await openNewcomer();
+    await blocked.addInitScript(() =>
+      Object.defineProperty(globalThis, 'localStorage', {
+        get() {
+          throw new DOMException('denied', 'SecurityError');
+        },
+      }),
+    );
+    await blocked.goto(`${address}#docs`);
+    const tabsOf = (of: Page) => of.locator('.graphiql-tab-button');
+    await tabsOf(blocked).getByText('Prices', { exact: true }).waitFor();
+    expect(await tabsOf(blocked).allTextContents()).toEqual(TABS.map(({ name }) => name));
+    await blocked.locator('.graphiql-execute-button').click();
+    await blocked.locator('.result-window').getByText('exactPrice').first().waitFor();
+
+    const { newcomer: full } = await openNewcomer();
+    await full.goto(address);
+    await tabsOf(full).getByText('Live', { exact: true }).click();
+    const stored = () => full.evaluate(() => globalThis.localStorage.getItem('graphiql:tabState'));
+    await expect.poll(stored).toContain('Live');
+    await full.addInitScript(() => {
+      Storage.prototype.setItem = () => {
+        throw new DOMException('full', 'QuotaExceededError');
+      };
+    });
+    await full.goto(`${address}?query=${encodeURIComponent('query Linked { beaconHeight }')}#docs`);
+    await tabsOf(full).getByText('Linked', { exact: true }).waitFor();
+    expect(await full.locator('.graphiql-tab-active').textContent()).toContain('Linked');
   });
 
   test('the docs panel begins with the description of the endpoint', async () => {

@@ -95,6 +95,14 @@ describeInBrowser('the page of a market', (browser) => {
     await expect.poll(() => tab('1 min').getAttribute('aria-selected')).toBe('true');
     await panel(page, 'Price').locator('canvas').first().waitFor();
     await tab('Chart').focus();
+    // Such as Alt+←, which is the browser's "Back".
+    const isLeftToBrowser = await tab('Chart').evaluate((element) =>
+      ['altKey', 'ctrlKey', 'metaKey'].map((modifier) => {
+        const pressed = { key: 'ArrowLeft', bubbles: true, cancelable: true, [modifier]: true };
+        return element.dispatchEvent(new KeyboardEvent('keydown', pressed));
+      }),
+    );
+    expect(isLeftToBrowser).toEqual([true, true, true]);
     await page.keyboard.press('ArrowRight');
     const table = page.getByRole('table', { name: 'Candles, newest first, in DAI per PRV' });
     const rows = table.locator('tbody tr');

@@ -24,6 +24,8 @@ export function Tabs<Value extends string>({ label, tabs, value, onChange, child
   }
 
   function onKeyDown(event: KeyboardEvent): void {
+    // Alt+← is the browser's "Back", for example.
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
     const index = tabs.findIndex((tab) => tab.value === value);
     const next = { ArrowLeft: index - 1, ArrowRight: index + 1, Home: 0, End: tabs.length - 1 }[event.key];
     if (next === undefined) return;

@@ -82,6 +82,29 @@ describeInBrowser('the search for everything', (browser) => {
     await dialog.getByText('Nothing found. The newest block is 1,640,000.').waitFor();
   });
 
+  test('stays open when a selection ends beside it, and while an input method composes', async () => {
+    const { page } = await browser.open('/status', { gateway: shared() });
+    await page.getByRole('button', { name: 'Search' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Search' });
+    const input = dialog.getByRole('searchbox');
+    await input.fill('usdt');
+    await dialog.getByRole('link').first().waitFor();
+    const isOpen = await input.evaluate((element) => {
+      element.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, isComposing: true }));
+      return element.closest('dialog')?.open;
+    });
+    expect(isOpen).toBe(true);
+
+    await input.hover();
+    await page.mouse.down();
+    await page.mouse.move(5, 5);
+    await page.mouse.up();
+    expect(await dialog.isVisible()).toBe(true);
+    await page.mouse.click(5, 5);
+    await untilGone(page);
+    await page.getByRole('heading', { level: 1, name: 'Status' }).waitFor();
+  });
+
   test('is a button on a phone', async () => {
     const { page } = await browser.open('/status', { gateway: shared(), viewport: 'phone', colorScheme: 'dark' });
     await page.getByRole('button', { name: 'Search' }).click();

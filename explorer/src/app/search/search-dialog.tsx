@@ -16,6 +16,7 @@ const NOTHING = { markets: [], pools: [] };
 /** The search for everything: the favourites first, then what the text names. Arrow keys go through the results. */
 export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const pressed = useRef<EventTarget>(null);
   const [text, setText] = useState('');
   useEffect(() => dialog.current?.showModal(), []);
   // The browser gives the focus back to where it was.
@@ -36,6 +37,8 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
     : find(text, { rows, unit, tokens: data?.tokens ?? [], blocks: byHeight, newest });
 
   function onKeyDown(event: KeyboardEvent<HTMLDialogElement>): void {
+    // These keys belong to the input method.
+    if (event.nativeEvent.isComposing) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const stops = [...event.currentTarget.querySelectorAll<HTMLElement>('input, a')];
     if (step !== undefined) {
@@ -53,7 +56,11 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
       aria-label="Search"
       onClose={onClose}
       onKeyDown={onKeyDown}
-      onClick={({ target }) => target === dialog.current && close()}
+      onPointerDown={({ target }) => {
+        pressed.current = target;
+      }}
+      // A click beside the dialog. A selection that ends there is a click too, but begins in the dialog.
+      onClick={({ target }) => target === dialog.current && target === pressed.current && close()}
     >
       <div className={styles.content}>
         <div className={styles.head}>

@@ -1,4 +1,4 @@
-/** Every path of the explorer. The gateway has the same ones in `src/server/pages/explorer.ts`, and a test compares them. */
+/** Every path of the explorer. The gateway has the same ones in `src/server/pages/explorer-files.ts`, and a test compares them. */
 export const PATHS = {
   markets: '/',
   market: '/market/:tickerId',

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react';
 import { createStoredChoice, useStoredChoice } from './stored-choice.ts';
 
 /** What the reader has chosen; `system` follows the setting of the operating system. */
-export type ThemeChoice = 'light' | 'dark' | 'system';
+type ThemeChoice = 'light' | 'dark' | 'system';
 
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
 const choice = createStoredChoice<ThemeChoice>('pdex-theme', ['system', 'light', 'dark']);

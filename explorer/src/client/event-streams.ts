@@ -4,7 +4,7 @@ import { type Refusal, readEventStream } from './read-event-stream.ts';
 import type { Subscribe } from './transports.ts';
 
 /** Subscriptions over server-sent events, for a page that cannot open a websocket. */
-export type EventStreams = {
+type EventStreams = {
   /** Starts a subscription. A stream that breaks is opened again. */
   readonly subscribe: Subscribe;
   dispose(): void;

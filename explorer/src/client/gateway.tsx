@@ -5,18 +5,12 @@ import { createServerClock, type ServerClock } from './server-clock.ts';
 import { createSession, type Session } from './session.ts';
 import { createStore, type Store } from './store.ts';
 
-/**
- * The status of the last response over HTTP. `since` is when the first one with it came, but not before the websocket was lost,
- * by the clock of this computer, in milliseconds.
- */
-export type LastResponse = { readonly status: number; readonly since: number };
-
 /** The gateway, as components see it through the hooks of this folder. */
-export type Gateway = {
+type Gateway = {
   readonly connection: Connection;
   readonly clock: ServerClock;
   readonly session: Session;
-  /** `undefined` before the first response. */
+  /** The status of the last response over HTTP; `undefined` before the first one. */
   readonly lastStatus: Store<number | undefined>;
   /** When the page began again with another chain, by the clock of this computer, in milliseconds. */
   readonly beganAgainAt: number | undefined;

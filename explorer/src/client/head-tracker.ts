@@ -5,7 +5,7 @@ import { createStore, type Store } from './store.ts';
 export type Head = HeadFieldsFragment;
 
 /** What a head is to those that the page has seen before. */
-export type Sighting = 'newest' | 'behind' | 'other-chain';
+type Sighting = 'newest' | 'behind' | 'other-chain';
 
 /** The newest head that the page has seen. It never goes back. */
 export type HeadTracker = {

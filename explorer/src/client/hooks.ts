@@ -13,7 +13,7 @@ export type SentQuery = {
 };
 
 /** A query with its variables. Two of them can have the same data and different variables. */
-export type Request<Data> = {
+type Request<Data> = {
   readonly document: TypedDocumentNode<Data, AnyVariables>;
   readonly variables: AnyVariables;
 };

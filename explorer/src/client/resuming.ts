@@ -1,7 +1,7 @@
 import type { SubscribePayload } from 'graphql-ws';
 
 /** The payload of a subscription that continues where it was when the connection broke. */
-export type ResumingPayload = {
+type ResumingPayload = {
   /** graphql-ws writes it again for each connection. */
   readonly payload: SubscribePayload;
   /** Takes the data of each update. */

@@ -7,7 +7,7 @@ export type Transport = 'websocket' | 'event-streams';
 export type Subscribe = (payload: SubscribePayload, sink: Sink<FormattedExecutionResult>) => () => void;
 
 /** The subscriptions of the page, which can move from one transport to the other. */
-export type Transports = {
+type Transports = {
   /** The transport that is used; the websocket at first. */
   over(): Transport;
   /** Ends all subscriptions on the other transport, and starts them on this one, where they resume. */

@@ -11,7 +11,7 @@ export function useIsVisible(): boolean {
 }
 
 /** Whether an element is on the screen, or nearly. */
-export function useIsOnScreen(element: RefObject<Element | null>): boolean {
+function useIsOnScreen(element: RefObject<Element | null>): boolean {
   const [isOnScreen, setIsOnScreen] = useState(false);
   useEffect(() => {
     if (element.current === null) return;

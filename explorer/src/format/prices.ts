@@ -1,5 +1,5 @@
 /** A pool as far as the direction of its price matters. */
-export type PricedPool = {
+type PricedPool = {
   readonly token1: { readonly tokenId: string };
   readonly token2: { readonly tokenId: string };
   /** Token 1 per token 2. */

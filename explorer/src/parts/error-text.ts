@@ -2,7 +2,7 @@ import type { GatewayError } from '../client/errors.ts';
 import { formatDuration } from '../format/times.ts';
 
 /** An error in plain words. */
-export type ErrorText = {
+type ErrorText = {
   readonly title: string;
   readonly text: string;
   /** Whether the page tries again by itself. */

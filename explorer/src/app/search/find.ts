@@ -7,10 +7,10 @@ import { findTokens } from '../../pages/tokens/token-list.ts';
 import type { Unit } from '../unit.ts';
 
 /** Something that a search has found, and where it is. */
-export type Found = { readonly path: string; readonly kind: string; readonly name: string; readonly note: string };
+type Found = { readonly path: string; readonly kind: string; readonly name: string; readonly note: string };
 
 /** Where a search looks. */
-export type SearchedIn = {
+type SearchedIn = {
   readonly rows: readonly MarketRow[];
   /** In which the rows are. */
   readonly unit: Unit;

@@ -8,7 +8,7 @@ import { BlockTimesDocument, type BlockTimesQuery } from './block-times.generate
 export type Block = NonNullable<BlockTimesQuery['history']>['blocks'][number];
 
 /** The newest blocks, as far as they are known. */
-export type Blocks = {
+type Blocks = {
   readonly byHeight: ReadonlyMap<number, Block>;
   readonly answer: Answer<BlockTimesQuery>;
   /** Whether the gateway records them. If not, only those are known that it has pushed to this page. */

@@ -163,7 +163,7 @@ export function poolKeyOf(market: Market): PoolKey {
 }
 
 /** A pool by its tokens and, in V3, its pool id. */
-export type PoolKey = { readonly token1Id: string; readonly token2Id: string; readonly poolId?: string };
+type PoolKey = { readonly token1Id: string; readonly token2Id: string; readonly poolId?: string };
 
 /** The two tokens of a market in the order of the pool. */
 export function tokenIdsOf({ base, target, isInverse }: Market): {

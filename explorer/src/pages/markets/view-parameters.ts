@@ -3,7 +3,7 @@ import { currentParameters, FROM_FIRST_ROW, withParameter } from '../../app/url-
 import { type Direction, firstDirection, MARKET_SORTS, type MarketSort } from './market-order.ts';
 
 /** The markets of the market-data host, all pools of the node, or those of both that the reader has marked. */
-export const LISTS = ['markets', 'pools', 'favourites'] as const;
+const LISTS = ['markets', 'pools', 'favourites'] as const;
 export type ListName = (typeof LISTS)[number];
 
 /** What the reader has chosen. It is in the URL, without what is usual. */

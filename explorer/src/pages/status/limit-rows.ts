@@ -4,7 +4,7 @@ import type { LimitsQuery } from './limits.generated.ts';
 type Limits = LimitsQuery['service']['limits'];
 
 /** A limit as a row of the table. */
-export type LimitRow = { readonly name: keyof Limits; readonly meaning: string; readonly value: string };
+type LimitRow = { readonly name: keyof Limits; readonly meaning: string; readonly value: string };
 
 /** What each limit means, in the order of the table: first those of a request, then those of a client. */
 const MEANINGS = {

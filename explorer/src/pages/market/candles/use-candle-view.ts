@@ -6,7 +6,7 @@ import { HistorySpanDocument } from './candles.generated.ts';
 import { DEFAULT_INTERVAL, type Interval, intervalFor, intervalOf, PERIODS, type Period } from './intervals.ts';
 
 /** Which candles the reader has chosen: an interval, or a period, whose interval depends on how much is recorded. */
-export type CandleView = {
+type CandleView = {
   readonly interval: Interval;
   readonly period: Period | undefined;
   /** How much of the time is on the screen at first, in milliseconds; undefined for as much as usual. */

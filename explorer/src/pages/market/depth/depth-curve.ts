@@ -68,8 +68,3 @@ export function curveOfPool(
   );
   return isInverse ? { midPrice, bids: up, asks: down } : { midPrice, bids: down, asks: up };
 }
-
-/** Whether nothing can be traded within the range. */
-export function isFlat({ bids, asks }: DepthCurve): boolean {
-  return [...bids, ...asks].every(({ quantity }) => quantity === 0);
-}

@@ -1,5 +1,5 @@
 /** How much a trade moves the price against the trader. */
-export type ImpactLevel = 'low' | 'noticeable' | 'high' | 'very high';
+type ImpactLevel = 'low' | 'noticeable' | 'high' | 'very high';
 
 /** The level of a price impact in percent. */
 export function impactLevel(percent: number): ImpactLevel {

@@ -10,7 +10,7 @@ import type { SwapQuoteSubscription } from './swap.generated.ts';
 import styles from './swap.module.css';
 
 /** A quote of the gateway. */
-export type Quote = NonNullable<SwapQuoteSubscription['quote']>;
+type Quote = NonNullable<SwapQuoteSubscription['quote']>;
 
 type QuoteViewProps = {
   readonly market: Market;

@@ -7,7 +7,7 @@ import { isSameState, readSwapState, type SwapState, writeSwapState } from './sw
 const TYPING_MS = 250;
 
 /** The form: what is in the URL, and what is being changed. */
-export type SwapForm = {
+type SwapForm = {
   /** What the quote is for. */
   readonly committed: SwapState;
   /** What the fields show. */

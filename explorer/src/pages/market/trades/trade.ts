@@ -103,7 +103,7 @@ export function isAnswerOld(answered: AnsweredTrades, pushed: PushedBlocks | und
 }
 
 /** A trade in the direction of the market, whose amounts are in smallest units. */
-export type ShownTrade = {
+type ShownTrade = {
   readonly isBuy: boolean;
   /** Target tokens per base token, the average over the trade; null if decimals are not known. */
   readonly price: number | null;

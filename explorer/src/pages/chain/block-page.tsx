@@ -3,10 +3,9 @@ import { Link, useParams } from 'react-router';
 import { Page } from '../../app/page.tsx';
 import { useGatewayQuery, useHead } from '../../client/hooks.ts';
 import { formatInteger, UNKNOWN } from '../../format/numbers.ts';
-import { shortId } from '../../format/prices.ts';
 import { formatDuration, formatExactTime, parseTime } from '../../format/times.ts';
 import { Answered } from '../../parts/answered.tsx';
-import { CopyButton } from '../../parts/copy-button.tsx';
+import { CopyableId } from '../../parts/copyable-id.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { RelativeTime } from '../../parts/relative-time.tsx';
@@ -100,16 +99,7 @@ function BlockPanels({ height, newest }: BlockPanelsProps) {
               <dd translate="no">{time === undefined ? UNKNOWN : formatExactTime(time)}</dd>
               <dt>Hash</dt>
               <dd>
-                {block?.hash == null ? (
-                  <span>{UNKNOWN}</span>
-                ) : (
-                  <>
-                    <span className="mono" translate="no" title={block.hash}>
-                      {shortId(block.hash, 12)}
-                    </span>{' '}
-                    <CopyButton text={block.hash} what="hash of the block" />
-                  </>
-                )}
+                <CopyableId id={block?.hash} what="hash of the block" edge={12} />
               </dd>
             </dl>
             {block?.hash == null && <p className={styles.muted}>{whyUnknown(block, isRecorded, isRecent)}</p>}

@@ -2,12 +2,12 @@ import { Link } from 'react-router';
 import { Page } from '../../app/page.tsx';
 import { useHead } from '../../client/hooks.ts';
 import { formatInteger, UNKNOWN } from '../../format/numbers.ts';
-import { shortId } from '../../format/prices.ts';
 import { formatDuration } from '../../format/times.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
+import { CopyableId } from '../../parts/copyable-id.tsx';
 import { Freshness } from '../../parts/freshness.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { RelativeTime } from '../../parts/relative-time.tsx';
+import { Scroller } from '../../parts/scroller.tsx';
 import { SkeletonRows } from '../../parts/skeleton.tsx';
 import tableStyles from '../../parts/table.module.css';
 import styles from './chain.module.css';
@@ -46,8 +46,7 @@ export function BlocksPage() {
         {newest === undefined ? (
           <SkeletonRows rows={20} />
         ) : (
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: a table that is wider than a phone is scrolled with the keyboard
-          <section className={tableStyles.scroller} tabIndex={0} aria-label="Blocks">
+          <Scroller label="Blocks">
             <table className={`${tableStyles.table} ${styles.blocks}`}>
               <thead>
                 <tr>
@@ -73,7 +72,7 @@ export function BlocksPage() {
                 ))}
               </tbody>
             </table>
-          </section>
+          </Scroller>
         )}
       </Panel>
     </Page>
@@ -99,16 +98,7 @@ function BlockRow({ height, block, ms }: BlockRowProps) {
         {ms === undefined ? UNKNOWN : formatDuration(ms)}
       </td>
       <td>
-        {block?.hash == null ? (
-          <span>{UNKNOWN}</span>
-        ) : (
-          <>
-            <span className="mono" translate="no" title={block.hash}>
-              {shortId(block.hash, 4)}
-            </span>{' '}
-            <CopyButton text={block.hash} what={`hash of block ${formatInteger(height)}`} />
-          </>
-        )}
+        <CopyableId id={block?.hash} what={`hash of block ${formatInteger(height)}`} edge={4} />
       </td>
     </tr>
   );

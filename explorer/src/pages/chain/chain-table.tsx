@@ -1,8 +1,7 @@
 import { Link } from 'react-router';
 import { formatBigInt } from '../../format/amounts.ts';
 import { formatInteger, UNKNOWN } from '../../format/numbers.ts';
-import { shortId } from '../../format/prices.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
+import { CopyableId } from '../../parts/copyable-id.tsx';
 import { RelativeTime } from '../../parts/relative-time.tsx';
 import { Scroller } from '../../parts/scroller.tsx';
 import tableStyles from '../../parts/table.module.css';
@@ -61,16 +60,10 @@ function ChainRow({ block }: { readonly block: ChainBlockFragment }) {
         <Signers indexes={validationData?.validatorsIdx} />
       </td>
       <td>
-        <span className="mono" translate="no" title={hash}>
-          {shortId(hash)}
-        </span>{' '}
-        <CopyButton text={hash} what={`hash of the block of ${isBeacon ? 'the beacon chain' : `shard ${chainId}`}`} />
+        <CopyableId id={hash} what={`hash of the block of ${isBeacon ? 'the beacon chain' : `shard ${chainId}`}`} />
       </td>
       <td>
-        <span className="mono" translate="no" title={blockProducer}>
-          {shortId(blockProducer)}
-        </span>{' '}
-        <CopyButton text={blockProducer} what={`producer of ${isBeacon ? 'the beacon chain' : `shard ${chainId}`}`} />
+        <CopyableId id={blockProducer} what={`producer of ${isBeacon ? 'the beacon chain' : `shard ${chainId}`}`} />
       </td>
     </tr>
   );

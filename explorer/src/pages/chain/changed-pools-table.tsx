@@ -1,6 +1,7 @@
 import { Link } from 'react-router';
 import { formatInteger, formatPercent, formatPrice } from '../../format/numbers.ts';
 import { nameOfToken, shortPoolId } from '../../format/prices.ts';
+import { Scroller } from '../../parts/scroller.tsx';
 import tableStyles from '../../parts/table.module.css';
 import { marketPath } from '../market/market-view.tsx';
 import { poolPath } from '../market/pool-id.ts';
@@ -24,8 +25,7 @@ export function ChangedPoolsTable({ pools, total, compared }: ChangedPoolsTableP
         className={styles.above}
       >{`Trades, deposits and withdrawals have changed ${formatInteger(pools.length)} of ${of} pools. The change is that since the block before.`}</p>
       {pools.length > 0 && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a table that is wider than a phone is scrolled with the keyboard
-        <section className={tableStyles.scroller} tabIndex={0} aria-label="Changed pools">
+        <Scroller label="Changed pools">
           <table className={tableStyles.table}>
             <thead>
               <tr>
@@ -59,7 +59,7 @@ export function ChangedPoolsTable({ pools, total, compared }: ChangedPoolsTableP
               ))}
             </tbody>
           </table>
-        </section>
+        </Scroller>
       )}
     </>
   );

@@ -1,8 +1,7 @@
 import { Link } from 'react-router';
 import { NO_USD_PRICE, type Unit, useUnit } from '../../app/unit.ts';
 import { formatInteger, formatPrice, formatUsdPrice, UNKNOWN } from '../../format/numbers.ts';
-import { shortId } from '../../format/prices.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
+import { CopyableId } from '../../parts/copyable-id.tsx';
 import { LiveNumber } from '../../parts/live-number.tsx';
 import { SortHeader } from '../../parts/sort-header.tsx';
 import tableStyles from '../../parts/table.module.css';
@@ -81,10 +80,7 @@ function TokenRow({ token, index, unit }: TokenRowProps) {
       <td className={tableStyles.number}>{formatInteger(poolCount)}</td>
       <td className={tableStyles.number}>{decimals ?? UNKNOWN}</td>
       <td>
-        <span className="mono" title={tokenId}>
-          {shortId(tokenId)}
-        </span>{' '}
-        <CopyButton text={tokenId} what="token id" />
+        <CopyableId id={tokenId} what="token id" />
       </td>
     </tr>
   );

@@ -1,8 +1,8 @@
 import { Link } from 'react-router';
 import { formatAmount, formatExactAmount } from '../../../format/amounts.ts';
 import { formatInteger, formatPrice } from '../../../format/numbers.ts';
-import { nameOfToken, shortId } from '../../../format/prices.ts';
-import { CopyButton } from '../../../parts/copy-button.tsx';
+import { nameOfToken } from '../../../format/prices.ts';
+import { CopyableId } from '../../../parts/copyable-id.tsx';
 import { RelativeTime } from '../../../parts/relative-time.tsx';
 import tableStyles from '../../../parts/table.module.css';
 import { blockPath } from '../../chain/use-blocks.ts';
@@ -87,10 +87,7 @@ function TradeRow({ market, trade, isNew }: TradeRowProps) {
         </Link>
       </td>
       <td className={styles.wide}>
-        <span className="mono" translate="no" title={transactionId}>
-          {shortId(transactionId)}
-        </span>{' '}
-        <CopyButton text={transactionId} what="hash of the transaction" />
+        <CopyableId id={transactionId} what="hash of the transaction" />
         {steps > 1 && <span className={styles.step}>{`pool ${step + 1} of ${steps} on its route`}</span>}
       </td>
     </tr>

@@ -135,6 +135,19 @@ describeInBrowser('the page of the chain', (browser) => {
     await page.getByText(/have changed \d+ of \d+ pools/).waitFor();
   });
 
+  test('opens the block that was pressed, also when a new one arrives before the click', async () => {
+    const opened = await browser.open('/chain/blocks');
+    const { page } = opened;
+    const first = page.getByRole('rowheader').first();
+    await first.getByRole('link', { name: '1,640,000' }).hover();
+    await page.mouse.down();
+    await advanceOnPage(opened);
+    await page.mouse.up();
+    await page.getByRole('heading', { level: 1, name: 'Block 1,640,000' }).waitFor();
+    await page.goBack();
+    await expect.poll(() => first.textContent()).toBe('1,640,001');
+  });
+
   test('is accessible, and fits on a phone and on a wide screen, light and dark', async () => {
     const { page } = await browser.open('/chain', { gateway: shared(), viewport: 'phone' });
     await page.locator('canvas').first().waitFor();

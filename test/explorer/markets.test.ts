@@ -212,6 +212,30 @@ describeInBrowser('the page of the markets', (browser) => {
     await blocked.page.getByText('1 favourite', { exact: true }).waitFor();
   });
 
+  test('moves no row under a press: the click opens the market that was pressed', async () => {
+    const { page } = await browser.open('/', { gateway: shared(), context: {} });
+    const star = (of: Page, name: string) => of.getByRole('button', { name: `Favourite: ${name}`, exact: true });
+    await star(page, 'BTC/PRV').click();
+    await star(page, 'ETH/PRV').click();
+    await page.getByRole('tab', { name: 'Favourites' }).click();
+    await page.getByText('2 favourites').waitFor();
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await star(other, 'BTC/PRV').waitFor();
+
+    const row = rowOf(page, 'BTC / PRV');
+    await row.getByRole('link').hover();
+    await page.mouse.down();
+    await star(other, 'BTC/PRV').click();
+    await page.getByText('1 favourite', { exact: true }).waitFor();
+    expect(await row.count()).toBe(1);
+    await page.mouse.up();
+    await page.getByRole('heading', { level: 1, name: 'BTC / PRV' }).waitFor();
+    await page.goBack();
+    await rowOf(page, 'ETH / PRV').waitFor();
+    expect(await row.count()).toBe(0);
+  });
+
   test('shows volume or liquidity on a phone, and is sorted there by each column', async () => {
     const { page } = await browser.open('/', { gateway: shared(), viewport: 'phone' });
     const headers = () => page.getByRole('columnheader').evaluateAll((all) => all.map((each) => each.textContent));

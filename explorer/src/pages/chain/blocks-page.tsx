@@ -9,6 +9,7 @@ import { Panel } from '../../parts/panel.tsx';
 import { RelativeTime } from '../../parts/relative-time.tsx';
 import { Scroller } from '../../parts/scroller.tsx';
 import { SkeletonRows } from '../../parts/skeleton.tsx';
+import { useSteady } from '../../parts/steady.ts';
 import tableStyles from '../../parts/table.module.css';
 import styles from './chain.module.css';
 import { type Block, blockPath, intervalOf, useBlocks } from './use-blocks.ts';
@@ -18,9 +19,10 @@ const SHOWN = 50;
 /** The newest blocks of the beacon chain, newest first. */
 export function BlocksPage() {
   const newest = useHead()?.beaconHeight;
+  const { steady: first, handlers } = useSteady(newest);
   // The interval of the oldest one needs the block below it.
   const { byHeight, answer, isRecorded } = useBlocks(SHOWN + 1);
-  const heights = newest === undefined ? [] : Array.from({ length: Math.min(SHOWN, newest) }, (_, age) => newest - age);
+  const heights = first === undefined ? [] : Array.from({ length: Math.min(SHOWN, first) }, (_, age) => first - age);
 
   return (
     <Page
@@ -43,11 +45,11 @@ export function BlocksPage() {
             This gateway records no history, so times and hashes are known from when this page was opened.
           </p>
         )}
-        {newest === undefined ? (
+        {first === undefined ? (
           <SkeletonRows rows={20} />
         ) : (
           <Scroller label="Blocks">
-            <table className={`${tableStyles.table} ${styles.blocks}`}>
+            <table {...handlers} className={`${tableStyles.table} ${styles.blocks}`}>
               <thead>
                 <tr>
                   <th scope="col">Height</th>
@@ -64,7 +66,7 @@ export function BlocksPage() {
                 {heights.map((height) => (
                   // A row keeps its place when there is a new block: only its content changes.
                   <BlockRow
-                    key={newest - height}
+                    key={first - height}
                     height={height}
                     block={byHeight.get(height)}
                     ms={intervalOf(height, byHeight)}

@@ -10,6 +10,7 @@ import { Freshness } from '../../parts/freshness.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { SkeletonRows } from '../../parts/skeleton.tsx';
 import { SortSelect } from '../../parts/sort-select.tsx';
+import { useSteady } from '../../parts/steady.ts';
 import tableStyles from '../../parts/table.module.css';
 import { Tabs } from '../../parts/tabs.tsx';
 import { useVirtualRows } from '../../parts/virtual-rows.tsx';
@@ -56,7 +57,8 @@ export function MarketsPanel({ list: { data, errors, query, retry }, view, hasHi
   const search = useDeferredValue(view.search);
   const found = useMemo(() => searchRows(rows[view.list], search), [rows, view.list, search]);
   const { sort, direction } = view;
-  const listed = useMemo(() => sortRows(found, sort, direction, unit), [found, sort, direction, unit]);
+  const sorted = useMemo(() => sortRows(found, sort, direction, unit), [found, sort, direction, unit]);
+  const { steady: listed, handlers } = useSteady(sorted);
 
   const virtual = useVirtualRows(listed.length);
   const { first, end, isScrolling } = virtual;
@@ -84,7 +86,9 @@ export function MarketsPanel({ list: { data, errors, query, retry }, view, hasHi
         <p className={styles.note}>The 24 h change and chart need recorded prices, and this gateway has none now.</p>
       )}
       {listed.length > 0 ? (
-        <MarketTable rows={inView} count={listed.length} {...{ virtual, details, view, hasHistory, unit }} />
+        <div {...handlers}>
+          <MarketTable rows={inView} count={listed.length} {...{ virtual, details, view, hasHistory, unit }} />
+        </div>
       ) : (
         whyEmpty()
       )}

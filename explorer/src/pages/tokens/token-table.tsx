@@ -4,6 +4,7 @@ import { formatInteger, formatPrice, formatUsdPrice, UNKNOWN } from '../../forma
 import { CopyableId } from '../../parts/copyable-id.tsx';
 import { LiveNumber } from '../../parts/live-number.tsx';
 import { SortHeader } from '../../parts/sort-header.tsx';
+import { useSteady } from '../../parts/steady.ts';
 import tableStyles from '../../parts/table.module.css';
 import { TokenBadge } from '../../parts/token-badge.tsx';
 import { RowSpace, useVirtualRows } from '../../parts/virtual-rows.tsx';
@@ -19,7 +20,8 @@ type TokenTableProps = {
 };
 
 /** The tokens as a table. Only the rows near the screen exist, so that a list of any length scrolls smoothly. */
-export function TokenTable({ tokens, sort, direction, onSort }: TokenTableProps) {
+export function TokenTable({ tokens: newest, sort, direction, onSort }: TokenTableProps) {
+  const { steady: tokens, handlers } = useSteady(newest);
   const unit = useUnit();
   const { table, first, end, before, after } = useVirtualRows(tokens.length);
   const header = (of: TokenSort) => ({
@@ -29,6 +31,7 @@ export function TokenTable({ tokens, sort, direction, onSort }: TokenTableProps)
 
   return (
     <table
+      {...handlers}
       ref={table}
       className={`${tableStyles.table} ${tableStyles.fixed} ${styles.table}`}
       aria-rowcount={tokens.length + 1}

@@ -11,6 +11,8 @@ export function useSteady<Value>(newest: Value) {
     onPointerDown: () => setPressed({ value: newest }),
     onClick: release,
     onPointerCancel: release,
+    // A long press, or the right button, has no click.
+    onContextMenu: release,
     // A finger leaves before the click.
     onPointerLeave: ({ pointerType }: PointerEvent) => pointerType === 'mouse' && release(),
   };

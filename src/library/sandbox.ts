@@ -49,7 +49,7 @@ export type Sandbox = {
 };
 
 /**
- * Starts a sandbox, for tests of code that uses a gateway. It has a week of blocks, the newest from now.
+ * Starts a sandbox, for tests of code that uses a gateway. It has a week of blocks, or with V3 a day, the newest from now.
  *
  * @throws ConfigError that lists everything that is wrong with the options
  */

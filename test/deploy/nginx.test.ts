@@ -177,6 +177,13 @@ describe.skipIf(!existsSync(NGINX))('nginx.conf', () => {
       ...['pairs', 'tickers/', 'orderbook?ticker_id=pBTC_PRV'].map((name) => `/api/v1/public/market-data/${name}`),
     ])
       expect(await statusOf(path)).toEqual([path, 200]);
+    // These gateways have no history. Their errors are JSON.
+    for (const name of ['candles', 'historical_trades']) {
+      const path = `/api/v1/public/market-data/${name}?ticker_id=pBTC_PRV&interval=1h`;
+      const { headers, body } = await send('127.0.0.1', path, { method: 'GET' });
+      await body.dump();
+      expect([name, headers['content-type']]).toEqual([name, 'application/json']);
+    }
     // nginx decodes the path before it compares it, and passes it on as it was.
     for (const path of [
       ...['/chain', '/tokens/', '/status?x=1', '/market/a%2Fb', '/pool/a-b-1', '/assets/a-12345678.js'],

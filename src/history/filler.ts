@@ -66,9 +66,9 @@ export function createFiller<T>(options: FillerOptions<T>) {
   const stopping = new AbortController();
   /**
    * How often heights failed, until they were left out for long enough. Reads that fail below one head count once: a node that makes no
-   * new heads fails for all heights.
+   * new heads fails for all heights. `below` is the height of the head.
    */
-  const failures = new LRUCache<BeaconHeight, { readonly count: number; readonly head: Head }>({
+  const failures = new LRUCache<BeaconHeight, { readonly count: number; readonly below: BeaconHeight }>({
     max: MAX_LEFT_OUT,
     ttl: leftOutForMs,
   });
@@ -161,7 +161,7 @@ export function createFiller<T>(options: FillerOptions<T>) {
       return [await read(height, current)];
     } catch (error) {
       if (!(error instanceof HeightNotAvailableError)) {
-        if (failures.peek(height)?.head !== current.head) noteFailure(height, current);
+        if (failures.peek(height)?.below !== current.head.beaconHeight) noteFailure(height, current);
         throw error;
       }
       pruned = { height: Math.max(height, pruned?.height ?? 0), until: performance.now() + PRUNED_FOR_MS };
@@ -170,7 +170,7 @@ export function createFiller<T>(options: FillerOptions<T>) {
   }
 
   function noteFailure(height: BeaconHeight, { head }: Tip): void {
-    failures.set(height, { count: (failures.get(height)?.count ?? 0) + 1, head });
+    failures.set(height, { count: (failures.get(height)?.count ?? 0) + 1, below: head.beaconHeight });
   }
 
   async function sleep(ms: number): Promise<void> {

@@ -112,7 +112,7 @@ export function createHistoryCache(
       readStart(undefined, `${version} ${start}`, requester, (readHistory) =>
         readHistory(() => findStart(start, version)),
       ),
-    /** The volumes of all pools in a number of hours up to a head. */
+    /** The volumes of all pools in the default window up to a head. */
     volumesAt: cacheReads<VolumesOfWindow | undefined>(history.tradesVersion),
     /** The last trade of each pool up to a head. */
     lastTradesAt: cacheReads<ReadonlyMap<string, RecordedTrade>>(history.tradesVersion, MAX_LAST_TRADES),

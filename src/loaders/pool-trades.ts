@@ -42,6 +42,9 @@ export type TradePage = {
 
 type Hours = Pick<ChangeArguments, 'hours'>;
 
+/** Recorded trades that are read in one turn of a client. */
+const TRADES_AT_ONCE = 16;
+
 /** Checks what no limit decides about. @throws BadUserInputError */
 export function requireVolumeArguments({ hours }: Hours): void {
   requireAtLeast(1, 'hours', hours);
@@ -64,7 +67,10 @@ export function createPoolTradeLoader(view: HistoryView) {
 
   const loadRecorded = new DataLoader(
     (names: readonly TradeName[]) => read(() => Promise.all(names.map((name) => history.trade(name)))),
-    { cacheKeyFn: ({ beaconHeight, transactionId, step }) => `${beaconHeight} ${transactionId} ${step}` },
+    {
+      maxBatchSize: TRADES_AT_ONCE,
+      cacheKeyFn: ({ beaconHeight, transactionId, step }) => `${beaconHeight} ${transactionId} ${step}`,
+    },
   );
 
   /** Reads the newest trades of each pool of one height, newest first. */
@@ -163,7 +169,7 @@ export function createPoolTradeLoader(view: HistoryView) {
       // One window is that of nearly all clients. Of others, only the pools that are requested are read.
       const found =
         head && hours === DEFAULT_HOURS
-          ? cache.volumesAt(head, hours, options.requester, (readHistory) =>
+          ? cache.volumesAt(head, '', options.requester, (readHistory) =>
               readVolumes(head.exchange.directory.ids, pool, hours, readHistory),
             )
           : loadVolume(pool, hours);

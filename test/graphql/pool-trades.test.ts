@@ -264,9 +264,12 @@ describe('the trades of pools', () => {
     for (const name of ['a', 'b', 'c']) await page(name, '');
     expect(volumes).toHaveBeenCalledTimes(1);
     expect(trades.mock.calls.length).toBeLessThanOrEqual(1);
+    const other = `{ pool(poolId: "${poolId}") { volume(hours: 2) { trades } } }`;
+    await gateway.ask(other);
+    expect(volumes.mock.calls.slice(1)).toMatchObject([[{ poolIds: [poolId] }]]);
     await page('d', `, at: ${height - 20}`);
     // The executor yields within a long page.
-    expect(volumes.mock.calls.length).toBeLessThanOrEqual(4);
+    expect(volumes.mock.calls.length).toBeLessThanOrEqual(5);
   });
 
   test('make the volumes of the candles that a subscription sends exact', async () => {

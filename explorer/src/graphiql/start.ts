@@ -118,7 +118,7 @@ function readStoredTabs(): TabState | undefined {
   return undefined;
 }
 
-/** Uses the storage of the browser, if that is neither blocked nor full. */
+/** Uses the storage of the browser. @returns `undefined` if it is blocked or full, or if its content cannot be read */
 function withStorage<Result>(use: (storage: Storage) => Result): Result | undefined {
   try {
     return use(localStorage);

@@ -11,8 +11,9 @@ export function useSteady<Value>(newest: Value) {
     onPointerDown: () => setPressed({ value: newest }),
     onClick: release,
     onPointerCancel: release,
-    // A long press, or the right button, has no click.
+    // A long press and the other buttons have no click.
     onContextMenu: release,
+    onAuxClick: release,
     // A finger leaves before the click.
     onPointerLeave: ({ pointerType }: PointerEvent) => pointerType === 'mouse' && release(),
   };

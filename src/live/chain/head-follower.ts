@@ -113,9 +113,10 @@ export function createHeadFollower(options: HeadFollowerOptions) {
     published(head, previous) {
       if (head.beaconHeight !== previous?.beaconHeight) interval.observe(head.observedAt);
       versions.observe(head.exchange);
-      // A pool can have been only on a block that was replaced.
-      if (previous !== undefined && isReplacedBy(previous, head))
-        poolCounts.forgetFrom(newestFinal(head.beaconHeight) + 1);
+      // A pool can have been only on a block that was replaced. Of a block below skipped heights, nobody knows whether it was.
+      const isSkipped = previous !== undefined && head.beaconHeight > previous.beaconHeight + 1;
+      if (previous !== undefined && (isSkipped || isReplacedBy(previous, head)))
+        poolCounts.forgetFrom(newestFinal(previous.beaconHeight) + 1);
       poolCounts.check(head.exchange);
       schedule.published(head);
       const heads = [...(head.filledIn ?? []), head];

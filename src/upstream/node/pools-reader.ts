@@ -74,7 +74,7 @@ export function createPoolsReader<T>(options: PoolsOptions<T>): ResponseReader<T
     name,
     isList: false,
     begin() {
-      pools = collect();
+      if (pools.size() > 0) pools = collect();
       errors.clear();
     },
     take(member) {

@@ -288,6 +288,7 @@ describe('a pool that the next head does not have', () => {
   test.each([
     ['is not lost if it was only on a block that another one replaces', { height: 10, hash: 'b', parent: 'z' }, []],
     ['is not lost if the block above names another one below it', { height: 11, hash: 'c', parent: 'b' }, []],
+    ['is not lost if the height between was skipped', { height: 12, hash: 'c', parent: 'b' }, []],
     [
       'is lost if the block above names its block',
       { height: 11, hash: 'c', parent: 'a' },

@@ -126,7 +126,7 @@ builder.subscriptionField('candles', (t) =>
     complexity: recordedObjects(1),
     extensions: { refuse: requireCandleArguments },
     description:
-      'Sends the current candle of a pool first, then again at each new beacon height. When an interval has ended and its last height becomes final, its candle is sent once more with `isClosed: true`, before the current candle. A slow subscriber skips heights, but no closed candle of the last 64 intervals. An interval of which the gateway has read no height in time is not sent. All candles of an update are of one pool, which `poolId` names. A pool that does not exist is BAD_USER_INPUT. While the recorded history cannot be read, each update is HISTORY_UNAVAILABLE with null data, and the subscription stays open.',
+      'Sends the current candle of a pool first, then again at each new beacon height. When an interval has ended and its last height becomes final, its candle is sent once more with `isClosed: true`, before the current candle. A slow subscriber skips heights, but no closed candle of the last 64 intervals. If the gateway could read no height of an interval, it does not send the candle of this interval. All candles of an update are of one pool, which `poolId` names. A pool that does not exist is BAD_USER_INPUT. While the recorded history cannot be read, each update is HISTORY_UNAVAILABLE with null data, and the subscription stays open.',
     args: { ...poolKeyArgs, ...intervalArg, ...decimalsArgs },
     subscribe: (_root, args, { loaders }) => createCandleStream(args, loaders),
     resolve: (moment, args, { loaders }) =>

@@ -117,7 +117,7 @@ export function createRoutes(options: RoutesOptions) {
         await handle(request, response);
         return;
       }
-      const [status, text] = request.method === 'OPTIONS' ? [204, ''] : [405, `Send a ${READ_METHODS} request.\n`];
+      const [status, text] = request.method === 'OPTIONS' ? [204, ''] : [405, 'Send a GET, HEAD or OPTIONS request.\n'];
       response.writeHead(status, { allow: READ_METHODS, 'content-type': TEXT }).end(text);
     });
   }

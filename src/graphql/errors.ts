@@ -34,7 +34,7 @@ export function createErrorMask(internal: (error: unknown) => void): (error: unk
     const origin = originOf(error);
     if (origin instanceof GatewayError)
       return placeError(origin.message, error, { ...origin.extensions, code: origin.code });
-    if (origin instanceof GraphQLError) return withOurCode(origin, error);
+    if (origin instanceof GraphQLError) return withOurCode(origin, error as GraphQLError);
 
     internal(origin);
     return placeError(INTERNAL, error, { code: 'INTERNAL_SERVER_ERROR' });
@@ -62,14 +62,13 @@ const OUR_CODES: Readonly<Record<string, ErrorCode>> = {
 /**
  * An error of GraphQL itself, such as a syntax error or variables of wrong types, with a code of this gateway.
  *
- * @param placed the same error, as GraphQL has wrapped it with its path
+ * @param placed the same error, as GraphQL has wrapped it with its path, or with the name of a variable in its message
  */
-function withOurCode(error: GraphQLError, placed: unknown): GraphQLError {
+function withOurCode(error: GraphQLError, placed: GraphQLError): GraphQLError {
   const { code = 'BAD_USER_INPUT', http, ...others } = error.extensions as { code?: string; http?: object };
   // An error without a path concerns the whole request.
-  const hasPath = placed instanceof GraphQLError && placed.path !== undefined;
-  const status = http ?? (hasPath ? undefined : { status: 400, spec: true });
-  return placeError(error.message, placed, {
+  const status = http ?? (placed.path === undefined ? { status: 400, spec: true } : undefined);
+  return placeError(placed.message, placed, {
     ...others,
     code: OUR_CODES[code] ?? code,
     ...(status && { http: status }),

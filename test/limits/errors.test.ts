@@ -113,6 +113,26 @@ function brokenSource(): never {
   throw new TypeError('a bug');
 }
 
+describe('an error of a variable says which variable, and where in it', () => {
+  const query = 'query ($n: Int!, $f: PoolPairFilter) { poolPairs(first: $n, filter: $f) { totalCount } }';
+
+  test.each(Object.entries(TRANSPORTS))('by %s', async (_name, ask) => {
+    const at = (column: number) => ({ locations: [{ line: 1, column }], extensions: { code: 'BAD_USER_INPUT' } });
+    expect(await ask(url, { query, variables: { f: { poolIds: ['a', 5] } } })).toEqual({
+      errors: [
+        {
+          message: 'Variable "$n" has invalid value: Expected a value of non-null type "Int!" to be provided.',
+          ...at(8),
+        },
+        {
+          message: 'Variable "$f" has invalid value at .poolIds[1]: String cannot represent a non string value: 5',
+          ...at(18),
+        },
+      ],
+    });
+  });
+});
+
 describe('messages quote what a client has sent, up to a length', () => {
   test.each([
     ['a number in the document', `{ poolPairs(first: ${'9'.repeat(200_000)}) { totalCount } }`, {}],

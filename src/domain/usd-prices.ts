@@ -87,7 +87,8 @@ export function usdPrices(state: ExchangeState, graph: PoolGraph, stableCoins: r
 /** US dollars for one whole token; `undefined` while its decimals are unknown, or without a price. */
 export function usdPrice(prices: UsdPrices, tokenId: TokenId, decimals: number | undefined): number | undefined {
   const value = prices(tokenId);
-  return value === undefined || decimals === undefined ? undefined : ifFinite(value.price * Number(`1e${decimals}`));
+  if (value === undefined || decimals === undefined) return undefined;
+  return value.dollars === Number.POSITIVE_INFINITY ? 1 : ifFinite(value.price * Number(`1e${decimals}`));
 }
 
 /**

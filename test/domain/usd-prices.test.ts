@@ -80,6 +80,12 @@ describe('prices in US dollars', () => {
     expect([a, b].map((token) => pricesOf([], { [b]: 2 })(token)?.price)).toEqual([undefined, 0.01]);
   });
 
+  test('are exactly 1 for a stable coin, whatever its decimals are, also without a pool', () => {
+    for (let decimals = 0; decimals <= 30; decimals++)
+      for (const pools of [[pool(a, b, 10n ** 19n, 7n)], []])
+        expect([decimals, usdPrice(pricesOf(pools, { [a]: decimals }), a, decimals)]).toEqual([decimals, 1]);
+  });
+
   test('are undefined for a whole token of unknown decimals, and never infinite', () => {
     const prices = pricesOf([pool(a, b, 2_000_000n, 1n)]);
     expect([usdPrice(prices, b, undefined), usdPrice(prices, b, 3)]).toEqual([undefined, 2_000]);

@@ -14,7 +14,7 @@ import { inSpan } from '../../tracing/tracing.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { MIN_HEIGHT_HEADER } from '../requests/headers.ts';
 import { type Entry, orError, type SentOperation } from '../requests/parameters.ts';
-import { badRequest, refusal } from '../requests/refusal.ts';
+import { refusal } from '../requests/refusal.ts';
 import { MAX_TOKENS_AT_ONCE } from './document-bounds.ts';
 import type { Documents, ReadDocument } from './documents.ts';
 import { EncodedResponse, outcomeOf, type StartedSubscription } from './encoded-response.ts';
@@ -93,7 +93,7 @@ export function createPipeline(options: PipelineOptions) {
     const operation = valid.operation(sent.operationName);
     if (operation === undefined) {
       metrics.recordRefusedOperation();
-      return { errors: [badRequest(400, 'Could not determine what operation to execute.')] };
+      return { errors: [refusal('BAD_USER_INPUT', 'Could not determine what operation to execute.')] };
     }
     const { tokenCount = 0 } = operation.document;
     const isLong =

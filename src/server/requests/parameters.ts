@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { METHODS } from './headers.ts';
-import { badRequest, refusal } from './refusal.ts';
+import { badRequest } from './refusal.ts';
 
 /** An operation as a client sends it. */
 export type SentOperation = {
@@ -90,18 +90,20 @@ const MAX_QUOTED = 100;
 
 const NAMES: ReadonlySet<string> = new Set(['query', 'documentId', 'variables', 'operationName', 'extensions']);
 
-/** Reads the parameters of an operation, as JSON. @throws GraphQLError if they are none */
+/** Reads the parameters of an operation, as JSON. Other names are ignored, as GraphQL over HTTP requires. @throws GraphQLError if they are none */
 export function readOperation(params: unknown): SentOperation {
   if (!isRecord(params)) throw badRequest(400, 'The body must be a JSON object with a query.');
-  for (const name in params)
-    if (params[name] != null && !NAMES.has(name))
-      throw badRequest(400, `Unexpected parameter "${name.slice(0, MAX_QUOTED)}" in the request body.`);
 
-  const { query, variables, extensions } = params;
-  if (query == null && !namesDocument(params))
-    throw refusal('BAD_USER_INPUT', 'Must provide query string.', { headers: ALLOWED });
-  if (query != null && typeof query !== 'string')
-    throw wrong(`Expected "query" param to be a string, but given ${typeOf(query)}.`);
+  const { query, operationName, variables, extensions } = params;
+  if (query == null && !namesDocument(params)) {
+    const other = Object.keys(params).find((name) => !NAMES.has(name));
+    throw wrong(
+      `Must provide query string.${other === undefined ? '' : ` The body has "${other.slice(0, MAX_QUOTED)}".`}`,
+    );
+  }
+  for (const [name, value] of Object.entries({ query, operationName }))
+    if (value != null && typeof value !== 'string')
+      throw wrong(`Expected "${name}" param to be a string, but given ${typeOf(value)}.`);
   for (const [name, value] of Object.entries({ variables, extensions }))
     if (value != null && !isRecord(value))
       throw wrong(`Expected "${name}" param to be empty or an object, but given ${typeOf(value)}.`);

@@ -91,6 +91,63 @@ describe('a body', () => {
     }
   });
 
+  test.each([
+    ['has no query', '{}', 'Must provide query string.'],
+    [
+      'has a typing error',
+      '{"variables":{},"qeury":"{beaconHeight}"}',
+      'Must provide query string. The body has "qeury".',
+    ],
+    [
+      'has only a long name',
+      `{"${'x'.repeat(900)}":1}`,
+      `Must provide query string. The body has "${'x'.repeat(100)}".`,
+    ],
+    [
+      'has a name that is no string',
+      '{"query":"{beaconHeight}","operationName":5}',
+      /^Expected "operationName" param to be a string/,
+    ],
+  ])('that %s is not well-formed', async (_name, body, message) => {
+    for (const accept of [JSON_TYPE, RESPONSE_TYPE]) {
+      const { status, headers, answer } = await send({ headers: { 'content-type': JSON_TYPE, accept }, body });
+      expect([status, headers['allow'], answer]).toEqual([400, 'GET, HEAD, POST', refusedWith(message)]);
+    }
+  });
+
+  // GraphQL over HTTP, JSON Encoding: "Servers receiving a request with additional properties MUST ignore properties they do not understand."
+  test('may have additional properties', async () => {
+    const body = '{"query":"{beaconHeight}","key":"a","__proto__":{"query":1}}';
+    const data = { beaconHeight: gateway.sandbox.chain.tip.height };
+    expect(await send({ body })).toMatchObject({ status: 200, answer: { data } });
+    expect(await send({ body: chunksOf(body) })).toMatchObject({ status: 200, answer: { data } });
+    expect(await send({ body: `[${body}]` })).toMatchObject({ status: 200, answer: [{ data }] });
+    const headers = { 'content-type': JSON_TYPE };
+    expect(await (await gateway.app.fetch(url, { method: 'POST', headers, body })).json()).toEqual({ data });
+    const socket = await openSocket(url);
+    socket.send(`{"id":"1","type":"subscribe","payload":${body}}`);
+    expect(JSON.parse(await nextMessage(socket))).toMatchObject({ type: 'next', payload: { data } });
+    socket.close();
+  });
+
+  // GraphQL over HTTP, Status Codes, "Operation cannot be determined": the request is well-formed.
+  test.each([
+    ['unknown', '{"query":"query A {beaconHeight}","operationName":"B"}'],
+    ['ambiguous', '{"query":"query A {beaconHeight} query B {beaconHeight}"}'],
+  ])('whose operation is %s has the status of an operation that is not executed', async (_name, body) => {
+    const { query, ...others } = JSON.parse(body);
+    const search = `?${new URLSearchParams({ query, ...others })}`;
+    for (const [accept, expected] of [
+      [JSON_TYPE, 200],
+      [RESPONSE_TYPE, 400],
+    ] as const)
+      for (const sent of [{ body }, { search }]) {
+        const headers = { accept, ...('body' in sent && { 'content-type': JSON_TYPE }) };
+        const { status, answer } = await send({ headers, ...sent });
+        expect([status, answer]).toEqual([expected, refusedWith(/^Could not determine what operation to execute\.$/)]);
+      }
+  });
+
   test('in UTF-8 is decoded', async () => {
     const body = JSON.stringify({ query: 'query ($id: ID!) { node(id: $id) { id } }', variables: { id: 'é€😀' } });
     const { answer } = await send({ body });
@@ -130,6 +187,14 @@ describe('a URL', () => {
       400,
       refusedWith(/^(The URL is not valid UTF-8|A parameter of the URL is not valid JSON)\.$/),
     ]);
+  });
+
+  test('without a query is not well-formed', async () => {
+    for (const accept of [JSON_TYPE, RESPONSE_TYPE])
+      for (const search of ['', '?query=', '?qeury={beaconHeight}']) {
+        const { status, answer } = await send({ headers: { accept }, search });
+        expect([status, answer]).toEqual([400, refusedWith(/^Must provide query string\.$/)]);
+      }
   });
 
   test('may contain percent signs that encode nothing', async () => {

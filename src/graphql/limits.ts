@@ -74,7 +74,8 @@ export const LIMITS = {
   maxHistoryHours: {
     // A leap year.
     default: 8_784,
-    meaning: 'Maximum length of the window of `change` and `sparkline`, in hours. A longer one is BAD_USER_INPUT.',
+    meaning:
+      'Maximum length of the window of `change`, `sparkline` and `volume`, in hours. A longer one is BAD_USER_INPUT.',
   },
   maxBodyBytes: {
     default: 256 * 1024,

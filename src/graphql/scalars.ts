@@ -16,7 +16,7 @@ const readDecimal = orBadInput(parseDecimal, 'a decimal number, such as "0.5"');
 
 builder.scalarType('BigInt', {
   description:
-    'An unsigned integer as a decimal string. It has 64 bits, except virtual values and volumes, which can exceed 2^64 - 1. Amounts are in the smallest unit of the token. Arguments have at most 64 bits, and can also be integers, as JSON numbers up to 2^53 - 1. Any other value is BAD_USER_INPUT.',
+    'An unsigned integer as a decimal string. It has 64 bits, except virtual values, volumes, fees of quotes, and `PoolDepth.downToken2` in V1, which can exceed 2^64 - 1. Amounts are in the smallest unit of the token. Arguments have at most 64 bits, and can also be integers, as JSON numbers up to 2^53 - 1. Any other value is BAD_USER_INPUT.',
   serialize: String,
   extensions: WITHOUT_ESCAPES,
   coerceInputValue: readAmount,

@@ -117,7 +117,7 @@ export async function createQuoteStream(
 function requireArgumentsOfV1({ route, maxHops }: Pick<RoutedRequest, 'route' | 'maxHops'>): void {
   if (route !== undefined)
     throw new BadUserInputError('route is set. Pools of the first version of the exchange have no pool ids.');
-  requireBetween(1, MAX_HOPS, 'maxHops', maxHops);
+  requireHops(MAX_HOPS, maxHops);
 }
 
 /** The trade that arguments mean. Which version of the exchange it is for is not known yet. @throws BadUserInputError */
@@ -128,12 +128,18 @@ export function readQuoteArguments(args: QuoteArguments): RoutedRequest {
   else if (sellTokenId === buyTokenId) throw new BadUserInputError('sellTokenId and buyTokenId are the same token.');
 
   const maxHops = args.maxHops ?? DEFAULT_MAX_HOPS;
-  if (route === undefined) requireBetween(1, MAX_HOPS_V3, 'maxHops', maxHops);
+  if (route === undefined) requireHops(MAX_HOPS_V3, maxHops);
   const trade = { sellTokenId, buyTokenId, maxHops, ...(route && { route }) };
   if (sellAmount != null && buyAmount != null) throw new BadUserInputError('Set sellAmount or buyAmount, not both.');
   if (sellAmount != null) return { ...trade, sellAmount: aboveZero('sellAmount', sellAmount) };
   if (buyAmount != null) return { ...trade, buyAmount: aboveZero('buyAmount', buyAmount) };
   throw new BadUserInputError('Set sellAmount or buyAmount.');
+}
+
+/** Names both maxima: which version it is for is not known before a state is read. */
+function requireHops(max: number, maxHops: number): void {
+  if (maxHops >= 1 && maxHops <= max) return;
+  throw new BadUserInputError(`maxHops is ${maxHops}. It must be from 1 to ${MAX_HOPS_V3}, in V1 to ${MAX_HOPS}.`);
 }
 
 function requireRoute(route: readonly string[]): void {

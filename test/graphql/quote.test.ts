@@ -225,9 +225,13 @@ const BAD_ARGUMENTS: readonly (readonly [string, string, RegExp])[] = [
   ['half an amount', 'sellAmount: 1.5', /^sellAmount is not valid\./],
   ['an amount that is a word', 'sellAmount: "all"', /^sellAmount is not valid\./],
   ['an amount that is a list', 'sellAmount: [1]', /^sellAmount is not valid\./],
-  ['no pool', 'sellAmount: 1, maxHops: 0', /^maxHops is 0\./],
-  ['too many pools', 'sellAmount: 1, maxHops: 5', /^maxHops is 5\./],
-  ['a number of pools below 0', 'sellAmount: 1, maxHops: -2147483648', /^maxHops is -2147483648\./],
+  ['no pool', 'sellAmount: 1, maxHops: 0', /^maxHops is 0\. It must be from 1 to 5, in V1 to 4\.$/],
+  ['too many pools', 'sellAmount: 1, maxHops: 5', /^maxHops is 5\. It must be from 1 to 5, in V1 to 4\.$/],
+  [
+    'a number of pools below 0',
+    'sellAmount: 1, maxHops: -2147483648',
+    /^maxHops is -2147483648\. It must be from 1 to 5, in V1 to 4\.$/,
+  ],
 ];
 
 describe('bad arguments are BAD_USER_INPUT with the name of the argument', () => {

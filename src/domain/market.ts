@@ -1,5 +1,5 @@
 import { type ExchangeState, findPlace, placeOf, versionOf } from './exchange.ts';
-import { type PoolName, parsePoolPairId, poolPairId, tokensKey } from './pool-pair.ts';
+import { parsePoolId, poolPairId, tokensKey } from './pool-pair.ts';
 import { percentChange } from './price.ts';
 import type { TokenId } from './token.ts';
 
@@ -61,7 +61,7 @@ export function selectPairs<P extends Pair>(pairs: readonly P[], filter: PairFil
  */
 export function placeOfPair(state: ExchangeState, { baseId, targetId, poolId }: Pair): number | undefined {
   if (versionOf(state) === 'V1') return findPlace(state, baseId, targetId);
-  const named = poolNameOnChain(poolId);
+  const named = parsePoolId(poolId);
   return named && placeOf(state.directory, named);
 }
 
@@ -78,19 +78,6 @@ export function placeWithPriceOf(state: ExchangeState, pair: Pair): number | und
     (token1Id === pair.baseId && token2Id === pair.targetId) ||
     (token1Id === pair.targetId && token2Id === pair.baseId);
   return isOfPair ? place : undefined;
-}
-
-/**
- * The name of the pool of V3 that the pool id of a pair names: hosts may write it in upper case, or with its two token ids in the
- * other order. `undefined` for a text that is not a pool id.
- */
-function poolNameOnChain(poolId: string): PoolName | undefined {
-  const spelled = poolId.toLowerCase();
-  const named = parsePoolPairId(spelled);
-  if (named?.v3 === undefined || named.token1Id < named.token2Id) return named?.v3 && named;
-  const [token1Id, token2Id] = [named.token2Id, named.token1Id];
-  const tokens = `${token1Id}-${token2Id}`;
-  return { token1Id, token2Id, v3: { poolId: tokens + spelled.slice(tokens.length) } };
 }
 
 /** A list of the market-data host, with its indexes. */
@@ -120,7 +107,7 @@ export function createMarketBuilder<P extends Pair>() {
       byPoolId.set(row.poolId, row);
       addTo(byTickerId, row.tickerId, row);
       addTo(byTokens, tokensKey(row.baseId, row.targetId), row);
-      const named = poolNameOnChain(row.poolId);
+      const named = parsePoolId(row.poolId);
       if (named !== undefined) addTo(byPool, poolPairId(named), row);
       symbols.set(row.baseId, row.base);
       symbols.set(row.targetId, row.target);

@@ -85,6 +85,19 @@ export function parsePoolPairId(text: string): PoolName | undefined {
   return hash === undefined ? { token1Id, token2Id } : { token1Id, token2Id, v3: { poolId: text } };
 }
 
+/**
+ * The pool of V3 that the pool id of a pair or of a client names: hosts may write it in upper case, or with its two token ids in
+ * the other order. `undefined` for a text that is not a pool id.
+ */
+export function parsePoolId(poolId: string): PoolName | undefined {
+  const spelled = poolId.toLowerCase();
+  const named = parsePoolPairId(spelled);
+  if (named?.v3 === undefined || named.token1Id < named.token2Id) return named?.v3 && named;
+  const [token1Id, token2Id] = [named.token2Id, named.token1Id];
+  const tokens = `${token1Id}-${token2Id}`;
+  return { token1Id, token2Id, v3: { poolId: tokens + spelled.slice(tokens.length) } };
+}
+
 /** The key of a pool in the node's own map: `pdepool-<height>-<id1>-<id2>` in V1, the pool id in V3. */
 export function poolPairKey(pool: PoolPair): string {
   return pool.v3?.poolId ?? `pdepool-${pool.beaconHeight}-${poolPairId(pool)}`;

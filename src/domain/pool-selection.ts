@@ -1,6 +1,6 @@
-import { type ExchangeState, findPlace, isUnchanged, placeOfId, poolCount, poolPairAt } from './exchange.ts';
+import { type ExchangeState, findPlace, isUnchanged, placeOf, poolCount, poolPairAt } from './exchange.ts';
 import type { PoolPairOrder } from './page.ts';
-import { nativeLiquidity, tokensKey } from './pool-pair.ts';
+import { nativeLiquidity, parsePoolId, tokensKey } from './pool-pair.ts';
 import type { TokenId } from './token.ts';
 
 /** Which pools a client selects; an `undefined` field does not restrict. */
@@ -52,7 +52,9 @@ export type PoolKey = {
 /** The place of a pool; `undefined` if the state has none of these tokens, or none of them with that pool id. */
 export function placeOfKey(state: ExchangeState, { token1Id, token2Id, poolId }: PoolKey): number | undefined {
   if (poolId == null) return findPlace(state, token1Id, token2Id);
-  return poolId.startsWith(tokensKey(token1Id, token2Id)) ? placeOfId(state.directory, poolId) : undefined;
+  const named = parsePoolId(poolId);
+  const isOfTokens = named && tokensKey(named.token1Id, named.token2Id) === tokensKey(token1Id, token2Id);
+  return isOfTokens ? placeOf(state.directory, named) : undefined;
 }
 
 /** The pools whose prices a subscriber selects: those listed, and those with a listed token; all if neither list is set. */

@@ -5,13 +5,7 @@ import type { Instant } from '../domain/instant.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { cutPage, filterFingerprint, formatCursor, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';
 import type { PoolOrder } from '../domain/pool-order.ts';
-import {
-  type ExchangeVersion,
-  type PoolName,
-  type PoolPair,
-  parsePoolPairId,
-  poolPairId,
-} from '../domain/pool-pair.ts';
+import { type ExchangeVersion, type PoolName, type PoolPair, parsePoolId, poolPairId } from '../domain/pool-pair.ts';
 import type { QuotedPools } from '../domain/quote.ts';
 import type { TokenId } from '../domain/token.ts';
 import type { UsdPrices } from '../domain/usd-prices.ts';
@@ -201,8 +195,8 @@ export class ExchangeLoader {
 
 /** The name of a pool of V3. @throws BadUserInputError for a text of another form */
 export function readPoolId(text: string): PoolName {
-  const name = parsePoolPairId(text);
-  if (name?.v3 !== undefined) return name;
+  const name = parsePoolId(text);
+  if (name !== undefined) return name;
   throw new BadUserInputError(
     `${JSON.stringify(text.slice(0, 200))} is not a pool id: two token ids and a hash, of 64 hexadecimal characters each, joined by "-".`,
   );

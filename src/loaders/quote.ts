@@ -4,7 +4,7 @@ import { versionOf } from '../domain/exchange.ts';
 import { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { PoolOrder } from '../domain/pool-order.ts';
-import { parsePoolPairId, poolPairId } from '../domain/pool-pair.ts';
+import { parsePoolId, poolPairId } from '../domain/pool-pair.ts';
 import { bestQuote, type Quote, type QuotedPools, type QuoteRequest, quoteAlong } from '../domain/quote.ts';
 import { MAX_HOPS_V3 } from '../domain/route-search.ts';
 import type { TokenId } from '../domain/token.ts';
@@ -123,9 +123,9 @@ function requireArgumentsOfV1({ route, maxHops }: Pick<RoutedRequest, 'route' | 
 /** The trade that arguments mean. Which version of the exchange it is for is not known yet. @throws BadUserInputError */
 export function readQuoteArguments(args: QuoteArguments): RoutedRequest {
   const { sellTokenId, buyTokenId, sellAmount, buyAmount } = args;
-  const route = args.route ?? undefined;
-  if (route !== undefined) requireRoute(route);
-  else if (sellTokenId === buyTokenId) throw new BadUserInputError('sellTokenId and buyTokenId are the same token.');
+  const route = args.route == null ? undefined : readRoute(args.route);
+  if (route === undefined && sellTokenId === buyTokenId)
+    throw new BadUserInputError('sellTokenId and buyTokenId are the same token.');
 
   const maxHops = args.maxHops ?? DEFAULT_MAX_HOPS;
   if (route === undefined) requireHops(MAX_HOPS_V3, maxHops);
@@ -142,13 +142,15 @@ function requireHops(max: number, maxHops: number): void {
   throw new BadUserInputError(`maxHops is ${maxHops}. It must be from 1 to ${MAX_HOPS_V3}, in V1 to ${MAX_HOPS}.`);
 }
 
-function requireRoute(route: readonly string[]): void {
+function readRoute(route: readonly string[]): readonly string[] {
   requireBetween(1, MAX_HOPS_V3, 'The number of pools of route', route.length);
-  const bad = route.find((id) => parsePoolPairId(id)?.v3 === undefined);
-  if (bad !== undefined)
+  return route.map((id) => {
+    const named = parsePoolId(id);
+    if (named !== undefined) return poolPairId(named);
     throw new BadUserInputError(
-      `route contains ${JSON.stringify(bad.slice(0, 300))}. A pool id is two token ids and a hash, joined by "-".`,
+      `route contains ${JSON.stringify(id.slice(0, 300))}. A pool id is two token ids and a hash, joined by "-".`,
     );
+  });
 }
 
 function aboveZero(name: string, amount: bigint): bigint {

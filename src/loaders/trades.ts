@@ -1,7 +1,7 @@
 import { placeOf } from '../domain/exchange.ts';
 import type { Pair } from '../domain/market.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
-import { parsePoolPairId } from '../domain/pool-pair.ts';
+import { parsePoolPairId, poolPairId } from '../domain/pool-pair.ts';
 import type { TokenId, TokenList } from '../domain/token.ts';
 import { averagePrice } from '../domain/trade.ts';
 import { BadUserInputError } from '../errors.ts';
@@ -37,8 +37,7 @@ export async function createTradeStream(
 ): Promise<SourceStream<Head, TradesUpdate>> {
   if (poolIds?.length === 0)
     throw new BadUserInputError('poolIds is empty. List at least one pool, or omit the argument.');
-  const selected = poolIds == null ? undefined : new Set(poolIds);
-  for (const poolId of selected ?? []) readPoolId(poolId);
+  const selected = poolIds == null ? undefined : new Set(poolIds.map((id) => poolPairId(readPoolId(id))));
   const toUpdate = (update: HeightUpdate) => ({ ...update, poolIds: selected });
   return createResumableStream(resume, inputs, toUpdate, inputs.sources.head.recent);
 }

@@ -94,6 +94,16 @@ describe('a pool of V3', () => {
     expect((await ask(page, { ids: [] })).data.poolPairs.totalCount).toBe(0);
   });
 
+  test('is found however a host spells its id', async () => {
+    const { ask, sandbox } = await openV3();
+    const { id = '', tokens: [token1, token2] = [] } = sandbox.chain.exchangePools[0] ?? {};
+    const query = `query ($id: String!) { pool(poolId: $id) { poolId } poolPairs(filter: { poolIds: [$id] }) { nodes { poolId } } }`;
+    for (const spelled of [id.toUpperCase(), `${token2}-${token1}${id.slice(129)}`])
+      expect(await ask(query, { id: spelled })).toEqual({
+        data: { pool: { poolId: id }, poolPairs: { nodes: [{ poolId: id }] } },
+      });
+  });
+
   test('has parameters and a fee', async () => {
     const { ask, sandbox } = await openV3();
     const { data } = await ask(
@@ -109,7 +119,7 @@ describe('a pool of V3', () => {
     'x',
     'a'.repeat(64),
     `${'a'.repeat(64)}-${'b'.repeat(64)}`,
-    `${'A'.repeat(64)}-${'b'.repeat(64)}-${'c'.repeat(64)}`,
+    `${'A'.repeat(64)}-${'b'.repeat(64)}-${'g'.repeat(64)}`,
   ])('has no id of another form: %s', async (id) => {
     const { ask } = await openV3();
     const code = (answer: { errors?: readonly { extensions: { code: string } }[] }) =>

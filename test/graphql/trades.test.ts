@@ -110,7 +110,7 @@ describe('the trades of blocks', () => {
     const { subscribe, sandbox } = await startV3();
     const poolId = tradesOf(sandbox)[0]?.poolPair.poolId ?? '';
     const updates = subscribe('subscription ($poolIds: [String!]) { trades(poolIds: $poolIds) { trades { id } } }', {
-      poolIds: [poolId, `${'0'.repeat(64)}-${'1'.repeat(64)}-${'2'.repeat(64)}`],
+      poolIds: [poolId.toUpperCase(), `${'0'.repeat(64)}-${'1'.repeat(64)}-${'2'.repeat(64)}`],
     });
     const { value } = await updates.next();
     await updates.return(undefined);

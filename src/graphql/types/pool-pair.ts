@@ -146,7 +146,10 @@ builder.queryFields((t) => ({
     description:
       'A pool of V3 by its id. Null if the exchange has no such pool at that height. Text in any other format is BAD_USER_INPUT. Null with an error if the exchange state cannot be read.',
     args: {
-      poolId: t.arg.string({ required: true, description: 'Id of the pool, as `PoolPair.poolId`.' }),
+      poolId: t.arg.string({
+        required: true,
+        description: 'Id of the pool, as `PoolPair.poolId`, or as `Pair.poolId` spells it.',
+      }),
       ...atArg,
     },
     resolve: (_root, { poolId, at }, { loaders }) => loaders.exchange.pool(poolId, at),

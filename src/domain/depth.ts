@@ -15,6 +15,22 @@ export type PoolDepth = {
   readonly downToken1: bigint;
 };
 
+/** The smallest trades that move the spot price of a pool, up and down. The steps of trades through orders are computed once. */
+export type DepthTrades = { readonly up: TradesTo; readonly down: TradesTo };
+
+/** Creates the trades of a pool. @param orders those of a pool of V3, which has none in V1 */
+export function depthTrades(pool: PoolPair, orders: OrderSides = toOrderSides([])): DepthTrades {
+  const { reserve1, reserve2, v3 } = pool;
+  const { value1, value2 } = poolValues(pool);
+  const tradesTo = v3 === undefined ? alongCurve : throughOrders;
+  const ends = { virtualIn: reserve1, virtualOut: reserve2, realIn: value1, realOut: value2 };
+  const reversed = { virtualIn: reserve2, virtualOut: reserve1, realIn: value2, realOut: value1 };
+  return {
+    up: tradesTo({ ...ends, orders: matchableTerms(orders.selling2) }),
+    down: tradesTo({ ...reversed, orders: matchableTerms(orders.selling1) }),
+  };
+}
+
 /**
  * What it takes to move the spot price of a pool, `reserve1 / reserve2`, by each of these percentages, up and down.
  *
@@ -26,22 +42,15 @@ export type PoolDepth = {
  * left out.
  *
  * @param percents each above 0 and below 100; their shortest decimal texts count, so 0.1 is exactly a thousandth
- * @param orders those of a pool of V3, which has none in V1
  * @returns nothing for a pool with an empty side
  */
 export function poolDepths(
   pool: PoolPair,
   percents: readonly number[],
-  orders: OrderSides = toOrderSides([]),
+  { up, down }: DepthTrades = depthTrades(pool),
 ): readonly PoolDepth[] {
   if (!isNonEmpty(pool) || !isTradable(pool)) return [];
-  const { reserve1, reserve2, v3 } = pool;
-  const { value1, value2 } = poolValues(pool);
-  const tradesTo = v3 === undefined ? alongCurve : throughOrders;
-  const ends = { virtualIn: reserve1, virtualOut: reserve2, realIn: value1, realOut: value2 };
-  const reversed = { virtualIn: reserve2, virtualOut: reserve1, realIn: value2, realOut: value1 };
-  const up = tradesTo({ ...ends, orders: matchableTerms(orders.selling2) });
-  const down = tradesTo({ ...reversed, orders: matchableTerms(orders.selling1) });
+  const { reserve1, reserve2 } = pool;
   return percents.flatMap((percent) => {
     const { units, scale } = toExactDecimal(percent);
     const whole = 100n * 10n ** BigInt(scale);

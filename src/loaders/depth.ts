@@ -48,6 +48,7 @@ export async function ladderOf(
 
   const base = pool.token1Id === pair.baseId ? 1 : 2;
   const book = await (pool.v3 ? poolOrders.completeBook(pool, base) : orderBooks.complete(pair.tickerId));
+  await orderBooks.takeTurn();
   return book && depthLadder(reserves, book, steps);
 }
 

@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import { type ExactDecimal, formatExactDecimal, parseExactDecimal } from '../domain/exact-decimal.ts';
 import { atDepth, groupBook, type OrderBook } from '../domain/order-book.ts';
 import { BadUserInputError } from '../errors.ts';
+import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
 import { noTicker, type OrderBookSnapshot } from '../live/market/order-books.ts';
 import { createSourceStream, type SourceStream, startWith } from './source-stream.ts';
 import type { LoaderInputs } from './sources.ts';
@@ -36,6 +37,7 @@ export function createOrderBookLoader({
   dependencies,
 }: Omit<ResponseInputs, 'tokens'>) {
   const { requester } = options;
+  const takeTurn = createTurnQueue();
   const books = new DataLoader<string, OrderBookSnapshot | undefined>((tickerIds) =>
     Promise.all(tickerIds.map((tickerId) => orderBooks.read(tickerId, requester).catch((error: Error) => error))),
   );
@@ -57,8 +59,12 @@ export function createOrderBookLoader({
     async get(tickerId: string, args: OrderBookArguments): Promise<CutOrderBook | undefined> {
       const cut = readOrderBookArguments(args);
       const snapshot = await load(tickerId);
+      // All fields that wait for a book get it in the same turn of the event loop.
+      if (cut.groupBy !== undefined) await takeTurn();
       return snapshot && cutBook(snapshot, tickerId, cut);
     },
+    /** Yields before work on a book that takes a while. One field of the response continues in each turn of the event loop. */
+    takeTurn,
     /** The complete book; `undefined` for a ticker that does not exist. @throws UpstreamError */
     complete: async (tickerId: string): Promise<OrderBook | undefined> => (await load(tickerId))?.book,
   };

@@ -1,10 +1,12 @@
-import { type PoolDepth, poolDepths } from '../domain/depth.ts';
+import { type DepthTrades, depthTrades, type PoolDepth, poolDepths } from '../domain/depth.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
+import { atDepth } from '../domain/order-book.ts';
 import { type BookUnits, type PoolBook, toPoolBook } from '../domain/pool-book.ts';
 import { bestOrders, type OrderSides, type PoolOrder, toOrderSides } from '../domain/pool-order.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
+import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
 import { type Arguments, readPageSize } from './arguments.ts';
 import type { ExchangeLoader } from './exchange.ts';
 import { type Depth, readOrderBookArguments } from './order-book.ts';
@@ -22,12 +24,20 @@ type PoolOrderLoaderOptions = {
   readonly options: { readonly maxPageSize: number };
 };
 
+/** How many percentages of depths a response computes before each further field takes a turn of its own. */
+const PERCENTS_AT_ONCE = 100;
+
 /** The orders of pools for one response. A pool of V1 has none. */
 export class PoolOrderLoader {
   readonly #options: PoolOrderLoaderOptions;
   /** A response can have many fields of a pool that need its orders sorted, or its complete book. */
   readonly #sides = new Map<readonly PoolOrder[], OrderSides>();
   readonly #completeBooks = { 1: new Map<OrderSides, PoolBook>(), 2: new Map<OrderSides, PoolBook>() };
+  /** The sides from which a part of a book was made. */
+  readonly #withPart = new Set<OrderSides>();
+  readonly #depthTrades = new WeakMap<PoolPair, DepthTrades>();
+  readonly #takeTurn = createTurnQueue();
+  #percents = 0;
 
   constructor(options: PoolOrderLoaderOptions) {
     this.#options = options;
@@ -60,26 +70,38 @@ export class PoolOrderLoader {
    */
   book(pool: PoolPair, args: { readonly depth?: Depth }): MaybePromise<PoolBook | undefined> {
     const { depth } = readOrderBookArguments(args);
-    if (depth === 0) return this.completeBook(pool, 2);
     const units = this.#unitsOf(pool, 2);
-    return units && andThen(this.#sidesOf(pool), (sides) => toPoolBook(sides, units, Math.ceil(depth / 2)));
+    if (units === undefined) return undefined;
+    return andThen(this.#sidesOf(pool), (sides) => {
+      // A part takes less time than the complete book, but each further part would take as long.
+      if (depth === 0 || this.#withPart.has(sides)) return atDepth(this.#toCompleteBook(sides, units), depth);
+      this.#withPart.add(sides);
+      return toPoolBook(sides, units, Math.ceil(depth / 2));
+    });
   }
 
   /** The complete order book of a pool, in prices of one of its tokens; `undefined` in the same cases. @throws UpstreamError */
   completeBook(pool: PoolPair, base: 1 | 2): MaybePromise<PoolBook | undefined> {
     const units = this.#unitsOf(pool, base);
-    const known = this.#completeBooks[base];
-    if (units === undefined) return undefined;
-    return andThen(this.#sidesOf(pool), (sides) => {
-      const book = known.get(sides) ?? toPoolBook(sides, units);
-      known.set(sides, book);
-      return book;
-    });
+    return units && andThen(this.#sidesOf(pool), (sides) => this.#toCompleteBook(sides, units));
   }
 
   /** What it takes to move the price of a pool by each percentage. @throws UpstreamError */
   depths(pool: PoolPair, percents: readonly number[]): MaybePromise<readonly PoolDepth[]> {
-    return andThen(this.#sidesOf(pool), (sides) => poolDepths(pool, percents, sides));
+    return andThen(this.#sidesOf(pool), (sides) => {
+      const trades = this.#depthTrades.get(pool) ?? depthTrades(pool, sides);
+      this.#depthTrades.set(pool, trades);
+      this.#percents += percents.length;
+      const turn = this.#percents > PERCENTS_AT_ONCE ? this.#takeTurn() : undefined;
+      return andThen(turn, () => poolDepths(pool, percents, trades));
+    });
+  }
+
+  #toCompleteBook(sides: OrderSides, units: BookUnits): PoolBook {
+    const known = this.#completeBooks[units.base];
+    const book = known.get(sides) ?? toPoolBook(sides, units);
+    known.set(sides, book);
+    return book;
   }
 
   #sidesOf(pool: PoolPair): MaybePromise<OrderSides> {

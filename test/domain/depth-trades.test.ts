@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { poolDepths } from '../../src/domain/depth.ts';
+import { depthTrades, poolDepths } from '../../src/domain/depth.ts';
 import { matchableTerms, type PoolOrder, toOrderSides } from '../../src/domain/pool-order.ts';
 import { PoolSwap } from '../../src/domain/pool-swap.ts';
 import {
@@ -313,7 +313,7 @@ describe('the depth of a pool with orders', () => {
     const pool = samples.get('1633');
     if (pool === undefined) throw new Error('the sample has the pool');
     const percents = [0.5, 5];
-    const withOrders = poolDepths(pool, percents, toOrderSides(pool.v3?.orders ?? []));
+    const withOrders = poolDepths(pool, percents, depthTrades(pool, toOrderSides(pool.v3?.orders ?? [])));
     const [near, far] = poolDepths(pool, percents);
     // An order of 1,000 PRV is better than the curve.
     expect(withOrders[0]).toEqual({

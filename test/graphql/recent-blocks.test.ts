@@ -56,11 +56,11 @@ describe('the newest blocks', () => {
   test.each([
     ['a negative number', -1, 'last is -1. It must be 0 or greater.'],
     ['more than a page', 501, 'last is 501. The maximum is 500.'],
-  ])('%s is refused', async (_name, last, message) => {
-    const { data, errors } = await gateway.ask(blocks(last));
-    expect(data.history).toBeNull();
+  ])('%s is refused, and the other fields of the history are there', async (_name, last, message) => {
+    const { data, errors } = await gateway.ask(`{ history { firstHeight blocks(last: ${last}) { hash } } }`);
+    expect(data).toEqual({ history: { firstHeight: expect.any(Number), blocks: null } });
     expect(errors).toEqual([
-      expect.objectContaining({ message, extensions: expect.objectContaining({ code: 'BAD_USER_INPUT' }) }),
+      expect.objectContaining({ message, path: ['history', 'blocks'], extensions: { code: 'BAD_USER_INPUT' } }),
     ]);
   });
 

@@ -37,7 +37,7 @@ const HistoryRef = builder.objectRef<HistoryCoverage>('History').implement({
     heights: 'Number of recorded heights.',
     gaps: 'Ranges of heights between `firstHeight` and `lastHeight` that are not recorded, newest first.',
     blocks:
-      'The newest blocks of the beacon chain up to the height of the response, oldest first: the recorded ones, and the newest ones, which are not final yet. Heights in a gap are missing.',
+      'The newest blocks of the beacon chain up to the height of the response, oldest first: the recorded ones, and the newest ones, which are not final yet. Heights in a gap are missing. Null with an error if `last` is not valid, if the height of the response cannot be read, or if the recorded history cannot be read.',
     isBackfilling: 'True if the gateway is reading older heights from the node now.',
   },
   fields: (t) => ({
@@ -59,6 +59,7 @@ const HistoryRef = builder.objectRef<HistoryCoverage>('History').implement({
     }),
     blocks: t.field({
       type: [BeaconBlockRef],
+      nullable: true,
       complexity: ({ last }) => recordedObjects(last ?? DEFAULT_BLOCKS),
       args: {
         last: t.arg.int({

@@ -37,7 +37,7 @@ export function BlockTimesPanel({ answer }: { readonly answer: Answer<BlockTimes
   );
 }
 
-type Blocks = NonNullable<BlockTimesQuery['history']>['blocks'];
+type Blocks = NonNullable<NonNullable<BlockTimesQuery['history']>['blocks']>;
 
 function BlockTimes({ blocks }: { readonly blocks: Blocks }) {
   const intervals = useMemo(() => intervalsOf(blocks), [blocks]);

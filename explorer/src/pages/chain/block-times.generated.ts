@@ -8,7 +8,7 @@ export type BlockTimesQueryVariables = Exact<{
 }>;
 
 
-export type BlockTimesQuery = { readonly beaconHeight: number | null, readonly history: { readonly blocks: ReadonlyArray<{ readonly beaconHeight: number, readonly hash: string | null, readonly time: string }> } | null };
+export type BlockTimesQuery = { readonly beaconHeight: number | null, readonly history: { readonly blocks: ReadonlyArray<{ readonly beaconHeight: number, readonly hash: string | null, readonly time: string }> | null } | null };
 
 
 export const BlockTimesDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"BlockTimes"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"last"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"Int"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"beaconHeight"}},{"kind":"Field","name":{"kind":"Name","value":"history"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"blocks"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"last"},"value":{"kind":"Variable","name":{"kind":"Name","value":"last"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"beaconHeight"}},{"kind":"Field","name":{"kind":"Name","value":"hash"}},{"kind":"Field","name":{"kind":"Name","value":"time"}}]}}]}}]}}]} as unknown as DocumentNode<BlockTimesQuery, BlockTimesQueryVariables>;

@@ -5,7 +5,7 @@ import { type Answer, useGatewayQuery, useHead } from '../../client/hooks.ts';
 import { BlockTimesDocument, type BlockTimesQuery } from './block-times.generated.ts';
 
 /** A block of the beacon chain. */
-export type Block = NonNullable<BlockTimesQuery['history']>['blocks'][number];
+export type Block = NonNullable<NonNullable<BlockTimesQuery['history']>['blocks']>[number];
 
 /** The newest blocks, as far as they are known. */
 type Blocks = {

@@ -1,6 +1,6 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { MAX_HOPS } from '../domain/best-route.ts';
-import { versionOf } from '../domain/exchange.ts';
+import { placeOfId, versionOf } from '../domain/exchange.ts';
 import { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { PoolOrder } from '../domain/pool-order.ts';
@@ -85,8 +85,8 @@ export class QuoteLoader {
     const route = request.route ?? quoteIn(pools, request)?.route.map(({ pool }) => poolPairId(pool)) ?? [];
     const orders = new Map<number, readonly PoolOrder[]>();
     for (const id of new Set(route)) {
-      const place = pools.exchange.directory.ids.indexOf(id);
-      if (place >= 0) orders.set(place, await this.#exchange.ordersOf(pools.at(place)));
+      const place = placeOfId(pools.exchange.directory, id);
+      if (place !== undefined) orders.set(place, await this.#exchange.ordersOf(pools.at(place)));
     }
     const swaps = new ExchangeSwaps(pools.exchange, (place) => orders.get(place) ?? []);
     const withOrders = { ...pools, swaps: () => swaps };

@@ -14,6 +14,9 @@ type Branch = {
 
 type Sources = Pick<HistoryStore, 'recentBlocks' | 'blocksAt'> & { readonly readFinal: PastStates['readInBackground'] };
 
+/** Recorded heights cannot be compared with those of the node now. The database itself may work. */
+export class ComparisonError extends HistoryDatabaseError {}
+
 /**
  * A branch has fewer recorded heights than that. The node can still show those of three quarters of an hour again, and to find
  * where the branch begins takes seven reads at most.
@@ -25,7 +28,7 @@ const MAX_BRANCH = 64;
  * differ, it looks for the lowest block of the branch that was recorded.
  *
  * @returns `undefined` if they do not differ
- * @throws HistoryDatabaseError if they cannot be compared now
+ * @throws ComparisonError if they cannot be compared now, HistoryDatabaseError
  */
 export async function findBranch(
   below: BeaconHeight,
@@ -37,7 +40,7 @@ export async function findBranch(
     if (!isFinal(beaconHeight, head.beaconHeight)) return false;
     const state = await readFinal(beaconHeight, head).catch((error: unknown) => {
       if (error instanceof HeightNotAvailableError) return undefined;
-      throw new HistoryDatabaseError('a recorded height cannot be compared with that of the node', { cause: error });
+      throw new ComparisonError('a recorded height cannot be compared with that of the node', { cause: error });
     });
     return state?.time === undefined ? undefined : state.time === time;
   }
@@ -50,7 +53,7 @@ export async function findBranch(
     const [{ block } = {}] = await blocksAt([head.time]);
     // A block of the same chain that is not below the head is not made before it.
     const isContradiction = block && block.beaconHeight >= head.beaconHeight && block.time < head.time;
-    if (!isContradiction) throw new HistoryDatabaseError('the node has not reached the recorded heights');
+    if (!isContradiction) throw new ComparisonError('the node has not reached the recorded heights');
   }
   if ((await hasBlock(highest)) !== false) return undefined;
 

@@ -37,7 +37,7 @@ export function createRecorderDatabase(
   let tradeCoverage: TradeCoverage | undefined;
   let tradesVersion = 0;
 
-  async function use<T>(operation: () => Promise<T>): Promise<T> {
+  async function use<T>(operation: () => Promise<T>, isIgnored?: (error: unknown) => boolean): Promise<T> {
     try {
       const result = await operation();
       if (state === 'failing') watcher.recovered();
@@ -45,7 +45,7 @@ export function createRecorderDatabase(
       return result;
     } catch (error) {
       // Whatever is in progress when the gateway stops fails.
-      if (isStopped) throw error;
+      if (isStopped || isIgnored?.(error)) throw error;
       errors += 1;
       const isPermanent = error instanceof HistoryDatabaseError && error.isPermanent;
       if (isPermanent && state !== 'refused') watcher.refused(error);
@@ -80,7 +80,7 @@ export function createRecorderDatabase(
   }
 
   return {
-    /** Runs an operation of the database, and notes how it went. */
+    /** Runs an operation of the database, and notes how it went, unless it failed with an error that is ignored. */
     use,
     state: () => state,
     /** Number of operations that failed. */

@@ -5,7 +5,7 @@ import { versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
-import { createFollowedHeads, findBranch } from './branches.ts';
+import { ComparisonError, createFollowedHeads, findBranch } from './branches.ts';
 import { createRecorderDatabase, type HistoryWatcher } from './recorder-database.ts';
 import { type FinalBlock, HistoryDatabaseError, type HistoryStore, refusal } from './store.ts';
 import type { TradedBlock } from './trade-store.ts';
@@ -73,38 +73,43 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   }
 
   async function openAndCompare(head: Head): Promise<void> {
-    await use(() => store.useChain(head.chainInfo.chainName));
-    if (mayWrite() && doubtBelow !== undefined) {
-      const compared = doubtBelow;
-      doubtBelow = undefined;
-      try {
-        await deleteBranch(compared, head);
-      } catch (error) {
-        doubtBelow = Math.max(compared, doubtBelow ?? 0);
-        // A replica that does not write relies on the one that does.
-        if (mayWrite()) throw error;
-      }
-    }
+    // One operation: a database that can be read, but not be compared, has not recovered.
+    await use(async () => {
+      await store.useChain(head.chainInfo.chainName);
+      if (mayWrite() && doubtBelow !== undefined) await compare(doubtBelow, head);
+    }, isShortLag);
     await database.look();
     isOpen = true;
   }
 
+  /** Whether a node may only be some blocks behind, as after a restart: it cannot be compared, and the longest pause is not reached. */
+  function isShortLag(error: unknown): boolean {
+    return error instanceof ComparisonError && pauseMs < LAST_PAUSE_MS;
+  }
+
+  async function compare(below: BeaconHeight, head: Head): Promise<void> {
+    doubtBelow = undefined;
+    try {
+      await deleteBranch(below, head);
+    } catch (error) {
+      doubtBelow = Math.max(below, doubtBelow ?? 0);
+      // A replica that does not write relies on the one that does.
+      if (mayWrite()) throw error;
+    }
+  }
+
   async function deleteBranch(below: BeaconHeight, head: Head): Promise<void> {
-    const branch = await findBranch(below, head, {
-      recentBlocks: (query) => use(() => store.recentBlocks(query)),
-      blocksAt: (times) => use(() => store.blocksAt(times)),
-      readFinal: pastStates.readInBackground,
-    });
+    const branch = await findBranch(below, head, { ...store, readFinal: pastStates.readInBackground });
     const lowest = branch?.lowest;
     // Once it was of the chain, all of the compared heights may be of a branch.
     if (branch !== undefined && lowest === undefined && !isSameChain) {
       const problem = `it has another block at beacon height ${branch.highest.beaconHeight} than the node`;
-      await use(() => Promise.reject(refusal(`the database belongs to another chain: ${problem}`)));
+      throw refusal(`the database belongs to another chain: ${problem}`);
     }
     isSameChain = true;
     if (lowest === undefined) return;
     if (!mayWrite()) throw new HistoryDatabaseError('another replica writes to the database');
-    const deleted = await use(() => store.deleteFrom(lowest));
+    const deleted = await store.deleteFrom(lowest);
     if (deleted.length > 0) watcher.deleted(deleted);
   }
 

@@ -1,4 +1,5 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { ExchangeState } from '../../src/domain/exchange.ts';
 import { UpstreamTimeoutError } from '../../src/errors.ts';
 import { createRecorder } from '../../src/history/recorder.ts';
 import { HistoryDatabaseError } from '../../src/history/store.ts';
@@ -253,6 +254,84 @@ test('while the database cannot be compared with the node, reads of the history 
       () => false,
     ),
   );
+});
+
+describe('a database that cannot be compared with the node', () => {
+  const timeOf = (height: number) => height * 40_000;
+  const stateAt = (height: number) => exchangeStateOf(height, [], timeOf(height));
+
+  /** A recorder, and what it reports, of a database with the heights 27 to 30. */
+  async function recorderForTest(readInBackground: (height: number) => Promise<ExchangeState>) {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const store = createMemoryStore();
+    await store.useChain('testnet');
+    const blocks = range(27, 30).map((height) => ({
+      hash: undefined,
+      time: timeOf(height),
+      exchange: stateAt(height),
+    }));
+    await store.record(blocks.map((block) => ({ ...block, version: 'V1' })));
+    const reported: string[] = [];
+    const recorder = createRecorder({
+      store,
+      pastStates: { readInBackground, isComplete: () => true },
+      watcher: {
+        ...{ refused() {}, dropped() {}, leftOut() {}, deleted() {} },
+        failed: (error) => void reported.push((error as Error).message),
+        recovered: () => void reported.push('recovered'),
+      },
+      mayWrite: () => true,
+    });
+    onTestFinished(() => recorder.flush(0));
+    return { recorder, reported };
+  }
+
+  test('because the node is behind for an hour is reported once, and when it can be compared again', async () => {
+    const { recorder, reported } = await recorderForTest(async (height) => stateAt(height));
+    recorder.add(headOf(10));
+    // Until then, the node may just be some blocks behind after a restart.
+    await vi.advanceTimersByTimeAsync(40_000);
+    expect([recorder.state(), reported]).toEqual(['starting', []]);
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    await expect(recorder.ready()).rejects.toThrow(HistoryDatabaseError);
+    expect([recorder.state(), reported]).toEqual(['failing', ['the node has not reached the recorded heights']]);
+    recorder.add(headOf(33));
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect([recorder.state(), reported.slice(1)]).toEqual(['recording', ['recovered']]);
+  });
+
+  test('because the node fails is reported once, and when it can be compared again, also while the gateway runs', async () => {
+    let isDown = false;
+    const { recorder, reported } = await recorderForTest(async (height) => {
+      if (isDown) throw new UpstreamTimeoutError('NODE', 1, {});
+      return stateAt(height);
+    });
+    recorder.add(headOf(33));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([recorder.state(), reported]).toEqual(['recording', []]);
+    isDown = true;
+    // The heights between are skipped.
+    recorder.add(headOf(40));
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect([recorder.state(), reported]).toEqual([
+      'failing',
+      ['a recorded height cannot be compared with that of the node'],
+    ]);
+    isDown = false;
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect([recorder.state(), reported.slice(1)]).toEqual(['recording', ['recovered']]);
+  });
+
+  test('because the node is a few blocks behind after a restart is not reported', async () => {
+    const { recorder, reported } = await recorderForTest(async (height) => stateAt(height));
+    recorder.add(headOf(31));
+    await vi.advanceTimersByTimeAsync(1_000);
+    for (const height of [32, 33]) recorder.add(headOf(height));
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect([recorder.state(), reported, recorder.errors()]).toEqual(['recording', [], 0]);
+    await recorder.ready();
+  });
 });
 
 test('the database is closed with the gateway, and what was final is recorded', async () => {

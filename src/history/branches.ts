@@ -21,7 +21,7 @@ export class ComparisonError extends HistoryDatabaseError {}
  * A branch has fewer recorded heights than that. The node can still show those of three quarters of an hour again, and to find
  * where the branch begins takes seven reads at most.
  */
-const MAX_BRANCH = 64;
+export const MAX_BRANCH = 64;
 
 /**
  * Compares the newest recorded block below a height with that of the node, by their times, because a state has no hash. If they

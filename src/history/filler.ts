@@ -1,8 +1,10 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { isReplacedBy } from '../domain/chain.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
+import { MAX_BRANCH } from './branches.ts';
 
 /** The newest head, and the height of the first one. */
 export type Tip = { readonly head: Head; readonly firstHeight: BeaconHeight };
@@ -61,7 +63,7 @@ const PRUNED_FOR_MS = 3_600_000;
 const FIRST_LOOK_AFTER_MS = 300;
 
 /** Reads heights that are missing below the newest head, and looks again until none is missing. It does nothing before it is woken. */
-export function createFiller<T>(options: FillerOptions<T>) {
+export function createFiller<T extends { readonly beaconHeight: BeaconHeight }>(options: FillerOptions<T>) {
   const { missing, lowest, waitMs, read, record, mustEnd, rate, leftOutForMs } = options;
   const stopping = new AbortController();
   /**
@@ -75,6 +77,8 @@ export function createFiller<T>(options: FillerOptions<T>) {
   let tip: Tip | undefined;
   /** What was read and is not recorded yet. If the database fails, it is not read from the node again. */
   let unrecorded: T[] = [];
+  /** What is unrecorded from this height on may be of a branch that was given up: it is read again. */
+  let doubtFrom = Number.POSITIVE_INFINITY;
   let pruned: { readonly height: BeaconHeight; readonly until: number } | undefined;
   let isWorking = false;
   let isReading = false;
@@ -150,6 +154,8 @@ export function createFiller<T>(options: FillerOptions<T>) {
   }
 
   async function recordAll(current: Tip): Promise<void> {
+    unrecorded = unrecorded.filter(({ beaconHeight }) => beaconHeight < doubtFrom);
+    doubtFrom = Number.POSITIVE_INFINITY;
     if (unrecorded.length === 0) return;
     for (const height of await record(unrecorded, current)) noteFailure(height, current);
     unrecorded = [];
@@ -180,6 +186,8 @@ export function createFiller<T>(options: FillerOptions<T>) {
   return {
     /** Starts to look for heights that are missing below a head, unless it reads already. Called with each head that is published. */
     wake(head: Head): void {
+      const isNext = tip?.head.beaconHeight === head.beaconHeight - 1 && !isReplacedBy(tip.head, head);
+      if (!isNext) doubtFrom = Math.min(doubtFrom, head.beaconHeight - MAX_BRANCH);
       tip = { head, firstHeight: tip?.firstHeight ?? head.beaconHeight };
       if (isWorking || timer !== undefined || isOver()) return;
       mayLookAt ??= performance.now() + FIRST_LOOK_AFTER_MS;

@@ -150,6 +150,8 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   async function recordQueue(): Promise<void> {
     // Another replica may take over.
     while (queue.length > 0 && mayWrite()) {
+      // Blocks that were taken from the queue would be recorded after a comparison that may show that they are of a branch.
+      await settle();
       const blocks = queue.slice(0, HEIGHTS_AT_ONCE);
       await record(blocks);
       queue = queue.filter((block) => !blocks.includes(block));
@@ -178,8 +180,10 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   }
 
   async function pruneHourly(): Promise<void> {
-    const now = newest?.time;
-    if (now === undefined || (prunedAt !== undefined && now - prunedAt < INTERVAL_MS.ONE_HOUR)) return;
+    if (newest === undefined) return;
+    // A block with a wrong time must not delete what is not old: nothing is recorded again before the time of a deletion.
+    const now = Math.min(newest.time, Date.now());
+    if (prunedAt !== undefined && now - prunedAt < INTERVAL_MS.ONE_HOUR) return;
     await use(() => store.prune(now));
     prunedAt = now;
   }
@@ -204,8 +208,12 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
       heads.add(head);
       const final = heads.final();
       if (final !== undefined) enqueue(final, head);
-      // A skipped or replaced block: what is recorded may be of a branch that was given up.
-      if (!heads.isConnected()) doubtBelow = Number.MAX_SAFE_INTEGER;
+      // A skipped or replaced block: what is recorded, or waits for it, may be of a branch that was given up. The backfill reads
+      // the heights that waited.
+      if (!heads.isConnected()) {
+        doubtBelow = Number.MAX_SAFE_INTEGER;
+        queue = [];
+      }
       if (timer !== undefined) return;
       if (isOpen) work();
       else if (working === undefined) workLater();

@@ -4,20 +4,24 @@ import { createFiller, QUICK } from '../../src/history/filler.ts';
 import { HistoryDatabaseError } from '../../src/history/store.ts';
 import { headOf } from '../live/chain/heads.ts';
 
+type Read = { readonly beaconHeight: number };
+
+const heightsOf = (values: readonly Read[]) => values.map(({ beaconHeight }) => beaconHeight);
+
 test('what was read is recorded once the database can be written again, and not read again', async () => {
   const read: number[] = [];
   const attempts: (readonly number[])[] = [];
   const recorded = Promise.withResolvers<void>();
-  const filler = createFiller<number>({
+  const filler = createFiller<Read>({
     missing: async () => [9, 8, 7].filter((height) => !attempts.slice(2).flat().includes(height)),
     lowest: () => 1,
     waitMs: () => 0,
     async read(height) {
       read.push(height);
-      return height;
+      return { beaconHeight: height };
     },
-    async record(heights) {
-      attempts.push([...heights]);
+    async record(values) {
+      attempts.push(heightsOf(values));
       if (attempts.length < 3) throw new HistoryDatabaseError('database or disk is full');
       recorded.resolve();
       return [];
@@ -37,10 +41,46 @@ test('what was read is recorded once the database can be written again, and not 
   expect(read).toEqual([9, 8, 7]);
 });
 
+test.each([
+  ['a block that replaces the newest one', { ...headOf(100), hash: 'B' }],
+  ['a block of another branch', { ...headOf(101), previousHash: 'B' }],
+  ['a block after skipped ones', headOf(103)],
+])('after %s, what was read and may be of a branch is read again', async (_, head) => {
+  const read: number[] = [];
+  const recorded = Promise.withResolvers<readonly number[]>();
+  let isFull = true;
+  const filler = createFiller<Read>({
+    missing: async () => [97, 20],
+    lowest: () => 1,
+    waitMs: () => 0,
+    async read(height) {
+      read.push(height);
+      return { beaconHeight: height };
+    },
+    async record(values) {
+      if (!isFull) {
+        recorded.resolve(heightsOf(values));
+        return [];
+      }
+      isFull = false;
+      filler.wake(head);
+      throw new HistoryDatabaseError('database or disk is full');
+    },
+    mustEnd: () => false,
+    rate: { ...QUICK, firstRetryMs: 1 },
+    leftOutForMs: 600_000,
+  });
+  filler.wake(headOf(100));
+  // Deeper than any branch, 20 is not read again.
+  expect(await recorded.promise).toEqual([20]);
+  filler.stop();
+  expect(read.slice(0, 2)).toEqual([97, 20]);
+});
+
 test('a height is left out after reads below three heads have failed, and not after any number below one', async () => {
   const read: number[] = [];
   const recorded = Promise.withResolvers<readonly number[]>();
-  const filler = createFiller<number>({
+  const filler = createFiller<Read>({
     missing: async () => [9, 8],
     lowest: () => 1,
     waitMs: () => 0,
@@ -49,10 +89,10 @@ test('a height is left out after reads below three heads have failed, and not af
       // The node is down for ten reads. Then the chain goes on, and only the height 9 fails.
       if (read.length >= 10) filler.wake(headOf(12 + read.length));
       if (height === 9) throw new UpstreamTimeoutError('NODE', 10_000, {});
-      return height;
+      return { beaconHeight: height };
     },
-    async record(heights) {
-      recorded.resolve(heights);
+    async record(values) {
+      recorded.resolve(heightsOf(values));
       return [];
     },
     mustEnd: () => false,

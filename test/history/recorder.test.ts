@@ -2,13 +2,15 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ExchangeState } from '../../src/domain/exchange.ts';
 import { UpstreamTimeoutError } from '../../src/errors.ts';
 import { createRecorder } from '../../src/history/recorder.ts';
+import { createSqliteStore } from '../../src/history/sqlite-store.ts';
 import { HistoryDatabaseError } from '../../src/history/store.ts';
-import { exchangeStateOf } from '../domain/pools.ts';
+import type { Head } from '../../src/live/chain/head.ts';
+import { exchangeStateOf, poolOf } from '../domain/pools.ts';
 import { headOf } from '../live/chain/heads.ts';
 import { dataOf } from '../support/events.ts';
 import { until } from '../support/until.ts';
 import { createMemoryStore } from './memory-store.ts';
-import { allRecorded, recordForTest } from './recorded.ts';
+import { allRecorded, expectedTrades, recordedTrades, recordForTest } from './recorded.ts';
 
 const TIP = 1_640_000;
 
@@ -161,6 +163,30 @@ describe('a database that fails', () => {
       expect.objectContaining({ level: 40, error: 'database or disk is full' }),
       expect.objectContaining({ level: 30, msg: 'the history is recorded again' }),
     ]);
+  });
+
+  test('records nothing afterwards of a branch that was given up meanwhile, neither states nor trades', async () => {
+    const { sandbox, store, advanceEach, untilRecorded } = await recordForTest({
+      sandbox: { exchange: 'v3', startHeight: TIP },
+    });
+    await advanceEach(4);
+    await untilRecorded(TIP + 1);
+    await store.until(() => store.tradedBlocks().some(({ beaconHeight }) => beaconHeight === TIP + 1));
+    store.failure = new HistoryDatabaseError('database or disk is full');
+    const end = sandbox.node.faults.set({ kind: 'fork', from: TIP + 3 });
+    await advanceEach(8);
+    end?.();
+    await advanceEach(1);
+    store.failure = undefined;
+    await advanceEach(8);
+    const heights = range(TIP, TIP + 18);
+    for (const height of heights) await untilRecorded(height);
+    await store.until(() => store.tradedBlocks().length === heights.length);
+    const { recorded, expected } = allRecorded(sandbox, store);
+    expect(recorded).toEqual(expected);
+    // Their hashes are not known if they were read again.
+    const traded = store.tradedBlocks().map((block) => ({ ...recordedTrades(block), hash: undefined }));
+    expect(traded).toEqual(heights.map((height) => ({ ...expectedTrades(sandbox, height), hash: undefined })));
   });
 
   test('is refused if it is of a chain with another name', async () => {
@@ -352,4 +378,31 @@ test('old changes are deleted once an hour by the times of blocks', async () => 
   await advanceEach(8);
   await untilRecorded(sandbox.chain.tip.height - 3);
   expect(store.pruned).toHaveLength(2);
+});
+
+test('a head with a wrong time in the future deletes nothing, and heights are recorded after it', async () => {
+  const from = Date.now() - 3_600_000;
+  const inFuture = { ...headAt(20), time: Date.UTC(2100, 0) };
+  const store = createSqliteStore(undefined, { rawDays: 7 });
+  onTestFinished(() => store.close());
+  const recorder = createRecorder({
+    store,
+    pastStates: { readInBackground: async (height) => headAt(height).exchange, isComplete: () => true },
+    watcher: { failed() {}, recovered() {}, refused() {}, dropped() {}, leftOut() {}, deleted() {} },
+    mayWrite: () => true,
+  });
+  onTestFinished(() => recorder.flush(0));
+  // The newest head when old changes are deleted for the first time.
+  for (const height of range(10, 19)) recorder.add(headAt(height));
+  recorder.add(inFuture);
+  await until(() => recorder.state() === 'recording' && recorder.waiting().size === 0);
+  for (const height of range(21, 40)) recorder.add(headAt(height));
+  await until(() => recorder.recorded.coverage()?.last.beaconHeight === 37);
+
+  function headAt(height: number): Head {
+    const time = from + height * 40_000;
+    const pool = poolOf(BigInt(height), 1n);
+    const { exchange: _, ...head } = headOf(height);
+    return { ...head, time, previousHash: `block ${height - 1}`, exchange: exchangeStateOf(height, [pool], time) };
+  }
 });

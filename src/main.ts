@@ -46,12 +46,17 @@ async function serve(config: Config): Promise<void> {
   process.removeAllListeners('warning').on('warning', ({ name, message }) => log.warn({ warning: name }, message));
   for (const warning of [...findUnknownVariables(process.env), ...findIgnoredVariables(process.env)]) log.warn(warning);
   logProxies(config, log);
-  const app = await startApp(config, log);
+  const starting = startApp(config, log);
+  let isStopping = false;
+  // From the start on: it can wait for Redis for seconds, with websockets that the node must not leak.
   onStopSignal(async (signal) => {
+    isStopping = true;
     log.info({ signal }, 'stopping');
-    await app.close();
+    await (await starting).close();
     process.exit(0);
   });
+  const app = await starting;
+  if (isStopping) return;
 
   try {
     const url = await app.listen(config.port, config.host);

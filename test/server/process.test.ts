@@ -138,6 +138,30 @@ describe('the process', () => {
     expect([sandbox.push.calls('unsubscribe'), sandbox.push.leaked()]).toEqual([1, 0]);
   });
 
+  test('stops on SIGTERM while it starts: it unsubscribes, and does not listen', async () => {
+    const sandbox = await createSandbox({ history: 5 });
+    onTestFinished(sandbox.close);
+    // The gateway waits for seconds for this Redis, which does not respond.
+    const redis = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void redis.close());
+    await once(redis, 'listening');
+    const child = run(['--port', '0'], {
+      FULLNODE_URL: sandbox.nodeUrl,
+      FULLNODE_WS_URL: sandbox.pushUrl,
+      REDIS_URL: `redis://127.0.0.1:${(redis.address() as { port: number }).port}`,
+      HISTORY_DATABASE: 'off',
+    });
+    await expect.poll(sandbox.push.subscribers).toBe(1);
+    const isServing = child.output().includes('"serving"');
+    child.kill('SIGTERM');
+    expect(await once(child, 'close')).toEqual([0, null]);
+    expect(child.output()).toContain('"stopping"');
+    // Unless the machine was so busy that it had started already.
+    if (!isServing) expect(child.output()).not.toContain('"serving"');
+    await expect.poll(sandbox.push.openSockets).toBe(0);
+    expect([sandbox.push.calls('unsubscribe'), sandbox.push.leaked()]).toEqual([1, 0]);
+  });
+
   test('loses no request on SIGTERM, neither on persistent connections nor on new ones', async () => {
     const child = run(['--port', '0', '--stop-window-ms', '3000']);
     const url = await untilServing(child);

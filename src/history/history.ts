@@ -52,23 +52,41 @@ type HistoryOptions = {
   readonly timeoutMs: number;
 };
 
+/** Reads whose time is over, and that the thread works on: with so many, no other read begins. Otherwise they would pile up in it. */
+const MAX_OVERDUE = 2;
+
 /** Creates the history of a store. Reads wait until the database is surely of the followed chain. */
 export function createHistory({ store, recorder, backfill, tradeFilling, timeoutMs }: HistoryOptions): History {
   const { coverage, tradeCoverage, ...changes } = recorder.recorded;
   let readErrors = 0;
+  /** The reads whose time is over, until the thread responds or has failed. */
+  const overdue = new Set<Promise<unknown>>();
+
+  function noteOverdue(reading: Promise<unknown>): void {
+    const ended: Promise<unknown> = reading.catch(() => {}).finally(() => overdue.delete(ended));
+    overdue.add(ended);
+  }
 
   /** Runs a read of the database. Whatever it fails with is the same to a client. */
   async function read<T>(operation: () => Promise<T>): Promise<T> {
     const late = Promise.withResolvers<never>();
     let isOver = false;
+    let reading: Promise<T> | undefined;
     const timer = setTimeout(() => {
       isOver = true;
+      if (reading !== undefined) noteOverdue(reading);
       late.reject(new Error(`no response within ${timeoutMs} ms`));
     }, timeoutMs);
-    // Nobody waits for a read any more whose time is over before the database is ready.
-    const readIfDue = () => (isOver ? late.promise : operation());
+    async function readIfDue(): Promise<T> {
+      await recorder.ready();
+      while (overdue.size >= MAX_OVERDUE && !isOver) await Promise.race(overdue);
+      // Nobody waits any more for a read whose time is over before it begins.
+      if (isOver) return late.promise;
+      reading = operation();
+      return reading;
+    }
     try {
-      return await Promise.race([recorder.ready().then(readIfDue), late.promise]);
+      return await Promise.race([readIfDue(), late.promise]);
     } catch (error) {
       readErrors += 1;
       throw new HistoryUnavailableError({ cause: error });

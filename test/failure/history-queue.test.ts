@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createHistory } from '../../src/history/history.ts';
 import type { HistoryStore } from '../../src/history/store.ts';
 import { createStoreModel } from '../history/store-model.ts';
@@ -91,15 +91,48 @@ test('when the reads of one client fill the queue, its newest ones are HISTORY_U
   expect([answered >= 1_000, answered < 1_100]).toEqual([true, true]);
 });
 
+/** A history of a store, whose reads have 5 ms. */
+function impatientHistory(store: HistoryStore, ready: () => Promise<void>) {
+  const options = { store, recorder: { ready, recorded: {} }, backfill: {}, timeoutMs: 5 };
+  return createHistory(options as unknown as Parameters<typeof createHistory>[0]);
+}
+
 test('a read whose time is over before the database is ready is not made', async () => {
   const ready = Promise.withResolvers<void>();
   const model = createStoreModel();
-  const recorder = { ready: () => ready.promise, recorded: {} };
-  const history = createHistory({ store: model, recorder, backfill: {}, timeoutMs: 5 } as unknown as Parameters<
-    typeof createHistory
-  >[0]);
+  const history = impatientHistory(model, () => ready.promise);
   await expect(history.firstBlock('V1')).rejects.toMatchObject({ code: 'HISTORY_UNAVAILABLE' });
   ready.resolve();
   await new Promise(setImmediate);
   expect(model.reads.firstBlock).toBe(0);
+});
+
+test('reads whose time is over do not pile up in the thread: the next ones begin once it responds', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const model = createStoreModel();
+  const begun: PromiseWithResolvers<undefined>[] = [];
+  const history = impatientHistory(
+    {
+      ...model,
+      firstBlock() {
+        const response = Promise.withResolvers<undefined>();
+        begun.push(response);
+        return response.promise;
+      },
+    },
+    async () => {},
+  );
+  for (let read = 0; read < 10; read++) {
+    const late = expect(history.firstBlock('V1')).rejects.toMatchObject({ code: 'HISTORY_UNAVAILABLE' });
+    await vi.advanceTimersByTimeAsync(5);
+    await late;
+  }
+  expect(begun.length).toBe(2);
+  begun[0]?.reject(new Error('the thread has failed'));
+  const next = history.firstBlock('V1');
+  await new Promise(setImmediate);
+  begun[2]?.resolve(undefined);
+  expect(await next).toBeUndefined();
+  expect(begun.length).toBe(3);
 });

@@ -55,6 +55,8 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   /** Whether a head was added since the work began. */
   let isDue = false;
   let prunedAt: Instant | undefined;
+  /** Whether the node has shown states without a time, which cannot be recorded. It is reported once. */
+  let isUntimed = false;
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   let pauseMs = FIRST_PAUSE_MS;
@@ -193,6 +195,9 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
    * exchange has changed, the version that traded at the last heights before is not certain: they are left to the backfill.
    */
   function enqueue({ beaconHeight, hash, time, exchange }: Head, { exchange: newestExchange }: Head): void {
+    if (exchange.time === undefined && !isUntimed)
+      watcher.failed(new Error('the exchange states of the node have no time'));
+    isUntimed ||= exchange.time === undefined;
     if (beaconHeight <= queuedTo || exchange.time === undefined || !pastStates.isComplete(exchange)) return;
     if (versionOf(exchange) !== versionOf(newestExchange)) return;
     queuedTo = beaconHeight;

@@ -195,6 +195,8 @@ describe('the backfill', () => {
     await expect.poll(() => timeless.sandbox.node.calls('getpdestate')).toBeGreaterThan(7);
     await timeless.advanceEach(1);
     expect(timeless.store.order).toEqual([]);
+    const warnings = timeless.lines.filter(({ msg }) => msg.startsWith('the history cannot be recorded'));
+    expect(warnings.map(({ error }) => error)).toEqual(['the exchange states of the node have no time']);
   });
 });
 

@@ -169,17 +169,18 @@ describe('a database that fails', () => {
     const { sandbox, store, advanceEach, untilRecorded } = await recordForTest({
       sandbox: { exchange: 'v3', startHeight: TIP },
     });
-    await advanceEach(4);
-    await untilRecorded(TIP + 1);
-    await store.until(() => store.tradedBlocks().some(({ beaconHeight }) => beaconHeight === TIP + 1));
-    store.failure = new HistoryDatabaseError('database or disk is full');
+    await advanceEach(2);
     const end = sandbox.node.faults.set({ kind: 'fork', from: TIP + 3 });
-    await advanceEach(8);
+    await advanceEach(3);
+    await untilRecorded(TIP + 2);
+    await store.until(() => store.tradedBlocks().some(({ beaconHeight }) => beaconHeight === TIP + 2));
+    store.failure = new HistoryDatabaseError('database or disk is full');
+    await advanceEach(6);
     end?.();
     await advanceEach(1);
     store.failure = undefined;
     await advanceEach(8);
-    const heights = range(TIP, TIP + 18);
+    const heights = range(TIP, TIP + 17);
     for (const height of heights) await untilRecorded(height);
     await store.until(() => store.tradedBlocks().length === heights.length);
     const { recorded, expected } = allRecorded(sandbox, store);

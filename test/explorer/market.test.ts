@@ -244,8 +244,8 @@ describeInBrowser('the page of a market', (browser) => {
     const swap = await scrollTo(page, 'Swap');
     const [pay, receive] = [swap.getByLabel('You pay'), swap.getByLabel('You receive')];
     await swap.getByText('it sends nothing to the chain').waitFor();
-    await pay.fill('1,5');
-    await swap.getByRole('alert').getByText('Write decimals with a point').waitFor();
+    await pay.fill('1,23,456');
+    await swap.getByRole('alert').getByText('Enter a number, such as 1.5').waitFor();
     await pay.fill('0.0000000001');
     await swap.getByText('PRV has at most 9 decimals, this has 10.').waitFor();
 

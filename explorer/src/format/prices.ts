@@ -22,9 +22,22 @@ export function priceOfBase(pool: PricedPool | null | undefined, baseId: string)
 /** A token as far as its name is shown. */
 type NamedToken = { readonly tokenId: string; readonly symbol: string | null };
 
-/** What a token is called: its symbol, or the beginning of its id. */
+/** Letters of scripts that are written from right to left, and characters that only change the direction. */
+const TURNS =
+  /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
+/**
+ * What a token is called: its symbol, or the beginning of its id. A symbol that turns the direction of a text stands between
+ * U+2068 and U+2069, so that it cannot change the order of an amount beside it.
+ */
 export function nameOfToken({ tokenId, symbol }: NamedToken): string {
-  return symbol ?? shortId(tokenId);
+  if (symbol === null) return shortId(tokenId);
+  return TURNS.test(symbol) ? `\u2068${withoutIsolates(symbol)}\u2069` : symbol;
+}
+
+/** A text without the characters that begin and end a part with a direction of its own. */
+export function withoutIsolates(text: string): string {
+  return text.replace(/[\u2066-\u2069]/g, '');
 }
 
 /** An id or a hash in short: its first and last characters. */

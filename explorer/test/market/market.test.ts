@@ -30,12 +30,20 @@ describe('the id of a pool in the URL', () => {
     expect(poolPath(B, A)).toBe(`/pool/${A}-${B}`);
   });
 
-  test.each(['', 'BTC', A, `${A}-${A}`, `${A}-${B.slice(1)}`, `${A.toUpperCase()}-${B}`, `${A}_${B}`])(
-    '%j is none',
-    (text) => {
-      expect(parsePoolId(text)).toBeUndefined();
-    },
-  );
+  test.each([
+    '',
+    'BTC',
+    A,
+    `${A}-${A}`,
+    `${A}-${B.slice(1)}`,
+    `${A}-${B}-`,
+    `${A}-${B}-${A.slice(1)}`,
+    `${A}-${B}-${A}a`,
+    `${A.toUpperCase()}-${B}`,
+    `${A}_${B}`,
+  ])('%j is none', (text) => {
+    expect(parsePoolId(text)).toBeUndefined();
+  });
 });
 
 test('the path of a pool of V3 has its pool id', () => {

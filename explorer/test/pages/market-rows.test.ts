@@ -133,6 +133,11 @@ test('a search finds parts of names and ticker ids, whole token ids, and all of 
   expect(found('btc doge')).toEqual([]);
 });
 
+test('a search finds a symbol of letters from right to left beside the other one', () => {
+  const { markets } = rowsOf({ ...data, tokens: [token(PRV, 'PRV', 9), token(NEW, '\u05e9\u05e7\u05dc', 9)] });
+  expect(searchRows(markets, '\u05e9\u05e7\u05dc/prv')).toHaveLength(1);
+});
+
 test('rows without a value come last in both directions', () => {
   const { markets } = rowsOf(data);
   const volumes = (direction: 'ascending' | 'descending') =>

@@ -1,4 +1,4 @@
-const TOKEN_IDS = /^([0-9a-f]{64})-([0-9a-f]{64})(-.+)?$/;
+const TOKEN_IDS = /^([0-9a-f]{64})-([0-9a-f]{64})(-[0-9a-f]{64})?$/;
 
 /** What the id in the URL of a pool names. */
 export type PoolName =

@@ -1,5 +1,5 @@
 import type { Unit } from '../../app/unit.ts';
-import { nameOfToken, priceOfBase } from '../../format/prices.ts';
+import { nameOfToken, priceOfBase, withoutIsolates } from '../../format/prices.ts';
 import { namesOfSymbol } from '../../format/token-names.ts';
 import { termsOfPool } from '../market/pool-terms.ts';
 import type { MarketData } from './market-list.ts';
@@ -207,5 +207,5 @@ function namesOf(base: RowToken, target: RowToken): readonly string[] {
 
 /** A text in which BTC-PRV, btc_prv and BTC/PRV are equal. */
 export function searchable(text: string): string {
-  return text.toLowerCase().replace(/[-_]/g, '/');
+  return withoutIsolates(text.toLowerCase()).replace(/[-_]/g, '/');
 }

@@ -9,8 +9,13 @@ export type TypedAmount =
 /** The largest amount of the exchange. */
 const MAX_UNITS = 2n ** 64n - 1n;
 
-/** Thousands separators only where they belong: 1,5 is one and a half for many readers, and must not become 15. */
-const AMOUNT = /^(\d+|\d{1,3}([,\s_']\d{3})+)?(\.(\d*))?$/;
+/** Thousands separators only where they belong. Commas separate thousands if they all can: 1,500 is not 1.5. */
+const WITH_COMMAS = /^[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/;
+const WITH_POINT = /^(\d*|[1-9]\d{0,2}([\s_']\d{3})+)(\.\d*)?$/;
+/** Any other comma is that of the decimals: phones of many regions have no point on their keyboard. */
+const WITH_DECIMAL_COMMA = /^((0|[1-9]\d*)?|[1-9]\d{0,2}([\s_']\d{3})+),\d*$/;
+
+const NO_NUMBER = 'Enter a number, such as 1.5 or 1,500.25.';
 
 type TokenOfAmount = { readonly name: string; readonly decimals: number | null };
 
@@ -19,10 +24,9 @@ export function readAmount(text: string, { name, decimals }: TokenOfAmount): Typ
   const trimmed = text.trim();
   if (trimmed === '') return { kind: 'empty' };
   if (/^-/.test(trimmed)) return invalid('Enter an amount above 0.');
-  if (/^\d+,\d{1,2}$|^\d+,\d{4,}$/.test(trimmed)) return invalid('Write decimals with a point, such as 1.5.');
-  const match = AMOUNT.exec(trimmed);
-  if (match === null || trimmed === '.') return invalid('Enter a number, such as 1.5.');
-  const fraction = match[4] ?? '';
+  const number = withPoint(trimmed);
+  if (number === undefined || number === '.') return invalid(NO_NUMBER);
+  const [, fraction = ''] = number.split('.');
   if (fraction.length > (decimals ?? 0)) {
     if (decimals === null) return invalid(`Enter whole smallest units: the decimals of ${name} are not known.`);
     return invalid(
@@ -31,11 +35,17 @@ export function readAmount(text: string, { name, decimals }: TokenOfAmount): Typ
         : `${name} has at most ${decimals} decimals, this has ${fraction.length}.`,
     );
   }
-  const units = parseAmountInput(trimmed, decimals ?? 0);
-  if (units === undefined) return invalid('Enter a number, such as 1.5.');
+  const units = parseAmountInput(number, decimals ?? 0);
+  if (units === undefined) return invalid(NO_NUMBER);
   if (BigInt(units) === 0n) return invalid('Enter an amount above 0.');
   if (BigInt(units) > MAX_UNITS) return invalid('This is more than the exchange can count: 2^64 - 1 smallest units.');
   return { kind: 'amount', units };
+}
+
+/** The number with a point before its decimals; undefined if it is none. */
+function withPoint(text: string): string | undefined {
+  if (WITH_COMMAS.test(text) || WITH_POINT.test(text)) return text;
+  return WITH_DECIMAL_COMMA.test(text) ? text.replace(',', '.') : undefined;
 }
 
 function invalid(problem: string): TypedAmount {

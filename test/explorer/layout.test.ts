@@ -21,6 +21,7 @@ function recorded(): TestGatewayOptions {
 
 const cell = (name: RegExp) => (page: Page) => page.getByRole('cell', { name }).first();
 const candles = (page: Page) => page.getByRole('region', { name: 'Price', exact: true }).locator('canvas').first();
+const row = (page: Page) => page.getByRole('rowheader').first();
 const text = (shown: string) => (page: Page) => page.getByText(shown).first();
 
 /** Each page, and what it shows when everything is there. */
@@ -89,6 +90,63 @@ describeInBrowser('the layout of the pages', (browser) => {
       x: expect.any(Number),
     });
     await screenshot(page, 'late-banner');
+  });
+
+  test('is no wider than a phone with long names, and the headers of an order book do not overlap', async () => {
+    const symbol = 'LONGSYMBOL'.repeat(7).slice(0, 68);
+    const { page, gateway } = await browser.open('/', {
+      start: { ...recorded(), sandbox: { exchange: 'v3' } },
+      context: WIDTHS.phone.context,
+      // The page that does not exist has status 404.
+      allowed: [/404/],
+      before: (page) =>
+        Promise.all([
+          page.setViewportSize(WIDTHS.phone.viewport),
+          page.route('**/graphql', async (route) => {
+            const response = await route.fetch();
+            const body = (await response.text()).replaceAll('"symbol":"USDT"', `"symbol":"${symbol}"`);
+            await route.fulfill({ response, body });
+          }),
+        ]),
+    });
+    const { data } = await gateway.ask('{ pairs(filter: { tickerIds: ["PRV_pUSDT"] }) { poolId } }');
+    const tooWide: unknown[] = [];
+    for (const [path, last] of [
+      ['/', row],
+      ['/?list=pools', row],
+      [`/?search=${'a'.repeat(500)}`, text('No market matches')],
+      ['/tokens', row],
+      [`/pool/${data.pairs[0].poolId}?pay=100`, text('pools of ')],
+      [`/pool/${data.pairs[0].poolId}?pay=100&view=table`, cell(/^\d+\.\d/)],
+      [`/market/${'A'.repeat(500)}`, text('No market is called')],
+      [`/${'a'.repeat(500)}`, text('Nothing is at')],
+    ] as const) {
+      await page.goto(new URL(path, gateway.url).href);
+      await last(page).waitFor();
+      for (const panel of await page.locator('main section').all()) await panel.scrollIntoViewIfNeeded();
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      if (width > WIDTHS.phone.viewport.width) tooWide.push({ path, width });
+    }
+    expect(tooWide).toEqual([]);
+
+    await page.goto(new URL(`/pool/${data.pairs[0].poolId}`, gateway.url).href);
+    const headers = page.getByRole('region', { name: 'Order book' }).getByRole('columnheader');
+    await page.getByRole('region', { name: 'Order book' }).scrollIntoViewIfNeeded();
+    await headers.first().waitFor();
+    const others = page.getByRole('region', { name: 'Pool', exact: true }).getByRole('link', { name: /\(fee / });
+    await others.first().waitFor();
+    for (const link of await others.all()) expect((await link.boundingBox())?.height).toBeGreaterThanOrEqual(36);
+    for (const { viewport } of Object.values(WIDTHS)) {
+      await page.setViewportSize(viewport);
+      const readHeaders = () =>
+        headers.evaluateAll((all) =>
+          all.map((header) => [
+            header.getAttribute('title') === header.textContent,
+            getComputedStyle(header).overflowX,
+          ]),
+        );
+      expect(await readHeaders()).toEqual(Array(3).fill([true, 'hidden']));
+    }
   });
 
   test('lets tables that are wider than a phone scroll, with the keyboard too, and shows that they do', async () => {

@@ -116,13 +116,17 @@ describeInBrowser('the page of a market', (browser) => {
       [inverseOpen, inverseHigh, inverseLow, inverseClose].map(formatPrice),
     );
     await expectAccessible(page);
-    await page.getByRole('button', { name: 'Load older candles' }).click();
+    await page.getByRole('button', { name: 'Load older candles' }).press('Enter');
     await expect.poll(() => rows.count()).toBe(candles.length);
+    await page.locator('h2:focus', { hasText: 'Price' }).waitFor();
 
     await tab('1 min').focus();
     await page.keyboard.press('End');
     await expect.poll(() => parametersOf(page)).toEqual({ interval: '1d', view: 'table' });
     await expect.poll(() => rows.count()).toBeLessThanOrEqual(2);
+    const marked = await rows.locator('td:first-child', { hasText: '*' }).count();
+    expect(marked).toBeGreaterThan(0);
+    await panel(page, 'Price').getByText(`Candles with * (${marked}) miss some heights`).waitFor();
     await page.reload();
     await rows.first().waitFor();
     await expect.poll(() => tab('1 d').getAttribute('aria-selected')).toBe('true');

@@ -101,20 +101,53 @@ describeInBrowser('the shell of the explorer', (browser) => {
     await page.locator('h1:focus', { hasText: 'Chain' }).waitFor();
   });
 
+  test('gives the focus to the heading of each page, also when its data comes, and on the way back to the first one', async () => {
+    const { page } = await browser.open('/', { gateway: shared() });
+    const row = (place: number) => page.getByRole('rowheader').getByRole('link').nth(place);
+    await row(0).waitFor();
+    expect(await page.evaluate(() => document.activeElement === document.body)).toBe(true);
+    for (const place of [0, 1]) {
+      await row(place).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('link', { name: 'Show the query: Market' }).waitFor();
+      await page.locator('h1:focus', { hasText: '/' }).waitFor();
+      await page.goBack();
+      await page.locator('h1:focus', { hasText: 'Markets' }).waitFor();
+    }
+    await page.goForward();
+    await page.getByRole('link', { name: 'Show the query: Market' }).waitFor();
+    await page.locator('h1:focus', { hasText: '/' }).waitFor();
+    // A field keeps the focus that a reader has given it.
+    const amount = page.getByLabel('You pay');
+    await amount.fill('1');
+    await expect.poll(() => new URL(page.url()).searchParams.get('pay')).toBe('1');
+    expect(await amount.evaluate((field) => field.matches(':focus'))).toBe(true);
+  });
+
   test('is light or dark as the reader chooses, also in the next visit', async () => {
     const { page } = await browser.open('/', { gateway: shared(), colorScheme: 'dark' });
     const scheme = async () => {
       const colour = await page.locator('html').evaluate((html) => getComputedStyle(html).backgroundColor);
       return Number(/\d+/.exec(colour)?.[0]) > 127 ? 'light' : 'dark';
     };
+    // The bars of a phone's browser have the colour of the header.
+    const barColour = () =>
+      page
+        .locator('meta[name=theme-color]')
+        .evaluateAll((all) =>
+          (all as HTMLMetaElement[]).filter(({ media }) => matchMedia(media).matches).map(({ content }) => content),
+        );
     expect(await scheme()).toBe('dark');
+    expect(await barColour()).toEqual(['#131922']);
     await page.getByTitle('Light').click();
+    expect(await barColour()).toEqual(['#ffffff']);
     expect(await scheme()).toBe('light');
     await page.reload();
     await page.locator('h1').waitFor();
     expect(await scheme()).toBe('light');
     await page.getByTitle('System').click();
     expect(await scheme()).toBe('dark');
+    expect(await barColour()).toEqual(['#131922']);
     await page.emulateMedia({ colorScheme: 'light' });
     await expect.poll(scheme).toBe('light');
   });
@@ -144,6 +177,8 @@ describeInBrowser('the shell of the explorer', (browser) => {
       page.getByRole('link', { name: 'GraphiQL' }),
     ];
     for (const target of targets) expect((await target.boundingBox())?.height).toBeGreaterThanOrEqual(36);
+    const home = await page.getByRole('link', { name: 'pdex-gateway, home' }).boundingBox();
+    expect(home?.width).toBeGreaterThanOrEqual(36);
     await page.getByRole('tab', { name: 'All pools' }).tap();
     await page.getByRole('tab', { name: 'All pools', selected: true }).waitFor();
   });

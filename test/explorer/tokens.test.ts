@@ -63,12 +63,31 @@ describeInBrowser('the page of the tokens', (browser) => {
     await expect.poll(() => first.textContent()).toBe(String(most));
   });
 
+  test('shows a token id to copy where the browser does not let the page copy it', async () => {
+    const { page } = await browser.open(`/tokens?search=${BTC}`, {
+      gateway: shared(),
+      context: {},
+      // As on a page over HTTP of another computer.
+      before: (opened) =>
+        opened.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined })),
+    });
+    const shown = page.waitForEvent('dialog');
+    const clicked = page.getByRole('button', { name: 'Copy token id' }).click();
+    const dialog = await shown;
+    expect([dialog.type(), dialog.defaultValue()]).toEqual(['prompt', BTC]);
+    expect(dialog.message()).toMatch(/does not let this page copy/);
+    await dialog.dismiss();
+    await clicked;
+    await page.getByRole('button', { name: 'Copy token id' }).waitFor();
+  });
+
   test('says that nothing matches, and clears the search', async () => {
     const { page } = await browser.open('/tokens?search=nothing', { gateway: shared() });
     await page.getByText('No token matches').waitFor();
     await page.getByRole('button', { name: 'Clear the search' }).click();
     await page.getByRole('rowheader').first().waitFor();
     await expect.poll(() => new URL(page.url()).search).toBe('');
+    await page.locator('input[type=search]:focus').waitFor();
   });
 
   test('of a thousand pools has rows only near the screen, and counts them all', async () => {

@@ -153,10 +153,13 @@ describeInBrowser('the trades of a market', (browser) => {
     const older = trades.getByRole('button', { name: 'Load older trades' });
     for (;;) {
       const before = (await shownRows(page)).length;
-      await older.click();
+      await older.press('Enter');
       await expect.poll(async () => (await shownRows(page)).length).toBeGreaterThan(before);
       if ((await older.count()) === 0) break;
+      expect(await older.evaluate((button) => button.matches(':focus'))).toBe(true);
     }
+    // The button keeps the focus while it loads. When it goes away, its panel has it.
+    await page.locator('h2:focus', { hasText: 'Trades' }).waitFor();
     expect(await shownRows(page)).toEqual(await expectedRows(gateway, poolId));
     await trades.getByText(/^No older trades are recorded/).waitFor();
     // Newer ones come above them, and nothing is lost or twice.

@@ -21,11 +21,14 @@ type PageProps = {
 /** The path of the last page. A page that starts again by itself does not take the focus again. */
 let visited: string | undefined;
 
+/** The heading that got the focus last. A page whose data has come can take its place. */
+let focused: HTMLElement | null = null;
+
 /** A page: its title, and its heading, which gets the focus when a reader navigates to it. */
 export function Page({ title, tabTitle = title, heading, beside, description, actions, children }: PageProps) {
   const element = useRef<HTMLHeadingElement>(null);
-  const { pathname, key } = useLocation();
-  const shown = useRef(key === 'default' ? pathname : visited);
+  const { pathname } = useLocation();
+  const shown = useRef(visited ?? pathname);
 
   useEffect(() => {
     document.title = `${tabTitle} · pdex-gateway`;
@@ -34,9 +37,11 @@ export function Page({ title, tabTitle = title, heading, beside, description, ac
   useEffect(() => {
     visited = pathname;
     // The first page of a visit leaves the focus where the browser puts it. A search in the page does not move it either.
-    if (shown.current === pathname) return;
+    const isLost = focused !== null && !focused.isConnected && document.activeElement === document.body;
+    if (shown.current === pathname && !isLost) return;
     shown.current = pathname;
-    element.current?.focus({ preventScroll: true });
+    focused = element.current;
+    focused?.focus({ preventScroll: true });
   }, [pathname]);
 
   return (

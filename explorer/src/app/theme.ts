@@ -42,6 +42,10 @@ function apply(): void {
   const chosen = choice.get();
   if (chosen === 'system') delete document.documentElement.dataset['theme'];
   else document.documentElement.dataset['theme'] = chosen;
+  for (const meta of document.querySelectorAll<HTMLMetaElement>('meta[name=theme-color]')) {
+    const { scheme } = meta.dataset;
+    meta.media = chosen === 'system' ? `(prefers-color-scheme: ${scheme})` : scheme === chosen ? 'all' : 'not all';
+  }
 }
 
 function subscribeToSystem(listener: () => void): () => void {

@@ -7,7 +7,7 @@ type CopyButtonProps = {
   readonly what: string;
 };
 
-/** Copies a text, and says that it did. */
+/** Copies a text, and says that it did. Where the browser does not allow it, shows the text to copy. */
 export function CopyButton({ text, what }: CopyButtonProps) {
   const [isCopied, setIsCopied] = useState(false);
   useEffect(() => {
@@ -17,11 +17,13 @@ export function CopyButton({ text, what }: CopyButtonProps) {
   }, [isCopied]);
 
   async function copy(): Promise<void> {
-    // Browsers offer the clipboard only over HTTPS and on this computer.
-    await navigator.clipboard?.writeText(text).then(
-      () => setIsCopied(true),
-      () => {},
-    );
+    try {
+      // Browsers offer the clipboard only over HTTPS and on this computer.
+      await navigator.clipboard.writeText(text);
+      setIsCopied(true);
+    } catch {
+      prompt(`The browser does not let this page copy. The ${what}, to copy it here:`, text);
+    }
   }
 
   const label = isCopied ? 'Copied' : `Copy ${what}`;

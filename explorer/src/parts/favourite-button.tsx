@@ -1,5 +1,6 @@
 import { isFavourite, toggleFavourite, useFavourites } from '../app/favourites.ts';
 import styles from './favourite-button.module.css';
+import { useFocusHandover } from './focus-handover.ts';
 
 type FavouriteButtonProps = {
   /** The name of the market, for screen readers. */
@@ -13,6 +14,7 @@ export function FavouriteButton({ name, poolIds }: FavouriteButtonProps) {
   const isMarked = isFavourite(useFavourites(), poolIds);
   return (
     <button
+      ref={useFocusHandover()}
       type="button"
       className={styles.button}
       aria-label={`Favourite: ${name}`}

@@ -23,7 +23,7 @@ export function Panel({ title, query, freshness, actions, isBusy = false, isFlus
   return (
     <section className={styles.panel} aria-labelledby={id} aria-busy={isBusy}>
       <div className={styles.header}>
-        <h2 id={id} className={styles.title}>
+        <h2 id={id} className={styles.title} tabIndex={-1}>
           {title}
         </h2>
         {freshness !== undefined && <span className={styles.freshness}>{freshness}</span>}

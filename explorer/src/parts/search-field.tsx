@@ -9,6 +9,11 @@ type SearchFieldProps = {
   readonly placeholder: string;
 };
 
+/** Moves the focus to the search of the page, such as from a button that clears it and goes away. */
+export function focusSearchField(): void {
+  document.querySelector<HTMLElement>(`.${styles.field}`)?.focus();
+}
+
 /**
  * A search whose text is in the URL as `search`, so that it can be shared and comes back with the page. The field itself shows
  * what is typed at once: the URL follows a moment later.

@@ -1,5 +1,6 @@
 import { useSearchParams } from 'react-router';
 import { currentParameters, FROM_FIRST_ROW, withParameter } from '../../app/url-parameters.ts';
+import { focusSearchField } from '../../parts/search-field.tsx';
 import { type Direction, firstDirection, MARKET_SORTS, type MarketSort } from './market-order.ts';
 
 /** The markets of the market-data host, all pools of the node, or those of both that the reader has marked. */
@@ -39,6 +40,7 @@ export function useViewParameters(usualList: ListName): ViewParameters {
     },
     clearSearch() {
       setParameters(withParameter(currentParameters(), 'search', ''), FROM_FIRST_ROW);
+      focusSearchField();
     },
     sortBy(next) {
       const other = direction === 'ascending' ? 'descending' : 'ascending';

@@ -10,7 +10,7 @@ import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Freshness } from '../../parts/freshness.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { SearchField } from '../../parts/search-field.tsx';
+import { focusSearchField, SearchField } from '../../parts/search-field.tsx';
 import { SkeletonRows } from '../../parts/skeleton.tsx';
 import { SortSelect } from '../../parts/sort-select.tsx';
 import tableStyles from '../../parts/table.module.css';
@@ -75,6 +75,11 @@ function Tokens({ tokens }: { readonly tokens: readonly TokenRowFragment[] }) {
     setParameters(withParameter(sorted, 'direction', chosen === firstDirection(next) ? '' : chosen), FROM_FIRST_ROW);
   }
 
+  function clearSearch(): void {
+    setParameters(withParameter(parameters, 'search', ''), FROM_FIRST_ROW);
+    focusSearchField();
+  }
+
   return (
     <>
       <div className={tableStyles['bar']}>
@@ -88,9 +93,7 @@ function Tokens({ tokens }: { readonly tokens: readonly TokenRowFragment[] }) {
       {listed.length === 0 ? (
         <EmptyState title="No token matches">
           <p>Search for a part of a symbol, or the beginning of a token id.</p>
-          <Button onClick={() => setParameters(withParameter(parameters, 'search', ''), FROM_FIRST_ROW)}>
-            Clear the search
-          </Button>
+          <Button onClick={clearSearch}>Clear the search</Button>
         </EmptyState>
       ) : (
         <TokenTable tokens={listed} sort={sort} direction={direction} onSort={sortBy} />

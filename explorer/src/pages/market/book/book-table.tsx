@@ -24,9 +24,11 @@ export function BookTable({ market, book, isOutdated }: BookTableProps) {
       <caption className="visually-hidden">{`Order book of ${nameOfMarket(market)}`}</caption>
       <thead>
         <tr>
-          <th scope="col">{`Price (${target})`}</th>
-          <th scope="col">{`Quantity (${base})`}</th>
-          <th scope="col">{`Sum (${base})`}</th>
+          {[`Price (${target})`, `Quantity (${base})`, `Sum (${base})`].map((name) => (
+            <th key={name} scope="col" title={name}>
+              {name}
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody translate="no" aria-label="Asks: what sellers want">

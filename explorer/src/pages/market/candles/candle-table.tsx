@@ -55,7 +55,7 @@ export function CandleTable({ market, candles: { candles, isAtStart, isLoadingOl
       </table>
       {!isAtStart && (
         <p className={styles.older}>
-          <Button onClick={loadOlder} disabled={isLoadingOlder}>
+          <Button onClick={loadOlder} isBusy={isLoadingOlder}>
             {isLoadingOlder ? 'Loading…' : 'Load older candles'}
           </Button>
         </p>

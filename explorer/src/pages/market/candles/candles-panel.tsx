@@ -108,7 +108,7 @@ export function CandlesPanel({ market, poolErrors }: CandlesPanelProps) {
             </>
           )}
           <div className={styles.notes}>
-            <span>{noteOf(candles, market)}</span>
+            <span>{noteOf(candles, market, isTable)}</span>
             <Attribution />
           </div>
         </CandlesState>
@@ -186,10 +186,11 @@ function summaryOf(market: Market, { name }: Interval, candles: readonly ChartCa
   return `A chart of ${nameOfMarket(market)} with ${candles.length} candles of ${name}, between ${formatPrice(low)} and ${formatPrice(high)} ${unitOfPrice(market)}. The table has all figures.`;
 }
 
-function noteOf({ candles, isLoadingOlder, isAtStart }: Candles, market: Market): string {
+function noteOf({ candles, isLoadingOlder, isAtStart }: Candles, market: Market, isTable: boolean): string {
   if (isLoadingOlder) return 'Loading older candles…';
   const unit = `${unitOfPrice(market)}, times in UTC.`;
   const missing = candles.filter(({ isComplete }) => !isComplete).length;
-  if (missing > 0) return `${unit} Paler candles (${missing}) miss some heights of the recorded history.`;
+  if (missing > 0)
+    return `${unit} ${isTable ? 'Candles with *' : 'Paler candles'} (${missing}) miss some heights of the recorded history.`;
   return isAtStart ? `${unit} The history begins here.` : unit;
 }

@@ -38,7 +38,7 @@ export function TradesPanel({ market, poolId }: TradesPanelProps) {
               <TradesTable market={market} trades={trades.trades} newAbove={trades.newAbove} />
               {trades.loadOlder && (
                 <p className={styles.older}>
-                  <Button onClick={trades.loadOlder} disabled={trades.isLoadingOlder}>
+                  <Button onClick={trades.loadOlder} isBusy={trades.isLoadingOlder}>
                     {trades.isLoadingOlder ? 'Loading…' : 'Load older trades'}
                   </Button>
                 </p>

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 const [sell = 'PRV', buy = 'BTC', amount = '100', url = 'http://127.0.0.1:4000/graphql'] = process.argv.slice(2);
 
 type Token = { readonly tokenId: string; readonly symbol: string | null; readonly decimals: number | null };
+type ListedToken = Token & { readonly poolCount: number };
 type NamedToken = Token & { readonly symbol: string; readonly decimals: number };
 type Step = { readonly buyToken: Pick<Token, 'symbol' | 'tokenId'> };
 type Quote = {
@@ -27,14 +28,19 @@ function post(query: string, variables: object, accept: string): Promise<Respons
   return fetch(url, { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
 }
 
-/** Finds a token by its symbol. Several tokens can share one, and the chain does not know decimals. */
-async function findToken(symbol: string): Promise<NamedToken> {
-  const response = await post('{ tokens { tokenId symbol decimals } }', {}, 'application/json');
-  const { data, errors } = (await response.json()) as Result<{ tokens: readonly Token[] }>;
+/** Finds a token by its symbol or id. Several tokens can share a symbol, and the chain does not know decimals. */
+async function findToken(name: string): Promise<NamedToken> {
+  const response = await post('{ tokens { tokenId symbol decimals poolCount } }', {}, 'application/json');
+  const { data, errors } = (await response.json()) as Result<{ tokens: readonly ListedToken[] }>;
   if (!data) throw new Error(errors?.[0]?.message ?? `${url} is no gateway.`);
-  const named = data.tokens.filter((token) => token.symbol === symbol && token.decimals !== null);
-  if (named.length === 1) return named[0] as NamedToken;
-  throw new Error(`${named.length === 0 ? 'No token has' : `${named.length} tokens have`} the symbol ${symbol}.`);
+  const known = data.tokens.filter(({ decimals }) => decimals !== null);
+  const named = known.filter(({ tokenId, symbol }) => tokenId === name || symbol === name);
+  const [token] = named;
+  if (token === undefined) throw new Error(`No token has the symbol ${name}.`);
+  if (named.length === 1) return { ...token, symbol: token.symbol ?? name.slice(0, 8) } as NamedToken;
+  const ids = named.toSorted((a, b) => b.poolCount - a.poolCount);
+  const lines = ids.map(({ tokenId, poolCount }) => `\n  ${tokenId} (pools: ${poolCount})`);
+  throw new Error(`${named.length} tokens have the symbol ${name}. Use the id of one:${lines.join('')}`);
 }
 
 /** `1.5` of a token with 9 decimals is 1500000000 of its smallest units. JSON numbers would lose digits. */

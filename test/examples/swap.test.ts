@@ -63,7 +63,6 @@ test('the example connects again to the gateway that takes the place of one that
 
 test.each([
   [['NONE', 'BTC', '1'], 'No token has the symbol NONE.\n'],
-  [['PRV', 'FXC', '1'], '2 tokens have the symbol FXC.\n'],
   [['PRV', 'BTC', '1.0000000001'], '1.0000000001 is no amount with 9 decimals.\n'],
   [['PRV', 'BTC', 'much'], 'much is no amount with 9 decimals.\n'],
   [['PRV', 'PRV', '1'], 'sellTokenId and buyTokenId are the same token.\n'],
@@ -72,6 +71,23 @@ test.each([
   const { url } = await serveGatewayForTest();
   const { ended, errors } = startSwap(...args, url);
   expect([await errors, await ended]).toEqual([message, 1]);
+});
+
+test('the example lists the tokens that share a symbol, and takes the id of one', async () => {
+  const { url, ask } = await serveGatewayForTest({ sandbox: { exchange: 'v3' } });
+  const { data } = await ask('{ tokens { tokenId symbol poolCount } }');
+  const named: { tokenId: string; poolCount: number }[] = data.tokens
+    .filter(({ symbol }: { symbol: string | null }) => symbol === 'USDT')
+    .toSorted((a: { poolCount: number }, b: { poolCount: number }) => b.poolCount - a.poolCount);
+  expect(named).toHaveLength(2);
+  const { ended, errors } = startSwap('PRV', 'USDT', '100', url);
+  const lines = named.map(({ tokenId, poolCount }) => `  ${tokenId} (pools: ${poolCount})\n`);
+  expect([await errors, await ended]).toEqual([
+    `2 tokens have the symbol USDT. Use the id of one:\n${lines.join('')}`,
+    1,
+  ]);
+  const { readUpdate } = startSwap('PRV', named[0]?.tokenId ?? '', '100', url);
+  expect((await readUpdate())[1]).toMatch(/^100 PRV give [\d.]+ USDT$/);
 });
 
 test('the example says that there is no gateway, and exits with 1', async () => {

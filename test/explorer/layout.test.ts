@@ -1,8 +1,8 @@
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { chainHeights } from '../history/of-chain.ts';
 import { createStoreModel } from '../history/store-model.ts';
-import { advanceOnPage, describeInBrowser, holdAnswers, screenshot } from '../support/explorer.ts';
+import { advanceOnPage, describeInBrowser, holdAnswers, screenshot, scrollToEnd } from '../support/explorer.ts';
 import type { TestGatewayOptions } from '../support/gateway.ts';
 import { answerAfterFrames, readLayoutShift, recordShifts } from '../support/layout-shifts.ts';
 
@@ -94,6 +94,11 @@ describeInBrowser('the layout of the pages', (browser) => {
 
   test('is no wider than a phone with long names, and the headers of an order book do not overlap', async () => {
     const symbol = 'LONGSYMBOL'.repeat(7).slice(0, 68);
+    const rename = async (route: Route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replaceAll('"symbol":"USDT"', `"symbol":"${symbol}"`);
+      await route.fulfill({ response, body });
+    };
     const { page, gateway } = await browser.open('/', {
       start: { ...recorded(), sandbox: { exchange: 'v3' } },
       context: WIDTHS.phone.context,
@@ -102,11 +107,8 @@ describeInBrowser('the layout of the pages', (browser) => {
       before: (page) =>
         Promise.all([
           page.setViewportSize(WIDTHS.phone.viewport),
-          page.route('**/graphql', async (route) => {
-            const response = await route.fetch();
-            const body = (await response.text()).replaceAll('"symbol":"USDT"', `"symbol":"${symbol}"`);
-            await route.fulfill({ response, body });
-          }),
+          // A page that is left drops its requests.
+          page.route('**/graphql', (route) => rename(route).catch(() => {})),
         ]),
     });
     const { data } = await gateway.ask('{ pairs(filter: { tickerIds: ["PRV_pUSDT"] }) { poolId } }');
@@ -123,7 +125,7 @@ describeInBrowser('the layout of the pages', (browser) => {
     ] as const) {
       await page.goto(new URL(path, gateway.url).href);
       await last(page).waitFor();
-      for (const panel of await page.locator('main section').all()) await panel.scrollIntoViewIfNeeded();
+      await scrollToEnd(page);
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       if (width > WIDTHS.phone.viewport.width) tooWide.push({ path, width });
     }
@@ -131,6 +133,7 @@ describeInBrowser('the layout of the pages', (browser) => {
 
     await page.goto(new URL(`/pool/${data.pairs[0].poolId}`, gateway.url).href);
     const headers = page.getByRole('region', { name: 'Order book' }).getByRole('columnheader');
+    await page.getByRole('link', { name: 'Show the query: Market' }).waitFor();
     await page.getByRole('region', { name: 'Order book' }).scrollIntoViewIfNeeded();
     await headers.first().waitFor();
     const others = page.getByRole('region', { name: 'Pool', exact: true }).getByRole('link', { name: /\(fee / });

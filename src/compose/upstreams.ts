@@ -51,8 +51,10 @@ export function connectMarketData(options: SourceOptions) {
   const watch = createUpstreamLog(log, 'MARKET_DATA');
   const followed = { host, timeoutMs, now, watch, tracing };
   const market = createMarketFollower({ ...followed, pollMs, maxAgeMs, fleetPolls: fleet?.market });
-  const isListed = (tickerId: string) =>
-    [market.pairs, market.tickers].some((list) => list.newest()?.market.byTickerId.has(tickerId));
+  function isListed(tickerId: string): boolean | undefined {
+    const found = [market.pairs, market.tickers].map((list) => list.newest()?.market.byTickerId.has(tickerId));
+    return found.includes(true) || (found.includes(undefined) ? undefined : false);
+  }
   const bulkhead = bulkheadOf(options, 'MARKET_DATA');
   const orderBooks = createOrderBooks({ ...followed, bulkhead, isListed, ttlMs, readOnce: fleet?.orderBooks });
   const { bookSweepPerMinute: perMinute } = config;

@@ -17,17 +17,11 @@ const MAX_DOCUMENTS = 8;
  * snapshot are written once for all clients. It rejects with the UpstreamError.
  */
 export function createOrderBookDocuments({ sources, takeTurn }: DocumentOptions) {
-  const { market, orderBooks } = sources;
+  const { orderBooks } = sources;
   const documents = new WeakMap<OrderBookSnapshot, Map<string, Promise<RestDocument>>>();
-
-  /** Whether the host has neither a pair nor a ticker of that id, as far as both lists were read. No call is made for it. */
-  function isUnlisted(tickerId: string): boolean {
-    return [market.pairs, market.tickers].every((list) => list.newest()?.market.byTickerId.has(tickerId) === false);
-  }
 
   return async (request: OrderBookRequest, requester: Requester): Promise<RestDocument | undefined> => {
     const { tickerId, depth, isUncrossed } = request;
-    if (isUnlisted(tickerId)) return undefined;
     const snapshot = await orderBooks.read(tickerId, requester);
     if (snapshot === undefined) return undefined;
 

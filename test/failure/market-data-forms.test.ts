@@ -172,14 +172,14 @@ describe('what cannot be read', () => {
     expect([await gateway.dropped(), await gateway.notes()]).toEqual([[0, 0, 0], undefined]);
   });
 
-  test('of an order book without any other entry is an error, for listed and other tickers, and not an empty book', async () => {
+  test('of an order book without any other entry is an error, and not an empty book', async () => {
     const value = { bids: [['n/a', 1]], asks: [[1]], timestamp: 5 };
     const sandbox = { history: 60, unknownTicker: 'empty' } as const;
     const gateway = await open([{ kind: 'shape', on: 'orderbook', path: [], value }], { sandbox });
     const { ask, rest } = gateway;
     await ask('{ pairs { id } }');
     const { data, errors } = await ask(
-      '{ orderBook(tickerId: "pBTC_PRV") { tickerId } other: orderBook(tickerId: "x") { tickerId } }',
+      '{ orderBook(tickerId: "pBTC_PRV") { tickerId } other: orderBook(tickerId: "pETH_PRV") { tickerId } }',
     );
     const message = 'The market-data host sent an invalid response: no entry of the order book can be read.';
     const error = (path: string) => ({

@@ -75,10 +75,11 @@ describe.each(UPSTREAMS)('%s, which is down', (upstream) => {
     if (upstream === 'NODE') sandbox.node.faults.set({ kind: 'hang', on: 'getpdestate' });
     else sandbox.marketData.faults.set({ kind: 'hang', on: 'orderbook' });
     const { height } = sandbox.chain.tip;
+    const tickerIds = [...new Set(sandbox.chain.markets.map(({ tickerId }) => tickerId))];
     const fields = Array.from({ length: 12 }, (_, n) =>
       upstream === 'NODE'
         ? `a${n}: poolPairs(first: 0, at: ${height - 30 - n}) { totalCount }`
-        : `a${n}: orderBook(tickerId: "x${n}") { tickerId }`,
+        : `a${n}: orderBook(tickerId: "${tickerIds[n]}") { tickerId }`,
     );
     const { errors } = await ask(`{ ${fields.join(' ')} }`);
     expect(errors?.map(({ extensions }) => extensions.code)).toEqual(Array(12).fill('UPSTREAM_TIMEOUT'));

@@ -86,9 +86,11 @@ describe('an order book that cannot be read', () => {
     await ask('{ pairs { id } tickers { id } }');
     const host = sandbox.marketData;
     host.faults.set({ kind: 'html', status: 403, on: 'orderbook' });
-    const names = Array.from({ length: 20 }, (_, n) => `a${n}: orderBook(tickerId: "<${n}>") { tickerId }`);
+    const names = sandbox.chain.markets
+      .slice(0, 20)
+      .map(({ tickerId }, n) => `a${n}: orderBook(tickerId: "${tickerId}") { tickerId }`);
     const { errors } = await ask(`{ ${names.join(' ')} }`);
-    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(Array(20).fill('UPSTREAM_FILTERED'));
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(names.map(() => 'UPSTREAM_FILTERED'));
 
     const calls = host.calls('pairs');
     await expect.poll(() => host.calls('pairs')).toBeGreaterThan(calls + 1);
@@ -116,11 +118,31 @@ describe('an order book that cannot be read', () => {
     const host = sandbox.marketData;
     host.faults.set({ kind: 'hang', on: 'orderbook' });
     const { errors } = await ask(
-      '{ a: orderBook(tickerId: "a") { tickerId } b: orderBook(tickerId: "b") { tickerId } c: orderBook(tickerId: "c") { tickerId } }',
+      '{ a: orderBook(tickerId: "pBTC_PRV") { tickerId } b: orderBook(tickerId: "pETH_PRV") { tickerId } c: orderBook(tickerId: "PRV_pUSDT") { tickerId } }',
     );
     const codes = Object.fromEntries(errors?.map(({ path, extensions }) => [path?.[0], extensions.code]) ?? []);
     expect(codes).toEqual({ a: 'UPSTREAM_TIMEOUT', b: 'UPSTREAM_BUSY', c: 'UPSTREAM_BUSY' });
     expect(host.calls('orderbook')).toBe(1);
     await expect.poll(() => app.service.sources.market.freshness()?.stale).toBe(false);
   });
+});
+
+test('an invented ticker id reaches no host: it opens no circuit and evicts no book', async () => {
+  const { ask, subscribe, sandbox, app } = await startGatewayForTest({ sandbox: { history: 60 } });
+  await ask('{ pairs { id } tickers { id } orderBook(tickerId: "pBTC_PRV") { tickerId } }');
+  const host = sandbox.marketData;
+  host.faults.set({ kind: 'status', status: 429, retryAfter: 60, on: 'orderbook' });
+  const ids = Array.from({ length: 1_100 }, (_, n) => `invented ${n}`);
+  for (let start = 0; start < ids.length; start += 100) {
+    const fields = ids.slice(start, start + 100).map((id, n) => `a${n}: orderBook(tickerId: "${id}", depth: 1) { id }`);
+    const { data, errors } = await ask(`{ ${fields.join(' ')} }`);
+    expect([errors, new Set(Object.values(data))]).toEqual([undefined, new Set([null])]);
+  }
+  const { value } = await subscribe('subscription { orderBook(tickerId: "invented") { id } }').next();
+  expect(value?.errors?.map(({ extensions }) => extensions.code)).toEqual(['BAD_USER_INPUT']);
+  expect(host.calls('orderbook')).toBe(1);
+  expect(app.service.sources.orderBooks.newest('pBTC_PRV')).toBeDefined();
+  const polls = host.calls('tickers');
+  await expect.poll(() => host.calls('tickers')).toBeGreaterThan(polls + 1);
+  expect(app.service.sources.market.freshness()?.stale).toBe(false);
 });

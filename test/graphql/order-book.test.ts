@@ -105,10 +105,13 @@ describe('an order book', () => {
   });
 
   test.each(['404', '400', 'empty', 'null'] as const)(
-    'of a ticker that does not exist is null, whether the host answers %s',
+    'of a ticker that does not exist is null while the tickers were not read, whether the host answers %s',
     async (unknownTicker) => {
-      const { ask, sandbox } = await startGatewayForTest({ sandbox: { unknownTicker } });
-      await ask('{ pairs { id } tickers { id } }');
+      const { ask, sandbox } = await startGatewayForTest({
+        sandbox: { unknownTicker },
+        before: ({ marketData }) => marketData.faults.set({ kind: 'no-data', on: 'tickers' }),
+      });
+      await ask('{ pairs { id } }');
       const answer = await ask('{ orderBook(tickerId: "NO_PE") { tickerId } }');
       expect(answer).toEqual({ data: { orderBook: null } });
       expect(sandbox.marketData.calls('orderbook')).toBe(1);

@@ -25,8 +25,11 @@ export type OrderBooks = ReturnType<typeof createOrderBooks>;
 type OrderBooksOptions = {
   readonly host: MarketDataClient;
   readonly bulkhead: Bulkhead;
-  /** Whether the host lists a pair or ticker of that id. Only then an empty book means that the ticker exists. */
-  readonly isListed: (tickerId: string) => boolean;
+  /**
+   * Whether the host lists a pair or ticker of that id; `undefined` while a list was not read and no other has it. Only if it is
+   * listed, an empty book means that the ticker exists. If it is not, the host is not called.
+   */
+  readonly isListed: (tickerId: string) => boolean | undefined;
   /** How long one snapshot is returned to all clients. */
   readonly ttlMs: number;
   readonly timeoutMs: number;
@@ -57,7 +60,7 @@ const MIN_PAUSE_MS = 10;
 /** The time between two reads of a book that is followed although its ticker does not exist. */
 const NO_TICKER_PAUSE_MS = 60_000;
 
-/** Longer ticker ids do not exist. The host, or a proxy in front of it, may reject such a long address. */
+/** Longer ticker ids do not exist, unless they are listed. The host, or a proxy in front of it, may reject such a long address. */
 const MAX_TICKER_ID_LENGTH = 200;
 
 /** The error of a ticker id that the host does not know. */
@@ -81,13 +84,19 @@ export function createOrderBooks(options: OrderBooksOptions) {
    * @throws UpstreamError
    */
   async function read(tickerId: string, requester: Requester): Promise<OrderBookSnapshot | undefined> {
-    if (tickerId.length > MAX_TICKER_ID_LENGTH && !isListed(tickerId)) return undefined;
+    if (!mayExist(tickerId)) return undefined;
     const known = shared.get(tickerId);
     const isFresh = known?.endedAt !== undefined && now() - known.endedAt < ttlMs;
     return isFresh ? known.call.response : readAgain(tickerId, requester);
   }
 
-  function readAgain(tickerId: string, requester: Requester): Promise<OrderBookSnapshot | undefined> {
+  /** Whether the host is called. A call for any text of a client could end with `Retry-After`, and evict the book of a ticker. */
+  function mayExist(tickerId: string): boolean {
+    return isListed(tickerId) ?? tickerId.length <= MAX_TICKER_ID_LENGTH;
+  }
+
+  async function readAgain(tickerId: string, requester: Requester): Promise<OrderBookSnapshot | undefined> {
+    if (!mayExist(tickerId)) return undefined;
     const known = shared.get(tickerId);
     const isUnderWay = known !== undefined && known.endedAt === undefined;
     return (isUnderWay ? known : share(tickerId)).call.wait(requester);

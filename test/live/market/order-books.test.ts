@@ -31,16 +31,17 @@ function booksOf(
   };
   const told: unknown[] = [];
   const clock = { now: 5_000 };
+  const state = { isRead: false };
   const books: OrderBooks = createOrderBooks({
     host,
     bulkhead: options.bulkhead ?? roomyBulkhead('MARKET_DATA'),
-    isListed: (tickerId) => tickerId.startsWith('LISTED'),
+    isListed: (tickerId) => tickerId.startsWith('LISTED') || (state.isRead ? false : undefined),
     ttlMs: options.ttlMs ?? 1_000,
     timeoutMs: 5_000,
     now: options.now ?? (() => clock.now),
     watch: () => ({ failed: (error) => told.push(error), recovered: () => told.push('recovered') }),
   });
-  return { books, asked, calls, clock, told };
+  return { books, asked, calls, clock, told, state };
 }
 
 describe('the newest snapshot of a book', () => {
@@ -194,7 +195,7 @@ describe('an empty book', () => {
     });
   });
 
-  test('with offers is a book, whether the host lists the ticker or not', async () => {
+  test('with offers is a book, also while the lists were not read', async () => {
     const { books } = booksOf((tickerId) => bookOf(tickerId, 5));
     expect(await books.read('unlisted', SOMEONE)).toMatchObject({ book: { tickerId: 'unlisted' } });
   });
@@ -371,4 +372,22 @@ test('a text that is too long for a ticker id does not exist, and the host is no
   expect(asked).toEqual([]);
   await books.read('X'.repeat(200), SOMEONE);
   expect(asked.length).toBe(1);
+});
+
+test('once the lists were read, the host is not called for an id that they do not have', async () => {
+  const { books, asked, calls, state } = booksOf((tickerId) => bookOf(tickerId, 5), { ttlMs: 1, now: Date.now });
+  const [listed, other] = ['LISTED', 'other'].map((id) => toAsyncValues(books.subscribe(id, SOMEONE)));
+  onTestFinished(async () => void (await Promise.all([listed?.return?.(), other?.return?.()])));
+  await Promise.all([listed?.next(), other?.next()]);
+  expect(calls('other')).toBeGreaterThan(0);
+
+  state.isRead = true;
+  const before = calls('other');
+  const listedBefore = calls('LISTED');
+  await expect.poll(() => calls('LISTED')).toBeGreaterThan(listedBefore + 5);
+  expect(await books.read('other', SOMEONE)).toBeUndefined();
+  expect(await books.read('never read', SOMEONE)).toBeUndefined();
+  expect(calls('other') - before).toBeLessThanOrEqual(1);
+  expect(asked).not.toContain('never read');
+  expect([...books.followedBooks().books.keys()]).toEqual(['LISTED']);
 });

@@ -12,7 +12,7 @@ import { priceOfTrade } from '../loaders/trades.ts';
 import type { DayFigures, DayRange, DayTrades } from './day-figures.ts';
 import { type DocumentOptions, listTexts, type WrittenDocument } from './document.ts';
 
-/** A book that was read longer ago says nothing about the current bid and ask: two rounds of the sweep, within these bounds. */
+/** A book that was read longer ago says nothing about the current bid and ask: three rounds of the sweep, within these bounds. */
 const MIN_BOOK_AGE_MS = 60_000;
 const MAX_BOOK_AGE_MS = 600_000;
 
@@ -59,8 +59,8 @@ export async function writeTickers(loaders: Loaders, options: TickersOptions): P
   );
   for (const { version } of [dayRanges, dayTrades]) dependencies.dependOn(version, version(), sources.head.nextAt);
   const prices = head && sources.usdPrices(head.exchange, tokens.list);
-  const twoRoundsMs = bookSweepPerMinute && (2 * 60_000 * byTickerId.size) / bookSweepPerMinute;
-  const maxBookAgeMs = Math.min(MAX_BOOK_AGE_MS, Math.max(MIN_BOOK_AGE_MS, twoRoundsMs));
+  const threeRoundsMs = bookSweepPerMinute && (3 * 60_000 * byTickerId.size) / bookSweepPerMinute;
+  const maxBookAgeMs = Math.min(MAX_BOOK_AGE_MS, Math.max(MIN_BOOK_AGE_MS, threeRoundsMs));
 
   function bookOf({ tickerId }: Ticker): OrderBook | undefined {
     const snapshot = orderBooks.newest(tickerId);

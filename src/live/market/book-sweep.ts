@@ -15,6 +15,12 @@ type BookSweepOptions = {
 /** A book that was read for a client in this time is not read again. */
 const RECENT_MS = 20_000;
 
+/**
+ * By how many tickers each round begins earlier than the one before. If slow reads take every second or third turn, they would
+ * otherwise leave out the same tickers in each round. The golden ratio distributes the lost turns evenly.
+ */
+const SHIFT_OF_ROUND = (Math.sqrt(5) - 1) / 2;
+
 /** The longest back-off of a failing host, in turns. */
 const MAX_TURNS = 64;
 
@@ -22,7 +28,8 @@ const MAX_TURNS = 64;
  * Starts to read the order books of all tickers in turn, so that their best prices are known although no client requests them.
  *
  * Each turn reads at most one book, as a client would: clients that need the same book at the same time share the read. The clock
- * says whose turn it is. So the replicas of a fleet read the same book at the same time, and share the read in Redis.
+ * says whose turn it is. So the replicas of a fleet read the same book at the same time, and share the read in Redis. A turn that
+ * passes during a read or a pause is lost.
  *
  * @returns the function that stops it
  */
@@ -32,6 +39,8 @@ export function startBookSweep({ orderBooks, tickers, isBusy, perMinute, now }: 
   /** How many reads have failed one after another, and until which turn none is made. */
   let failures = 0;
   let pauseUntil = 0;
+  /** Tickers whose last read failed. Each is left out at its next turn, which would be lost for those after it. */
+  const failed = new Set<string>();
   let isReading = false;
   let lastTurn = 0;
   let timer = setTimeout(take, untilNext());
@@ -47,8 +56,10 @@ export function startBookSweep({ orderBooks, tickers, isBusy, perMinute, now }: 
     if (turn === lastTurn || turn < pauseUntil || isReading || isBusy() || tickers.isFailing()) return;
     lastTurn = turn;
     const tickerIds = [...(tickers.newest()?.market.byTickerId.keys() ?? [])];
-    const tickerId = tickerIds[turn % tickerIds.length];
-    if (tickerId === undefined) return;
+    if (failed.size > tickerIds.length) failed.clear();
+    const round = Math.floor(turn / tickerIds.length);
+    const tickerId = tickerIds.at((turn - Math.floor(round * SHIFT_OF_ROUND)) % tickerIds.length);
+    if (tickerId === undefined || failed.delete(tickerId)) return;
     const age = now() - (orderBooks.newest(tickerId)?.observedAt ?? Number.NEGATIVE_INFINITY);
     if (age > RECENT_MS) void read(tickerId, turn);
   }
@@ -62,7 +73,8 @@ export function startBookSweep({ orderBooks, tickers, isBusy, perMinute, now }: 
       // A client that requests the book gets the error, and the metrics count it.
       if (error instanceof UpstreamBusyError || error instanceof UpstreamBadShapeError) return;
       failures += 1;
-      pauseUntil = turn + Math.min(MAX_TURNS, 2 ** failures);
+      failed.add(tickerId);
+      pauseUntil = turn + Math.min(MAX_TURNS, 2 ** (failures - 1));
     } finally {
       isReading = false;
     }

@@ -11,7 +11,10 @@ const MINUTE = 60_000;
 type Outcome = 'book' | 'empty' | 'no ticker' | 'bad shape' | 'status';
 
 /** A sweep of one book per second, whose reads the test decides. */
-function open(outcomeOf: (tickerId: string) => Outcome = () => 'book', perMinute = 60) {
+function open(
+  outcomeOf: (tickerId: string) => Outcome = () => 'book',
+  { ids = IDS, readMs = (_id: string): number => 0 } = {},
+) {
   const reads: string[] = [];
   const readAt = new Map<string, number>();
   const state = { isBusy: false, isFailing: false };
@@ -27,17 +30,19 @@ function open(outcomeOf: (tickerId: string) => Outcome = () => 'book', perMinute
       async read(tickerId) {
         reads.push(tickerId);
         const outcome = outcomeOf(tickerId);
+        const ms = readMs(tickerId);
+        if (ms > 0) await new Promise((end) => setTimeout(end, ms));
         if (outcome === 'bad shape') throw new UpstreamBadShapeError('MARKET_DATA', 'no book', {});
         if (outcome === 'status') throw new UpstreamBadStatusError('MARKET_DATA', 500, '', {});
         return outcome === 'no ticker' ? undefined : snapshotOf(outcome === 'empty' ? 0 : 1, Date.now());
       },
     },
     tickers: {
-      newest: () => ({ market: { byTickerId: new Map(IDS.map((id) => [id, []])) } }) as never,
+      newest: () => ({ market: { byTickerId: new Map(ids.map((id) => [id, []])) } }) as never,
       isFailing: () => state.isFailing,
     },
     isBusy: () => state.isBusy,
-    perMinute,
+    perMinute: 60,
     now: Date.now,
   });
   return { reads, readAt, state, stop };
@@ -56,7 +61,12 @@ describe('the sweep of order books', () => {
     const { reads, stop } = open();
     await vi.advanceTimersByTimeAsync(MINUTE);
     expect(reads).toHaveLength(60);
-    for (const [n, id] of reads.entries()) expect(id).toBe(IDS[(n + 1) % IDS.length]);
+    // Each round begins where the last one ended, or one ticker earlier.
+    for (const [n, id] of reads.entries()) {
+      const next = (IDS.indexOf(reads[n - 1] ?? id) + 1) % IDS.length;
+      if (n > 0) expect([reads[n - 1], IDS[next]]).toContain(id);
+    }
+    for (const id of IDS) expect(reads.filter((each) => each === id).length).toBeGreaterThan(10);
     stop();
     await vi.advanceTimersByTimeAsync(MINUTE);
     expect(reads).toHaveLength(60);
@@ -94,11 +104,61 @@ describe('the sweep of order books', () => {
     'reads a book that is %s as often as others',
     async (outcome) => {
       const { reads, stop } = open((id) => (id === 'c' ? outcome : 'book'));
+      const others = open();
       await vi.advanceTimersByTimeAsync(20 * 5_000);
-      expect(IDS.map((id) => reads.filter((each) => each === id).length)).toEqual([20, 20, 20, 20, 20]);
+      expect(reads).toEqual(others.reads);
+      expect(reads).toHaveLength(100);
+      others.stop();
       stop();
     },
   );
+
+  /** The longest time between two reads of the same ticker within an hour, in rounds. */
+  async function longestGap({
+    outcomeOf,
+    count,
+    readMs,
+  }: {
+    outcomeOf?: (id: string) => Outcome;
+    count: number;
+    readMs: (id: string) => number;
+  }) {
+    const ids = Array.from({ length: count }, (_, n) => `t${n}`);
+    const readAt = new Map(ids.map((id) => [id, Date.now()]));
+    let longestMs = 0;
+    const { stop } = open(
+      (id) => {
+        const outcome = outcomeOf?.(id) ?? 'book';
+        if (outcome === 'book') longestMs = Math.max(longestMs, Date.now() - (readAt.get(id) ?? 0));
+        readAt.set(id, Date.now());
+        return outcome;
+      },
+      { ids, readMs },
+    );
+    await vi.advanceTimersByTimeAsync(60 * MINUTE);
+    stop();
+    for (const [id, at] of readAt) if (outcomeOf?.(id) !== 'status') longestMs = Math.max(longestMs, Date.now() - at);
+    return longestMs / (count * 1_000);
+  }
+
+  test.each([
+    [['t5'], 200],
+    [['t5'], 10_000],
+    [['t5', 't6', 't20', 't40'], 200],
+  ] as const)('reads all others although the reads of %s fail, after %i ms', async (failing, readMs) => {
+    const isFailing = (id: string) => (failing as readonly string[]).includes(id);
+    const outcomeOf = (id: string) => (isFailing(id) ? 'status' : 'book');
+    const gap = await longestGap({ outcomeOf, count: 60, readMs: (id) => (isFailing(id) ? readMs : 200) });
+    expect(gap).toBeLessThan(5);
+  });
+
+  test.each([
+    [60, 1_200],
+    [59, 1_200],
+    [57, 2_500],
+  ])('reads all of %i tickers although each read takes %i ms, longer than a turn', async (count, readMs) => {
+    expect(await longestGap({ count, readMs: () => readMs })).toBeLessThan(9);
+  });
 
   test('reads less often from a host that fails, and as before when it is back', async () => {
     let outcome: Outcome = 'status';

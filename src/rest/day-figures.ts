@@ -37,8 +37,9 @@ const MAX_FIRST_READ_MS = 2_000;
 /** Creates the figures; none is known yet. */
 export function createDayFigures<Figures>(options: DayFiguresOptions<Figures>) {
   const { read, versionOf, pauseFactor = 0 } = options;
-  type Known = { readonly directory: PoolDirectory | undefined; readonly byPlace: ReadonlyMap<number, Figures> };
-  const none: Known = { directory: undefined, byPlace: new Map() };
+  /** By the ids of pools: with a new pool, others have another place. */
+  type Known = ReadonlyMap<string, Figures>;
+  const none: Known = new Map();
   let known = none;
   let reading: Promise<void> | undefined;
   let isFirstRead = true;
@@ -46,7 +47,7 @@ export function createDayFigures<Figures>(options: DayFiguresOptions<Figures>) {
   let pauseUntil = Number.NEGATIVE_INFINITY;
 
   async function readAll(head: Head, places: ReadonlySet<number>): Promise<Known> {
-    const byPlace = new Map<number, Figures>();
+    const byId = new Map<string, Figures>();
     const all = [...places];
     for (let start = 0; start < all.length; start += POOLS_AT_ONCE) {
       // What is in memory is read without a wait.
@@ -58,10 +59,10 @@ export function createDayFigures<Figures>(options: DayFiguresOptions<Figures>) {
       );
       for (const [index, place] of group.entries()) {
         const figures = found[index];
-        if (figures !== undefined) byPlace.set(place, figures);
+        if (figures !== undefined) byId.set(idAt(head.exchange, place), figures);
       }
     }
-    return { directory: head.exchange.directory, byPlace };
+    return byId;
   }
 
   function startReading(head: Head, places: () => ReadonlySet<number>): void {
@@ -72,11 +73,11 @@ export function createDayFigures<Figures>(options: DayFiguresOptions<Figures>) {
     if (reading !== undefined || isCurrent || startedAt < pauseUntil) return;
     const end = (found: Known) => {
       // Nothing is known: the documents stay as they are.
-      if (found.byPlace.size > 0 || known.byPlace.size > 0) known = found;
+      if (found.size > 0 || known.size > 0) known = found;
       readFrom = { version, directory };
       reading = undefined;
       // At the start, reads wait for the database and find nothing.
-      const tookMs = found.byPlace.size === 0 ? 0 : performance.now() - startedAt;
+      const tookMs = found.size === 0 ? 0 : performance.now() - startedAt;
       pauseUntil = performance.now() + Math.min(MAX_PAUSE_MS, pauseFactor * tookMs);
     };
     // If the history cannot be read, the rest of the documents does not depend on it.
@@ -95,10 +96,13 @@ export function createDayFigures<Figures>(options: DayFiguresOptions<Figures>) {
       isFirstRead = false;
     },
     /** The figures of the pool at a place of the directory; `undefined` if they are not known. */
-    of: ({ directory }: Pick<ExchangeState, 'directory'>, place: number): Figures | undefined =>
-      directory === known.directory ? known.byPlace.get(place) : undefined,
+    of: (state: Pick<ExchangeState, 'directory'>, place: number): Figures | undefined => known.get(idAt(state, place)),
     version: (): object => known,
   };
+}
+
+function idAt({ directory }: Pick<ExchangeState, 'directory'>, place: number): string {
+  return directory.ids[place] ?? '';
 }
 
 /** Reading ranges takes at most a fiftieth of the time, however many pools there are, as long as it takes about a second. */

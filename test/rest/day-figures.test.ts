@@ -49,8 +49,19 @@ describe('the ranges of pools', () => {
     await nextTurn();
     expect(ranges.version()).not.toBe(before);
     expect([ranges.of(head.exchange, 3), ranges.of(head.exchange, 5)]).toEqual([rangeOf(pool, 2n), undefined]);
-    // Another exchange can have another pool at that place.
-    expect(ranges.of({ directory: { ...head.exchange.directory } }, 3)).toBeUndefined();
+  });
+
+  test('stay when the exchange has a new pool, which can have the place of another one', async () => {
+    const { head, reads, ranges } = await open();
+    ranges.refresh(head, () => new Set([3]));
+    const [pool] = reads[0]?.pools ?? [];
+    if (pool === undefined) throw new Error('no pool was read');
+    reads[0]?.end([rangeOf(pool, 2n)]);
+    await nextTurn();
+    const { directory } = head.exchange;
+    const ids = [directory.ids[0] ?? '', ...directory.ids];
+    const later = { directory: { ...directory, ids } };
+    expect([ranges.of(later, 3), ranges.of(later, 4)]).toEqual([undefined, rangeOf(pool, 2n)]);
   });
 
   test('are waited for only the first time, whether they can be read or not', async () => {

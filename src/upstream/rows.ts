@@ -18,6 +18,8 @@ export type RowsOptions<T> = {
   readonly name: string;
   /** Decodes one row, or throws ShapeError. It reports parts of a row that it leaves out. */
   readonly read: (value: unknown, leaveOut: (problem: ShapeError) => void) => T;
+  /** What a row is unique by, by default nothing. Of rows with the same text, the first one counts, unless the text is empty. */
+  readonly keyOf?: (row: T) => string;
   /** Called once at the end if not all rows could be read completely. */
   readonly report?: ReportUnreadable | undefined;
   /** The rows of the response before. */
@@ -31,11 +33,12 @@ export type RowsOptions<T> = {
 /**
  * Creates the reader of a response with a list. Its rows are read one by one while they arrive.
  *
- * A row that cannot be read is dropped, and the others are kept. A row that is equal to the previous one at its index is
+ * A row that cannot be read, or that is listed twice, is dropped, and the others are kept. A row that is equal to the previous one at its index is
  * replaced by it, and an unchanged list by the previous list. So whether something has changed is a comparison of references.
  */
 export function createRowsReader<T extends object>(options: RowsOptions<T>): ResponseReader<Rows<T>> {
-  const { name, read, report, previous = [], keep = [], check } = options;
+  const { name, read, keyOf, report, previous = [], keep = [], check } = options;
+  const keys = new Set<string>();
   let rows: T[] = [];
   let dropped = 0;
   let isSame = true;
@@ -50,6 +53,9 @@ export function createRowsReader<T extends object>(options: RowsOptions<T>): Res
     problem = undefined;
     try {
       const row = read(parseJson(text), leaveOut);
+      const key = keyOf?.(row);
+      if (key && keys.has(key)) throw new ShapeError('another id in each row', `$.${name}[…]`);
+      if (key) keys.add(key);
       const before = previous[rows.length];
       const isKnown = before !== undefined && areEqual(row, before);
       rows.push(isKnown ? before : row);
@@ -69,6 +75,7 @@ export function createRowsReader<T extends object>(options: RowsOptions<T>): Res
     // A document can have the list twice. Then the last one counts.
     begin() {
       rows = [];
+      keys.clear();
       dropped = 0;
       isSame = true;
       first = undefined;

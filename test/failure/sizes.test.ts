@@ -35,6 +35,17 @@ test('an endless response of the market-data host is aborted at 32 MiB, and the 
   await expect.poll(async () => (await ask('{ pairs { id } }')).errors).toBeUndefined();
 });
 
+test('an endless order book is aborted at 4 MiB', async () => {
+  const { ask, sandbox } = await startGatewayForTest({
+    config: { upstreamTimeoutMs: 60_000 },
+    sandbox: { history: 60 },
+  });
+  sandbox.marketData.faults.set({ kind: 'endless', on: 'orderbook', times: 1 });
+  const { errors } = await ask('{ orderBook(tickerId: "pBTC_PRV") { tickerId } }');
+  const messages = errors?.map(({ message }) => message);
+  expect(messages).toEqual(['The market-data host sent an invalid response: more than 4194304 bytes.']);
+});
+
 test('an endless response of the node is aborted at 128 MiB', async () => {
   const { ask, sandbox } = await startGatewayForTest({
     config: { upstreamTimeoutMs: 60_000 },

@@ -141,6 +141,9 @@ export function createOrderBooks(options: OrderBooksOptions) {
       throw new UpstreamBadShapeError('MARKET_DATA', 'no entry of the order book can be read', { dropped });
     if (isEmpty && !isListed(tickerId)) return undefined;
     if (raw === undefined) throw new UpstreamBadShapeError('MARKET_DATA', 'no order book for a listed ticker');
+    // Hosts may spell the id in another way, but not as that of another ticker.
+    if (raw.tickerId !== tickerId && isListed(raw.tickerId))
+      throw new UpstreamBadShapeError('MARKET_DATA', 'the order book of another ticker');
 
     return { book: toOrderBook(raw), observedAt, freshUntil: observedAt + ttlMs };
   }

@@ -25,8 +25,8 @@ type MarketDataClientOptions = {
 
 type ListOptions<T> = Pick<RowsOptions<T>, 'read' | 'previous'> & { readonly name: 'pairs' | 'tickers' };
 
-/** An order book is parsed as a whole. */
-const MAX_BOOK_BYTES = 32 * 2 ** 20;
+/** An order book is parsed as a whole: more would hold the event loop for too long. */
+const MAX_BOOK_BYTES = 4 * 2 ** 20;
 
 /** Creates a client of a market-data host. */
 export function createMarketDataClient(options: MarketDataClientOptions) {
@@ -37,14 +37,19 @@ export function createMarketDataClient(options: MarketDataClientOptions) {
     (...problem) =>
       options.report?.(list, ...problem);
 
-  /** A request of the followers of the market. A list of which no row can be read is no empty list. */
-  function readList<T extends object>(options: ListOptions<T>): Promise<Rows<T>> {
-    const { name } = options;
-    const reader = createRowsReader({ ...options, report: reportOf(name) });
+  /**
+   * A request of the followers of the market. A list of which no row can be read is no empty list, nor is one without rows after one
+   * that had some: that is what a host sends whose own source has failed.
+   */
+  function readList<T extends Pair>(options: ListOptions<T>): Promise<Rows<T>> {
+    const { name, previous = [] } = options;
+    const reader = createRowsReader({ ...options, keyOf: ({ poolId }) => poolId, report: reportOf(name) });
     const read = async () => {
       const { rows, dropped } = await http.request({ name, url: address(name) }, reader);
-      if (rows.length > 0 || dropped === 0) return { rows, dropped };
-      throw new UpstreamBadShapeError('MARKET_DATA', `no row of ${name} can be read`, { dropped });
+      if (rows.length > 0) return { rows, dropped };
+      if (dropped > 0) throw new UpstreamBadShapeError('MARKET_DATA', `no row of ${name} can be read`, { dropped });
+      if (previous.length > 0) throw new UpstreamBadShapeError('MARKET_DATA', `${name} has no rows any more`);
+      return { rows, dropped };
     };
     return circuit.run(() => health.watch(name, read()));
   }

@@ -100,6 +100,9 @@ function readSide(value: unknown, path: string): Side {
   return { rows, dropped };
 }
 
+/** Sums of products of smaller numbers are finite. */
+const NUMBERS_END = 1e100;
+
 /** Reads `[price, quantity]`, which may have more elements, or `{price, quantity}`. */
 function readOffer(entry: unknown): Offer | undefined {
   if (typeof entry !== 'object' || entry === null) return undefined;
@@ -107,6 +110,7 @@ function readOffer(entry: unknown): Offer | undefined {
   const [written, writtenQuantity] = Array.isArray(entry) ? entry : [price, quantity];
   const [own, other] = [readDecimal(written), readDecimal(writtenQuantity)];
   if (own === undefined || other === undefined) return undefined;
+  if (Math.max(Math.abs(own.number), Math.abs(other.number)) >= NUMBERS_END) return undefined;
   return { price: own.number, quantity: other.number, priceText: own.text, quantityText: other.text };
 }
 

@@ -8,10 +8,12 @@ const POLL_MS = 5;
 const TIMEOUT_MS = 2_000;
 const MAX_AGE_MS = 600_000;
 
-async function followHost(prepare: (host: Awaited<ReturnType<typeof createSandbox>>['marketData']) => void = () => {}) {
+type Sandbox = Awaited<ReturnType<typeof createSandbox>>;
+
+async function followHost(prepare: (host: Sandbox['marketData'], sandbox: Sandbox) => void = () => {}) {
   const sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 5 });
   onTestFinished(sandbox.close);
-  prepare(sandbox.marketData);
+  prepare(sandbox.marketData, sandbox);
   const { client: host } = marketDataAt(sandbox.marketDataUrl, { timeoutMs: TIMEOUT_MS });
   const clock = { now: 1_000_000 };
   const told: unknown[] = [];
@@ -129,6 +131,43 @@ describe('if one list cannot be read', () => {
     expect(await market.tickers.get()).toBe(last);
     expect(told).toEqual([NO_TICKERS]);
   });
+});
+
+describe('a list that has no rows', () => {
+  test('after one that had rows is no list: the last good one stays, and is stale', async () => {
+    const { market, told, host } = await followHost();
+    const tickers = await market.tickers.get();
+    await market.pairs.get();
+    host.faults.set({ kind: 'shape', on: 'tickers', path: ['tickers'], value: [] });
+    await expect.poll(() => market.tickers.isFailing()).toBe(true);
+    expect((await market.tickers.get()).market).toBe(tickers.market);
+    expect(market.freshness()).toMatchObject({ stale: true });
+    host.faults.clear();
+    await expect.poll(() => market.freshness()).toEqual({ observedAt: 1_000_000, stale: false });
+    const message = 'The market-data host sent an invalid response: tickers has no rows any more.';
+    expect(told).toEqual([message, 'recovered']);
+  });
+
+  test('is an empty list from the start', async () => {
+    const { market } = await followHost((host) => {
+      host.faults.set({ kind: 'shape', on: 'pairs', path: ['pairs'], value: [] });
+    });
+    expect((await market.pairs.get()).market.rows).toEqual([]);
+  });
+});
+
+test('of the rows with the same pool id, the first counts, and the list stays the same while the response is', async () => {
+  const { market, sandbox, clock } = await followHost((host, { chain }) => {
+    host.faults.set({ kind: 'shape', on: 'pairs', path: ['pairs', 3, 'pool_id'], value: chain.markets[1]?.poolId });
+  });
+  const first = await market.pairs.get();
+  const tickerIds = sandbox.chain.markets.map(({ tickerId }) => tickerId);
+  expect(first.market.rows.map(({ tickerId }) => tickerId)).toEqual(tickerIds.filter((_, place) => place !== 3));
+  const [, row] = first.market.rows;
+  expect([first.dropped, first.market.byPoolId.get(row?.poolId ?? '')]).toEqual([1, row]);
+  clock.now += 5_000;
+  await expect.poll(() => market.pairs.current()?.observedAt).toBe(1_005_000);
+  expect(market.pairs.current()?.market).toBe(first.market);
 });
 
 describe('when a list is stale', () => {

@@ -201,6 +201,15 @@ describe('an empty book', () => {
   });
 });
 
+test('the book of another listed ticker is an error of the host, a name that is not listed is none', async () => {
+  const { books } = booksOf((tickerId) => bookOf(tickerId === 'LISTED' ? 'LISTED too' : 'listed three', 5));
+  expect(await failureOf(books.read('LISTED', SOMEONE))).toMatchObject({
+    code: 'UPSTREAM_BAD_SHAPE',
+    message: 'The market-data host sent an invalid response: the order book of another ticker.',
+  });
+  expect(await books.read('LISTED 3', SOMEONE)).toMatchObject({ book: { tickerId: 'listed three' } });
+});
+
 describe('a subscriber of a book receives', () => {
   const quickly = { ttlMs: 2, now: Date.now };
 

@@ -200,6 +200,21 @@ describe('what does the host say of an order book', () => {
     });
   });
 
+  test('a price or quantity too large to compute sums with costs its entry', () => {
+    const large = [1e100, -1e100, '1e100', 1e200];
+    const bids = [
+      ...large.flatMap((number) => [
+        [number, 1],
+        [1, number],
+      ]),
+      [9.9e99, 9.9e99],
+    ];
+    expect(readBook({ ...book, bids, asks: [] })).toMatchObject({
+      bids: [{ price: 9.9e99, quantity: 9.9e99 }],
+      entriesDropped: 2 * large.length,
+    });
+  });
+
   test('entries can have more elements, or be objects', () => {
     const text = `{"ticker_id":"A_B","message":"OK","timestamp":5,
       "bids":[[1.50,2,7,"open"],["3",4,null]],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseJson } from '../../../src/upstream/json.ts';
-import type { Rows } from '../../../src/upstream/rows.ts';
+import { createRowsReader, type Rows } from '../../../src/upstream/rows.ts';
 import { anySizes, anySpaces, outcomeOf, outcomeOfChunks, spaceOut } from '../chunks.ts';
 import { readFixture } from '../fixture.ts';
 import { anyMutations, mutateAll, print } from '../mutations.ts';
@@ -21,6 +21,14 @@ function readRows(text: string, previous?: Rows<never>['rows']): Rows<never> {
   reader.write(Buffer.from(text));
   return reader.end() as Rows<never>;
 }
+
+test('of rows with the same key, the first counts; rows with an empty one have none', () => {
+  const read = (value: unknown) => value as { readonly id: string; readonly n: number };
+  const reader = createRowsReader({ name: 'rows', read, keyOf: ({ id }) => id });
+  const ids = ['a', '', 'b', 'a', '', 'a'];
+  reader.write(Buffer.from(JSON.stringify({ rows: ids.map((id, n) => ({ id, n })) })));
+  expect(reader.end()).toEqual({ rows: [0, 1, 2, 4].map((n) => ({ id: ids[n], n })), dropped: 2 });
+});
 
 describe('does it matter that a list is read row by row', () => {
   test('no: whatever is changed in it, and however it is cut, it says what it says as a whole', () => {

@@ -60,7 +60,7 @@ const TICKERS = {
   tags: ['market'],
   summary: 'Prices and volumes of all pairs',
   description:
-    'The last price and the 24-hour volumes of each pair, in the order of the market-data host. The gateway adds fields from other data that it has: the best prices of order books that it has read within the last minute, the 24-hour high and low, and the price, the liquidity and the trades of the pool on the chain. All pools have the same beacon height.',
+    'The last price and the 24-hour volumes of each pair, in the order of the market-data host. The gateway adds fields from other data that it has: the best prices of order books that it has read recently, the 24-hour high and low, and the price, the liquidity and the trades of the pool on the chain. All pools have the same beacon height.',
   parameters: CONDITIONS,
   responses: { 200: document('The tickers.', 'TickerList', 'X-Pdex-Height'), ...ERRORS },
 };
@@ -153,32 +153,44 @@ function candles(maxCandles: number): object {
   };
 }
 
-function udf(name: string, description: string, parameters: readonly object[], response: object) {
+function udf(
+  name: string,
+  description: string,
+  parameters: readonly object[],
+  response: object,
+  errors: object = { ...NOT_FOUND, ...ERRORS },
+) {
   return {
     operationId: `udf${name}`,
     tags: ['udf'],
     description: `${description} An error has \`s: "error"\` and \`errmsg\` in place of \`message\`.`,
     parameters,
-    responses: { 200: response, ...NOT_FOUND, ...ERRORS },
+    responses: { 200: response, ...errors },
   };
 }
 
 const SYMBOL = query('symbol', 'A ticker id or a pool id.', NON_EMPTY, true);
 const ANY_OBJECT = { 'application/json': { schema: { type: 'object' } } };
 const CACHED = headers('Cache-Control', 'ETag', ...COMMON);
+/** Of paths that read nothing. */
+const OWN_ERRORS = { 429: ERRORS[429], 500: ERRORS[500] };
 
 /** The Universal Datafeed, by the last segments of the paths. */
 const UDF = {
-  config: udf('Config', 'What the datafeed can do: intervals, search, time.', [], {
-    description: 'The configuration.',
-    headers: CACHED,
-    content: ANY_OBJECT,
-  }),
-  time: udf('Time', 'The clock of the gateway.', [], {
-    description: 'Whole Unix seconds.',
-    headers: headers(...COMMON),
-    content: { 'text/plain': { schema: {} } },
-  }),
+  config: udf(
+    'Config',
+    'What the datafeed can do: intervals, search, time.',
+    [ref('parameters', 'IfNoneMatch')],
+    { description: 'The configuration.', headers: CACHED, content: ANY_OBJECT },
+    { 304: ERRORS[304], ...OWN_ERRORS },
+  ),
+  time: udf(
+    'Time',
+    'The clock of the gateway.',
+    [],
+    { description: 'Whole Unix seconds.', headers: headers(...COMMON), content: { 'text/plain': { schema: {} } } },
+    OWN_ERRORS,
+  ),
   symbols: udf(
     'Symbols',
     'One symbol.',
@@ -221,7 +233,6 @@ const OPEN_API = {
   responses: {
     200: { description: 'The description.', headers: CACHED, content: ANY_OBJECT },
     304: ERRORS[304],
-    429: ERRORS[429],
-    500: ERRORS[500],
+    ...OWN_ERRORS,
   },
 };

@@ -32,7 +32,7 @@ const ESSENTIAL = declare({
   marketDataUrl: {
     ...OPTIONAL_URL,
     meaning:
-      'URL of the market-data host. The gateway appends the path `/api/v1/public/<partner>/…`, or the part of it that the URL lacks.',
+      'URL of the market-data host. The gateway appends the path `/api/v1/public/<partner>/…`. If the URL contains `/api/v1/public`, it appends only what the URL lacks after that.',
   },
   host: {
     default: '127.0.0.1',

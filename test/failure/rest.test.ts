@@ -46,6 +46,19 @@ describe('the REST API while the market-data host is down', () => {
     expect((await get('tickers')).status).toBe(200);
   });
 
+  test('sends the Retry-After of the host, but at most five minutes', async () => {
+    for (const [sent, expected] of [
+      [60, '60'],
+      [86_400, '300'],
+    ] as const) {
+      const { get, read, sandbox } = await openRest();
+      await read('pairs');
+      sandbox.marketData.faults.set({ kind: 'status', status: 429, retryAfter: sent, on: 'orderbook' });
+      const response = await get('orderbook?ticker_id=pBTC_PRV');
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, expected]);
+    }
+  });
+
   test('names no address', async () => {
     const { get, sandbox } = await openRest({ before: (sandbox) => sandbox.marketData.stop() });
     const response = await get('pairs');

@@ -109,6 +109,9 @@ describe('the description', () => {
       symbols: '?symbol=pBTC_PRV',
       history: '?symbol=pBTC_PRV&resolution=60&from=0&to=1800000000',
     };
+    const statuses = (path: string) => Object.keys(paths[path].get.responses);
+    expect(statuses('/udf/config')).toEqual(['200', '304', '429', '500']);
+    expect(statuses('/udf/time')).toEqual(['200', '429', '500']);
     for (const path of Object.keys(paths)) await read(path + (required[path.split('/').at(-1) ?? ''] ?? ''));
   });
 });
@@ -148,6 +151,7 @@ describe('real responses match the description', () => {
     ['/historical_trades?ticker_id=PRV_pUSDT&limit=501', 400, V3],
     ['/historical_trades?ticker_id=PRV_pUSDT', 503, { sandbox: { exchange: 'v3' } }],
     ['/historical_trades?ticker_id=PRV_pUSDT', 404, RECORDED],
+    ['/udf/config', 304, {}, { headers: { 'if-none-match': '*' } }],
     ['/udf/symbols?symbol=pBTC_PRV', 200],
     ['/udf/search?query=usd&type=crypto&exchange=pDEX&limit=3', 200],
     ['/udf/history?symbol=pBTC_PRV&resolution=1&from=0&to=1800000000&countback=9', 200, RECORDED],

@@ -42,10 +42,12 @@ const STATUSES: { readonly [Code in ErrorCode]?: number } = {
 
 const NOT_AVAILABLE = 503;
 
+/** The gateway itself does not wait longer for an upstream either. */
+const MAX_RETRY_AFTER_MS = 5 * 60_000;
+
 /** Creates the writer of the responses of the REST API. As in `response-writer.ts`, all headers are written at once. */
 export function createRestWriter(options: RestWriterOptions) {
-  const { rates, responses, metrics, now, isSandbox } = options;
-  const retrySeconds = String(Math.ceil(options.marketPollMs / 1_000));
+  const { rates, responses, metrics, now, isSandbox, marketPollMs } = options;
 
   /** Sends a response with the headers that all have. Node sends no body in the response to a HEAD. */
   function end(
@@ -106,8 +108,12 @@ export function createRestWriter(options: RestWriterOptions) {
       const preflight = ['access-control-allow-methods', METHODS, 'access-control-allow-headers', '*'];
       end(exchange, 204, ['allow', METHODS, ...preflight, 'access-control-max-age', '86400']);
     },
-    /** Sends an error that was masked. @param isRetryable whether a client may get a document later */
-    fail(exchange: HttpExchange, error: GraphQLError, isRetryable: boolean): void {
+    /**
+     * Sends an error that was masked.
+     *
+     * @param retryMs how long the upstream asks to wait, or 0; `undefined` if no client gets a document later
+     */
+    fail(exchange: HttpExchange, error: GraphQLError, retryMs: number | undefined): void {
       const { request, response } = exchange;
       const { code, http } = error.extensions as { readonly code: ErrorCode; readonly http?: HttpExtension };
       const status = STATUSES[code] ?? NOT_AVAILABLE;
@@ -119,7 +125,8 @@ export function createRestWriter(options: RestWriterOptions) {
         responses.track(exchange, access);
         return;
       }
-      const ofUpstream = isRetryable ? retrySeconds : undefined;
+      const waitMs = Math.max(marketPollMs, Math.min(retryMs ?? 0, MAX_RETRY_AFTER_MS));
+      const ofUpstream = retryMs === undefined ? undefined : String(Math.ceil(waitMs / 1_000));
       const retryAfter = status === NOT_AVAILABLE ? ofUpstream : http?.headers?.['retry-after'];
       const headers = ['cache-control', 'no-store', 'content-type', 'application/json'];
       if (status === 405) headers.push('allow', METHODS);

@@ -2,7 +2,7 @@ import type { GraphQLError } from 'graphql';
 import { createEtag } from '../../domain/entity-tag.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import { percentDecoded } from '../../domain/percent-encoding.ts';
-import { BadUserInputError, GatewayError } from '../../errors.ts';
+import { BadUserInputError, GatewayError, UpstreamError } from '../../errors.ts';
 import { listOf, recordedObjects } from '../../graphql/complexity.ts';
 import { ORDER_BOOK } from '../../graphql/limits.ts';
 import type { DocumentOptions, RestDocument } from '../../rest/document.ts';
@@ -158,7 +158,8 @@ export function createRestRoutes(options: RestOptions) {
   function failing(exchange: HttpExchange): (error: unknown) => void {
     return (error) => {
       const isRetryable = error instanceof GatewayError && error.retryable;
-      requestIds.run(exchange.id, () => writer.fail(exchange, maskError(error), isRetryable));
+      const retryMs = (error instanceof UpstreamError && error.retryAfterMs) || 0;
+      requestIds.run(exchange.id, () => writer.fail(exchange, maskError(error), isRetryable ? retryMs : undefined));
     };
   }
 

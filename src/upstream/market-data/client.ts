@@ -56,7 +56,9 @@ export function createMarketDataClient(options: MarketDataClientOptions) {
 
   async function orderBook(tickerId: string): Promise<RawOrderBook | undefined> {
     const url = address('orderbook');
-    url.searchParams.set('ticker_id', tickerId);
+    deleteParameters(url, ['ticker_id']);
+    // `searchParams.set` would write the other parameters in another way.
+    url.search += `${url.search && '&'}${new URLSearchParams({ ticker_id: tickerId })}`;
     const read = (document: unknown) => readOrderBook(document, tickerId, reportOf('orderbook'));
     try {
       return await http.request({ name: 'orderbook', url }, createDocumentReader(MAX_BOOK_BYTES, read, parseOrderBook));
@@ -108,10 +110,14 @@ function createAddresses(baseUrl: URL, partner: string): (endpoint: Endpoint) =>
     const url = new URL(baseUrl);
     url.pathname = `${prefix}/api/v1/public/${segment}/${endpoint}`;
     // The parameters of a copied endpoint belong to one call.
-    if (documented?.groups?.['endpoint'] !== undefined)
-      for (const name of CALL_PARAMETERS) url.searchParams.delete(name);
+    if (documented?.groups?.['endpoint'] !== undefined) deleteParameters(url, CALL_PARAMETERS);
     return url;
   };
 }
 
 const CALL_PARAMETERS = ['ticker_id', 'depth'];
+
+/** Deletes parameters. Without them, the others stay as they are written. */
+function deleteParameters(url: URL, names: readonly string[]): void {
+  for (const name of names) if (url.searchParams.has(name)) url.searchParams.delete(name);
+}

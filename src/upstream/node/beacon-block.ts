@@ -120,8 +120,8 @@ export async function readBlockTrades(instructions: unknown): Promise<BlockTrade
         isComplete = false;
       }
     } else if (type === CONTRIBUTION || type === WITHDRAWAL) {
-      for (const text of instruction)
-        for (const [poolId] of String(text).toLowerCase().matchAll(POOL_IDS)) poolsWithLiquidityChanges.add(poolId);
+      for (const text of instruction.filter((part) => typeof part === 'string'))
+        for (const [poolId] of text.toLowerCase().matchAll(POOL_IDS)) poolsWithLiquidityChanges.add(poolId);
     }
   }
   return { trades: isComplete ? trades : [], isComplete, poolsWithLiquidityChanges };

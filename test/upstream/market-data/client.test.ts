@@ -49,6 +49,22 @@ describe('what is the host asked', () => {
     expect(host.requests.map((request) => request.path)).toEqual([asked]);
   });
 
+  test('with the other parameters of its address as they are written', async () => {
+    const { client, host } = await hostForTest({}, '/?key=a%20b~c%2B&flag');
+    await client.pairs();
+    await client.orderBook('pBTC_PRV');
+    expect(host.requests.map(({ path }) => path.split('?')[1])).toEqual([
+      'key=a%20b~c%2B&flag',
+      'key=a%20b~c%2B&flag&ticker_id=pBTC_PRV',
+    ]);
+  });
+
+  test('with one ticker id, if its address has another', async () => {
+    const { client, host } = await hostForTest({}, '/?ticker_id=a&key=value');
+    await client.orderBook('pBTC_PRV');
+    expect(host.requests[0]?.path.split('?')[1]).toBe('key=value&ticker_id=pBTC_PRV');
+  });
+
   test('with the partner’s segment and the ticker escaped', async () => {
     const { client, host } = await hostForTest({}, '', 'a partner');
     expect(await client.orderBook('a&b=c#/é _')).toBeUndefined();

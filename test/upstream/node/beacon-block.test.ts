@@ -161,5 +161,7 @@ describe('the trades of a block', () => {
     ])
       expect(await readBlockTrades([instruction])).toEqual({ ...NOTHING, poolsWithLiquidityChanges: new Set([POOL]) });
     expect(await readBlockTrades([withPool('287', '1')])).toEqual(NOTHING);
+    const noText = JSON.parse(`["281", {"toString": 1, "valueOf": 1}, null, "${POOL}"]`);
+    expect(await readBlockTrades([noText])).toEqual({ ...NOTHING, poolsWithLiquidityChanges: new Set([POOL]) });
   });
 });

@@ -3,10 +3,10 @@ import {
   CircuitState,
   ConsecutiveBreaker,
   circuitBreaker,
-  DelegateBackoff,
   ExponentialBackoff,
   halfJitterGenerator,
   handleWhen,
+  type IBackoff,
   type IBackoffFactory,
   type IBreaker,
 } from 'cockatiel';
@@ -48,14 +48,25 @@ export function createCircuit({ maxPauseMs, isPolled = () => true, onChange = ()
   const initialDelay = maxPauseMs / 2 ** DOUBLINGS;
   // Each lasts between half of it and all of it, so that several gateways do not come back at the same moment.
   const backOff = new ExponentialBackoff({ initialDelay, maxDelay: maxPauseMs, generator: halfJitterGenerator });
-  /** At least as long as the host requests. */
-  const pauses = new DelegateBackoff<unknown, IBackoffFactory<unknown>>((_, before = backOff) => {
+
+  /**
+   * Begins a pause, at least as long as the host requests. cockatiel compares its duration with a time that has passed by a clock
+   * which can be set back. So the duration only says whether the pause is over, by the monotonic clock.
+   */
+  function beginPause(before: IBackoffFactory<unknown>): IBackoff<unknown> {
     const pause = before.next(undefined);
-    return { delay: Math.max(pause.duration, retryAfterOf(last)), state: pause };
-  });
+    const end = performance.now() + Math.max(pause.duration, retryAfterOf(last));
+    return {
+      get duration() {
+        return performance.now() < end ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+      },
+      next: () => beginPause(pause),
+    };
+  }
+
   const policy = circuitBreaker(handleWhen(isFailure), {
     breaker: openAtOnceIf(new ConsecutiveBreaker(OUTAGES_UNTIL_OPEN), () => retryAfterOf(last) > 0),
-    halfOpenAfter: pauses,
+    halfOpenAfter: { next: () => beginPause(backOff) },
   });
 
   policy.onFailure(({ reason }) => {

@@ -39,15 +39,15 @@ function circuitForTest() {
 }
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date'] });
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] });
 });
 afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Advances the clock of the circuits. */
+/** Advances the clocks. */
 function wait(ms: number): void {
-  vi.setSystemTime(Date.now() + ms);
+  vi.advanceTimersByTime(ms);
 }
 
 describe('when the circuit opens', () => {
@@ -108,6 +108,19 @@ describe('when the circuit closes', () => {
     expect(await run('more')).toEqual({ end: 'more', wasMade: true });
     expect(notified).toEqual([true, false]);
     await failTimes(2);
+    expect(await run('answer')).toEqual({ end: 'answer', wasMade: true });
+  });
+
+  test.each([
+    ['back', -7 * 3_600_000],
+    ['forward', 7 * 3_600_000],
+  ])('the pause is as long as usual if the clock of the machine is set %s', async (_, ms) => {
+    const { run } = circuitForTest();
+    await run(tooMany(20_000));
+    vi.setSystemTime(Date.now() + ms);
+    wait(19_999);
+    expect((await run('answer')).wasMade).toBe(false);
+    wait(1);
     expect(await run('answer')).toEqual({ end: 'answer', wasMade: true });
   });
 

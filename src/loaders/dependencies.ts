@@ -8,6 +8,7 @@ export class Dependencies {
   readonly #sources: Source[] = [];
   #hasTokens = false;
   #expiresAt: Instant = Number.POSITIVE_INFINITY;
+  #validFrom: Instant = Number.NEGATIVE_INFINITY;
   #hasFinalHeight = false;
 
   /**
@@ -33,9 +34,14 @@ export class Dependencies {
     this.#hasFinalHeight = true;
   }
 
-  /** Adds data that is shared by all clients until that moment, and is read again afterwards. */
-  expireAt(moment: Instant): void {
+  /**
+   * Adds data that is shared by all clients until that moment, and is read again afterwards.
+   *
+   * @param from when it was read or looked at: if the clock is set back to an earlier time, it is read again too
+   */
+  expireAt(moment: Instant, from: Instant = Number.NEGATIVE_INFINITY): void {
     this.#expiresAt = Math.min(this.#expiresAt, moment);
+    this.#validFrom = Math.max(this.#validFrom, from);
   }
 
   /** Adds a value that is only valid now, such as an age, and returns it. */
@@ -45,7 +51,9 @@ export class Dependencies {
   }
 
   areCurrent(now: Instant): boolean {
-    return now < this.#expiresAt && this.#sources.every(({ read, value }) => read() === value);
+    return (
+      this.#validFrom <= now && now < this.#expiresAt && this.#sources.every(({ read, value }) => read() === value)
+    );
   }
 
   /** When the response expires even if no source changes; `Infinity` for never. */

@@ -46,7 +46,7 @@ export function createOrderBookLoader({
     const snapshot = await books.load(tickerId);
     // Nothing shows when the ticker starts to exist.
     if (snapshot === undefined) return dependencies.expireNow(undefined);
-    dependencies.expireAt(snapshot.freshUntil);
+    dependencies.expireAt(snapshot.freshUntil, snapshot.observedAt);
     return snapshot;
   }
 

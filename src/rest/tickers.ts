@@ -53,7 +53,7 @@ export async function writeTickers(loaders: Loaders, options: TickersOptions): P
   }
   const [writtenAt, reads] = [now(), orderBooks.reads()];
   dependencies.dependOn(
-    () => (rows.length > MAX_SHORT_LIST && now() - writtenAt < LONG_LIST_MS ? reads : orderBooks.reads()),
+    () => (rows.length > MAX_SHORT_LIST && Math.abs(now() - writtenAt) < LONG_LIST_MS ? reads : orderBooks.reads()),
     reads,
     () => Number.POSITIVE_INFINITY,
   );
@@ -64,10 +64,11 @@ export async function writeTickers(loaders: Loaders, options: TickersOptions): P
 
   function bookOf({ tickerId }: Ticker): OrderBook | undefined {
     const snapshot = orderBooks.newest(tickerId);
-    const oldAt = snapshot && snapshot.observedAt + maxBookAgeMs;
-    if (oldAt === undefined || oldAt <= now()) return undefined;
-    dependencies.expireAt(oldAt);
-    return snapshot?.book;
+    const at = now();
+    // The clock can have been set back since.
+    if (snapshot === undefined || Math.abs(at - snapshot.observedAt) >= maxBookAgeMs) return undefined;
+    dependencies.expireAt(snapshot.observedAt + maxBookAgeMs, at);
+    return snapshot.book;
   }
 
   function tickerText(ticker: Ticker): string {

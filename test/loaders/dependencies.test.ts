@@ -36,6 +36,13 @@ describe('dependencies', () => {
     ]).toEqual([1_000, true, false, false]);
   });
 
+  test('are no longer current when the clock is set back to before their data was read', () => {
+    const dependencies = new Dependencies();
+    dependencies.expireAt(2_000, 1_000);
+    dependencies.expireAt(3_000, 1_500);
+    expect([1_499, 1_500, 1_999, 2_000].map((now) => dependencies.areCurrent(now))).toEqual([false, true, true, false]);
+  });
+
   test('are expected to be current until the first source changes', () => {
     const dependencies = new Dependencies();
     expect(dependencies.expectedUntil()).toBe(Number.POSITIVE_INFINITY);

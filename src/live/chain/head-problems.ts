@@ -122,8 +122,9 @@ export function createBlockInterval(now: () => Instant) {
         now() - lastBlockAt > Math.max(SLOWEST_INTERVAL_MS, OVERDUE_AFTER_INTERVALS * (usualMs ?? SLOWEST_INTERVAL_MS))
       );
     },
-    /** When the next block is expected; `undefined` before the second block. */
-    nextAt: () => (lastBlockAt === undefined || usualMs === undefined ? undefined : lastBlockAt + usualMs),
+    /** When the next block is expected, also if the clock was set back since the last one; `undefined` before the second block. */
+    nextAt: () =>
+      lastBlockAt === undefined || usualMs === undefined ? undefined : Math.min(lastBlockAt, now()) + usualMs,
   };
 }
 

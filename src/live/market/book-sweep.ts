@@ -36,9 +36,9 @@ const MAX_TURNS = 64;
 export function startBookSweep({ orderBooks, tickers, isBusy, perMinute, now }: BookSweepOptions): () => void {
   const intervalMs = 60_000 / perMinute;
   const requester = { client: Symbol('book sweep') };
-  /** How many reads have failed one after another, and until which turn none is made. */
+  /** How many reads have failed one after another, and the turn of the last one. */
   let failures = 0;
-  let pauseUntil = 0;
+  let failedTurn = 0;
   /** Tickers whose last read failed. Each is left out at its next turn, which would be lost for those after it. */
   const failed = new Set<string>();
   let isReading = false;
@@ -53,14 +53,16 @@ export function startBookSweep({ orderBooks, tickers, isBusy, perMinute, now }: 
     timer = setTimeout(take, untilNext());
     // A timer can be early by a millisecond.
     const turn = Math.round(Date.now() / intervalMs);
-    if (turn === lastTurn || turn < pauseUntil || isReading || isBusy() || tickers.isFailing()) return;
+    const isPaused = failures > 0 && Math.abs(turn - failedTurn) < Math.min(MAX_TURNS, 2 ** (failures - 1));
+    if (turn === lastTurn || isPaused || isReading || isBusy() || tickers.isFailing()) return;
     lastTurn = turn;
     const tickerIds = [...(tickers.newest()?.market.byTickerId.keys() ?? [])];
     if (failed.size > tickerIds.length) failed.clear();
     const round = Math.floor(turn / tickerIds.length);
     const tickerId = tickerIds.at((turn - Math.floor(round * SHIFT_OF_ROUND)) % tickerIds.length);
     if (tickerId === undefined || failed.delete(tickerId)) return;
-    const age = now() - (orderBooks.newest(tickerId)?.observedAt ?? Number.NEGATIVE_INFINITY);
+    // The clock can have been set back since.
+    const age = Math.abs(now() - (orderBooks.newest(tickerId)?.observedAt ?? Number.NEGATIVE_INFINITY));
     if (age > RECENT_MS) void read(tickerId, turn);
   }
 
@@ -74,7 +76,7 @@ export function startBookSweep({ orderBooks, tickers, isBusy, perMinute, now }: 
       if (error instanceof UpstreamBusyError || error instanceof UpstreamBadShapeError) return;
       failures += 1;
       failed.add(tickerId);
-      pauseUntil = turn + Math.min(MAX_TURNS, 2 ** (failures - 1));
+      failedTurn = turn;
     } finally {
       isReading = false;
     }

@@ -97,7 +97,7 @@ function followList<P extends Pair>(
     intervalMs: () => fleetPoll?.intervalMs(pollMs) ?? pollMs,
     upstream: 'MARKET_DATA',
     timeoutMs,
-    isTooOld: ({ observedAt }) => now() - observedAt > maxAgeMs,
+    isTooOld: ({ observedAt }) => Math.abs(now() - observedAt) > maxAgeMs,
     watcher: watch(),
     trace: tracing && { start: () => tracing.startPoll(name) },
   });

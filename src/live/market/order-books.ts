@@ -77,6 +77,9 @@ export function createOrderBooks(options: OrderBooksOptions) {
   let reads = 0;
   let collected: ReadonlyMap<string, OrderBook> = new Map();
 
+  /** Whether a moment is no longer ago. The clock can have been set back since, so it can also be no longer ahead. */
+  const isWithin = (ms: number, moment: Instant) => Math.abs(now() - moment) < ms;
+
   /**
    * The book of a ticker; `undefined` for a ticker that does not exist.
    *
@@ -86,8 +89,9 @@ export function createOrderBooks(options: OrderBooksOptions) {
   async function read(tickerId: string, requester: Requester): Promise<OrderBookSnapshot | undefined> {
     if (!mayExist(tickerId)) return undefined;
     const known = shared.get(tickerId);
-    const isFresh = known?.endedAt !== undefined && now() - known.endedAt < ttlMs;
-    return isFresh ? known.call.response : readAgain(tickerId, requester);
+    return known?.endedAt !== undefined && isWithin(ttlMs, known.endedAt)
+      ? known.call.response
+      : readAgain(tickerId, requester);
   }
 
   /** Whether the host is called. A call for any text of a client could end with `Retry-After`, and evict the book of a ticker. */
@@ -229,7 +233,7 @@ export function createOrderBooks(options: OrderBooksOptions) {
     reads: () => reads,
     /** How many entries could not be read, of the books that were read within the last minute. */
     unreadableEntries(): number {
-      const recent = [...shared.values()].filter(({ endedAt = now() }) => now() - endedAt < UNREADABLE_MS);
+      const recent = [...shared.values()].filter(({ endedAt = now() }) => isWithin(UNREADABLE_MS, endedAt));
       return recent.reduce((sum, { dropped }) => sum + dropped, 0);
     },
     /** The newest snapshots of the books that are followed, by ticker id: of those that can be read now. Nothing is read for it. */

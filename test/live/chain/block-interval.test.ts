@@ -13,7 +13,7 @@ function paceWith(...times: number[]) {
     clock.now = time;
     return pace.isOverdue();
   };
-  return { isOverdueAt, nextAt: pace.nextAt };
+  return { clock, isOverdueAt, nextAt: pace.nextAt };
 }
 
 describe('when the next block is expected', () => {
@@ -23,6 +23,12 @@ describe('when the next block is expected', () => {
 
   test('the usual interval after the last block, whatever a long pause was', () => {
     expect(paceWith(0, 10_000, 20_000, 900_000, 910_000).nextAt()).toBe(920_000);
+  });
+
+  test('after the usual interval at the latest when the clock is set back', () => {
+    const { clock, nextAt } = paceWith(900_000, 910_000, 920_000);
+    clock.now = 5_000;
+    expect(nextAt()).toBe(15_000);
   });
 });
 

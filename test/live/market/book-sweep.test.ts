@@ -160,6 +160,19 @@ describe('the sweep of order books', () => {
     expect(await longestGap({ count, readMs: () => readMs })).toBeLessThan(9);
   });
 
+  test('goes on when the clock is set back, also during a pause', async () => {
+    let outcome: Outcome = 'status';
+    const { reads, readAt, stop } = open(() => outcome);
+    await vi.advanceTimersByTimeAsync(10_000);
+    outcome = 'book';
+    for (const id of IDS) readAt.set(id, Date.now());
+    vi.setSystemTime(Date.now() - 60 * MINUTE);
+    reads.splice(0);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(new Set(reads)).toEqual(new Set(IDS));
+    stop();
+  });
+
   test('reads less often from a host that fails, and as before when it is back', async () => {
     let outcome: Outcome = 'status';
     const { reads, stop } = open(() => outcome);

@@ -51,7 +51,7 @@ export function createFleet(options: FleetOptions) {
     },
     orderBooks: createOrderBookReads({ redis, ttlMs: orderBookTtlMs, maxWaitMs, now, watcher }),
     /** Creates what reads the nodes once for all replicas. */
-    chain(nodes: Pick<Nodes, 'all'>, directoryOf: DirectoryOf) {
+    chain(nodes: Pick<Nodes, 'all' | 'poll'>, directoryOf: DirectoryOf) {
       const onLag = (ms: number) => {
         lagMs = ms;
       };

@@ -1,5 +1,6 @@
 import { versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
+import { UpstreamBadShapeError } from '../errors.ts';
 import { isSettledWithin } from '../live/broadcast/wait-at-most.ts';
 import { type Head, isAhead } from '../live/chain/head.ts';
 import type { Nodes } from '../live/chain/nodes.ts';
@@ -12,7 +13,7 @@ import { createPolls } from './polls.ts';
 type HeadsOptions = {
   readonly context: PollContext;
   readonly directoryOf: DirectoryOf;
-  readonly nodes: Pick<Nodes, 'all'>;
+  readonly nodes: Pick<Nodes, 'all' | 'poll'>;
   readonly pastStates: Pick<PastStates, 'read'>;
   /** How many of the newest heads are stored for subscribers who come back. */
   readonly headsKept: number;
@@ -30,6 +31,12 @@ type PackedHead = Omit<Head, 'exchange' | 'source' | 'filledIn' | 'previousHeigh
   readonly observedAt: number;
 };
 
+/**
+ * States are filled in before a head whose block is not older than this. A node that catches up shows many blocks a second, and the
+ * heights between them are of no use to subscribers.
+ */
+const MAX_FILLED_AGE_MS = 5 * 60_000;
+
 /** How long a head waits for the states between it and the one before it. */
 const FILL_IN_MS = 1_000;
 
@@ -45,24 +52,41 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
   const { clock, members } = context;
 
   function unpackOne({ node, observedAt, exchange, ...block }: PackedHead): Head | undefined {
-    const source = nodes.all.find(({ name }) => name === node) ?? nodes.all[0];
+    const own = nodes.all.find(({ name }) => name === node);
+    const source = own ?? nodes.all[0];
     if (source === undefined) return undefined;
     const state = unpackState(exchange, directoryOf);
     const ageMs = performance.now() - clock.toLocal(observedAt);
-    return { ...block, exchange: state, previousHeight: undefined, source, observedAt: now() - ageMs };
+    const read = { source, isOfOtherNode: own === undefined, observedAt: now() - ageMs };
+    return { ...block, exchange: state, previousHeight: undefined, ...read };
+  }
+
+  /**
+   * Whether a head is of another chain than the nodes, or while none of them has responded, than the previous head.
+   *
+   * @throws Error if the fleet follows this other chain, or Redis cannot be used
+   */
+  async function isOfOtherChain({ chainInfo }: Pick<Head, 'chainInfo'>, previous: Head | undefined): Promise<boolean> {
+    const tips = nodes.all.flatMap((node) => node.record().tip ?? []);
+    const [own = previous?.chainInfo, ...others] = tips;
+    if (own === undefined || [own, ...others].some(({ chainName }) => chainName === chainInfo.chainName)) return false;
+    await members.joinChain(own.chainName);
+    return true;
   }
 
   /** The heads above the previous one as one head, so that subscribers of `prices` get each height. */
   async function unpack(values: readonly unknown[], previous: Head | undefined): Promise<Head | undefined> {
+    // Before the first head, it waits for the nodes: it would serve the fleet of another chain.
+    if (previous === undefined && values.length > 0) await nodes.poll().catch(() => {});
     const newer: Head[] = [];
     for (const packed of values as readonly PackedHead[]) {
+      if (await isOfOtherChain(packed, previous)) continue;
       const head = unpackOne(packed);
       const below = newer.at(-1) ?? previous;
       if (head === undefined || (below !== undefined && (!isAhead(head, below) || isOfV1After(head, below)))) continue;
       newer.push({ ...head, previousHeight: below?.beaconHeight });
       // The node of another replica may be none of this one.
-      const isShown = head.hash !== '' && head.source.name === packed.node;
-      if (isShown) head.source.receiveTip(head.chainInfo.beacon);
+      if (head.hash !== '' && !head.isOfOtherNode) head.source.receiveTip(head.chainInfo.beacon);
     }
     const newest = newer.pop();
     if (newest === undefined) return undefined;
@@ -73,6 +97,7 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
 
   /** Reads the states of the heights between a head and the one before it. */
   async function fillIn(head: Head, previous: Head): Promise<readonly Head[]> {
+    if (head.observedAt - head.time > MAX_FILLED_AGE_MS) return [];
     const lowest = Math.max(previous.beaconHeight + 1, head.beaconHeight - headsKept + 1);
     const heights = Array.from({ length: Math.max(0, head.beaconHeight - lowest) }, (_, n) => lowest + n);
     const filledIn: Head[] = [];
@@ -92,6 +117,7 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
     keep: headsKept,
     rankOf: ({ beaconHeight }) => beaconHeight,
     all: (head, previous) => (head === previous ? [] : [...(head.filledIn ?? []), head]),
+    isBehind: ({ beaconHeight }) => nodes.all.every((node) => (node.status().tip?.height ?? 0) < beaconHeight),
     async pack({ exchange, source, observedAt, filledIn: _, previousHeight: __, ...block }): Promise<PackedHead> {
       await members.joinChain(block.chainInfo.chainName);
       const ageMs = Math.max(0, now() - observedAt);
@@ -113,6 +139,9 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
         ...request,
         async read(previous) {
           const head = await request.read(previous);
+          // No node had responded when this gateway took the head of another one.
+          if (await isOfOtherChain(head, undefined).catch(() => true))
+            throw new UpstreamBadShapeError('NODE', 'it belongs to another chain than the head of the fleet');
           if (head !== previous) onLag(0);
           if (previous === undefined || head === previous) return head;
           const filledIn = await fillIn(head, previous);

@@ -13,6 +13,8 @@ export type PollOptions<T> = {
   rankOf(value: T): number;
   /** The values that are published for one: none if it is unchanged, else itself and what was filled in below it. */
   all(value: T, previous: T | undefined): readonly T[];
+  /** Whether all upstreams of this replica that respond are behind a value; by default they are not. */
+  isBehind?(value: T): boolean;
   /** @throws Error if Redis cannot be used */
   pack(value: T): Promise<unknown>;
   /** The newest of some values, which come in the order of their ranks; `undefined` if none is newer than the previous one. */

@@ -19,7 +19,7 @@ const PUSHED_MS = 1_000;
 /** Polls of several replicas spread: each comes up to this part of the interval later. */
 const JITTER = 0.1;
 
-/** A replica that could not read the upstream leaves it to the others for this time, if they can. */
+/** A replica whose upstream cannot be read, or is behind, leaves the reads to the others for this time, if they can. */
 const STAND_BACK_MS = 15_000;
 
 /** Number of intervals without a poll of any replica after which none can read the upstream. */
@@ -47,6 +47,8 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
   /** Whether another replica has published since the last poll began. */
   let isRung = false;
   let ring = (): boolean => false;
+  /** When the upstream of this replica was behind what another one had published. */
+  let behindAt = Number.NEGATIVE_INFINITY;
   let failure: { readonly error: unknown; readonly at: number } | undefined;
   /** The value of this gateway that Redis has too. */
   let published: T | undefined;
@@ -74,10 +76,11 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
     return { isTaken: isTaken === 1, version: String(newest) };
   }
 
-  /** Whether this replica should read: not while others can and it cannot. */
-  function wantsSlot(idleMs: number): boolean {
-    if (failure === undefined || members.count() <= 1) return true;
-    return isOverdue(idleMs) || performance.now() - failure.at > STAND_BACK_MS;
+  /** Whether this replica should read: not while others can, and it cannot or is behind. A block that was pushed shows that it no longer is. */
+  function wantsSlot({ idleMs, pushed }: PollRequest<T>): boolean {
+    if (members.count() <= 1 || isOverdue(idleMs)) return true;
+    const standsBack = (since: number) => performance.now() - since <= STAND_BACK_MS;
+    return (failure === undefined || !standsBack(failure.at)) && (pushed !== undefined || !standsBack(behindAt));
   }
 
   /** The values from a rank on, and whether there are any that can be read. @throws Error if Redis cannot be used */
@@ -138,8 +141,11 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
   async function readForAll(request: PollRequest<T>): Promise<T | undefined> {
     const { previous, idleMs, read } = request;
     const value = await holding(redis, { key: slot, token: replica }, () => read(previous));
+    const isBehind = value === previous && options.isBehind?.(value) === true;
+    if (isBehind) behindAt = performance.now();
     try {
-      if (await publish(version, value, options.all(value, previous), idleMs)) return value;
+      // The slot of a replica that is behind is free at once: another one may have what is new.
+      if (await publish(version, value, options.all(value, previous), isBehind ? 1 : idleMs)) return value;
       // Another replica has published since, while this one was slow or paused: what it has read may be older.
       return await catchUp((await look(false)).version, request);
     } catch {
@@ -153,7 +159,7 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
     isStarted = true;
     if (!members.takesPart()) return undefined;
     // A value that Redis may not have is published first.
-    const wants = request.previous === published && wantsSlot(request.idleMs);
+    const wants = request.previous === published && wantsSlot(request);
     return look(wants, request.pushed).catch(() => undefined);
   }
 

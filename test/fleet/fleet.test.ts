@@ -64,6 +64,22 @@ describe.skipIf(!hasRedis)('a fleet', () => {
     await expect.poll(differing).toBeUndefined();
   });
 
+  test('reads no states between the heads of a node that catches up', async () => {
+    const fleet = await start();
+    const reads = () => fleet.sandbox.nodes.reduce((sum, node) => sum + node.calls('getpdestate'), 0);
+    const timesAlone = () => fleet.all.flatMap(({ lines }) => lines.filter(({ msg }) => msg.includes('alone'))).length;
+    // Its newest block is from an hour ago.
+    for (const { clock } of fleet.all) clock.now += 3_600_000;
+    let before: readonly number[];
+    do {
+      for (const replica of fleet.all) await untilConnected(replica);
+      before = [timesAlone(), reads()];
+      await fleet.advance(5);
+      await fleet.advance(5);
+    } while (timesAlone() !== before[0]);
+    expect(reads() - (before[1] ?? 0)).toBe(2);
+  });
+
   test('sends the same updates at each replica, one for each height', async () => {
     const fleet = await start();
     const streams = fleet.all.map((replica) =>

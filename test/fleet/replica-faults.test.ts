@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { type Replica, startFleet, startReplica, untilAlone, untilConnected } from '../support/fleet.ts';
 import { startSandbox } from '../support/gateway.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
@@ -14,13 +15,13 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
   afterAll(() => redis.close());
 
   /** Two replicas, each in front of a node of its own. */
-  async function start() {
+  async function start(config: { readonly headPollMs?: number } = {}) {
     let node = 0;
     prefix = `replicas-${++fleets}`;
     const fleet = await startFleet(redis, {
       prefix,
       sandbox: { nodes: 2 },
-      configOf: ({ nodeUrls }) => ({ fullnodeUrl: [new URL(nodeUrls[node++] ?? '')] }),
+      configOf: ({ nodeUrls }) => ({ ...config, fullnodeUrl: [new URL(nodeUrls[node++] ?? '')] }),
     });
     const { first, second } = fleet;
     const nodeOf = (replica: Replica) => {
@@ -73,6 +74,46 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
     }
   });
 
+  test('a replica whose node lags leaves the next read to another one, within the same interval', async () => {
+    // The test makes the polls: an interval lasts until it frees the slot.
+    const { fleet, first, second, nodeOf } = await start({ headPollMs: 3_600_000 });
+    nodeOf(first).faults.set({ kind: 'lag', blocks: 20 });
+    const [lagging, other] = [first.app.service.sources.head, second.app.service.sources.head];
+    for (let n = 0; n < 3; n++) {
+      fleet.sandbox.advance();
+      const { height } = fleet.sandbox.chain.tip;
+      redis.cli('del', `{${prefix}}:head-3:slot`);
+      const calls = nodeOf(first).calls('getblockchaininfo');
+      await until(() => lagging.readNow());
+      // It leaves the reads to the other one after the first time.
+      if (n === 0) await until(() => nodeOf(first).calls('getblockchaininfo') > calls);
+      await until(() => {
+        other.readNow();
+        return other.newest()?.beaconHeight === height;
+      });
+      await first.untilHeight(height);
+    }
+  });
+
+  test('replicas whose nodes are on two branches keep the block of a height', async () => {
+    const { fleet, second, nodeOf } = await start();
+    const polls = () => fleet.all.map((replica) => nodeOf(replica).calls('getblockchaininfo'));
+    nodeOf(second).faults.set({ kind: 'fork', from: fleet.sandbox.chain.tip.height - 1 });
+    const hashes = new Map<number, Set<string>>();
+    for (let blocks = 0; blocks < 2; blocks++) {
+      await fleet.advance();
+      const before = polls();
+      await until(() => {
+        for (const { app } of fleet.all) {
+          const { beaconHeight = 0, hash = '' } = app.service.sources.head.newest() ?? {};
+          hashes.set(beaconHeight, (hashes.get(beaconHeight) ?? new Set()).add(hash));
+        }
+        return polls().every((calls, n) => calls - (before[n] ?? 0) >= 10);
+      });
+    }
+    expect([...hashes.values()].map(({ size }) => size)).toEqual([1, 1]);
+  });
+
   test('while no replica can read its node, all say so, and recover', async () => {
     const { fleet } = await start();
     for (const node of fleet.sandbox.nodes) node.faults.set({ kind: 'status', status: 503 });
@@ -106,6 +147,37 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
     expect(stranger.status().isConnected).toBe(false);
     expect(await heightOf(stranger)).toBe(sandbox.chain.tip.height);
     expect(redis.cli('exists', '{strangers}:head-3:version')).toBe('0');
+  });
+
+  /** A replica that joins the fleet of another chain, and what its node does at first. */
+  async function startStranger(...faults: readonly Parameters<Sandbox['node']['faults']['set']>[0][]) {
+    const { fleet } = await start();
+    const sandbox = await startSandbox({ startHeight: fleet.sandbox.chain.tip.height - 100_000 });
+    onTestFinished(sandbox.close);
+    for (const fault of faults) sandbox.node.faults.set(fault);
+    return { sandbox, stranger: await startReplica(redis, { prefix, of: sandbox }) };
+  }
+
+  const TESTNET = { kind: 'shape', path: ['Result', 'ChainName'], value: 'testnet', on: 'getblockchaininfo' } as const;
+
+  test('a replica of another chain whose node is slow never serves the chain of the fleet', async () => {
+    const { sandbox, stranger } = await startStranger(TESTNET, { kind: 'delay', ms: 1_500, on: 'getblockchaininfo' });
+    expect(await stranger.ask('{ beaconHeight chainInfo { chainName } }')).toEqual({
+      data: { beaconHeight: sandbox.chain.tip.height, chainInfo: { chainName: 'testnet' } },
+    });
+    await until(() => !stranger.status().isConnected);
+    expect(stranger.lines.filter(({ chain }) => chain !== undefined)).toMatchObject([{ chain: 'sandbox' }]);
+  });
+
+  test('a replica whose node turns out to follow another chain than the fleet leaves it, and is stale', async () => {
+    const { sandbox, stranger } = await startStranger({ kind: 'status', status: 503 });
+    await stranger.untilReady();
+    sandbox.node.faults.clear();
+    sandbox.node.faults.set(TESTNET);
+    const isStale = async () => (await stranger.ask('{ service { head { stale } } }')).data.service.head.stale;
+    await untilAlone(stranger);
+    await until(isStale);
+    expect(stranger.lines.filter(({ chain }) => chain !== undefined)).toMatchObject([{ chain: 'sandbox' }]);
   });
 
   test.each([

@@ -56,6 +56,8 @@ export type Head = {
   readonly exchange: ExchangeState;
   /** The node that all of it was read from. */
   readonly source: Node;
+  /** Whether another gateway of the fleet has read it from a node that this one does not have: then `source` is another node. */
+  readonly isOfOtherNode?: boolean | undefined;
   /** When it had been read completely. */
   readonly observedAt: Instant;
   /**

@@ -26,7 +26,8 @@ export async function pollTips(nodes: Pick<Nodes, 'poll'>, head: Head | undefine
 }
 
 /** Whether the head's own node shows another block at the head's height, and may show the head's block again. */
-function isDoubtful({ source, beaconHeight: height, hash }: Head, tips: readonly NodeTip[]): boolean {
+function isDoubtful({ source, beaconHeight: height, hash, isOfOtherNode }: Head, tips: readonly NodeTip[]): boolean {
+  if (isOfOtherNode) return false;
   const own = tips.find(({ node }) => node === source)?.tip.beacon;
   return own?.height === height && own.hash !== hash && !isGivenUp(source.record(), { height, hash });
 }
@@ -69,7 +70,8 @@ function isWellNode({ node }: NodeTip): boolean {
 function hasMoved(head: Head | undefined, { node, tip: { beacon } }: NodeTip, tips: readonly NodeTip[]): boolean {
   if (head === undefined) return true;
   if (beacon.height !== head.beaconHeight) return beacon.height > head.beaconHeight;
-  if (beacon.hash === head.hash) return false;
+  // In a fleet, the gateway that has the head's node replaces the block.
+  if (beacon.hash === head.hash || head.isOfOtherNode) return false;
   // Two nodes can show two blocks at one height for a while. The head's own node decides for as long as it responds.
   const own = tips.find((each) => each.node === head.source);
   return own === undefined || own.node === node || own.tip.beacon.height < head.beaconHeight;

@@ -168,7 +168,7 @@ describe('the sweep of order books', () => {
     for (const id of IDS) readAt.set(id, Date.now());
     vi.setSystemTime(Date.now() - 60 * MINUTE);
     reads.splice(0);
-    await vi.advanceTimersByTimeAsync(10_000);
+    await vi.advanceTimersByTimeAsync(20_000);
     expect(new Set(reads)).toEqual(new Set(IDS));
     stop();
   });

@@ -1,15 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-/** Tests in a browser: one file at a time. */
-export const BROWSERS = [
-  'test/explorer/**/*.test.ts',
-  'test/server/clients/foreign-pages.test.ts',
-  'test/server/http/event-source.test.ts',
-  'test/server/pages/{explorer,graphiql,index-page}.test.ts',
-];
+/** Tests of the explorer in a browser: one file at a time. */
+export const BROWSERS = ['test/explorer/**/*.test.ts', 'test/server/pages/explorer.test.ts'];
 
-/** Tests that start other processes: one file at a time. `test/architecture.test.ts` finds any that is missing. */
+/**
+ * Tests that start other processes, and those of other pages in a browser: one file at a time. `test/architecture.test.ts` finds any
+ * that is missing.
+ */
 export const PROCESSES = [
   'test/{deploy,examples}/**/*.test.ts',
   'test/clients/{codegen,docs,java,persisted-documents,relay}.test.ts',
@@ -18,9 +16,11 @@ export const PROCESSES = [
   'test/tracing/start.test.ts',
   'test/package.test.ts',
   'test/sandbox/main.test.ts',
-  'test/server/http/behind-a-cache.test.ts',
+  'test/server/clients/foreign-pages.test.ts',
+  'test/server/http/{behind-a-cache,event-source}.test.ts',
   'test/server/metrics/metrics.test.ts',
   'test/server/operations/persisted-documents.test.ts',
+  'test/server/pages/{graphiql,index-page}.test.ts',
   'test/server/{process,process-secrets,remote-subscribers}.test.ts',
   'test/soak/figures.test.ts',
   'test/start-flags.test.ts',

@@ -4,7 +4,7 @@ import { relative } from 'node:path';
 import { startVitest, type TestModule, type Vitest } from 'vitest/node';
 
 /*
- * Runs the system tests in three lanes beside each other. Those in a browser and those that start other processes run one file at a
+ * Runs the system tests in three lanes beside each other. Those of the explorer and those that start other processes run one file at a
  * time each. The third lane has the slow ones, and then those with Redis or a database. A file that fails is run once more, alone,
  * after the others. If it passes then, its name and its first error are printed at the end, and written to the file that the first
  * argument names. The status is 1 if a file fails twice, if more than five fail at first, if an error belongs to no file, or if a test

@@ -1,7 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { toChart } from '../../bench/report/chart.ts';
 import { toComparison } from '../../bench/report/comparison.ts';
 import { writeReport } from '../../bench/report/files.ts';
@@ -135,6 +135,7 @@ test('a comparison shows what became worse by more than 3 % in the whole spread'
 
 test('a report has the page, the raw figures of each row, and the chart', () => {
   const folder = mkdtempSync(join(tmpdir(), 'pdex-report-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   const result = createThroughput([]);
   addAll(result, 'gateway', { 10000: [2_000.123, 1] });
   addAll(result, 'Yoga', { 10000: [500] });

@@ -32,7 +32,7 @@ describe('the Dockerfile', () => {
 
     const [port, adminPort] = [await freePort(), await freePort()];
     const { PATH } = NPM_ENV;
-    const ports = { PORT: String(port), ADMIN_PORT: String(adminPort) };
+    const ports = { PORT: String(port), ADMIN_PORT: String(adminPort), STOP_WINDOW_MS: '0' };
     // The check asks the gateway itself, also where all other hosts are behind a proxy.
     const proxy = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://127.0.0.1:1' };
     const options = { cwd: image.folder, env: { PATH, ...image.env, ...ports, ...proxy, SANDBOX: 'true' } };

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { describeInBrowser, expectAccessible, screenshot, untilHeight } from '../support/explorer.ts';
+import {
+  describeInBrowser,
+  expectAccessible,
+  OWN_CLOCK,
+  screenshot,
+  showStatus,
+  untilHeight,
+} from '../support/explorer.ts';
 
 describeInBrowser('a page of the explorer that is broken', (browser) => {
   test('says so and starts again by itself, without taking the focus, and the other pages work', async () => {
@@ -35,14 +42,17 @@ describeInBrowser('a page of the explorer that is broken', (browser) => {
   });
 
   test('does not take the others with it when the frame around the pages is broken', async () => {
-    const { page, gateway } = await browser.open('/', { allowed: [/not a child of this node/] });
+    const opened = await browser.open('/', { ...OWN_CLOCK, allowed: [/not a child of this node/] });
+    const { page, gateway } = opened;
     await untilHeight(page, gateway.sandbox.chain.tip.height);
     await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
     // An extension has put an element of the banner elsewhere. It is to be removed when the page has begun again.
     gateway.sandbox.marketData.faults.set({ kind: 'reset' });
+    await showStatus(opened, 'MARKET_DATA', 'fails');
     const notice = page.locator('[data-notice="MARKET_DATA-stale"]');
     await notice.evaluate((element) => document.body.append(element));
     gateway.sandbox.node.faults.set({ kind: 'reset' });
+    await showStatus(opened, 'NODE', 'fails');
     await page.locator('[role=status] [data-notice="MARKET_DATA-stale"]').waitFor();
     expect(await page.evaluate(() => 'isSamePage' in globalThis)).toBe(true);
   });

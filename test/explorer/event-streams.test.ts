@@ -8,6 +8,7 @@ import {
   describeInBrowser,
   expectAccessible,
   expectToFit,
+  OWN_CLOCK,
   screenshot,
   untilHeight,
 } from '../support/explorer.ts';
@@ -23,14 +24,19 @@ const comeOnline = (page: Page) => page.evaluate(() => dispatchEvent(new Event('
 
 describeInBrowser('the explorer behind a proxy that blocks websockets', (browser) => {
   test.each([
-    { what: 'answers them with status 403', face: 'refused' },
-    { what: 'answers them with status 502', face: 'bad gateway' },
-    { what: 'resets their connections', face: 'reset' },
-    { what: 'never answers them', face: 'unanswered' },
-    { what: 'accepts them and passes nothing on', face: 'swallowed' },
-  ] as const)('that $what, is live over event streams, and says so', async ({ face }) => {
+    { what: 'answers them with status 403', face: 'refused', waits: false },
+    { what: 'answers them with status 502', face: 'bad gateway', waits: false },
+    { what: 'resets their connections', face: 'reset', waits: false },
+    { what: 'never answers them', face: 'unanswered', waits: true },
+    { what: 'accepts them and passes nothing on', face: 'swallowed', waits: true },
+  ] as const)('that $what, is live over event streams, and says so', async ({ face, waits }) => {
     const proxy = await startBlockingProxy(await browser.serve(), face);
-    const { page } = await browser.open('/', { gateway: proxy, allowed: FAILED });
+    const { page } = await browser.open('/', { ...(waits && OWN_CLOCK), gateway: proxy, allowed: FAILED });
+    if (waits) {
+      await expect.poll(proxy.attempts).toBe(1);
+      // Then it suspects that there will be no websocket.
+      await page.clock.fastForward(5_000);
+    }
     await notice(page, 'no-websocket').waitFor();
     expect(await notice(page, 'no-websocket').textContent()).toBe(
       'No websocket. The page receives live data over event streams, because it cannot open a websocket: a proxy may block websockets, or not forward the Host header. It tries again every minute.',

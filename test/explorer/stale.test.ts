@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createStoreModel } from '../history/store-model.ts';
-import { describeInBrowser, expectAccessible, screenshot } from '../support/explorer.ts';
+import { describeInBrowser, expectAccessible, OWN_CLOCK, screenshot, showStatus } from '../support/explorer.ts';
 
 /** The pages, with something that each has read before its data was stale. */
 const PAGES = [
@@ -18,7 +18,8 @@ const HOST =
 
 describeInBrowser('stale data', (browser) => {
   test('is shown on each page, which says what is stale, since when and why, until it is fresh again', async () => {
-    const { page, gateway } = await browser.open('/', { start: { store: createStoreModel() } });
+    const opened = await browser.open('/', { ...OWN_CLOCK, start: { store: createStoreModel() } });
+    const { page, gateway } = opened;
     const { node, marketData } = gateway.sandbox;
     await page.getByRole('rowheader').first().waitFor();
     const stale = page.locator('[data-notice$="-stale"]');
@@ -45,6 +46,8 @@ describeInBrowser('stale data', (browser) => {
 
     node.faults.clear();
     marketData.faults.clear();
+    await showStatus(opened, 'NODE', 'responds');
+    await showStatus(opened, 'MARKET_DATA', 'responds');
     await expect.poll(notices).toEqual([]);
     await expect.poll(() => freshness.getByText('fresh', { exact: true }).count()).toBe(2);
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createStoreModel } from '../history/store-model.ts';
-import { describeInBrowser, expectToFit } from '../support/explorer.ts';
+import { describeInBrowser, expectToFit, OWN_CLOCK, showStatus } from '../support/explorer.ts';
 
 describeInBrowser('the page of the status', (browser) => {
   const shared = browser.share(() => ({ store: createStoreModel() }));
@@ -19,18 +19,21 @@ describeInBrowser('the page of the status', (browser) => {
   });
 
   test('says which upstream fails, since when and why, and that it has recovered', async () => {
-    const { page, gateway } = await browser.open('/status', { start: { config: { marketPollMs: 100 } } });
+    const opened = await browser.open('/status', { ...OWN_CLOCK, start: { config: { marketPollMs: 100 } } });
+    const { page, gateway } = opened;
     const row = page
       .getByRole('region', { name: 'Upstreams' })
       .getByRole('row')
       .filter({ hasText: 'Market-data host' });
     await row.getByText('answers', { exact: true }).waitFor();
     await gateway.sandbox.marketData.stop();
+    await showStatus(opened, 'MARKET_DATA', 'fails');
     await row.getByText('fails', { exact: true }).waitFor();
     await expect
       .poll(() => row.textContent())
       .toMatch(/The market-data host cannot be reached, .*UPSTREAM_UNREACHABLE$/);
     await gateway.sandbox.marketData.start();
+    await showStatus(opened, 'MARKET_DATA', 'responds');
     await row.getByText('answers', { exact: true }).waitFor();
   });
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { formatInteger, formatPrice } from '../../explorer/src/format/numbers.ts';
-import { advanceOnPage, describeInBrowser, screenshot } from '../support/explorer.ts';
+import { advanceOnPage, describeInBrowser, OWN_CLOCK, screenshot, showStatus } from '../support/explorer.ts';
 
 /**
  * Does to the texts of a page what Google Translate does, for as long as the page lives: each is replaced by a `<font>` in a `<font>`
@@ -44,7 +44,7 @@ describeInBrowser('the explorer in a browser that rewrites its texts', (browser)
     { name: 'a translator', respectsMark: true },
     { name: 'an extension that rewrites every text', respectsMark: false },
   ])('stays live on every page with $name', async ({ respectsMark }) => {
-    const opened = await browser.open('/market/pBTC_PRV?pay=100');
+    const opened = await browser.open('/market/pBTC_PRV?pay=100', OWN_CLOCK);
     const { page, gateway } = opened;
     // What is far below the screen is not live.
     await page.setViewportSize({ width: 1440, height: 2_400 });
@@ -74,8 +74,10 @@ describeInBrowser('the explorer in a browser that rewrites its texts', (browser)
 
     // What comes and goes beside other texts.
     gateway.sandbox.node.faults.set({ kind: 'reset' });
+    await showStatus(opened, 'NODE', 'fails');
     await page.getByText('Chain data is stale').waitFor();
     gateway.sandbox.node.faults.clear();
+    await showStatus(opened, 'NODE', 'responds');
     await page.getByText('Chain data is stale').waitFor({ state: 'detached' });
     await expectLive();
     await page.getByLabel('You pay').fill('7');

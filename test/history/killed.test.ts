@@ -30,6 +30,7 @@ async function startProcess(sandbox: Sandbox, folder: string, env: Record<string
       PORT: '0',
       FULLNODE_URL: sandbox.nodeUrl,
       HEAD_POLL_MS: '50',
+      STOP_WINDOW_MS: '0',
       // Where it is not built, the log says so.
       EXPLORER: 'false',
       HISTORY_BACKFILL_STEP: '1',

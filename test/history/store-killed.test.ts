@@ -7,6 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { CANDLE_INTERVALS } from '../../src/history/candle-rows.ts';
 import { createSqliteStore } from '../../src/history/sqlite-store.ts';
+import { createRandom } from '../../src/sandbox/chain/random.ts';
 import { POOL_IDS } from './chains.ts';
 import { endlessBlock } from './endless-chain.ts';
 import { createModel } from './model.ts';
@@ -19,6 +20,7 @@ test('kill -9 at any moment: each height is recorded completely or not at all', 
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'history.sqlite');
 
+  const random = createRandom('kills');
   let heights = 0;
   for (let kill = 0; kill < KILLS || heights < HEIGHTS; kill++) {
     const child = spawn(process.execPath, [join(import.meta.dirname, 'chain-writer.ts'), path], {
@@ -27,7 +29,7 @@ test('kill -9 at any moment: each height is recorded completely or not at all', 
     onTestFinished(() => void child.kill('SIGKILL'));
     // The first one may be killed while it creates the database.
     if (kill > 0) await once(child.stdout, 'data');
-    await setTimeout(kill === 0 ? 500 : 20 * Math.random() ** 2 * KILLS);
+    await setTimeout(kill === 0 ? 500 : 20 * random.unit() ** 2 * KILLS);
     child.kill('SIGKILL');
     await once(child, 'exit');
 

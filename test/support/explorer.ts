@@ -206,6 +206,24 @@ export async function advanceOnPage({ page, gateway }: OpenedPage, blocks = 1): 
   return height;
 }
 
+/** Opens a page with a clock of its own, which a test can move. */
+export const OWN_CLOCK = { context: {}, before: (page: Page) => page.clock.install() } as const;
+
+/** Waits until the gateway knows that an upstream fails or responds, and moves {@link OWN_CLOCK} to when the page asks for it. */
+export async function showStatus(
+  { page, gateway }: OpenedPage,
+  upstream: 'NODE' | 'MARKET_DATA',
+  status: 'fails' | 'responds',
+): Promise<void> {
+  const data = upstream === 'NODE' ? 'head' : 'marketData';
+  const isStale = async () => (await gateway.ask(`{ service { ${data} { stale } } }`)).data.service[data]?.stale;
+  await expect.poll(isStale).toBe(status === 'fails');
+  await page.clock.fastForward(SERVICE_REFRESH_MS);
+}
+
+/** How often a page asks the gateway for its status. */
+const SERVICE_REFRESH_MS = 5_000;
+
 /** What the sandbox has between two blocks when its start time is set. */
 const BLOCK_MS = 40_000;
 

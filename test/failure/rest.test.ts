@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { createHistoryStore } from '../../src/history/store-client.ts';
 import { openRest } from '../support/rest.ts';
 
 describe('the REST API while the market-data host is down', () => {
@@ -79,6 +80,22 @@ test('without a market-data host, everything is 503 with a code of its own', asy
     expect(response.headers.get('retry-after')).toBeNull();
   }
   expect((await get('/openapi.json')).status).toBe(200);
+});
+
+test('while the node is down, candles and trades have the age of the newest block', async () => {
+  const { get, app, sandbox, clock } = await openRest({
+    store: createHistoryStore({ database: { kind: 'memory' }, rawDays: 7 }),
+    config: { historyBackfillHours: 0, tradesBackfillHours: 0 },
+    sandbox: { exchange: 'v3', history: 30 },
+  });
+  const paths = ['candles?ticker_id=pBNB_PRV&interval=1m&limit=1', 'historical_trades?ticker_id=pBNB_PRV'];
+  const answers = () =>
+    Promise.all(paths.map(async (path) => [(await get(path)).status, (await get(path)).headers.get('age')]));
+  await expect.poll(answers).toEqual(paths.map(() => [200, null]));
+  await sandbox.node.stop();
+  await expect.poll(app.service.sources.head.isStale).toBe(true);
+  clock.now += 60_000;
+  expect(await answers()).toEqual(paths.map(() => [200, '60']));
 });
 
 describe('the REST API without a node', () => {

@@ -41,6 +41,25 @@ describe('a node that answers -8000 because it failed to read a state', () => {
     expect(lines).toEqual([broken, { level: INFO, msg: 'a node can read earlier states again', node }]);
   });
 
+  test('makes the head stale from the first read of a new block to the last, which the log says once', async () => {
+    // The states are read again less and less often: most polls of the tip are in between.
+    const config = { upstreamMaxPauseMs: 60_000 };
+    const gateway = await startGatewayForTest({ config, sandbox: { history: 60 } });
+    const { ask, untilHeight, sandbox, lines } = gateway;
+    await untilHeight(sandbox.chain.tip.height);
+    sandbox.node.faults.set(TOO_MANY_FILES);
+    sandbox.advance();
+    const isStale = async () => (await ask(HEALTH)).data.service.head.stale;
+    await expect.poll(isStale).toBe(true);
+
+    // The node goes on to show its tip, and to fail at the state.
+    const reads: boolean[] = [];
+    const polls = sandbox.node.calls('getblockchaininfo');
+    while (reads.length < 20 || sandbox.node.calls('getblockchaininfo') < polls + 10) reads.push(await isStale());
+    expect(new Set(reads)).toEqual(new Set([true]));
+    expect(lines).toHaveLength(1);
+  });
+
   test('costs nobody the state where another node can read it', async () => {
     const { ask, untilHeight, sandbox } = await openThreeNodes();
     const { height } = sandbox.chain.tip;

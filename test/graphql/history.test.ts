@@ -6,7 +6,7 @@ import { HistoryDatabaseError } from '../../src/history/store.ts';
 import { chainHeights } from '../history/of-chain.ts';
 import { CANDLE, shownCandle } from '../history/shown-candles.ts';
 import { createStoreModel, expectedCandles, reservesAt, type StoreModel } from '../history/store-model.ts';
-import { dataOf } from '../support/events.ts';
+import { collect, dataOf } from '../support/events.ts';
 import {
   type Answer,
   startGateway,
@@ -457,6 +457,33 @@ describe('priceCrossed', () => {
     expect(received.filter((_, index) => index % 2 === 0)).toEqual(expected);
     for (const updates of subscribed) await updates.return?.(undefined);
   });
+});
+
+test('a price that crosses a bound while its pool has none is compared with the last one before', async () => {
+  const crossed = `subscription ($above: Float!) {
+    priceCrossed(token1Id: "${BTC}", token2Id: "${PRV}", above: $above, below: $above) {
+      previousPrice price poolPair { beaconHeight }
+    }
+  }`;
+  const priceQuery = `{ poolPair(token1Id: "${BTC}", token2Id: "${PRV}") { price } }`;
+  const gateway = await startGatewayForTest();
+  const priceOf = async () => (await gateway.ask(priceQuery)).data.poolPair.price;
+  await gateway.ask('{ beaconHeight }');
+  const previousPrice = await priceOf();
+  // Any other price crosses its bound.
+  const crossings = collect(gateway.subscribe(crossed, { above: previousPrice }), ({ priceCrossed }) => priceCrossed);
+  await expect.poll(gateway.app.service.sources.head.subscribers).toBe(1);
+
+  const path = ['Result', 'PDEPoolPairs', '*', 'Token1PoolValue'];
+  const empty = gateway.sandbox.node.faults.set({ kind: 'shape', on: 'getpdestate', path, value: 0 });
+  await gateway.advance();
+  expect(await priceOf()).toBeNull();
+  empty();
+  await gateway.advance();
+  const price = await priceOf();
+  expect(price).not.toBe(previousPrice);
+  const poolPair = { beaconHeight: gateway.sandbox.chain.tip.height };
+  await expect.poll(() => crossings).toEqual([{ previousPrice, price, poolPair }]);
 });
 
 test('the length of an interval is that of its candles', () => {

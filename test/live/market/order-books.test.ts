@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type RawOrderBook, toOrderBook } from '../../../src/domain/order-book.ts';
 import { UpstreamBusyError, UpstreamTimeoutError } from '../../../src/errors.ts';
+import type { Observed, ReadOnce } from '../../../src/live/fleet-port.ts';
 import { createOrderBooks, type OrderBooks } from '../../../src/live/market/order-books.ts';
 import { type Bulkhead, createBulkhead } from '../../../src/upstream/bulkhead.ts';
 import type { MarketDataClient } from '../../../src/upstream/market-data/client.ts';
@@ -16,7 +17,12 @@ function bookOf(tickerId: string, price: number | undefined, timestamp = 1_000):
 /** The order books of a host that answers as `answer` does, `calls` being how often it was asked for that ticker. */
 function booksOf(
   answer: (tickerId: string, calls: number) => RawOrderBook | undefined | Promise<RawOrderBook | undefined>,
-  options: { ttlMs?: number; now?: () => number; bulkhead?: Bulkhead } = {},
+  options: {
+    ttlMs?: number;
+    now?: () => number;
+    bulkhead?: Bulkhead;
+    readOnce?: ReadOnce<string, Observed<RawOrderBook | undefined>>;
+  } = {},
 ) {
   const asked: string[] = [];
   const calls = (tickerId: string) => asked.filter((name) => name === tickerId).length;
@@ -39,6 +45,7 @@ function booksOf(
     ttlMs: options.ttlMs ?? 1_000,
     timeoutMs: 5_000,
     now: options.now ?? (() => clock.now),
+    readOnce: options.readOnce,
     watch: () => ({ failed: (error) => told.push(error), recovered: () => told.push('recovered') }),
   });
   return { books, asked, calls, clock, told, state };
@@ -126,6 +133,22 @@ describe('how often a book is read', () => {
       freshUntil: 9_000,
     });
     expect(asked.length).toBe(2);
+  });
+
+  test('again after its time to live, counted from when another replica of the fleet has read it', async () => {
+    let reads = 0;
+    const readOnce = async (tickerId: string) => {
+      reads += 1;
+      return { value: bookOf(tickerId, reads), observedAt: reads === 1 ? 4_500 : 5_500 };
+    };
+    const { books, clock } = booksOf(() => undefined, { readOnce });
+    const first = await books.read('LISTED', SOMEONE);
+    expect(first).toMatchObject({ observedAt: 4_500, freshUntil: 5_500 });
+    clock.now = 5_499;
+    expect(await books.read('LISTED', SOMEONE)).toBe(first);
+    clock.now = 5_500;
+    expect(await books.read('LISTED', SOMEONE)).toMatchObject({ observedAt: 5_500, freshUntil: 6_500 });
+    expect(reads).toBe(2);
   });
 
   test('once for each ticker', async () => {

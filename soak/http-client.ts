@@ -2,6 +2,7 @@ import { Pool } from 'undici';
 import { addressHeader } from './client-address.ts';
 import type { SoakContext } from './context.ts';
 import type { GraphqlResponse, Operation } from './judge.ts';
+import { failWithout, withinLimit } from './response-limit.ts';
 import { MINIMUM } from './routes.ts';
 
 /** An HTTP client with one persistent connection. */
@@ -17,7 +18,7 @@ type HttpResponse = { readonly status: number; readonly text: string };
 
 /** Creates a client of this name. It sends every other operation with GET if the URL is short enough. */
 export function createHttpClient(context: SoakContext, name: string): HttpClient {
-  const { routes, judge, served, signal } = context;
+  const { routes, judge, served } = context;
   const pools = new Map<string, Pool>();
   let sent = 0;
   let newest = 0;
@@ -39,8 +40,11 @@ export function createHttpClient(context: SoakContext, name: string): HttpClient
   ): Promise<HttpResponse> {
     const path = `${url.pathname}${search}`;
     const all = { ...headers, ...addressHeader(name) };
-    const response = await poolOf(url).request({ method, headers: all, path, body: body ?? null });
-    return { status: response.statusCode, text: await response.body.text() };
+    const read = async () => {
+      const response = await poolOf(url).request({ method, headers: all, path, body: body ?? null });
+      return { status: response.statusCode, text: await response.body.text() };
+    };
+    return withinLimit(read());
   }
 
   async function execute(operation: Operation): Promise<GraphqlResponse | undefined> {
@@ -66,7 +70,7 @@ export function createHttpClient(context: SoakContext, name: string): HttpClient
       return answer;
     } catch (error) {
       if (routes.explainsLoss(url, sentAt)) judge.count('requests lost with a gateway');
-      else if (!signal.aborted) judge.fail(`no response: ${kind} of ${name}: ${error}`, { query, variables });
+      else failWithout(context, `${kind} of ${name}`, error, { query, variables });
       return undefined;
     }
   }

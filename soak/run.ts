@@ -29,6 +29,7 @@ import { createJudge, type Judge } from './judge.ts';
 import { createOutages, type Outages } from './outages.ts';
 import type { MetricsReading } from './prometheus.ts';
 import { checkRecovery } from './recovery.ts';
+import { requireChecks } from './required-checks.ts';
 import { routeToOne } from './routes.ts';
 import { createServedBlocks } from './served-blocks.ts';
 import { createShownBlocks, type ShownBlocks } from './shown-blocks.ts';
@@ -162,6 +163,7 @@ export async function run(
   await whileItRuns(() => stopUnderLoad({ context: later, gateway, sandbox, random: random('stopping') }));
   await gateway.stop();
   checkUnsubscribed(sandbox, judge);
+  if (!interrupted.aborted) requireChecks(judge, minutes, exchange);
   stopWatching();
   return {
     seed,

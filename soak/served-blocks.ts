@@ -23,6 +23,8 @@ export type ServedBlocks = {
   mismatchAt(height: number, claim: Claim): string | undefined;
   /** The market data that a response may contain, the newest first: what the host showed, as old as outages explain. */
   markets(sentAt: number): readonly ShownBlock[];
+  /** Whether an update without a height is of no block since long ago, although the market-data host could be read. */
+  isOutdated(isOf: (blocks: readonly ShownBlock[]) => boolean, now: number): boolean;
   /** The number of heights by which a height is behind the tip although the node could be read; 0 if it is not. */
   behind(height: number, now: number): number;
 };
@@ -73,6 +75,10 @@ export function createServedBlocks(shown: ShownBlocks, outages: Outages): Served
     markets(sentAt) {
       const oldest = sentAt - FRESH_WITHIN_MS;
       return shown.since(outages.couldBeRead('MARKET_DATA', oldest, sentAt) ? oldest : 0);
+    },
+    isOutdated(isOf, now) {
+      const oldest = now - FRESH_WITHIN_MS;
+      return outages.couldBeRead('MARKET_DATA', oldest, now) && !isOf(shown.since(oldest));
     },
     behind(height, now) {
       const oldest = now - FRESH_WITHIN_MS;

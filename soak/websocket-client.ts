@@ -5,6 +5,7 @@ import { addressHeader } from './client-address.ts';
 import type { SoakContext } from './context.ts';
 import { minimumOf } from './http-client.ts';
 import type { GraphqlResponse, Operation } from './judge.ts';
+import { failWithout, withinLimit } from './response-limit.ts';
 import { MINIMUM } from './routes.ts';
 import type { CheckedSubscription } from './subscriptions/subscription.ts';
 
@@ -128,8 +129,12 @@ export async function openWebSocket(context: SoakContext, name: string): Promise
       const id = String(lastId);
       const answer = new Promise<GraphqlResponse>((resolve) => pending.set(id, resolve));
       socket.send(JSON.stringify({ type: 'subscribe', id, payload: { query, variables, extensions } }));
-      const got = await Promise.race([answer, closed.then(() => undefined)]);
+      const got = await withinLimit(Promise.race([answer, closed.then(() => undefined)])).catch((error) => {
+        failWithout(context, `${operation.kind} of ${name}`, error);
+        return 'failed' as const;
+      });
       pending.delete(id);
+      if (got === 'failed') return;
       if (got !== undefined)
         judge.judgeResponse(name, operation, got, { sentAt, answeredAt: performance.now(), minHeight });
       else if (isLost()) judge.count('requests lost with a gateway');

@@ -1,5 +1,6 @@
 import { type Client, pause, pick } from '../context.ts';
 import { createHttpClient } from '../http-client.ts';
+import { failWithout } from '../response-limit.ts';
 import { pickInvalidQuery } from './invalid-queries.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json', accept: 'application/json' };
@@ -38,7 +39,7 @@ export const sendInvalidRequests: Client = async (context, name, random) => {
             text,
           });
       } catch (error) {
-        if (!signal.aborted) judge.fail(`no response: to a bad request: ${error}`, request[3]?.slice(0, 200));
+        failWithout(context, 'to a bad request', error, request[3]?.slice(0, 200));
       }
     }
     await pause(random, 0, 400 / load, signal);

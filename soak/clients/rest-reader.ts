@@ -5,6 +5,7 @@ import { minimumOf } from '../http-client.ts';
 import type { GraphqlResponse } from '../judge.ts';
 import { orderBookRequest, type RestRequest, tickersRequest } from '../queries/rest.ts';
 import { tradesRequest } from '../queries/rest-trades.ts';
+import { failWithout, withinLimit } from '../response-limit.ts';
 import { MINIMUM } from '../routes.ts';
 
 const REQUESTS = [tickersRequest, orderBookRequest];
@@ -38,11 +39,11 @@ export const readRest: Client = async (context, name, random) => {
     const minHeight = minimumOf(context, name);
     const sentAt = performance.now();
     try {
-      const answer = await send(request, url);
+      const answer = await withinLimit(send(request, url));
       judge.judgeResponse(name, request.operation, answer, { sentAt, answeredAt: performance.now(), minHeight });
     } catch (error) {
       if (routes.explainsLoss(url, sentAt)) judge.count('requests lost with a gateway');
-      else if (!signal.aborted) judge.fail(`no response: ${request.operation.kind} of ${name}: ${error}`);
+      else failWithout(context, `${request.operation.kind} of ${name}`, error);
     }
     await pause(random, 0, 200 / load, signal);
   }

@@ -23,7 +23,7 @@ type Data = {
   readonly service: {
     readonly sandbox: boolean;
     readonly exchangeVersion: string | null;
-    readonly head: object | null;
+    readonly head: { readonly stale: boolean } | null;
     readonly limits: object;
     readonly marketData: { readonly ageMs: number; readonly stale: boolean } | null;
     readonly upstreams: readonly Status[];
@@ -34,7 +34,7 @@ type Data = {
 export function serviceQuery({ shown, outages }: SoakContext): Operation {
   return {
     kind: 'the service',
-    query: `{ service { sandbox exchangeVersion head { hash } limits { ${Object.keys(DEFAULT_LIMITS).join(' ')} } marketData { ageMs stale } upstreams { upstream healthy } } }`,
+    query: `{ service { sandbox exchangeVersion head { stale } limits { ${Object.keys(DEFAULT_LIMITS).join(' ')} } marketData { ageMs stale } upstreams { upstream healthy } } }`,
     check(data, { sentAt, answeredAt }) {
       const { service } = data as Data;
       const { sandbox, exchangeVersion, head, limits, marketData, upstreams } = service;
@@ -52,6 +52,9 @@ export function serviceQuery({ shown, outages }: SoakContext): Operation {
         if (healthy && outages.isDown(upstream, sentAt - REPORTED_WITHIN_MS, answeredAt))
           return `${upstream} is down, but healthy`;
       }
+      // While no node can be read, the head is stale. With a fault, or long after the last block, it may be stale too.
+      if (head?.stale === false && outages.isDown('NODE', sentAt - REPORTED_WITHIN_MS, answeredAt))
+        return 'no node can be read, but the head is not stale';
       const isFresh = marketData !== null && !marketData.stale && marketData.ageMs < REPORTED_WITHIN_MS;
       return isFresh || !outages.isWell('MARKET_DATA', sentAt, answeredAt)
         ? undefined

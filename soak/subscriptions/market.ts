@@ -10,6 +10,7 @@ const WITHOUT_HEIGHTS = { height: () => undefined, skipped: () => 0, resumed: ()
 /** A subscription to all tickers: each update must be one response of the host, and never an older one than before. */
 export function createTickersSubscription({ shown }: SoakContext): CheckedSubscription {
   let oldest = 0;
+  let newest: readonly unknown[] | undefined;
   return {
     ...WITHOUT_HEIGHTS,
     kind: 'tickers',
@@ -17,17 +18,19 @@ export function createTickersSubscription({ shown }: SoakContext): CheckedSubscr
     query: `subscription { tickers { ${TICKER_FIELDS} } }`,
     check(data) {
       const rows = data['tickers'] as readonly unknown[];
+      newest = rows;
       const candidates = shown.since(oldest);
       const mismatch = tickersMismatch(rows, candidates);
       const match = candidates.findLast(({ tickers }) => tickersMismatch(rows, [{ tickers }]) === undefined);
       oldest = match?.shownAt ?? oldest;
       return mismatch;
     },
+    isOf: (blocks) => newest !== undefined && tickersMismatch(newest, blocks) === undefined,
   };
 }
 
-/** A subscription to an order book: each update must be a book that the host showed, and never an older one than before. */
-export function createOrderBookSubscription({ shown }: SoakContext, random: Random): CheckedSubscription {
+/** A subscription to an order book: each update must be a book that the host showed just now, and never an older one than before. */
+export function createOrderBookSubscription({ shown, served }: SoakContext, random: Random): CheckedSubscription {
   const { chain } = shown;
   const market = pick(random, marketsWithBook(chain));
   const depth = pick(random, [0, 2, 20, 100]);
@@ -42,7 +45,12 @@ export function createOrderBookSubscription({ shown }: SoakContext, random: Rand
       const book = data['orderBook'] as Book;
       if (book.timestamp < newest) return `a book of ${book.timestamp} after one of ${newest}`;
       newest = book.timestamp;
-      return bookMismatch(book, (block) => expectedBook(chain, market, block, depth), shown.since(0));
+      return bookMismatch(
+        book,
+        (block) => expectedBook(chain, market, block, depth),
+        served.markets(performance.now()),
+      );
     },
+    isOf: (blocks) => blocks.some(({ block }) => new Date(block.time * 1_000).toISOString() === newest),
   };
 }

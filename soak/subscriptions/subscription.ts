@@ -1,3 +1,5 @@
+import type { ShownBlock } from '../shown-blocks.ts';
+
 /** A subscription, with the checks of its updates and of their order. */
 export type CheckedSubscription = {
   /** The kind under which updates are counted. */
@@ -16,6 +18,8 @@ export type CheckedSubscription = {
   readonly hasFailed?: () => boolean;
   /** The height of the newest update, if updates have one. */
   height(): number | undefined;
+  /** Whether the newest update is of one of these blocks, if updates have no height. */
+  readonly isOf?: (blocks: readonly ShownBlock[]) => boolean;
   /** The number of skipped heights. */
   skipped(): number;
   /** The same subscription, resumed after the newest update; `undefined` if there was none, or if it cannot resume. */

@@ -43,7 +43,11 @@ const CORS_HEADERS: Headers = [
 const HEADERS: Headers = [...CORS_HEADERS, ['Content-Type', 'application/json']];
 const MAX_CACHED_RESULTS = 6;
 
-/** Starts a node of a chain, over JSON-RPC 1.0. It behaves like the real node in every detail. */
+/**
+ * Starts a node of a chain, over JSON-RPC 1.0. It responds like the real node to each call that the gateway makes. Of
+ * `pdexv3_getState` it lacks the filter key `All`, and the shares of a pool that was emptied. A fault that hides blocks applies to
+ * its calls, and not to the blocks that it pushes.
+ */
 export function createNodeHost(chain: Chain, address: Address, maxClients: number): Promise<NodeControl> {
   const committees = committeesOf(chain.seed);
   const printState = createExchangeStatePrinter(chain);

@@ -1,0 +1,18 @@
+import type { Arguments } from './arguments.ts';
+import type { Judge } from './judge.ts';
+
+/** A run of a minute checks many thousands of responses. */
+const MIN_CHECKED = 100;
+
+/** In V3, the volume of a candle is exact if the trades of all its blocks are known. Each longer run has such candles. */
+const EXACT_CANDLES = 'candles with exact volumes';
+const MINUTES_WITH_EXACT_CANDLES = 5;
+
+/** Reports what a run of a minute or more has not checked, so that it cannot pass with nothing checked. */
+export function requireChecks(judge: Judge, minutes: number, exchange: Arguments['exchange']): void {
+  if (minutes < 1) return;
+  if (judge.checked() < MIN_CHECKED) judge.fail(`too little was checked: ${judge.checked()} responses and updates`);
+  const needsCandles = exchange === 'v3' && minutes >= MINUTES_WITH_EXACT_CANDLES;
+  if (needsCandles && !judge.counts.events.has(EXACT_CANDLES))
+    judge.fail(`too little was checked: no ${EXACT_CANDLES}`);
+}

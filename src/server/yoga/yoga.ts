@@ -109,10 +109,13 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
   }
 
   function open(updates: Subscribe<EncodedUpdate>, { signal }: Request, response?: ServerResponse): Readable {
-    const events = createEventStream(updates, options, response);
-    if (response !== undefined) return events;
+    if (response !== undefined) return createEventStream(updates, options, response);
+    // A reader that cancels, and a request that is aborted, are no errors of the gateway.
+    const isOfReader = (error: unknown) => signal.aborted || (error as Error).name === 'AbortError';
+    const internal = (error: unknown) => isOfReader(error) || options.internal(error);
+    const events = createEventStream(updates, { ...options, internal });
     trackStream(events);
-    const abort = () => events.destroy();
+    const abort = () => events.destroy(signal.reason);
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
     return events;

@@ -86,6 +86,27 @@ test('an event stream with an update that cannot be encoded is aborted, and the 
 });
 
 test.each([
+  ['cancels', (reader: ReadableStreamDefaultReader) => reader.cancel(), 'AbortError'],
+  ['aborts its request', (_: unknown, aborting: AbortController) => aborting.abort(), 'AbortError'],
+  ['aborts it for a reason', (_: unknown, aborting: AbortController) => aborting.abort(new RangeError()), 'RangeError'],
+])('the reader of an event stream without a server that %s is closed, and nothing is logged', async (_, end, name) => {
+  const logged: unknown[] = [];
+  const yoga = createTestYoga(
+    () => ({ request() {}, cancel() {} }),
+    (each) => logged.push(each),
+  );
+  const aborting = new AbortController();
+  const headers = { accept: 'text/event-stream' };
+  const response = await yoga.fetch('http://x/graphql?query={none}', { headers, signal: aborting.signal });
+  const reader = (response.body as ReadableStream).getReader();
+  await reader.read();
+  const closed = expect(reader.closed).rejects.toMatchObject({ name });
+  await end(reader, aborting);
+  await closed;
+  expect(logged).toEqual([]);
+});
+
+test.each([
   [
     'text/event-stream',
     'text/event-stream',

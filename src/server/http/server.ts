@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, maxHeaderSize, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { createTurnLimit } from '../../live/broadcast/turn-limit.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { badRequest, toHttpText } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
@@ -29,10 +30,18 @@ export function createHttpServer({ handle, responses, connections, metrics, ...o
     highWaterMark: MAX_WAITING_BYTES,
     shouldUpgradeCallback: isUpgrade,
   };
-  const server = createServer(serverOptions, (request, response) => handle(request, response));
+  const turns = createTurnLimit(PIPELINED_PER_TURN);
+  const server = createServer(serverOptions, (request, response) => {
+    // Node writes to the socket for one response after the other: a pipelined one has none yet.
+    if (response.socket === null) turns.wait().then(() => handle(request, response));
+    else handle(request, response);
+  });
   responses.onEnd(() => {
-    // While the gateway stops, idle connections would keep it running.
-    if (!server.listening) setImmediate(() => server.closeIdleConnections());
+    // While the gateway stops, idle connections would keep it running. After a response of `fetch` it may just start to listen.
+    if (!server.listening)
+      setImmediate(() => {
+        if (!server.listening) server.closeIdleConnections();
+      });
   });
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => handleUnreadable(code, socket, metrics));
   server.on('connection', responses.addConnection);
@@ -65,6 +74,9 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
 /** Maximum number of bytes that wait for a client before no further update is written: updates become old while they wait. */
 const MAX_WAITING_BYTES = 4_096;
+
+/** How many pipelined requests are handled in each turn of the event loop: a client can send a thousand at once. */
+const PIPELINED_PER_TURN = 4;
 
 /** A connection, with the response that Node writes to it. */
 type Connection = Duplex & { readonly bytesRead?: number; readonly _httpMessage?: ServerResponse | null };

@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createOpenResponses } from '../../../src/server/http/open-responses.ts';
+import { closeServer, createHttpServer } from '../../../src/server/http/server.ts';
+import { createMetrics } from '../../../src/server/metrics/metrics.ts';
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A server, and its responses. */
+function createServerForTest(handle: Handle) {
+  const metrics = createMetrics('test');
+  const responses = createOpenResponses({ metrics, isLast: () => false });
+  const server = createHttpServer({ handle, responses, connections: undefined, metrics, keepAliveMs: 12_000 });
+  onTestFinished(() => closeServer(server));
+  return { server, responses };
+}
+
+const COUNT = 1_000;
+
+test('few of the requests that a client sends in one write are handled in one turn of the event loop, and answered in order', async () => {
+  let thisTurn = 0;
+  let most = 0;
+  function handle(request: IncomingMessage, response: ServerResponse): void {
+    if (thisTurn === 0)
+      setImmediate(() => {
+        thisTurn = 0;
+      });
+    thisTurn += 1;
+    most = Math.max(most, thisTurn);
+    response.end(`${request.url}\n`);
+  }
+  const { server } = createServerForTest(handle);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const requests = Array.from({ length: COUNT }, (_, n) => {
+    const connection = n === COUNT - 1 ? 'close' : 'keep-alive';
+    return `GET /${n} HTTP/1.1\r\nHost: x\r\nConnection: ${connection}\r\n\r\n`;
+  });
+  socket.write(requests.join(''));
+  const answered = (await text(socket)).match(/^\/\d+$/gm);
+  expect(answered).toEqual(Array.from({ length: COUNT }, (_, n) => `/${n}`));
+  expect(most).toBeLessThan(10);
+});
+
+test('a server that starts to listen while a response of fetch ends does not close its first connections', async () => {
+  const { server, responses } = createServerForTest(() => expect.unreachable());
+  const closeIdle = vi.spyOn(server, 'closeIdleConnections');
+  const listening = once(server, 'listening');
+  server.listen(0, '127.0.0.1');
+  await responses.trackFetch(Promise.resolve());
+  await listening;
+  await turn();
+  expect(closeIdle).not.toHaveBeenCalled();
+});

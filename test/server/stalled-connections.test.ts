@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
 import { repeat } from '../support/operations.ts';
 
@@ -80,6 +81,35 @@ describe('an answer that is larger than the buffers', () => {
     }
     expect(isSlow()).toBe(false);
     expect(Object.keys(answerOf(said).data)).toHaveLength(PAGES);
+  });
+
+  test('arrives completely over a websocket if it is read slowly, and the pings wait behind it', async () => {
+    const periodMs = 4 * PERIOD_MS;
+    const { url, socket } = await open({ ...options, config: { ...options.config, keepAliveMs: periodMs } });
+    socket.destroy();
+    const wire = connect(Number(new URL(url).port), '127.0.0.1');
+    const client = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', { createConnection: () => wire });
+    await once(client, 'open');
+    client.send('{"type":"connection_init"}');
+    await once(client, 'message');
+    const from = performance.now();
+    const isSlow = () => performance.now() - from <= 2.5 * periodMs;
+    let result = '';
+    client.on('message', (message) => {
+      result ||= String(message);
+      client.close();
+    });
+    wire.on('data', async () => {
+      if (!isSlow()) return;
+      wire.pause();
+      await sleep(20);
+      wire.resume();
+    });
+    client.send(JSON.stringify({ type: 'subscribe', id: 'slow', payload: { query: LARGE } }));
+    const [code] = await once(client, 'close');
+    expect(code).toBe(1005);
+    expect(isSlow()).toBe(false);
+    expect(Object.keys(JSON.parse(result).payload.data)).toHaveLength(PAGES);
   });
 
   function answerOf(said: string): { data: object } {

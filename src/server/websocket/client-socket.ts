@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 
 /** Maximum size of the messages that wait for a client before nothing more is read from it. */
-const MAX_WAITING_BYTES = 16 * 2 ** 20;
+const MAX_WAITING_BYTES = 2 ** 20;
 
 /** How often a websocket that is to be closed looks whether its operations have ended. */
 const POLL_MS = 10;
@@ -36,18 +38,38 @@ export class ClientSocket extends WebSocket {
     this.sentCode ??= code;
   }
 
-  /** Pings the client in each period, and terminates the websocket if the client has not answered by the next ping. */
-  keepAlive(periodMs: number): void {
-    let isAnswered = true;
+  /**
+   * Pings the client in each period, and terminates the websocket if the client has not answered a period after the ping was
+   * written. A ping waits behind what was sent before it, so the websocket is also terminated if no byte of that moves for three
+   * quarters of a period.
+   *
+   * @param wire the socket under this one
+   */
+  keepAlive(periodMs: number, wire: Socket): void {
+    // Clients cannot guess it: a pong shows that the client has read everything before its ping.
+    let unanswered: string | undefined;
+    let isWritten = false;
     const timer = setInterval(() => {
-      if (isAnswered) this.ping();
-      else this.terminate();
-      isAnswered = false;
+      // While nothing is read from a client, its pong is not read either.
+      if (unanswered !== undefined) {
+        if (isWritten && !this.isPaused) this.terminate();
+        return;
+      }
+      unanswered = randomUUID();
+      isWritten = false;
+      this.ping(unanswered, false, (error) => {
+        isWritten = true;
+        if (!error) timer.refresh();
+      });
     }, periodMs).unref();
-    this.on('pong', () => {
-      isAnswered = true;
+    this.on('pong', (data) => {
+      if (String(data) === unanswered) unanswered = undefined;
     });
     this.on('close', () => clearInterval(timer));
+    // Each byte restarts this timeout, also in the middle of a large write.
+    wire.setTimeout(periodMs * 0.75).on('timeout', () => {
+      if (wire.writableLength > 0) this.terminate();
+    });
   }
 
   /** Counts an operation as in progress until it settles. */

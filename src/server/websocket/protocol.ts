@@ -53,7 +53,7 @@ export type ProtocolContext = Context<Record<string, unknown> | undefined, Conne
 
 /** The callbacks of graphql-ws, and options of the transport. */
 export type ProtocolOptions = ServerOptions<Record<string, unknown> | undefined, ConnectionExtra> & {
-  /** How often each client is pinged. It is disconnected if it has not answered by the next ping. */
+  /** How often each client is pinged. It is disconnected if it has not answered a period after that. */
   readonly keepAliveMs: number;
   /** Called with internal errors, but not with violations of the protocol. */
   readonly internal: (error: unknown) => void;
@@ -115,7 +115,7 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
       else onText?.(parseMessage(message)).catch((error) => fail(socket, error));
     });
     socket.on('close', (code, reason) => onClosed(code, String(reason)).catch(internal));
-    socket.keepAlive(keepAliveMs);
+    socket.keepAlive(keepAliveMs, identity.socket);
   });
 
   function fail(socket: ClientSocket, error: unknown): void {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { GraphQLError } from 'graphql';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
 import { EncodedResponse } from '../../../src/server/operations/encoded-response.ts';
@@ -36,7 +36,7 @@ test('nothing more is read from a client that sends without reading, and everyth
   client.pause();
   for (let n = 0; n < pings; n++) client.send(JSON.stringify({ type: 'ping', payload: { text } }));
   await until(() => socket?.isPaused === true);
-  expect(socket?.bufferedAmount).toBeLessThan(20 * 2 ** 20);
+  expect(socket?.bufferedAmount).toBeLessThan(4 * 2 ** 20);
 
   client.resume();
   await until(() => pongs === pings);
@@ -44,7 +44,7 @@ test('nothing more is read from a client that sends without reading, and everyth
 });
 
 test('nothing more is read from a client that does not read its results, whose operations stay open until they are written', async () => {
-  const result = new WrittenResult(`"${'x'.repeat(2 ** 20)}"`);
+  const result = new WrittenResult(`"${'x'.repeat(2 ** 16)}"`);
   const response = new EncodedResponse(result);
   const open: number[] = [];
   const { server, url } = await serve({
@@ -59,7 +59,7 @@ test('nothing more is read from a client that does not read its results, whose o
   });
   const client = await openSocket(url);
   const [socket] = server.clients;
-  const count = 60;
+  const count = 300;
   let completed = 0;
   client.on('message', (text) => {
     if (String(text).includes('"complete"')) completed++;
@@ -70,7 +70,7 @@ test('nothing more is read from a client that does not read its results, whose o
     client.send(`{"id":"${n}","type":"subscribe","payload":{"query":"{ x } # ${'x'.repeat(100_000)}"}}`);
   for (let n = 0; n < count; n++) send(n);
   await until(() => socket?.isPaused === true);
-  expect(socket?.bufferedAmount).toBeLessThan(20 * 2 ** 20);
+  expect(socket?.bufferedAmount).toBeLessThan(4 * 2 ** 20);
   expect(Math.max(...open)).toBeGreaterThan(10);
 
   client.resume();
@@ -90,6 +90,37 @@ test('an internal error is logged, and its message is not sent to the client', a
   const [code, reason] = await once(client, 'close');
   expect([code, String(reason)]).toEqual([4500, 'Internal server error']);
   expect(errors).toEqual([secret]);
+});
+
+test.each([
+  ['nothing', () => {}],
+  ['pongs of its own', (client: WebSocket) => client.pong()],
+  ['the pong of an earlier ping', (client: WebSocket, _ping: Buffer, first: Buffer) => client.pong(first)],
+])('a client that answers a ping with %s is terminated a period later', async (_, answer) => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { server, url } = await serve({});
+  const client = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', { autoPong: false });
+  await once(client, 'open');
+  const [socket] = server.clients;
+  const pinged = async () => {
+    vi.advanceTimersByTime(12_000);
+    return (await once(client, 'ping'))[0];
+  };
+  const ponged = once(socket as ClientSocket, 'pong');
+  const first = await pinged();
+  client.pong(first);
+  await ponged;
+
+  const read = once(socket as ClientSocket, 'message');
+  answer(client, await pinged(), first);
+  // The pong is read before this.
+  client.send('{"type":"ping"}');
+  await read;
+  vi.advanceTimersByTime(11_999);
+  expect(socket?.readyState).toBe(WebSocket.OPEN);
+  vi.advanceTimersByTime(1);
+  expect(socket?.readyState).toBe(WebSocket.CLOSING);
 });
 
 test('a client that does not answer pings is disconnected, and others are not', async () => {

@@ -169,8 +169,13 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
 }
 
 /** The operations that count for the limits of a websocket: those that are open or executed. */
-function countedOf(connection: ProtocolContext): readonly OpenOperation[] {
-  return connection.extra.open.filter((each) => !each.hasStarted || isOpen(connection, each));
+function countedOf({ extra, subscriptions }: ProtocolContext): readonly OpenOperation[] {
+  let newest: ReadonlyMap<string, OpenOperation> | undefined;
+  const isNewest = (operation: OpenOperation) => {
+    newest ??= new Map(extra.open.map((each) => [each.id, each]));
+    return newest.get(operation.id) === operation;
+  };
+  return extra.open.filter((each) => !each.hasStarted || (each.id in subscriptions && isNewest(each)));
 }
 
 /** The request id of an operation: that of its websocket, and its own. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { WebSocket } from 'ws';
+import { type ClientOptions, WebSocket } from 'ws';
 import { readEvents } from './events.ts';
 import type { Answer, AnswerError } from './gateway.ts';
 
@@ -61,8 +61,8 @@ async function askByWebSocket(url: string, operation: NamedOperation): Promise<A
 }
 
 /** Opens a websocket on which operations can be sent. */
-export async function openSocket(url: string): Promise<WebSocket> {
-  const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws');
+export async function openSocket(url: string, options: ClientOptions = {}): Promise<WebSocket> {
+  const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', options);
   await once(socket, 'open');
   socket.send('{"type":"connection_init"}');
   await nextMessage(socket);

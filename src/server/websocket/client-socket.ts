@@ -7,6 +7,9 @@ import { WebSocket } from 'ws';
 /** Maximum size of the messages that wait for a client before nothing more is read from it. */
 const MAX_WAITING_BYTES = 2 ** 20;
 
+/** Maximum number of messages of a client that are handled in one turn of the event loop. */
+const MESSAGES_PER_TURN = 100;
+
 /** How often a websocket that is to be closed looks whether its operations have ended. */
 const POLL_MS = 10;
 
@@ -17,6 +20,8 @@ const HANDSHAKE_MS = 1_000;
 const MAX_REASON_BYTES = 123;
 const SHORT_REASON = 41;
 
+type Message = [bytes: Buffer, isBinary: boolean];
+
 /** The websocket of a client. Its state is in fields, so that nothing is looked up by socket. */
 export class ClientSocket extends WebSocket {
   /** When it was opened, in `performance.now()`. */
@@ -25,6 +30,9 @@ export class ClientSocket extends WebSocket {
   inProgress = 0;
   /** The close code that was sent; `undefined` before that, and if the code has no frame. */
   sentCode: number | undefined = undefined;
+
+  /** Messages that wait for a later turn of the event loop. */
+  readonly #waiting: Message[] = [];
 
   /** Whether `close` was emitted. */
   get closed(): boolean {
@@ -36,6 +44,33 @@ export class ClientSocket extends WebSocket {
     // graphql-ws repeats the id of an operation, which can be of any length.
     super.close(code, Buffer.byteLength(reason) > MAX_REASON_BYTES ? reason.slice(0, SHORT_REASON) : reason);
     this.sentCode ??= code;
+  }
+
+  /** Calls a function with each message, in later turns of the event loop if there are many: one write of a client can have thousands. */
+  readInTurns(read: (...message: Message) => void): void {
+    let inThisTurn = 0;
+    const handle = (message: Message) => {
+      if (inThisTurn === 0)
+        setImmediate(() => {
+          inThisTurn = 0;
+          for (const next of this.#waiting.splice(0, MESSAGES_PER_TURN)) handle(next);
+          this.#resumeIfDone();
+        });
+      inThisTurn += 1;
+      if (!this.closed) read(...message);
+    };
+    this.on('message', (...message: Message) => {
+      if (inThisTurn < MESSAGES_PER_TURN) {
+        handle(message);
+        return;
+      }
+      this.#waiting.push(message);
+      this.pause();
+    });
+  }
+
+  #resumeIfDone(): void {
+    if (this.isPaused && this.#waiting.length === 0 && this.bufferedAmount <= MAX_WAITING_BYTES) this.resume();
   }
 
   /**
@@ -102,7 +137,7 @@ export class ClientSocket extends WebSocket {
     return new Promise((resolve) => {
       // The callback of an empty write is called when all writes before it have finished.
       wire.write(EMPTY, () => {
-        if (this.isPaused && this.bufferedAmount <= MAX_WAITING_BYTES) this.resume();
+        this.#resumeIfDone();
         resolve();
       });
     });

@@ -109,7 +109,7 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
     const onClosed = protocol.opened(connection, { socket, identity, minHeight: undefined, open: [] });
     // After an error, `ws` closes the websocket itself, with the right code: 1009 for a message that is too large.
     socket.on('error', () => {});
-    socket.on('message', (message: Buffer, isBinary) => {
+    socket.readInTurns((message, isBinary) => {
       // `ws` checks text frames, and closes with 1007 itself.
       if (isBinary && !isUtf8(message)) socket.close(CloseCode.BadRequest, 'Invalid message received');
       else onText?.(parseMessage(message)).catch((error) => fail(socket, error));

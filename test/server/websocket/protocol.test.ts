@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { GraphQLError } from 'graphql';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -76,6 +76,35 @@ test('nothing more is read from a client that does not read its results, whose o
   client.resume();
   await until(() => completed === count);
   expect(socket?.isPaused).toBe(false);
+});
+
+test('few of the messages that a client sends in one write are handled in one turn of the event loop, each in its order', async () => {
+  const count = 10_000;
+  const ids: string[] = [];
+  let thisTurn = 0;
+  let most = 0;
+  const { server, url } = await serve({
+    async onSubscribe(_, id) {
+      if (thisTurn === 0)
+        setImmediate(() => {
+          thisTurn = 0;
+        });
+      thisTurn += 1;
+      most = Math.max(most, thisTurn);
+      ids.push(id);
+      return [new GraphQLError('The result was sent.')];
+    },
+  });
+  const wire = connect(Number(new URL(url).port), '127.0.0.1');
+  const client = await openSocket(url, { createConnection: () => wire });
+  wire.cork();
+  for (let n = 0; n < count; n++) client.send(`{"id":"${n}","type":"subscribe","payload":{"query":"{ x }"}}`);
+  wire.uncork();
+  await until(() => ids.length === count);
+  expect(ids).toEqual(Array.from({ length: count }, (_, n) => String(n)));
+  expect(most).toBeLessThan(500);
+  const [socket] = server.clients;
+  await until(() => socket?.isPaused === false);
 });
 
 test('an internal error is logged, and its message is not sent to the client', async () => {

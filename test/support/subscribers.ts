@@ -42,7 +42,7 @@ async function openWebSocketSubscriber(url: string, query: string): Promise<RawS
     createConnection: () => socket,
     autoPong: false,
   });
-  webSocket.on('ping', () => isPonging && webSocket.pong());
+  webSocket.on('ping', (data) => isPonging && webSocket.pong(data));
   webSocket.on('error', () => {});
   await once(webSocket, 'open');
   webSocket.send('{"type":"connection_init"}');

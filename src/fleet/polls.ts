@@ -76,7 +76,10 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
     return { isTaken: isTaken === 1, version: String(newest) };
   }
 
-  /** Whether this replica should read: not while others can, and it cannot or is behind. A block that was pushed shows that it no longer is. */
+  /**
+   * Whether this replica should read: not while others can, and it cannot or is behind. A block that its node pushed shows that it
+   * is no longer behind.
+   */
   function wantsSlot({ idleMs, pushed }: PollRequest<T>): boolean {
     if (members.count() <= 1 || isOverdue(idleMs)) return true;
     const standsBack = (since: number) => performance.now() - since <= STAND_BACK_MS;

@@ -52,7 +52,7 @@ type HistoryOptions = {
   readonly timeoutMs: number;
 };
 
-/** Reads whose time is over, and that the thread works on: with so many, no other read begins. Otherwise they would pile up in it. */
+/** While the thread works on so many reads whose time is over, no other read begins. Otherwise they would pile up. */
 const MAX_OVERDUE = 2;
 
 /** Creates the history of a store. Reads wait until the database is surely of the followed chain. */

@@ -84,7 +84,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     isOpen = true;
   }
 
-  /** Whether a node may only be some blocks behind, as after a restart: it cannot be compared, and the longest pause is not reached. */
+  /** Whether a node may only be some blocks behind, as after a restart: until the longest pause is reached. */
   function isShortLag(error: unknown): boolean {
     return error instanceof ComparisonError && pauseMs < LAST_PAUSE_MS;
   }

@@ -33,8 +33,9 @@ export type RowsOptions<T> = {
 /**
  * Creates the reader of a response with a list. Its rows are read one by one while they arrive.
  *
- * A row that cannot be read, or that is listed twice, is dropped, and the others are kept. A row that is equal to the previous one at its index is
- * replaced by it, and an unchanged list by the previous list. So whether something has changed is a comparison of references.
+ * A row that cannot be read, or that is listed twice, is dropped, and the others are kept. A row that is equal to the previous one
+ * at its index is replaced by it, and an unchanged list by the previous list. So whether something has changed is a comparison of
+ * references.
  */
 export function createRowsReader<T extends object>(options: RowsOptions<T>): ResponseReader<Rows<T>> {
   const { name, read, keyOf, report, previous = [], keep = [], check } = options;

@@ -87,11 +87,9 @@ export function createOrderBooks(options: OrderBooksOptions) {
    * @throws UpstreamError
    */
   async function read(tickerId: string, requester: Requester): Promise<OrderBookSnapshot | undefined> {
-    if (!mayExist(tickerId)) return undefined;
     const known = shared.get(tickerId);
-    return known?.endedAt !== undefined && isWithin(ttlMs, known.endedAt)
-      ? known.call.response
-      : readAgain(tickerId, requester);
+    const isFresh = known?.endedAt !== undefined && isWithin(ttlMs, known.endedAt);
+    return isFresh ? known.call.response : readAgain(tickerId, requester);
   }
 
   /** Whether the host is called. A call for any text of a client could end with `Retry-After`, and evict the book of a ticker. */

@@ -90,7 +90,11 @@ const MAX_QUOTED = 100;
 
 const NAMES: ReadonlySet<string> = new Set(['query', 'documentId', 'variables', 'operationName', 'extensions']);
 
-/** Reads the parameters of an operation, as JSON. Other names are ignored, as GraphQL over HTTP requires. @throws GraphQLError if they are none */
+/**
+ * Reads the parameters of an operation, as JSON. Other names are ignored, as GraphQL over HTTP requires.
+ *
+ * @throws GraphQLError if they are none
+ */
 export function readOperation(params: unknown): SentOperation {
   if (!isRecord(params)) throw badRequest(400, 'The body must be a JSON object with a query.');
 

@@ -46,7 +46,10 @@ export class ClientSocket extends WebSocket {
     this.sentCode ??= code;
   }
 
-  /** Calls a function with each message, in later turns of the event loop if there are many: one write of a client can have thousands. */
+  /**
+   * Calls a function with each message, in their order. One write of a client can have thousands: then they are distributed over
+   * several turns of the event loop.
+   */
   readInTurns(read: (...message: Message) => void): void {
     let inThisTurn = 0;
     const handle = (message: Message) => {

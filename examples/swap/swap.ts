@@ -36,7 +36,7 @@ async function findToken(name: string): Promise<NamedToken> {
   const known = data.tokens.filter(({ decimals }) => decimals !== null);
   const named = known.filter(({ tokenId, symbol }) => tokenId === name || symbol === name);
   const [token] = named;
-  if (token === undefined) throw new Error(`No token has the symbol ${name}.`);
+  if (token === undefined) throw new Error(`No token has the symbol or id ${name}.`);
   if (named.length === 1) return { ...token, symbol: token.symbol ?? name.slice(0, 8) } as NamedToken;
   const ids = named.toSorted((a, b) => b.poolCount - a.poolCount);
   const lines = ids.map(({ tokenId, poolCount }) => `\n  ${tokenId} (pools: ${poolCount})`);

@@ -183,7 +183,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
 
   async function pruneHourly(): Promise<void> {
     if (newest === undefined) return;
-    // A block with a wrong time must not delete what is not old: nothing is recorded again before the time of a deletion.
+    // The time of a block can be wrong, years in the future. What is deleted is not recorded again, so the clock is a limit too.
     const now = Math.min(newest.time, Date.now());
     if (prunedAt !== undefined && now - prunedAt < INTERVAL_MS.ONE_HOUR) return;
     await use(() => store.prune(now));

@@ -62,7 +62,7 @@ test('the example connects again to the gateway that takes the place of one that
 });
 
 test.each([
-  [['NONE', 'BTC', '1'], 'No token has the symbol NONE.\n'],
+  [['NONE', 'BTC', '1'], 'No token has the symbol or id NONE.\n'],
   [['PRV', 'BTC', '1.0000000001'], '1.0000000001 is no amount with 9 decimals.\n'],
   [['PRV', 'BTC', 'much'], 'much is no amount with 9 decimals.\n'],
   [['PRV', 'PRV', '1'], 'sellTokenId and buyTokenId are the same token.\n'],

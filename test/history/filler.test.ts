@@ -6,6 +6,14 @@ import { headOf } from '../live/chain/heads.ts';
 
 type Read = { readonly beaconHeight: number };
 
+const OPTIONS = {
+  lowest: () => 1,
+  waitMs: () => 0,
+  mustEnd: () => false,
+  rate: { ...QUICK, firstRetryMs: 1 },
+  leftOutForMs: 600_000,
+};
+
 const heightsOf = (values: readonly Read[]) => values.map(({ beaconHeight }) => beaconHeight);
 
 test('what was read is recorded once the database can be written again, and not read again', async () => {
@@ -14,8 +22,7 @@ test('what was read is recorded once the database can be written again, and not 
   const recorded = Promise.withResolvers<void>();
   const filler = createFiller<Read>({
     missing: async () => [9, 8, 7].filter((height) => !attempts.slice(2).flat().includes(height)),
-    lowest: () => 1,
-    waitMs: () => 0,
+    ...OPTIONS,
     async read(height) {
       read.push(height);
       return { beaconHeight: height };
@@ -26,9 +33,6 @@ test('what was read is recorded once the database can be written again, and not 
       recorded.resolve();
       return [];
     },
-    mustEnd: () => false,
-    rate: { ...QUICK, firstRetryMs: 1 },
-    leftOutForMs: 600_000,
   });
   filler.wake(headOf(12));
   await recorded.promise;
@@ -51,8 +55,7 @@ test.each([
   let isFull = true;
   const filler = createFiller<Read>({
     missing: async () => [97, 20],
-    lowest: () => 1,
-    waitMs: () => 0,
+    ...OPTIONS,
     async read(height) {
       read.push(height);
       return { beaconHeight: height };
@@ -66,9 +69,6 @@ test.each([
       filler.wake(head);
       throw new HistoryDatabaseError('database or disk is full');
     },
-    mustEnd: () => false,
-    rate: { ...QUICK, firstRetryMs: 1 },
-    leftOutForMs: 600_000,
   });
   filler.wake(headOf(100));
   // Deeper than any branch, 20 is not read again.
@@ -82,8 +82,7 @@ test('a height is left out after reads below three heads have failed, and not af
   const recorded = Promise.withResolvers<readonly number[]>();
   const filler = createFiller<Read>({
     missing: async () => [9, 8],
-    lowest: () => 1,
-    waitMs: () => 0,
+    ...OPTIONS,
     async read(height) {
       read.push(height);
       // The node is down for ten reads. Then the chain goes on, and only the height 9 fails.

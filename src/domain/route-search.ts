@@ -12,14 +12,14 @@ export const MAX_HOPS_V3 = 5;
  * Maximum numbers of exact trades through a pool, and of steps whose bounds are computed, in one search. A search in an exchange
  * whose pools disagree about prices so much that it would need more ends with the best route that it has found.
  */
-const MAX_TRADES = 20_000;
-const MAX_STEPS = 200_000;
+const MAX_TRADES = 5_000;
+const MAX_STEPS = 50_000;
 
 /**
  * After this number of steps, the bounds of continuations are not computed for a better route any more: anybody can create pools of
  * which each gives a little more than the one before. Those of the last route stay valid, but stop fewer paths.
  */
-const MAX_BACKWARD_STEPS = 200_000;
+const MAX_BACKWARD_STEPS = 50_000;
 
 /**
  * Finds the best route of V3: of all paths of at most `maxHops` pools on which no token comes twice, and whose pools accept the

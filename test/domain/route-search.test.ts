@@ -148,6 +148,6 @@ describe('the best route of V3', () => {
     const [start = 0, end = 0] = [graph.find(A), graph.find(B)];
     const trade = { direction: 'SELLING', start, end, amount: 10n ** 6n, maxHops: 5 } as const;
     expect(findRoute(new CountedSwaps(state), graph, trade)?.route).toEqual([{ place: 599, side: 0 }]);
-    expect(bounds).toBeLessThan(300_000);
+    expect(bounds).toBeLessThan(80_000);
   });
 });

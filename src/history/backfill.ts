@@ -3,7 +3,7 @@ import { type ExchangeState, versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { UpstreamBadShapeError } from '../errors.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
-import { createFiller, type FillerRate, PAUSE_MS, type Tip } from './filler.ts';
+import { createFiller, type FillerRate, type Tip } from './filler.ts';
 import type { Recorder } from './recorder.ts';
 import type { HistoryStore } from './store.ts';
 
@@ -32,6 +32,9 @@ type TimedState = ExchangeState & { readonly time: Instant };
 
 /** Gaps that are looked at together, the newest ones. */
 const GAPS_AT_ONCE = 1_000;
+
+/** How long heights that are not urgent wait until the node is looked at again. */
+const PAUSED_FOR_MS = 500;
 
 /** The newest heights are urgent, if the gateway runs since then: they are read also while others have to wait. */
 const URGENT_HEIGHTS = 64;
@@ -96,7 +99,7 @@ export function createBackfill(options: BackfillOptions) {
   const filler = createFiller<TimedState>({
     missing,
     lowest,
-    waitMs: (height, tip) => (height < urgentFrom(tip) && mustPause() ? PAUSE_MS : 0),
+    waitMs: (height, tip) => (height < urgentFrom(tip) && mustPause() ? PAUSED_FOR_MS : 0),
     read,
     record,
     mustEnd: () => !mayRun() || isImpossible,

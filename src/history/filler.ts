@@ -45,9 +45,6 @@ export const GENTLE: FillerRate = { atOnce: 1, pauseMs: 250, lookEveryMs: 2_000,
 /** The rate for the built-in sandbox: a day of heights within some seconds. */
 export const QUICK: FillerRate = { atOnce: 4, pauseMs: 0, lookEveryMs: 100, firstRetryMs: 250 };
 
-/** How long it waits before it looks again whether it may go on, unless more is known. */
-export const PAUSE_MS = 500;
-
 /** Heights that are given to the database together. */
 const HEIGHTS_AT_ONCE = 16;
 

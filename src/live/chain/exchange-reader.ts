@@ -9,7 +9,7 @@ import { type ErrorBudget, isBeforeV3, retryUntilStateExists } from '../../upstr
 import type { ReadState } from './block-reader.ts';
 import type { ExchangeVersions } from './exchange-versions.ts';
 import type { ReadKind } from './node-record.ts';
-import { branchError, TOO_MANY_ERRORS } from './past-state-reader.ts';
+import { branchError, CALLS_FOR_A_BLOCK, TOO_MANY_ERRORS } from './read-errors.ts';
 
 type ExchangeReaderOptions = {
   readonly client: NodeClient;
@@ -17,9 +17,6 @@ type ExchangeReaderOptions = {
   /** The errors that reads of a kind may still cause. */
   readonly budgetOf: (kind: ReadKind) => ErrorBudget;
 };
-
-/** Behind a load balancer the orders can be those of another block. They are requested at most this number of times. */
-const CALLS_FOR_A_BLOCK = 4;
 
 /** Repeats a call until the node has the state. */
 type Repeat = <T>(request: () => Promise<T>) => Promise<T>;

@@ -10,7 +10,7 @@ import type { Head } from './head.ts';
 import type { Node } from './node.ts';
 import { canBeOfBranch } from './node-record.ts';
 import type { Nodes } from './nodes.ts';
-import { branchError } from './past-state-reader.ts';
+import { branchError } from './read-errors.ts';
 
 /** The trades of blocks: those of the newest heads stay in memory. */
 export type HeadTrades = ReturnType<typeof createHeadTrades>;

@@ -22,7 +22,8 @@ import {
   type ShownBlock,
   shownTip,
 } from './node-record.ts';
-import { branchError, createPastStateReader, type PastState } from './past-state-reader.ts';
+import { createPastStateReader, type PastState } from './past-state-reader.ts';
+import { branchError } from './read-errors.ts';
 import { type Standing, standingOf } from './retained-heights.ts';
 
 /**

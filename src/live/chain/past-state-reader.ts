@@ -6,6 +6,7 @@ import { statePruned, whyStateIsMissing } from '../../upstream/node/state-not-fo
 import type { ReadState } from './block-reader.ts';
 import type { ExchangeVersions } from './exchange-versions.ts';
 import { canBeOfBranch, hasErrors, isWell, type NodeEvent, type NodeRecord, type ShownBlock } from './node-record.ts';
+import { branchError, CALLS_FOR_A_BLOCK, TOO_MANY_ERRORS } from './read-errors.ts';
 import { probeFor, standingOf } from './retained-heights.ts';
 
 /** An earlier state, and what is known of its block. */
@@ -29,18 +30,11 @@ type PastStateReaderOptions = {
   readonly versions: Pick<ExchangeVersions, 'versionAt'>;
 };
 
-/** Behind a load balancer a state can be that of another block. It is requested at most this number of times. */
-const CALLS_FOR_A_BLOCK = 4;
-
 /** Maximum number of risky calls at once: calls that may well fail. What they show, the others need not call for. */
 const RISKY_AT_ONCE = 4;
 
 /** While at least this number of errors is left, no probe is needed. */
 const MANY_ERRORS = 16;
-
-/** Why a node is not called. */
-export const TOO_MANY_ERRORS =
-  'responded with too many errors in the last minutes, so the gateway limits reads of earlier states';
 
 const BLOCKS_CHANGED = 'the newest blocks changed while the gateway read them';
 
@@ -108,9 +102,4 @@ export function createPastStateReader(options: PastStateReaderOptions) {
       ? branchError(height, client.name)
       : new UpstreamBadShapeError('NODE', BLOCKS_CHANGED, { host: client.name });
   };
-}
-
-/** The error for a state that can be of another block than that of its height. */
-export function branchError(height: BeaconHeight, host: string): UpstreamBadShapeError {
-  return new UpstreamBadShapeError('NODE', `its state of beacon height ${height} can be of a branch`, { host });
 }

@@ -3,6 +3,7 @@ import type { ErrorCode } from '../../domain/error-codes.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { RestDocument } from '../../rest/document.ts';
 import { UDF_PREFIX } from '../../rest/rest-api.ts';
+import { MAX_RETRY_AFTER_MS } from '../../upstream/circuit.ts';
 import { EXPOSED } from '../clients/origins.ts';
 import { type AccessDetails, codesOf } from '../operations/log-details.ts';
 import { HEIGHT_HEADER, hasEtag, MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
@@ -41,9 +42,6 @@ const STATUSES: { readonly [Code in ErrorCode]?: number } = {
 };
 
 const NOT_AVAILABLE = 503;
-
-/** The gateway itself does not wait longer for an upstream either. */
-const MAX_RETRY_AFTER_MS = 5 * 60_000;
 
 /** Creates the writer of the responses of the REST API. As in `response-writer.ts`, all headers are written at once. */
 export function createRestWriter(options: RestWriterOptions) {

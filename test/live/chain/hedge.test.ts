@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { UpstreamTimeoutError } from '../../../src/errors.ts';
-import { type Attempt, hedge } from '../../../src/live/chain/nodes.ts';
+import { type Attempt, hedge } from '../../../src/live/chain/hedge.ts';
 
 const PATIENT = { delayMs: 10_000, timeoutMs: 20_000 };
 

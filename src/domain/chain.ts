@@ -64,6 +64,16 @@ export function isReplacedBy(block: LinkedBlock, newer: LinkedBlock): boolean {
   return newer.previousHash !== block.hash;
 }
 
+/** A block, and those of some blocks that are surely below it on its chain, descending. @param blocks ascending */
+export function ancestors<Block extends LinkedBlock>(block: Block, blocks: readonly Block[]): readonly Block[] {
+  const chain = [block];
+  for (const each of blocks.toReversed()) {
+    const { beaconHeight, previousHash } = chain.at(-1) ?? block;
+    if (each.beaconHeight === beaconHeight - 1 && each.hash === previousHash) chain.push(each);
+  }
+  return chain;
+}
+
 /** The newest block of the beacon chain (-1) or of a shard; `undefined` for a shard that does not exist. */
 export function findBestBlock(chain: ChainInfo, chainId: number): BestBlock | undefined {
   return chainId === BEACON_CHAIN_ID ? chain.beacon : chain.shards.find((block) => block.chainId === chainId);

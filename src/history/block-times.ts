@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
+import { ancestors } from '../domain/chain.ts';
 import type { ExchangeState } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { HeightNotAvailableError, UpstreamBadShapeError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
-import { ancestors } from './branches.ts';
 import type { History } from './history.ts';
 
 /** Finds blocks by the times at which they were made. */

@@ -1,5 +1,5 @@
 import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
-import { isReplacedBy } from '../domain/chain.ts';
+import { ancestors, isReplacedBy } from '../domain/chain.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
@@ -101,14 +101,4 @@ export function createFollowedHeads() {
     /** Whether the newest head follows the one below it: no height was skipped, and the hashes do not differ. */
     isConnected: () => heads.at(-2)?.beaconHeight === (heads.at(-1)?.beaconHeight ?? 0) - 1,
   };
-}
-
-/** A head, and those of some heads that are surely below it on its chain, descending. */
-export function ancestors(head: Head, heads: readonly Head[]): readonly Head[] {
-  const chain = [head];
-  for (const each of heads.toReversed()) {
-    const { beaconHeight, previousHash } = chain.at(-1) ?? head;
-    if (each.beaconHeight === beaconHeight - 1 && each.hash === previousHash) chain.push(each);
-  }
-  return chain;
 }

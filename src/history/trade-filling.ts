@@ -1,8 +1,8 @@
 import { type BeaconHeight, newestFinal } from '../domain/beacon-height.ts';
+import { ancestors } from '../domain/chain.ts';
 import { drain, fullBucket, msUntilAvailable, type RateLimit, refill } from '../domain/token-bucket.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadTrades } from '../live/chain/head-trades.ts';
-import { ancestors } from './branches.ts';
 import { createFiller, type FillerRate, type Tip } from './filler.ts';
 import type { Recorder } from './recorder.ts';
 import type { HistoryStore } from './store.ts';

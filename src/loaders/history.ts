@@ -1,5 +1,5 @@
 import type { HeightRange } from '../domain/beacon-height.ts';
-import { ancestors } from '../history/branches.ts';
+import { ancestors } from '../domain/chain.ts';
 import type { Coverage, RecordedHeight } from '../history/store.ts';
 import { readPageSize } from './arguments.ts';
 import { createCandleLoader } from './candles.ts';

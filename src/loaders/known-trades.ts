@@ -1,11 +1,11 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type Candle, type CandleInterval, INTERVAL_MS, openTimeOf } from '../domain/candle.ts';
+import { ancestors } from '../domain/chain.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import { addTraded, NOTHING_TRADED, type Traded } from '../domain/reserves.ts';
 import { type BlockTrades, sumVolumes, type Volume, volumeOf } from '../domain/trade.ts';
 import { UpstreamBadShapeError } from '../errors.ts';
-import { ancestors } from '../history/branches.ts';
 import type {
   BesideMemory,
   RecordedTrade,

@@ -19,24 +19,6 @@ export function isAhead(block: Block, than: Block): boolean {
   );
 }
 
-/**
- * A head and the blocks below it from which it descends, down to a height, as far as they were served: each names the hash of the
- * one below it.
- *
- * @param served in ascending order
- */
-export function lineOf(head: Head, height: BeaconHeight, served: readonly Head[]): readonly Head[] {
-  const line = [head];
-  let lowest = head;
-  for (const below of served.toReversed()) {
-    if (below.beaconHeight < height) break;
-    if (below.beaconHeight >= lowest.beaconHeight || below.hash !== lowest.previousHash) continue;
-    line.push(below);
-    lowest = below;
-  }
-  return line;
-}
-
 /** What names a state: its height if it is final, else also the head under which it can be replaced. */
 export function nameOfState(height: BeaconHeight, { beaconHeight, hash }: Head): string {
   return isFinal(height, beaconHeight) ? `${height}` : `${height} under ${beaconHeight} ${hash}`;

@@ -1,11 +1,11 @@
 import { type BeaconHeight, isFinal } from '../../domain/beacon-height.ts';
-import type { ChainInfo } from '../../domain/chain.ts';
+import { ancestors, type ChainInfo } from '../../domain/chain.ts';
 import { UpstreamBadShapeError } from '../../errors.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
 import { isInFuture, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
 import { isSettledWithin } from '../broadcast/wait-at-most.ts';
 import type { ExchangeVersions } from './exchange-versions.ts';
-import { type Head, lineOf } from './head.ts';
+import type { Head } from './head.ts';
 import { type Attempt, hedge } from './hedge.ts';
 import { createNode, type Node, type NodeStatus, type NodeWatcher } from './node.ts';
 import type { ShownBlock } from './node-record.ts';
@@ -102,8 +102,8 @@ export function createNodes(options: NodesOptions) {
     ofChain(head: Head, height: BeaconHeight, served: readonly Head[]): readonly Node[] {
       const { source } = head;
       const isAbove = (block: ShownBlock) => isFinal(height, head.beaconHeight) && isFinal(height, block.height);
-      const blocks = [...lineOf(head, height, served), ...source.record().blocks.filter(isAbove)];
-      const hashes = new Set(blocks.map(({ hash }) => hash));
+      const line = ancestors(head, served).filter(({ beaconHeight }) => beaconHeight >= height);
+      const hashes = new Set([...line, ...source.record().blocks.filter(isAbove)].map(({ hash }) => hash));
       const sharing = all.filter(
         (node) => node === source || node.record().blocks.some(({ hash }) => hashes.has(hash)),
       );

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type BeaconHeight, isFinal } from '../../domain/beacon-height.ts';
+import { ancestors } from '../../domain/chain.ts';
 import { bytesOf, type ExchangeState } from '../../domain/exchange.ts';
 import { HeightNotAvailableError, UpstreamError } from '../../errors.ts';
 import type { Bulkhead, QueuedCall } from '../../upstream/bulkhead.ts';
@@ -7,7 +8,7 @@ import type { Requester } from '../../upstream/fair-queue.ts';
 import { blockNotFound, statePruned, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
 import { type ReadOnce, readAlone } from '../fleet-port.ts';
 import type { ExchangeVersions } from './exchange-versions.ts';
-import { type Head, lineOf, nameOfState } from './head.ts';
+import { type Head, nameOfState } from './head.ts';
 import type { Node } from './node.ts';
 import type { Nodes } from './nodes.ts';
 import type { PoolCounts } from './pool-counts.ts';
@@ -132,7 +133,7 @@ export function createPastStates(options: PastStatesOptions) {
 
     async function readFrom(node: Node, signal: AbortSignal): Promise<ExchangeState> {
       if (!sharesChain(node)) await node.pollTip().catch(() => {});
-      const block = lineOf(head, height, served()).find(({ beaconHeight }) => beaconHeight === height);
+      const block = ancestors(head, served()).find(({ beaconHeight }) => beaconHeight === height);
       const past = { height, isV1, headBlock: chainInfo.beacon, block };
       if (sharesChain(node)) return node.readPastState(past, signal);
       // A node of another chain has nothing to say about whether the height is pruned.

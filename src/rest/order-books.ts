@@ -1,55 +1,20 @@
 import { atDepth, exactPrice, exactQuantity, type Offer, type OrderBook, type Sides } from '../domain/order-book.ts';
 import { uncross } from '../domain/pool-book.ts';
-import type { TakeTurn } from '../live/broadcast/turn-limit.ts';
-import type { OrderBookSnapshot } from '../live/market/order-books.ts';
-import { Dependencies } from '../loaders/dependencies.ts';
-import type { Requester } from '../upstream/fair-queue.ts';
-import { type DocumentOptions, type RestDocument, writeBody } from './document.ts';
+import { GatewayError } from '../errors.ts';
+import type { Loaders } from '../loaders/loaders.ts';
+import type { WrittenDocument } from './document.ts';
 import type { readOrderBookParameters } from './parameters.ts';
 
-type OrderBookRequest = ReturnType<typeof readOrderBookParameters>;
-
-/** Maximum number of documents of one snapshot that are kept: one for each combination of parameters. */
-const MAX_DOCUMENTS = 8;
-
-/**
- * Creates the function that reads the document of an order book; `undefined` for a ticker that does not exist. The documents of a
- * snapshot are written once for all clients. It rejects with the UpstreamError.
- */
-export function createOrderBookDocuments({ sources, takeTurn }: DocumentOptions) {
-  const { orderBooks } = sources;
-  const documents = new WeakMap<OrderBookSnapshot, Map<string, Promise<RestDocument>>>();
-
-  return async (request: OrderBookRequest, requester: Requester): Promise<RestDocument | undefined> => {
-    const { tickerId, depth, isUncrossed } = request;
-    const snapshot = await orderBooks.read(tickerId, requester);
-    if (snapshot === undefined) return undefined;
-
-    const ofSnapshot = documents.get(snapshot) ?? new Map<string, Promise<RestDocument>>();
-    documents.set(snapshot, ofSnapshot);
-    const key = `${depth} ${isUncrossed}`;
-    const written = ofSnapshot.get(key) ?? writeBook(snapshot, request, takeTurn);
-    if (ofSnapshot.size < MAX_DOCUMENTS) ofSnapshot.set(key, written);
-    return written;
-  };
-}
-
-async function writeBook(
-  { book, freshUntil }: OrderBookSnapshot,
-  { depth, isUncrossed }: OrderBookRequest,
-  takeTurn: TakeTurn,
-): Promise<RestDocument> {
-  const dependencies = new Dependencies();
-  dependencies.expireAt(freshUntil);
-  const texts = bookTexts(book, atDepth<Sides>(isUncrossed ? uncross(book) : book, depth));
+/** Writes `/orderbook`. @throws GatewayError with `NOT_FOUND` for a ticker that does not exist, UpstreamError */
+export async function writeOrderBook(
+  { tickerId, depth, isUncrossed }: ReturnType<typeof readOrderBookParameters>,
+  { orderBooks }: Loaders,
+): Promise<WrittenDocument> {
+  const book = await orderBooks.complete(tickerId);
+  if (book === undefined) throw new GatewayError('NOT_FOUND', `Ticker ${JSON.stringify(tickerId)} does not exist.`);
+  const sides = atDepth<Sides>(isUncrossed ? uncross(book) : book, depth);
   // A snapshot is read again when it is no longer fresh, or else the request fails: it is never stale.
-  return {
-    ...(await writeBody(texts, takeTurn)),
-    rows: 0,
-    dependencies,
-    height: undefined,
-    staleSince: () => undefined,
-  };
+  return { texts: bookTexts(book, sides), staleSince: () => undefined };
 }
 
 function* bookTexts({ message, tickerId, time }: OrderBook, { bids, asks }: Sides): Generator<string> {

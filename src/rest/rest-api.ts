@@ -2,7 +2,7 @@ import type { Pair } from '../domain/market.ts';
 import type { Loaders } from '../loaders/loaders.ts';
 import { createDayRanges, createDayTrades } from './day-figures.ts';
 import { cacheDocuments, type DocumentOptions, listTexts, startDocument, type WrittenDocument } from './document.ts';
-import { createOrderBookDocuments } from './order-books.ts';
+import { writeOrderBook } from './order-books.ts';
 import { writeCandles, writeTrades } from './pool-documents.ts';
 import { writeTickers } from './tickers.ts';
 import { writeHistory, writeSearch, writeSymbol } from './udf.ts';
@@ -53,7 +53,7 @@ export function createRestApi(options: DocumentOptions, maxCandles: number) {
   return {
     pairs: cached<void>((_none, loaders) => writePairs(loaders)),
     tickers: cached<void>((_none, loaders) => writeTickers(loaders, { ...options, ...figures })),
-    orderBook: createOrderBookDocuments(options),
+    orderBook: cached(writeOrderBook),
     candles: cached(writeCandles),
     trades: cached(writeTrades),
     udf: { symbol: cached(writeSymbol), search: cached(writeSearch), history: cached(writeHistory) },

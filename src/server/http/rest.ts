@@ -124,13 +124,10 @@ export function createRestRoutes(options: RestOptions) {
   }
 
   /** An order book is charged before it is read, because that can cause a call to the market-data host. */
-  async function readOrderBook(sent: RestRequest): Promise<RestDocument> {
+  function readOrderBook(sent: RestRequest): MaybePromise<RestDocument> {
     const book = readOrderBookParameters(parametersOf(sent));
     throwIfRefused(sent.account.charge(ORDER_BOOK));
-    const document = await api.orderBook(book, requesterOf(sent));
-    if (document === undefined)
-      throw new GatewayError('NOT_FOUND', `Ticker ${JSON.stringify(book.tickerId)} does not exist.`);
-    return document;
+    return api.orderBook(book, requesterOf(sent));
   }
 
   /** Responds with objects of the history, which cost as much as in an operation. */

@@ -45,18 +45,9 @@ type UseOperationsOptions = EventStreamOptions &
     readonly trackStream: (stream: Readable) => void;
   };
 
-/** What a request contains, as Yoga hands it on from the parser to the handler. Yoga requires a query, and reads no private field. */
-class SentParams implements GraphQLParams {
-  readonly query = '';
-  readonly #sent: Entry | readonly Entry[];
-
-  constructor(sent: Entry | readonly Entry[]) {
-    this.#sent = sent;
-  }
-
-  get sent(): Entry | readonly Entry[] {
-    return this.#sent;
-  }
+/** What a request contains, as Yoga hands it on from the parser to the handler. Yoga requires a query. */
+function toParams(sent: Entry | readonly Entry[]): GraphQLParams {
+  return { query: '', extensions: { sent } };
 }
 
 /** The result of a request, as Yoga hands it on from the handler to the encoder. */
@@ -131,15 +122,15 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
       const { method, headers } = request;
       const { json, events, multipart } = accepted(headers.get('accept'));
       if (json === undefined && !events && !multipart) throw notAcceptable();
-      if (method === 'GET') setRequestParser((received) => new SentParams(readUrl(received.url)));
+      if (method === 'GET') setRequestParser((received) => toParams(readUrl(received.url)));
       if (method !== 'POST') return;
       if (isCompressed(headers.get('content-encoding'))) throw compressed();
       const kind = readContentType(headers.get('content-type') ?? undefined);
       if (kind === undefined) throw notReadable();
-      setRequestParser(async (received) => new SentParams(await readSent(received, kind)));
+      setRequestParser(async (received) => toParams(await readSent(received, kind)));
     },
     onParams({ params, setParamsHandler, context: { served } }) {
-      setParamsHandler(({ request }) => run(params instanceof SentParams ? params.sent : {}, request, served));
+      setParamsHandler(({ request }) => run(params.extensions?.['sent'] ?? {}, request, served));
     },
     onResultProcess({ request, result, setResultProcessor, serverContext: { served } }) {
       const { errors = [], all, access = { errors: summarizeErrors(errors) } } = result as Partial<Results>;

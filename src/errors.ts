@@ -129,6 +129,9 @@ export class HistoryUnavailableError extends GatewayError {
   }
 }
 
+/** Longer values of `Retry-After` are cut: a mistyped header must not end the service for a day. */
+export const MAX_RETRY_AFTER_MS = 5 * 60_000;
+
 type UpstreamErrorOptions = Omit<ErrorOptions, 'extensions'> & { readonly retryAfterMs?: number | undefined };
 
 /** An error of an upstream. A client gets only the code and the name of the upstream. */

@@ -12,6 +12,7 @@ import {
 } from 'cockatiel';
 import {
   ForeignNodeError,
+  MAX_RETRY_AFTER_MS,
   UpstreamBadShapeError,
   UpstreamBusyError,
   UpstreamError,
@@ -35,9 +36,6 @@ type CircuitOptions = {
 
 const OUTAGES_UNTIL_OPEN = 3;
 const DOUBLINGS = 5;
-
-/** Longer values of `Retry-After` are cut: a mistyped header must not end the service for a day. */
-export const MAX_RETRY_AFTER_MS = 5 * 60_000;
 
 /**
  * Creates the circuit breaker of one host. It opens after a few outages in a row, or at once after a response with

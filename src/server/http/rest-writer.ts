@@ -1,9 +1,9 @@
 import type { GraphQLError } from 'graphql';
 import type { ErrorCode } from '../../domain/error-codes.ts';
 import type { Instant } from '../../domain/instant.ts';
+import { MAX_RETRY_AFTER_MS } from '../../errors.ts';
 import type { RestDocument } from '../../rest/document.ts';
 import { UDF_PREFIX } from '../../rest/rest-api.ts';
-import { MAX_RETRY_AFTER_MS } from '../../upstream/circuit.ts';
 import { EXPOSED } from '../clients/origins.ts';
 import { type AccessDetails, codesOf } from '../operations/log-details.ts';
 import { HEIGHT_HEADER, hasEtag, MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';

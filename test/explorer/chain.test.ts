@@ -1,21 +1,6 @@
 import { expect, test } from 'vitest';
-import { chainHeights } from '../history/of-chain.ts';
-import { createStoreModel } from '../history/store-model.ts';
 import { advanceOnPage, describeInBrowser, expectToFit } from '../support/explorer.ts';
-import type { TestGatewayOptions } from '../support/gateway.ts';
-
-/** A gateway whose history has the newest final blocks of its sandbox. */
-function recorded(): TestGatewayOptions {
-  const store = createStoreModel();
-  return {
-    store,
-    config: { historyBackfillHours: 0 },
-    before(sandbox) {
-      const { height } = sandbox.chain.tip;
-      return store.record(chainHeights(sandbox, height - 70, height - 3));
-    },
-  };
-}
+import { recorded } from './recorded.ts';
 
 describeInBrowser('the page of the chain', (browser) => {
   const shared = browser.share(recorded);

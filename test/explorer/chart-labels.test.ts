@@ -1,28 +1,15 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { chainHeights } from '../history/of-chain.ts';
 import { createStoreModel } from '../history/store-model.ts';
 import { readChartLabels, recordChartLabels } from '../support/chart-labels.ts';
 import { advanceOnPage, describeInBrowser, screenshot } from '../support/explorer.ts';
 import type { TestGatewayOptions } from '../support/gateway.ts';
+import { recorded } from './recorded.ts';
 
 const VIEWPORTS = [
   { width: 390, height: 844 },
   { width: 1440, height: 900 },
 ];
-
-/** A gateway whose history has the newest heights of its sandbox. */
-function recorded(): TestGatewayOptions {
-  const store = createStoreModel();
-  return {
-    store,
-    config: { historyBackfillHours: 0 },
-    before(sandbox) {
-      const { height } = sandbox.chain.tip;
-      return store.record(chainHeights(sandbox, height - 199, height - 3));
-    },
-  };
-}
 
 /** A gateway whose pools all have that reserve of token 1, in smallest units, so that prices are of any size. */
 function priced(reserve: number): TestGatewayOptions {

@@ -3,26 +3,10 @@ import { expect, test } from 'vitest';
 import { formatExactAmount } from '../../explorer/src/format/amounts.ts';
 import { formatPrice } from '../../explorer/src/format/numbers.ts';
 import { shortPoolId } from '../../explorer/src/format/prices.ts';
-import { chainHeights } from '../history/of-chain.ts';
-import { createStoreModel } from '../history/store-model.ts';
 import { advanceOnPage, describeInBrowser, expectToFit, untilHeight } from '../support/explorer.ts';
-import type { TestGatewayOptions } from '../support/gateway.ts';
 import { answerAfterFrames, readLayoutShift, recordShifts } from '../support/layout-shifts.ts';
 import type { ServedGateway } from '../support/served-gateway.ts';
-
-/** A gateway of V3 whose history has the last day of its sandbox. */
-function recorded(): TestGatewayOptions {
-  const store = createStoreModel();
-  return {
-    store,
-    sandbox: { exchange: 'v3' },
-    config: { historyBackfillHours: 0 },
-    before(sandbox) {
-      const { height } = sandbox.chain.tip;
-      return store.record(chainHeights(sandbox, height - 199, height - 3));
-    },
-  };
-}
+import { recorded } from './recorded.ts';
 
 type Pool = {
   readonly poolId: string;
@@ -56,7 +40,7 @@ const figure = (page: Page, name: string) =>
   panel(page, 'Pool').locator('dl > div').filter({ hasText: name }).locator('dd').first();
 
 describeInBrowser('the explorer of a gateway of V3', (browser) => {
-  const shared = browser.share(recorded);
+  const shared = browser.share(() => recorded({ exchange: 'v3' }));
 
   test('has a row for each pool: three markets PRV/USDT have their own prices, and a search finds a pool by its id', async () => {
     const { page, gateway } = await browser.open('/?search=prv/usdt', { gateway: shared() });
@@ -98,7 +82,7 @@ describeInBrowser('the explorer of a gateway of V3', (browser) => {
   });
 
   test('shows what a pool is, its book on the chain beside that of the host, and follows it', async () => {
-    const opened = await browser.open('/', { start: recorded() });
+    const opened = await browser.open('/', { start: recorded({ exchange: 'v3' }) });
     const { page, gateway } = opened;
     const [pool] = listed(ofUsdt(await poolsOf(gateway)));
     if (pool === undefined) throw new Error('the sandbox has this market');
@@ -244,7 +228,7 @@ describeInBrowser('the explorer of a gateway of V3', (browser) => {
     ['desktop', { width: 1440, height: 900 }, {}],
   ] as const)('does not jump on a %s, on load and while blocks arrive', async (_name, viewport, context) => {
     const opened = await browser.open('/nothing', {
-      start: recorded(),
+      start: recorded({ exchange: 'v3' }),
       context,
       allowed: [/404/],
       before: (page) => Promise.all([page.setViewportSize(viewport), recordShifts(page), answerAfterFrames(page)]),

@@ -1,23 +1,8 @@
 import type { Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { chainHeights } from '../history/of-chain.ts';
-import { createStoreModel } from '../history/store-model.ts';
 import { advanceOnPage, describeInBrowser, holdAnswers, screenshot, scrollToEnd } from '../support/explorer.ts';
-import type { TestGatewayOptions } from '../support/gateway.ts';
 import { answerAfterFrames, readLayoutShift, recordShifts } from '../support/layout-shifts.ts';
-
-/** A gateway whose history has the last day of its sandbox. */
-function recorded(): TestGatewayOptions {
-  const store = createStoreModel();
-  return {
-    store,
-    config: { historyBackfillHours: 0 },
-    before(sandbox) {
-      const { height } = sandbox.chain.tip;
-      return store.record(chainHeights(sandbox, height - 199, height - 3));
-    },
-  };
-}
+import { recorded } from './recorded.ts';
 
 const cell = (name: RegExp) => (page: Page) => page.getByRole('cell', { name }).first();
 const candles = (page: Page) => page.getByRole('region', { name: 'Price', exact: true }).locator('canvas').first();
@@ -100,7 +85,7 @@ describeInBrowser('the layout of the pages', (browser) => {
       await route.fulfill({ response, body });
     };
     const { page, gateway } = await browser.open('/', {
-      start: { ...recorded(), sandbox: { exchange: 'v3' } },
+      start: recorded({ exchange: 'v3' }),
       context: WIDTHS.phone.context,
       // The page that does not exist has status 404.
       allowed: [/404/],

@@ -2,25 +2,9 @@ import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { formatDecimal } from '../../explorer/src/format/amounts.ts';
 import { formatInteger, formatPercent, formatPrice, formatQuantity } from '../../explorer/src/format/numbers.ts';
-import { chainHeights } from '../history/of-chain.ts';
-import { createStoreModel } from '../history/store-model.ts';
 import { advanceOnPage, describeInBrowser, expectAccessible, expectToFit, screenshot } from '../support/explorer.ts';
-import type { TestGatewayOptions } from '../support/gateway.ts';
 import { BTC, PRV } from '../support/tokens.ts';
-
-/** A gateway whose history has all heights of its sandbox. */
-function recorded(history = 200): TestGatewayOptions {
-  const store = createStoreModel();
-  return {
-    store,
-    sandbox: { history },
-    config: { historyBackfillHours: 0 },
-    before(sandbox) {
-      const { height } = sandbox.chain.tip;
-      return store.record(chainHeights(sandbox, height - history + 1, height - 3));
-    },
-  };
-}
+import { recorded } from './recorded.ts';
 
 const panel = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
@@ -90,7 +74,7 @@ describeInBrowser('the page of a market', (browser) => {
   });
 
   test('has its candles in other intervals and as a table, by URL and keyboard, and loads older ones', async () => {
-    const { page, gateway } = await browser.open('/market/PRV_pDAI?interval=1m', { start: recorded(600) });
+    const { page, gateway } = await browser.open('/market/PRV_pDAI?interval=1m', { start: recorded({ history: 600 }) });
     const tab = (name: string) => page.getByRole('tab', { name, exact: true });
     await expect.poll(() => tab('1 min').getAttribute('aria-selected')).toBe('true');
     await panel(page, 'Price').locator('canvas').first().waitFor();
@@ -402,7 +386,7 @@ describeInBrowser('the page of a market', (browser) => {
 
   test('shows a period of choice, in a fitting interval, which the URL keeps', async () => {
     // Eleven hours of history.
-    const { page } = await browser.open('/market/pBTC_PRV', { start: recorded(1_000) });
+    const { page } = await browser.open('/market/pBTC_PRV', { start: recorded({ history: 1_000 }) });
     const price = panel(page, 'Price');
     const period = (name: string) => price.getByRole('button', { name, exact: true });
     const isChosen = (name: string) => price.getByRole('tab', { name, exact: true, selected: true }).waitFor();

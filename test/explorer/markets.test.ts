@@ -1,8 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { formatPercent, formatPrice } from '../../explorer/src/format/numbers.ts';
-import { chainHeights } from '../history/of-chain.ts';
-import { createStoreModel } from '../history/store-model.ts';
 import {
   advanceOnPage,
   describeInBrowser,
@@ -13,21 +11,8 @@ import {
   scrollToEnd,
   VIEWPORTS,
 } from '../support/explorer.ts';
-import type { TestGatewayOptions } from '../support/gateway.ts';
 import { XMR } from '../support/tokens.ts';
-
-/** A gateway whose history has all heights of its sandbox. */
-function recorded(): TestGatewayOptions {
-  const store = createStoreModel();
-  return {
-    store,
-    config: { historyBackfillHours: 0 },
-    before(sandbox) {
-      const { height } = sandbox.chain.tip;
-      return store.record(chainHeights(sandbox, height - 199, height - 3));
-    },
-  };
-}
+import { recorded } from './recorded.ts';
 
 /** The row of a market by the beginning of its link. */
 const rowOf = (page: Page, name: string) =>

@@ -3,15 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { depthTrades, poolDepths } from '../../src/domain/depth.ts';
 import { matchableTerms, type PoolOrder, toOrderSides } from '../../src/domain/pool-order.ts';
 import { PoolSwap } from '../../src/domain/pool-swap.ts';
-import {
-  orderOf,
-  poolWithOrders,
-  readSamplePools,
-  readVectors,
-  toAmounts,
-  toOrder,
-  type VectorPool,
-} from './pool-orders.ts';
+import { toAmounts, vectorsOf } from '../fixtures/node/v3/swap-vectors.ts';
+import { orderOf, poolWithOrders, readSamplePools, toOrder } from './pool-orders.ts';
 import { MAX_RESERVE, poolOf } from './pools.ts';
 
 /** A pool as a trade meets it that pays one of its tokens (`In`) and receives the other one (`Out`). */
@@ -104,28 +97,14 @@ function slowRoot(square: bigint): bigint {
   return root;
 }
 
-type SwapVector = {
-  readonly kind: 'swap';
-  readonly name: string;
-  readonly pools: Readonly<Record<string, VectorPool>>;
-  readonly path: readonly string[];
-  readonly sellToken: string;
-  readonly sellAmount: string;
-  readonly expected: {
-    readonly accepted: boolean;
-    readonly why?: string;
-    readonly buyAmount?: string;
-    readonly poolsAfter?: Readonly<Record<string, VectorPool>>;
-  };
-};
-
 /** The swaps of the vectors through one pool that trades. */
-const swaps = readVectors<SwapVector>('swap').flatMap((vector) => {
+const swaps = vectorsOf('swap').flatMap(([name, vector]) => {
   const { path, pools, sellToken, sellAmount, expected } = vector;
   const [id = ''] = path;
   const pool = pools[id];
+  if (path.length !== 1 || pool === undefined || pool.real.includes('0')) return [];
   // The trader's own minimum is not about the pool.
-  if (path.length !== 1 || pool === undefined || pool.real.includes('0') || expected.why === 'BELOW_MINIMUM') return [];
+  if (!expected.accepted && expected.why === 'BELOW_MINIMUM') return [];
   const isFrom0 = pool.tokens[0] === sellToken;
   const turned = (amounts: readonly [string, string]) =>
     isFrom0 ? toAmounts(amounts) : toAmounts([amounts[1], amounts[0]]);
@@ -136,13 +115,13 @@ const swaps = readVectors<SwapVector>('swap').flatMap((vector) => {
     ...(!isFrom0 && { rate: order.rate.toReversed() as [string, string] }),
     ...(!isFrom0 && { balance: order.balance.toReversed() as [string, string] }),
   }));
-  const after = expected.poolsAfter?.[id];
+  const after = expected.accepted ? expected.poolsAfter[id] : undefined;
   return {
-    name: vector.name,
+    name,
     amount: BigInt(sellAmount),
     pool: tradedPool(turned(pool.virtual), orders.map(toOrder), turned(pool.real)),
-    received: expected.accepted ? BigInt(expected.buyAmount ?? 0) : undefined,
-    reserveAfter: expected.accepted && after ? turned(after.virtual)[0] : undefined,
+    received: expected.accepted ? BigInt(expected.buyAmount) : undefined,
+    reserveAfter: after && turned(after.virtual)[0],
   };
 });
 

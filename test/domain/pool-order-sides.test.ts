@@ -1,22 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bestOrders, isMatchable, type PoolOrder, toOrderSides } from '../../src/domain/pool-order.ts';
-import { anyOrders, orderOf, readSamplePools, readVectors, toOrder, type VectorPool } from './pool-orders.ts';
+import { vectorsOf } from '../fixtures/node/v3/swap-vectors.ts';
+import { anyOrders, orderOf, readSamplePools, toOrder } from './pool-orders.ts';
 import { MAX_RESERVE } from './pools.ts';
 
-type OrderList = {
-  readonly kind: 'order-list';
-  readonly name: string;
-  readonly orders: VectorPool['orders'];
-  readonly expected: { readonly nextForSellerOfToken0: string | null; readonly nextForSellerOfToken1: string | null };
-};
-
 describe('the orders of a pool', () => {
-  test.each(readVectors<OrderList>('order-list'))('are met in the order of the node: $name', (vector) => {
-    const { selling1, selling2 } = toOrderSides(vector.orders.map(toOrder));
+  test.each(vectorsOf('order-list'))('are met in the order of the node: %s', (_, { orders, expected }) => {
+    const { selling1, selling2 } = toOrderSides(orders.map(toOrder));
     // A seller of one token meets those who sell the other.
-    expect(selling2.find(isMatchable)?.id).toBe(vector.expected.nextForSellerOfToken0);
-    expect(selling1.find(isMatchable)?.id).toBe(vector.expected.nextForSellerOfToken1);
+    expect(selling2.find(isMatchable)?.id).toBe(expected.nextForSellerOfToken0);
+    expect(selling1.find(isMatchable)?.id).toBe(expected.nextForSellerOfToken1);
   });
 
   test('are sorted by rate and then by id, whichever order they come in', () => {

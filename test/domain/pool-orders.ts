@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import type { PoolOrder } from '../../src/domain/pool-order.ts';
 import type { PoolPair } from '../../src/domain/pool-pair.ts';
+import { type OrderVector, toAmounts } from '../fixtures/node/v3/swap-vectors.ts';
 import { MAX_RESERVE, poolOf } from './pools.ts';
 
 /** An order with an id that ends in these letters. */
@@ -51,37 +52,9 @@ export const anyOrders: fc.Arbitrary<PoolOrder[]> = fc
       .map((ids) => orders.map((order, index) => ({ ...order, id: ids[index] ?? '' }))),
   );
 
-/** An order of a swap vector, which counts the tokens of a pool from 0. */
-type VectorOrder = {
-  readonly id: string;
-  readonly sells: 0 | 1;
-  readonly rate: readonly [string, string];
-  readonly balance: readonly [string, string];
-};
-
-/** The pool of a swap vector. */
-export type VectorPool = {
-  readonly tokens: readonly [string, string];
-  readonly real: readonly [string, string];
-  readonly virtual: readonly [string, string];
-  readonly orders: readonly VectorOrder[];
-};
-
-/** The swap vectors of one kind. */
-export function readVectors<Vector extends { readonly kind: string }>(kind: Vector['kind']): readonly Vector[] {
-  const text = readFileSync(new URL('../fixtures/node/v3/swap-vectors.json', import.meta.url), 'utf8');
-  const { vectors }: { vectors: Vector[] } = JSON.parse(text);
-  return vectors.filter((vector) => vector.kind === kind);
-}
-
 /** The order of a swap vector. */
-export function toOrder({ id, sells, rate, balance }: VectorOrder): PoolOrder {
+export function toOrder({ id, sells, rate, balance }: OrderVector): PoolOrder {
   return orderOf(id, sells === 0 ? 1 : 2, toAmounts(rate), toAmounts(balance));
-}
-
-/** The two amounts of a swap vector. */
-export function toAmounts([amount0, amount1]: readonly [string, string]): [bigint, bigint] {
-  return [BigInt(amount0), BigInt(amount1)];
 }
 
 type WireOrder = Readonly<Record<string, bigint | string>>;

@@ -5,10 +5,11 @@ import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
 import { bestQuote, priceImpactPercent, type QuoteRequest, quoteAlong } from '../../src/domain/quote.ts';
 import { NATIVE_TOKEN_ID, type TokenId } from '../../src/domain/token.ts';
 import { nativeRateOf, tradeFee } from '../../src/domain/trade-fee.ts';
+import { type BlockVector, type PoolVectors, vectorsOf } from '../fixtures/node/v3/swap-vectors.ts';
 import { quotedPoolsOf } from './pools.ts';
 import { A, B, C, D, PARAMS, poolIdOf, poolOfV3, sortOrders, stateOfV3 } from './v3-pools.ts';
 import { type SlowSwap, swapSlowly } from './v3-swap.ts';
-import { type BlockVector, type PoolVectors, toOrder, toPools, vectorsOf } from './v3-vectors.ts';
+import { toOrder, toPools } from './v3-vectors.ts';
 
 function poolsOf(pools: readonly PoolPair[], params?: ExchangeParams) {
   return quotedPoolsOf(stateOfV3(pools, params));

@@ -2,11 +2,10 @@ import { once } from 'node:events';
 import { createClient } from 'graphql-ws';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { readEvents } from '../support/events.ts';
 import type { Answer, TestGatewayOptions } from '../support/gateway.ts';
 import { sample } from '../support/metrics.ts';
 import { type ServedGateway, serveGatewayForTest } from '../support/served-gateway.ts';
-import { TRANSPORTS } from '../support/transports.ts';
+import { firstEvent, TRANSPORTS } from '../support/transports.ts';
 import { endWithTest } from '../support/websocket.ts';
 
 const HEADER = 'x-pdex-min-height';
@@ -51,12 +50,6 @@ function upgraded(minimum: unknown) {
       super(url, protocols, { headers: { [HEADER]: String(minimum) } });
     }
   };
-}
-
-async function firstEvent(response: Response): Promise<Answer> {
-  if (response.headers.get('content-type')?.startsWith('application/json')) return response.json();
-  for await (const answer of readEvents(response)) return answer;
-  throw new Error('the stream ended without an event');
 }
 
 const post = (url: string, minimum: unknown, body: object, accept = 'application/json') =>

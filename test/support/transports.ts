@@ -46,7 +46,8 @@ function urlOf(url: string, operation: NamedOperation): string {
   return `${url}?${search}`;
 }
 
-async function firstEvent(response: Response): Promise<Answer> {
+/** The response to an operation as JSON, or the first event of a stream. */
+export async function firstEvent(response: Response): Promise<Answer> {
   if (response.headers.get('content-type')?.startsWith('application/json')) return response.json();
   for await (const answer of readEvents(response)) return answer;
   throw new Error('the stream ended without an event');

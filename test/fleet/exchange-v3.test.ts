@@ -34,7 +34,7 @@ const STATE: ExchangeState = {
   },
 };
 
-describe.skipIf(!hasRedis && process.env['CI'] === undefined)('a fleet where V3 trades', () => {
+describe.skipIf(!hasRedis)('a fleet where V3 trades', () => {
   let redis: RedisServer;
   let fleets = 0;
   beforeAll(async () => {

@@ -4,7 +4,7 @@ import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
-describe.skipIf(!hasRedis && process.env['CI'] === undefined)('the replicas of a fleet', () => {
+describe.skipIf(!hasRedis)('the replicas of a fleet', () => {
   let server: RedisServer;
   beforeAll(async () => {
     server = await startRedis();

@@ -106,6 +106,8 @@ const OVERDUE_AFTER_INTERVALS = 5;
 export function createBlockInterval(now: () => Instant) {
   const intervals: number[] = [];
   let lastBlockAt: Instant | undefined;
+  /** The same, in `performance.now()`. */
+  let lastBlockSeen = 0;
   let usualMs: number | undefined;
 
   return {
@@ -114,13 +116,14 @@ export function createBlockInterval(now: () => Instant) {
       if (intervals.length > INTERVALS_KEPT) intervals.shift();
       usualMs = median(intervals);
       lastBlockAt = at;
+      lastBlockSeen = performance.now();
     },
     /** Whether no block has arrived for several times the usual interval; `false` before the first block. */
     isOverdue(): boolean {
       if (lastBlockAt === undefined) return false;
-      return (
-        now() - lastBlockAt > Math.max(SLOWEST_INTERVAL_MS, OVERDUE_AFTER_INTERVALS * (usualMs ?? SLOWEST_INTERVAL_MS))
-      );
+      // The clock can have been set back since.
+      const waitedMs = Math.max(now() - lastBlockAt, performance.now() - lastBlockSeen);
+      return waitedMs > Math.max(SLOWEST_INTERVAL_MS, OVERDUE_AFTER_INTERVALS * (usualMs ?? SLOWEST_INTERVAL_MS));
     },
     /** When the next block is expected, also if the clock was set back since the last one; `undefined` before the second block. */
     nextAt: () =>

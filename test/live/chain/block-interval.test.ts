@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createBlockInterval } from '../../../src/live/chain/head-problems.ts';
 
 /** A pace with a clock, and steps at these times. */
@@ -61,5 +61,13 @@ describe('when a block is overdue', () => {
   test('not before the time of one of the slowest blocks, however fast the chain caught up', () => {
     const { isOverdueAt } = paceWith(0, 10, 20, 30, 40);
     expect([isOverdueAt(40_040), isOverdueAt(40_041)]).toEqual([false, true]);
+  });
+
+  test('also when the clock is set back by an hour', () => {
+    const { isOverdueAt } = paceWith(0, 40_000, 80_000, 120_000, 160_000);
+    const elapsed = vi.spyOn(performance, 'now');
+    onTestFinished(() => elapsed.mockRestore());
+    elapsed.mockReturnValue(performance.now() + 20 * 60_000);
+    expect(isOverdueAt(160_000 - 40 * 60_000)).toBe(true);
   });
 });

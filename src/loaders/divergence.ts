@@ -54,14 +54,12 @@ export async function divergentPairs(
   const followed = () => sources.orderBooks.followedBooks();
   const select = createDivergenceSelector(args, options.maxPageSize);
   const [newest, pairs, tickers] = await Promise.all([head.get(), market.pairs.all(), market.tickers.all()]);
-  const { books, freshUntil } = followed();
+  const { books } = followed();
   dependencies.dependOn(
     () => followed().books,
     books,
-    () => freshUntil,
+    () => followed().freshUntil,
   );
-  // A response is stored until then at the latest: it does not notice that a book changes.
-  dependencies.expireAt(freshUntil);
   return select(await sources.divergences.rank({ head: newest, pairs, tickers, books, tokens: tokens.list }));
 }
 

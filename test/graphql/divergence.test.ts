@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startGateway, startGatewayForTest, type TestGateway } from '../support/gateway.ts';
+import { NEVER_MS, startGateway, startGatewayForTest, type TestGateway } from '../support/gateway.ts';
+import { sample } from '../support/metrics.ts';
 
 const DIVERGENCE = 'poolPrice lastPrice bookMidPrice lastPercent bookPercent maxPercent';
 
@@ -129,7 +130,7 @@ describe('Query.divergentPairs', () => {
   });
 
   test('compares the order books that are followed, for as long as they are', async () => {
-    const { ask, subscribe, sandbox, clock } = await startGatewayForTest();
+    const { app, ask, subscribe, sandbox, clock } = await startGatewayForTest({ config: { marketPollMs: NEVER_MS } });
     const LIST = `{ divergentPairs(minPercent: 0, first: 500) { tickerId divergence { ${DIVERGENCE} } } }`;
     const readBooks = async () => {
       const { data, errors } = await ask(LIST);
@@ -145,7 +146,6 @@ describe('Query.divergentPairs', () => {
     // Its bids and asks cross far from the price of the pool, and it has no trade beyond a percent.
     const updates = subscribe('subscription { orderBook(tickerId: "pPOWR_PRV", depth: 2) { midPrice } }');
     const midPrice = (await updates.next()).value?.data.orderBook.midPrice;
-    clock.now += 2_000;
     const [row, ...others] = await readBooks();
     expect([row?.tickerId, others]).toEqual(['pPOWR_PRV', []]);
     const { poolPrice, lastPercent, bookPercent } = row?.divergence ?? {};
@@ -156,13 +156,20 @@ describe('Query.divergentPairs', () => {
     });
     expect(sandbox.marketData.calls('orderbook')).toBe(1);
 
+    // The cache notices when books change, whatever the clock does.
+    const metrics = new URL('/metrics', await app.listen(0, '127.0.0.1'));
+    const cached = async () =>
+      sample(await (await fetch(metrics)).text(), 'pdex_query_responses_total{from="cached"}') ?? 0;
+    await readBooks();
+    const before = await cached();
+    for (const step of [3_600_000, -7_200_000]) {
+      clock.now += step;
+      await readBooks();
+    }
+    expect(await cached()).toBe(before + 2);
+
     await updates.return(undefined);
-    await expect
-      .poll(async () => {
-        clock.now += 2_000;
-        return readBooks();
-      })
-      .toEqual([]);
+    await expect.poll(readBooks).toEqual([]);
   });
 
   test.each([

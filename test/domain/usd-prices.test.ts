@@ -6,6 +6,7 @@ import { liquidityUsd, usdPrice, usdPrices } from '../../src/domain/usd-prices.t
 import { exchangeStateOf, MAX_RESERVE, poolOf, tokenId } from './pools.ts';
 import { anyExchange } from './routes.ts';
 import { usdValues } from './usd-values.ts';
+import { poolOfV3, stateOfV3 } from './v3-pools.ts';
 
 const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(tokenId) as [string, string, string, string];
 const pool = (one: string, other: string, reserve1: bigint, reserve2: bigint) =>
@@ -46,6 +47,17 @@ describe('prices in US dollars', () => {
     expect(usdPrice(prices, a, 6)).toBe(1);
     expect(usdPrice(prices, c, 0)).toBe(5);
     expect(usdPrice(prices, b, 0)).toBeCloseTo(30 / (10 + 5), 12);
+  });
+
+  test('come from what amplified pools hold: their virtual amounts have no weight', () => {
+    // Ten dollars buy ten b in the first pool. The second one sells b for four dollars, as if it held twenty, and holds five.
+    const state = stateOfV3([
+      poolOfV3([a, b], [10_000_000n, 10n]),
+      poolOfV3([a, b], [20_000_000n, 5n], { number: 1, values: [5_000_000n, 2n], amplifier: 40_000 }),
+    ]);
+    const coin = { tokenId: a, symbol: undefined, decimals: 6 };
+    const prices = usdPrices(state, toPoolGraph(state.directory), [coin]);
+    expect(usdPrice(prices, b, 0)).toBeCloseTo((10 + 5) / (10 + 5 / 4), 12);
   });
 
   test('are hardly moved by pools of dust, also over tokens whose own price is absurd', () => {

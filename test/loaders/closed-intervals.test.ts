@@ -62,6 +62,14 @@ describe('the intervals that are closed', () => {
     expect(minutesAt(newest, 4)).toEqual([0, 1, 2, 3, 4, 5, 'live']);
   });
 
+  test('are only the newest ones for a subscriber that was away for long', () => {
+    const { publish, minutesAt } = createChain();
+    for (let height = 1; height < 150; height++) publish(height);
+    const minutes = minutesAt(publish(150), 1);
+    // Height 147, the last one of minute 97, is final.
+    expect(minutes).toEqual([...Array.from({ length: 64 }, (_, index) => 34 + index), 'live']);
+  });
+
   test('are sent to a subscriber that is notified of a head first', () => {
     const heads = createBroadcast<Head>();
     const sent: (number | undefined)[][] = [];

@@ -139,7 +139,16 @@ test('the same data has the same ranking, computed once', async () => {
   };
   const first = noSources.rank(inputs);
   expect(noSources.rank({ ...inputs })).toBe(first);
-  expect(noSources.rank({ ...inputs, head: headOf(6, 100n) })).not.toBe(first);
+  for (const changed of [
+    { head: headOf(6, 100n) },
+    { pairs: marketOf([pairOf('one')]) },
+    { tickers: marketOf([tickerOf(pairOf('one'), 90)]) },
+    { books: new Map() },
+    { tokens: toTokenList([]) },
+  ]) {
+    const before = noSources.rank(inputs);
+    expect(noSources.rank({ ...inputs, ...changed }), Object.keys(changed)[0]).not.toBe(before);
+  }
 });
 
 test('a ranking that cannot be computed fails the updates that are made of it, and the next one is sent', async () => {

@@ -144,3 +144,14 @@ describe('its subscription ends', () => {
     expect(subscribers()).toBe(0);
   });
 });
+
+test('heads that are filled in do not replace those that were published', () => {
+  const recent = createRecentHeads(3);
+  for (const height of [5, 6]) recent.add(headOf(height));
+  recent.fill([3, 4, 5].map((height) => headOf(height, 'another')));
+  expect(recent.all().map(({ beaconHeight, hash }) => [beaconHeight, hash])).toEqual([
+    [4, 'another'],
+    [5, 'block 5'],
+    [6, 'block 6'],
+  ]);
+});

@@ -13,10 +13,11 @@ const errorOf = (code: string, message = 'not now') => new GraphQLError(message,
 const withError = (...error: Parameters<typeof errorOf>) =>
   new EncodedResponse(new WrittenResult('{"a":null}', [errorOf(...error)]));
 
+/** The version of data that does not change. */
+const SAME = {};
+
 /** Sends equal requests at once. @returns what is sent, and resolves when all have been sent */
-function startEqual(requests: number, execute: () => Promise<EncodedResponse | undefined>) {
-  const version = {};
-  const dataVersion = () => version;
+function startEqual(requests: number, execute: () => Promise<EncodedResponse | undefined>, dataVersion = () => SAME) {
   const cache = createResponseCache({ maxBytes: 0, dataVersion, now: () => 0 });
   const sent: string[] = [];
   const respond = createQueryResponses({ cache, dataVersion, metrics: createMetrics('test') })<
@@ -55,6 +56,24 @@ test.each([
   ['HISTORY_UNAVAILABLE', new HistoryUnavailableError({ isBusy: true }).message],
 ])('an error %s for the share of one client is not given to others', async (code, message) => {
   expect(await sendEqual(2, [withError(code, message), WHOLE])).toEqual([`executed ${code}`, 'executed whole']);
+});
+
+test('requests do not share an execution that started before the data changed', async () => {
+  const versions = [{}, {}];
+  const execution = Promise.withResolvers<EncodedResponse>();
+  let executions = 0;
+  const sending = startEqual(
+    2,
+    () => {
+      executions += 1;
+      return execution.promise;
+    },
+    // The first version is that of the cache, and of the first request.
+    () => versions[Math.min(executions, 1)] ?? {},
+  );
+  expect(executions).toBe(2);
+  execution.resolve(WHOLE);
+  expect(await sending).toEqual(['executed whole', 'executed whole']);
 });
 
 test('an error of the whole history is given to all', async () => {

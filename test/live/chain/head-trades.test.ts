@@ -1,0 +1,36 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { UpstreamUnreachableError } from '../../../src/errors.ts';
+import type { Head } from '../../../src/live/chain/head.ts';
+import { createHeadTrades } from '../../../src/live/chain/head-trades.ts';
+import type { Nodes } from '../../../src/live/chain/nodes.ts';
+import { stateOfV3 } from '../../domain/v3-pools.ts';
+import { UNWATCHED } from '../../upstream/connect.ts';
+import { headOf } from './heads.ts';
+
+const RETRY_MS = 10_000;
+
+test('after a failure, the trades of a block are read again for a client, but not before the time for that', async () => {
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
+  onTestFinished(() => clock.mockRestore());
+  let calls = 0;
+  const nodes = {
+    ofChain: () => [],
+    async readFrom() {
+      calls += 1;
+      throw new UpstreamUnreachableError('NODE', {}, new Error('refused'));
+    },
+  } as unknown as Nodes;
+  const watcher = { ...UNWATCHED(), past: UNWATCHED(), undecodable() {}, mismatched() {} };
+  const trades = createHeadTrades({ nodes, served: () => [], maxBlocks: 5, retryMs: RETRY_MS, watcher });
+  const head: Head = { ...headOf(5), exchange: stateOfV3([]) };
+
+  const first = trades.of(head);
+  await expect(first).rejects.toThrow(UpstreamUnreachableError);
+  clock.mockReturnValue(1_000 + RETRY_MS);
+  expect(trades.of(head)).toBe(first);
+  clock.mockReturnValue(1_001 + RETRY_MS);
+  // The cache reads its clock once in a millisecond.
+  await expect.poll(() => trades.of(head) !== first).toBe(true);
+  await expect(trades.of(head)).rejects.toThrow(UpstreamUnreachableError);
+  expect(calls).toBe(2);
+});

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import type { Service } from '../../../src/graphql/context.ts';
+import { createBroadcast } from '../../../src/live/broadcast/broadcast.ts';
+import type { Head } from '../../../src/live/chain/head.ts';
+import { createMetrics } from '../../../src/server/metrics/metrics.ts';
+import { createMinimumHeights } from '../../../src/server/operations/minimum-heights.ts';
+import { headOf } from '../../live/chain/heads.ts';
+import { NEVER_MS } from '../../support/gateway.ts';
+
+/** Minimum heights of a gateway at height 5, and operations of one client. */
+function startAtFive() {
+  const head = createBroadcast<Head>();
+  head.publish(headOf(5));
+  const service = { sources: { head }, configured: { NODE: true } } as unknown as Service;
+  const { reach } = createMinimumHeights(service, NEVER_MS, createMetrics('test'));
+  const reachMany = (count: number, height: number) =>
+    Promise.all(Array.from({ length: count }, () => reach(height, { address: '192.0.2.1' })));
+  return { publish: (height: number) => head.publish(headOf(height)), reach, reachMany };
+}
+
+const reached = (count: number) => Array.from({ length: count }, () => undefined);
+
+test('a client can wait with as many operations as have left, and with no more', async () => {
+  const { publish, reachMany } = startAtFive();
+  const [first, rest] = [reachMany(400, 6), reachMany(600, 7)];
+  publish(6);
+  expect(await first).toEqual(reached(400));
+  const more = reachMany(400, 7);
+  expect(await reachMany(1, 7)).toMatchObject([{ message: expect.stringContaining('Too many operations') }]);
+  publish(7);
+  expect(await rest).toEqual(reached(600));
+  expect(await more).toEqual(reached(400));
+});
+
+test('an operation waits from the time on at which it was received', async () => {
+  const { reach } = startAtFive();
+  const receivedAt = performance.now() - NEVER_MS;
+  const refused = await reach(6, { address: undefined, receivedAt });
+  expect(refused?.message).toContain('did not reach the minimum height 6');
+});

@@ -91,15 +91,15 @@ export function extendCandles(
 
   for (const { beaconHeight, time, reserves: now } of later) {
     const openTime = openTimeOf(time, interval);
-    const isReplaced = heights !== undefined && heights.openTime > openTime;
-    if (isReplaced) {
+    if (heights !== undefined && heights.openTime > openTime) {
       while ((extended.at(-1)?.openTime ?? openTime) > openTime) extended.pop();
       const left = extended.at(-1);
       heights = left;
       before = left?.close;
+      // The heights that were given up are between that one and this one, so this one is not the next.
       previousHeight = left?.lastHeight;
     }
-    const isNext = !isReplaced && beaconHeight === (previousHeight ?? 0) + 1;
+    const isNext = beaconHeight === (previousHeight ?? 0) + 1;
     if (!isNext) markIncomplete(extended, previousHeight);
     heights = addHeight(heights, { openTime, beaconHeight, isNext });
     if (now !== undefined) {

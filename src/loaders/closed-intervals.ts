@@ -5,7 +5,6 @@ import type { Instant } from '../domain/instant.ts';
 import { onEach } from '../live/broadcast/broadcast.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
-import { isFarAhead } from '../live/chain/recent-heads.ts';
 
 /** One candle of a subscription to candles. */
 export type CandleMoment = {
@@ -43,7 +42,7 @@ export function createClosedIntervals(follower: Pick<HeadFollower, 'current' | '
     if (seen.length > MAX_HEIGHTS) seen.shift();
   }
 
-  /** The last intervals that were closed by the heads above a height up to another one, ascending. */
+  /** The last intervals that were closed by the heads above a height up to another one, ascending; none if the first is above. */
   function closedBetween(after: BeaconHeight, upTo: BeaconHeight, interval: CandleInterval): Instant[] {
     const firstNotFinal = (tip: BeaconHeight) =>
       firstIndexWhere(seen.length, (index) => (seen[index]?.beaconHeight ?? 0) > newestFinal(tip));
@@ -58,8 +57,7 @@ export function createClosedIntervals(follower: Pick<HeadFollower, 'current' | '
     momentsAt(head: Head, interval: CandleInterval, after: BeaconHeight | undefined): readonly CandleMoment[] {
       // The subscriber may be notified of the head earlier.
       if (head === follower.current()) seeAll(head);
-      const received = after === undefined || isFarAhead(after, head) ? head.beaconHeight : after;
-      const closed = closedBetween(received, head.beaconHeight, interval);
+      const closed = closedBetween(after ?? head.beaconHeight, head.beaconHeight, interval);
       return [...closed, undefined].map((openTime) => ({ head, closed: openTime }));
     },
   };

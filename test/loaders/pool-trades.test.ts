@@ -35,7 +35,10 @@ test('a volume is not current if trades were recorded while it was read', async 
 
   const volume = createPoolTradeLoader(view).volume(pool, { hours: 1 });
   version = 2;
-  reading.resolve({ value: { volumes: new Map(), heights: 0, first: undefined, before: undefined }, recorded: new Set() });
+  reading.resolve({
+    value: { volumes: new Map(), heights: 0, first: undefined, before: undefined },
+    recorded: new Set(),
+  });
   expect(await volume).toBeUndefined();
   expect(dependencies.areCurrent(0)).toBe(false);
 });

@@ -93,7 +93,7 @@ export function createResponseCache({ maxBytes, dataVersion, now }: ResponseCach
      */
     store(text: string, response: EncodedResponse, version: DataVersion): void {
       const { dependencies } = response.facts;
-      if (dependencies === undefined || version !== currentVersion || version !== dataVersion()) return;
+      if (dependencies === undefined || version !== currentVersion) return;
       // Most texts are requested only once. Storing their responses would make the next garbage collection longer.
       if (!requested.get(hashOf(text)) || !dependencies.areCurrent(now())) return;
       responses.set(text, response);

@@ -7,6 +7,7 @@ import { request } from 'undici';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createGateway, createSandbox, type Gateway, type GatewayOptions } from '../../src/index.ts';
 import { createSandbox as createHosts } from '../../src/sandbox/sandbox.ts';
+import { NEVER_MS } from '../support/gateway.ts';
 
 async function gatewayForTest(options?: GatewayOptions): Promise<Gateway> {
   const gateway = await createGateway({
@@ -227,7 +228,7 @@ describe('a gateway', () => {
     const sandbox = await createHosts({ seed: 7, history: 10 });
     onTestFinished(sandbox.close);
     const { nodeUrl: fullnodeUrl, marketDataUrl, marketData } = sandbox;
-    const gateway = await gatewayForTest({ fullnodeUrl, marketDataUrl, stopTimeoutMs: 60_000 });
+    const gateway = await gatewayForTest({ fullnodeUrl, marketDataUrl, stopTimeoutMs: NEVER_MS });
     const origin = await serve(createServer(gateway.handler));
     const endDelay = marketData.faults.set({ kind: 'delay', ms: 500, on: 'orderbook' });
     onTestFinished(endDelay);
@@ -247,7 +248,7 @@ describe('a gateway', () => {
     const sandbox = await createHosts({ seed: 7, history: 10 });
     onTestFinished(sandbox.close);
     const { nodeUrl: fullnodeUrl, marketDataUrl, marketData } = sandbox;
-    const gateway = await gatewayForTest({ fullnodeUrl, marketDataUrl, stopTimeoutMs: 100, upstreamTimeoutMs: 60_000 });
+    const gateway = await gatewayForTest({ fullnodeUrl, marketDataUrl, stopTimeoutMs: 100, upstreamTimeoutMs: NEVER_MS });
     marketData.faults.set({ kind: 'hang', on: 'orderbook' });
     const fetched = gateway.fetch(requestFor('{ orderBook(tickerId: "pBTC_PRV") { tickerId } }'));
     await expect.poll(() => marketData.calls('orderbook')).toBe(1);
@@ -307,7 +308,7 @@ describe('the handler', () => {
   });
 
   test('does not wait for a request that it has passed on, when the gateway closes', async () => {
-    const gateway = await gatewayForTest({ stopTimeoutMs: 60_000 });
+    const gateway = await gatewayForTest({ stopTimeoutMs: NEVER_MS });
     const server = createServer((sent, response) => gateway.handler(sent, response, () => server.emit('passed')));
     const passed = once(server, 'passed');
     const unanswered = fetch(`${await serve(server)}/other`).catch(() => {});

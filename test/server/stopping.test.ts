@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { readEvents } from '../support/events.ts';
-import { startGatewayForTest } from '../support/gateway.ts';
+import { NEVER_MS, startGatewayForTest } from '../support/gateway.ts';
 import { openSocket } from '../support/transports.ts';
 import { connect, take } from '../support/websocket.ts';
 
@@ -20,7 +20,7 @@ async function isRefused(url: string): Promise<boolean> {
 }
 
 test('a gateway that stops reports it at /ready, answers new requests for a while, then refuses connections', async () => {
-  const { app, sandbox } = await startGatewayForTest({ config: { stopWindowMs: 2_000, stopTimeoutMs: 60_000 } });
+  const { app, sandbox } = await startGatewayForTest({ config: { stopWindowMs: 2_000, stopTimeoutMs: NEVER_MS } });
   const url = await app.listen(0, '127.0.0.1');
   await (await fetch(`${url}?query={beaconHeight}`)).text();
   sandbox.marketData.faults.set({ kind: 'delay', ms: 4_000, on: 'orderbook' });
@@ -50,7 +50,7 @@ test('a gateway that stops reports it at /ready, answers new requests for a whil
 });
 
 test('requests that do not end are aborted after the stop window and the stop timeout, and no later', async () => {
-  const config = { stopWindowMs: 300, stopTimeoutMs: 400, upstreamTimeoutMs: 3_600_000 };
+  const config = { stopWindowMs: 300, stopTimeoutMs: 400, upstreamTimeoutMs: NEVER_MS };
   const { app, sandbox } = await startGatewayForTest({ config });
   const url = await app.listen(0, '127.0.0.1');
   sandbox.marketData.faults.set({ kind: 'hang', on: 'orderbook' });
@@ -66,7 +66,7 @@ test('requests that do not end are aborted after the stop window and the stop ti
 });
 
 test('connections that wait to be accepted when the port closes are accepted first, and answered', async () => {
-  const { app, ask } = await startGatewayForTest({ config: { stopTimeoutMs: 60_000 } });
+  const { app, ask } = await startGatewayForTest({ config: { stopTimeoutMs: NEVER_MS } });
   await ask('{ beaconHeight }');
   const { port } = new URL(await app.listen(0, '127.0.0.1'));
   const closed = app.close();
@@ -80,13 +80,13 @@ test('connections that wait to be accepted when the port closes are accepted fir
 });
 
 test('a gateway without clients ends at once', async () => {
-  const { app } = await startGatewayForTest({ config: { stopWindowMs: 60_000 } });
+  const { app } = await startGatewayForTest({ config: { stopWindowMs: NEVER_MS } });
   await app.listen(0, '127.0.0.1');
   await app.close();
 });
 
 test('a connection without a request does not delay the end', async () => {
-  const { app } = await startGatewayForTest({ config: { stopWindowMs: 50, stopTimeoutMs: 60_000 } });
+  const { app } = await startGatewayForTest({ config: { stopWindowMs: 50, stopTimeoutMs: NEVER_MS } });
   const socket = connectSocket(Number(new URL(await app.listen(0, '127.0.0.1')).port), '127.0.0.1');
   await once(socket, 'connect');
   await app.close();
@@ -112,7 +112,7 @@ test('a new websocket is accepted and then closed with 1001: clients do not retr
 });
 
 test('a query on a websocket is finished before the socket is closed', async () => {
-  const { app, sandbox } = await startGatewayForTest({ config: { stopTimeoutMs: 60_000 } });
+  const { app, sandbox } = await startGatewayForTest({ config: { stopTimeoutMs: NEVER_MS } });
   const client = connect(await app.listen(0, '127.0.0.1'));
   sandbox.marketData.faults.set({ kind: 'delay', ms: 300, on: 'orderbook' });
   const answers = take(client, '{ orderBook(tickerId: "pBTC_PRV") { tickerId } }', 1);
@@ -123,7 +123,7 @@ test('a query on a websocket is finished before the socket is closed', async () 
 });
 
 test('a client that does not respond, and an event stream, do not delay the end', async () => {
-  const { app } = await startGatewayForTest();
+  const { app } = await startGatewayForTest({ config: { stopTimeoutMs: NEVER_MS } });
   const url = await app.listen(0, '127.0.0.1');
   const asleep = connectSocket(Number(new URL(url).port), '127.0.0.1');
   const key = 'dGhlIHNhbXBsZSBub25jZQ==';

@@ -206,7 +206,8 @@ describe('the maximum age of a list', () => {
 
     host.faults.clear();
     sandbox.advance();
-    await expect.poll(() => market.tickers.current()?.observedAt).toBe(clock.now);
+    const readAt = () => [market.pairs, market.tickers].map((list) => list.current()?.observedAt);
+    await expect.poll(readAt).toEqual([clock.now, clock.now]);
     expect((await market.pairs.get()).market.rows).toEqual(market.pairs.newest()?.market.rows);
   });
 });

@@ -9,19 +9,21 @@ import { createRecentHeads } from '../../../src/live/chain/recent-heads.ts';
 import { createSandbox } from '../../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
 import { toAsyncValues } from '../../support/async-values.ts';
+import { NEVER_MS } from '../../support/gateway.ts';
 import { nodeAt, nodesOf, onlyV1, roomyBulkhead, SOMEONE, UNWATCHED, uncounted } from '../../upstream/connect.ts';
 import { failureOf } from '../../upstream/failure.ts';
 import { blockNotFound, chainInfoOf, exchangeOf, headOf, scriptedNode, statePruned } from './heads.ts';
 
-const TIMEOUT_MS = 1_000;
+/** The timeout of a test in which a node hangs. On a busy machine, real requests to the other nodes need a part of it. */
+const SHORT_MS = 4_000;
 
 /** Three nodes of one chain, polled only when a test says so. */
-async function threeNodes(timeoutMs = TIMEOUT_MS) {
+async function threeNodes(timeoutMs = NEVER_MS) {
   const sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 10, nodes: 3 });
   onTestFinished(sandbox.close);
-  const clients = sandbox.nodes.map(({ url }) => nodeAt(url, { timeoutMs }).client);
+  const clients = sandbox.nodes.map(({ url }) => nodeAt(url, { timeoutMs: NEVER_MS }).client);
   const notified: unknown[] = [];
-  const { nodes } = nodesForTest(clients, notified, 1, timeoutMs);
+  const { nodes } = nodesForTest(clients, notified, { timeoutMs });
   const [first, second, third] = sandbox.nodes;
   if (first === undefined || second === undefined || third === undefined) throw new Error('three are needed');
   const indexOf = ({ client }: Node) => clients.indexOf(client);
@@ -31,14 +33,13 @@ async function threeNodes(timeoutMs = TIMEOUT_MS) {
 function nodesForTest(
   clients: readonly NodeClient[],
   notified: unknown[] = [],
-  maxPauseMs = 1,
-  timeoutMs = TIMEOUT_MS,
+  { maxPauseMs = 1, timeoutMs = NEVER_MS } = {},
 ): { nodes: Nodes } {
   const [first, ...others] = clients;
   if (first === undefined) throw new Error('one is needed');
   const nodes = nodesOf([first, ...others], {
     timeoutMs,
-    graceMs: 20,
+    graceMs: NEVER_MS,
     maxPauseMs,
     watch: (node) => ({
       ...UNWATCHED(),
@@ -52,7 +53,7 @@ function nodesForTest(
 /** Follows nodes with a poll every few milliseconds. */
 function follow(
   nodes: Nodes,
-  timeoutMs = TIMEOUT_MS,
+  timeoutMs = NEVER_MS,
 ): { head: HeadFollower; next(): Promise<Head>; failures: unknown[] } {
   const failures: unknown[] = [];
   const watcher = {
@@ -115,7 +116,7 @@ describe('which node is read', () => {
   });
 
   test('one that hangs is waited for once, for a moment, and not called again meanwhile', async () => {
-    const { nodes, first, second, indexOf } = await threeNodes();
+    const { nodes, first, second, indexOf } = await threeNodes(SHORT_MS);
     first.faults.set({ kind: 'hang' });
     const polls = [await nodes.poll(), await nodes.poll(), await nodes.poll()];
     expect(polls.map((seen) => seen.map(({ node }) => indexOf(node)))).toEqual(Array(3).fill([1, 2]));
@@ -168,11 +169,9 @@ describe('a head of several nodes', () => {
   });
 
   test('is read from the next node within one timeout if the first hangs at its state', async () => {
-    // A busy machine needs a part of it for the second node.
-    const timeoutMs = 4_000;
-    const { nodes, first, tip } = await threeNodes(timeoutMs);
+    const { nodes, first, tip } = await threeNodes(SHORT_MS);
     first.faults.set({ kind: 'hang', on: 'getpdestate' });
-    const { head } = follow(nodes, timeoutMs);
+    const { head } = follow(nodes, SHORT_MS);
     expect(await head.get()).toMatchObject({ beaconHeight: tip, source: nodes.all[1] });
   });
 
@@ -247,8 +246,8 @@ describe('a node that cannot give the state of its tip', () => {
 
   test('is not read for a while if it hangs: the others are waited for', async () => {
     const [hanging, slower] = [puppet(10), puppet(10)];
-    const { nodes } = nodesForTest([hanging.node, slower.node]);
-    const { head, next } = follow(nodes);
+    const { nodes } = nodesForTest([hanging.node, slower.node], [], { timeoutMs: 1_000 });
+    const { head, next } = follow(nodes, 1_000);
     expect(await next()).toMatchObject({ beaconHeight: 10, source: { client: hanging.node } });
     hanging.control.isHanging = true;
     for (const height of [11, 12, 13]) {
@@ -305,9 +304,9 @@ describe('a past state is read', () => {
     };
   }
 
-  async function statesOf(...clients: NodeClient[]) {
-    const { nodes } = nodesForTest(clients, [], 60_000);
-    const { head } = follow(nodes);
+  async function statesOf(clients: readonly NodeClient[], timeoutMs = NEVER_MS) {
+    const { nodes } = nodesForTest(clients, [], { maxPauseMs: NEVER_MS, timeoutMs });
+    const { head } = follow(nodes, timeoutMs);
     const newest = await head.get();
     const states = createPastStates({
       nodes,
@@ -321,7 +320,7 @@ describe('a past state is read', () => {
 
   test('from the head’s own node; a final one that it has pruned, from any that still has it', async () => {
     const [pruned, archive] = [nodeFrom(90), nodeFrom(1)];
-    const read = await statesOf(pruned, archive);
+    const read = await statesOf([pruned, archive]);
     expect(await read(95)).toEqual(exchangeOf(95));
     expect(await read(50)).toEqual(exchangeOf(50));
     expect(pruned.states).toEqual([95, 50]);
@@ -330,7 +329,7 @@ describe('a past state is read', () => {
 
   test('with one call to each node if none has it, however often it is requested', async () => {
     const [one, other] = [nodeFrom(90), nodeFrom(90)];
-    const read = await statesOf(one, other);
+    const read = await statesOf([one, other]);
     for (let reader = 0; reader < 5; reader++)
       expect(await failureOf(read(50))).toMatchObject({ code: 'HEIGHT_NOT_AVAILABLE' });
     expect([one.states, other.states]).toEqual([[50], [50]]);
@@ -343,7 +342,7 @@ describe('a past state is read', () => {
       return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
     };
     const other = nodeFrom(1);
-    const read = await statesOf({ ...hanging, earlierState }, other);
+    const read = await statesOf([{ ...hanging, earlierState }, other], 1_000);
     for (const height of [50, 51, 52]) expect(await read(height)).toEqual(exchangeOf(height));
     expect([hanging.states, other.states]).toEqual([[50], [50, 51, 52]]);
   });
@@ -351,7 +350,7 @@ describe('a past state is read', () => {
   test('and does not count as pruned while another node that may have it is down', async () => {
     const down: NodeClient['earlierState'] = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
     const [pruned, archive] = [nodeFrom(90), { ...nodeFrom(1), earlierState: down }];
-    const read = await statesOf(pruned, archive);
+    const read = await statesOf([pruned, archive]);
     expect(await failureOf(read(50))).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
   });
 
@@ -361,7 +360,7 @@ describe('a past state is read', () => {
       nodeFrom(1, { ...chainInfoOf(90, 'mainnet block'), chainName: 'mainnet' }),
     ];
     const pruned = nodeFrom(90);
-    const read = await statesOf(pruned, ...strangers);
+    const read = await statesOf([pruned, ...strangers]);
     expect(await failureOf(read(50))).toMatchObject({ code: 'HEIGHT_NOT_AVAILABLE' });
     expect(strangers.map(({ states }) => states)).toEqual([[], []]);
   });
@@ -393,11 +392,11 @@ describe('a past state is read', () => {
     const down: NodeClient['earlierState'] = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
     const own = { ...nodeFrom(1), earlierState: down };
     const [stranger, friend] = [nodeFrom(1, chainInfoOf(100, 'another block')), nodeFrom(1)];
-    const readOfTwo = await statesOf(own, stranger);
+    const readOfTwo = await statesOf([own, stranger]);
     expect(await failureOf(readOfTwo(99))).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
     expect(stranger.states).toEqual([]);
 
-    const readOfThree = await statesOf(own, stranger, friend);
+    const readOfThree = await statesOf([own, stranger, friend]);
     expect(await readOfThree(99)).toEqual(exchangeOf(99));
     expect([stranger.states, friend.states]).toEqual([[], [99]]);
   });
@@ -407,7 +406,7 @@ describe('a past state is read', () => {
     const own = { ...nodeFrom(1), earlierState: down };
     let tip = chainInfoOf(99);
     const late = { ...nodeFrom(1), chainInfo: async () => tip };
-    const read = await statesOf(own, late);
+    const read = await statesOf([own, late]);
     expect(await failureOf(read(99))).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
     expect(late.states).toEqual([]);
     tip = chainInfoOf(100);

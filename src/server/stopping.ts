@@ -39,6 +39,7 @@ export async function stopServer(options: StopOptions): Promise<void> {
   const timeout = sleep(stopTimeoutMs, undefined, { ref: false });
   if (isListening) await Promise.race([untilNoneIsPending(server), timeout]);
   server.close();
+  // Node 26 has closed them with the port, Node 24 has not.
   for (const socket of unused) if (socket.bytesRead === 0) socket.destroy();
   await Promise.race([Promise.all([closed, closing, responses.abortStreams(0), responses.untilAnswered()]), timeout]);
   server.closeAllConnections();

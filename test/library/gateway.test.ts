@@ -248,7 +248,12 @@ describe('a gateway', () => {
     const sandbox = await createHosts({ seed: 7, history: 10 });
     onTestFinished(sandbox.close);
     const { nodeUrl: fullnodeUrl, marketDataUrl, marketData } = sandbox;
-    const gateway = await gatewayForTest({ fullnodeUrl, marketDataUrl, stopTimeoutMs: 100, upstreamTimeoutMs: NEVER_MS });
+    const gateway = await gatewayForTest({
+      fullnodeUrl,
+      marketDataUrl,
+      stopTimeoutMs: 100,
+      upstreamTimeoutMs: NEVER_MS,
+    });
     marketData.faults.set({ kind: 'hang', on: 'orderbook' });
     const fetched = gateway.fetch(requestFor('{ orderBook(tickerId: "pBTC_PRV") { tickerId } }'));
     await expect.poll(() => marketData.calls('orderbook')).toBe(1);

@@ -183,8 +183,9 @@ export function createFiller<T extends { readonly beaconHeight: BeaconHeight }>(
   return {
     /** Starts to look for heights that are missing below a head, unless it reads already. Called with each head that is published. */
     wake(head: Head): void {
-      const isNext = tip?.head.beaconHeight === head.beaconHeight - 1 && !isReplacedBy(tip.head, head);
-      if (!isNext) doubtFrom = Math.min(doubtFrom, head.beaconHeight - MAX_BRANCH);
+      // A skipped height is no sign of a branch. Where blocks are faster than the polls, each head skips some.
+      if (tip !== undefined && isReplacedBy(tip.head, head))
+        doubtFrom = Math.min(doubtFrom, head.beaconHeight - MAX_BRANCH);
       tip = { head, firstHeight: tip?.firstHeight ?? head.beaconHeight };
       if (isWorking || timer !== undefined || isOver()) return;
       mayLookAt ??= performance.now() + FIRST_LOOK_AFTER_MS;

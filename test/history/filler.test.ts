@@ -48,7 +48,7 @@ test('what was read is recorded once the database can be written again, and not 
 test.each([
   ['a block that replaces the newest one', { ...headOf(100), hash: 'B' }],
   ['a block of another branch', { ...headOf(101), previousHash: 'B' }],
-  ['a block after skipped ones', headOf(103)],
+  ['a later block with an earlier time', { ...headOf(103), time: headOf(99).time }],
 ])('after %s, what was read and may be of a branch is read again', async (_, head) => {
   const read: number[] = [];
   const recorded = Promise.withResolvers<readonly number[]>();
@@ -75,6 +75,36 @@ test.each([
   expect(await recorded.promise).toEqual([20]);
   filler.stop();
   expect(read.slice(0, 2)).toEqual([97, 20]);
+});
+
+test('where each head skips a height, all missed heights are recorded, and each is read once', async () => {
+  const missed = Array.from({ length: 60 }, (_, n) => 1_001 + 2 * n);
+  const read: number[] = [];
+  const recorded: number[] = [];
+  const areRecorded = Promise.withResolvers<void>();
+  let tip = 1_006;
+  const filler = createFiller<Read>({
+    missing: async ({ head }) =>
+      missed.filter((height) => height < head.beaconHeight - 2 && !recorded.includes(height)).toReversed(),
+    ...OPTIONS,
+    // The node reads so slowly that the next head comes meanwhile.
+    async read(height) {
+      read.push(height);
+      tip += 2;
+      filler.wake(headOf(tip));
+      return { beaconHeight: height };
+    },
+    async record(values) {
+      recorded.push(...heightsOf(values));
+      if (recorded.length >= missed.length) areRecorded.resolve();
+      return [];
+    },
+  });
+  filler.wake(headOf(tip));
+  await areRecorded.promise;
+  filler.stop();
+  expect(recorded.toSorted((a, b) => a - b)).toEqual(missed);
+  expect(read).toEqual(recorded);
 });
 
 test('a height is left out after reads below three heads have failed, and not after any number below one', async () => {

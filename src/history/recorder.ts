@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { INTERVAL_MS } from '../domain/candle.ts';
+import { isReplacedBy } from '../domain/chain.ts';
 import { versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
-import { ComparisonError, createFollowedHeads, findBranch } from './branches.ts';
+import { ComparisonError, createFollowedHeads, findBranch, MAX_BRANCH } from './branches.ts';
 import { createRecorderDatabase, type HistoryWatcher } from './recorder-database.ts';
 import { type FinalBlock, HistoryDatabaseError, type HistoryStore, refusal } from './store.ts';
 import type { TradedBlock } from './trade-store.ts';
@@ -50,6 +51,8 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   let isSameChain = false;
   /** The recorded heights below it may be of a branch or of another chain; `undefined` once they were compared. */
   let doubtBelow: BeaconHeight | undefined = Number.MAX_SAFE_INTEGER;
+  /** The newest head before a block was last skipped or replaced. What was read until then may be of a branch when it is recorded. */
+  let doubtUpTo: BeaconHeight = 0;
   let settling: Promise<void> | undefined;
   let working: Promise<void> | undefined;
   /** Whether a head was added since the work began. */
@@ -163,10 +166,10 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   async function record(blocks: readonly FinalBlock[]): Promise<readonly BeaconHeight[]> {
     await settle();
     const leftOut = await use(() => store.record(blocks));
-    if (leftOut.length > 0) {
-      watcher.leftOut(leftOut);
-      doubtBelow = Math.max(doubtBelow ?? 0, ...leftOut.map((height) => height + 1));
-    }
+    if (leftOut.length > 0) watcher.leftOut(leftOut);
+    const heights = blocks.map(({ exchange }) => exchange.beaconHeight);
+    const doubtful = heights.filter((height) => height <= doubtUpTo && height > doubtUpTo - MAX_BRANCH);
+    for (const height of [...leftOut, ...doubtful]) doubtBelow = Math.max(doubtBelow ?? 0, height + 1);
     await database.look();
     return leftOut;
   }
@@ -208,16 +211,18 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   return {
     /** Adds each head that is published. */
     add(head: Head): void {
+      const before = newest;
       newest = head;
       isDue = true;
       heads.add(head);
       const final = heads.final();
       if (final !== undefined) enqueue(final, head);
-      // A skipped or replaced block: what is recorded, or waits for it, may be of a branch that was given up. The backfill reads
-      // the heights that waited.
-      if (!heads.isConnected()) {
+      // A skipped or replaced block: what is recorded may be of a branch that was given up.
+      if (before !== undefined && !heads.isConnected()) {
         doubtBelow = Number.MAX_SAFE_INTEGER;
-        queue = [];
+        doubtUpTo = before.beaconHeight;
+        // So may be what waits for it. The backfill reads these heights again.
+        if (isReplacedBy(before, head)) queue = [];
       }
       if (timer !== undefined) return;
       if (isOpen) work();

@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ExchangeState } from '../../src/domain/exchange.ts';
 import { UpstreamTimeoutError } from '../../src/errors.ts';
 import { createRecorder } from '../../src/history/recorder.ts';
+import type { HistoryWatcher } from '../../src/history/recorder-database.ts';
 import { createSqliteStore } from '../../src/history/sqlite-store.ts';
 import { HistoryDatabaseError } from '../../src/history/store.ts';
 import type { Head } from '../../src/live/chain/head.ts';
@@ -188,6 +189,34 @@ describe('a database that fails', () => {
     // Their hashes are not known if they were read again.
     const traded = store.tradedBlocks().map((block) => ({ ...recordedTrades(block), hash: undefined }));
     expect(traded).toEqual(heights.map((height) => ({ ...expectedTrades(sandbox, height), hash: undefined })));
+  });
+
+  test('records all heights that waited although one was skipped meanwhile', async () => {
+    const { store, recorder } = recorderOf({});
+    store.failure = new HistoryDatabaseError('database or disk is full');
+    for (const height of [...range(10, 19), ...range(21, 30)]) recorder.add(linkedHead(height));
+    await until(() => recorder.state() === 'failing');
+    store.failure = undefined;
+    await store.until(() => store.blocks.has(27));
+    const heights = [...range(10, 16), ...range(21, 27)];
+    expect(store.order).toEqual(heights);
+    expect([...store.blocks.values()].map(({ hash }) => hash)).toEqual(heights.map((height) => `block ${height}`));
+  });
+
+  test('deletes what waited if a skipped height hid that it was of a branch', async () => {
+    const deleted: number[] = [];
+    const { store, recorder } = recorderOf({ deleted: (heights) => void deleted.push(...heights) });
+    for (const height of range(10, 19)) recorder.add(linkedHead(height));
+    await store.until(() => store.blocks.has(16));
+    store.failure = new HistoryDatabaseError('database or disk is full');
+    for (const height of range(20, 29)) recorder.add(linkedHead(height, 20));
+    recorder.add(linkedHead(31));
+    await until(() => recorder.state() === 'failing');
+    store.failure = undefined;
+    await store.until(() => store.blocks.has(26));
+    recorder.add(linkedHead(32));
+    await until(() => deleted.length > 0);
+    expect(deleted).toEqual(range(20, 26));
   });
 
   test('is refused if it is of a chain with another name', async () => {
@@ -407,3 +436,24 @@ test('a head with a wrong time in the future deletes nothing, and heights are re
     return { ...head, time, previousHash: `block ${height - 1}`, exchange: exchangeStateOf(height, [pool], time) };
   }
 });
+
+/** A head that follows the one below it. From a height on, it is of a branch, whose blocks are made a second later. */
+function linkedHead(height: number, branchFrom = Number.POSITIVE_INFINITY): Head {
+  const hashOf = (each: number) => `block ${each}${each < branchFrom ? '' : ' of a branch'}`;
+  const { exchange: _, ...head } = headOf(height, hashOf(height));
+  const time = head.time + (height < branchFrom ? 0 : 1_000);
+  return { ...head, time, previousHash: hashOf(height - 1), exchange: exchangeStateOf(height, [], time) };
+}
+
+/** A recorder into a store in memory. The node has the blocks of {@link linkedHead} that are on no branch. */
+function recorderOf(watcher: Partial<HistoryWatcher>) {
+  const store = createMemoryStore();
+  const recorder = createRecorder({
+    store,
+    pastStates: { readInBackground: async (height) => linkedHead(height).exchange, isComplete: () => true },
+    watcher: { failed() {}, recovered() {}, refused() {}, dropped() {}, leftOut() {}, deleted() {}, ...watcher },
+    mayWrite: () => true,
+  });
+  onTestFinished(() => recorder.flush(0));
+  return { store, recorder };
+}

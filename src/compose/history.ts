@@ -6,7 +6,7 @@ import { createBlockTimes } from '../history/block-times.ts';
 import { GENTLE, QUICK } from '../history/filler.ts';
 import { createHistory, historyOff } from '../history/history.ts';
 import { createRecorder } from '../history/recorder.ts';
-import type { HistoryStore } from '../history/store.ts';
+import { type HistoryStore, POSTGRES_CONNECTIONS } from '../history/store.ts';
 import type { HistoryStoreOptions } from '../history/store-client.ts';
 import { createTradeFilling, GENTLE_BYTES, QUICK_BYTES } from '../history/trade-filling.ts';
 import type { Head } from '../live/chain/head.ts';
@@ -68,7 +68,8 @@ export function startRecording(options: RecordingOptions) {
     return { sources: off, add(_head: Head) {}, close: async () => {} };
   }
 
-  const store = createStore({ database, rawDays: config.historyRawDays, onWarning: (warning) => log.warn(warning) });
+  const onWarning = (warning: string) => log.warn(warning);
+  const store = createStore({ database, rawDays: config.historyRawDays, readTimeoutMs, onWarning });
   // With PostgreSQL, the replicas of a fleet have one database. Any other database is of one replica.
   const mayWrite = database.kind === 'postgresql' ? isRecorder : () => true;
   if (options.isRecorder !== undefined && database.kind === 'sqlite')
@@ -101,7 +102,8 @@ export function startRecording(options: RecordingOptions) {
     rate,
     bytes: isSandbox ? QUICK_BYTES : GENTLE_BYTES,
   });
-  const history = createHistory({ store, recorder, backfill, tradeFilling, timeoutMs: readTimeoutMs });
+  const maxOverdue = database.kind === 'postgresql' ? POSTGRES_CONNECTIONS - 1 : READS_AT_ONCE;
+  const history = createHistory({ store, recorder, backfill, tradeFilling, timeoutMs: readTimeoutMs, maxOverdue });
 
   return {
     sources: { history, historyQueue, blockTimes: createBlockTimes(history) },

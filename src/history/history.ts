@@ -50,21 +50,24 @@ type HistoryOptions = {
   readonly backfill: Backfill;
   readonly tradeFilling: Pick<TradeFilling, 'reads' | 'readBytes'>;
   readonly timeoutMs: number;
+  /** While the database works on so many reads whose time is over, all others fail at once. Otherwise they would pile up. */
+  readonly maxOverdue: number;
 };
 
-/** While the thread works on so many reads whose time is over, no other read begins. Otherwise they would pile up. */
-const MAX_OVERDUE = 2;
-
 /** Creates the history of a store. Reads wait until the database is surely of the followed chain. */
-export function createHistory({ store, recorder, backfill, tradeFilling, timeoutMs }: HistoryOptions): History {
+export function createHistory(options: HistoryOptions): History {
+  const { store, recorder, backfill, tradeFilling, timeoutMs, maxOverdue } = options;
   const { coverage, tradeCoverage, ...changes } = recorder.recorded;
   let readErrors = 0;
-  /** The reads whose time is over, until the thread responds or has failed. */
-  const overdue = new Set<Promise<unknown>>();
+  /** Number of reads whose time is over, and that the database still works on. */
+  let overdue = 0;
 
   function noteOverdue(reading: Promise<unknown>): void {
-    const ended: Promise<unknown> = reading.catch(() => {}).finally(() => overdue.delete(ended));
-    overdue.add(ended);
+    const end = () => {
+      overdue -= 1;
+    };
+    overdue += 1;
+    reading.then(end, end);
   }
 
   /** Runs a read of the database. Whatever it fails with is the same to a client. */
@@ -79,9 +82,9 @@ export function createHistory({ store, recorder, backfill, tradeFilling, timeout
     }, timeoutMs);
     async function readIfDue(): Promise<T> {
       await recorder.ready();
-      while (overdue.size >= MAX_OVERDUE && !isOver) await Promise.race(overdue);
       // Nobody waits any more for a read whose time is over before it begins.
       if (isOver) return late.promise;
+      if (overdue >= maxOverdue) throw new Error(`the database still works on ${overdue} reads whose time is over`);
       reading = operation();
       return reading;
     }

@@ -2,7 +2,8 @@ import pg from 'pg';
 import { type Database, type Row, type Sql, toCreate, toUpsert, type Value } from './database.ts';
 import { createDatabaseStore } from './database-store.ts';
 import { prepareDatabase, type Schema, type StoreOptions } from './migrations.ts';
-import { HistoryDatabaseError, type HistoryStore, refusal } from './store.ts';
+import { HistoryDatabaseError, type HistoryStore, POSTGRES_CONNECTIONS, refusal } from './store.ts';
+import type { HistoryStoreOptions } from './store-client.ts';
 
 /** The schema of all tables. */
 const SCHEMA_NAME = 'pdex_history';
@@ -10,24 +11,25 @@ const SCHEMA_NAME = 'pdex_history';
 /** The key of the lock under which one gateway of a database writes at a time: "PDEX" in ASCII. */
 const LOCK = 0x50444558;
 
-/** Maximum number of connections: one writes, the others read. */
-const MAX_CONNECTIONS = 4;
-
 const CONNECT_TIMEOUT_MS = 3_000;
 /** How long a write waits for another gateway. */
 const LOCK_TIMEOUT_MS = 3_000;
-/** How long a statement may take in the server, and until its result has arrived. */
+/** How long a statement may take in the server by default, and until its result has arrived. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 const QUERY_TIMEOUT_MS = 35_000;
 
 // A setting lasts as long as its transaction, so that a pool of connections in front of the server may share its own.
-const SETTINGS = `SET LOCAL search_path TO ${SCHEMA_NAME}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`;
-const BEGIN_READ = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${SETTINGS}`;
-const BEGIN_WRITE = `BEGIN ISOLATION LEVEL READ COMMITTED; ${SETTINGS}; SELECT pg_advisory_xact_lock(${LOCK})`;
+const settings = (timeoutMs = STATEMENT_TIMEOUT_MS) =>
+  `SET LOCAL search_path TO ${SCHEMA_NAME}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = ${timeoutMs}`;
+const BEGIN_WRITE = `BEGIN ISOLATION LEVEL READ COMMITTED; ${settings()}; SELECT pg_advisory_xact_lock(${LOCK})`;
+
+type PostgresOptions = StoreOptions & Pick<HistoryStoreOptions, 'readTimeoutMs'>;
 
 /** Creates a store in a database of PostgreSQL. Its tables are in a schema of their own, which is created if it is missing. */
-export function createPostgresStore(url: string, { rawDays, ...options }: StoreOptions): HistoryStore {
-  const open = (chainName: string) => prepareDatabase(createPostgresDatabase(url), SCHEMA, { ...options, chainName });
+export function createPostgresStore(url: string, options: PostgresOptions): HistoryStore {
+  const { rawDays, readTimeoutMs, migrations } = options;
+  const open = (chainName: string) =>
+    prepareDatabase(createPostgresDatabase(url, readTimeoutMs), SCHEMA, { migrations, chainName });
   return createDatabaseStore(open, rawDays);
 }
 
@@ -48,10 +50,11 @@ const SCHEMA: Schema = {
 /** The types of PostgreSQL for whole numbers: `int8` and `numeric`. All columns with numbers have one of them. */
 const WHOLE_NUMBERS = new Set([20, 1700]);
 
-function createPostgresDatabase(url: string): Database {
+function createPostgresDatabase(url: string, readTimeoutMs: number | undefined): Database {
+  const beginRead = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings(readTimeoutMs)}`;
   const pool = new pg.Pool({
     connectionString: toDriverUrl(url),
-    max: MAX_CONNECTIONS,
+    max: POSTGRES_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     keepAlive: true,
@@ -88,7 +91,7 @@ function createPostgresDatabase(url: string): Database {
   }
 
   return {
-    read: (work) => transact(BEGIN_READ, work),
+    read: (work) => transact(beginRead, work),
     write: (work) => transact(BEGIN_WRITE, work),
     isLost: () => isBroken,
     close: () => pool.end(),

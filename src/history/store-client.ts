@@ -17,12 +17,14 @@ export type HistoryStoreOptions = {
   readonly database: HistoryDatabase;
   /** For how many days the changes of each height are kept. Candles are kept longer. */
   readonly rawDays: number;
+  /** How long a query of a read may take in the server of PostgreSQL; as long as a write by default. */
+  readonly readTimeoutMs?: number | undefined;
   /** Receives the warnings of libraries in the thread. */
   readonly onWarning?: ((warning: string) => void) | undefined;
 };
 
 /** What the worker of a store is started with. */
-export type WorkerOptions = Pick<HistoryStoreOptions, 'database' | 'rawDays'>;
+export type WorkerOptions = Pick<HistoryStoreOptions, 'database' | 'rawDays' | 'readTimeoutMs'>;
 
 /** A call of a method of the store, with its arguments. */
 export type CallMessage = {
@@ -72,10 +74,10 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
 
   function start(): Worker {
     if (performance.now() < startAt) throw new HistoryDatabaseError('The thread of the history has failed.');
-    const { database, rawDays } = options;
+    const { database, rawDays, readTimeoutMs } = options;
     const worker = new Worker(workerUrl(), {
       name: 'pdex-history',
-      workerData: { database, rawDays } satisfies WorkerOptions,
+      workerData: { database, rawDays, readTimeoutMs } satisfies WorkerOptions,
       env: workerEnvironment(),
       // Files that are loaded before the gateway, such as those of tools, do not belong into the worker.
       execArgv: ['--no-warnings'],

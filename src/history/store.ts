@@ -12,6 +12,9 @@ export type HistoryDatabase =
   | { readonly kind: 'sqlite'; readonly path: string }
   | { readonly kind: 'postgresql'; readonly url: string };
 
+/** Maximum number of connections to PostgreSQL: one writes, the others read. */
+export const POSTGRES_CONNECTIONS = 4;
+
 /**
  * The recorded history of one chain: which reserves changed at each final height, and when.
  *

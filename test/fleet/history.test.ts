@@ -75,6 +75,7 @@ function replicaOf(fleet: { recorder: string; onRead?: () => void }, name: strin
     backfill,
     tradeFilling: { reads: () => 0, readBytes: () => 0 },
     timeoutMs: 5_000,
+    maxOverdue: 3,
   });
   const last = () => recorder.recorded.coverage()?.last.beaconHeight;
   /** Adds the heads of a range, each in a turn of the event loop. */

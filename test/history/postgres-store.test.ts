@@ -13,9 +13,9 @@ const PERMANENT = { name: 'HistoryDatabaseError', isPermanent: true };
 
 const { test, server, query } = usePostgres();
 
-async function createStore(url: URL | string = server().url): Promise<HistoryStore> {
+async function createStore(url: URL | string = server().url, readTimeoutMs?: number): Promise<HistoryStore> {
   await query('DROP SCHEMA IF EXISTS pdex_history CASCADE');
-  const store = createPostgresStore(String(url), { rawDays: 7 });
+  const store = createPostgresStore(String(url), { rawDays: 7, readTimeoutMs });
   onTestFinished(() => store.close());
   return store;
 }
@@ -145,6 +145,22 @@ test('while another gateway holds the lock, a write fails after a while, and rea
   await other.end();
   await store.record(blocks(5));
   expect((await store.coverage(0))?.heights).toBe(5);
+});
+
+test('a read ends when its time is over, and its connection is free for others', async () => {
+  const store = await createStore(server().url, 200);
+  await store.useChain('test');
+  await store.record(blocks(3));
+  const other = new pg.Client(server().url.href);
+  await other.connect();
+  await other.query('BEGIN; LOCK TABLE pdex_history.pools');
+  const height = FIRST_HEIGHT + 1;
+  // As many as there are connections.
+  const slow = Array.from({ length: 4 }, () => store.stateAt(height));
+  for (const read of slow) await expect(read).rejects.toThrow('statement timeout');
+  expect((await store.coverage(0))?.heights).toBe(3);
+  await other.end();
+  expect((await store.stateAt(height))?.beaconHeight).toBe(height);
 });
 
 test('a schema with other tables is refused, and stays as it is', async () => {

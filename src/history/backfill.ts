@@ -116,8 +116,8 @@ export function createBackfill(options: BackfillOptions) {
 }
 
 /**
- * The heights of a range that are read, from the newest down: of a long range the multiples of the step, of a range that is
- * shorter than between two multiples all.
+ * The heights of a range that are read, from the newest down. In a long range, these are the multiples of the step. If a range has
+ * fewer heights than there are between two multiples, all of them are read.
  */
 export function* heightsToRead({ from, to }: HeightRange, step: number): Iterable<BeaconHeight> {
   const isShort = to - from + 1 < step - 1;

@@ -106,7 +106,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   async function deleteBranch(below: BeaconHeight, head: Head): Promise<void> {
     const branch = await findBranch(below, head, { ...store, readFinal: pastStates.readInBackground });
     const lowest = branch?.lowest;
-    // Once it was of the chain, all of the compared heights may be of a branch.
+    // A database that was of this chain at the first comparison still is. Then all of the compared heights may be of a branch.
     if (branch !== undefined && lowest === undefined && !isSameChain) {
       const problem = `it has another block at beacon height ${branch.highest.beaconHeight} than the node`;
       throw refusal(`the database belongs to another chain: ${problem}`);
@@ -194,8 +194,8 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   }
 
   /**
-   * Lets a head wait to be recorded, if it is certain that it is one of the chain, with all of its pools. After the version of the
-   * exchange has changed, the version that traded at the last heights before is not certain: they are left to the backfill.
+   * Adds a final head to the queue. It leaves a head to the backfill if its state has no time or may lack pools, or if the version of
+   * the exchange has changed since: it is not certain which version traded at the last heights before a change.
    */
   function enqueue({ beaconHeight, hash, time, exchange }: Head, { exchange: newestExchange }: Head): void {
     if (exchange.time === undefined && !isUntimed)

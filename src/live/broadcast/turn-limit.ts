@@ -8,16 +8,16 @@ import { createFairQueue } from '../../upstream/fair-queue.ts';
 export type TakeTurn = (client?: string) => Promise<void>;
 
 /**
- * Creates a queue of which one caller proceeds in each turn of the event loop, and none in the turn in which it waits. Clients take
+ * Creates a queue of which a few callers proceed in each turn of the event loop, and none in the turn in which it waits. Clients take
  * turns: one with many callers in the queue does not delay those of others.
  */
-export function createTurnQueue(): TakeTurn {
+export function createTurnQueue(perTurn = 1): TakeTurn {
   const waiting = createFairQueue<() => void>();
 
   function release(): void {
-    const proceed = waiting.next();
+    const released = Array.from({ length: perTurn }, waiting.next);
     if (waiting.size() > 0) setImmediate(release);
-    proceed?.();
+    for (const proceed of released) proceed?.();
   }
 
   return (client) => {

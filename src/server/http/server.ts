@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, maxHeaderSize, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { createTurnLimit } from '../../live/broadcast/turn-limit.ts';
+import { createTurnQueue } from '../../live/broadcast/turn-limit.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { badRequest, toHttpText } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
@@ -30,10 +30,20 @@ export function createHttpServer({ handle, responses, connections, metrics, ...o
     highWaterMark: MAX_WAITING_BYTES,
     shouldUpgradeCallback: isUpgrade,
   };
-  const turns = createTurnLimit(PIPELINED_PER_TURN);
+  const takeTurn = createTurnQueue(PIPELINED_PER_TURN);
+
+  /** Handles a request that a client has sent before the response to its last one. Nothing more is read from it while many wait. */
+  async function handlePipelined(request: IncomingMessage, response: PipelinedResponse): Promise<void> {
+    const { remoteAddress, remotePort } = request.socket;
+    response._onPendingData(WAITING_REQUEST_BYTES);
+    await takeTurn(`${remoteAddress} ${remotePort}`);
+    response._onPendingData(-WAITING_REQUEST_BYTES);
+    handle(request, response);
+  }
+
   const server = createServer(serverOptions, (request, response) => {
     // Node writes to the socket for one response after the other: a pipelined one has none yet.
-    if (response.socket === null) turns.wait().then(() => handle(request, response));
+    if (response.socket === null) handlePipelined(request, response as PipelinedResponse);
     else handle(request, response);
   });
   responses.onEnd(() => {
@@ -77,6 +87,15 @@ const MAX_WAITING_BYTES = 4_096;
 
 /** How many pipelined requests are handled in each turn of the event loop: a client can send a thousand at once. */
 const PIPELINED_PER_TURN = 4;
+
+/**
+ * As how many bytes of output a pipelined request counts before it is handled. Node reads nothing from a connection while its output
+ * has more than `MAX_WAITING_BYTES`: that is, while more than about 100 of its requests wait.
+ */
+const WAITING_REQUEST_BYTES = 40;
+
+/** A response whose output waits for that of others, and how Node counts it. */
+type PipelinedResponse = ServerResponse & { _onPendingData(bytes: number): void };
 
 /** A connection, with the response that Node writes to it. */
 type Connection = Duplex & { readonly bytesRead?: number; readonly _httpMessage?: ServerResponse | null };

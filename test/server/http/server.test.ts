@@ -7,6 +7,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { createOpenResponses } from '../../../src/server/http/open-responses.ts';
 import { closeServer, createHttpServer } from '../../../src/server/http/server.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
+import { until } from '../../support/until.ts';
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -46,6 +47,41 @@ test('few of the requests that a client sends in one write are handled in one tu
   const answered = (await text(socket)).match(/^\/\d+$/gm);
   expect(answered).toEqual(Array.from({ length: COUNT }, (_, n) => `/${n}`));
   expect(most).toBeLessThan(10);
+});
+
+test('while many requests of a connection wait, nothing more is read from it, and those of other connections do not wait for them', async () => {
+  const count = 10_000;
+  let emitted = 0;
+  let handled = 0;
+  let mostWaiting = 0;
+  const handledBefore: number[] = [];
+  const { server } = createServerForTest((request, response) => {
+    if (request.url === '/pair') handledBefore.push(handled);
+    else handled += 1;
+    response.end();
+  });
+  server.prependListener('request', ({ url }) => {
+    if (url === '/pair') return;
+    emitted += 1;
+    mostWaiting = Math.max(mostWaiting, emitted - handled);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  const { port } = server.address() as AddressInfo;
+  const [flood, pair] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+  await once(pair, 'connect');
+  flood.resume().write('GET /flood HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(count));
+  await until(() => handled > 100);
+  pair.write('GET /pair HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2));
+  await until(() => handledBefore.length === 2);
+  const [first = 0, second = count] = handledBefore;
+  expect(second - first).toBeLessThan(20);
+  await until(() => handled === count);
+  // Node parses what one read has returned, at most 64 KB.
+  expect(mostWaiting).toBeLessThan(4_000);
+  flood.destroy();
+  pair.destroy();
 });
 
 test('a server that starts to listen while a response of fetch ends does not close its first connections', async () => {

@@ -1,11 +1,15 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
 import { repeat } from '../support/operations.ts';
+
+type Exchange = [IncomingMessage, ServerResponse];
 
 const PERIOD_MS = 600;
 
@@ -55,15 +59,36 @@ describe('an answer that is larger than the buffers', () => {
     sandbox: { pools: 500, sharesPerPool: 1, history: 5 },
   };
 
-  test('is aborted if nobody reads it', async () => {
+  test.each([
+    ['sends nothing', ''],
+    ['goes on sending', '\r\n'],
+  ])('is aborted if its client does not read it and %s', async (_, more) => {
     const { socket, url } = await open(options);
-    socket.write(request);
+    socket.write(request.replace('close', 'keep-alive'));
     await once(socket, 'readable');
     const from = performance.now();
+    const sending = setInterval(() => socket.write(more), PERIOD_MS / 10);
+    onTestFinished(() => clearInterval(sending));
     const answered = 'pdex_http_requests_total{endpoint="graphql",status="200"} 1';
     await expect.poll(async () => (await fetch(new URL('/metrics', url))).text()).toContain(answered);
     expect(performance.now() - from).toBeLessThan(2 * PERIOD_MS + SLACK_MS);
+    clearInterval(sending);
     await expect(text(socket).then(answerOf)).rejects.toThrow();
+  });
+
+  test('is aborted over HTTP/2 too', async () => {
+    const gateway = await startGatewayForTest(options);
+    await gateway.untilReady();
+    const server = createHttp2Server((...exchange) => gateway.app.handle(...(exchange as never as Exchange)));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const client = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    onTestFinished(() => void server.close());
+    onTestFinished(() => client.destroy());
+    client.request({ ':path': request.split(' ')[1] });
+    const [, response] = await once(server, 'request');
+    await once(response, 'close');
+    expect(response.writableFinished).toBe(false);
   });
 
   test('arrives completely if it is read slowly', async () => {

@@ -6,6 +6,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { AccessDetails } from '../operations/log-details.ts';
 import { isClosed, stagger, whenClosed } from '../requests/closing.ts';
 import { type HttpExchange, isEventStream } from '../requests/http-exchange.ts';
+import { createStallCheck } from '../requests/stalled.ts';
 
 /** The responses in progress: those of the gateway's own HTTP server with its connections, of other servers, and of `fetch`. */
 export type OpenResponses = ReturnType<typeof createOpenResponses>;
@@ -20,7 +21,8 @@ type OpenResponsesOptions = {
 
 /** Creates the tracking of responses; there are none yet. */
 export function createOpenResponses({ metrics, onResponse, isLast }: OpenResponsesOptions) {
-  const responses = new Set<ServerResponse>();
+  /** Each with a check whether its client does not read it. */
+  const responses = new Map<ServerResponse, () => boolean>();
   const streams = new Set<Readable>();
   const connections = new Set<Socket>();
   const ended = new EventEmitter();
@@ -33,6 +35,12 @@ export function createOpenResponses({ metrics, onResponse, isLast }: OpenRespons
     onResponse?.(exchange, access);
   }
 
+  function add(response: ServerResponse): void {
+    // A pipelined response waits for those before it, and has no socket yet.
+    const isStalled = createStallCheck(() => (response.writableLength > 0 ? response.socket : undefined));
+    responses.set(response, isStalled);
+  }
+
   /** Tracks a response until its connection has sent all of it or has closed. Then it is counted. */
   function track(exchange: HttpExchange, access?: AccessDetails): void {
     const { response } = exchange;
@@ -40,7 +48,7 @@ export function createOpenResponses({ metrics, onResponse, isLast }: OpenRespons
       onResponse?.(exchange, access);
       return;
     }
-    responses.add(response);
+    add(response);
     response.on('close', () => {
       end(exchange, access, isEventStream(response));
       remove(response);
@@ -52,7 +60,7 @@ export function createOpenResponses({ metrics, onResponse, isLast }: OpenRespons
     ended.emit('response');
   }
 
-  const isAnswered = () => fetches === 0 && [...responses].every(isEventStream);
+  const isAnswered = () => fetches === 0 && [...responses.keys()].every(isEventStream);
 
   return {
     isLast,
@@ -69,7 +77,7 @@ export function createOpenResponses({ metrics, onResponse, isLast }: OpenRespons
     onEnd: (listener: () => void) => void ended.on('response', listener),
     /** Tracks a response of another server from the request on. @returns how to end that, because other code responds */
     trackForeign(response: ServerResponse): () => void {
-      responses.add(response);
+      add(response);
       const end = () => remove(response);
       whenClosed(response, end);
       return end;
@@ -101,7 +109,7 @@ export function createOpenResponses({ metrics, onResponse, isLast }: OpenRespons
     unusedConnections: () => [...connections].filter(({ bytesRead }) => bytesRead === 0),
     /** Aborts event streams, which do not end by themselves, one by one within the window. */
     abortStreams: (windowMs: number) =>
-      stagger([...[...responses].filter(isEventStream), ...streams], windowMs, (stream) => stream.destroy()),
+      stagger([...[...responses.keys()].filter(isEventStream), ...streams], windowMs, (stream) => stream.destroy()),
     /**
      * Starts to abort responses whose clients do not read them, within two periods after bytes began to wait. A client that reads
      * slowly is not disconnected, and neither is one whose response is not ready yet.
@@ -110,19 +118,10 @@ export function createOpenResponses({ metrics, onResponse, isLast }: OpenRespons
      * closes the connection. The returned function stops it.
      */
     abortStalled(periodMs: number): () => void {
-      // Yoga resets the timeout of the socket before it sends, so the timeout cannot be set when a response begins.
       const timer = setInterval(() => {
-        for (const response of responses)
-          if (response.writableLength > 0 && response.listenerCount('timeout') === 0) watch(response, periodMs * 0.75);
-      }, periodMs / 4).unref();
+        for (const [response, isStalled] of responses) if (isStalled()) response.destroy();
+      }, periodMs * 0.75).unref();
       return () => clearInterval(timer);
     },
   };
-}
-
-/** Each byte that is sent restarts the timeout of the socket, also in the middle of a large write. */
-function watch(response: ServerResponse, stalledMs: number): void {
-  response.setTimeout(stalledMs, () => {
-    if (response.writableLength > 0) response.destroy();
-  });
 }

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
+import { createStallCheck } from '../requests/stalled.ts';
 
 /** Maximum size of the messages that wait for a client before nothing more is read from it. */
 const MAX_WAITING_BYTES = 2 ** 20;
@@ -78,8 +79,8 @@ export class ClientSocket extends WebSocket {
 
   /**
    * Pings the client in each period, and terminates the websocket if the client has not answered a period after the ping was
-   * written. A ping waits behind what was sent before it, so the websocket is also terminated if no byte of that moves for three
-   * quarters of a period.
+   * written. A ping waits behind what was sent before it, so the websocket is also terminated within two periods if no byte of that
+   * moves.
    *
    * @param wire the socket under this one
    */
@@ -103,10 +104,11 @@ export class ClientSocket extends WebSocket {
     this.on('pong', (data) => {
       if (String(data) === unanswered) unanswered = undefined;
     });
-    this.on('close', () => clearInterval(timer));
-    // Each byte restarts this timeout, also in the middle of a large write.
-    wire.setTimeout(periodMs * 0.75).on('timeout', () => {
-      if (wire.writableLength > 0) this.terminate();
+    const isStalled = createStallCheck(() => (wire.writableLength > 0 ? wire : undefined));
+    const stallTimer = setInterval(() => isStalled() && this.terminate(), periodMs * 0.75).unref();
+    this.on('close', () => {
+      clearInterval(timer);
+      clearInterval(stallTimer);
     });
   }
 

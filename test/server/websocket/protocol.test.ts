@@ -165,3 +165,16 @@ test('a client that does not answer pings is disconnected, and others are not', 
   active.send('{"type":"ping"}');
   expect(JSON.parse(await nextMessage(active))).toEqual({ type: 'pong' });
 });
+
+test('a client that reads nothing is disconnected, also if it goes on sending and no ping can be written', async () => {
+  const { server, url } = await serve({ keepAliveMs: 1_000 });
+  const client = await openSocket(url);
+  const [socket] = server.clients;
+  client.pause();
+  while (socket?.bufferedAmount === 0) socket.send('x'.repeat(50_000));
+  const sending = setInterval(() => client.send('{"type":"ping"}'), 100);
+  onTestFinished(() => clearInterval(sending));
+  const [code] = await once(socket as ClientSocket, 'close');
+  expect(code).toBe(1006);
+  client.terminate();
+});

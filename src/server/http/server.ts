@@ -35,9 +35,9 @@ export function createHttpServer({ handle, responses, connections, metrics, ...o
   /** Handles a request that a client has sent before the response to its last one. Nothing more is read from it while many wait. */
   async function handlePipelined(request: IncomingMessage, response: PipelinedResponse): Promise<void> {
     const { remoteAddress, remotePort } = request.socket;
-    response._onPendingData(WAITING_REQUEST_BYTES);
+    response._onPendingData?.(WAITING_REQUEST_BYTES);
     await takeTurn(`${remoteAddress} ${remotePort}`);
-    response._onPendingData(-WAITING_REQUEST_BYTES);
+    response._onPendingData?.(-WAITING_REQUEST_BYTES);
     handle(request, response);
   }
 
@@ -95,7 +95,7 @@ const PIPELINED_PER_TURN = 4;
 const WAITING_REQUEST_BYTES = 40;
 
 /** A response whose output waits for that of others, and how Node counts it. */
-type PipelinedResponse = ServerResponse & { _onPendingData(bytes: number): void };
+type PipelinedResponse = ServerResponse & { _onPendingData?(bytes: number): void };
 
 /** A connection, with the response that Node writes to it. */
 type Connection = Duplex & { readonly bytesRead?: number; readonly _httpMessage?: ServerResponse | null };

@@ -216,6 +216,31 @@ describe('the samples', () => {
     expect(answer?.data).toBeTruthy();
   });
 
+  describe('of docs/queries.md, where V3 trades', () => {
+    let v3: Awaited<ReturnType<typeof startGateway>>;
+    beforeAll(async () => {
+      const config = { historyBackfillHours: 0, tradesBackfillHours: 0 };
+      v3 = await startGateway({ sandbox: { exchange: 'v3' }, store: createStoreModel(), config });
+      await v3.untilReady();
+    });
+    afterAll(() => v3.close());
+
+    /** The fields that are null, with the reason. */
+    const nullFields: Readonly<Record<string, string>> = {
+      anHourBefore: 'its height is one of the chain of V1',
+      ambiguous: 'the page shows its error',
+      history: 'nothing is recorded yet',
+    };
+
+    test.each(samplesIn('graphql').filter(({ page }) => page === 'docs/queries.md'))('$text', async (sample) => {
+      const json = jsonOf(sample);
+      const { data } = await v3.ask(sample.text, isAnswer(json) ? undefined : json);
+      const found = Object.entries(data ?? {}).flatMap(([field, value]) => (value === null ? field : []));
+      expect(data).toBeTruthy();
+      expect(found.filter((field) => !(field in nullFields))).toEqual([]);
+    });
+  });
+
   test.each(samplesIn('json'))('JSON of $page', ({ text }) => {
     expect(JSON.parse(text)).toBeTruthy();
   });

@@ -10,7 +10,8 @@ export type ExampleTab = {
 };
 
 const PRV = '4'.padStart(64, '0');
-const ETH = 'ffd8d42dc40a8d166ea4848baf8b5f6e912ad79875f4373070b59392b1756c8f';
+/** It has pools in both versions of the exchange, unlike the ETH of V1. */
+const BTC = 'b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696';
 const XMR = 'c01e7dc1d1aba995c19b257412340b057f8ad1482ccb6a9bb0adce61afbf05d4';
 
 /** USDT and ETH of all networks, as the exchange of the third version holds them, and their largest pool. */
@@ -102,8 +103,9 @@ query Market($tickerId: String!) {
     variables: { tickerId: 'pBTC_PRV' },
   },
   {
-    query: `# A swap: the best route for 1,000 PRV, and what
-# each pool gives, without the exchange's fee.
+    query: `# A swap: the best route for 1,000 PRV to BTC,
+# and what each pool gives, without the
+# exchange's fee.
 query Swap(
   $sell: TokenId!
   $buy: TokenId!
@@ -130,7 +132,7 @@ query Swap(
   }
 }
 `,
-    variables: { sell: PRV, buy: ETH, amount: '1000000000000' },
+    variables: { sell: PRV, buy: BTC, amount: '1000000000000' },
   },
   {
     query: `# The third version of the exchange (V3): which

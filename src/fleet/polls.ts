@@ -53,7 +53,7 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
   /** The value of this gateway that Redis has too. */
   let published: T | undefined;
   /** The run that waits for what others have published, and the one after it. */
-  let underWay = Promise.resolve();
+  let currentRun = Promise.resolve();
   let next: Promise<void> | undefined;
   /** When any replica polled last, by the clock of this gateway. */
   let polledAt = Number.NEGATIVE_INFINITY;
@@ -219,10 +219,10 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
     },
     async untilCurrent() {
       // All who wait for the run in progress share the next one, which begins after their calls.
-      next ??= underWay.then(() => {
+      next ??= currentRun.then(() => {
         next = undefined;
-        underWay = catchUpWithOthers();
-        return underWay;
+        currentRun = catchUpWithOthers();
+        return currentRun;
       });
       return next;
     },

@@ -60,11 +60,14 @@ type Measurement = {
 
 /** The estimated size of one object, for one selection. */
 type SelectionCost = Omit<OperationCost, 'heights'> & {
-  /** The part of `objects` for each entry of those lists in it whose length only the parent field may know. */
+  /**
+   * Objects for one entry of the lists in the selection. The parent field may know how many entries they have, so
+   * {@link objects} does not contain them.
+   */
   readonly objectsPerEntry: number;
   /** Objects to add to {@link objects}, unless the field that returns this object has read them already. */
   readonly objectsUnlessRead: number;
-  /** The part of `values` for each entry of such lists. */
+  /** Values for one entry of such lists. {@link values} does not contain them. */
   readonly valuesPerEntry: number;
 };
 

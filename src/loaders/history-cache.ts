@@ -102,7 +102,7 @@ export function createHistoryCache(
   }
 
   return {
-    /** The number of reads that have ended. What had to wait before may be in memory after another one. */
+    /** The number of reads that have ended. When it grows, a value that was not in memory before may be there. */
     reads: () => reads,
     /**
      * The exchange at the start of a window: at the newest recorded height at or before it, or at the first recorded one.

@@ -47,7 +47,7 @@ export function createHistoryView({ sources, head, dependencies, tokens, options
     return pinned?.beaconHeight === beaconHeight ? pinned : undefined;
   }
 
-  /** Reads from the history when it is the turn of this operation. @throws HistoryUnavailableError */
+  /** Reads from the history. The read waits in the queue of the history for this operation. @throws HistoryUnavailableError */
   function read<T>(operation: () => Promise<T>): Promise<T> {
     return historyQueue.queue(operation).wait(options.requester);
   }

@@ -43,7 +43,7 @@ export function createKnownTrades(
    * @param query reads the database, for the heights that are in memory from this one on
    * @param options.isNeeded selects the blocks in memory
    * @param options.isNewestNeeded whether the block at the height of the pool must be known; true by default
-   * @param options.read reads the database; by default when it is the turn of the operation
+   * @param options.read reads the database; by default, it waits in the queue of the history
    * @throws HistoryUnavailableError, UpstreamError if the trades of a block that must be known cannot be read
    */
   return async <T>(

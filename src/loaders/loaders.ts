@@ -21,7 +21,7 @@ import { TokenLoader } from './token.ts';
 export class Loaders {
   readonly dependencies = new Dependencies();
   readonly head: HeadPin;
-  /** For the functions of this folder. A resolver that read from it could mix heights. */
+  /** For the functions of this folder: resolvers only pass it to them. A resolver that read from it could mix heights. */
   readonly sources: Sources;
   readonly options: LoaderInputs['options'];
   #market: MarketLoader | undefined;

@@ -29,10 +29,10 @@ type BulkheadOptions = {
 /** Creates a bulkhead. Calls that follow the chain and the market, or record the history, do not pass it. */
 export function createBulkhead({ busy, maxConcurrent, maxQueued, maxWaitMs }: BulkheadOptions) {
   const queue = createFairQueue<Waiting>();
-  let underWay = 0;
+  let running = 0;
 
   function end(): void {
-    underWay -= 1;
+    running -= 1;
     queue.next()?.begin();
   }
 
@@ -53,7 +53,7 @@ export function createBulkhead({ busy, maxConcurrent, maxQueued, maxWaitMs }: Bu
     const waiting: Waiting = {
       begin() {
         decide();
-        underWay += 1;
+        running += 1;
         callInContext?.().then(resolve, reject).finally(end);
         callInContext = undefined;
       },
@@ -65,7 +65,7 @@ export function createBulkhead({ busy, maxConcurrent, maxQueued, maxWaitMs }: Bu
     };
 
     function wait(requester: Requester): Promise<T> {
-      if (!isDecided && underWay < maxConcurrent) waiting.begin();
+      if (!isDecided && running < maxConcurrent) waiting.begin();
       if (isDecided) return response;
 
       queue.add(waiting, requester);
@@ -90,7 +90,7 @@ export function createBulkhead({ busy, maxConcurrent, maxQueued, maxWaitMs }: Bu
 
   /** Whether calls wait, or half of the connections are in use: calls that nobody waits for should come later. */
   function isBusy(): boolean {
-    return queue.size() > 0 || underWay >= Math.ceil(maxConcurrent / 2);
+    return queue.size() > 0 || running >= Math.ceil(maxConcurrent / 2);
   }
 
   return { queue: prepare, isBusy };

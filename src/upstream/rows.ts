@@ -18,7 +18,10 @@ export type RowsOptions<T> = {
   readonly name: string;
   /** Decodes one row, or throws ShapeError. It reports parts of a row that it leaves out. */
   readonly read: (value: unknown, leaveOut: (problem: ShapeError) => void) => T;
-  /** What a row is unique by, by default nothing. Of rows with the same text, the first one counts, unless the text is empty. */
+  /**
+   * Returns the key of a row. Of several rows with the same key, the first one counts. Rows with an empty key all count. Without this
+   * function, every row counts.
+   */
   readonly keyOf?: (row: T) => string;
   /** Called once at the end if not all rows could be read completely. */
   readonly report?: ReportUnreadable | undefined;

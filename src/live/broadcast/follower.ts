@@ -49,7 +49,7 @@ export function createFollower<T>(options: FollowerOptions<T>) {
   /** The error of all callers for whom the read in progress takes too long. */
   let timeout: Error | undefined;
   // After the caller has all that the first read needs.
-  let underWay = Promise.resolve().then(poll);
+  let currentPoll = Promise.resolve().then(poll);
 
   async function poll(): Promise<void> {
     if (stopped) return;
@@ -96,7 +96,7 @@ export function createFollower<T>(options: FollowerOptions<T>) {
   }
 
   function readAgain(): void {
-    underWay = poll();
+    currentPoll = poll();
   }
 
   /** Reads now, unless a read is in progress. @returns whether it does */
@@ -121,7 +121,7 @@ export function createFollower<T>(options: FollowerOptions<T>) {
      */
     async get(): Promise<T> {
       if (failure !== undefined && latest.current() !== undefined && current() === undefined) throw failure.error;
-      if (current() === undefined && !(await isSettledWithin(timeoutMs, Promise.all([underWay, first.promise])))) {
+      if (current() === undefined && !(await isSettledWithin(timeoutMs, Promise.all([currentPoll, first.promise])))) {
         timeout ??= new UpstreamTimeoutError(upstream, timeoutMs, {});
         throw timeout;
       }

@@ -79,7 +79,8 @@ export function createExchangeReader({ client, versions, budgetOf }: ExchangeRea
     /**
      * Whether the node has V3 at a height, within the budget of errors for new blocks.
      *
-     * @param maxCalls a node without the method responds as if it had failed: how often it is called then
+     * @param maxCalls the maximum number of calls to a node that responds as one without the method does. A node that fails responds in
+     *   the same way.
      * @throws UpstreamError
      */
     async hasV3(height: BeaconHeight, maxCalls: number): Promise<boolean> {

@@ -7,7 +7,7 @@ export type ExchangeVersions = ReturnType<typeof createExchangeVersions>;
 
 type NodeTip = {
   readonly height: BeaconHeight;
-  /** Whether the node has a state of V3 at that height; see `ExchangeReader`. @throws UpstreamError */
+  /** Whether the node has a state of V3 at that height; see `createExchangeReader`. @throws UpstreamError */
   hasV3(maxCalls: number): Promise<boolean>;
 };
 

@@ -23,7 +23,7 @@ export async function hedge<T>(
   try {
     for (;;) {
       const following = next();
-      // To look for the next node can take longer than an attempt that is under way.
+      // To look for the next node can take longer than an attempt in progress.
       const success = Promise.any(attempts).then(
         (value) => ({ value }),
         () => undefined,

@@ -33,9 +33,9 @@ function isDoubtful({ source, beaconHeight: height, hash, isOfOtherNode }: Head,
 }
 
 /**
- * The nodes that show another block than the head, in the order in which they are read. If only nodes that failed show a new
- * block, the others have half of the timeout to show it too. If there are no others, one that was only slower than another is
- * read at once.
+ * The nodes that show another block than the head, in the order in which they are read. If only nodes that failed before show a new
+ * block, they are read after half of the timeout: until then, the other nodes may show it too. If all nodes have failed before,
+ * they are read at once, but a paused one only if it was just slower than another.
  */
 export function candidates(tips: readonly NodeTip[], head: Head | undefined, timeoutMs: number): readonly NodeTip[] {
   const now = performance.now();

@@ -69,7 +69,7 @@ const BACKGROUND: Requester = { client: Symbol('background') };
 export function createPastStates(options: PastStatesOptions) {
   const { nodes, versions, bulkhead, poolCounts, served, readOnce = readAlone } = options;
   const kept = new LRUCache<string, QueuedState>({ max: MAX_STATES, maxSize: MAX_BYTES });
-  const underWay = new Map<string, QueuedState>();
+  const currentReads = new Map<string, QueuedState>();
 
   /** Whether a read is one of V1. Before V3 was seen, each is: its states are not those that are read afterwards. */
   function isOfV1(height: BeaconHeight, isV1 = false): boolean {
@@ -91,18 +91,18 @@ export function createPastStates(options: PastStatesOptions) {
    */
   async function read(height: BeaconHeight, head: Head, requester: Requester, isV1?: boolean): Promise<ExchangeState> {
     const key = keyOf(height, head, isV1);
-    const known = kept.get(key) ?? underWay.get(key);
+    const known = kept.get(key) ?? currentReads.get(key);
     if (known !== undefined) return known.wait(requester);
     refuseIfPruned(height, head);
     const queued = queueRead(height, head, readOnce, isV1);
-    underWay.set(key, queued);
+    currentReads.set(key, queued);
     queued.response
       .then(
         // A state with lost pools is read again when it is next requested.
         (state) => poolCounts.check(state) && kept.set(key, queued, { size: 1 + bytesOf(state) }),
         () => undefined,
       )
-      .finally(() => underWay.delete(key));
+      .finally(() => currentReads.delete(key));
     return queued.wait(requester);
   }
 
@@ -113,7 +113,7 @@ export function createPastStates(options: PastStatesOptions) {
    */
   async function readInBackground(height: BeaconHeight, head: Head): Promise<ExchangeState> {
     const key = keyOf(height, head);
-    const known = kept.peek(key) ?? underWay.get(key);
+    const known = kept.peek(key) ?? currentReads.get(key);
     if (known !== undefined) return known.wait(BACKGROUND);
     refuseIfPruned(height, head);
     return queueRead(height, head, readAlone).wait(BACKGROUND);
@@ -173,7 +173,7 @@ export function createPastStates(options: PastStatesOptions) {
   /** Whether the response for one height can decide about others: no node is known to have it, and not all have pruned it. */
   function isUnknown(height: BeaconHeight, head: Head, isV1: boolean | undefined): boolean {
     const key = keyOf(height, head, isV1);
-    if (!isFinal(height, head.beaconHeight) || kept.has(key) || underWay.has(key)) return false;
+    if (!isFinal(height, head.beaconHeight) || kept.has(key) || currentReads.has(key)) return false;
     const known = standings(height, head);
     return known.includes('unknown') && !known.includes('retained');
   }

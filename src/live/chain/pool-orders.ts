@@ -28,7 +28,7 @@ const CALLS_FOR_A_BOOK = 2;
 /** Creates the reader, with no orders read yet. Those of a height that can be replaced are used only under the same head. */
 export function createPoolOrders({ nodes, bulkhead, served }: PoolOrdersOptions) {
   const books = new LRUCache<string, QueuedCall<readonly PoolOrder[]>>({ max: MAX_BOOKS, maxSize: MAX_BYTES });
-  const underWay = new Map<string, QueuedCall<readonly PoolOrder[]>>();
+  const currentReads = new Map<string, QueuedCall<readonly PoolOrder[]>>();
 
   async function readFromAny(pool: PoolPair, head: Head): Promise<readonly PoolOrder[]> {
     const all = nodes.ofChain(head, pool.beaconHeight, served());
@@ -53,17 +53,17 @@ export function createPoolOrders({ nodes, bulkhead, served }: PoolOrdersOptions)
      */
     async read(pool: PoolPair, head: Head, requester: Requester): Promise<readonly PoolOrder[]> {
       const name = `${poolPairId(pool)} at ${nameOfState(pool.beaconHeight, head)}`;
-      const known = books.get(name) ?? underWay.get(name);
+      const known = books.get(name) ?? currentReads.get(name);
       if (known !== undefined) return known.wait(requester);
 
       const book = bulkhead.queue(() => readFromAny(pool, head));
-      underWay.set(name, book);
+      currentReads.set(name, book);
       book.response
         .then(
           ({ length }) => books.set(name, book, { size: 1 + length * BYTES_OF_ORDER }),
           () => undefined,
         )
-        .finally(() => underWay.delete(name));
+        .finally(() => currentReads.delete(name));
       return book.wait(requester);
     },
   };

@@ -35,7 +35,7 @@ type Outcome = typeof SENT | GraphQLError[] | PreparedOperation;
 
 const SENT = 'sent';
 
-/** For graphql-ws an operation with errors is over. It handles them only if the operation is open, and here it is not. */
+/** Returned when the operation is closed. For graphql-ws, an operation with errors is over. It sends them only while it is open. */
 const OVER = [new GraphQLError('The result was sent.')];
 
 /**

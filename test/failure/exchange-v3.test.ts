@@ -194,9 +194,9 @@ test('an earlier state of V3 that has lost pools is logged, and read again when 
   const countAt = async (height: number, alias: string) =>
     (await ask(`{ ${alias}: poolPairs(first: 0, at: ${height}) { totalCount } }`)).data[alias].totalCount;
   expect(await countAt(at - 10, 'a')).toBe(pools);
-  const heal = sandbox.node.faults.set({ kind: 'missing-pools', pools: 2 });
+  const clearFault = sandbox.node.faults.set({ kind: 'missing-pools', pools: 2 });
   expect(await countAt(at, 'b')).toBe(pools - 2);
-  heal();
+  clearFault();
   expect(await countAt(at, 'c')).toBe(pools);
   expect(lines).toContainEqual(expect.objectContaining({ height: at, pools: pools - 2, before: pools }));
 });

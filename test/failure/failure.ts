@@ -56,7 +56,7 @@ export async function open({ config = {} }: Failure, before: (sandbox: Sandbox) 
 }
 
 /** Makes an upstream fail. */
-export async function breakDown(sandbox: Sandbox, upstream: Upstream, { fault }: Failure): Promise<void> {
+export async function startOutage(sandbox: Sandbox, upstream: Upstream, { fault }: Failure): Promise<void> {
   const host = hostOf(sandbox, upstream);
   if (fault === 'refused') await host.stop();
   else host.faults.set(fault);
@@ -70,7 +70,11 @@ export async function untilNoticed({ app }: TestGateway, upstream: Upstream): Pr
 }
 
 /** Ends the failure. */
-export async function heal({ sandbox, clock }: TestGateway, upstream: Upstream, { fault }: Failure): Promise<void> {
+export async function endOutage(
+  { sandbox, clock }: TestGateway,
+  upstream: Upstream,
+  { fault }: Failure,
+): Promise<void> {
   const host = hostOf(sandbox, upstream);
   if (fault === 'refused') await host.start();
   else host.faults.clear();

@@ -18,7 +18,7 @@ test('a final state with fewer pools than one below it is logged as a warning, a
   const { height } = sandbox.chain.tip;
   expect((await ask(pastOf(height - 20, 0))).data.poolPairs.totalCount).toBe(54);
   const at = height - 10;
-  const heal = sandbox.node.faults.set({
+  const clearFault = sandbox.node.faults.set({
     kind: 'shape',
     on: 'getpdestate',
     path: ['Result', 'PDEPoolPairs'],
@@ -27,7 +27,7 @@ test('a final state with fewer pools than one below it is logged as a warning, a
   for (const times of [1, 2]) expect((await ask(pastOf(at, times))).data.poolPairs.totalCount).toBe(0);
   expect(lines).toEqual([{ ...LOST, height: at }]);
 
-  heal();
+  clearFault();
   const calls = sandbox.node.calls('getpdestate');
   for (const times of [3, 4]) expect((await ask(pastOf(at, times))).data.poolPairs.totalCount).toBe(54);
   expect(sandbox.node.calls('getpdestate')).toBe(calls + 1);
@@ -37,7 +37,7 @@ test('a response with a final state that has lost pools is not cached, neither b
   const { url, sandbox, ask } = await serveGatewayForTest({ sandbox: { history: 60 } });
   const { height } = sandbox.chain.tip;
   await ask(pastOf(height - 20, 0));
-  const heal = sandbox.node.faults.set({
+  const clearFault = sandbox.node.faults.set({
     kind: 'shape',
     on: 'getpdestate',
     path: ['Result', 'PDEPoolPairs'],
@@ -49,14 +49,14 @@ test('a response with a final state that has lost pools is not cached, neither b
     return [data.poolPairs.totalCount, response.headers.get('cache-control')];
   };
   for (let times = 0; times < 3; times++) expect(await get()).toEqual([0, 'no-store']);
-  heal();
+  clearFault();
   expect(await get()).toEqual([54, 'public, max-age=31536000, immutable']);
 });
 
 test('a head with fewer pools than the one before it is logged as a warning once', async () => {
   const { ask, sandbox, advance, lines } = await startGatewayForTest({ sandbox: { history: 60 } });
   await ask('{ beaconHeight }');
-  const heal = sandbox.node.faults.set({
+  const clearFault = sandbox.node.faults.set({
     kind: 'shape',
     on: 'getpdestate',
     path: ['Result', 'PDEPoolPairs'],
@@ -64,7 +64,7 @@ test('a head with fewer pools than the one before it is logged as a warning once
   });
   await advance();
   expect(lines).toEqual([{ ...LOST, height: sandbox.chain.tip.height }]);
-  heal();
+  clearFault();
   await advance();
   expect((await ask('{ poolPairs(first: 0) { totalCount } }')).data.poolPairs.totalCount).toBe(54);
   expect(lines).toHaveLength(1);

@@ -23,8 +23,8 @@ async function startInOutage(options: TestGatewayOptions = {}) {
     },
   });
   const { node, marketData } = gateway.sandbox;
-  const heal = () => Promise.all([node.start(), marketData.start()]);
-  return { ...gateway, heal };
+  const endOutage = () => Promise.all([node.start(), marketData.start()]);
+  return { ...gateway, endOutage };
 }
 
 const NAMES = { NODE: 'The node', MARKET_DATA: 'The market-data host' };
@@ -50,10 +50,10 @@ const CASES = [
 
 describe.each(CASES)('a subscription to %s that is opened before its data was read', (field, upstream, data) => {
   test('gets the error once, stays open, and gets the data when it arrives, as events', async () => {
-    const { subscribe, heal, sandbox } = await startInOutage();
+    const { subscribe, endOutage, sandbox } = await startInOutage();
     const events = keepEvents(subscribe(QUERIES[field]));
     await expect.poll(() => events.answers.length).toBe(1);
-    await heal();
+    await endOutage();
     await expect.poll(() => events.answers.length).toBe(2);
     sandbox.advance(20);
     if (upstream === 'NODE') await expect.poll(() => events.answers.length).toBeGreaterThan(2);
@@ -65,14 +65,14 @@ describe.each(CASES)('a subscription to %s that is opened before its data was re
   });
 
   test('the same on a websocket, where several subscribers share each update', async () => {
-    const { app, heal, sandbox } = await startInOutage();
+    const { app, endOutage, sandbox } = await startInOutage();
     const url = await app.listen(0, '127.0.0.1');
     const client = connect(url);
     const readers = Array.from({ length: 5 }, () => client.iterate({ query: QUERIES[field] }));
     const first = await Promise.all(readers.map((reader) => reader.next()));
     expect(first).toEqual(Array(5).fill({ done: false, value: unreachable(field, upstream) }));
     const second = Promise.all(readers.map((reader) => reader.next()));
-    await heal();
+    await endOutage();
     expect(await second).toEqual(Array(5).fill({ done: false, value: { data: data(sandbox.chain.tip.height) } }));
     const text = await (await fetch(new URL('/metrics', url))).text();
     expect(sumOf(text, 'pdex_operations_total', { type: 'subscribe', outcome: 'whole' })).toBe(5);
@@ -95,11 +95,11 @@ describe('prices that are resumed before a height was read', () => {
     ],
     ['begin with the newest after one that is far higher', 5_000, { previousHeight: undefined, missedHeights: 0 }, 0],
   ])('%s', async (_name, distance, expected, blocks) => {
-    const { subscribe, heal, sandbox } = await startInOutage();
+    const { subscribe, endOutage, sandbox } = await startInOutage();
     const { height } = sandbox.chain.tip;
     const events = keepEvents(subscribe(after(height + distance)));
     await expect.poll(() => events.answers.length).toBe(1);
-    await heal();
+    await endOutage();
     if (blocks > 0) {
       const heads = subscribe(QUERIES.head);
       await expect.poll(async () => (await heads.next()).value?.data?.head.beaconHeight).toBe(height);
@@ -124,7 +124,7 @@ describe('prices that are resumed before a height was read', () => {
   });
 
   test('resume after the last event of a browser, whose id the error does not replace', async () => {
-    const { app, heal, sandbox } = await startInOutage();
+    const { app, endOutage, sandbox } = await startInOutage();
     const url = await app.listen(0, '127.0.0.1');
     const { height } = sandbox.chain.tip;
     const response = await fetch(`${url}?query=${encodeURIComponent(QUERIES.prices)}`, {
@@ -135,7 +135,7 @@ describe('prices that are resumed before a height was read', () => {
     for await (const chunk of response.body ?? []) {
       text += Buffer.from(chunk);
       events.splice(0, events.length, ...text.split('\n\n').filter((event) => event.startsWith('event: next')));
-      if (events.length === 1) await heal();
+      if (events.length === 1) await endOutage();
       if (events.length === 2) break;
     }
     expect(events[0]).toMatch(/^event: next\ndata: \{"errors":\[.*"data":null\}$/);
@@ -149,10 +149,10 @@ describe('an order book', () => {
   const NO_TICKER = 'subscription { orderBook(tickerId: "NO_PE") { tickerId } }';
 
   test('of a ticker that turns out not to exist is BAD_USER_INPUT', async () => {
-    const { subscribe, heal, lines } = await startInOutage();
+    const { subscribe, endOutage, lines } = await startInOutage();
     const events = keepEvents(subscribe(NO_TICKER));
     await expect.poll(() => events.answers.length).toBe(1);
-    await heal();
+    await endOutage();
     await expect.poll(() => events.answers.length).toBe(2);
     const codes = events.answers.map(({ data, errors }) => [data, errors?.map(({ extensions }) => extensions.code)]);
     expect(codes).toEqual([

@@ -37,7 +37,7 @@ export const STALE: Record<Upstream, View> = {
 };
 
 /** Expects what operators see while one upstream fails: metrics, `service`, `/ready` and one line in the log. */
-export async function expectTrouble(
+export async function expectFailing(
   gateway: OpenGateway,
   upstream: Upstream,
   failure: Failure,

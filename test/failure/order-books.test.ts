@@ -59,8 +59,8 @@ describe('an order book that cannot be read', () => {
     await host.start();
     await expect.poll(() => lines.length).toBe(4);
     const outage = { level: WARN, msg: 'an upstream cannot be read', upstream: 'MARKET_DATA' };
-    const healed = { level: INFO, msg: 'an upstream can be read again', upstream: 'MARKET_DATA' };
-    expect(lines).toMatchObject([outage, healed, outage, healed]);
+    const recovered = { level: INFO, msg: 'an upstream can be read again', upstream: 'MARKET_DATA' };
+    expect(lines).toMatchObject([outage, recovered, outage, recovered]);
   });
 
   test('keeps the host unhealthy until every followed book can be read', async () => {

@@ -13,8 +13,8 @@ import {
   SUBSCRIPTIONS,
   toClientError,
 } from './client-answers.ts';
-import { breakDown, type Failure, heal, open, untilNoticed } from './failure.ts';
-import { AGE_MS, expectHealth, expectTrouble, NOTHING_READ, STALE } from './operator-view.ts';
+import { endOutage, type Failure, open, startOutage, untilNoticed } from './failure.ts';
+import { AGE_MS, expectFailing, expectHealth, NOTHING_READ, STALE } from './operator-view.ts';
 
 /**
  * Tests one failure at each upstream, from the start and after good responses: what a query gets, what a subscriber gets, what
@@ -37,7 +37,7 @@ const UPSTREAMS: readonly [string, Upstream][] = [
 ];
 
 async function failsFromTheStart(upstream: Upstream, failure: Failure): Promise<void> {
-  const gateway = await open(failure, (sandbox) => breakDown(sandbox, upstream, failure));
+  const gateway = await open(failure, (sandbox) => startOutage(sandbox, upstream, failure));
   const { sandbox, ask, subscribe, lines } = gateway;
   const { height } = sandbox.chain.tip;
   const variables = earlier(height);
@@ -54,9 +54,9 @@ async function failsFromTheStart(upstream: Upstream, failure: Failure): Promise<
       waiting.push(stream);
     } else expect([first?.errors, stream.isOpen()]).toEqual([undefined, true]);
   }
-  await expectTrouble(gateway, upstream, failure, NOTHING_READ[upstream]);
+  await expectFailing(gateway, upstream, failure, NOTHING_READ[upstream]);
 
-  await heal(gateway, upstream, failure);
+  await endOutage(gateway, upstream, failure);
   await expectHealth(gateway, upstream);
   expect(await ask(BOTH, variables)).toEqual({ data: expectedData(height) });
   for (const { answers, isOpen } of waiting) {
@@ -77,11 +77,11 @@ async function failsAfterGoodResponses(upstream: Upstream, failure: Failure): Pr
   const books = keepEvents(subscribe(SUBSCRIPTIONS.orderBook));
   await expect.poll(() => [prices, tickers, books].map(({ answers }) => answers.length)).toEqual([1, 1, 1]);
 
-  await breakDown(sandbox, upstream, failure);
+  await startOutage(sandbox, upstream, failure);
   await untilNoticed(gateway, upstream);
   clock.now += AGE_MS;
   sandbox.advance(2);
-  await expectTrouble(gateway, upstream, failure, STALE[upstream]);
+  await expectFailing(gateway, upstream, failure, STALE[upstream]);
   if (upstream !== 'NODE') await untilHeight(height + 2);
   const served = upstream === 'NODE' ? height : height + 2;
   const answer = await ask(BOTH, variables);
@@ -89,7 +89,7 @@ async function failsAfterGoodResponses(upstream: Upstream, failure: Failure): Pr
   expect((await subscribe(SUBSCRIPTIONS.prices).next()).value?.data.prices.beaconHeight).toBe(served);
   expect((await subscribe(SUBSCRIPTIONS.tickers).next()).value?.errors).toBeUndefined();
 
-  await heal(gateway, upstream, failure);
+  await endOutage(gateway, upstream, failure);
   await expectHealth(gateway, upstream);
   await untilHeight(height + 2);
   expect(await ask(BOTH, variables)).toEqual({ data: expectedData(height + 2) });

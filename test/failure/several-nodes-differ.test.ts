@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { keepEvents } from '../support/events.ts';
-import { breakDown, FRESH, HEADS, openThreeNodes, POOLS, REFUSED, STATE } from './three-nodes.ts';
+import { FRESH, HEADS, openThreeNodes, POOLS, REFUSED, STATE, startOutage } from './three-nodes.ts';
 
 describe('of three nodes', () => {
   test('one that lags is not read from, and is not an error', async () => {
@@ -80,7 +80,7 @@ describe('of three nodes', () => {
     await expect.poll(() => sandbox.nodes.every((node, which) => node.calls() > (looks[which] ?? 0) + 3)).toBe(true);
     expect(heads.answers).toEqual([{ data: { head: { beaconHeight: height, previousHeight: null, hash } } }]);
 
-    await breakDown(sandbox, 0, REFUSED);
+    await startOutage(sandbox, 0, REFUSED);
     await expect.poll(() => heads.answers.length).toBe(2);
     expect(heads.answers[1]).toEqual({ data: { head: { beaconHeight: height, previousHeight: height, hash: other } } });
   });
@@ -96,7 +96,7 @@ describe('of three nodes', () => {
     });
     sandbox.nodes[2]?.faults.set({ kind: 'lag', blocks: 1 });
     await advance();
-    await breakDown(sandbox, 0, REFUSED);
+    await startOutage(sandbox, 0, REFUSED);
     sandbox.advance(3);
     await expect.poll(() => nodesFigure('pdex_node_read')).toEqual([0, 0, 1]);
     await expect.poll(async () => (await ask('{ beaconHeight }')).data.beaconHeight).toBe(sandbox.chain.tip.height - 1);

@@ -2,18 +2,18 @@ import { describe, expect, test } from 'vitest';
 import { keepEvents } from '../support/events.ts';
 import { INFO, WARN } from '../support/log.ts';
 import {
-  breakDown,
   broken,
   configFor,
+  endOutage,
   type Fault,
   FRESH,
   HEADS,
-  heal,
-  healed,
   openThreeNodes,
   POOLS,
   REFUSED,
+  recovered,
   STATE,
+  startOutage,
 } from './three-nodes.ts';
 
 const ONE_FAILS: readonly [string, Fault, string][] = [
@@ -32,7 +32,7 @@ describe.each(ONE_FAILS)('of three nodes the one that is read %s', (_, fault, co
     const { sandbox, ask, lines, hosts, nodesFigure, upstreamFigure, readyStatus, untilHeight, advance } =
       await openThreeNodes({
         config: configFor(fault),
-        before: (started) => breakDown(started, 0, fault),
+        before: (started) => startOutage(started, 0, fault),
       });
     const { height } = sandbox.chain.tip;
     await untilHeight(height);
@@ -46,8 +46,8 @@ describe.each(ONE_FAILS)('of three nodes the one that is read %s', (_, fault, co
     await expect.poll(() => nodesFigure('pdex_node_beacon_height')).toEqual([0, height, height]);
     expect(await nodesFigure('pdex_node_read')).toEqual([0, 1, 0]);
 
-    await heal(sandbox, 0);
-    await expect.poll(() => lines).toEqual([broken(hosts[0], code), healed(hosts[0])]);
+    await endOutage(sandbox, 0);
+    await expect.poll(() => lines).toEqual([broken(hosts[0], code), recovered(hosts[0])]);
     await advance();
     expect(await nodesFigure('pdex_node_read')).toEqual([0, 1, 0]);
   });
@@ -62,7 +62,7 @@ describe.each(ONE_FAILS)('of three nodes the one that is read %s', (_, fault, co
     await ask('{ pairs { id } tickers { id } }');
     expect(await nodesFigure('pdex_node_read')).toEqual([1, 0, 0]);
 
-    await breakDown(sandbox, 0, fault);
+    await startOutage(sandbox, 0, fault);
     await advance();
     expect(await ask(STATE, { at: height - 9 })).toEqual({
       data: { beaconHeight: height + 1, now: POOLS, earlier: POOLS, service: FRESH },
@@ -71,8 +71,8 @@ describe.each(ONE_FAILS)('of three nodes the one that is read %s', (_, fault, co
     await expect.poll(() => lines).toEqual([broken(hosts[0], code)]);
     expect(await nodesFigure('pdex_node_read')).toEqual([0, 1, 0]);
 
-    await heal(sandbox, 0);
-    await expect.poll(() => lines).toEqual([broken(hosts[0], code), healed(hosts[0])]);
+    await endOutage(sandbox, 0);
+    await expect.poll(() => lines).toEqual([broken(hosts[0], code), recovered(hosts[0])]);
     await advance();
     await expect.poll(() => nodesFigure('pdex_node_beacon_height')).toEqual(Array(3).fill(height + 2));
     await expect.poll(() => heads.answers.length).toBe(3);
@@ -93,7 +93,7 @@ describe('three nodes', () => {
       const { sandbox, ask, lines, hosts, readyStatus } = await openThreeNodes({
         config: configFor(fault),
         before: async (started) => {
-          for (const which of [0, 1, 2]) await breakDown(started, which, fault);
+          for (const which of [0, 1, 2]) await startOutage(started, which, fault);
         },
       });
       const { errors } = await ask('{ beaconHeight }');
@@ -105,11 +105,11 @@ describe('three nodes', () => {
       expect(lines.slice(0, 3)).toEqual(expect.arrayContaining(hosts.map((host) => broken(host, code))));
       expect(lines[3]).toEqual(all);
 
-      await heal(sandbox, 2);
+      await endOutage(sandbox, 2);
       await expect.poll(() => ask('{ beaconHeight }')).toEqual({ data: { beaconHeight: sandbox.chain.tip.height } });
       await expect.poll(() => lines.length).toBe(6);
       expect(lines.slice(4)).toEqual([
-        healed(hosts[2]),
+        recovered(hosts[2]),
         { level: INFO, msg: 'an upstream can be read again', upstream: 'NODE' },
       ]);
       await ask('{ pairs { id } tickers { id } }');
@@ -122,7 +122,7 @@ describe('three nodes', () => {
     const { height } = sandbox.chain.tip;
     const heads = keepEvents(subscribe(HEADS));
     await expect.poll(() => heads.answers.length).toBe(1);
-    for (const which of [0, 1, 2]) await breakDown(sandbox, which, { kind: 'reset' });
+    for (const which of [0, 1, 2]) await startOutage(sandbox, which, { kind: 'reset' });
     sandbox.advance(2);
     await expect.poll(async () => (await ask('{ service { head { stale } } }')).data.service.head.stale).toBe(true);
     const { data, errors } = await ask(STATE, { at: height - 9 });
@@ -130,7 +130,7 @@ describe('three nodes', () => {
     expect(errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'UPSTREAM_UNREACHABLE', upstream: 'NODE' }]);
     expect(await readyStatus()).toBe(503);
 
-    await heal(sandbox, 1);
+    await endOutage(sandbox, 1);
     await untilHeight(height + 2);
     await expect.poll(() => heads.answers.length).toBe(2);
     expect(heads.answers).toMatchObject([

@@ -178,10 +178,10 @@ function lost(upstream: 'NODE' | 'MARKET_DATA', path: readonly string[], misfit:
   };
 }
 
-/** The log of two times of trouble: each is one line when it begins, one when it is over. */
+/** The log of two outages: each is one line when it begins, one when it is over. */
 function toldTwice(upstream: 'NODE' | 'MARKET_DATA', url: string) {
   const { host } = new URL(url);
   const what = { level: WARN, msg: 'an upstream cannot be read', upstream, host, code: 'UPSTREAM_BAD_SHAPE' };
-  const healed = { level: INFO, msg: 'an upstream can be read again', upstream };
-  return [expect.objectContaining(what), healed, expect.objectContaining(what), healed];
+  const recovered = { level: INFO, msg: 'an upstream can be read again', upstream };
+  return [expect.objectContaining(what), recovered, expect.objectContaining(what), recovered];
 }

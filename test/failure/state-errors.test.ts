@@ -13,7 +13,7 @@ const RPC_ERROR = {
 };
 
 describe('a node that answers -8000 because it failed to read a state', () => {
-  test('is an error of the node, not a height that is gone: in its health, once in the log, and it heals', async () => {
+  test('is an error of the node, not a height that is gone: in its health, once in the log, and it recovers', async () => {
     const { ask, untilHeight, sandbox, lines } = await startGatewayForTest({ sandbox: { history: 60 } });
     const { height } = sandbox.chain.tip;
     await untilHeight(height);

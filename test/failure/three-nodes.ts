@@ -51,13 +51,13 @@ export const REFUSED = { kind: 'refused' } as const;
 export type Fault = NodeFault | typeof REFUSED;
 
 /** Makes one of the nodes fail. */
-export async function breakDown({ nodes }: Sandbox, which: number, fault: Fault): Promise<void> {
+export async function startOutage({ nodes }: Sandbox, which: number, fault: Fault): Promise<void> {
   if (fault.kind === 'refused') await nodes[which]?.stop();
   else nodes[which]?.faults.set(fault);
 }
 
 /** Ends its failure. */
-export async function heal({ nodes }: Sandbox, which: number): Promise<void> {
+export async function endOutage({ nodes }: Sandbox, which: number): Promise<void> {
   nodes[which]?.faults.clear();
   await nodes[which]?.start();
 }
@@ -68,6 +68,6 @@ export function broken(node: string | undefined, code: string) {
 }
 
 /** The line of the log when it has recovered. */
-export function healed(node: string | undefined) {
+export function recovered(node: string | undefined) {
   return { level: INFO, msg: 'one of the nodes can be read again', node };
 }

@@ -3,7 +3,7 @@ import { UpstreamUnreachableError } from '../../src/errors.ts';
 import { createUpstreamLog } from '../../src/logging/upstream-log.ts';
 import { createKeptLog, INFO, WARN } from '../support/log.ts';
 
-test('the log tells when an upstream breaks and when it heals, once each, with what no client sees', () => {
+test('the log tells when an upstream breaks and when it recovers, once each, with what no client sees', () => {
   const { lines, log } = createKeptLog();
   const watch = createUpstreamLog(log, 'MARKET_DATA');
   const [pairs, tickers] = [watch(), watch()];
@@ -26,6 +26,6 @@ test('the log tells when an upstream breaks and when it heals, once each, with w
     url: 'http://10.0.0.1/',
     cause: 'refused',
   };
-  const healed = { level: INFO, msg: 'an upstream can be read again', upstream: 'MARKET_DATA' };
-  expect(lines).toEqual([broken, healed, broken]);
+  const recovered = { level: INFO, msg: 'an upstream can be read again', upstream: 'MARKET_DATA' };
+  expect(lines).toEqual([broken, recovered, broken]);
 });

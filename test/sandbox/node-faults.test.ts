@@ -36,9 +36,9 @@ describe('a node on a branch of the chain', () => {
 
   test('returns to the chain when the fault is cleared', async () => {
     const { chain, node, nodeUrl } = await open();
-    const heal = node.faults.set({ kind: 'fork', from: chain.tip.height });
+    const clearFault = node.faults.set({ kind: 'fork', from: chain.tip.height });
     expect((await bestBlocks(nodeUrl))['-1']?.Hash).not.toBe(chain.tip.hash);
-    heal();
+    clearFault();
     expect((await bestBlocks(nodeUrl))['-1']?.Hash).toBe(chain.tip.hash);
   });
 });

@@ -383,7 +383,7 @@ describe('a tip that falls far below the head, as of a node that lost its databa
       await expect.poll(() => sandbox.node.calls('getblockchaininfo')).toBeGreaterThanOrEqual(until);
     };
     const first = await head.get();
-    const heal = sandbox.node.faults.set({ kind: 'lag', blocks: 100 });
+    const clearFault = sandbox.node.faults.set({ kind: 'lag', blocks: 100 });
     await polls();
     expect([notified, head.problems()]).toEqual([[], []]);
 
@@ -398,7 +398,7 @@ describe('a tip that falls far below the head, as of a node that lost its databa
     ]);
     expect([await head.get(), head.isStale()]).toEqual([first, false]);
 
-    heal();
+    clearFault();
     await polls();
     expect([notified.slice(1), head.problems()]).toEqual([[['caught up', TIP - 1]], []]);
   });

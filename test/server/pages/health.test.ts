@@ -100,14 +100,14 @@ test('a gateway whose node has lost its database keeps serving, logs it once, an
   const { ask, ready, sandbox, lines } = gateway;
   await untilRead(gateway);
   const { height } = sandbox.chain.tip;
-  const heal = sandbox.node.faults.set({ kind: 'lag', blocks: 1_000 });
+  const clearFault = sandbox.node.faults.set({ kind: 'lag', blocks: 1_000 });
   const message = `the node reports beacon height ${height - 300}, far below the served height ${height}: it may have lost its database`;
   await expect.poll(ready).toEqual(notReady({ code: 'NODE_FAR_BEHIND', message }));
   expect((await ask('{ beaconHeight poolPairs(first: 0) { totalCount } }')).data).toEqual({
     beaconHeight: height,
     poolPairs: { totalCount: 54 },
   });
-  heal();
+  clearFault();
   await expect.poll(ready).toEqual(READY);
   expect(lines).toEqual([
     {

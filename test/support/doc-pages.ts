@@ -19,7 +19,7 @@ export type Sample = {
 export type Page = { readonly path: string; readonly text: string; readonly samples: readonly Sample[] };
 
 /** All pages of the documents. */
-export const PAGES: readonly Page[] = globSync('{*.md,docs/**/*.md,bench/*.md,examples/*/*.md}', { cwd: ROOT })
+export const PAGES: readonly Page[] = globSync('{*.md,docs/**/*.md,{bench,soak}/*.md,examples/*/*.md}', { cwd: ROOT })
   .sort()
   .map((path) => {
     const text = readFileSync(join(ROOT, path), 'utf8');

@@ -5,8 +5,8 @@ import { createLog, type Log } from './logging/log.ts';
 import { readTextFile } from './settings/files.ts';
 import { findIgnoredVariables, readConfig, usesProxies } from './settings/read-config.ts';
 import { redactorOf } from './settings/secrets.ts';
-import { ConfigError } from './settings/setting.ts';
-import { type Config, helpText } from './settings/settings.ts';
+import { ConfigError, flagOf } from './settings/setting.ts';
+import { type Config, helpText, SETTINGS } from './settings/settings.ts';
 import { findUnknownVariables } from './settings/unknown-variables.ts';
 
 /** @throws ConfigError if settings are wrong */
@@ -64,10 +64,18 @@ async function serve(config: Config): Promise<void> {
     const explorer = app.hasExplorer && { explorer: new URL('/', url).href };
     log.info({ graphql: url, ...explorer, ...(admin && { admin }), ...app.upstreams }, 'serving');
   } catch (error) {
-    log.fatal((error as Error).message);
+    log.fatal(listenProblem(error as NodeJS.ErrnoException, config));
     await app.close();
     process.exit(1);
   }
+}
+
+/** Why a port cannot be used, with the setting for another one. */
+function listenProblem(error: NodeJS.ErrnoException & { readonly port?: number }, { adminPort }: Config): string {
+  const { code, message, port } = error;
+  if (code !== 'EADDRINUSE' && code !== 'EACCES') return message;
+  const setting = port === adminPort ? SETTINGS.adminPort : SETTINGS.port;
+  return `${message}; choose another port with ${setting.variable} or --${flagOf(setting)}`;
 }
 
 /** Logs which proxies are used, or that those of the environment are not. */

@@ -63,7 +63,7 @@ function settingsFrom(args: string[]): Settings {
     return {
       host: values.host,
       seed: integer('--seed', values.seed, Number.MAX_SAFE_INTEGER),
-      nodes: Math.max(1, integer('--nodes', values.nodes, 100)),
+      nodes: integer('--nodes', values.nodes, 100, 1),
       balanced: values['one-url'] ? { order: 'alternate' } : undefined,
       blockMs: integer('--block-ms', values['block-ms'], 2 ** 31 - 1),
       exchange: versionOf(values.exchange),
@@ -85,10 +85,10 @@ function versionOf(text: string): 'v1' | 'v3' {
   return text;
 }
 
-function integer(flag: string, text: string, greatest: number): number {
+function integer(flag: string, text: string, greatest: number, least = 0): number {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value > greatest)
-    throw new Error(`${flag} must be an integer from 0 to ${greatest}: ${text}`);
+  if (!/^\d+$/.test(text) || value > greatest || value < least)
+    throw new Error(`${flag} must be an integer from ${least} to ${greatest}: ${text}`);
   return value;
 }
 

@@ -23,14 +23,24 @@ function readJsonFile(path: string): unknown {
   }
 }
 
-/** Reads a tokens file. @throws Error that lists all its problems */
+/** Reads a tokens file. @throws Error with its first problem */
 export function readTokensFile(path: string): readonly Token[] {
   const read = parseTokens(readJsonFile(path));
-  if ('problems' in read) throw new Error(read.problems.join('; '));
+  if ('problems' in read) throw problemsError(read.problems, TOKENS_FORMAT);
   return read.tokens;
 }
 
+/** An error with the first problem of a file. If there are others, it also has their number and the format of the file. */
+function problemsError([first, ...others]: readonly string[], format: string): Error {
+  const more = others.length === 1 ? '1 other problem' : `${others.length} other problems`;
+  return new Error(others.length === 0 ? first : `${first}, and ${more}; ${format}`);
+}
+
+const TOKENS_FORMAT = 'expected an array of {"id", "symbol", "decimals"}';
+
 const APOLLO = 'apollo-persisted-query-manifest';
+
+const MANIFEST_FORMAT = `expected {"<id>": "<text>"}, as Relay writes it, or {"format": "${APOLLO}", "version": 1, "operations": […]}`;
 
 /** The id, the text and the place of an entry, as they are in the file. */
 type Entry = readonly [id: unknown, text: unknown, place: string];
@@ -39,7 +49,7 @@ type Entry = readonly [id: unknown, text: unknown, place: string];
  * Reads a manifest of persisted documents, in the format of Relay, `{ "<id>": "<text>" }`, or of Apollo, which has a member
  * `format`. If a manifest of Relay has an id twice, the last text counts, as everywhere in JSON.
  *
- * @throws Error that lists all problems of the file, with their places
+ * @throws Error with the first problem of the file and its place
  */
 export function readPersistedManifest(path: string): PersistedManifest {
   const texts = new Map<string, string>();
@@ -51,21 +61,15 @@ export function readPersistedManifest(path: string): PersistedManifest {
       problems.push(`the id ${JSON.stringify(id)} has a second text at ${place}`);
     else texts.set(id, text);
   }
-  if (problems.length > 0) throw new Error(problems.join('; '));
+  if (problems.length > 0) throw problemsError(problems, MANIFEST_FORMAT);
   return { path, texts };
 }
 
 function entriesOf(manifest: unknown): readonly Entry[] {
-  if (typeof manifest !== 'object' || manifest === null || Array.isArray(manifest)) throw unknownFormat();
+  if (typeof manifest !== 'object' || manifest === null || Array.isArray(manifest)) throw new Error(MANIFEST_FORMAT);
   const { format, version, operations } = manifest as Readonly<Record<string, unknown>>;
   if (format === undefined && !Array.isArray(operations))
     return Object.entries(manifest).map(([id, text]) => [id, text, JSON.stringify(id)]);
-  if (format !== APOLLO || version !== 1 || !Array.isArray(operations)) throw unknownFormat();
+  if (format !== APOLLO || version !== 1 || !Array.isArray(operations)) throw new Error(MANIFEST_FORMAT);
   return operations.map((operation, index) => [operation?.id, operation?.body, `$.operations[${index}]`]);
-}
-
-function unknownFormat(): Error {
-  return new Error(
-    `expected {"<id>": "<text>"}, as Relay writes it, or {"format": "${APOLLO}", "version": 1, "operations": […]}`,
-  );
 }

@@ -5,7 +5,7 @@ import { DEFAULT_HISTORY_FILE, requireDatabaseFile } from './history-database.ts
 import { redactorOf } from './secrets.ts';
 import { ConfigError, flagOf, type Setting } from './setting.ts';
 import { type Config, SETTINGS } from './settings.ts';
-import { findRenamedVariables, findUnknownVariables, RENAMED } from './unknown-variables.ts';
+import { findRenamedVariables, findUnknownVariables, nearestOf, RENAMED } from './unknown-variables.ts';
 
 const ALL = Object.values<Setting>(SETTINGS);
 
@@ -195,6 +195,17 @@ function withValue(arg: string, place: number, args: readonly string[]): string 
 /** Matches the unknown flags that are printed. Any other text may be a part of a secret value that was not quoted. */
 const FLAG = /^--?[a-z_][\w-]{0,39}$/i;
 
+/** What a user can do about an unknown flag. */
+function hintFor(flag: string): string {
+  const now = RENAMED.get(flag);
+  if (now !== undefined) return `it is now ${now}`;
+  const meant = nearestOf(
+    flag.toLowerCase(),
+    ALL.map((setting) => `--${flagOf(setting)}`),
+  );
+  return meant === undefined ? 'see --help' : `did you mean ${meant}?`;
+}
+
 /** Reads the flags of the command line, and reports each unknown one once. */
 function readFlags(args: readonly string[], problems: string[]): Flags {
   const known = new Map(ALL.map((setting) => [flagOf(setting), setting]));
@@ -218,9 +229,7 @@ function readFlags(args: readonly string[], problems: string[]): Flags {
       if (known.has(token.name) && token.value === undefined) problems.push(`${token.rawName} needs a value`);
     } else {
       mayBelongToSecret = true;
-      const now = RENAMED.get(token.rawName);
-      const hint = now === undefined ? 'see --help' : `it is now ${now}`;
-      problems.push(`${FLAG.test(token.rawName) ? token.rawName : place} is not a flag: ${hint}`);
+      problems.push(`${FLAG.test(token.rawName) ? token.rawName : place} is not a flag: ${hintFor(token.rawName)}`);
       reported.add(token.index);
     }
   }

@@ -47,7 +47,8 @@ export function toResponseError(response: ResponseBeginning, details: ErrorDetai
       retryAfterMs,
     );
 
-  return status === 200 ? undefined : badStatus('', {});
+  const hint = status === 404 && { hint: 'the path of the configured URL may be wrong' };
+  return status === 200 ? undefined : badStatus('', { ...hint });
 }
 
 /** Whether a content type is that of an HTML page. */

@@ -137,7 +137,16 @@ describe('Apollo Client', () => {
       return Promise.allSettled(queries.map((query) => client.query({ query })));
     };
     const refused = {
-      result: [{ errors: [{ message: 'Batching is not supported.', extensions: { code: 'BAD_USER_INPUT' } }] }],
+      result: [
+        {
+          errors: [
+            {
+              message: 'Batching is not supported. The setting MAX_OPERATIONS_PER_REQUEST of the gateway allows it.',
+              extensions: { code: 'BAD_USER_INPUT' },
+            },
+          ],
+        },
+      ],
     };
     expect(await askBoth()).toMatchObject(Array(2).fill({ status: 'rejected', reason: refused }));
     expect(await askBoth({ config: { maxOperationsPerRequest: 2 } })).toEqual([

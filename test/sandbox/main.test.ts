@@ -71,7 +71,7 @@ describe('the sandbox as a command', () => {
     child.kill('SIGKILL');
   });
 
-  test.each([['--nope'], ['--seed', 'seven'], ['--node-port', '70000'], ['word']])(
+  test.each([['--nope'], ['--seed', 'seven'], ['--node-port', '70000'], ['--nodes', '0'], ['word']])(
     'refuses %s %s with the usage and exit code 2',
     async (...args) => {
       await expect(run(...args)).rejects.toMatchObject({

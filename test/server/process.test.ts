@@ -255,7 +255,10 @@ describe('the process', () => {
     const child = run(['--port', String(port), '--fullnode-url', 'http://127.0.0.1:1']);
     expect(await once(child, 'close')).toEqual([1, null]);
     expect(fatalLinesOf(child)).toEqual([
-      { level: 60, msg: `listen EADDRINUSE: address already in use 127.0.0.1:${port}` },
+      {
+        level: 60,
+        msg: `listen EADDRINUSE: address already in use 127.0.0.1:${port}; choose another port with PORT or --port`,
+      },
     ]);
     server.close();
   });
@@ -297,7 +300,10 @@ describe('the process', () => {
     const child = run(['--port', '0', '--admin-port', String(port), '--fullnode-url', 'http://127.0.0.1:1']);
     expect(await once(child, 'close')).toEqual([1, null]);
     expect(fatalLinesOf(child)).toEqual([
-      { level: 60, msg: `listen EADDRINUSE: address already in use 127.0.0.1:${port}` },
+      {
+        level: 60,
+        msg: `listen EADDRINUSE: address already in use 127.0.0.1:${port}; choose another port with ADMIN_PORT or --admin-port`,
+      },
     ]);
     server.close();
 

@@ -513,7 +513,7 @@ describe('invalid values', () => {
     [
       'its tokens have problems: all are reported',
       'bad-tokens.json',
-      'expected 64 lowercase hexadecimal characters at $[0].id; expected a whole number from 0 to 30 at $[1].decimals',
+      'expected 64 lowercase hexadecimal characters at $[0].id, and 1 other problem; expected an array of {"id", "symbol", "decimals"}',
     ],
   ])('a tokens file: %s', (_, name, problem) => {
     const path = fixture(name);
@@ -539,14 +539,21 @@ describe('problems of settings', () => {
     expect(() => readConfig(args, env)).toThrow(problems.join('\n'));
   });
 
-  test.each(['--ports', '--no-port', '--__proto__', '--toString', '-p', '--Port', '--PORT'])(
-    'an unknown flag: %s',
-    (flag) => {
-      expect(problemsOf([`${flag}=5`])).toContain(
-        `${flag.slice(0, flag.startsWith('--') ? undefined : 2)} is not a flag: see --help`,
-      );
-    },
-  );
+  test.each(['--no-port', '--__proto__', '--toString', '-p'])('an unknown flag: %s', (flag) => {
+    expect(problemsOf([`${flag}=5`])).toContain(
+      `${flag.slice(0, flag.startsWith('--') ? undefined : 2)} is not a flag: see --help`,
+    );
+  });
+
+  test.each([
+    ['--prot', '--port'],
+    ['--ports', '--port'],
+    ['--PORT', '--port'],
+    ['--log-levle', '--log-level'],
+    ['--fulnode-url', '--fullnode-url'],
+  ])('a misspelt flag, with the one that was meant: %s', (flag, meant) => {
+    expect(problemsOf([`${flag}=5`])).toContain(`${flag} is not a flag: did you mean ${meant}?`);
+  });
 
   test.each([
     [['--fullnode-headers', 'x-key:', 's3cret-word'], 'argument 3'],

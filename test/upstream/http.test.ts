@@ -236,7 +236,7 @@ describe('responses that are errors', () => {
     await expect(clientOf().request({ url: address })).rejects.toMatchObject({
       status: 404,
       body: 'no such',
-      details: { host: url.host, body: 'no such' },
+      details: { host: url.host, body: 'no such', hint: 'the path of the configured URL may be wrong' },
     });
   });
 

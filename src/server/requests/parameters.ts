@@ -31,7 +31,11 @@ export function readJson(bytes: Uint8Array): unknown {
 
 /** Reads an array of operations. @throws GraphQLError if it is empty or longer than `maxOperations`, or if that is 1 */
 export function readEntries(params: readonly unknown[], maxOperations: number): readonly Entry[] {
-  if (maxOperations <= 1) throw badRequest(400, 'Batching is not supported.');
+  if (maxOperations <= 1)
+    throw badRequest(
+      400,
+      'Batching is not supported. The setting MAX_OPERATIONS_PER_REQUEST of the gateway allows it.',
+    );
   if (params.length === 0) throw badRequest(400, 'The array has no operations.');
   if (params.length > maxOperations)
     throw badRequest(413, `Batching is limited to ${maxOperations} operations per request.`);

@@ -63,6 +63,27 @@ describeInBrowser('the page of the tokens', (browser) => {
     await expect.poll(() => first.textContent()).toBe(String(most));
   });
 
+  test('shows the whole short id of a token without a symbol on a phone, or where it is cut', async () => {
+    const gateway = await browser.serve({ sandbox: { exchange: 'v3' } });
+    const { data } = await gateway.ask('{ tokens { tokenId symbol } }');
+    const { tokenId } = data.tokens.find(({ symbol }: { symbol: string | null }) => symbol === null);
+    const { page } = await browser.open(`/tokens?search=${tokenId}`, { gateway, viewport: 'phone' });
+    const names = page.getByRole('rowheader').getByText(/^\w{6}…\w{6}$/);
+    await names.first().waitFor();
+    for (const [width, isWhole] of [
+      [390, true],
+      [320, false],
+    ] as const) {
+      await page.setViewportSize({ width, height: 844 });
+      const read = (name: HTMLElement) => ({
+        isWhole: name.scrollWidth <= name.clientWidth,
+        ending: getComputedStyle(name).textOverflow,
+        isInside: name.getBoundingClientRect().right <= (name.closest('th')?.getBoundingClientRect().right ?? 0),
+      });
+      expect(await names.first().evaluate(read)).toEqual({ isWhole, ending: 'ellipsis', isInside: true });
+    }
+  });
+
   test('shows a token id to copy where the browser does not let the page copy it', async () => {
     const { page } = await browser.open(`/tokens?search=${BTC}`, {
       gateway: shared(),

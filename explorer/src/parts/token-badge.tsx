@@ -14,7 +14,7 @@ export function TokenBadge({ token, isIconOnly = false }: TokenBadgeProps) {
   return (
     <span className={styles.badge} translate="no">
       <span className={styles.sign} style={{ '--hue': hueOf(token.tokenId) }} data-initial={initial} />
-      <span className={isIconOnly ? 'visually-hidden' : undefined} title={token.tokenId}>
+      <span className={isIconOnly ? 'visually-hidden' : styles.name} title={token.tokenId}>
         {name}
       </span>
     </span>

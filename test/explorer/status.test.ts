@@ -45,6 +45,19 @@ describeInBrowser('the page of the status', (browser) => {
     await page.getByRole('region', { name: 'Recorded heights' }).getByText('There is no price history').waitFor();
   });
 
+  test('has space around rows of two lines on a phone', async () => {
+    const { page } = await browser.open('/status', { gateway: shared(), viewport: 'phone' });
+    const meaning = page.getByRole('rowheader', { name: 'Earlier heights that one operation reads' });
+    const space = await meaning.evaluate((th) => {
+      const range = document.createRange();
+      range.selectNodeContents(th);
+      return [th.getBoundingClientRect().height, range.getBoundingClientRect().height];
+    });
+    const [height = 0, text = 0] = space;
+    expect(text).toBeGreaterThan(30);
+    expect(height - text).toBeGreaterThanOrEqual(8);
+  });
+
   test('is accessible, and fits on a phone and on a wide screen, light and dark', async () => {
     const { page } = await browser.open('/status', { gateway: shared(), viewport: 'phone' });
     await page.getByText('maxPageSize').waitFor({ state: 'attached' });

@@ -119,11 +119,15 @@ describeInBrowser('the page of a market', (browser) => {
   test('has an order book that can be grouped, and says how good it is', async () => {
     const { page } = await browser.open('/market/pBTC_PRV', { gateway: shared() });
     const book = panel(page, 'Order book');
+    await expect
+      .poll(() => book.getByLabel('Group prices by').locator('option').first().textContent())
+      .toBe('not grouped');
     const prices = () => book.locator('tr[style] td:first-child').allTextContents();
     await expect.poll(async () => (await prices()).length).toBe(22);
     await book.getByLabel('Group prices by').selectOption({ label: '100 PRV' });
     const isGrouped = async () => (await prices()).every((price) => Number(price.replaceAll(',', '')) % 100 === 0);
     await expect.poll(isGrouped).toBe(true);
+    expect(await book.locator('td[title^=worth]').first().getAttribute('title')).toMatch(/^worth [\d.,]+[KM]? PRV$/);
     await expect.poll(() => parametersOf(page)).toEqual({ group: '100' });
     await page.reload();
     await expect.poll(() => book.getByLabel('Group prices by').inputValue()).toBe('100');
@@ -131,6 +135,9 @@ describeInBrowser('the page of a market', (browser) => {
     await page.goto(new URL('/market/pPOWR_PRV', page.url()).href);
     await book.getByText('Crossed: the best bid is above the best ask.').waitFor();
     await book.getByText('The host sent the orders unsorted.').waitFor();
+    // The gateway has merged equal prices, so different rows show different ones.
+    const fine = await prices();
+    expect(new Set(fine).size).toBe(fine.length);
     await page.goto(new URL('/market/pSWAP_pUSDT', page.url()).href);
     await book.getByText('The order book is empty').waitFor();
   });
@@ -355,6 +362,7 @@ describeInBrowser('the page of a market', (browser) => {
     await expectAccessible(page);
     const choices = page.locator('main li');
     expect(await choices.count()).toBe(2);
+    for (const choice of await choices.all()) expect(await choice.textContent()).toMatch(/24 h volume [\d.,]+M? ETH/);
     await choices.filter({ hasText: '2 pairs trade in it' }).getByRole('link', { name: 'ETH/USDT' }).click();
     await panel(page, 'Order book').getByText('3 markets have this ticker id and share the book.').waitFor();
     await page.goBack();

@@ -27,12 +27,35 @@ const SMALLEST_PLAIN = 1e-12;
  * many decimals, so that they are aligned.
  */
 export function formatPrice(value: MaybeNumber): string {
+  return formatFinePrice(value, 0);
+}
+
+function formatFinePrice(value: MaybeNumber, addedDigits: number): string {
   if (value == null || !Number.isFinite(value)) return UNKNOWN;
   const size = Math.abs(value);
   if (size === 0) return '0';
-  if (size < SMALLEST_PLAIN) return format(value, { notation: 'scientific', minimumFractionDigits: 4 });
-  const digits = priceDecimals(size);
-  return format(value, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const isTiny = size < SMALLEST_PLAIN;
+  const digits = addedDigits + (isTiny ? 4 : priceDecimals(size));
+  const notation = isTiny ? 'scientific' : 'standard';
+  return format(value, { notation, minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+/** Prices that are still the same with so many more digits stay so: a column has no room for all digits. */
+const MAX_ADDED_DIGITS = 4;
+
+/**
+ * How to write the prices of a sorted column: as `formatPrice` does, all with as many more digits as make different neighbours
+ * look different, at most four.
+ */
+export function priceFormatOf(prices: readonly number[]): (price: number) => string {
+  let addedDigits = 0;
+  while (addedDigits < MAX_ADDED_DIGITS && !areToldApart()) addedDigits += 1;
+  return (price) => formatFinePrice(price, addedDigits);
+
+  function areToldApart(): boolean {
+    const texts = prices.map((price) => formatFinePrice(price, addedDigits));
+    return prices.every((price, index) => price === prices[index - 1] || texts[index] !== texts[index - 1]);
+  }
 }
 
 /** How many decimals a price of this size has, also for the axes of charts. */

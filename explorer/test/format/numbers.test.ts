@@ -9,6 +9,7 @@ import {
   formatQuantity,
   formatUsd,
   formatUsdPrice,
+  priceFormatOf,
 } from '../../src/format/numbers.ts';
 
 const UNKNOWN = [null, undefined, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -126,6 +127,17 @@ describe.each(CASES)('%s', (_name, format, cases) => {
   test.each(UNKNOWN)('writes %s as a dash', (value) => {
     expect(format(value)).toBe('–');
   });
+});
+
+test('the prices of a sorted column have as many digits as tell neighbours apart, at most four more than a price alone', () => {
+  const write = (prices: readonly number[]) => prices.map(priceFormatOf(prices));
+  expect(write([0.10766, 0.1077, 0.11])).toEqual(['0.10766', '0.10770', '0.11000']);
+  expect(write([0.10766, 0.107664, 0.1077])).toEqual(['0.107660', '0.107664', '0.107700']);
+  expect(write([0.106797403, 0.106797425, 12_301.9])).toEqual(['0.10679740', '0.10679743', '12,301.90000']);
+  expect(write([4.1e-15, 4.10001e-15])).toEqual(['4.10000E-15', '4.10001E-15']);
+  expect(write([12_301.96, 12_301.96])).toEqual(['12,301.96', '12,301.96']);
+  expect(write([1, 1.000000000001])).toEqual(['1.00000000', '1.00000000']);
+  expect(write([])).toEqual([]);
 });
 
 test('the quantities of a column are aligned, or short if the largest one is very large', () => {

@@ -63,6 +63,7 @@ function Choices({ tickerId, pairs }: ChoicesProps) {
           poolPair?.poolId != null && termsOfPool(poolPair),
           others.length > 0 && `${others.length + 1} pairs trade in it`,
         ];
+        const volumeUsd = usdOf([ticker?.targetVolume || null, targetToken], [ticker?.baseVolume, baseToken]);
         return (
           <li key={id}>
             <Link to={marketPath(tickerId, poolId)}>{nameOfMarket(market)}</Link>
@@ -72,7 +73,7 @@ function Choices({ tickerId, pairs }: ChoicesProps) {
                 : `${formatPrice(ticker?.lastPrice)} ${unitOfPrice(market)}`}
             </span>
             <span>
-              {`24 h volume ${isUsd ? formatUsd(usdOf([ticker?.targetVolume || null, targetToken], [ticker?.baseVolume, baseToken])) : formatQuantity(ticker?.baseVolume)}`}
+              {`24 h volume ${isUsd ? formatUsd(volumeUsd) : `${formatQuantity(ticker?.baseVolume)} ${nameOfToken(baseToken)}`}`}
             </span>
             <span className={styles.id} title={poolId}>
               {notes.filter(Boolean).join(' · ')}

@@ -1,4 +1,4 @@
-import { formatInColumn, formatPercent, formatPrice, formatQuantity } from '../../../format/numbers.ts';
+import { formatInColumn, formatPercent, formatPrice, formatQuantity, priceFormatOf } from '../../../format/numbers.ts';
 import { nameOfToken } from '../../../format/prices.ts';
 import { type Market, nameOfMarket } from '../market.ts';
 import styles from './book.module.css';
@@ -16,9 +16,12 @@ export const BOOK_ROWS = 11;
 
 /** Both sides of an order book: asks above, the lowest next to the middle, and bids below. */
 export function BookTable({ market, book, isOutdated }: BookTableProps) {
-  const { bids, asks, midPrice } = book;
+  const { midPrice } = book;
+  const [bids, asks] = [book.bids.slice(0, BOOK_ROWS), book.asks.slice(0, BOOK_ROWS)];
+  const formatBookPrice = priceFormatOf([...bids, ...asks].map(({ price }) => price));
   const most = Math.max(bids.at(-1)?.cumulativeQuantity ?? 0, asks.at(-1)?.cumulativeQuantity ?? 0);
   const [base, target] = [nameOfToken(market.base), nameOfToken(market.target)];
+  const shared = { most, target, formatBookPrice };
   return (
     <table className={styles.table} data-outdated={isOutdated}>
       <caption className="visually-hidden">{`Order book of ${nameOfMarket(market)}`}</caption>
@@ -33,7 +36,7 @@ export function BookTable({ market, book, isOutdated }: BookTableProps) {
       </thead>
       <tbody translate="no" aria-label="Asks: what sellers want">
         {Array.from({ length: BOOK_ROWS }, (_, row) => BOOK_ROWS - 1 - row).map((place) => (
-          <Entry key={place} entry={asks[place]} most={most} side={styles.ask} />
+          <Entry key={place} entry={asks[place]} {...shared} side={styles.ask} />
         ))}
       </tbody>
       <tbody>
@@ -49,7 +52,7 @@ export function BookTable({ market, book, isOutdated }: BookTableProps) {
       <tbody translate="no" aria-label="Bids: what buyers offer">
         {Array.from({ length: BOOK_ROWS }, (_, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a row is a place in the book, which other orders take
-          <Entry key={place} entry={bids[place]} most={most} side={styles.bid} />
+          <Entry key={place} entry={bids[place]} {...shared} side={styles.bid} />
         ))}
       </tbody>
     </table>
@@ -62,9 +65,12 @@ type EntryProps = {
   /** The largest sum. */
   readonly most: number;
   readonly side: string | undefined;
+  /** The name of the token in which prices are. */
+  readonly target: string;
+  readonly formatBookPrice: (price: number) => string;
 };
 
-function Entry({ entry, most, side }: EntryProps) {
+function Entry({ entry, most, side, target, formatBookPrice }: EntryProps) {
   if (entry === undefined) {
     return (
       <tr className={styles.row}>
@@ -77,12 +83,12 @@ function Entry({ entry, most, side }: EntryProps) {
   return (
     <tr className={`${styles.row} ${side}`} style={{ '--fill': `${fill.toFixed(2)}%` }}>
       <td className={styles.price} title={exactPrice}>
-        <span>{formatPrice(price)}</span>
+        <span>{formatBookPrice(price)}</span>
       </td>
       <td title={exactQuantity}>
         <span>{formatInColumn(quantity, most)}</span>
       </td>
-      <td title={`worth ${formatQuantity(cumulativeTotal)}`}>
+      <td title={`worth ${formatQuantity(cumulativeTotal)} ${target}`}>
         <span>{formatInColumn(cumulativeQuantity, most)}</span>
       </td>
     </tr>

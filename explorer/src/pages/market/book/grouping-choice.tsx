@@ -22,7 +22,7 @@ export function GroupingChoice({ market, midPrice, groupBy, onChange }: Grouping
     <span className={styles.grouping}>
       <label htmlFor={id}>Group prices by</label>
       <select id={id} className={styles.select} value={groupBy ?? ''} onChange={({ target }) => onChange(target.value)}>
-        <option value="">nothing</option>
+        <option value="">not grouped</option>
         {shown.map((step) => (
           <option key={step} value={step}>
             {`${formatDecimal(step)} ${nameOfToken(market.target)}`}

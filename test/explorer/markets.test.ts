@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { formatPercent, formatPrice } from '../../explorer/src/format/numbers.ts';
 import {
@@ -247,6 +247,65 @@ describeInBrowser('the page of the markets', (browser) => {
     await sort.selectOption('Liquidity');
     await expect.poll(headers).toEqual(['Pool', 'Price', '24 h', 'Liquidity, PRV']);
     await expectAccessible(page);
+  });
+
+  test('keeps its controls and headers in their places on phones, in both units', async () => {
+    const { page } = await browser.open('/', { gateway: shared(), context: { hasTouch: true, isMobile: true } });
+    const panel = page.getByRole('region', { name: 'Markets' });
+    const boxOf = async (locator: Locator) => {
+      const { x = 0, y = 0, width = 0, height = 0 } = (await locator.boundingBox()) ?? {};
+      return { left: x, top: y, right: x + width, bottom: y + height };
+    };
+    for (const [path, width] of ['/', '/?sort=liquidity&unit=USD'].flatMap((path) => [
+      [path, 390] as const,
+      [path, 320] as const,
+    ])) {
+      await page.setViewportSize({ width, height: 844 });
+      await page.goto(new URL(path, page.url()).href);
+      await page.getByRole('rowheader').first().waitFor();
+      const all = await boxOf(panel);
+      const link = await boxOf(panel.getByRole('link', { name: 'Show the query: Markets' }));
+      const title = await boxOf(panel.getByRole('heading', { name: 'Markets' }));
+      expect(all.right - link.right, 'the link is at the right').toBeLessThan(24);
+      expect((link.top + link.bottom) / 2, 'beside the title').toBeCloseTo((title.top + title.bottom) / 2, -0.5);
+      expect((await boxOf(panel.getByRole('tablist'))).top).toBeGreaterThanOrEqual(link.bottom);
+      expect((await boxOf(panel.getByRole('status'))).bottom, 'the count has one line').toBeLessThan(
+        (await boxOf(panel.getByRole('status'))).top + 24,
+      );
+      const select = await boxOf(panel.getByLabel('Sort by'));
+      const headers = panel.getByRole('columnheader');
+      for (const header of await headers.all()) {
+        const content = await boxOf(header.locator('button, span').first());
+        const cell = await boxOf(header);
+        expect([content.top >= cell.top, content.bottom <= cell.bottom, cell.top >= select.bottom]).toEqual([
+          true,
+          true,
+          true,
+        ]);
+        expect(await header.evaluate((th) => th.scrollWidth <= th.clientWidth), `${width}`).toBe(true);
+      }
+      // All controls of the page are in one line.
+      const search = await boxOf(page.getByRole('button', { name: /^Search/ }));
+      expect((await boxOf(page.getByTitle('Dark'))).top).toBeLessThan(search.bottom);
+    }
+  });
+
+  test('tells markets of one name apart by the whole short id of their pool', async () => {
+    const { page } = await browser.open('/?search=eth/usdt', { gateway: shared() });
+    const notes = page
+      .getByRole('link')
+      .locator('[title]')
+      .filter({ hasText: /^pool / });
+    for (const [width, text] of [
+      [1440, /^pool \w{3}…\w{3} · 2 pairs$/],
+      [390, /^pool \w{3}…\w{3}$/],
+    ] as const) {
+      await page.setViewportSize({ width, height: 844 });
+      const note = notes.first();
+      // biome-ignore lint/performance/useDomNodeTextContent: only the text that is shown
+      await expect.poll(() => note.innerText()).toMatch(text);
+      expect(await note.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)).toBe(true);
+    }
   });
 
   test('without market data, lists the pools; without a node, the last prices; without a history, no changes', async () => {

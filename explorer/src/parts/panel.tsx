@@ -28,7 +28,7 @@ export function Panel({ title, query, freshness, actions, isBusy = false, isFlus
         </h2>
         {freshness !== undefined && <span className={styles.freshness}>{freshness}</span>}
         <span className={styles.space} />
-        {actions}
+        {actions !== undefined && <div className={styles.actions}>{actions}</div>}
         {query && <ShowQuery query={query} of={title} />}
       </div>
       <div className={isFlush ? styles.flush : styles.body}>{children}</div>

@@ -40,25 +40,26 @@ export const MarketTableRow = memo(function MarketTableRow({
   const formatSum = isUsd ? formatUsd : formatCompact;
   const [baseName, targetName] = [nameOfToken(base), nameOfToken(target)];
   const whyNoUsd = isUsd && targetUsd === null ? `${NO_USD_PRICE}, ${targetName}` : undefined;
-  const notes = [
+  const [note, ...moreNotes] = [
     (pair?.isAmbiguous || terms) && `pool ${shortPoolId(pair?.poolId ?? nodePoolId ?? '')}`,
     poolIds.length > 1 && `${poolIds.length} pairs`,
+    terms,
   ].filter(Boolean);
   return (
     <tr aria-rowindex={rowIndex} className={styles.row}>
       <th scope="row">
         <span className={styles.market}>
           <FavouriteButton name={`${baseName}/${targetName}`} poolIds={poolIds} />
-          <Link to={path} className={`${styles.name}${terms === undefined ? '' : ` ${styles.twoLines}`}`}>
+          <Link to={path} className={`${styles.name}${note === undefined ? '' : ` ${styles.twoLines}`}`}>
             <TokenBadge token={base} />
             <span className={styles.slash}>/</span>
             <span className={styles.target} title={target.tokenId}>
               {targetName}
             </span>
-            {notes.length > 0 && (
+            {note !== undefined && (
               <span className={styles.pool} title={poolIds.join('\n')}>
-                <span>{notes.join(' · ')}</span>
-                {terms !== undefined && <span className={styles.terms}>{` · ${terms}`}</span>}
+                <span>{note}</span>
+                {moreNotes.length > 0 && <span className={styles.more}>{` · ${moreNotes.join(' · ')}`}</span>}
               </span>
             )}
           </Link>

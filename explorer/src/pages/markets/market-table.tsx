@@ -49,7 +49,8 @@ export function MarketTable({ rows, count, virtual, details, view, hasHistory, u
         <tr aria-rowindex={1}>
           <SortHeader {...header('name')}>{view.list === 'pools' ? 'Pool' : 'Market'}</SortHeader>
           <SortHeader {...header('price')} isNumber>
-            {unit === 'USD' ? 'Price, USD' : 'Price'}
+            <span>Price</span>
+            {unit === 'USD' && <span className={styles.unit}>, USD</span>}
           </SortHeader>
           {hasDay && (
             <SortHeader {...header('change')} isNumber>
@@ -62,10 +63,12 @@ export function MarketTable({ rows, count, virtual, details, view, hasHistory, u
             </th>
           )}
           <SortHeader {...header('volume')} isNumber>
-            <span className={styles.period}>24 h</span> <span className={styles.long}>{`volume, ${unit}`}</span>
+            <span className={styles.period}>24 h</span> <span className={styles.long}>volume</span>
+            <span className={styles.unit}>{`, ${unit}`}</span>
           </SortHeader>
           <SortHeader {...header('liquidity')} isNumber>
-            {`Liquidity, ${unit}`}
+            <span>Liquidity</span>
+            <span className={styles.unit}>{`, ${unit}`}</span>
           </SortHeader>
         </tr>
       </thead>

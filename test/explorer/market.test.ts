@@ -290,6 +290,44 @@ describeInBrowser('the page of a market', (browser) => {
     await expectAccessible(page);
   });
 
+  test('shows no amount of an earlier quote beside a new amount', async () => {
+    let isHeld = false;
+    const held: (() => void)[] = [];
+    const { page } = await browser.open('/market/pBTC_PRV?pay=1000', {
+      gateway: shared(),
+      context: {},
+      before: (opened) =>
+        opened.routeWebSocket(/graphql/, (client) => {
+          const server = client.connectToServer();
+          server.onMessage((message) => {
+            if (isHeld && String(message).includes('"quote"')) held.push(() => client.send(message));
+            else client.send(message);
+          });
+        }),
+    });
+    const swap = await scrollTo(page, 'Swap');
+    const receive = swap.getByLabel('You receive');
+    await expect.poll(() => receive.inputValue()).toMatch(/^\d/);
+    const before = await receive.inputValue();
+    const quotedAt = swap.getByText('Quoted at').locator('xpath=following-sibling::dd[1]');
+    await expect.poll(() => quotedAt.textContent()).toMatch(/^height /);
+
+    isHeld = true;
+    await swap.getByLabel('You pay').fill('1.5');
+    await expect.poll(() => held.length).toBe(1);
+    expect(await receive.inputValue()).toBe('');
+    expect(await receive.getAttribute('placeholder')).toBe('…');
+    await swap.getByText('is being calculated').waitFor({ state: 'attached' });
+    expect(await quotedAt.textContent()).toBe('before your change');
+    await expectAccessible(page);
+    await screenshot(page, 'swap-pending');
+
+    held[0]?.();
+    await expect.poll(() => receive.inputValue()).toMatch(/^\d/);
+    expect(Number(await receive.inputValue())).toBeLessThan(Number(before) / 100);
+    expect(await quotedAt.textContent()).toMatch(/^height /);
+  });
+
   test('keeps what is typed, and where, while the URL follows', async () => {
     const { page } = await browser.open('/market/pBTC_PRV?pay=12', { gateway: shared() });
     const swap = await scrollTo(page, 'Swap');

@@ -9,14 +9,17 @@ type AmountFieldProps = {
   readonly value: string;
   /** Whether the value comes from the quote. */
   readonly isComputed: boolean;
+  /** Whether the quote of the value is not there yet. */
+  readonly isPending: boolean;
   readonly problem: string | undefined;
   readonly onType: (text: string) => void;
 };
 
 /** A field for an amount of a token. */
-export function AmountField({ label, token, value, isComputed, problem, onType }: AmountFieldProps) {
+export function AmountField({ label, token, value, isComputed, isPending, problem, onType }: AmountFieldProps) {
   const id = useId();
   const unit = unitOfAmount(token);
+  const described = problem !== undefined ? `${id}-problem` : isPending ? `${id}-pending` : undefined;
   return (
     <div className={styles.field} data-invalid={problem !== undefined}>
       <div className={styles.label}>
@@ -33,16 +36,21 @@ export function AmountField({ label, token, value, isComputed, problem, onType }
           inputMode="decimal"
           autoComplete="off"
           spellCheck={false}
-          placeholder="0"
+          placeholder={isPending ? '…' : '0'}
           maxLength={60}
           value={value}
           data-computed={isComputed}
           aria-invalid={problem !== undefined}
-          aria-describedby={problem === undefined ? undefined : `${id}-problem`}
+          aria-describedby={described}
           onChange={({ target }) => onType(target.value)}
         />
         <TokenBadge token={token} />
       </div>
+      {isPending && (
+        <span id={`${id}-pending`} className="visually-hidden">
+          is being calculated
+        </span>
+      )}
       {problem !== undefined && (
         <p id={`${id}-problem`} className={styles.problem} role="alert">
           {problem}

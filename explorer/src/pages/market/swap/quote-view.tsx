@@ -18,24 +18,14 @@ type QuoteViewProps = {
   readonly pays: MarketToken;
   readonly receives: MarketToken;
   readonly isBuying: boolean;
-  readonly slippagePercent: number;
-  /** Whether it is for another amount than the one that is typed. */
+  /** Whether it is for other values than those of the form. */
   readonly isOutdated: boolean;
   /** Why the quote is older than it should be. */
   readonly staleReason: string | undefined;
 };
 
 /** What a trade would give, and which way it takes. */
-export function QuoteView({
-  market,
-  quote,
-  pays,
-  receives,
-  isBuying,
-  slippagePercent,
-  isOutdated,
-  staleReason,
-}: QuoteViewProps) {
+export function QuoteView({ market, quote, pays, receives, isBuying, isOutdated, staleReason }: QuoteViewProps) {
   const level = impactLevel(quote.priceImpactPercent);
   const warning = IMPACT_WARNINGS[level];
   return (
@@ -50,13 +40,13 @@ export function QuoteView({
           {`${formatPercent(quote.priceImpactPercent, { sign: false })} (${quote.priceImpactPercent <= -0.005 ? 'orders are better than the pool' : level})`}
         </dd>
         <dt>Received at least</dt>
-        <dd translate="no" title={`with ${slippagePercent}% slippage`}>
+        <dd translate="no">
           {`${formatExactAmount(quote.minimumReceived, receives.decimals)} ${unitOfAmount(receives)}`}
         </dd>
         <dt>Trading fee</dt>
         {quote.fee === null ? <dd>not included</dd> : <Fee fee={quote.fee} pays={pays} />}
         <dt>Quoted at</dt>
-        <dd>{`height ${formatInteger(quote.beaconHeight)}`}</dd>
+        <dd>{isOutdated ? 'before your change' : `height ${formatInteger(quote.beaconHeight)}`}</dd>
         <dt className={styles.wide}>
           {quote.route.length > 1 && quote.fee !== null ? `Route through ${quote.route.length} pools` : 'Route'}
         </dt>

@@ -41,13 +41,16 @@ export function SwapPanel({ market }: { readonly market: Market }) {
 
   const field = (kind: SwapState['exact'], label: string, token: MarketToken) => {
     const isComputed = shown.exact !== kind;
-    const amount = kind === 'pay' ? quote?.sellAmount : quote?.buyAmount;
+    // The amount of an earlier quote beside a new one would be a wrong price.
+    const isPending = isComputed && typed.kind === 'amount' && (isOutdated || latest.isLoading);
+    const amount = isPending ? undefined : kind === 'pay' ? quote?.sellAmount : quote?.buyAmount;
     return (
       <AmountField
         label={label}
         token={token}
         value={isComputed ? (amount === undefined ? '' : formatExactAmount(amount, token.decimals)) : shown.amount}
         isComputed={isComputed}
+        isPending={isPending}
         problem={!isComputed && typed.kind === 'invalid' ? typed.problem : undefined}
         onType={(text) => form.type(kind, text)}
       />
@@ -87,7 +90,6 @@ export function SwapPanel({ market }: { readonly market: Market }) {
             pays={paid}
             receives={received}
             isBuying={shown.side === 'buy'}
-            slippagePercent={committed.slippagePercent}
             isOutdated={isOutdated}
             staleReason={staleQuoteReason({ quotedAt: quote.beaconHeight, connection, head })}
           />
@@ -187,17 +189,26 @@ type SlippageProps = { readonly value: number; readonly onChange: (percent: numb
 function Slippage({ value, onChange }: SlippageProps) {
   const id = useId();
   return (
-    <div className={styles.options}>
-      <label htmlFor={id} title="How much worse than quoted the trade may be, because other trades can come first">
-        Slippage that you accept
-      </label>
-      <select id={id} className={styles.select} value={value} onChange={({ target }) => onChange(Number(target.value))}>
-        {SLIPPAGES.map((percent) => (
-          <option key={percent} value={percent}>
-            {`${percent}%`}
-          </option>
-        ))}
-      </select>
+    <div>
+      <div className={styles.options}>
+        <label htmlFor={id}>Slippage that you accept</label>
+        <select
+          id={id}
+          className={styles.select}
+          aria-describedby={`${id}-meaning`}
+          value={value}
+          onChange={({ target }) => onChange(Number(target.value))}
+        >
+          {SLIPPAGES.map((percent) => (
+            <option key={percent} value={percent}>
+              {`${percent}%`}
+            </option>
+          ))}
+        </select>
+      </div>
+      <p id={`${id}-meaning`} className={styles.small}>
+        How much worse than quoted the trade may be, because other trades can come first.
+      </p>
     </div>
   );
 }

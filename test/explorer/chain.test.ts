@@ -104,6 +104,17 @@ describeInBrowser('the page of the chain', (browser) => {
     await expectToFit(page, 'blocks');
   });
 
+  test('has the exact time of a block here and in UTC, but not the same one twice', async () => {
+    for (const [timezoneId, shown] of [
+      ['UTC', /^[A-Z][a-z]{2} \d+, \d{4}, \d\d:\d\d:\d\d UTC$/],
+      ['Asia/Tokyo', /^[A-Z][a-z]{2} \d+, \d{4}, \d\d:\d\d:\d\d GMT\+9 \(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\)$/],
+    ] as const) {
+      const { page } = await browser.open('/chain/blocks/1639990', { gateway: shared(), context: { timezoneId } });
+      const time = page.getByText('Time', { exact: true }).locator('xpath=following-sibling::dd[1]');
+      await expect.poll(() => time.textContent()).toMatch(shown);
+    }
+  });
+
   test('lists blocks without a history too, with the times of those that the page has received', async () => {
     const opened = await browser.open('/chain/blocks');
     const { page } = opened;

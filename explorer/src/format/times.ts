@@ -34,9 +34,12 @@ export function formatSince(time: number, now: number): string {
   return isToday ? CLOCK.format(time) : DATE_AND_CLOCK.format(time);
 }
 
-/** The exact time here and in UTC, for a tooltip. */
+/** The exact time here, and in UTC unless that is the same. */
 export function formatExactTime(time: number): string {
-  return `${EXACT.format(time)} (${new Date(time)
+  const here = EXACT.format(time);
+  const date = new Date(time);
+  if (date.getTimezoneOffset() === 0) return here;
+  return `${here} (${date
     .toISOString()
     .replace('T', ' ')
     .replace(/\.\d+Z/, ' UTC')})`;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { chainHeights } from '../history/of-chain.ts';
 import { createStoreModel } from '../history/store-model.ts';
 import { describeInBrowser, expectToFit, OWN_CLOCK, showStatus } from '../support/explorer.ts';
 
@@ -56,6 +57,30 @@ describeInBrowser('the page of the status', (browser) => {
     const [height = 0, text = 0] = space;
     expect(text).toBeGreaterThan(30);
     expect(height - text).toBeGreaterThanOrEqual(8);
+  });
+
+  test('names the newest missing heights, and says how many more are missing', async () => {
+    const store = createStoreModel();
+    const { page } = await browser.open('/status', {
+      start: {
+        store,
+        sandbox: { history: 60 },
+        config: { historyBackfillHours: 0 },
+        before(started) {
+          const { height } = started.chain.tip;
+          const isMissing = (offset: number) => offset % 6 === 0 || offset === 43;
+          const heights = chainHeights(started, height - 59, height - 3);
+          return store.record(heights.filter((_, offset) => offset === 0 || !isMissing(offset)));
+        },
+      },
+    });
+    const facts = page.getByRole('region', { name: 'Recorded heights' });
+    const factOf = (name: string) =>
+      facts.getByText(name, { exact: true }).locator('xpath=following-sibling::dd[1]').textContent();
+    await expect
+      .poll(() => factOf('Missing'))
+      .toMatch(/^1,\d{3},\d{3}; (1,\d{3},\d{3}( to 1,\d{3},\d{3})?; ){4}and 4 more heights$/);
+    await expect.poll(() => factOf('Older heights')).toBe('nothing more to read now');
   });
 
   test('is accessible, and fits on a phone and on a wide screen, light and dark', async () => {

@@ -30,8 +30,10 @@ export function CoveragePanel({ answer }: { readonly answer: Answer<CoverageQuer
   );
 }
 
-function Coverage({ history }: { readonly history: NonNullable<CoverageQuery['history']> }) {
-  const { firstHeight, firstTime, lastHeight, lastTime, heights, gaps, isBackfilling } = history;
+type RecordedHistory = NonNullable<CoverageQuery['history']>;
+
+function Coverage({ history }: { readonly history: RecordedHistory }) {
+  const { firstHeight, firstTime, lastHeight, lastTime, heights, isBackfilling } = history;
   return (
     <dl className={styles.facts}>
       <dt>From</dt>
@@ -45,17 +47,20 @@ function Coverage({ history }: { readonly history: NonNullable<CoverageQuery['hi
       <dt>Heights</dt>
       <dd>{`${formatInteger(heights)} of ${formatInteger(lastHeight - firstHeight + 1)}`}</dd>
       <dt>Missing</dt>
-      <dd>
-        {gaps.length === 0
-          ? 'none'
-          : gaps
-              .map(({ from, to }) =>
-                from === to ? formatInteger(from) : `${formatInteger(from)} to ${formatInteger(to)}`,
-              )
-              .join('; ')}
-      </dd>
+      <dd>{describeMissing(history)}</dd>
       <dt>Older heights</dt>
-      <dd>{isBackfilling ? 'are being read from the node' : 'are not being read'}</dd>
+      <dd>{isBackfilling ? 'are being read from the node' : 'nothing more to read now'}</dd>
     </dl>
   );
+}
+
+/** The newest gaps by name, and how many heights the others have together. */
+function describeMissing({ firstHeight, lastHeight, heights, gaps }: RecordedHistory): string {
+  const named = gaps.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+  const others = lastHeight - firstHeight + 1 - heights - named;
+  const names = gaps.map(({ from, to }) =>
+    from === to ? formatInteger(from) : `${formatInteger(from)} to ${formatInteger(to)}`,
+  );
+  const more = others > 0 ? [`and ${formatInteger(others)} more ${others === 1 ? 'height' : 'heights'}`] : [];
+  return [...names, ...more].join('; ') || 'none';
 }

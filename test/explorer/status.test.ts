@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { chainHeights } from '../history/of-chain.ts';
 import { createStoreModel } from '../history/store-model.ts';
-import { describeInBrowser, expectToFit, OWN_CLOCK, showStatus } from '../support/explorer.ts';
+import { describeInBrowser, expectAccessible, expectToFit, OWN_CLOCK, showStatus } from '../support/explorer.ts';
 
 describeInBrowser('the page of the status', (browser) => {
   const shared = browser.share(() => ({ store: createStoreModel() }));
@@ -57,6 +57,44 @@ describeInBrowser('the page of the status', (browser) => {
     const [height = 0, text = 0] = space;
     expect(text).toBeGreaterThan(30);
     expect(height - text).toBeGreaterThanOrEqual(8);
+  });
+
+  test('keeps what it knows while the gateway cannot be reached', async () => {
+    const opened = await browser.open('/status', { ...OWN_CLOCK, gateway: shared(), allowed: [/ERR_FAILED/] });
+    const { page } = opened;
+    const freshness = page.getByRole('region', { name: 'Freshness' });
+    const upstreams = page.getByRole('region', { name: 'Upstreams' });
+    await expect.poll(() => freshness.getByText('fresh', { exact: true }).count()).toBe(2);
+    await expect.poll(() => upstreams.getByText('answers', { exact: true }).count()).toBe(2);
+    const version = page.getByText(/^pdex-gateway \d/);
+    await expect.poll(() => version.count()).toBe(2);
+
+    await page.route('**/graphql', (route) => route.abort());
+    for (let request = 0; request < 2; request += 1) {
+      const failed = ['Status', 'Service'].map((name) =>
+        page.waitForEvent('requestfailed', (sent) => sent.postDataJSON()?.operationName === name),
+      );
+      await page.clock.fastForward(5_000);
+      await Promise.all(failed);
+    }
+    expect(await freshness.getByText('fresh', { exact: true }).count()).toBe(2);
+    await freshness.getByText('This page', { exact: true }).waitFor();
+    expect(await upstreams.getByText('answers', { exact: true }).count()).toBe(2);
+    expect(await version.count()).toBe(2);
+    expect(await page.getByText('The gateway cannot be reached', { exact: true }).count()).toBe(0);
+  });
+
+  test('knows its own connection before the gateway has answered', async () => {
+    const { page } = await browser.open('/status', {
+      gateway: shared(),
+      context: {},
+      allowed: [/ERR_FAILED/],
+      before: (opened) => opened.route('**/graphql', (route) => route.abort()),
+    });
+    const freshness = page.getByRole('region', { name: 'Freshness' });
+    await freshness.getByText('The gateway cannot be reached', { exact: true }).waitFor();
+    await freshness.getByRole('listitem').filter({ hasText: 'This page' }).waitFor();
+    await expectAccessible(page);
   });
 
   test('names the newest missing heights, and says how many more are missing', async () => {

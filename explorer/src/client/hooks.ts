@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useMemo, useSyncExternalStore } from 'react';
-import { type AnyVariables, type TypedDocumentNode, useClient, useQuery } from 'urql';
+import { type AnyVariables, createRequest, type TypedDocumentNode, useClient, useQuery } from 'urql';
 import type { ConnectionState } from './connection.ts';
 import { type GatewayError, readErrors } from './errors.ts';
 import { useGateway } from './gateway.tsx';
@@ -51,7 +51,7 @@ type QueryOptions = {
   readonly pause?: boolean;
 };
 
-/** Queries the gateway. What is in the cache is there at once, and is requested again. */
+/** Queries the gateway. What is in the cache is there at once, and is requested again. It stays if that fails. */
 export function useGatewayQuery<Data, Variables extends AnyVariables>(
   document: TypedDocumentNode<Data, Variables>,
   variables: Variables,
@@ -59,16 +59,21 @@ export function useGatewayQuery<Data, Variables extends AnyVariables>(
 ): Answer<Data> {
   const { session } = useGateway();
   const isVisible = useIsVisible();
-  const [result, execute] = useQuery({ query: document, variables, pause });
+  const client = useClient();
+  const [result] = useQuery({ query: document, variables, pause });
   const { operation } = result;
   const height = operation && session.heights.get(operation.key);
-  const retry = () => execute({ requestPolicy: 'network-only' });
+  // `useQuery` would end the query and begin it again, and so lose its data.
+  const retry = () => {
+    const request = createRequest(document, variables);
+    client.reexecuteOperation(client.createRequestOperation('query', request, { requestPolicy: 'network-only' }));
+  };
   const requestAgain = useEffectEvent(retry);
 
   // An answer from below the newest height is requested again by the client. So each height is looked at once.
   const headHeight = useHead()?.beaconHeight;
   const requestAgainIfBehind = useEffectEvent((newest: number) => {
-    if (!result.fetching && (height ?? 0) < newest) retry();
+    if (!result.fetching && !result.stale && (height ?? 0) < newest) retry();
   });
   const follows = refresh === 'each-height' && !pause && isVisible;
   useEffect(() => {

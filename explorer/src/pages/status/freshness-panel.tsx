@@ -10,6 +10,15 @@ import { explainUpstream } from './upstream-table.tsx';
 
 type Service = StatusQuery['service'];
 
+/** Whether updates arrive at this page, and how. The page knows it without an answer. */
+export function ConnectionList() {
+  return (
+    <ul className={styles.kinds}>
+      <Kind name="This page" {...connectionOf(useConnectionState())} />
+    </ul>
+  );
+}
+
 /** How fresh the three kinds of data are, and why one is not. */
 export function FreshnessList({ service }: { readonly service: Service }) {
   const { head, marketData, upstreams, historyStatus, fleet } = service;
@@ -17,7 +26,6 @@ export function FreshnessList({ service }: { readonly service: Service }) {
   const host = upstreams.find(({ upstream }) => upstream === 'MARKET_DATA');
   return (
     <ul className={styles.kinds}>
-      <Kind name="This page" {...connectionOf(useConnectionState())} />
       <Kind name="Chain" {...readingOf(head, node)}>
         {head && (
           <>

@@ -7,7 +7,7 @@ import { Skeleton, SkeletonRows } from '../../parts/skeleton.tsx';
 import tableStyles from '../../parts/table.module.css';
 import { CoverageDocument } from './coverage.generated.ts';
 import { CoveragePanel } from './coverage-panel.tsx';
-import { FreshnessList } from './freshness-panel.tsx';
+import { ConnectionList, FreshnessList } from './freshness-panel.tsx';
 import { toLimitRows } from './limit-rows.ts';
 import { LimitsDocument } from './limits.generated.ts';
 import { StatusDocument } from './status.generated.ts';
@@ -29,11 +29,12 @@ export function StatusPage() {
     <Page title="Status" description={version === undefined ? 'This gateway' : `pdex-gateway ${version}`}>
       <Panel title="Freshness" query={status.query}>
         <div className={styles.freshness}>
+          <ConnectionList />
           <Answered
             answer={status}
             pick={({ service }) => service}
             at={['service']}
-            skeleton={<Skeleton lines={4} />}
+            skeleton={<Skeleton lines={3} />}
             empty={NOTHING}
           >
             {(service) => <FreshnessList service={service} />}

@@ -78,6 +78,43 @@ describeInBrowser('the page of the markets', (browser) => {
     expect([after?.x, after?.y, after?.width, searchAfter]).toEqual([before?.x, before?.y, before?.width, search]);
   });
 
+  test('has a change when it is read, paler if its history has gaps, and a dash if nothing is recorded', async () => {
+    let release = () => {};
+    const { page } = await browser.open('/', {
+      gateway: shared(),
+      before: async (loading) => {
+        release = await holdAnswers(loading, 'RowsInView');
+      },
+    });
+    const change = rowOf(page, 'BTC / PRV').getByRole('cell').nth(1);
+    await page.getByRole('columnheader', { name: '24 h chart' }).waitFor();
+    expect(await change.textContent()).toBe('');
+    const colour = (of: Locator) => of.evaluate((element) => getComputedStyle(element).color);
+    const note = page.getByText('Paler changes: not all of the 24 h is recorded.');
+    expect(await note.count()).toBe(0);
+
+    release();
+    await expect.poll(() => change.textContent()).toMatch(/^[+-]\d+\.\d\d%$/);
+    await note.waitFor();
+    expect(await change.getAttribute('aria-describedby')).toBe(await note.getAttribute('id'));
+    const paler = await colour(change);
+
+    const replaceAndReload = async (pattern: RegExp, by: string) => {
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await page.route('**/graphql', async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, body: (await response.text()).replace(pattern, by) });
+      });
+      await page.reload();
+    };
+    await replaceAndReload(/"isComplete":false/g, '"isComplete":true');
+    await expect.poll(() => change.textContent()).toMatch(/^[+-]\d+\.\d\d%$/);
+    expect(await note.count()).toBe(0);
+    expect(await colour(change)).not.toBe(paler);
+    await replaceAndReload(/"change":\{[^}]*\}/g, '"change":null');
+    await expect.poll(() => change.textContent()).toBe('–');
+  });
+
   test('is searched and sorted by its URL, which a reload, a market and the history keep', async () => {
     const { page } = await browser.open('/', { gateway: shared() });
     await page.getByRole('rowheader').first().waitFor();

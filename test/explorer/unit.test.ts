@@ -163,17 +163,22 @@ describeInBrowser('the unit of the explorer', (browser) => {
     const why = /^No price in US dollars: no pools lead from this token to a stable coin/;
     await expect.poll(() => cellsOf(page, 'BTC').first().textContent()).toBe('–');
     expect(await cellsOf(page, 'BTC').first().getAttribute('title')).toMatch(why);
+    // A tooltip needs a mouse.
+    const visibly = page.getByText('A dash: no pools lead to a stable coin, or too little is in them');
+    await visibly.waitFor();
 
     await page.goto(new URL('/', gateway.url).href);
     await expect.poll(() => cellsOf(page, 'BTC / PRV').first().textContent()).toBe('–');
     expect(await cellsOf(page, 'BTC / PRV').first().getAttribute('title')).toMatch(why);
     await expect.poll(() => cellsOf(page, 'BTC / PRV').last().textContent()).toBe('–');
     expect(await cellsOf(page, 'BTC / PRV').last().getAttribute('title')).toMatch(/^Not known in US dollars/);
+    await visibly.waitFor();
 
     await page.goto(new URL('/market/pBTC_PRV', gateway.url).href);
     const figures = page.getByRole('region', { name: 'Market', exact: true });
     await figures.getByText(`${why.source.slice(1)}, PRV.`, { exact: true }).waitFor();
     await figures.getByText(/^USD per BTC · [\d,.]+ PRV$/).waitFor();
+    await figures.getByText(/^Not known in US dollars/).waitFor();
     await choose(page, 'PRV');
     const { data } = await gateway.ask('{ pair(tickerId: "pBTC_PRV") { poolPrice } }');
     await figures.getByText(formatPrice(data.pair.poolPrice), { exact: true }).first().waitFor();

@@ -19,3 +19,6 @@ export const NO_USD_PRICE = 'No price in US dollars: no pools lead from this tok
 /** Why a pool has no liquidity in US dollars. */
 export const NO_USD_LIQUIDITY =
   'Not known in US dollars: no pools lead from its tokens to a stable coin, or too little is in these pools';
+
+/** What a dash in a list means, where amounts are in US dollars. */
+export const DASH_IN_USD = 'A dash: no pools lead to a stable coin, or too little is in them';

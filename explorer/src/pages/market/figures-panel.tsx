@@ -105,7 +105,7 @@ export function FiguresPanel({ market, figures, traded, query, poolErrors }: Fig
             </Figure>
           )}
           {reserves !== undefined && (
-            <Figure name="In the pool" isWide title={isUsd && liquidityUsd === null ? NO_USD_LIQUIDITY : undefined}>
+            <Figure name="In the pool" isWide meaning={isUsd && liquidityUsd === null ? NO_USD_LIQUIDITY : undefined}>
               {`${isUsd ? `${formatUsd(liquidityUsd)}: ` : ''}${amountWithUnit(reserves.base, market.base)}, ${amountWithUnit(reserves.target, market.target)}`}
             </Figure>
           )}

@@ -21,6 +21,7 @@ type MarketTableRowProps = {
   /** Undefined until it was in view. */
   readonly details: RowDetails | undefined;
   readonly hasDay: boolean;
+  readonly gapsNoteId: string;
   readonly unit: Unit;
 };
 
@@ -30,6 +31,7 @@ export const MarketTableRow = memo(function MarketTableRow({
   rowIndex,
   details,
   hasDay,
+  gapsNoteId,
   unit,
 }: MarketTableRowProps) {
   const { base, target, pair, poolIds, nodeId, nodePoolId, terms, path, volume, liquidity } = row;
@@ -70,7 +72,7 @@ export const MarketTableRow = memo(function MarketTableRow({
           {isUsd ? formatUsdPrice(shown) : formatPrice(shown)}
         </LiveNumber>
       </td>
-      {hasDay && <Day row={row} details={details} price={price} />}
+      {hasDay && <Day row={row} details={details} price={price} gapsNoteId={gapsNoteId} />}
       <td className={tableStyles.number} title={volume === null && pair !== undefined ? whyNoUsd : undefined}>
         {formatSum(volume)}
       </td>
@@ -90,28 +92,34 @@ export const MarketTableRow = memo(function MarketTableRow({
   }
 });
 
-type DayProps = Pick<MarketTableRowProps, 'row' | 'details'> & { readonly price: number | null };
+type DayProps = Pick<MarketTableRowProps, 'row' | 'details' | 'gapsNoteId'> & { readonly price: number | null };
 
-/** What happened in the last day, up to the price that is shown. */
-function Day({ row, details, price }: DayProps) {
+/** What happened in the last day, up to the price that is shown. Nothing until it is read. */
+function Day({ row, details, price, gapsNoteId }: DayProps) {
   const day = details?.day;
-  const percent = percentOf(price, day === undefined ? row.dayStart : day?.from);
+  const from = day === undefined ? row.dayStart : (day?.from ?? null);
+  const percent = percentOf(price, from);
   const tone = percent === null || Math.abs(percent) < 0.005 ? 'muted' : percent > 0 ? 'up' : 'down';
-  const since = day && !day.isComplete ? parseTime(day.fromTime) : undefined;
+  const since = hasGaps(details) ? parseTime(day?.fromTime) : undefined;
   const values = details?.sparkline;
   return (
     <>
       <td
         className={`${tableStyles.number} ${tableStyles[tone]}`}
-        title={
-          since === undefined ? undefined : `The recorded prices have gaps. Compared with ${formatExactTime(since)}`
-        }
+        data-gaps={since !== undefined}
+        aria-describedby={since === undefined ? undefined : gapsNoteId}
+        title={since === undefined ? undefined : `Compared with ${formatExactTime(since)}`}
       >
-        {formatPercent(percent)}
+        {from === undefined ? '' : formatPercent(percent)}
       </td>
       <td className={styles.chart}>
         {values && <Sparkline values={price === null ? values : [...values.slice(0, -1), price]} />}
       </td>
     </>
   );
+}
+
+/** Whether the recorded history of the last day has gaps, or begins later. */
+export function hasGaps(details: RowDetails | undefined): boolean {
+  return details?.day?.isComplete === false;
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, useDeferredValue, useMemo } from 'react';
+import { type ReactNode, useDeferredValue, useId, useMemo } from 'react';
 import { isFavourite, useFavourites } from '../../app/favourites.ts';
 import type { Unit } from '../../app/unit.ts';
 import { formatInteger } from '../../format/numbers.ts';
@@ -16,6 +16,7 @@ import { Tabs } from '../../parts/tabs.tsx';
 import { useVirtualRows } from '../../parts/virtual-rows.tsx';
 import type { MarketData, MarketList, MarketListState } from './market-list.ts';
 import { type MarketSort, searchRows, sortRows } from './market-order.ts';
+import { hasGaps } from './market-row.tsx';
 import { type MarketRows, rowsOf } from './market-rows.ts';
 import { MarketTable } from './market-table.tsx';
 import styles from './markets.module.css';
@@ -69,6 +70,7 @@ export function MarketsPanel({ list: { data, errors, query, retry }, view, hasHi
     withUsd: unit === 'USD',
   });
 
+  const gapsNoteId = useId();
   return (
     <Panel
       title={{ markets: 'Markets', pools: 'Pools', favourites: 'Favourites' }[view.list]}
@@ -87,7 +89,16 @@ export function MarketsPanel({ list: { data, errors, query, retry }, view, hasHi
       )}
       {listed.length > 0 ? (
         <div {...handlers}>
-          <MarketTable rows={inView} count={listed.length} {...{ virtual, details, view, hasHistory, unit }} />
+          <MarketTable
+            rows={inView}
+            count={listed.length}
+            {...{ virtual, details, view, hasHistory, gapsNoteId, unit }}
+          />
+          {hasHistory !== false && inView.some(({ key }) => hasGaps(details.get(key))) && (
+            <p id={gapsNoteId} className={styles.gapsNote}>
+              Paler changes: not all of the 24 h is recorded.
+            </p>
+          )}
         </div>
       ) : (
         whyEmpty()

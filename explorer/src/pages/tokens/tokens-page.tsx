@@ -1,7 +1,7 @@
 import { useDeferredValue, useMemo } from 'react';
 import { useSearchParams } from 'react-router';
 import { Page } from '../../app/page.tsx';
-import { useUnit } from '../../app/unit.ts';
+import { DASH_IN_USD, useUnit } from '../../app/unit.ts';
 import { FROM_FIRST_ROW, withParameter } from '../../app/url-parameters.ts';
 import { useGatewayQuery } from '../../client/hooks.ts';
 import { formatInteger } from '../../format/numbers.ts';
@@ -37,7 +37,7 @@ export function TokensPage() {
       title="Tokens"
       description={
         unit === 'USD'
-          ? 'Prices are in US dollars, from the pools that lead to stable coins, weighted by their depth'
+          ? `Prices are in US dollars, from the pools that lead to stable coins, weighted by their depth. ${DASH_IN_USD}`
           : 'Prices are in PRV, the native coin, from the pool of the token and PRV'
       }
       actions={<SearchField label="Search tokens" placeholder="Symbol or token id" />}

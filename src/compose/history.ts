@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import { INTERVAL_MS } from '../domain/candle.ts';
 import { HistoryUnavailableError } from '../errors.ts';
-import { createBackfill } from '../history/backfill.ts';
+import { GENTLE, QUICK } from '../history/backfill-loop.ts';
 import { createBlockTimes } from '../history/block-times.ts';
-import { GENTLE, QUICK } from '../history/filler.ts';
 import { createHistory, historyOff } from '../history/history.ts';
 import { createRecorder } from '../history/recorder.ts';
+import { createStateBackfill } from '../history/state-backfill.ts';
 import { type HistoryStore, POSTGRES_CONNECTIONS } from '../history/store.ts';
 import type { HistoryStoreOptions } from '../history/store-client.ts';
-import { createTradeFilling, GENTLE_BYTES, QUICK_BYTES } from '../history/trade-filling.ts';
+import { createTradeBackfill, GENTLE_BYTES, QUICK_BYTES } from '../history/trade-backfill.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { Sources } from '../loaders/sources.ts';
 import type { Log } from '../logging/log.ts';
@@ -79,7 +79,7 @@ export function startRecording(options: RecordingOptions) {
   // Nothing is recorded in deleted days.
   const storedForMs = config.historyRawDays * INTERVAL_MS.ONE_DAY;
   const recorder = createRecorder({ store, pastStates, watcher: createHistoryLog(log), mayWrite });
-  const backfill = createBackfill({
+  const backfill = createStateBackfill({
     store,
     recorder,
     pastStates,
@@ -90,7 +90,7 @@ export function startRecording(options: RecordingOptions) {
     completeHeights: isSandbox && config.historyBackfillStep === undefined ? COMPLETE_SANDBOX_HEIGHTS : 0,
     rate,
   });
-  const tradeFilling = createTradeFilling({
+  const tradeBackfill = createTradeBackfill({
     store,
     recorder,
     trades,
@@ -103,7 +103,7 @@ export function startRecording(options: RecordingOptions) {
     bytes: isSandbox ? QUICK_BYTES : GENTLE_BYTES,
   });
   const maxOverdue = database.kind === 'postgresql' ? POSTGRES_CONNECTIONS - 1 : READS_AT_ONCE;
-  const history = createHistory({ store, recorder, backfill, tradeFilling, timeoutMs: readTimeoutMs, maxOverdue });
+  const history = createHistory({ store, recorder, backfill, tradeBackfill, timeoutMs: readTimeoutMs, maxOverdue });
 
   return {
     sources: { history, historyQueue, blockTimes: createBlockTimes(history) },
@@ -111,12 +111,12 @@ export function startRecording(options: RecordingOptions) {
     add(head: Head): void {
       recorder.add(head);
       backfill.wake(head);
-      tradeFilling.wake(head);
+      tradeBackfill.wake(head);
     },
     /** Records what is final, and closes the database. */
     async close(): Promise<void> {
       backfill.stop();
-      tradeFilling.stop();
+      tradeBackfill.stop();
       await recorder.flush(FLUSH_MS);
       await store.close().catch(() => {});
     },

@@ -3,7 +3,7 @@ import { KNOWN_TOKENS } from '../domain/token.ts';
 import { type AnyUpstream, type Upstream, UpstreamBusyError } from '../errors.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { startBookSweep } from '../live/market/book-sweep.ts';
-import { createMarketFollower } from '../live/market/lists.ts';
+import { createMarketFollower } from '../live/market/market-follower.ts';
 import { createOrderBooks } from '../live/market/order-books.ts';
 import { marketDataNotConfigured } from '../live/not-configured.ts';
 import { fixedTokens, followTokens } from '../live/tokens.ts';

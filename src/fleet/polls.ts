@@ -5,7 +5,7 @@ import type { PollContext, PollOptions } from './poll-options.ts';
 import { LOOK, PUBLISH } from './poll-scripts.ts';
 import { holding, LOCK_MS } from './read-once.ts';
 import { listOf, RedisUnavailableError } from './redis.ts';
-import { readValues, toBytes } from './values.ts';
+import { encodeValue, readValues } from './values.ts';
 
 /** Values are forgotten when no replica has polled for this time. */
 const TTL_MS = 3_600_000;
@@ -109,7 +109,7 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
   async function publish(known: string, newest: T, values: readonly T[], idleMs: number): Promise<boolean> {
     const entries: (string | Buffer)[] = [];
     for (const value of values) {
-      const bytes = toBytes(await options.pack(value));
+      const bytes = encodeValue(await options.pack(value));
       watcher.moved(name, 'out', bytes.length);
       entries.push(String(options.rankOf(value)), bytes);
     }

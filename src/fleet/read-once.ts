@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listOf, type Redis } from './redis.ts';
-import { type FleetWatcher, fromBytes, toBytes } from './values.ts';
+import { decodeValue, encodeValue, type FleetWatcher } from './values.ts';
 
 /** A value, and how long ago its upstream sent it. */
 type Aged<Value> = { readonly value: Value; readonly ageMs: number };
@@ -111,7 +111,7 @@ export function createReadOnce<Value>(options: ReadOnceOptions<Value>): ReadAged
   /** Reads a value that Redis has. @returns `undefined` if it cannot be used */
   function readValue(id: string, bytes: Buffer, redisNow: number): Aged<Value> | undefined {
     watcher.moved(kind, 'in', bytes.length);
-    const stored = (fromBytes(bytes) ?? {}) as Partial<Stored>;
+    const stored = (decodeValue(bytes) ?? {}) as Partial<Stored>;
     const ageMs = redisNow - (stored.observedAt ?? 0);
     const isUsable = stored.id === id && ageMs >= -MAX_CLOCK_ERROR_MS && ageMs <= ttlMs + MAX_CLOCK_ERROR_MS;
     if (isUsable) return { value: unpack(stored.packed), ageMs: Math.max(0, ageMs) };
@@ -132,7 +132,7 @@ export function createReadOnce<Value>(options: ReadOnceOptions<Value>): ReadAged
   async function store(id: string, token: string, value: Value, observedAt: number): Promise<void> {
     const packed = pack(value);
     if (packed === undefined) return release(redis, { key: keysOf(id)[1], token });
-    const bytes = toBytes({ id, observedAt, packed } satisfies Stored);
+    const bytes = encodeValue({ id, observedAt, packed } satisfies Stored);
     watcher.moved(kind, 'out', bytes.length);
     await redis.run(STORE, keysOf(id), [token, bytes, String(observedAt + ttlMs)]);
   }

@@ -26,13 +26,13 @@ export type FleetWatcher = {
 const DIGEST_BYTES = 32;
 
 /** Writes a value for Redis: the SHA-256 of what follows, and the value in the structured clone format of V8. */
-export function toBytes(value: unknown): Buffer {
+export function encodeValue(value: unknown): Buffer {
   const body = serialize(value);
   return Buffer.concat([digestOf(body), body]);
 }
 
-/** Reads what {@link toBytes} wrote; `undefined` for anything else, and for a value of a V8 that is too new. */
-export function fromBytes(bytes: Buffer): unknown {
+/** Reads what {@link encodeValue} wrote; `undefined` for anything else, and for a value of a V8 that is too new. */
+export function decodeValue(bytes: Buffer): unknown {
   const body = bytes.subarray(DIGEST_BYTES);
   if (!digestOf(body).equals(bytes.subarray(0, DIGEST_BYTES))) return undefined;
   try {
@@ -65,7 +65,7 @@ export async function readValues(
     lowest = `(${rank}`;
     if (!Buffer.isBuffer(bytes)) continue;
     watcher.moved(kind, 'in', bytes.length);
-    const value = fromBytes(bytes);
+    const value = decodeValue(bytes);
     if (value === undefined) watcher.damaged(kind);
     else values.push(value);
     await turn();

@@ -12,9 +12,9 @@ import {
   readVolumes,
 } from './reading-trades.ts';
 import { readWindows } from './reading-windows.ts';
-import { recordTrades } from './recording-trades.ts';
-import { HistoryDatabaseError, type HistoryStore, refusal } from './store.ts';
+import { HistoryDatabaseError, type HistoryStore, permanentError } from './store.ts';
 import { recordHeight } from './writing.ts';
+import { recordTrades } from './writing-trades.ts';
 
 /**
  * Creates a store in a database, which is opened when it is first needed, and again when its connection was lost.
@@ -73,7 +73,7 @@ export function createDatabaseStore(open: (chainName: string) => Promise<Databas
   return {
     async useChain(chainName) {
       if (chain !== undefined && chain !== chainName)
-        throw refusal(`The history belongs to the chain ${chain}, not to ${chainName}.`);
+        throw permanentError(`The history belongs to the chain ${chain}, not to ${chainName}.`);
       chain = chainName;
       await opened();
     },

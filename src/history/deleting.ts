@@ -17,8 +17,7 @@ import {
   toRecordedHeight,
 } from './reading.ts';
 import { countBlocks, type IntervalRow, readIntervalRows } from './reading-intervals.ts';
-import { addToCandles, toVolume } from './recording-trades.ts';
-import { type RecordedHeight, refusal } from './store.ts';
+import { permanentError, type RecordedHeight } from './store.ts';
 import {
   FACTS,
   INTERVAL_TABLES,
@@ -30,6 +29,7 @@ import {
   VERSIONS,
 } from './tables.ts';
 import { rebuildCandles } from './writing.ts';
+import { addToCandles, toVolume } from './writing-trades.ts';
 
 /** Number of heights and of pools in one transaction, so that reads wait for a moment only. */
 const HEIGHTS_AT_ONCE = 100;
@@ -54,7 +54,7 @@ export async function deleteFrom(sql: Sql, block: RecordedHeight): Promise<reado
   if (first?.beaconHeight !== from || first.hash !== block.hash || first.time !== block.time) return [];
   const last = await heightAtOrBelow(sql, from - 1);
   if (last === undefined || first.time < (await readDeletedBefore(sql)))
-    throw refusal(`The heights from ${from} on cannot be deleted: the history has too few heights below them.`);
+    throw permanentError(`The heights from ${from} on cannot be deleted: the history has too few heights below them.`);
 
   // With the numbers of the pools, the deletions find their rows by the keys of the tables.
   const ofAnyPool = 'pool IN (SELECT pool FROM pools)';

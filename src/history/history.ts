@@ -1,10 +1,10 @@
 import { HistoryUnavailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
-import type { Backfill } from './backfill.ts';
 import type { Recorder } from './recorder.ts';
 import type { RecorderState } from './recorder-database.ts';
+import type { StateBackfill } from './state-backfill.ts';
 import { type Coverage, callOf, type HistoryReads, type HistoryStore, READS, toMethods } from './store.ts';
-import type { TradeFilling } from './trade-filling.ts';
+import type { TradeBackfill } from './trade-backfill.ts';
 import type { TradeCoverage } from './trade-store.ts';
 
 /**
@@ -47,8 +47,8 @@ export type HistoryStatus = {
 type HistoryOptions = {
   readonly store: HistoryStore;
   readonly recorder: Recorder;
-  readonly backfill: Backfill;
-  readonly tradeFilling: Pick<TradeFilling, 'reads' | 'readBytes'>;
+  readonly backfill: StateBackfill;
+  readonly tradeBackfill: Pick<TradeBackfill, 'reads' | 'readBytes'>;
   readonly timeoutMs: number;
   /** While the database works on so many reads whose time is over, all others fail at once. Otherwise they would pile up. */
   readonly maxOverdue: number;
@@ -56,7 +56,7 @@ type HistoryOptions = {
 
 /** Creates the history of a store. Reads wait until the database is surely of the followed chain. */
 export function createHistory(options: HistoryOptions): History {
-  const { store, recorder, backfill, tradeFilling, timeoutMs, maxOverdue } = options;
+  const { store, recorder, backfill, tradeBackfill, timeoutMs, maxOverdue } = options;
   const { coverage, tradeCoverage, ...changes } = recorder.recorded;
   let readErrors = 0;
   /** Number of reads whose time is over, and that the database still works on. */
@@ -115,8 +115,8 @@ export function createHistory(options: HistoryOptions): History {
       databaseErrors: recorder.errors() + readErrors,
       backfillReads: backfill.reads(),
       tradeCoverage: tradeCoverage(),
-      tradeReads: tradeFilling.reads(),
-      tradeReadBytes: tradeFilling.readBytes(),
+      tradeReads: tradeBackfill.reads(),
+      tradeReadBytes: tradeBackfill.readBytes(),
     }),
   };
 }

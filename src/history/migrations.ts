@@ -1,6 +1,6 @@
 import type { Database, ReadSql, Sql } from './database.ts';
 import { DELETED_BEFORE, originFact, readFact } from './reading.ts';
-import { refusal } from './store.ts';
+import { permanentError } from './store.ts';
 import {
   CANDLES,
   CHANGES,
@@ -93,13 +93,13 @@ async function requireVersion(sql: ReadSql, chainName: string, newest: number): 
 
   const version = Number(facts.get('version'));
   if (version > newest) {
-    throw refusal(
+    throw permanentError(
       `The history database has version ${version}, and this gateway knows versions up to ${newest}. Start a newer gateway, or choose another database.`,
     );
   }
   const chain = facts.get('chain');
   if (chain === chainName) return version;
-  throw refusal(`The history database belongs to the chain ${chain}, but the node belongs to ${chainName}.`);
+  throw permanentError(`The history database belongs to the chain ${chain}, but the node belongs to ${chainName}.`);
 }
 
 /** What a database is opened with. */

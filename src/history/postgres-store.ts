@@ -2,7 +2,7 @@ import pg from 'pg';
 import { type Database, type Row, type Sql, toCreate, toUpsert, type Value } from './database.ts';
 import { createDatabaseStore } from './database-store.ts';
 import { prepareDatabase, type Schema, type StoreOptions } from './migrations.ts';
-import { HistoryDatabaseError, type HistoryStore, POSTGRES_CONNECTIONS, refusal } from './store.ts';
+import { HistoryDatabaseError, type HistoryStore, POSTGRES_CONNECTIONS, permanentError } from './store.ts';
 import type { HistoryStoreOptions } from './store-client.ts';
 
 /** The schema of all tables. */
@@ -38,7 +38,7 @@ const SCHEMA: Schema = {
     const query = 'SELECT table_name FROM information_schema.tables WHERE table_schema = $1';
     const tables = (await sql.all(query, SCHEMA_NAME)).map((row) => row['table_name']);
     if (tables.length === 0 || tables.includes('facts')) return tables.length > 0;
-    throw refusal(`The schema ${SCHEMA_NAME} has tables, and they are not a history of the gateway.`);
+    throw permanentError(`The schema ${SCHEMA_NAME} has tables, and they are not a history of the gateway.`);
   },
   async create(sql) {
     // Without the right to create schemas, somebody else has created it.

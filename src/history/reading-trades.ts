@@ -4,9 +4,9 @@ import { amountOf, numberOf, type ReadSql, type Row } from './database.ts';
 import { numbersOf } from './pool-states.ts';
 import { heightAtOrBelow, type Read } from './reading.ts';
 import { countBlocks, readCandleRows, readHours, readIntervals } from './reading-intervals.ts';
-import { toAmounts, toVolume } from './recording-trades.ts';
 import { TRADED_INTERVALS } from './tables.ts';
 import type { RecordedTrade, TradedHeight, TradedInterval } from './trade-store.ts';
+import { toAmounts, toVolume } from './writing-trades.ts';
 
 /** See `TradeStore.missingTrades`. */
 export const readMissingTrades: Read<'missingTrades'> = async (sql, { from, to }, last) => {

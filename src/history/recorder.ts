@@ -8,7 +8,7 @@ import type { Head } from '../live/chain/head.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
 import { ComparisonError, createFollowedHeads, findBranch, MAX_BRANCH } from './branches.ts';
 import { createRecorderDatabase, type HistoryWatcher } from './recorder-database.ts';
-import { type FinalBlock, HistoryDatabaseError, type HistoryStore, refusal } from './store.ts';
+import { type FinalBlock, HistoryDatabaseError, type HistoryStore, permanentError } from './store.ts';
 import type { TradedBlock } from './trade-store.ts';
 
 /** What {@link createRecorder} creates. */
@@ -68,7 +68,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
 
   /** Opens the database, and compares it with the node while it is in doubt. All who wait share it. */
   async function settle(): Promise<void> {
-    if (database.state() === 'refused') throw refusal('the database is refused');
+    if (database.state() === 'refused') throw permanentError('the database is refused');
     if (settling === undefined && isOpen && (doubtBelow === undefined || !mayWrite())) return;
     if (newest === undefined) throw new HistoryDatabaseError('no height has been read yet');
     settling ??= openAndCompare(newest).finally(() => {
@@ -109,7 +109,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     // A database that was of this chain at the first comparison still is. Then all of the compared heights may be of a branch.
     if (branch !== undefined && lowest === undefined && !isSameChain) {
       const problem = `it has another block at beacon height ${branch.highest.beaconHeight} than the node`;
-      throw refusal(`the database belongs to another chain: ${problem}`);
+      throw permanentError(`the database belongs to another chain: ${problem}`);
     }
     isSameChain = true;
     if (lowest === undefined) return;

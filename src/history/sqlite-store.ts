@@ -5,7 +5,7 @@ import { type Database, type ReadSql, type Row, type Sql, toCreate, toUpsert, ty
 import { createDatabaseStore } from './database-store.ts';
 import { type DatabaseOptions, prepareDatabase, type Schema, type StoreOptions } from './migrations.ts';
 import { APPLICATION_ID, canBeHistory } from './sqlite-file.ts';
-import { HistoryDatabaseError, type HistoryStore, refusal } from './store.ts';
+import { HistoryDatabaseError, type HistoryStore, permanentError } from './store.ts';
 
 /** How long a statement waits for another process, in milliseconds. */
 const BUSY_TIMEOUT_MS = 1_000;
@@ -25,7 +25,7 @@ export function createSqliteStore(path: string | undefined, { rawDays, ...option
 /** Opens a database. A file that is not a history of the gateway is refused, and stays as it is. */
 async function openSqlite(path: string | undefined, options: DatabaseOptions): Promise<Database> {
   if (path !== undefined && !orFail(() => canBeHistory(path)))
-    throw refusal(`The file ${path} is not a history of the gateway.`);
+    throw permanentError(`The file ${path} is not a history of the gateway.`);
   const db = orFail(() => new DatabaseSync(path ?? ':memory:', { timeout: BUSY_TIMEOUT_MS }));
   const database = await prepareDatabase(createSqliteDatabase(db, path), SCHEMA, options);
   try {

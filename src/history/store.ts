@@ -183,6 +183,6 @@ export class HistoryDatabaseError extends Error {
 }
 
 /** The error of a database that only the operator can make usable. */
-export function refusal(message: string): HistoryDatabaseError {
+export function permanentError(message: string): HistoryDatabaseError {
   return new HistoryDatabaseError(message, { isPermanent: true });
 }

@@ -3,7 +3,7 @@ import { UpstreamNotConfiguredError } from '../errors.ts';
 import { createBroadcast } from './broadcast/broadcast.ts';
 import type { Follower } from './broadcast/follower.ts';
 import type { Head } from './chain/head.ts';
-import type { MarketSnapshot } from './market/lists.ts';
+import type { MarketSnapshot } from './market/market-follower.ts';
 
 /** The sources of the chain if no node is configured: every read fails with the error that says so. */
 export function nodesNotConfigured() {

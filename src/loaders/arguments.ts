@@ -21,10 +21,10 @@ export function requireBetween(min: number, max: number, name: string, value: nu
 }
 
 /** The arguments of a field, as a client sends them: it can omit each of them, or set it to null. */
-export type Arguments<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
+export type SentArguments<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
 /** The arguments of a page, as defined by the Relay connection specification, and the height to read. */
-export type PageArguments = Arguments<{
+export type PageArguments = SentArguments<{
   first: number;
   after: string;
   last: number;

@@ -17,7 +17,7 @@ import type { PoolKey } from '../domain/pool-selection.ts';
 import type { Traded } from '../domain/reserves.ts';
 import { BadUserInputError, HistoryUnavailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
-import { type Arguments, requireAtLeast, requireWithin } from './arguments.ts';
+import { requireAtLeast, requireWithin, type SentArguments } from './arguments.ts';
 import type { CandleMoment } from './closed-intervals.ts';
 import { createPoolBatches, type HistoryView, type PoolsAtHeight, reservesIn } from './history-view.ts';
 import { rangeAround, type TradedIn, toExactIntervals } from './known-trades.ts';
@@ -44,7 +44,7 @@ export type PricedCandle = Candle & {
 };
 
 type CandlesArguments = DecimalsArguments &
-  Arguments<{ from: Instant; to: Instant; last: number }> & { readonly interval: CandleInterval };
+  SentArguments<{ from: Instant; to: Instant; last: number }> & { readonly interval: CandleInterval };
 
 /** How many candles are returned if `last` is not set. */
 export const DEFAULT_CANDLES = 100;

@@ -2,13 +2,13 @@ import { type DepthLadder, depthLadder, type LadderSteps, wholeReserves } from '
 import type { Pair } from '../domain/market.ts';
 import { tokenPrice } from '../domain/price.ts';
 import { BadUserInputError } from '../errors.ts';
-import { type Arguments, requireBetween } from './arguments.ts';
+import { requireBetween, type SentArguments } from './arguments.ts';
 import type { Loaders } from './loaders.ts';
 import { withPoolOf } from './pool-price.ts';
 
-type DepthArguments = Arguments<{ percents: readonly number[] }>;
+type DepthArguments = SentArguments<{ percents: readonly number[] }>;
 
-type LadderArguments = Arguments<LadderSteps>;
+type LadderArguments = SentArguments<LadderSteps>;
 
 /** The percentages if the argument is not set. */
 export const DEFAULT_PERCENTS = [0.5, 1, 2, 5, 10];

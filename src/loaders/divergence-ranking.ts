@@ -14,7 +14,7 @@ import { createBroadcast, onEach, type Subscriber, type Subscription } from '../
 import { createTurnLimit } from '../live/broadcast/turn-limit.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
-import type { MarketFollower } from '../live/market/lists.ts';
+import type { MarketFollower } from '../live/market/market-follower.ts';
 import type { OrderBooks } from '../live/market/order-books.ts';
 import type { TokenSource } from '../live/tokens.ts';
 

@@ -2,7 +2,7 @@ import { maxPercent, type Pair } from '../domain/market.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { midPrice } from '../domain/order-book.ts';
 import { basePrice, tokenPrice } from '../domain/price.ts';
-import { type Arguments, readPageSize, requireAtLeast } from './arguments.ts';
+import { readPageSize, requireAtLeast, type SentArguments } from './arguments.ts';
 import type { RankedPair, RankingInputs } from './divergence-ranking.ts';
 import type { Loaders } from './loaders.ts';
 import { withPoolOf } from './pool-price.ts';
@@ -21,7 +21,7 @@ export type PairPrices = {
   tradedPrice(): MaybePromise<number | undefined>;
 };
 
-type DivergenceArguments = Arguments<{ minPercent: number; first: number }>;
+type DivergenceArguments = SentArguments<{ minPercent: number; first: number }>;
 
 /** The divergence from which a pair is listed if the argument is not set, in percent. */
 export const DEFAULT_MIN_PERCENT = 1;

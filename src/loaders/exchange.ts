@@ -10,7 +10,7 @@ import type { QuotedPools } from '../domain/quote.ts';
 import type { TokenId } from '../domain/token.ts';
 import type { UsdPrices } from '../domain/usd-prices.ts';
 import { BadUserInputError } from '../errors.ts';
-import { type Arguments, type PageArguments, readPageArguments } from './arguments.ts';
+import { type PageArguments, readPageArguments, type SentArguments } from './arguments.ts';
 import type { StatePools } from './pool-cache.ts';
 import { createPoolsAtHeights, type PoolsAtHeights } from './pools-at-heights.ts';
 import type { ResponseInputs } from './token.ts';
@@ -18,7 +18,7 @@ import type { ResponseInputs } from './token.ts';
 /** A page of pools, and the cursor of each of them. */
 export type PoolPairPage = Page<PoolPair> & { cursorOf(pool: PoolPair): string };
 
-type PoolPairFilterInput = Arguments<{
+type PoolPairFilterInput = SentArguments<{
   tokenId: TokenId;
   symbols: readonly string[];
   nonEmpty: boolean;
@@ -27,7 +27,7 @@ type PoolPairFilterInput = Arguments<{
 }>;
 
 /** The arguments of a list of pools. */
-export type PoolPairsArguments = PageArguments & Arguments<{ filter: PoolPairFilterInput; orderBy: PoolPairOrder }>;
+export type PoolPairsArguments = PageArguments & SentArguments<{ filter: PoolPairFilterInput; orderBy: PoolPairOrder }>;
 
 /** The order of pools if `orderBy` is not set. */
 export const DEFAULT_ORDER: PoolPairOrder = 'NON_EMPTY_FIRST';

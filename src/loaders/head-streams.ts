@@ -13,7 +13,7 @@ import type { TokenList } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { TokenSource } from '../live/tokens.ts';
-import type { Arguments } from './arguments.ts';
+import type { SentArguments } from './arguments.ts';
 import type { CandleMoment } from './closed-intervals.ts';
 import { readPoolId } from './exchange.ts';
 import { reservesIn } from './history-view.ts';
@@ -33,7 +33,7 @@ import type { LoaderInputs, Sources } from './sources.ts';
 export type PriceUpdate = HeightUpdate & { readonly poolPairs: readonly PoolPair[] };
 
 /** The arguments of `prices`. */
-export type PricesArguments = ResumeArguments & Arguments<PriceSelection & { onlyChanged: boolean }>;
+export type PricesArguments = ResumeArguments & SentArguments<PriceSelection & { onlyChanged: boolean }>;
 
 /**
  * The prices of pools.
@@ -74,7 +74,7 @@ function haveTokensChanged({ service }: TokenSource, head: Head | undefined): bo
 }
 
 /** The bounds of `priceCrossed`. */
-export type BoundsArguments = Arguments<{ above: number; below: number }>;
+export type BoundsArguments = SentArguments<{ above: number; below: number }>;
 
 /** A price that crossed a bound, and its pool. */
 export type PriceCrossing = CrossedBound & { readonly poolPair: PoolPair };

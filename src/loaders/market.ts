@@ -3,8 +3,8 @@ import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { type PoolPair, tokensKey } from '../domain/pool-pair.ts';
 import { AmbiguousTickerError, BadUserInputError } from '../errors.ts';
 import type { Follower } from '../live/broadcast/follower.ts';
-import type { MarketSnapshot } from '../live/market/lists.ts';
-import type { Arguments } from './arguments.ts';
+import type { MarketSnapshot } from '../live/market/market-follower.ts';
+import type { SentArguments } from './arguments.ts';
 import type { Dependencies } from './dependencies.ts';
 import { createSourceStream, type SourceStream, subscribeTo } from './source-stream.ts';
 import type { LoaderInputs } from './sources.ts';
@@ -12,10 +12,10 @@ import type { LoaderInputs } from './sources.ts';
 /** The pairs and tickers of one response. */
 export type MarketLoader = { readonly pairs: MarketList<Pair>; readonly tickers: MarketList<Ticker> };
 
-type PairIds = Arguments<{ tickerId: string; poolId: string }>;
+type PairIds = SentArguments<{ tickerId: string; poolId: string }>;
 
 /** The argument `filter` of a list of pairs or tickers. */
-export type PairFilterInput = Arguments<PairFilter>;
+export type PairFilterInput = SentArguments<PairFilter>;
 
 /** The pairs or the tickers of the market-data host. For one response, they stay as they were when a field first used them. */
 export class MarketList<P extends Pair> {

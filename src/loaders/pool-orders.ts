@@ -7,7 +7,7 @@ import type { PoolPair } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
 import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
-import { type Arguments, readPageSize } from './arguments.ts';
+import { readPageSize, type SentArguments } from './arguments.ts';
 import type { ExchangeLoader } from './exchange.ts';
 import { type Depth, readOrderBookArguments } from './order-book.ts';
 import { poolPrice } from './pool-price.ts';
@@ -16,7 +16,7 @@ import type { TokenLoader } from './token.ts';
 /** An order, and the pool that it belongs to. */
 export type OrderOfPool = { readonly order: PoolOrder; readonly pool: PoolPair };
 
-type OrdersArguments = Arguments<{ sells: TokenId; first: number }>;
+type OrdersArguments = SentArguments<{ sells: TokenId; first: number }>;
 
 type PoolOrderLoaderOptions = {
   readonly exchange: Pick<ExchangeLoader, 'ordersOf'>;

@@ -7,12 +7,12 @@ import { priceOfToken1, priceOfToken2, type TokenFormula, tokenPrice } from '../
 import type { Reserves } from '../domain/reserves.ts';
 import type { TokenId, TokenList } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
-import { type Arguments, requireBetween } from './arguments.ts';
+import { requireBetween, type SentArguments } from './arguments.ts';
 import type { ExchangeLoader } from './exchange.ts';
 import type { TokenLoader } from './token.ts';
 
 /** The arguments of a price. They take precedence over the decimals in the token list. */
-export type DecimalsArguments = Arguments<{ decimals1: number; decimals2: number }>;
+export type DecimalsArguments = SentArguments<{ decimals1: number; decimals2: number }>;
 
 /**
  * The price of a pool by one of the formulas.

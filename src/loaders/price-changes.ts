@@ -6,18 +6,18 @@ import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import { areConsecutive, extendWindow, type PoolWindow, type Reserves } from '../domain/reserves.ts';
 import type { TokenId } from '../domain/token.ts';
 import type { Head } from '../live/chain/head.ts';
-import { type Arguments, requireAtLeast, requireBetween, requireWithin } from './arguments.ts';
+import { requireAtLeast, requireBetween, requireWithin, type SentArguments } from './arguments.ts';
 import type { WindowStart } from './history-cache.ts';
 import { createPoolBatches, type HistoryView, newerHead, type PoolsAtHeight, reservesIn } from './history-view.ts';
 import { createPriceOfBase, type DecimalsArguments, type PriceOf, requireDecimals } from './pool-price.ts';
 
 /** The arguments of `PoolPair.change`. */
-export type ChangeArguments = DecimalsArguments & Arguments<{ hours: number }>;
+export type ChangeArguments = DecimalsArguments & SentArguments<{ hours: number }>;
 
 /** The hours of a window if `hours` is not set. */
 export const DEFAULT_HOURS = 24;
 
-type SparklineArguments = ChangeArguments & Arguments<{ points: number }>;
+type SparklineArguments = ChangeArguments & SentArguments<{ points: number }>;
 
 /** The values of a sparkline if `points` is not set. */
 export const DEFAULT_POINTS = 24;

@@ -11,7 +11,7 @@ import type { TokenId } from '../domain/token.ts';
 import { BadUserInputError, TradeRefusedError } from '../errors.ts';
 import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
 import type { Head } from '../live/chain/head.ts';
-import { type Arguments, requireBetween } from './arguments.ts';
+import { requireBetween, type SentArguments } from './arguments.ts';
 import type { ExchangeLoader } from './exchange.ts';
 import { createHeadStream, type SourceStream } from './source-stream.ts';
 import type { LoaderInputs } from './sources.ts';
@@ -32,7 +32,7 @@ export type QuoteArguments = {
 /** The trade of a quote, with its route if that is not to be searched. */
 type RoutedRequest = QuoteRequest & { readonly route?: readonly string[] | undefined };
 
-type SlippageArguments = Arguments<{ slippagePercent: number }>;
+type SlippageArguments = SentArguments<{ slippagePercent: number }>;
 
 /** Maximum number of pools of a route if the argument is not set. */
 export const DEFAULT_MAX_HOPS = 3;

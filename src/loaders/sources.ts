@@ -6,7 +6,7 @@ import type { HeadTrades } from '../live/chain/head-trades.ts';
 import type { Nodes } from '../live/chain/nodes.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
 import type { PoolOrders } from '../live/chain/pool-orders.ts';
-import type { MarketFollower } from '../live/market/lists.ts';
+import type { MarketFollower } from '../live/market/market-follower.ts';
 import type { OrderBooks } from '../live/market/order-books.ts';
 import type { TokenSource } from '../live/tokens.ts';
 import type { Bulkhead } from '../upstream/bulkhead.ts';

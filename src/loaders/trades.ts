@@ -7,7 +7,7 @@ import { averagePrice } from '../domain/trade.ts';
 import { BadUserInputError } from '../errors.ts';
 import type { RecordedTrade, TradeName } from '../history/trade-store.ts';
 import type { Head } from '../live/chain/head.ts';
-import type { Arguments } from './arguments.ts';
+import type { SentArguments } from './arguments.ts';
 import { readPoolId } from './exchange.ts';
 import { readTradesOf } from './known-trades.ts';
 import type { Loaders } from './loaders.ts';
@@ -22,7 +22,7 @@ export type TradesUpdate = HeightUpdate & {
   readonly poolIds: ReadonlySet<string> | undefined;
 };
 
-type TradesArguments = ResumeArguments & Arguments<{ poolIds: readonly string[] }>;
+type TradesArguments = ResumeArguments & SentArguments<{ poolIds: readonly string[] }>;
 
 /**
  * The blocks whose trades a subscriber gets: one update for each height. A subscriber that is slow gets the heights that are still

@@ -12,7 +12,13 @@ import type { CallSpan, Tracing } from '../tracing/tracing.ts';
 import { createAgent } from './agent.ts';
 import { authorization } from './credentials.ts';
 import { type ProxySettings, proxyOf } from './proxies.ts';
-import { ACCEPT_ENCODING, decompressBody, type ResponseReader, readBody, UnreadableEncoding } from './response-body.ts';
+import {
+  ACCEPT_ENCODING,
+  decompressBody,
+  type ResponseReader,
+  readResponseBody,
+  UnreadableEncoding,
+} from './response-body.ts';
 import { isPageType, toResponseError } from './response-error.ts';
 import { ShapeError, TooLargeError } from './wire.ts';
 
@@ -130,11 +136,14 @@ export function createHttpClient(options: HttpClientOptions) {
   ): Promise<T> {
     const { statusCode: status, headers } = response;
     const isSuccess = status === 200 && !isPageType(headers['content-type']);
-    const { bytes, beginning, failure } = await readBody(decompressBody(response.body, headers['content-encoding']), {
-      write: isSuccess ? reader.write : undefined,
-      beginningBytes: isSuccess ? BEGINNING_BYTES : REASON_BYTES,
-      maxBytes,
-    });
+    const { bytes, beginning, failure } = await readResponseBody(
+      decompressBody(response.body, headers['content-encoding']),
+      {
+        write: isSuccess ? reader.write : undefined,
+        beginningBytes: isSuccess ? BEGINNING_BYTES : REASON_BYTES,
+        maxBytes,
+      },
+    );
     onRead?.(bytes);
     span?.received(status, bytes);
 

@@ -46,7 +46,7 @@ const WORK_AT_ONCE_MS = 2;
  *
  * @throws the error of the connection
  */
-export async function readBody(
+export async function readResponseBody(
   body: AsyncIterable<Buffer>,
   { write, beginningBytes, maxBytes }: BodyOptions,
 ): Promise<Body> {
@@ -116,7 +116,7 @@ export class UnreadableEncoding extends Error {
   }
 }
 
-/** Large enough for a buffer of its own, so that `readBody` can give its memory back. */
+/** Large enough for a buffer of its own, so that `readResponseBody` can give its memory back. */
 const DECODER_OPTIONS = { chunkSize: 64 * 1_024 };
 
 /** Also what some hosts send although the gateway does not accept it. */

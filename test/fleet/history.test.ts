@@ -73,7 +73,7 @@ function replicaOf(fleet: { recorder: string; onRead?: () => void }, name: strin
     store,
     recorder,
     backfill,
-    tradeFilling: { reads: () => 0, readBytes: () => 0 },
+    tradeBackfill: { reads: () => 0, readBytes: () => 0 },
     timeoutMs: 5_000,
     maxOverdue: 3,
   });

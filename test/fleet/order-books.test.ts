@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { RawOrderBook } from '../../src/domain/order-book.ts';
 import { createOrderBookReads } from '../../src/fleet/reads.ts';
 import type { Redis } from '../../src/fleet/redis.ts';
-import { toBytes } from '../../src/fleet/values.ts';
+import { encodeValue } from '../../src/fleet/values.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { connectPatiently, keptOutcomes } from './connected.ts';
@@ -106,8 +106,8 @@ describe.skipIf(!hasRedis)('order books of a fleet', () => {
   test.each<[string, Buffer]>([
     ['damaged', Buffer.from('damaged')],
     ['empty', Buffer.alloc(0)],
-    ['of another ticker', toBytes({ id: 'c-d', observedAt: Date.now(), packed: { book: BOOK } })],
-    ['no values of a book', toBytes(1)],
+    ['of another ticker', encodeValue({ id: 'c-d', observedAt: Date.now(), packed: { book: BOOK } })],
+    ['no values of a book', encodeValue(1)],
   ])('are ignored if they are %s', async (_name, bytes) => {
     const one = replicaOf(await connectPatiently(server), 0);
     const redis = await connectPatiently(server);
@@ -122,7 +122,7 @@ describe.skipIf(!hasRedis)('order books of a fleet', () => {
     const redis = await connectPatiently(server);
     const observedAt = Number(server.cli('time').split('\n')[0]) * 1_000 - offMs;
     const packed = { book: undefined };
-    await redis.command('', 'SET', valueKey('a-b'), toBytes({ id: 'a-b', observedAt, packed }));
+    await redis.command('', 'SET', valueKey('a-b'), encodeValue({ id: 'a-b', observedAt, packed }));
     expect((await one.read('a-b', async () => BOOK)).value).toEqual(BOOK);
     expect(one.damages).toEqual(['order_book']);
   });

@@ -10,7 +10,7 @@ import {
   type Subscription,
 } from '../../src/live/broadcast/broadcast.ts';
 import type { Head } from '../../src/live/chain/head.ts';
-import type { MarketFollower, MarketSnapshot } from '../../src/live/market/lists.ts';
+import type { MarketFollower, MarketSnapshot } from '../../src/live/market/market-follower.ts';
 import { createDivergenceRankings, type RankingInputs } from '../../src/loaders/divergence-ranking.ts';
 import { exchangeStateOf, poolOf, tokenId } from '../domain/pools.ts';
 import { toAsyncValues } from '../support/async-values.ts';

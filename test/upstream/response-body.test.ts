@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type BodyOptions, readBody } from '../../src/upstream/response-body.ts';
+import { type BodyOptions, readResponseBody } from '../../src/upstream/response-body.ts';
 
 /** Reads a body that comes in these chunks, and counts those that were taken from it. */
 async function read(chunks: Iterable<string>, options: Partial<BodyOptions>) {
@@ -10,7 +10,7 @@ async function read(chunks: Iterable<string>, options: Partial<BodyOptions>) {
       yield Buffer.from(chunk);
     }
   }
-  const outcome = await readBody(body(), { write: () => {}, beginningBytes: 10, maxBytes: 100, ...options });
+  const outcome = await readResponseBody(body(), { write: () => {}, beginningBytes: 10, maxBytes: 100, ...options });
   return { ...outcome, taken };
 }
 
@@ -80,7 +80,7 @@ describe('the memory of a chunk', () => {
     async function* body() {
       yield chunk;
     }
-    await readBody(body(), { write: () => {}, beginningBytes: 10, maxBytes: 100 });
+    await readResponseBody(body(), { write: () => {}, beginningBytes: 10, maxBytes: 100 });
   }
 
   test('is freed as soon as the chunk was read', async () => {

@@ -1,5 +1,5 @@
 import type { FleetStatus } from '../../fleet/fleet.ts';
-import type { Freshness } from '../../live/market/lists.ts';
+import type { Freshness } from '../../live/market/market-follower.ts';
 import type { UpstreamHealth } from '../../upstream/health.ts';
 import { builder } from '../builder.ts';
 import { objects } from '../complexity.ts';

@@ -1,6 +1,6 @@
 import type { Instant } from '../../domain/instant.ts';
 import { UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
-import type { MarketFollower } from './lists.ts';
+import type { MarketFollower } from './market-follower.ts';
 import type { OrderBooks } from './order-books.ts';
 
 type BookSweepOptions = {

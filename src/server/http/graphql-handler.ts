@@ -18,7 +18,7 @@ import { type Entry, orError, readJson, readOperation, readUrl } from '../reques
 import { bodyTooLarge, compressed, internalError } from '../requests/refusal.ts';
 import { createWriteBatch } from '../requests/write-batch.ts';
 import type { TransportOptions } from '../transport-options.ts';
-import { isArray, readBefore, readBody } from './request-body.ts';
+import { isArray, readBefore, readRequestBody } from './request-body.ts';
 import type { ResponseWriter } from './response-writer.ts';
 
 type GraphqlHandlerOptions = TransportOptions & {
@@ -69,7 +69,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
     else if (isRead(request)) handlePlain(exchange, account, type, undefined);
     else if (isCompressed(request.headers['content-encoding'])) return compressed();
     else
-      readBody(request, before, maxBodyBytes, (body) => {
+      readRequestBody(request, before, maxBodyBytes, (body) => {
         if (body === undefined) writer.refuse(exchange, type, bodyTooLarge());
         else if (isArray(body)) handleOther(body);
         else handlePlain(exchange, account, type, body);

@@ -27,7 +27,7 @@ export function readBefore(request: IncomingMessage & { readonly body?: unknown 
  * Reads the body of a request, unless other code has read it `before`. `onBody` is called with `undefined` as soon as there are
  * more than `maxBytes`, and not at all if the client disconnects before the end.
  */
-export function readBody(
+export function readRequestBody(
   request: IncomingMessage,
   before: Buffer | undefined,
   maxBytes: number,

@@ -1,6 +1,6 @@
 import type { Service } from '../../graphql/context.ts';
 import { type Problem, withCause } from '../../live/chain/head-problems.ts';
-import { unreadableRows } from '../../live/market/lists.ts';
+import { unreadableRows } from '../../live/market/market-follower.ts';
 import type { Sources } from '../../loaders/sources.ts';
 
 /** How much of the market data could not be read, by endpoint: rows of the lists, and entries of order books. */

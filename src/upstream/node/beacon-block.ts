@@ -29,7 +29,7 @@ const MAX_BLOCK_BYTES = 8 * 2 ** 20;
  *
  * @param received gets the number of bytes of each part that arrives
  */
-export function createBlockReader(
+export function createBeaconBlockReader(
   resultOf: (document: unknown) => unknown,
   received?: (bytes: number) => void,
 ): ResponseReader<BeaconBlock> {

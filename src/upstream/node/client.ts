@@ -8,7 +8,7 @@ import type { HttpClient } from '../http.ts';
 import { createDocumentReader, parseObject } from '../json.ts';
 import type { ResponseReader } from '../response-body.ts';
 import type { Spacing } from '../spacing.ts';
-import { type BeaconBlock, createBeaconTipReader, createBlockReader } from './beacon-block.ts';
+import { type BeaconBlock, createBeaconBlockReader, createBeaconTipReader } from './beacon-block.ts';
 import { readChainInfo } from './chain-info.ts';
 import {
   checkOwnChain,
@@ -139,7 +139,7 @@ export function createNodeClient(options: NodeClientOptions) {
     signal?: AbortSignal,
     received?: (bytes: number) => void,
   ): Promise<BeaconBlock> {
-    const reader: Call<BeaconBlock>['reader'] = (_, anyResultOf) => createBlockReader(anyResultOf, received);
+    const reader: Call<BeaconBlock>['reader'] = (_, anyResultOf) => createBeaconBlockReader(anyResultOf, received);
     const call = { method: 'retrievebeaconblockbyheight', params: [height], reader, signal } as const;
     return pass(call, true, () => false);
   }

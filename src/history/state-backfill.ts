@@ -3,12 +3,12 @@ import { type ExchangeState, versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { UpstreamBadShapeError } from '../errors.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
-import { createFiller, type FillerRate, type Tip } from './filler.ts';
+import { type BackfillRate, createBackfillLoop, type Tip } from './backfill-loop.ts';
 import type { Recorder } from './recorder.ts';
 import type { HistoryStore } from './store.ts';
 
-/** The filler of states that {@link createBackfill} creates. */
-export type Backfill = ReturnType<typeof createBackfill>;
+/** The backfill of states. */
+export type StateBackfill = ReturnType<typeof createStateBackfill>;
 
 type BackfillOptions = {
   readonly store: Pick<HistoryStore, 'coverage'>;
@@ -24,7 +24,7 @@ type BackfillOptions = {
   readonly step: number;
   /** How many heights below the first head are read without a step; 0 for none. */
   readonly completeHeights: number;
-  readonly rate: FillerRate;
+  readonly rate: BackfillRate;
 };
 
 /** A state that was read, and when its block was made. */
@@ -43,7 +43,7 @@ const URGENT_HEIGHTS = 64;
  * Reads the heights from the node that the recorder has not recorded, from the newest down: those above the recorded heights, those
  * between them, then those below. It does nothing before it is woken.
  */
-export function createBackfill(options: BackfillOptions) {
+export function createStateBackfill(options: BackfillOptions) {
   const { store, recorder, pastStates, mustPause, mayRun, maxAgeMs, step, completeHeights, rate } = options;
   const { readInBackground: readFinal, isComplete } = pastStates;
   /** The highest height that was made before the time that is read. */
@@ -96,7 +96,7 @@ export function createBackfill(options: BackfillOptions) {
     return [...Array.from(incomplete, ({ beaconHeight }) => beaconHeight), ...leftOut];
   }
 
-  const filler = createFiller<TimedState>({
+  const loop = createBackfillLoop<TimedState>({
     missing,
     lowest,
     waitMs: (height, tip) => (height < urgentFrom(tip) && mustPause() ? PAUSED_FOR_MS : 0),
@@ -109,7 +109,7 @@ export function createBackfill(options: BackfillOptions) {
   });
 
   return {
-    ...filler,
+    ...loop,
     /** Number of heights that were read. */
     reads: () => reads,
   };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { UpstreamTimeoutError } from '../../src/errors.ts';
-import { createFiller, QUICK } from '../../src/history/filler.ts';
+import { createBackfillLoop, QUICK } from '../../src/history/backfill-loop.ts';
 import { HistoryDatabaseError } from '../../src/history/store.ts';
 import { headOf } from '../live/chain/heads.ts';
 
@@ -20,7 +20,7 @@ test('what was read is recorded once the database can be written again, and not 
   const read: number[] = [];
   const attempts: (readonly number[])[] = [];
   const recorded = Promise.withResolvers<void>();
-  const filler = createFiller<Read>({
+  const loop = createBackfillLoop<Read>({
     missing: async () => [9, 8, 7].filter((height) => !attempts.slice(2).flat().includes(height)),
     ...OPTIONS,
     async read(height) {
@@ -34,9 +34,9 @@ test('what was read is recorded once the database can be written again, and not 
       return [];
     },
   });
-  filler.wake(headOf(12));
+  loop.wake(headOf(12));
   await recorded.promise;
-  filler.stop();
+  loop.stop();
   expect(attempts).toEqual([
     [9, 8, 7],
     [9, 8, 7],
@@ -53,7 +53,7 @@ test.each([
   const read: number[] = [];
   const recorded = Promise.withResolvers<readonly number[]>();
   let isFull = true;
-  const filler = createFiller<Read>({
+  const loop = createBackfillLoop<Read>({
     missing: async () => [97, 20],
     ...OPTIONS,
     async read(height) {
@@ -66,14 +66,14 @@ test.each([
         return [];
       }
       isFull = false;
-      filler.wake(head);
+      loop.wake(head);
       throw new HistoryDatabaseError('database or disk is full');
     },
   });
-  filler.wake(headOf(100));
+  loop.wake(headOf(100));
   // Deeper than any branch, 20 is not read again.
   expect(await recorded.promise).toEqual([20]);
-  filler.stop();
+  loop.stop();
   expect(read.slice(0, 2)).toEqual([97, 20]);
 });
 
@@ -83,7 +83,7 @@ test('where each head skips a height, all missed heights are recorded, and each 
   const recorded: number[] = [];
   const areRecorded = Promise.withResolvers<void>();
   let tip = 1_006;
-  const filler = createFiller<Read>({
+  const loop = createBackfillLoop<Read>({
     missing: async ({ head }) =>
       missed.filter((height) => height < head.beaconHeight - 2 && !recorded.includes(height)).toReversed(),
     ...OPTIONS,
@@ -91,7 +91,7 @@ test('where each head skips a height, all missed heights are recorded, and each 
     async read(height) {
       read.push(height);
       tip += 2;
-      filler.wake(headOf(tip));
+      loop.wake(headOf(tip));
       return { beaconHeight: height };
     },
     async record(values) {
@@ -100,9 +100,9 @@ test('where each head skips a height, all missed heights are recorded, and each 
       return [];
     },
   });
-  filler.wake(headOf(tip));
+  loop.wake(headOf(tip));
   await areRecorded.promise;
-  filler.stop();
+  loop.stop();
   expect(recorded.toSorted((a, b) => a - b)).toEqual(missed);
   expect(read).toEqual(recorded);
 });
@@ -110,13 +110,13 @@ test('where each head skips a height, all missed heights are recorded, and each 
 test('a height is left out after reads below three heads have failed, and not after any number below one', async () => {
   const read: number[] = [];
   const recorded = Promise.withResolvers<readonly number[]>();
-  const filler = createFiller<Read>({
+  const loop = createBackfillLoop<Read>({
     missing: async () => [9, 8],
     ...OPTIONS,
     async read(height) {
       read.push(height);
       // The node is down for ten reads. Then the chain goes on, and only the height 9 fails.
-      if (read.length >= 10) filler.wake(headOf(12 + read.length));
+      if (read.length >= 10) loop.wake(headOf(12 + read.length));
       if (height === 9) throw new UpstreamTimeoutError('NODE', 10_000, {});
       return { beaconHeight: height };
     },
@@ -128,8 +128,8 @@ test('a height is left out after reads below three heads have failed, and not af
     rate: { atOnce: 1, pauseMs: 0, lookEveryMs: 1, firstRetryMs: 0 },
     leftOutForMs: 600_000,
   });
-  filler.wake(headOf(12));
+  loop.wake(headOf(12));
   expect(await recorded.promise).toEqual([8]);
-  filler.stop();
+  loop.stop();
   expect(read).toEqual([...Array(12).fill(9), 8]);
 });

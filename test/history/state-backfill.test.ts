@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createBackfill, heightsToRead } from '../../src/history/backfill.ts';
-import { QUICK } from '../../src/history/filler.ts';
+import { QUICK } from '../../src/history/backfill-loop.ts';
+import { createStateBackfill, heightsToRead } from '../../src/history/state-backfill.ts';
 import { HistoryDatabaseError } from '../../src/history/store.ts';
 import { createPoolCounts } from '../../src/live/chain/pool-counts.ts';
 import { exchangeStateOf, poolOf, tokenId } from '../domain/pools.ts';
@@ -211,7 +211,7 @@ function fillForTest(
   const reads = new Map<number, number>();
   const counts = createPoolCounts(() => {});
   const head = { ...headOf(103), time: 103_500 };
-  const backfill = createBackfill({
+  const backfill = createStateBackfill({
     store,
     recorder: {
       record: (blocks) => store.record(blocks),

@@ -9,7 +9,7 @@ import { MAX_BRANCH } from './branches.ts';
 /** The newest head, and the height of the first one. */
 export type Tip = { readonly head: Head; readonly firstHeight: BeaconHeight };
 
-type FillerOptions<T> = {
+type LoopOptions<T> = {
   /** The missing heights in the order in which they are read, from the newest down; more than `last` are not needed. */
   readonly missing: (tip: Tip, last: number) => Promise<Iterable<BeaconHeight>>;
   /** The lowest height that is read, as far as it is known. */
@@ -22,13 +22,13 @@ type FillerOptions<T> = {
   readonly record: (values: readonly T[], tip: Tip) => Promise<readonly BeaconHeight[]>;
   /** Whether this gateway fills nothing now: another replica of the fleet may. */
   readonly mustEnd: () => boolean;
-  readonly rate: FillerRate;
+  readonly rate: BackfillRate;
   /** How long a height is left out after it has failed three times: nodes may be repaired or replaced. */
   readonly leftOutForMs: number;
 };
 
 /** How fast heights are read. */
-export type FillerRate = {
+export type BackfillRate = {
   /** Heights that are read at the same time. */
   readonly atOnce: number;
   /** Minimum pause after each read. A pause is at least as long as the read took, so that the node rests half of the time. */
@@ -40,10 +40,10 @@ export type FillerRate = {
 };
 
 /** The rate for a real node. */
-export const GENTLE: FillerRate = { atOnce: 1, pauseMs: 250, lookEveryMs: 2_000, firstRetryMs: 1_000 };
+export const GENTLE: BackfillRate = { atOnce: 1, pauseMs: 250, lookEveryMs: 2_000, firstRetryMs: 1_000 };
 
 /** The rate for the built-in sandbox: a day of heights within some seconds. */
-export const QUICK: FillerRate = { atOnce: 4, pauseMs: 0, lookEveryMs: 100, firstRetryMs: 250 };
+export const QUICK: BackfillRate = { atOnce: 4, pauseMs: 0, lookEveryMs: 100, firstRetryMs: 250 };
 
 /** Heights that are given to the database together. */
 const HEIGHTS_AT_ONCE = 16;
@@ -60,7 +60,7 @@ const PRUNED_FOR_MS = 3_600_000;
 const FIRST_LOOK_AFTER_MS = 300;
 
 /** Reads heights that are missing below the newest head, and looks again until none is missing. It does nothing before it is woken. */
-export function createFiller<T extends { readonly beaconHeight: BeaconHeight }>(options: FillerOptions<T>) {
+export function createBackfillLoop<T extends { readonly beaconHeight: BeaconHeight }>(options: LoopOptions<T>) {
   const { missing, lowest, waitMs, read, record, mustEnd, rate, leftOutForMs } = options;
   const stopping = new AbortController();
   /**

@@ -1,7 +1,7 @@
 import type { Instant } from '../domain/instant.ts';
 import type { Pair } from '../domain/market.ts';
 import type { FleetPoll } from '../live/fleet-port.ts';
-import { type MarketSnapshot, prepareMarket } from '../live/market/lists.ts';
+import { type MarketSnapshot, prepareMarket } from '../live/market/market-follower.ts';
 import type { PollContext } from './poll-options.ts';
 import { createPolls } from './polls.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createMarketFollower } from '../../../src/live/market/lists.ts';
+import { createMarketFollower } from '../../../src/live/market/market-follower.ts';
 import { createSandbox } from '../../../src/sandbox/sandbox.ts';
 import { marketDataAt } from '../../upstream/connect.ts';
 import { failureOf } from '../../upstream/failure.ts';

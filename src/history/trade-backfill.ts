@@ -3,15 +3,15 @@ import { ancestors } from '../domain/chain.ts';
 import { drain, fullBucket, msUntilAvailable, type RateLimit, refill } from '../domain/token-bucket.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadTrades } from '../live/chain/head-trades.ts';
-import { createFiller, type FillerRate, type Tip } from './filler.ts';
+import { type BackfillRate, createBackfillLoop, type Tip } from './backfill-loop.ts';
 import type { Recorder } from './recorder.ts';
 import type { HistoryStore } from './store.ts';
 import type { TradedBlock } from './trade-store.ts';
 
-/** The filler of trades that {@link createTradeFilling} creates. */
-export type TradeFilling = ReturnType<typeof createTradeFilling>;
+/** The backfill of trades. */
+export type TradeBackfill = ReturnType<typeof createTradeBackfill>;
 
-type TradeFillingOptions = {
+type TradeBackfillOptions = {
   readonly store: Pick<HistoryStore, 'missingTrades'>;
   readonly recorder: Pick<Recorder, 'ready' | 'recordTrades' | 'unrecorded'> & {
     readonly recorded: Pick<Recorder['recorded'], 'tradeCoverage'>;
@@ -25,7 +25,7 @@ type TradeFillingOptions = {
   readonly storedForMs: number;
   /** How far below the newest block, by the times of blocks, it reads those below the lowest recorded one. */
   readonly maxAgeMs: number;
-  readonly rate: FillerRate;
+  readonly rate: BackfillRate;
   /** How many bytes are read from the nodes. */
   readonly bytes: RateLimit;
   /** The time in milliseconds. */
@@ -46,7 +46,7 @@ export const QUICK_BYTES: RateLimit = { pointsPerSecond: 1e9, burst: 1e9 };
  * nodes. It records the blocks that are missing between the lowest recorded one and the newest final one, as far as trades are stored,
  * and the blocks below these, up to an age that is set. It does nothing before it is woken.
  */
-export function createTradeFilling(options: TradeFillingOptions) {
+export function createTradeBackfill(options: TradeBackfillOptions) {
   const { store, recorder, trades, mustPause, mayRun, storedForMs, maxAgeMs, rate, bytes } = options;
   const { now = () => performance.now() } = options;
   /** The highest height that was made before the time that is read. */
@@ -103,7 +103,7 @@ export function createTradeFilling(options: TradeFillingOptions) {
     return toTradedBlock(block, block.trades);
   }
 
-  const filler = createFiller<TradedBlock>({
+  const loop = createBackfillLoop<TradedBlock>({
     missing,
     lowest: () => tooOld,
     waitMs,
@@ -119,7 +119,7 @@ export function createTradeFilling(options: TradeFillingOptions) {
   });
 
   return {
-    ...filler,
+    ...loop,
     /** Number of blocks that were read from the nodes. */
     reads: () => reads,
     /** Their bytes, with those of responses that could not be read. */

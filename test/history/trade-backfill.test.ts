@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { BlockTrades } from '../../src/domain/trade.ts';
-import { QUICK } from '../../src/history/filler.ts';
+import { QUICK } from '../../src/history/backfill-loop.ts';
 import { HistoryDatabaseError } from '../../src/history/store.ts';
-import { createTradeFilling, GENTLE_BYTES } from '../../src/history/trade-filling.ts';
+import { createTradeBackfill, GENTLE_BYTES } from '../../src/history/trade-backfill.ts';
 import type { TradedBlock } from '../../src/history/trade-store.ts';
 import type { NodeFault } from '../../src/sandbox/faults.ts';
 import { headOf } from '../live/chain/heads.ts';
@@ -187,7 +187,7 @@ function fillForTest({ bytes = 0, leavesOut = () => false }: FillOptions) {
   const clock = { now: 0 };
   const reads: number[] = [];
   let coverage: Awaited<ReturnType<typeof store.tradeCoverage>>;
-  const filling = createTradeFilling({
+  const filling = createTradeBackfill({
     store,
     recorder: {
       ready: async () => {},

@@ -15,7 +15,7 @@ import type { Log } from '../logging/log.ts';
 import { createHistoryLog } from '../logging/upstream-log.ts';
 import { DEFAULT_BACKFILL_STEP, DEFAULT_HISTORY_FILE } from '../settings/history-database.ts';
 import type { Config } from '../settings/settings.ts';
-import { createBulkhead } from '../upstream/bulkhead.ts';
+import { createBulkhead } from '../turns/bulkhead.ts';
 
 /** Creates the store of a database. It is opened when it is first used. */
 export type CreateStore = (options: HistoryStoreOptions) => HistoryStore;

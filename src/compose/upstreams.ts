@@ -14,7 +14,7 @@ import { redactorOf } from '../settings/secrets.ts';
 import type { Config } from '../settings/settings.ts';
 import { RESERVED_CONNECTIONS } from '../settings/upstream-settings.ts';
 import type { Tracing } from '../tracing/tracing.ts';
-import { type Bulkhead, createBulkhead } from '../upstream/bulkhead.ts';
+import { type Bulkhead, createBulkhead } from '../turns/bulkhead.ts';
 import { type Circuit, createCircuit } from '../upstream/circuit.ts';
 import { createHealthRecord, type HealthRecord } from '../upstream/health.ts';
 import { createHttpClient, type HttpClient, type HttpClientOptions } from '../upstream/http.ts';

@@ -5,7 +5,7 @@ import type { FleetStatus } from '../fleet/fleet.ts';
 import type { Head } from '../live/chain/head.ts';
 import { Loaders } from '../loaders/loaders.ts';
 import type { Sources } from '../loaders/sources.ts';
-import type { Requester } from '../upstream/fair-queue.ts';
+import type { Requester } from '../turns/fair-queue.ts';
 import type { UpstreamHealth } from '../upstream/health.ts';
 import type { AddressLimits, Limits } from './limits.ts';
 

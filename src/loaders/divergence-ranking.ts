@@ -11,12 +11,12 @@ import { midPrice, type OrderBook } from '../domain/order-book.ts';
 import { basePrice, tokenPrice } from '../domain/price.ts';
 import type { TokenList } from '../domain/token.ts';
 import { createBroadcast, onEach, type Subscriber, type Subscription } from '../live/broadcast/broadcast.ts';
-import { createTurnLimit } from '../live/broadcast/turn-limit.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadFollower } from '../live/chain/head-follower.ts';
 import type { MarketFollower } from '../live/market/market-follower.ts';
 import type { OrderBooks } from '../live/market/order-books.ts';
 import type { TokenSource } from '../live/tokens.ts';
+import { createTurnLimit } from '../turns/turns.ts';
 
 /** A pair, and the larger distance of its prices. */
 export type RankedPair = { readonly pair: Pair & { readonly divergence: Divergence }; readonly maxPercent: number };

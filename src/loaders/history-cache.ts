@@ -7,8 +7,8 @@ import type { History } from '../history/history.ts';
 import type { RecordedHeight } from '../history/store.ts';
 import type { RecordedTrade } from '../history/trade-store.ts';
 import type { Head } from '../live/chain/head.ts';
-import type { Bulkhead, QueuedCall } from '../upstream/bulkhead.ts';
-import type { Requester } from '../upstream/fair-queue.ts';
+import type { Bulkhead, QueuedCall } from '../turns/bulkhead.ts';
+import type { Requester } from '../turns/fair-queue.ts';
 import type { ReadHistory, VolumesOfWindow } from './known-trades.ts';
 
 /** The exchange at the start of a window: at a recorded height, or at that of a head in memory. */

@@ -6,7 +6,7 @@ import { bestOrders, type OrderSides, type PoolOrder, toOrderSides } from '../do
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
-import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
+import { createTurnQueue } from '../turns/turns.ts';
 import { readPageSize, type SentArguments } from './arguments.ts';
 import type { ExchangeLoader } from './exchange.ts';
 import { type Depth, readOrderBookArguments } from './order-book.ts';

@@ -3,7 +3,7 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type ExchangeState, versionOf } from '../domain/exchange.ts';
 import type { UsdPrices } from '../domain/usd-prices.ts';
 import { HeightNotAvailableError } from '../errors.ts';
-import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
+import { createTurnQueue } from '../turns/turns.ts';
 import type { ResponseInputs } from './token.ts';
 
 /** What one operation reads at the heights that it names. */

@@ -9,8 +9,8 @@ import { bestQuote, type Quote, type QuotedPools, type QuoteRequest, quoteAlong 
 import { MAX_HOPS_V3 } from '../domain/route-search.ts';
 import type { TokenId } from '../domain/token.ts';
 import { BadUserInputError, TradeRefusedError } from '../errors.ts';
-import { createTurnQueue } from '../live/broadcast/turn-limit.ts';
 import type { Head } from '../live/chain/head.ts';
+import { createTurnQueue } from '../turns/turns.ts';
 import { requireBetween, type SentArguments } from './arguments.ts';
 import type { ExchangeLoader } from './exchange.ts';
 import { createHeadStream, type SourceStream } from './source-stream.ts';

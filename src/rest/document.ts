@@ -3,12 +3,12 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { createEtag } from '../domain/entity-tag.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
-import type { TakeTurn } from '../live/broadcast/turn-limit.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { Dependencies } from '../loaders/dependencies.ts';
 import { Loaders } from '../loaders/loaders.ts';
 import type { Sources } from '../loaders/sources.ts';
-import type { Requester } from '../upstream/fair-queue.ts';
+import type { Requester } from '../turns/fair-queue.ts';
+import type { TakeTurn } from '../turns/turns.ts';
 
 /** A document of the REST API, as bytes that all clients share. */
 export type RestDocument = {

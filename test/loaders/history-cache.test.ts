@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { HistoryUnavailableError } from '../../src/errors.ts';
 import { createHistoryCache } from '../../src/loaders/history-cache.ts';
-import { createBulkhead } from '../../src/upstream/bulkhead.ts';
+import { createBulkhead } from '../../src/turns/bulkhead.ts';
 import { headOf } from '../live/chain/heads.ts';
 
 test('a client that has waited too long for the volumes of a head fails alone', async () => {

@@ -15,7 +15,7 @@ import { createHistoryCache, type HistoryCache } from '../../src/loaders/history
 import type { PriceChange } from '../../src/loaders/price-changes.ts';
 import type { Sources } from '../../src/loaders/sources.ts';
 import type { TokenLoader } from '../../src/loaders/token.ts';
-import { createBulkhead } from '../../src/upstream/bulkhead.ts';
+import { createBulkhead } from '../../src/turns/bulkhead.ts';
 import { exchangeStateOf, poolOf, tokenId } from '../domain/pools.ts';
 import {
   createHistoryModel,

@@ -4,7 +4,7 @@ import type { RecordedVolumes } from '../../src/history/trade-store.ts';
 import { Dependencies } from '../../src/loaders/dependencies.ts';
 import { createHistoryView } from '../../src/loaders/history-view.ts';
 import { createPoolTradeLoader } from '../../src/loaders/pool-trades.ts';
-import { createBulkhead } from '../../src/upstream/bulkhead.ts';
+import { createBulkhead } from '../../src/turns/bulkhead.ts';
 import { tokenId } from '../domain/pools.ts';
 import { poolOfV3 } from '../domain/v3-pools.ts';
 import { SOMEONE } from '../upstream/connect.ts';

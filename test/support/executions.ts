@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type DocumentNode, execute, type GraphQLError, type GraphQLSchema, isObjectType, validate } from 'graphql';
 import { expect } from 'vitest';
 import type { MaybePromise } from '../../src/domain/maybe-promise.ts';
@@ -6,7 +7,6 @@ import type { Context } from '../../src/graphql/context.ts';
 import { findBadInput } from '../../src/graphql/execution/arguments.ts';
 import { executePlan } from '../../src/graphql/execution/execute.ts';
 import { createPlanner, createValidDocument } from '../../src/graphql/execution/planner.ts';
-import { nextTurn } from '../../src/graphql/execution/time-slice.ts';
 import { toWholeText, WrittenResult } from '../../src/graphql/execution/written-result.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 
@@ -34,7 +34,7 @@ export function createPlannedExecution(schema: GraphQLSchema) {
     if (operation === undefined) throw new Error('The document has no such operation.');
     const planned = planner.plan(operation, variableValues);
     if (planned.plan === undefined) return new WrittenResult(undefined, planned.errors);
-    return executePlan(planned, rootValue, contextValue as Context, nextTurn);
+    return executePlan(planned, rootValue, contextValue as Context, () => nextTurn());
   };
 }
 

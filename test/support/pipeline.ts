@@ -1,8 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { GraphQLError } from 'graphql';
 import type { Service } from '../../src/graphql/context.ts';
 import { createErrorMask } from '../../src/graphql/errors.ts';
 import { createPlanner } from '../../src/graphql/execution/planner.ts';
-import { nextTurn } from '../../src/graphql/execution/time-slice.ts';
 import { toWholeText } from '../../src/graphql/execution/written-result.ts';
 import { schema } from '../../src/graphql/schema.ts';
 import { Account } from '../../src/server/clients/rate-limits.ts';
@@ -37,11 +37,11 @@ export function createTestPipeline({
     persisted,
     documents: createDocuments({ schema, limits, onRefused: metrics.recordRefusedOperation }),
     planner: createPlanner({ schema, limits }),
-    subscribeToGroup: createSubscriptionGroups({ service, takeTurn: nextTurn, metrics, maskError }),
+    subscribeToGroup: createSubscriptionGroups({ service, takeTurn: () => nextTurn(), metrics, maskError }),
     minimumHeights: { reachSent: () => undefined },
     metrics,
     maskError,
-    takeTurn: nextTurn,
+    takeTurn: () => nextTurn(),
   });
 }
 

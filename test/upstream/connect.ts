@@ -4,9 +4,9 @@ import { createExchangeVersions, type ExchangeVersions } from '../../src/live/ch
 import type { NodeWatcher } from '../../src/live/chain/node.ts';
 import { createNodes, type Nodes, type NodesOptions } from '../../src/live/chain/nodes.ts';
 import { createPoolCounts, type PoolCounts } from '../../src/live/chain/pool-counts.ts';
-import { type Bulkhead, createBulkhead } from '../../src/upstream/bulkhead.ts';
+import { type Bulkhead, createBulkhead } from '../../src/turns/bulkhead.ts';
+import type { Requester } from '../../src/turns/fair-queue.ts';
 import { type Circuit, createCircuit } from '../../src/upstream/circuit.ts';
-import type { Requester } from '../../src/upstream/fair-queue.ts';
 import { createHealthRecord, type HealthRecord } from '../../src/upstream/health.ts';
 import { createHttpClient, type HttpClient, type HttpClientOptions } from '../../src/upstream/http.ts';
 import { createMarketDataClient, type MarketDataClient } from '../../src/upstream/market-data/client.ts';

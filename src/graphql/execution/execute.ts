@@ -1,8 +1,8 @@
 import { GraphQLError, locatedError } from 'graphql';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import { withoutStacks } from '../../errors.ts';
-import type { TakeTurn } from '../../live/broadcast/turn-limit.ts';
 import { isSourceStream, type SourceStream } from '../../loaders/source-stream.ts';
+import type { TakeTurn } from '../../turns/turns.ts';
 import type { Context } from '../context.ts';
 import { FieldErrors } from './field-errors.ts';
 import type { Execution, Written } from './plan.ts';

@@ -1,4 +1,4 @@
-import type { TakeTurn } from '../../live/broadcast/turn-limit.ts';
+import type { TakeTurn } from '../../turns/turns.ts';
 
 /** Maximum time for which a response is written without yielding to the event loop. */
 const SLICE_MS = 8;
@@ -32,9 +32,4 @@ export async function continueLater<T>(slice: TimeSlice, next: () => T | Promise
   slice.isYielding = false;
   slice.startedAt = performance.now();
   return next();
-}
-
-/** Waits for the next turn of the event loop, without a limit of how many continue in one turn. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,7 +1,7 @@
 import { type AnyUpstream, GatewayError, UpstreamTimeoutError } from '../../errors.ts';
 import type { PollSpan, Published } from '../../tracing/tracing.ts';
+import { isSettledWithin } from '../../turns/wait-at-most.ts';
 import { createBroadcast } from './broadcast.ts';
-import { isSettledWithin } from './wait-at-most.ts';
 
 /**
  * Something at an upstream that is polled, one read at a time, for all clients. While reads fail, the last good value stays.

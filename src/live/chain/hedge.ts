@@ -1,5 +1,5 @@
 import { UpstreamTimeoutError } from '../../errors.ts';
-import { isSettledWithin } from '../broadcast/wait-at-most.ts';
+import { isSettledWithin } from '../../turns/wait-at-most.ts';
 
 /** One attempt to read something. The signal aborts it when its result is no longer needed. */
 export type Attempt<T> = (signal: AbortSignal) => Promise<T>;

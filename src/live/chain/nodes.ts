@@ -1,9 +1,9 @@
 import { type BeaconHeight, isFinal } from '../../domain/beacon-height.ts';
 import { ancestors, type ChainInfo } from '../../domain/chain.ts';
 import { UpstreamBadShapeError } from '../../errors.ts';
+import { isSettledWithin } from '../../turns/wait-at-most.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
 import { isInFuture, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
-import { isSettledWithin } from '../broadcast/wait-at-most.ts';
 import type { ExchangeVersions } from './exchange-versions.ts';
 import type { Head } from './head.ts';
 import { type Attempt, hedge } from './hedge.ts';

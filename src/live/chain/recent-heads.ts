@@ -1,6 +1,6 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import { createTurnLimit } from '../../turns/turns.ts';
 import type { Broadcast, Subscribe, Subscription } from '../broadcast/broadcast.ts';
-import { createTurnLimit } from '../broadcast/turn-limit.ts';
 import type { Head } from './head.ts';
 
 /** The newest heads that were published, so that a subscriber that resumes gets the ones that it has missed. */

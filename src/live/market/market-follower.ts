@@ -2,10 +2,10 @@ import type { Instant } from '../../domain/instant.ts';
 import { createMarketBuilder, type Market, type Pair, type Ticker } from '../../domain/market.ts';
 import { UpstreamBadShapeError } from '../../errors.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
+import { createTurnLimit } from '../../turns/turns.ts';
 import type { MarketDataClient } from '../../upstream/market-data/client.ts';
 import type { Rows } from '../../upstream/rows.ts';
 import { createFollower, type Follower, type Watcher } from '../broadcast/follower.ts';
-import { createTurnLimit } from '../broadcast/turn-limit.ts';
 import type { FleetPoll } from '../fleet-port.ts';
 
 /** One list of the market-data host, as it was last read. */

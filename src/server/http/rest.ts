@@ -17,7 +17,7 @@ import {
 } from '../../rest/parameters.ts';
 import { createRestApi, OPEN_API_PATH, REST_PREFIX, restPaths, UDF_PREFIX } from '../../rest/rest-api.ts';
 import { UDF_CONFIG } from '../../rest/udf.ts';
-import type { Requester } from '../../upstream/fair-queue.ts';
+import type { Requester } from '../../turns/fair-queue.ts';
 import { Account } from '../clients/rate-limits.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
 import { MIN_HEIGHT_HEADER } from '../requests/headers.ts';

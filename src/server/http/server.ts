@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, maxHeaderSize, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { createTurnQueue } from '../../live/broadcast/turn-limit.ts';
+import { createTurnQueue } from '../../turns/turns.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { badRequest, toHttpText } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';

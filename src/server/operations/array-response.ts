@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { concatTexts, WrittenResult } from '../../graphql/execution/written-result.ts';
-import { createTurnQueue } from '../../live/broadcast/turn-limit.ts';
+import { createTurnQueue } from '../../turns/turns.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Entry } from '../requests/parameters.ts';
 import { refusal } from '../requests/refusal.ts';

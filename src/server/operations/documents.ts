@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
@@ -5,9 +6,8 @@ import { MAX_ERRORS, withoutStacks } from '../../errors.ts';
 import { parseDocument } from '../../graphql/document-source.ts';
 import { placeError } from '../../graphql/errors.ts';
 import { createValidDocument, findExcessOf, type ValidDocument } from '../../graphql/execution/planner.ts';
-import { nextTurn } from '../../graphql/execution/time-slice.ts';
 import type { Limits } from '../../graphql/limits.ts';
-import type { TakeTurn } from '../../live/broadcast/turn-limit.ts';
+import type { TakeTurn } from '../../turns/turns.ts';
 import { refusal } from '../requests/refusal.ts';
 import {
   findExcess,
@@ -40,7 +40,7 @@ export type DocumentsOptions = {
 const MAX_TOTAL_CHARACTERS = 500_000;
 
 /** Creates the reader of documents, with an empty cache. */
-export function createDocuments({ schema, limits, takeTurn = nextTurn, onRefused }: DocumentsOptions) {
+export function createDocuments({ schema, limits, takeTurn = () => nextTurn(), onRefused }: DocumentsOptions) {
   const cache = new LRUCache<string, ReadDocument>({
     maxSize: MAX_TOTAL_CHARACTERS,
     maxEntrySize: MAX_STORED_CHARACTERS,

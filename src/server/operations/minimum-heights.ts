@@ -3,9 +3,9 @@ import { type BeaconHeight, parseBeaconHeight } from '../../domain/beacon-height
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Service } from '../../graphql/context.ts';
 import { onEach, type Subscription } from '../../live/broadcast/broadcast.ts';
-import { createTurnLimit } from '../../live/broadcast/turn-limit.ts';
 import type { Head } from '../../live/chain/head.ts';
 import { isFarAhead, MAX_HEIGHTS_AHEAD } from '../../live/chain/recent-heads.ts';
+import { createTurnLimit } from '../../turns/turns.ts';
 import type { Metrics, MinimumHeightOutcome } from '../metrics/metrics.ts';
 import { type Closing, isClosed } from '../requests/closing.ts';
 import { badRequest, heightNotReached } from '../requests/refusal.ts';

@@ -9,8 +9,8 @@ import { executePlan, openSourceStream } from '../../graphql/execution/execute.t
 import type { Planned, Planner } from '../../graphql/execution/planner.ts';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import { CHARACTERS_PER_POINT, orTooComplex } from '../../graphql/limits.ts';
-import type { TakeTurn } from '../../live/broadcast/turn-limit.ts';
 import { inSpan } from '../../tracing/tracing.ts';
+import type { TakeTurn } from '../../turns/turns.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { MIN_HEIGHT_HEADER } from '../requests/headers.ts';
 import { type Entry, orError, type SentOperation } from '../requests/parameters.ts';

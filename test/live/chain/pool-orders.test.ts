@@ -3,7 +3,7 @@ import type { PoolOrder } from '../../../src/domain/pool-order.ts';
 import type { PoolPair } from '../../../src/domain/pool-pair.ts';
 import { UpstreamBusyError, UpstreamRpcError, UpstreamTimeoutError } from '../../../src/errors.ts';
 import { createPoolOrders } from '../../../src/live/chain/pool-orders.ts';
-import { createBulkhead } from '../../../src/upstream/bulkhead.ts';
+import { createBulkhead } from '../../../src/turns/bulkhead.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
 import { nodesOf, roomyBulkhead, SOMEONE } from '../../upstream/connect.ts';
 import { failureOf } from '../../upstream/failure.ts';

@@ -3,7 +3,7 @@ import { type RawOrderBook, toOrderBook } from '../../../src/domain/order-book.t
 import { UpstreamBusyError, UpstreamTimeoutError } from '../../../src/errors.ts';
 import type { Observed, ReadOnce } from '../../../src/live/fleet-port.ts';
 import { createOrderBooks, type OrderBooks } from '../../../src/live/market/order-books.ts';
-import { type Bulkhead, createBulkhead } from '../../../src/upstream/bulkhead.ts';
+import { type Bulkhead, createBulkhead } from '../../../src/turns/bulkhead.ts';
 import type { MarketDataClient } from '../../../src/upstream/market-data/client.ts';
 import { toAsyncValues } from '../../support/async-values.ts';
 import { roomyBulkhead, SOMEONE } from '../../upstream/connect.ts';

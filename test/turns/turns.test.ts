@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createTurnLimit, createTurnQueue } from '../../../src/live/broadcast/turn-limit.ts';
+import { createTurnLimit, createTurnQueue } from '../../src/turns/turns.ts';
 
 test('a few callers proceed at once, and the others a few in each turn, in the order of their calls', async () => {
   const limit = createTurnLimit(2);

@@ -1,10 +1,10 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { UpstreamBusyError } from '../../src/errors.ts';
-import { createBulkhead } from '../../src/upstream/bulkhead.ts';
-import type { Requester } from '../../src/upstream/fair-queue.ts';
-import { SOMEONE } from './connect.ts';
-import { failureOf } from './failure.ts';
+import { createBulkhead } from '../../src/turns/bulkhead.ts';
+import type { Requester } from '../../src/turns/fair-queue.ts';
+import { SOMEONE } from '../upstream/connect.ts';
+import { failureOf } from '../upstream/failure.ts';
 
 const BUSY = {
   code: 'UPSTREAM_BUSY',

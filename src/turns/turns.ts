@@ -1,4 +1,4 @@
-import { createFairQueue } from '../../upstream/fair-queue.ts';
+import { createFairQueue } from './fair-queue.ts';
 
 /**
  * Yields to the event loop. Resolves in a later turn.

@@ -2,7 +2,7 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { createFairQueue, type Requester } from '../../src/upstream/fair-queue.ts';
+import { createFairQueue, type Requester } from '../../src/turns/fair-queue.ts';
 
 const operationOf = (client: string): Requester => ({ client });
 

@@ -7,7 +7,10 @@ async function metricsOf({ app }: Pick<TestGateway, 'app'>): Promise<string> {
 }
 
 test('a state of 2,000 pools and 100,000 shares is read like any other, now and at an earlier height', async () => {
-  const gateway = await startGatewayForTest({ sandbox: { pools: 2_000, sharesPerPool: 50, history: 20 } });
+  const gateway = await startGatewayForTest({
+    config: { upstreamTimeoutMs: 60_000 },
+    sandbox: { pools: 2_000, sharesPerPool: 50, history: 20 },
+  });
   const { height } = gateway.sandbox.chain.tip;
   const query = `{ beaconHeight now: poolPairs(first: 0) { totalCount } earlier: poolPairs(first: 0, at: ${height - 9}) { totalCount } }`;
   const [large, small] = await Promise.all([gateway.ask(query), gateway.ask('{ pairs { id } }')]);

@@ -90,7 +90,7 @@ describeInBrowser('the page of the markets', (browser) => {
     await page.getByRole('columnheader', { name: '24 h chart' }).waitFor();
     expect(await change.textContent()).toBe('');
     const colour = (of: Locator) => of.evaluate((element) => getComputedStyle(element).color);
-    const note = page.getByText('Paler changes: not all of the 24 h is recorded.');
+    const note = page.getByText('Paler changes: not all of the 24 h is recorded');
     expect(await note.count()).toBe(0);
 
     release();

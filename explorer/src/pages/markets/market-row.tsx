@@ -21,7 +21,7 @@ type MarketTableRowProps = {
   /** Undefined until it was in view. */
   readonly details: RowDetails | undefined;
   readonly hasDay: boolean;
-  readonly gapsNoteId: string;
+  readonly notesId: string;
   readonly unit: Unit;
 };
 
@@ -31,7 +31,7 @@ export const MarketTableRow = memo(function MarketTableRow({
   rowIndex,
   details,
   hasDay,
-  gapsNoteId,
+  notesId,
   unit,
 }: MarketTableRowProps) {
   const { base, target, pair, poolIds, nodeId, nodePoolId, terms, path, volume, liquidity } = row;
@@ -72,7 +72,7 @@ export const MarketTableRow = memo(function MarketTableRow({
           {isUsd ? formatUsdPrice(shown) : formatPrice(shown)}
         </LiveNumber>
       </td>
-      {hasDay && <Day row={row} details={details} price={price} gapsNoteId={gapsNoteId} />}
+      {hasDay && <Day row={row} details={details} price={price} notesId={notesId} />}
       <td className={tableStyles.number} title={volume === null && pair !== undefined ? whyNoUsd : undefined}>
         {formatSum(volume)}
       </td>
@@ -92,10 +92,10 @@ export const MarketTableRow = memo(function MarketTableRow({
   }
 });
 
-type DayProps = Pick<MarketTableRowProps, 'row' | 'details' | 'gapsNoteId'> & { readonly price: number | null };
+type DayProps = Pick<MarketTableRowProps, 'row' | 'details' | 'notesId'> & { readonly price: number | null };
 
 /** What happened in the last day, up to the price that is shown. Nothing until it is read. */
-function Day({ row, details, price, gapsNoteId }: DayProps) {
+function Day({ row, details, price, notesId }: DayProps) {
   const day = details?.day;
   const from = day === undefined ? row.dayStart : (day?.from ?? null);
   const percent = percentOf(price, from);
@@ -107,7 +107,7 @@ function Day({ row, details, price, gapsNoteId }: DayProps) {
       <td
         className={`${tableStyles.number} ${tableStyles[tone]}`}
         data-gaps={since !== undefined}
-        aria-describedby={since === undefined ? undefined : gapsNoteId}
+        aria-describedby={since === undefined ? undefined : notesId}
         title={since === undefined ? undefined : `Compared with ${formatExactTime(since)}`}
       >
         {from === undefined ? '' : formatPercent(percent)}

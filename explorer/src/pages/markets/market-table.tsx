@@ -19,12 +19,12 @@ type MarketTableProps = {
   readonly view: ViewParameters;
   readonly hasHistory: boolean | undefined;
   /** The id of the text on changes of which not all is recorded. */
-  readonly gapsNoteId: string;
+  readonly notesId: string;
   readonly unit: Unit;
 };
 
 /** The markets as a table. Only the rows near the screen exist. */
-export function MarketTable({ rows, count, virtual, details, view, hasHistory, gapsNoteId, unit }: MarketTableProps) {
+export function MarketTable({ rows, count, virtual, details, view, hasHistory, notesId, unit }: MarketTableProps) {
   const header = (sort: MarketSort) => ({
     direction: view.sort === sort ? view.direction : undefined,
     onSort: () => view.sortBy(sort),
@@ -83,7 +83,7 @@ export function MarketTable({ rows, count, virtual, details, view, hasHistory, g
             rowIndex={virtual.first + index + 2}
             details={details.get(row.key)}
             hasDay={hasDay}
-            gapsNoteId={gapsNoteId}
+            notesId={notesId}
             unit={unit}
           />
         ))}

@@ -1,6 +1,6 @@
 import { Page } from '../../app/page.tsx';
 import { useLastingKeys, useServiceStatus } from '../../app/service-status.ts';
-import { DASH_IN_USD, useUnit } from '../../app/unit.ts';
+import { useUnit } from '../../app/unit.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { MarketsPanel } from './markets-panel.tsx';
 import { useMarketList } from './use-market-list.ts';
@@ -21,7 +21,7 @@ export function MarketsPage() {
       title="Markets"
       description={
         unit === 'USD'
-          ? `US dollars follow from the pools with stable coins. ${DASH_IN_USD}. The 24 h change is that of the price in the second token`
+          ? `US dollars follow from the pools with stable coins. The 24 h change is that of the price in the second token`
           : 'Prices come from the pools, in units of the second token per unit of the first'
       }
       actions={<SearchField label="Search markets" placeholder="Symbol, ticker or token id" />}

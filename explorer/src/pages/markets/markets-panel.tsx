@@ -1,6 +1,6 @@
 import { type ReactNode, useDeferredValue, useId, useMemo } from 'react';
 import { isFavourite, useFavourites } from '../../app/favourites.ts';
-import type { Unit } from '../../app/unit.ts';
+import { DASH_IN_USD, type Unit } from '../../app/unit.ts';
 import { formatInteger } from '../../format/numbers.ts';
 import { errorsAt } from '../../parts/answered.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -70,7 +70,12 @@ export function MarketsPanel({ list: { data, errors, query, retry }, view, hasHi
     withUsd: unit === 'USD',
   });
 
-  const gapsNoteId = useId();
+  const notesId = useId();
+  const isPaler = hasHistory !== false && inView.some(({ key }) => hasGaps(details.get(key)));
+  const notes = [
+    ...(isPaler ? ['Paler changes: not all of the 24 h is recorded'] : []),
+    ...(unit === 'USD' ? [DASH_IN_USD] : []),
+  ];
   return (
     <Panel
       title={{ markets: 'Markets', pools: 'Pools', favourites: 'Favourites' }[view.list]}
@@ -89,14 +94,10 @@ export function MarketsPanel({ list: { data, errors, query, retry }, view, hasHi
       )}
       {listed.length > 0 ? (
         <div {...handlers}>
-          <MarketTable
-            rows={inView}
-            count={listed.length}
-            {...{ virtual, details, view, hasHistory, gapsNoteId, unit }}
-          />
-          {hasHistory !== false && inView.some(({ key }) => hasGaps(details.get(key))) && (
-            <p id={gapsNoteId} className={styles.gapsNote}>
-              Paler changes: not all of the 24 h is recorded.
+          <MarketTable rows={inView} count={listed.length} {...{ virtual, details, view, hasHistory, notesId, unit }} />
+          {notes.length > 0 && (
+            <p id={notesId} className={styles.notes}>
+              {notes.join('. ')}
             </p>
           )}
         </div>

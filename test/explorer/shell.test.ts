@@ -87,20 +87,6 @@ describeInBrowser('the shell of the explorer', (browser) => {
     await page.getByRole('heading', { level: 1, name: 'Markets' }).waitFor();
   });
 
-  test('has its footer in the window of a page that is nearly empty', async () => {
-    const { page } = await browser.open('/no/such/page', { gateway: shared(), allowed: [/404/] });
-    for (const [path, text] of [
-      ['/no/such/page', 'Nothing is at'],
-      ['/?list=favourites', 'There are no favourites yet'],
-      ['/tokens?search=xmr', '1 of 3'],
-    ] as const) {
-      await page.goto(new URL(path, page.url()).href);
-      await page.getByText(text).waitFor();
-      const room = () => page.evaluate(() => document.documentElement.scrollHeight - innerHeight);
-      await expect.poll(room, { message: path }).toBe(0);
-    }
-  });
-
   test('can be used with the keyboard', async () => {
     const { page } = await browser.open('/', { gateway: shared() });
     await page.keyboard.press('Tab');

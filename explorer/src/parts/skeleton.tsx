@@ -10,7 +10,7 @@ type SkeletonProps = {
 /** Stands where data will be. Screen readers get the words. */
 export function Skeleton({ lines = 3, height }: SkeletonProps) {
   return (
-    <div className={styles.skeleton} data-skeleton>
+    <div className={styles.skeleton}>
       <span className="visually-hidden">Loading…</span>
       {height === undefined ? (
         Array.from({ length: lines }, (_, line) => (
@@ -27,7 +27,7 @@ export function Skeleton({ lines = 3, height }: SkeletonProps) {
 /** Stands where the rows of a table will be, as high as they are. */
 export function SkeletonRows({ rows }: { readonly rows: number }) {
   return (
-    <div className={styles.rows} data-skeleton>
+    <div className={styles.rows}>
       <span className="visually-hidden">Loading…</span>
       {Array.from({ length: rows }, (_, row) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all the same

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { isReplacedBy } from '../domain/chain.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import { MAX_BRANCH } from './branches.ts';
@@ -20,6 +19,8 @@ type LoopOptions<T> = {
   readonly read: (height: BeaconHeight, tip: Tip) => Promise<T>;
   /** Records what was read. @returns the heights that could not be recorded */
   readonly record: (values: readonly T[], tip: Tip) => Promise<readonly BeaconHeight[]>;
+  /** Whether a head shows that what was read below the one before may be of a branch. It is then read again. */
+  readonly isDoubtful: (before: Head, head: Head) => boolean;
   /** Whether this gateway fills nothing now: another replica of the fleet may. */
   readonly mustEnd: () => boolean;
   readonly rate: BackfillRate;
@@ -61,7 +62,7 @@ const FIRST_LOOK_AFTER_MS = 300;
 
 /** Reads heights that are missing below the newest head, and looks again until none is missing. It does nothing before it is woken. */
 export function createBackfillLoop<T extends { readonly beaconHeight: BeaconHeight }>(options: LoopOptions<T>) {
-  const { missing, lowest, waitMs, read, record, mustEnd, rate, leftOutForMs } = options;
+  const { missing, lowest, waitMs, read, record, isDoubtful, mustEnd, rate, leftOutForMs } = options;
   const stopping = new AbortController();
   /**
    * How often heights failed, until they were left out for long enough. Reads that fail below one head count once: a node that makes no
@@ -183,8 +184,7 @@ export function createBackfillLoop<T extends { readonly beaconHeight: BeaconHeig
   return {
     /** Starts to look for heights that are missing below a head, unless it reads already. Called with each head that is published. */
     wake(head: Head): void {
-      // A skipped height is no sign of a branch. Where blocks are faster than the polls, each head skips some.
-      if (tip !== undefined && isReplacedBy(tip.head, head))
+      if (tip !== undefined && isDoubtful(tip.head, head))
         doubtFrom = Math.min(doubtFrom, head.beaconHeight - MAX_BRANCH);
       tip = { head, firstHeight: tip?.firstHeight ?? head.beaconHeight };
       if (isWorking || timer !== undefined || isOver()) return;

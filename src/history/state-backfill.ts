@@ -1,4 +1,5 @@
 import { type BeaconHeight, type HeightRange, newestFinal } from '../domain/beacon-height.ts';
+import { isReplacedBy } from '../domain/chain.ts';
 import { type ExchangeState, versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { UpstreamBadShapeError } from '../errors.ts';
@@ -102,6 +103,9 @@ export function createStateBackfill(options: BackfillOptions) {
     waitMs: (height, tip) => (height < urgentFrom(tip) && mustPause() ? PAUSED_FOR_MS : 0),
     read,
     record,
+    // A skipped height is no sign of a branch. Where blocks are faster than the polls, each head skips some. The recorder compares
+    // states near skipped heights with the node.
+    isDoubtful: isReplacedBy,
     mustEnd: () => !mayRun() || isImpossible,
     rate,
     // A state has up to 30 MB.

@@ -1,5 +1,5 @@
 import { type BeaconHeight, newestFinal } from '../domain/beacon-height.ts';
-import { ancestors } from '../domain/chain.ts';
+import { ancestors, isReplacedBy } from '../domain/chain.ts';
 import { drain, fullBucket, msUntilAvailable, type RateLimit, refill } from '../domain/token-bucket.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadTrades } from '../live/chain/head-trades.ts';
@@ -113,6 +113,8 @@ export function createTradeBackfill(options: TradeBackfillOptions) {
       const wanted = blocks.filter(({ beaconHeight }) => beaconHeight >= tooOld);
       return wanted.length > 0 ? recorder.recordTrades(wanted) : [];
     },
+    // Trades are not compared with the node later: a skipped height can hide a branch.
+    isDoubtful: (before, head) => before.beaconHeight !== head.beaconHeight - 1 || isReplacedBy(before, head),
     mustEnd: () => !mayRun(),
     rate,
     leftOutForMs: 600_000,

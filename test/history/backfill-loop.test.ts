@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { UpstreamTimeoutError } from '../../src/errors.ts';
+import { isReplacedBy } from '../../src/domain/chain.ts';
 import { createBackfillLoop, QUICK } from '../../src/history/backfill-loop.ts';
 import { HistoryDatabaseError } from '../../src/history/store.ts';
 import { headOf } from '../live/chain/heads.ts';
@@ -9,6 +10,7 @@ type Read = { readonly beaconHeight: number };
 const OPTIONS = {
   lowest: () => 1,
   waitMs: () => 0,
+  isDoubtful: isReplacedBy,
   mustEnd: () => false,
   rate: { ...QUICK, firstRetryMs: 1 },
   leftOutForMs: 600_000,

@@ -157,7 +157,7 @@ test('a read ends when its time is over, and its connection is free for others',
   const height = FIRST_HEIGHT + 1;
   // As many as there are connections.
   const slow = Array.from({ length: 4 }, () => store.stateAt(height));
-  for (const read of slow) await expect(read).rejects.toThrow('statement timeout');
+  await Promise.all(slow.map((read) => expect(read).rejects.toThrow('statement timeout')));
   expect((await store.coverage(0))?.heights).toBe(3);
   await other.end();
   expect((await store.stateAt(height))?.beaconHeight).toBe(height);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { UpstreamTimeoutError } from '../../src/errors.ts';
 import { isReplacedBy } from '../../src/domain/chain.ts';
+import { UpstreamTimeoutError } from '../../src/errors.ts';
 import { createBackfillLoop, QUICK } from '../../src/history/backfill-loop.ts';
 import { HistoryDatabaseError } from '../../src/history/store.ts';
 import { headOf } from '../live/chain/heads.ts';

@@ -34,6 +34,9 @@ return { now, isTaken, version, textOf(KEYS[3]) }
  * Keys: the slot, the version, when any replica polled last, the values. Arguments: this replica, the version that it knows, the next version, for
  * how many ms nobody reads, how many values stay, after how many ms all is forgotten, the channel, the message, the time of the poll, then
  * the rank and the bytes of each value. Replies with 1, or with 0 if another replica has published.
+ *
+ * If only one value stays, it is the last one that was published: its rank can be lower than that of the value before it, because the
+ * clock of Redis can go back.
  */
 export const PUBLISH = `${TEXT_OF}
 local slot = textOf(KEYS[1])
@@ -42,7 +45,7 @@ if textOf(KEYS[2]) ~= ARGV[2] then
   return 0
 end
 if #ARGV > 9 then
-  if type(redis.pcall('ZCARD', KEYS[4])) == 'table' then redis.call('UNLINK', KEYS[4]) end
+  if ARGV[5] == '1' or type(redis.pcall('ZCARD', KEYS[4])) == 'table' then redis.call('UNLINK', KEYS[4]) end
   for i = 10, #ARGV, 2 do
     redis.call('ZREMRANGEBYSCORE', KEYS[4], ARGV[i], ARGV[i])
     redis.call('ZADD', KEYS[4], ARGV[i], ARGV[i + 1])

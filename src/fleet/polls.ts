@@ -55,8 +55,9 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
   /** The run that waits for what others have published, and the one after it. */
   let currentRun = Promise.resolve();
   let next: Promise<void> | undefined;
-  /** When any replica polled last, by the clock of this gateway. */
+  /** When any replica polled last, by the clock of this gateway, and as it is in Redis. */
   let polledAt = Number.NEGATIVE_INFINITY;
+  let polledText = '';
 
   redis.onMessage((received) => {
     if (received.startsWith(`${name} `) && received !== message) isRung = !ring();
@@ -71,8 +72,12 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
     const reply = await redis.run(LOOK, keys, [replica, version, ...flags, String(LOCK_MS), String(PUSHED_MS)]);
     const [now, isTaken, newest, polled] = listOf(reply);
     clock.observe(Number(String(now)));
-    const at = Number.parseFloat(String(polled));
-    polledAt = Number.isNaN(at) ? Number.NEGATIVE_INFINITY : clock.toLocal(at);
+    // The same poll stays at the same time, also if the clock of Redis is set since.
+    if (String(polled) !== polledText) {
+      polledText = String(polled);
+      const at = Number.parseFloat(polledText);
+      polledAt = Number.isNaN(at) ? Number.NEGATIVE_INFINITY : clock.toLocal(at);
+    }
     return { isTaken: isTaken === 1, version: String(newest) };
   }
 
@@ -131,7 +136,9 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
       if (all !== undefined)
         remember?.(options.all(all, undefined).filter((value) => options.rankOf(value) < options.rankOf(previous)));
     }
-    const { newer, isEmpty } = await receive(previous);
+    // If nobody has published, what this replica has read alone is newer, whatever the clock of Redis says.
+    const isAhead = version !== '' && newest === version && previous !== undefined;
+    const { newer, isEmpty } = await (isAhead ? { newer: undefined, isEmpty: true } : receive(previous));
     const isLost = newer === undefined && (isEmpty || newest === '');
     if (isLost && previous !== undefined) await publish(newest, previous, remembered.slice(-keep), idleMs);
     else {

@@ -1,6 +1,12 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Pair } from '../../src/domain/market.ts';
+import { createListPolls } from '../../src/fleet/list-polls.ts';
+import { createRedisClock } from '../../src/fleet/poll-options.ts';
+import { LOOK } from '../../src/fleet/poll-scripts.ts';
+import { createRedis, listOf, type Redis } from '../../src/fleet/redis.ts';
+import { type MarketSnapshot, prepareMarket } from '../../src/live/market/market-follower.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { collect } from '../support/events.ts';
 import { startReplica, untilAlone, untilConnected } from '../support/fleet.ts';
@@ -44,6 +50,63 @@ async function slowWayTo({ marketDataUrl }: Sandbox) {
   };
 }
 
+/** Two replicas that poll a list only when a test says so, with a clock of Redis that the test can set. */
+async function steppedReplicas(redis: RedisServer, prefix: string) {
+  const idleMs = 20;
+  const state = { stepMs: 0, name: 'old', isDown: false };
+  const row = (name: string): Pair => ({
+    ...{ pairId: name, poolId: name, tickerId: name },
+    ...{ base: name, target: name, baseId: name, targetId: name, baseTokenId: name, targetTokenId: name },
+  });
+
+  async function read(previous?: MarketSnapshot<Pair>): Promise<MarketSnapshot<Pair>> {
+    if (state.isDown) throw new Error('the host is down');
+    const at = performance.now();
+    const isSame = previous?.market.rows[0]?.tickerId === state.name;
+    const market = isSame ? previous.market : await prepareMarket([row(state.name)]);
+    const observedAt = Date.now();
+    return { market, observedAt, nextAt: observedAt + idleMs, dropped: 0, read: { beganAt: at, endedAt: at } };
+  }
+
+  async function start() {
+    const connection = createRedis({ urls: [redis.url], prefix });
+    onTestFinished(() => connection.close());
+    await until(connection.isAvailable);
+    const run: Redis['run'] = async (script, keys, values) => {
+      const reply = await connection.run(script, keys, values);
+      if (script !== LOOK) return reply;
+      const [time, ...others] = listOf(reply);
+      return [Buffer.from(String(Number(String(time)) + state.stepMs)), ...others];
+    };
+    let isAlone = false;
+    const polls = createListPolls<Pair>(
+      {
+        redis: { ...connection, run },
+        clock: createRedisClock(),
+        members: { takesPart: () => !isAlone, count: () => 2, joinChain: async () => {} },
+        watcher: { ended() {}, waited() {}, moved() {}, damaged() {} },
+      },
+      'tickers',
+      Date.now,
+    );
+    let previous: MarketSnapshot<Pair> | undefined;
+    return {
+      /** @returns the row of the list that the replica serves then */
+      async poll() {
+        previous = await polls.poll({ previous, remembered: previous ? [previous] : [], idleMs, read });
+        return previous?.market.rows[0]?.tickerId;
+      },
+      setAlone(alone: boolean) {
+        isAlone = alone;
+      },
+    };
+  }
+
+  const [first, second] = [await start(), await start()];
+  expect([await first.poll(), await second.poll()]).toEqual(['old', 'old']);
+  return { state, first, second, start };
+}
+
 describe.skipIf(!hasRedis)('the lists of a fleet', () => {
   let redis: RedisServer;
   beforeAll(async () => {
@@ -83,5 +146,38 @@ describe.skipIf(!hasRedis)('the lists of a fleet', () => {
       return JSON.stringify(data?.tickers) === received.at(-1) && received.length > whileAlone;
     });
     expect(received).toEqual([...new Set(received)]);
+  });
+
+  test.each([-60_000, 60_000])(
+    'are received as they are published when the clock of Redis is set by %d ms',
+    async (stepMs) => {
+      const { state, first, second, start } = await steppedReplicas(redis, `step${stepMs}`);
+      Object.assign(state, { stepMs, name: 'new' });
+      await until(async () => (await first.poll()) === 'new');
+      expect([await second.poll(), await first.poll()]).toEqual(['new', 'new']);
+      state.name = 'newest';
+      await until(async () => (await second.poll()) === 'newest');
+      expect([await first.poll(), await second.poll()]).toEqual(['newest', 'newest']);
+      expect(await (await start()).poll()).toBe('newest');
+    },
+  );
+
+  test('are those that a replica has read alone, if the clock of Redis was set back meanwhile', async () => {
+    const { state, first, second } = await steppedReplicas(redis, 'alone');
+    first.setAlone(true);
+    Object.assign(state, { stepMs: -60_000, name: 'new' });
+    expect(await first.poll()).toBe('new');
+    first.setAlone(false);
+    expect([await first.poll(), await second.poll()]).toEqual(['new', 'new']);
+  });
+
+  test('grow old while no replica can read them, also if the clock of Redis was set back', async () => {
+    const { state, first } = await steppedReplicas(redis, 'down');
+    Object.assign(state, { stepMs: -60_000, isDown: true });
+    let failures = 0;
+    await until(async () => {
+      await first.poll().catch(() => failures++);
+      return failures === 2;
+    });
   });
 });

@@ -10,8 +10,9 @@ end
  * Looks for a newer value, and takes the slot in which one replica reads the upstream, if the newest is known.
  *
  * Keys: the slot, the version, when any replica polled last, and what was pushed. Arguments: this replica, the version that it knows, whether it
- * wants to read ('1'), whether something was pushed ('1'), after how many ms the slot is free, and for how long what was pushed
- * is left to this replica. Replies with the time of Redis in ms, 1 if the slot was taken, the version, and when any replica polled.
+ * wants to read ('1'), whether something was pushed ('1'), after how many ms the slot is free, for how long what was pushed
+ * is left to this replica, and for how many ms a slot can be occupied: it is longer if the clock of Redis was set back since. Replies
+ * with the time of Redis in ms, 1 if the slot was taken, the version, and when any replica polled.
  */
 export const LOOK = `${TEXT_OF}
 local time = redis.call('TIME')
@@ -23,7 +24,8 @@ if version == ARGV[2] and ARGV[3] == '1' then
     if textOf(KEYS[4]) == ARGV[1] and textOf(KEYS[1]) == 'idle' then redis.call('UNLINK', KEYS[1]) end
   end
   if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[5]) then isTaken = 1 end
-  if redis.call('PTTL', KEYS[1]) < 0 then redis.call('PEXPIRE', KEYS[1], ARGV[5]) end
+  local left = redis.call('PTTL', KEYS[1])
+  if left < 0 or left > tonumber(ARGV[7]) then redis.call('PEXPIRE', KEYS[1], ARGV[5]) end
 end
 return { now, isTaken, version, textOf(KEYS[3]) }
 `;

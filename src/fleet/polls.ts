@@ -25,6 +25,9 @@ const STAND_BACK_MS = 15_000;
 /** Number of intervals without a poll of any replica after which none can read the upstream. */
 const INTERVALS_UNTIL_FAILING = 3;
 
+/** No slot is occupied for longer than this, or than three intervals. */
+const LONGEST_SLOT_MS = 15_000;
+
 /** The longest wait for values that others have published, and how often it is checked whether it is over. */
 const MAX_WAIT_MS = 2_000;
 const CHECK_AGAIN_MS = 10;
@@ -66,10 +69,12 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
   const isOverdue = (idleMs: number) => performance.now() - polledAt > INTERVALS_UNTIL_FAILING * idleMs;
 
   /** @throws Error if Redis cannot be used */
-  async function look(wants: boolean, pushed?: string) {
+  async function look(wants: boolean, { idleMs, pushed }: PollRequest<T>) {
     const flags = [wants, pushed !== undefined].map((flag) => (flag ? '1' : '0'));
     const keys: [string, ...string[]] = [slot, versionKey, polledKey, keyOf(`pushed:${pushed ?? ''}`)];
-    const reply = await redis.run(LOOK, keys, [replica, version, ...flags, String(LOCK_MS), String(PUSHED_MS)]);
+    const longestMs = Math.ceil(Math.max(LONGEST_SLOT_MS, INTERVALS_UNTIL_FAILING * idleMs));
+    const times = [LOCK_MS, PUSHED_MS, longestMs].map(String);
+    const reply = await redis.run(LOOK, keys, [replica, version, ...flags, ...times]);
     const [now, isTaken, newest, polled] = listOf(reply);
     clock.observe(Number(String(now)));
     // The same poll stays at the same time, also if the clock of Redis is set since.
@@ -157,7 +162,7 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
       // The slot of a replica that is behind is free at once: another one may have what is new.
       if (await publish(version, value, options.all(value, previous), isBehind ? 1 : idleMs)) return value;
       // Another replica has published since, while this one was slow or paused: what it has read may be older.
-      return await catchUp((await look(false)).version, request);
+      return await catchUp((await look(false, request)).version, request);
     } catch {
       return value;
     }
@@ -170,7 +175,7 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
     if (!members.takesPart()) return undefined;
     // A value that Redis may not have is published first.
     const wants = request.previous === published && wantsSlot(request);
-    return look(wants, request.pushed).catch(() => undefined);
+    return look(wants, request).catch(() => undefined);
   }
 
   async function poll(request: PollRequest<T>): Promise<T | undefined> {

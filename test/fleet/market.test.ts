@@ -180,4 +180,11 @@ describe.skipIf(!hasRedis)('the lists of a fleet', () => {
       return failures === 2;
     });
   });
+
+  test('are read again soon if the clock of Redis was set back, which keeps the slot occupied for longer', async () => {
+    const { state, first } = await steppedReplicas(redis, 'slot');
+    redis.cli('SET', '{slot}:tickers:slot', 'idle', 'PX', '3600000');
+    state.name = 'new';
+    await until(async () => (await first.poll()) === 'new');
+  });
 });

@@ -120,12 +120,17 @@ export async function prune(database: Database, rawDays: number, now: Instant): 
     for (const table of INTERVAL_TABLES) await deleteCandles(database, table, interval, shortBefore);
 }
 
-/** From here on, nothing is recorded before that time. @returns whether there is something to delete */
+/** Is called before anything is deleted. From then on, nothing is recorded before that time: it would count twice in candles. */
+async function refuseBefore(sql: Sql, before: Instant): Promise<void> {
+  if ((await readDeletedBefore(sql)) < before) await sql.put(FACTS, [[DELETED_BEFORE, String(before)]]);
+}
+
+/** Prepares the deletion of heights. @returns whether there are any to delete */
 async function startDeletion(sql: Sql, before: Instant): Promise<boolean> {
   const first = await heightAtOrAbove(sql, 0);
   if (first === undefined || first.time >= before) return false;
   for (const version of VERSIONS) await keepOrigin(sql, version, before);
-  if ((await readDeletedBefore(sql)) < before) await sql.put(FACTS, [[DELETED_BEFORE, String(before)]]);
+  await refuseBefore(sql, before);
   return true;
 }
 
@@ -198,6 +203,7 @@ async function deleteTrades(sql: Sql, before: Instant): Promise<boolean> {
   const query = 'SELECT height FROM traded_blocks WHERE time < $1 ORDER BY time, height LIMIT $2';
   const lowest = await sql.all(query, before, HEIGHTS_AT_ONCE);
   if (lowest.length === 0) return false;
+  await refuseBefore(sql, before);
   const last = numberOf(lowest.at(-1), 'height');
   await sql.run('DELETE FROM trades WHERE height <= $1', last);
   await sql.run('DELETE FROM traded_blocks WHERE height <= $1', last);

@@ -13,7 +13,7 @@ export type Read<M extends keyof HistoryStore> = (
   ...values: Parameters<HistoryStore[M]>
 ) => ReturnType<HistoryStore[M]>;
 
-/** The fact before which time no height is recorded: those heights are deleted, and their candles are final. */
+/** The fact before which time no state or trades are recorded: those are deleted, and their candles are final. */
 export const DELETED_BEFORE = 'deleted-before';
 
 /** The fact that POOLS has the origins of the pools of a version. */
@@ -72,7 +72,7 @@ export async function readFact(sql: ReadSql, name: string): Promise<string | und
   return fact && String(fact['value']);
 }
 
-/** The time before which heights are deleted; 0 while none is. */
+/** The time before which states and trades are deleted; 0 while none are. */
 export async function readDeletedBefore(sql: ReadSql): Promise<Instant> {
   return Number((await readFact(sql, DELETED_BEFORE)) ?? 0);
 }

@@ -116,7 +116,7 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
 
   testHere('the trades of any blocks, recorded in any order, with gaps, retention and deleted branches', async () => {
     await fc.assert(
-      fc.asyncProperty(anyTradesRun, async ({ chain, order, prunes, deletes, queries }) => {
+      fc.asyncProperty(anyTradesRun, async ({ chain, states, order, prunes, deletes, queries }) => {
         await empty();
         const store = create({ rawDays: 1 });
         await store.useChain('test');
@@ -126,7 +126,7 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
           await model.recordTrades(order);
           for (const query of queries) await compareTrades(store, model, query);
         };
-        await store.record(chain);
+        await store.record(states);
         await recordAndCompare();
         if (prunes) {
           const now = Math.max(...chain.map(({ time }) => time));
@@ -143,6 +143,22 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
       }),
       { endOnFailure: true, numRuns: (runs / 3) * Number(process.env['MORE_RUNS'] ?? 1) },
     );
+  });
+
+  testHere('trades that are deleted are not recorded again, also if no state is as old', async () => {
+    const store = await createStore();
+    const now = START + 10 * DAY_MS;
+    await store.record([blockOf(1000, now - DAY_MS, new Map(), 'V3')]);
+    const block = { beaconHeight: 10, hash: undefined, time: START, trades: [tradeOf(0, 1)], isComplete: true };
+    const query = { poolIds: V3_POOL_IDS, interval: 'ONE_DAY', from: 0, upTo: 1000, memoryFrom: 1001 } as const;
+    await store.recordTrades([block]);
+    const recorded = await store.tradedIntervals(query);
+    expect(recorded.value[0]?.traded.size).toBe(1);
+    await store.prune(now);
+    expect(await store.tradeCoverage()).toBeUndefined();
+    expect(await store.recordTrades([block])).toEqual([]);
+    expect(await store.tradeCoverage()).toBeUndefined();
+    expect((await store.tradedIntervals(query)).value[0]?.traded).toEqual(recorded.value[0]?.traded);
   });
 
   testHere(
@@ -429,6 +445,7 @@ const anyTradesRun = anyChain.chain((chain) => {
   const anyBlockTrades = fc.array(anyTrade, { maxLength: 4 });
   return fc.record({
     chain: fc.constant(chain),
+    states: fc.subarray([...chain]),
     order: fc
       .array(fc.tuple(anyBlockTrades, fc.nat(8)), { minLength: chain.length, maxLength: chain.length })
       .map((blocks) =>

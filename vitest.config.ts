@@ -21,6 +21,7 @@ export const PROCESSES = [
   'test/server/metrics/metrics.test.ts',
   'test/server/operations/persisted-documents.test.ts',
   'test/server/pages/{graphiql,index-page}.test.ts',
+  'test/server/requests/stalled.test.ts',
   'test/server/{process,process-secrets,remote-subscribers}.test.ts',
   'test/soak/figures.test.ts',
   'test/start-flags.test.ts',

@@ -16,11 +16,13 @@ export function createStallCheck(blocked: () => Socket | null | undefined): () =
   };
 }
 
-/** How Node writes to a socket. It counts all bytes of a write as written when the write begins. */
-type Handle = { readonly bytesWritten: number; readonly writeQueueSize: number };
+/** How Node writes to a socket. It counts all bytes of a write as written when the write begins. With TLS, it has a parent: TCP. */
+type Handle = { readonly bytesWritten: number; readonly writeQueueSize: number; readonly _parent?: Handle };
 
 /** How many bytes the operating system has taken, also in the middle of a large write. */
 function sentBytes(socket: Socket | null | undefined): number | undefined {
   const handle = (socket as { readonly _handle?: Handle | null } | null | undefined)?._handle;
-  return handle ? handle.bytesWritten - handle.writeQueueSize : undefined;
+  // TLS counts a write as waiting until all of it has left.
+  const tcp = handle?._parent ?? handle;
+  return tcp ? tcp.bytesWritten - tcp.writeQueueSize : undefined;
 }

@@ -19,8 +19,10 @@ type LoopOptions<T> = {
   readonly read: (height: BeaconHeight, tip: Tip) => Promise<T>;
   /** Records what was read. @returns the heights that could not be recorded */
   readonly record: (values: readonly T[], tip: Tip) => Promise<readonly BeaconHeight[]>;
-  /** Whether a head shows that what was read below the one before may be of a branch. It is then read again. */
+  /** Whether a head shows that what was read below the one before may be of a branch. It is then read again, unless `isSame`. */
   readonly isDoubtful: (before: Head, head: Head) => boolean;
+  /** Whether two reads of a height show one block. Then all that was read below it is of its chain: the highest one is read again. */
+  readonly isSame?: (before: T, again: T) => boolean;
   /** Whether this gateway fills nothing now: another replica of the fleet may. */
   readonly mustEnd: () => boolean;
   readonly rate: BackfillRate;
@@ -62,7 +64,7 @@ const FIRST_LOOK_AFTER_MS = 300;
 
 /** Reads heights that are missing below the newest head, and looks again until none is missing. It does nothing before it is woken. */
 export function createBackfillLoop<T extends { readonly beaconHeight: BeaconHeight }>(options: LoopOptions<T>) {
-  const { missing, lowest, waitMs, read, record, isDoubtful, mustEnd, rate, leftOutForMs } = options;
+  const { missing, lowest, waitMs, read, record, isDoubtful, isSame, mustEnd, rate, leftOutForMs } = options;
   const stopping = new AbortController();
   /**
    * How often heights failed, until they were left out for long enough. Reads that fail below one head count once: a node that makes no
@@ -75,7 +77,7 @@ export function createBackfillLoop<T extends { readonly beaconHeight: BeaconHeig
   let tip: Tip | undefined;
   /** What was read and is not recorded yet. If the database fails, it is not read from the node again. */
   let unrecorded: T[] = [];
-  /** What is unrecorded from this height on may be of a branch that was given up: it is read again. */
+  /** What is unrecorded from this height on may be of a branch that was given up. */
   let doubtFrom = Number.POSITIVE_INFINITY;
   let pruned: { readonly height: BeaconHeight; readonly until: number } | undefined;
   let isWorking = false;
@@ -138,6 +140,7 @@ export function createBackfillLoop<T extends { readonly beaconHeight: BeaconHeig
       const some = heights.slice(at, at + rate.atOnce).filter((height) => height >= lowestToRead(current));
       pauseMs = Math.max(0, ...some.map((height) => waitMs(height, current)));
       if (pauseMs > 0) break;
+      await settleDoubts();
       const begunAt = performance.now();
       const results = await Promise.allSettled(some.map((height) => readOne(height, current)));
       for (const result of results)
@@ -152,11 +155,26 @@ export function createBackfillLoop<T extends { readonly beaconHeight: BeaconHeig
   }
 
   async function recordAll(current: Tip): Promise<void> {
-    unrecorded = unrecorded.filter(({ beaconHeight }) => beaconHeight < doubtFrom);
-    doubtFrom = Number.POSITIVE_INFINITY;
+    await settleDoubts();
     if (unrecorded.length === 0) return;
     for (const height of await record(unrecorded, current)) noteFailure(height, current);
     unrecorded = [];
+  }
+
+  /**
+   * Forgets what may be of a branch, unless the highest block of it is still the block of its height. It is called before each read, so
+   * that nothing is read from a branch between two blocks of the chain.
+   */
+  async function settleDoubts(): Promise<void> {
+    while (doubtFrom < Number.POSITIVE_INFINITY) {
+      const from = doubtFrom;
+      doubtFrom = Number.POSITIVE_INFINITY;
+      // Heights are read from the newest down.
+      const highest = unrecorded.find(({ beaconHeight }) => beaconHeight >= from);
+      const again = highest && isSame && tip && (await read(highest.beaconHeight, tip).catch(() => undefined));
+      if (again && isSame(highest, again)) continue;
+      unrecorded = unrecorded.filter(({ beaconHeight }) => beaconHeight < from);
+    }
   }
 
   /** @returns nothing for a height that is pruned @throws if another read of the height can succeed soon */

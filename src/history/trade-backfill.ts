@@ -115,6 +115,7 @@ export function createTradeBackfill(options: TradeBackfillOptions) {
     },
     // Trades are not compared with the node later: a skipped height can hide a branch.
     isDoubtful: (before, head) => before.beaconHeight !== head.beaconHeight - 1 || isReplacedBy(before, head),
+    isSame: (before, again) => before.hash === again.hash,
     mustEnd: () => !mayRun(),
     rate,
     leftOutForMs: 600_000,

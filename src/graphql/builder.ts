@@ -127,7 +127,9 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     nodeTypeOptions: { description: 'An object that `Query.node` finds by its id.', resolveType: typeOfNode },
     edgesFieldOptions: { nullable: { list: false, items: false } },
     nodeFieldOptions: { nullable: false },
-    cursorFieldOptions: { description: 'Cursor of this entry, for the arguments `after` and `before`.' },
+    cursorFieldOptions: {
+      description: 'Cursor of this entry, for the argument `after`, and for `before` if the list has it.',
+    },
     pageInfoFieldOptions: { description: 'Position of this page in the list.' },
     idFieldOptions: { description: NODE_ID },
     nodeQueryOptions: false,
@@ -136,7 +138,8 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     hasNextPageFieldOptions: { description: 'True if the list has entries after this page.' },
     hasPreviousPageFieldOptions: { description: 'True if the list has entries before this page.' },
     startCursorFieldOptions: {
-      description: 'Cursor of the first entry of the page, for the argument `before`. Null if the page is empty.',
+      description:
+        'Cursor of the first entry of the page, for the argument `before`, which `PoolPair.trades` does not have. Null if the page is empty.',
     },
     endCursorFieldOptions: {
       description: 'Cursor of the last entry of the page, for the argument `after`. Null if the page is empty.',
@@ -146,7 +149,8 @@ export const builder = new SchemaBuilder<SchemaTypes>({
 
 builder.queryType({ description: 'All queries. Each response describes one beacon height.' });
 builder.subscriptionType({
-  description: 'All subscriptions. Each one sends the current value first, then each change.',
+  description:
+    'All subscriptions. Except `priceCrossed`, each one sends the current value first, then each change. `prices` and `trades` that resume send the missed heights first.',
 });
 
 /**

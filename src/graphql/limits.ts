@@ -45,7 +45,7 @@ export const LIMITS = {
   maxComplexity: {
     default: 20_000,
     meaning: `Maximum complexity of an operation: roughly the number of objects in the response, where a scalar value counts as 1/${1 / VALUE}.`,
-    details: `A list counts as its page size, or as ${ASSUMED_LIST_SIZE} if it has no page size. If a filter has \`poolIds\` or \`tickerIds\`, only the pairs or tickers with these ids count. The pairs of a pool or of an order book count as ${ASSUMED_PAIRS}, and \`prices\` of all pools as ${MAX_POOLS_COUNTED.toLocaleString('en-US')}. Each \`at\`, and each earlier height in an id or a cursor, adds ${EARLIER_HEIGHT}. Each order book, depth ladder or divergence adds ${ORDER_BOOK}, and each field of the recorded history adds ${HISTORY}. Candles count as \`last\`, and a sparkline as its points. A quote adds 1 for each hop and each ${POOLS_PER_OBJECT} pools of V1 or ${POOLS_OF_V3_PER_OBJECT} pools of V3, and with \`route\` 1 for each of its pools. For introspection, \`maxSchemaObjects\` applies instead.`,
+    details: `A list counts as its page size, or as its current length, at most ${ASSUMED_LIST_SIZE}. For \`tokens\`, and for \`prices\` of all pools, the maximum is ${MAX_POOLS_COUNTED.toLocaleString('en-US')}. Earlier heights, order books, quotes and the history count more. The header \`x-pdex-cost: 1\` shows the cost of an operation. For introspection, \`maxSchemaObjects\` applies instead.`,
   },
   maxValues: {
     // Ten thousand pools with every field: about 15 MB.

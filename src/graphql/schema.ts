@@ -29,7 +29,7 @@ This endpoint combines two upstreams: a full **node** of a blockchain with an ex
 - A **pair** is a market of two tokens on the market-data host. It has a **ticker** (last price and volumes) and an **order book**. Its field \`poolPair\` is its pool on the node: in V3 the one that \`poolId\` names, in V1 that of the same two tokens.
 - A **quote** is the best way to change one token for another at one height: a route of up to ${MAX_HOPS_V3} pools (in V1, ${MAX_HOPS}), with its amounts. These do not contain the exchange's trading fee. In V3, the field \`fee\` has it.
 - If an upstream cannot provide a field, the field is null and the response contains an error with a code. The other fields are complete.
-- A subscription sends the current value first, then each change.
+- A subscription sends the current value first, then each change. Only \`priceCrossed\` has no current value.
 
 Start with \`poolPairs\` or \`pool\` for prices, \`tickers\` for markets, \`quote\` for swaps, \`chainInfo\` for the chain, and \`service\` for the status and the limits of this gateway.
 `.trim();

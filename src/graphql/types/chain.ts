@@ -103,7 +103,8 @@ builder.queryFields((t) => ({
     args: {
       chainId: t.arg.int({
         defaultValue: BEACON_CHAIN_ID,
-        description: '-1 for the beacon chain, 0 to 7 for a shard.',
+        description:
+          '-1 for the beacon chain, otherwise the number of a shard, from 0 to `ChainInfo.activeShards` - 1.',
       }),
     },
     resolve: (_root, { chainId }, { loaders }) =>

@@ -114,7 +114,7 @@ const ServiceRef = builder.objectRef<Service>('Service').implement({
       'The version of the exchange whose pools trade now: V3 once the node has a state of it, else V1. Fields without an argument `version` are about this one. Null until the gateway has read the node for the first time.',
     historyStatus: 'Whether the recorded history can be read. `Query.history` says what it covers.',
     fleet: 'How this gateway takes part in its fleet. Null if REDIS_URL is not set.',
-    limits: 'All limits that this gateway enforces.',
+    limits: 'The limits of operations and connections that the operator can set.',
   },
   fields: (t) => ({
     version: t.exposeString('version'),

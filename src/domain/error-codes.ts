@@ -8,7 +8,8 @@ export const ERROR_CODES = {
   },
   AMBIGUOUS_TICKER: {
     cause: 'A ticker id names several pools.',
-    remedy: 'Choose one of `extensions.poolIds` and send it as `poolId`.',
+    remedy:
+      'Choose one of `extensions.poolIds` and send it as `poolId`. REST API: send one of the pool ids in the message in place of the ticker id.',
   },
   TRADE_REFUSED: {
     cause: 'A quote for a `route` that the exchange would refuse. `extensions.reason` is the reason.',
@@ -20,6 +21,7 @@ export const ERROR_CODES = {
       'A height is in the future, or the node has pruned it, or the gateway has not reached the minimum height of the request.',
     remedy:
       '`extensions.beaconHeight` is the newest known height. If `extensions.retryAfterMs` is there, retry after that time.',
+    retryable: 'depends',
   },
   UPSTREAM_NOT_CONFIGURED: { cause: 'The gateway has no address for this upstream.', remedy: 'Do not retry.' },
   UPSTREAM_UNREACHABLE: {
@@ -56,8 +58,9 @@ export const ERROR_CODES = {
   HISTORY_UNAVAILABLE: {
     cause:
       'The recorded history cannot be read now, the read waited in the queue for too long, the queue is full and this client has the most reads in it, or the gateway records none (`HISTORY_DATABASE=off`). All other fields are not affected.',
-    remedy: 'Retry later, and request less of the history at once.',
-    retryable: true,
+    remedy:
+      'Retry later, and request less of the history at once. Do not retry if `service.historyStatus` is `OFF`: then the gateway records none.',
+    retryable: 'depends',
   },
   GRAPHQL_PARSE_FAILED: { cause: 'The document is not GraphQL.', remedy: 'Correct it.' },
   GRAPHQL_VALIDATION_FAILED: { cause: 'The document does not match the schema.', remedy: 'Correct it.' },
@@ -95,11 +98,12 @@ export const ERROR_CODES = {
   },
 } satisfies Readonly<Record<string, ErrorCodeFacts>>;
 
-type ErrorCodeFacts = {
+/** What is known of a code. */
+export type ErrorCodeFacts = {
   readonly cause: string;
   /** What the client can do; if it is left out, retry later. */
   readonly remedy?: string;
-  /** Whether the same request can succeed a moment later: no by default; `depends` if it depends on the response. */
+  /** Whether the same request can succeed a moment later: no by default; `depends` if it depends on the cause. */
   readonly retryable?: true | 'depends';
 };
 

@@ -1,12 +1,15 @@
-import { ERROR_CODES } from '../../src/domain/error-codes.ts';
+import { ERROR_CODES, type ErrorCodeFacts } from '../../src/domain/error-codes.ts';
 import { descriptionOf, flagOf, type Setting } from '../../src/settings/setting.ts';
 import { SETTING_GROUPS } from '../../src/settings/settings.ts';
 
 /** The table of error codes. */
 export function errorsTable(): string {
-  const codes: [string, { readonly cause: string; readonly remedy?: string }][] = Object.entries(ERROR_CODES);
-  const rows = codes.map(([code, { cause, remedy = 'Retry later.' }]) => `| \`${code}\` | ${cause} | ${remedy} |`);
-  return ['| code | cause | what to do |', '|---|---|---|', ...rows].join('\n');
+  const codes: [string, ErrorCodeFacts][] = Object.entries(ERROR_CODES);
+  const rows = codes.map(([code, { cause, remedy = 'Retry later.', retryable }]) => {
+    const retry = retryable === true ? 'yes' : (retryable ?? 'no');
+    return `| \`${code}\` | ${cause} | ${retry} | ${remedy} |`;
+  });
+  return ['| code | cause | retry | what to do |', '|---|---|---|---|', ...rows].join('\n');
 }
 
 /** The table of metrics, from the text of `/metrics`: each metric of the gateway with its help. */

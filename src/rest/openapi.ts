@@ -41,7 +41,7 @@ export function createOpenApi({ paths, version, isSandbox, maxCandles }: OpenApi
   };
 }
 
-const DESCRIPTION = `The gateway reads the market-data host and the node once for all clients, and responds from memory. All paths also accept HEAD and OPTIONS. Pages of all origins may read the responses. Unknown parameters are ignored. Numbers can have an exponent.`;
+const DESCRIPTION = `The gateway reads the market-data host and the node once for all clients, and responds from memory. Candles and older trades come from the recorded history. All paths also accept HEAD and OPTIONS. Pages of all origins may read the responses. Unknown parameters are ignored. Numbers can have an exponent.`;
 
 const CONDITIONS = [ref('parameters', 'IfNoneMatch'), ref('parameters', 'MinHeight')];
 const NOT_FOUND = { 404: ref('responses', 'NotFound') };

@@ -42,7 +42,8 @@ export const SERVER = declare({
   rest: {
     ...BOOLEAN,
     default: 'true',
-    meaning: 'Whether pairs, tickers and order books are also served as a REST API: true or false.',
+    meaning:
+      'Whether the REST API is served, with the datafeed `/udf` and `/openapi.json`: true or false. If false, order books are not read in turn.',
   },
   persistedDocuments: {
     meaning:

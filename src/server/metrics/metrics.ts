@@ -76,7 +76,7 @@ export function createMetrics(version: string, isSandbox = false) {
   );
   const operations = counter(
     'pdex_operations_total{type,outcome}',
-    'Operations, by type and outcome. Each update of a subscription counts as one operation.',
+    'Operations, by type and outcome. The type is query, subscribe (the start of a subscription) or update (each update of one). The outcome is whole (no errors), partial (data and errors) or failed (no data). An operation that is invalid or exceeds a limit is not executed: its type is any, and its outcome refused.',
   );
   const operationSeconds = histogram(
     'pdex_operation_duration_seconds{type}',

@@ -152,7 +152,7 @@ export function registerSourceMetrics(service: Service, metrics: MetricFactory):
   );
   gaugeOf(
     'pdex_subscriptions{source}',
-    'Open subscriptions of clients, by source: head (heads and prices), tickers, order_books or divergences.',
+    'Open subscriptions of clients, by source: head (also prices, quotes, candles, trades and crossed prices), tickers, order_books or divergences.',
     () => Object.entries(subscriptions).map(([source, { subscribers }]) => [source, subscribers()]),
   );
   counterOf(

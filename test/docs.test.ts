@@ -78,6 +78,23 @@ describe('the pages', () => {
     expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 
+  test('no page has a word that CONTRIBUTING replaces by another one', () => {
+    /** Words that also have another meaning, in which pages use them. */
+    const ambiguous = 'parts, say, asks, turns, spread, soon, given, next, end, so long'.split(', ');
+    const [table = ''] = /(?<=\| not \| but \|\n\|---\|---\|\n)(\|.*\n)+/.exec(read('CONTRIBUTING.md')) ?? [];
+    const words = [...table.matchAll(/^\| ([^|(]+)/gm)]
+      .flatMap(([, cell = '']) => cell.trim().split(/[,;] /))
+      .filter((word) => !ambiguous.includes(word));
+    expect(words.length).toBeGreaterThan(40);
+    const found = PAGES.filter(({ path }) => !/^(CONTRIBUTING|CHANGELOG)/.test(path)).flatMap((page) => {
+      const text = proseOf(page)
+        .replace(/`[^`\n]*`/g, '')
+        .replace(/\s+/g, ' ');
+      return words.filter((word) => new RegExp(`\\b${word}\\b`, 'i').test(text)).map((word) => `${page.path}: ${word}`);
+    });
+    expect(found).toEqual([]);
+  });
+
   test('the tests that docs/reliability.md names exist', () => {
     const tables = read('docs/reliability.md').matchAll(/^\| .* \| test in `test\/(\w+)\/`.*\n((?:\|.*\n)+)/gm);
     const named = [...tables].flatMap(([, folder = '', rows = '']) => {

@@ -21,12 +21,12 @@ export const UPSTREAMS = declare({
     ...oneOf(['auto', 'v1', 'v3']),
     default: 'auto',
     meaning:
-      'Which version of the exchange the gateway serves. `auto` means the third one (`pdexv3_getState`) once a node has a state of it, and the first one (`getpdestate`) until then. `v1` and `v3` never ask the nodes.',
+      'Which version of the exchange the gateway serves. `auto` means V3 (`pdexv3_getState`) once a node has a state of it, and V1 (`getpdestate`) until then. With `v1` or `v3`, the gateway does not look for the version on the nodes.',
   },
   exchangeProbeMs: {
     ...INTERVAL,
     default: '60000',
-    meaning: `How often the gateway looks for the third version of the exchange on the nodes while it serves the first one, in milliseconds. Minimum ${MIN_INTERVAL_MS}.`,
+    meaning: `How often the gateway looks for V3 of the exchange on the nodes while it serves V1, in milliseconds. Minimum ${MIN_INTERVAL_MS}.`,
   },
   marketDataHeaders: {
     ...HEADERS,

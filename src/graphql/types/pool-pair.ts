@@ -43,7 +43,7 @@ PoolPairRef.implement({
     amplifier:
       'Ratio of the virtual values to the pool values when the pool was created, in hundredths of a percent. 10000, as in V1, means no amplification. One beyond 32 bits is shown as 2147483647.',
     feeRateBps:
-      'Fee of a trade through the pool, in hundredths of a percent of what is sold. Null in V1, where the trader offers a fee.',
+      'Fee of a trade through the pool, in hundredths of a percent of what is sold. Null in V1, where the trader bids a fee.',
     shareAmount: 'Shares of all liquidity providers together. Null in V1.',
     isTradable:
       'False for a pool that refuses every trade, because it does not hold one of its tokens. In V3 such a pool can still have a price.',

@@ -31,6 +31,7 @@ describe('the pages', () => {
   test.each([
     ['README.md', 200],
     ['ARCHITECTURE.md', 160],
+    ...globSync('docs/decisions/*.md', { cwd: ROOT }).map((path): [string, number] => [path, 50]),
   ])('%s has at most %i lines', (path, lines) => {
     expect(read(path).trimEnd().split('\n').length).toBeLessThanOrEqual(lines);
   });

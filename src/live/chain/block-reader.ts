@@ -16,9 +16,10 @@ export type Block = {
 /**
  * Reads the exchange at a height that the chain has reached, and calls again if the node has not reached it.
  *
+ * @returns `undefined` if the node has shown the pools of one block and the parameters of another
  * @throws UpstreamRpcError with code -8000 also when the budget of errors of this kind is used up
  */
-export type ReadState = (request: StateRequest, signal: AbortSignal) => Promise<ExchangeState>;
+export type ReadState = (request: StateRequest, signal: AbortSignal) => Promise<ExchangeState | undefined>;
 
 type StateRequest = {
   readonly kind: ReadKind;
@@ -96,10 +97,11 @@ export function createBlockReader(node: NodeClient, readState: ReadState) {
       tips.push(newest);
       const { height } = newest.beacon;
       const exchange = await readState({ kind: 'newBlocks', height }, signal);
-      const chainInfo = await (exchange.time === undefined ? unlessReplaced(newest) : tipOf(exchange));
-      if (chainInfo !== undefined) return { chainInfo, exchange, previousHash: parents.get(chainInfo.beacon.hash) };
+      const chainInfo = exchange && (await (exchange.time === undefined ? unlessReplaced(newest) : tipOf(exchange)));
+      if (exchange !== undefined && chainInfo !== undefined)
+        return { chainInfo, exchange, previousHash: parents.get(chainInfo.beacon.hash) };
       reason =
-        exchange.time === undefined
+        exchange?.time === undefined
           ? 'the newest block changed each time the gateway read it'
           : 'none of its blocks has the time of its exchange state';
     }

@@ -5,6 +5,7 @@ import { type PoolPair, poolPairId } from '../../domain/pool-pair.ts';
 import { UpstreamBusyError } from '../../errors.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
 import { isUnknownMethod } from '../../upstream/node/envelope.ts';
+import type { PoolsV3, TimedParams } from '../../upstream/node/exchange-v3.ts';
 import { type ErrorBudget, isBeforeV3, retryUntilStateExists } from '../../upstream/node/state-not-found.ts';
 import type { ReadState } from './block-reader.ts';
 import type { ExchangeVersions } from './exchange-versions.ts';
@@ -21,22 +22,36 @@ type ExchangeReaderOptions = {
 /** Repeats a call until the node has the state. */
 type Repeat = <T>(request: () => Promise<T>) => Promise<T>;
 
+/**
+ * Adds the parameters to pools. If they are those of another block, they are read once more: a load balancer that takes two nodes
+ * in turn has called the other one.
+ *
+ * @returns `undefined` if they are those of another block again
+ */
+async function withParams(
+  pools: PoolsV3,
+  first: TimedParams,
+  readAgain: () => Promise<TimedParams>,
+): Promise<ExchangeState | undefined> {
+  const areOfPools = ({ time }: TimedParams) => time === undefined || pools.time === undefined || time === pools.time;
+  const read = areOfPools(first) ? first : await readAgain();
+  return areOfPools(read) ? { ...pools, v3: { ...pools.v3, params: read.params } } : undefined;
+}
+
 /** Creates the reader of the exchange from one node, in the version that trades. */
 export function createExchangeReader({ client, versions, budgetOf }: ExchangeReaderOptions) {
   /** Each call is charged to the budget, and repeated, by itself. */
-  async function readNewV3(height: BeaconHeight, signal: AbortSignal, repeat: Repeat): Promise<ExchangeState> {
-    const [pools, params] = await Promise.all([
-      repeat(() => client.poolsV3(height, signal)),
-      repeat(() => client.exchangeParams(height, signal)),
-    ]);
-    return { ...pools, v3: { ...pools.v3, params } };
+  async function readNewV3(height: BeaconHeight, signal: AbortSignal, repeat: Repeat) {
+    const readParams = () => repeat(() => client.exchangeParams(height, signal));
+    const [pools, params] = await Promise.all([repeat(() => client.poolsV3(height, signal)), readParams()]);
+    return withParams(pools, params, readParams);
   }
 
   /** One call after the other: a state that the node does not have causes one error. */
-  async function readEarlierV3(height: BeaconHeight, signal: AbortSignal, repeat: Repeat): Promise<ExchangeState> {
-    const params = await repeat(() => client.earlierParams(height, signal));
+  async function readEarlierV3(height: BeaconHeight, signal: AbortSignal, repeat: Repeat) {
+    const readParams = () => repeat(() => client.earlierParams(height, signal));
     const pools = await repeat(() => client.earlierPoolsV3(height, signal));
-    return { ...pools, v3: { ...pools.v3, params } };
+    return withParams(pools, await readParams(), readParams);
   }
 
   const readV1 = { newBlocks: client.exchangeState, pastStates: client.earlierState };
@@ -49,7 +64,7 @@ export function createExchangeReader({ client, versions, budgetOf }: ExchangeRea
       const state = await (version === 'V1'
         ? repeat(() => readV1[kind](height, signal))
         : readV3[kind](height, signal, repeat));
-      versions.observe(state);
+      if (state !== undefined) versions.observe(state);
       return state;
     } catch (error) {
       if (version !== undefined || kind === 'newBlocks' || !isBeforeV3(error)) throw error;

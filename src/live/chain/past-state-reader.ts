@@ -53,7 +53,7 @@ export function createPastStateReader(options: PastStateReaderOptions) {
   }
 
   /** Calls, and remembers what the response shows. */
-  async function callNow({ height, isV1 }: Wanted, signal: AbortSignal): Promise<ExchangeState> {
+  async function callNow({ height, isV1 }: Wanted, signal: AbortSignal): Promise<ExchangeState | undefined> {
     try {
       const state = await readState({ kind: 'pastStates', height, isV1 }, signal);
       note({ type: 'state response', height, response: 'found' });
@@ -65,7 +65,7 @@ export function createPastStateReader(options: PastStateReaderOptions) {
     }
   }
 
-  async function callWithinBudget(wanted: Wanted, signal: AbortSignal): Promise<ExchangeState> {
+  async function callWithinBudget(wanted: Wanted, signal: AbortSignal): Promise<ExchangeState | undefined> {
     if (!mayCause(1)) throw new UpstreamBusyError('NODE', TOO_MANY_ERRORS);
     const state = callNow(wanted, signal);
     riskyCalls.add(state);
@@ -73,7 +73,7 @@ export function createPastStateReader(options: PastStateReaderOptions) {
   }
 
   /** Calls when others that are in progress, and perhaps a probe, have shown whether the node has the height. */
-  async function call(wanted: Wanted, newest: BeaconHeight, signal: AbortSignal): Promise<ExchangeState> {
+  async function call(wanted: Wanted, newest: BeaconHeight, signal: AbortSignal): Promise<ExchangeState | undefined> {
     const { height } = wanted;
     for (let isProbed = false; ; isProbed = true) {
       while (riskyCalls.size >= RISKY_AT_ONCE && isRisky(wanted)) await Promise.race(riskyCalls).catch(() => {});
@@ -90,6 +90,7 @@ export function createPastStateReader(options: PastStateReaderOptions) {
     const final = isFinal(height, headBlock.height);
     for (let calls = 0; calls < CALLS_FOR_A_BLOCK; calls++) {
       const state = await call({ height, isV1 }, newestFinal(headBlock.height), signal);
+      if (state === undefined) continue;
       if (block !== undefined && block.time === state.time) return state;
       if (block !== undefined && state.time !== undefined) continue;
       if (canBeOfBranch(record(), height)) throw branchError(height, client.name);

@@ -1,6 +1,6 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
-import type { ExchangeParams, ExchangeState } from '../../domain/exchange.ts';
+import type { ExchangeState } from '../../domain/exchange.ts';
 import { UpstreamBadStatusError } from '../../errors.ts';
 import type { Circuit } from '../circuit.ts';
 import type { HealthRecord } from '../health.ts';
@@ -19,8 +19,8 @@ import {
   readResult,
   toRequest,
 } from './envelope.ts';
-import type { PoolsV3, PoolsV3Reader, TimedOrders } from './exchange-v3.ts';
-import type { PoolDirectories } from './pools-reader.ts';
+import type { PoolsV3, PoolsV3Reader, TimedOrders, TimedParams } from './exchange-v3.ts';
+import { type PoolDirectories, readStateTime } from './pools-reader.ts';
 import { isBeforeV3, isUnknownVerbosity, whyStateIsMissing } from './state-not-found.ts';
 import { createStateReader } from './state-reader.ts';
 import { readParams } from './state-v3.ts';
@@ -121,9 +121,12 @@ export function createNodeClient(options: NodeClientOptions) {
     }
   }
 
-  function paramsAt(height: BeaconHeight, signal: AbortSignal | undefined): CallV3<ExchangeParams> {
+  function paramsAt(height: BeaconHeight, signal: AbortSignal | undefined): CallV3<TimedParams> {
     const reader = (resultOf: ResultOf) =>
-      createDocumentReader(MAX_DOCUMENT_BYTES, (document) => readParams(resultOf(document)));
+      createDocumentReader(MAX_DOCUMENT_BYTES, (document) => {
+        const result = resultOf(document);
+        return { time: readStateTime(result), params: readParams(result) };
+      });
     return { params: paramsV3(height, 'Params'), reader, signal };
   }
 

@@ -1,5 +1,5 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import type { ExchangeState, ExchangeV3 } from '../../domain/exchange.ts';
+import type { ExchangeParams, ExchangeState, ExchangeV3 } from '../../domain/exchange.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { type PoolOrder, sameOrders } from '../../domain/pool-order.ts';
 import { parseJson } from '../json.ts';
@@ -17,6 +17,9 @@ export type PoolsV3Reader = ReturnType<typeof createPoolsV3Reader>;
 
 /** The orders of a pool, and the time of the block after which it has them; `undefined` if the node does not report it. */
 export type TimedOrders = { readonly time: Instant | undefined; readonly orders: readonly PoolOrder[] };
+
+/** The parameters, and the time of the block after which the exchange has them; `undefined` if the node does not report it. */
+export type TimedParams = { readonly time: Instant | undefined; readonly params: ExchangeParams };
 
 /** What is known of a response before it arrives. */
 type PoolsV3Response = {

@@ -4,7 +4,7 @@ import { parseJson } from '../json.ts';
 import { createFilteredReader } from '../json-filter.ts';
 import type { JsonParts } from '../json-parts.ts';
 import type { ResponseReader } from '../response-body.ts';
-import { readObject, ShapeError, TooLargeError } from '../wire.ts';
+import { readObject, ShapeError, TooLargeError, type WireObject } from '../wire.ts';
 import type { ResultOf } from './envelope.ts';
 
 /** The directories of the states that were read last. States with the same pools share one. */
@@ -98,9 +98,14 @@ export function createPoolsReader<T>(options: PoolsOptions<T>): ResponseReader<T
     readObject(result[name], `$.Result.${name}`);
     const [error] = errors.values();
     if (error !== undefined) throw error;
-    const time = result['BeaconTimeStamp'];
-    return pools.end(Number.isSafeInteger(time) ? toInstant(Number(time)) : undefined);
+    return pools.end(readStateTime(result));
   });
+}
+
+/** The time of the block after which the exchange has this state; `undefined` if the node does not report it. */
+export function readStateTime(result: WireObject): Instant | undefined {
+  const time = result['BeaconTimeStamp'];
+  return Number.isSafeInteger(time) ? toInstant(Number(time)) : undefined;
 }
 
 /** The key of a member, and the offset of its value. */

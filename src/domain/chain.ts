@@ -49,6 +49,7 @@ export type ValidationData = {
 /** A block of the beacon chain, and the hash of the one below it, if that is known. */
 type LinkedBlock = {
   readonly beaconHeight: BeaconHeight;
+  /** Empty if it is not known. */
   readonly hash: string;
   readonly previousHash?: string | undefined;
   readonly time: Instant;
@@ -61,7 +62,13 @@ type LinkedBlock = {
 export function isReplacedBy(block: LinkedBlock, newer: LinkedBlock): boolean {
   if (newer.beaconHeight <= block.beaconHeight || newer.time < block.time) return true;
   if (newer.previousHash === undefined || newer.beaconHeight !== block.beaconHeight + 1) return false;
-  return newer.previousHash !== block.hash;
+  return block.hash !== '' && newer.previousHash !== block.hash;
+}
+
+/** Adds a block to those below it, without the ones that it shows as replaced. @param blocks ascending */
+export function withNewest<Block extends LinkedBlock>(blocks: readonly Block[], newest: Block): readonly Block[] {
+  const last = blocks.findLastIndex((each) => !isReplacedBy(each, newest));
+  return [...blocks.slice(0, last + 1), newest];
 }
 
 /** A block, and those of some blocks that are surely below it on its chain, descending. @param blocks ascending */

@@ -1,3 +1,4 @@
+import { withNewest } from '../domain/chain.ts';
 import { versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { UpstreamBadShapeError } from '../errors.ts';
@@ -78,21 +79,22 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
   async function unpack(values: readonly unknown[], previous: Head | undefined): Promise<Head | undefined> {
     // Before the first head, it waits for the nodes: it would serve the fleet of another chain.
     if (previous === undefined && values.length > 0) await nodes.poll().catch(() => {});
-    const newer: Head[] = [];
+    let newer: readonly Head[] = [];
     for (const packed of values as readonly PackedHead[]) {
       if (await isOfOtherChain(packed, previous)) continue;
       const head = unpackOne(packed);
       const below = newer.at(-1) ?? previous;
       if (head === undefined || (below !== undefined && (!isAhead(head, below) || isOfV1After(head, below)))) continue;
-      newer.push({ ...head, previousHeight: below?.beaconHeight });
+      newer = withNewest(newer, head);
       // The node of another replica may be none of this one.
       if (head.hash !== '' && !head.isOfOtherNode) head.source.receiveTip(head.chainInfo.beacon);
     }
-    const newest = newer.pop();
+    const chained = newer.map((head, n) => ({ ...head, previousHeight: (newer[n - 1] ?? previous)?.beaconHeight }));
+    const newest = chained.pop();
     if (newest === undefined) return undefined;
     // The first head can be as old as its block.
     if (previous !== undefined) onLag(now() - newest.observedAt);
-    return { ...newest, previousHeight: previous?.beaconHeight, filledIn: newer };
+    return { ...newest, previousHeight: previous?.beaconHeight, filledIn: chained };
   }
 
   /** Reads the states of the heights between a head and the one before it. */

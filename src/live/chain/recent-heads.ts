@@ -1,4 +1,5 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import { withNewest } from '../../domain/chain.ts';
 import { createTurnLimit } from '../../turns/turns.ts';
 import type { Broadcast, Subscribe, Subscription } from '../broadcast/broadcast.ts';
 import type { Head } from './head.ts';
@@ -15,15 +16,15 @@ export function createRecentHeads(max: number) {
   let heads: readonly Head[] = [];
 
   return {
-    /** Adds the newest head. It replaces a remembered one of the same height. */
+    /** Adds the newest head. Those that it shows as replaced are forgotten. */
     add(head: Head): void {
-      const below = heads.filter(({ beaconHeight }) => beaconHeight < head.beaconHeight);
-      heads = [...below, head].slice(-max);
+      heads = withNewest(heads, head).slice(-max);
     },
-    /** Adds heads of heights that are not remembered. */
+    /** Adds heads of heights that are not remembered, as far as no other one shows that they were replaced. */
     fill(others: readonly Head[]): void {
       const byHeight = new Map([...others, ...heads].map((head) => [head.beaconHeight, head]));
-      heads = [...byHeight.values()].sort((a, b) => a.beaconHeight - b.beaconHeight).slice(-max);
+      const ascending = [...byHeight.values()].sort((a, b) => a.beaconHeight - b.beaconHeight);
+      heads = ascending.reduce<readonly Head[]>(withNewest, []).slice(-max);
     },
     /** All that are remembered, ascending. */
     all: () => heads,

@@ -173,12 +173,13 @@ export function findPlace({ directory, v3 }: ExchangeState, a: TokenId, b: Token
 }
 
 /**
- * Whether a pool has the same amounts and orders as in an earlier state, where it may be at another place or missing. Orders that
- * the node does not send with a state are not known, and so not the same as orders that it sends.
+ * Whether a pool has the same amounts, orders and fee rate as in an earlier state, where it may be at another place or missing.
+ * Orders that the node does not send with a state are not known, and so not the same as orders that it sends.
  */
 export function isUnchanged(state: ExchangeState, place: number, before: ExchangeState): boolean {
   const { directory, reserves, v3 } = state;
-  const placeBefore = directory === before.directory ? place : placeOfId(before.directory, directory.ids[place] ?? '');
+  const id = directory.ids[place] ?? '';
+  const placeBefore = directory === before.directory ? place : placeOfId(before.directory, id);
   if (placeBefore === undefined) return false;
   const isSame = (column: ReserveColumn | undefined, columnBefore: ReserveColumn | undefined) =>
     column?.[place * 2] === columnBefore?.[placeBefore * 2] &&
@@ -186,8 +187,13 @@ export function isUnchanged(state: ExchangeState, place: number, before: Exchang
   return (
     isSame(reserves, before.reserves) &&
     isSame(v3?.values, before.v3?.values) &&
-    haveSameOrders(v3?.orders?.[place], before.v3?.orders?.[placeBefore])
+    haveSameOrders(v3?.orders?.[place], before.v3?.orders?.[placeBefore]) &&
+    (v3?.params === before.v3?.params || feeRateOf(v3, id) === feeRateOf(before.v3, id))
   );
+}
+
+function feeRateOf(v3: ExchangeV3 | undefined, poolId: string): number | undefined {
+  return v3 && feeRateBps(v3.params, poolId);
 }
 
 function haveSameOrders(orders: readonly PoolOrder[] | undefined, before: readonly PoolOrder[] | undefined): boolean {

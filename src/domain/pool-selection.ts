@@ -93,8 +93,8 @@ function selectPlaces(state: ExchangeState, { poolPairs, tokenIds }: PriceSelect
 }
 
 /**
- * The places of those selected pools that changed since an earlier state: they are new, were not selected then, or have other amounts
- * or orders.
+ * The places of those selected pools that changed since an earlier state: they are new, were not selected then, or have other amounts,
+ * orders or another fee rate.
  *
  * @param placesIn returns the selected places of a state
  */

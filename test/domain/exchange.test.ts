@@ -1,8 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { findPlace, isUnchanged, placeOf, poolCount, poolPairAt, toPoolDirectory } from '../../src/domain/exchange.ts';
+import {
+  type ExchangeParams,
+  findPlace,
+  isUnchanged,
+  placeOf,
+  poolCount,
+  poolPairAt,
+  toPoolDirectory,
+} from '../../src/domain/exchange.ts';
 import { parsePoolPairId } from '../../src/domain/pool-pair.ts';
 import { NATIVE_TOKEN_ID } from '../../src/domain/token.ts';
 import { exchangeStateOf, poolOf, tokenId } from './pools.ts';
+import { PARAMS, poolIdOf, poolOfV3, stateOfV3 } from './v3-pools.ts';
 
 const [a, b, c] = [tokenId('a'), tokenId('b'), tokenId('c')];
 const ab = poolOf(7n, 7n, { token1Id: a, token2Id: b });
@@ -27,6 +36,23 @@ describe('the pools of a state', () => {
     const before = exchangeStateOf(999, [bc]);
     expect([0, 1].map((place) => isUnchanged(state, place, before))).toEqual([false, true]);
     expect(isUnchanged(state, 1, exchangeStateOf(999, [ab, { ...bc, reserve2: 8n }]))).toBe(false);
+  });
+
+  test('have changed if their fee rate has', () => {
+    const pools = [poolOfV3([a, b], [5n, 6n]), poolOfV3([b, c], [7n, 8n])];
+    const before = stateOfV3(pools);
+    const unchangedWith = (params: Partial<ExchangeParams>) => {
+      const v3 = before.v3 && { ...before.v3, params: { ...PARAMS, ...params } };
+      return [0, 1].map((place) => isUnchanged({ ...before, v3 }, place, before));
+    };
+    const feeRatesBps = new Map([[poolIdOf(b, c), 30]]);
+    expect(unchangedWith({ maxOrdersPerNft: 20, minNativeReserve: 1n })).toEqual([true, true]);
+    expect(unchangedWith({ feeRatesBps })).toEqual([true, false]);
+    expect(unchangedWith({ defaultFeeRateBps: 30 })).toEqual([false, false]);
+    expect(unchangedWith({ defaultFeeRateBps: 30, feeRatesBps: new Map([[poolIdOf(b, c), 25]]) })).toEqual([
+      false,
+      true,
+    ]);
   });
 });
 

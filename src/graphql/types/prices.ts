@@ -95,7 +95,7 @@ builder.subscriptionField('prices', (t) =>
       onlyChanged: t.arg.boolean({
         defaultValue: false,
         description:
-          'If true, every update after the first contains only the pools whose values, virtual values or open orders changed, and the pools that the update before did not select. Prices do not depend on orders, but quotes, depth and books do. If none changed, the update has an empty list.',
+          'If true, every update after the first contains only the pools whose values, virtual values, open orders or fee rate changed, and the pools that the update before did not select. Prices do not depend on orders and fees, but quotes do. If none changed, the update has an empty list.',
       }),
       afterHeight: t.arg({
         type: 'BeaconHeight',

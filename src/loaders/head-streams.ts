@@ -1,177 +1,67 @@
-import type { CandleInterval } from '../domain/candle.ts';
-import { poolPairAt } from '../domain/exchange.ts';
-import { type PoolPair, tokensKey } from '../domain/pool-pair.ts';
-import {
-  changedPlaces,
-  createPlaceSelector,
-  type PoolKey,
-  type PriceSelection,
-  placeOfKey,
-} from '../domain/pool-selection.ts';
-import { type CrossedBound, crossedBound } from '../domain/price.ts';
-import type { TokenList } from '../domain/token.ts';
-import { BadUserInputError } from '../errors.ts';
+import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
-import type { TokenSource } from '../live/tokens.ts';
-import type { SentArguments } from './arguments.ts';
-import type { CandleMoment } from './closed-intervals.ts';
-import { readPoolId } from './exchange.ts';
-import { reservesIn } from './history-view.ts';
-import { createPriceOfBase, noPool } from './pool-price.ts';
-import {
-  createResumableStream,
-  createSourceStream,
-  type HeightUpdate,
-  type ResumeArguments,
-  type SourceStream,
-  subscribeTo,
-  toSeveral,
-} from './source-stream.ts';
-import type { LoaderInputs, Sources } from './sources.ts';
+import { isFarAhead } from '../live/chain/recent-heads.ts';
+import { createSourceStream, type SourceStream, subscribeTo, toSeveral } from './source-stream.ts';
+import type { LoaderInputs } from './sources.ts';
 
-/** The prices at one height, as one subscriber gets them. */
-export type PriceUpdate = HeightUpdate & { readonly poolPairs: readonly PoolPair[] };
-
-/** The arguments of `prices`. */
-export type PricesArguments = ResumeArguments & SentArguments<PriceSelection & { onlyChanged: boolean }>;
-
-/**
- * The prices of pools.
- *
- * @throws BadUserInputError for an empty list, HeightNotAvailableError for an `afterHeight` far in the future
- */
-export async function createPriceStream(
-  { poolPairs, tokenIds, onlyChanged, ...resume }: PricesArguments,
-  inputs: LoaderInputs,
-): Promise<SourceStream<Head, PriceUpdate>> {
-  if (poolPairs?.length === 0)
-    throw new BadUserInputError('poolPairs is empty. List at least one pool, or omit the argument.');
-  if (tokenIds?.length === 0)
-    throw new BadUserInputError('tokenIds is empty. List at least one token, or omit the argument.');
-  for (const key of poolPairs ?? []) requirePoolId(key);
-
-  const { sources } = inputs;
-  const placesIn = createPlaceSelector({ poolPairs: poolPairs ?? undefined, tokenIds: tokenIds ?? undefined });
-  const stream = await createResumableStream<PriceUpdate>(
-    resume,
-    inputs,
-    (update, previous) => {
-      // The first update is complete also after a resume: the block that the client has seen may have been replaced.
-      const before = onlyChanged && !haveTokensChanged(sources.tokens, previous) ? previous?.exchange : undefined;
-      const { exchange } = update.head;
-      const places = before ? changedPlaces(exchange, before, placesIn) : placesIn(exchange);
-      return { ...update, poolPairs: places.map(sources.pools.of(exchange).at) };
-    },
-    sources.head.canFillIn ? ({ filledIn = [] }) => filledIn : undefined,
-  );
-  for (const key of poolPairs ?? []) if (key.poolId != null) requirePool(sources, key);
-  return stream;
-}
-
-/** Whether a token has changed since a head was read. Then prices can differ although the reserves do not. */
-function haveTokensChanged({ service }: TokenSource, head: Head | undefined): boolean {
-  return head !== undefined && (service?.changedAt() ?? Number.NEGATIVE_INFINITY) >= head.observedAt;
-}
-
-/** The bounds of `priceCrossed`. */
-export type BoundsArguments = SentArguments<{ above: number; below: number }>;
-
-/** A price that crossed a bound, and its pool. */
-export type PriceCrossing = CrossedBound & { readonly poolPair: PoolPair };
-
-/** A price that crossed a bound at a head, and the place of its pool there. */
-type Crossing = CrossedBound & { readonly head: Head; readonly place: number };
-
-/** Which candle of a pool is sent next. @throws BadUserInputError for a pool that does not exist */
-export async function createCandleStream(
-  { interval, ...pool }: PoolKey & { readonly interval: CandleInterval },
-  { sources, options: { afterEvent } }: LoaderInputs,
-): Promise<SourceStream<CandleMoment, CandleMoment>> {
-  requirePoolId(pool);
+/** The current head first, then each new one. */
+export async function createHeadStream({ sources }: Pick<LoaderInputs, 'sources'>): Promise<SourceStream<Head, Head>> {
   const subscribe = await subscribeTo(sources.head);
-  requirePool(sources, pool);
-  return createSourceStream<CandleMoment, CandleMoment>({
-    subscribe: toSeveral(subscribe, () => {
-      let received = afterEvent;
-      return (head) => {
-        const moments = sources.closedIntervals.momentsAt(head, interval, received);
-        received = head.beaconHeight;
-        return moments;
-      };
-    }),
-    toUpdate: (moment) => moment,
-    isSame: (a, b) => a.head === b.head && a.closed === b.closed,
-    headOf: ({ head }) => head,
-    // A client that resumes after a closed candle gets the other ones that were closed at the same height.
-    heightOf: ({ head, closed }) => (closed === undefined ? head.beaconHeight : undefined),
-    resumesAfter: afterEvent,
-  });
+  return createSourceStream<Head, Head>({ subscribe, toUpdate: (head) => head, headOf: (head) => head });
 }
+
+/** What an update about one height says of the heights before. */
+export type HeightUpdate = {
+  readonly head: Head;
+  /** The height of the update before, or the height after which the subscription resumed; `undefined` for neither. */
+  readonly previousHeight: BeaconHeight | undefined;
+};
+
+/** The argument of a subscription that can resume. */
+export type ResumeArguments = {
+  /** The height of the last update that the client received before it lost its connection. */
+  readonly afterHeight?: BeaconHeight | null | undefined;
+};
 
 /**
- * The prices of a pool that cross a bound.
+ * The heads of a subscription that can resume after a height.
  *
- * @throws BadUserInputError for a pool that does not exist or has tokens with unknown decimals
+ * @param missedBefore the heads that are sent before a head, ascending, to subscribers that have received none as high. By default,
+ *   slow subscribers skip them
+ * @throws HeightNotAvailableError for an `afterHeight` far in the future
  */
-export async function createPriceCrossingStream(
-  { above, below, ...key }: PoolKey & BoundsArguments,
-  { sources, options: { afterEvent } }: LoaderInputs,
-): Promise<SourceStream<Crossing, PriceCrossing>> {
-  requirePoolId(key);
-  const bounds = { above: above ?? undefined, below: below ?? undefined };
-  // The first head is the one that the client saw last: the next one is compared with it.
-  const resumed = afterEvent === undefined ? undefined : await sources.head.subscribeAfter(afterEvent - 1);
-  const subscribe = await subscribeTo(sources.head, resumed);
-  if (requirePool(sources, key)) requireKnownDecimals(sources, key);
-
-  return createSourceStream<Crossing, PriceCrossing>({
-    subscribe: toSeveral(subscribe, () => {
-      let previous: Head | undefined;
-      return (head) => {
-        // Both prices are computed now: the tokens can have changed when the update is executed.
-        const [before, tokens] = [previous, sources.tokens.current()];
-        const place = placeOfKey(head.exchange, key);
-        if (place === undefined) return [];
-        // The pool is that of this head. Its own price before counts, also if another pool had the most liquidity then.
-        const pool = poolPairAt(head.exchange, place);
-        const price = priceIn(tokens, head, pool);
-        // While the pool has no price, the last one counts.
-        if (price !== undefined) previous = head;
-        const crossed = before && crossedBound(priceIn(tokens, before, pool), price, bounds);
-        return crossed ? [{ ...crossed, head, place }] : [];
-      };
-    }),
-    toUpdate: ({ head, place, ...crossed }) => ({ ...crossed, poolPair: sources.pools.of(head.exchange).at(place) }),
-    isSame: (a, b) => a.head === b.head && a.price === b.price && a.previousPrice === b.previousPrice,
-    headOf: ({ head }) => head,
-    heightOf: ({ head }) => head.beaconHeight,
-    resumesAfter: afterEvent,
+export async function createResumableStream<U extends HeightUpdate>(
+  { afterHeight }: ResumeArguments,
+  { sources: { head: follower }, options: { afterEvent } }: LoaderInputs,
+  toUpdate: (update: HeightUpdate, previous: Head | undefined) => U,
+  missedBefore?: (head: Head) => readonly Head[],
+): Promise<SourceStream<Head, U>> {
+  const after = afterEvent ?? afterHeight ?? undefined;
+  const resumed = after === undefined ? undefined : await follower.subscribeAfter(after);
+  const heads = await subscribeTo(follower, resumed);
+  const newest = follower.current();
+  // A browser repeats `Last-Event-ID` for ever, so that height is not an error: the stream starts with the newest head.
+  if (afterEvent === undefined && after !== undefined && newest && isFarAhead(after, newest))
+    throw new HeightNotAvailableError(after, newest.beaconHeight);
+  const withMissed = () => {
+    let received = after;
+    return (head: Head) => {
+      const [above, below] = [received ?? head.beaconHeight, head.beaconHeight];
+      received = below;
+      const missed = missedBefore?.(head) ?? [];
+      return [...missed.filter(({ beaconHeight }) => beaconHeight > above && beaconHeight < below), head];
+    };
+  };
+  return createSourceStream<Head, U>({
+    subscribe: missedBefore ? toSeveral(heads, withMissed) : heads,
+    toUpdate(head, previous) {
+      const previousHeight = previous?.beaconHeight ?? (after && isFarAhead(after, head) ? undefined : after);
+      return toUpdate({ head, previousHeight }, previous);
+    },
+    dependsOnPrevious: true,
+    headOf: (head) => head,
+    heightOf: ({ beaconHeight }) => beaconHeight,
+    resumesAfter: after,
   });
-}
-
-/** @throws BadUserInputError for a text that is not a pool id, and for that of a pool of other tokens */
-function requirePoolId({ token1Id, token2Id, poolId }: PoolKey): void {
-  if (poolId == null) return;
-  const named = readPoolId(poolId);
-  if (tokensKey(named.token1Id, named.token2Id) !== tokensKey(token1Id, token2Id))
-    throw new BadUserInputError('poolId is the id of a pool of other tokens than token1Id and token2Id.');
-}
-
-/** @returns whether a height can be read now @throws BadUserInputError if it has no pool with this key */
-function requirePool({ head }: Sources, key: PoolKey): boolean {
-  const current = head.current();
-  if (current !== undefined && placeOfKey(current.exchange, key) === undefined) throw noPool(key);
-  return current !== undefined;
-}
-
-/** @throws BadUserInputError if the pool has no price because the decimals of a token are unknown */
-function requireKnownDecimals({ tokens }: Sources, { token1Id, token2Id }: PoolKey): void {
-  const unknown = [token1Id, token2Id].find((tokenId) => tokens.current().get(tokenId)?.decimals === undefined);
-  if (unknown === undefined) return;
-  throw new BadUserInputError(`The pool has no price, because the decimals of the token ${unknown} are unknown.`);
-}
-
-/** The price of a pool at a head; `undefined` if it has none, or if the pool does not exist there. */
-function priceIn(tokens: TokenList, head: Head, pool: PoolPair): number | undefined {
-  return createPriceOfBase(pool, {}, tokens, pool.token2Id)(reservesIn(head, pool));
 }

@@ -13,7 +13,8 @@ import type { Head } from '../live/chain/head.ts';
 import { createTurnQueue } from '../turns/turns.ts';
 import { requireBetween, type SentArguments } from './arguments.ts';
 import type { ExchangeLoader } from './exchange.ts';
-import { createHeadStream, type SourceStream } from './source-stream.ts';
+import { createHeadStream } from './head-streams.ts';
+import type { SourceStream } from './source-stream.ts';
 import type { LoaderInputs } from './sources.ts';
 
 /** The arguments of a quote. */

@@ -1,10 +1,8 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { GatewayError, HeightNotAvailableError, UpstreamError, UpstreamNotConfiguredError } from '../errors.ts';
+import { GatewayError, UpstreamError, UpstreamNotConfiguredError } from '../errors.ts';
 import type { Subscribe } from '../live/broadcast/broadcast.ts';
 import type { Follower } from '../live/broadcast/follower.ts';
 import type { Head } from '../live/chain/head.ts';
-import { isFarAhead } from '../live/chain/recent-heads.ts';
-import type { LoaderInputs } from './sources.ts';
 
 /**
  * The source stream of a subscription: values, and how each of them becomes an update. An update depends only on its value
@@ -133,65 +131,4 @@ export function toSeveral<T, V>(
     }
     return { request, cancel: () => values.cancel() };
   };
-}
-
-/** The current head first, then each new one. */
-export async function createHeadStream({ sources }: Pick<LoaderInputs, 'sources'>): Promise<SourceStream<Head, Head>> {
-  const subscribe = await subscribeTo(sources.head);
-  return createSourceStream<Head, Head>({ subscribe, toUpdate: (head) => head, headOf: (head) => head });
-}
-
-/** What an update about one height says of the heights before. */
-export type HeightUpdate = {
-  readonly head: Head;
-  /** The height of the update before, or the height after which the subscription resumed; `undefined` for neither. */
-  readonly previousHeight: BeaconHeight | undefined;
-};
-
-/** The argument of a subscription that can resume. */
-export type ResumeArguments = {
-  /** The height of the last update that the client received before it lost its connection. */
-  readonly afterHeight?: BeaconHeight | null | undefined;
-};
-
-/**
- * The heads of a subscription that can resume after a height.
- *
- * @param missedBefore the heads that are sent before a head, ascending, to subscribers that have received none as high. By default,
- *   slow subscribers skip them
- * @throws HeightNotAvailableError for an `afterHeight` far in the future
- */
-export async function createResumableStream<U extends HeightUpdate>(
-  { afterHeight }: ResumeArguments,
-  { sources: { head: follower }, options: { afterEvent } }: LoaderInputs,
-  toUpdate: (update: HeightUpdate, previous: Head | undefined) => U,
-  missedBefore?: (head: Head) => readonly Head[],
-): Promise<SourceStream<Head, U>> {
-  const after = afterEvent ?? afterHeight ?? undefined;
-  const resumed = after === undefined ? undefined : await follower.subscribeAfter(after);
-  const heads = await subscribeTo(follower, resumed);
-  const newest = follower.current();
-  // A browser repeats `Last-Event-ID` for ever, so that height is not an error: the stream starts with the newest head.
-  if (afterEvent === undefined && after !== undefined && newest && isFarAhead(after, newest))
-    throw new HeightNotAvailableError(after, newest.beaconHeight);
-  const withMissed = () => {
-    let received = after;
-    return (head: Head) => {
-      const [above, below] = [received ?? head.beaconHeight, head.beaconHeight];
-      received = below;
-      const missed = missedBefore?.(head) ?? [];
-      return [...missed.filter(({ beaconHeight }) => beaconHeight > above && beaconHeight < below), head];
-    };
-  };
-  return createSourceStream<Head, U>({
-    subscribe: missedBefore ? toSeveral(heads, withMissed) : heads,
-    toUpdate(head, previous) {
-      const previousHeight = previous?.beaconHeight ?? (after && isFarAhead(after, head) ? undefined : after);
-      return toUpdate({ head, previousHeight }, previous);
-    },
-    dependsOnPrevious: true,
-    headOf: (head) => head,
-    heightOf: ({ beaconHeight }) => beaconHeight,
-    resumesAfter: after,
-  });
 }

@@ -9,11 +9,12 @@ import type { RecordedTrade, TradeName } from '../history/trade-store.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { SentArguments } from './arguments.ts';
 import { readPoolId } from './exchange.ts';
+import { createResumableStream, type HeightUpdate, type ResumeArguments } from './head-streams.ts';
 import { readTradesOf } from './known-trades.ts';
 import type { Loaders } from './loaders.ts';
 import { poolPrice, withPoolOf } from './pool-price.ts';
 import type { TradeOfBlock } from './pool-trades.ts';
-import { createResumableStream, type HeightUpdate, type ResumeArguments, type SourceStream } from './source-stream.ts';
+import type { SourceStream } from './source-stream.ts';
 import type { LoaderInputs, Sources } from './sources.ts';
 
 /** The trades of one block, as one subscriber gets them. */

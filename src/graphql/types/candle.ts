@@ -6,7 +6,7 @@ import {
   type PricedCandle,
   requireCandleArguments,
 } from '../../loaders/candles.ts';
-import { createCandleStream } from '../../loaders/head-streams.ts';
+import { createCandleStream } from '../../loaders/price-streams.ts';
 import { builder, PoolPairRef } from '../builder.ts';
 import { recordedObjects } from '../complexity.ts';
 import { decimalsArgs } from './pool-pair.ts';

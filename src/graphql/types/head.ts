@@ -1,6 +1,6 @@
 import { andThen } from '../../domain/maybe-promise.ts';
 import type { Head } from '../../live/chain/head.ts';
-import { createHeadStream } from '../../loaders/source-stream.ts';
+import { createHeadStream } from '../../loaders/head-streams.ts';
 import { builder } from '../builder.ts';
 import { HEIGHT_AT_A_TIME } from '../complexity.ts';
 

@@ -8,7 +8,7 @@ import {
   type PriceCrossing,
   type PricesArguments,
   type PriceUpdate,
-} from '../../loaders/head-streams.ts';
+} from '../../loaders/price-streams.ts';
 import { builder, PoolPairRef } from '../builder.ts';
 import { type Complexity, listOf, objects, poolsNow } from '../complexity.ts';
 import type { Service } from '../context.ts';

@@ -2,7 +2,7 @@ import { withNewest } from '../domain/chain.ts';
 import { versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { UpstreamBadShapeError } from '../errors.ts';
-import { type Head, isAhead } from '../live/chain/head.ts';
+import { type Head, isAhead, UNKNOWN_HASH } from '../live/chain/head.ts';
 import type { Nodes } from '../live/chain/nodes.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
 import type { FleetPoll } from '../live/fleet-port.ts';
@@ -87,7 +87,7 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
       if (head === undefined || (below !== undefined && (!isAhead(head, below) || isOfV1After(head, below)))) continue;
       newer = withNewest(newer, head);
       // The node of another replica may be none of this one.
-      if (head.hash !== '' && !head.isOfOtherNode) head.source.receiveTip(head.chainInfo.beacon);
+      if (head.hash !== UNKNOWN_HASH && !head.isOfOtherNode) head.source.receiveTip(head.chainInfo.beacon);
     }
     const chained = newer.map((head, n) => ({ ...head, previousHeight: (newer[n - 1] ?? previous)?.beaconHeight }));
     const newest = chained.pop();
@@ -106,7 +106,7 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
     const reads = heights.map(async (beaconHeight) => {
       const exchange = await pastStates.read(beaconHeight, head, FILLING);
       const { time } = exchange;
-      const block = { beaconHeight, previousHeight: undefined, hash: '', previousHash: undefined };
+      const block = { beaconHeight, previousHeight: undefined, hash: UNKNOWN_HASH, previousHash: undefined };
       if (time !== undefined) filledIn.push({ ...head, ...block, time, exchange });
     });
     await isSettledWithin(FILL_IN_MS, Promise.allSettled(reads));

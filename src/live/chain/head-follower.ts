@@ -7,7 +7,7 @@ import type { Subscribe } from '../broadcast/broadcast.ts';
 import { createFollower, type Watcher } from '../broadcast/follower.ts';
 import type { FleetPoll } from '../fleet-port.ts';
 import type { ExchangeVersions } from './exchange-versions.ts';
-import { type Head, isSameBlock } from './head.ts';
+import { type Head, isSameBlock, UNKNOWN_HASH } from './head.ts';
 import { createBlockInterval, createHeadProblems, type Problem, type TipWatcher } from './head-problems.ts';
 import type { Attempt } from './hedge.ts';
 import type { Node } from './node.ts';
@@ -122,7 +122,7 @@ export function createHeadFollower(options: HeadFollowerOptions) {
       schedule.published(head);
       const heads = [...(head.filledIn ?? []), head];
       for (const each of heads) recent.add(each);
-      for (const each of heads) if (each.hash !== '') watcher.published?.(each);
+      for (const each of heads) if (each.hash !== UNKNOWN_HASH) watcher.published?.(each);
     },
     trace: tracing && {
       start: () => tracing.startPoll('head'),

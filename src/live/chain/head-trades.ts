@@ -6,7 +6,7 @@ import type { PushedBlock } from '../../upstream/node/push-session.ts';
 import { isNoSuchBlock } from '../../upstream/node/state-not-found.ts';
 import type { Watcher } from '../broadcast/follower.ts';
 import { type ReadOnce, readAlone } from '../fleet-port.ts';
-import type { Head } from './head.ts';
+import { type Head, UNKNOWN_HASH } from './head.ts';
 import type { Node } from './node.ts';
 import { canBeOfBranch } from './node-record.ts';
 import type { Nodes } from './nodes.ts';
@@ -61,8 +61,7 @@ export function createHeadTrades(options: HeadTradesOptions) {
   async function readFrom(node: Node, { beaconHeight, hash, time }: Head, signal: AbortSignal): Promise<BlockTrades> {
     for (let calls = 0; calls < CALLS_FOR_A_BLOCK; calls++) {
       const block = await node.client.beaconBlock(beaconHeight, signal);
-      // The hash of a head that was filled in afterwards is not known.
-      if (hash === '' ? block.time === time : block.hash === hash) return block.trades();
+      if (hash === UNKNOWN_HASH ? block.time === time : block.hash === hash) return block.trades();
     }
     throw branchError(beaconHeight, node.name);
   }
@@ -103,7 +102,7 @@ export function createHeadTrades(options: HeadTradesOptions) {
   function readUnlessPushed(head: Head): Promise<BlockTrades> {
     const { beaconHeight: height, hash, chainInfo } = head;
     // Without a hash, the gateways of a fleet could mean different blocks.
-    if (hash === '') return readFromAny(head);
+    if (hash === UNKNOWN_HASH) return readFromAny(head);
     return readOnce({ chainName: chainInfo.chainName, height, hash }, () => readFromAny(head));
   }
 
@@ -121,7 +120,7 @@ export function createHeadTrades(options: HeadTradesOptions) {
   }
 
   function compare(head: Head, trades: BlockTrades): void {
-    const parent = served().find(({ hash }) => hash !== '' && hash === head.previousHash);
+    const parent = served().find(({ hash }) => hash !== UNKNOWN_HASH && hash === head.previousHash);
     if (parent === undefined) return;
     const found = mismatches(parent.exchange, head.exchange, trades);
     mismatched += found.length;

@@ -24,11 +24,15 @@ export function nameOfState(height: BeaconHeight, { beaconHeight, hash }: Head):
   return isFinal(height, beaconHeight) ? `${height}` : `${height} under ${beaconHeight} ${hash}`;
 }
 
+/** The hash of a head whose state was read only after later heights: its block is not known. */
+export const UNKNOWN_HASH = '';
+
 /** The newest beacon height as it was read from one node. It is published at once and never changes. */
 export type Head = {
   readonly beaconHeight: BeaconHeight;
   /** The height that was published before; the same if the node replaced the block. `undefined` for the first head. */
   readonly previousHeight: BeaconHeight | undefined;
+  /** The hash of the block, or {@link UNKNOWN_HASH}. */
   readonly hash: string;
   /** The hash of the block below it; `undefined` if the node does not report it, or only for another block. */
   readonly previousHash?: string | undefined;
@@ -45,7 +49,7 @@ export type Head = {
   /**
    * The heads since the previous one that were not published by themselves, ascending. A gateway of a fleet has received them
    * together with this one. Or nobody had followed these heights: their states were read from a node afterwards, their hashes
-   * are not known and empty, and their chain info is that of this head.
+   * are not known, and their chain info is that of this head.
    */
   readonly filledIn?: readonly Head[] | undefined;
   /** The trace context of the poll that read it, if that is traced. */

@@ -87,7 +87,7 @@ export function createGatewayServer(options: GatewayServerOptions) {
     requestIds.run(exchange.id, () => yoga()(exchange.request, exchange.response, { served }));
   };
   const { maxBodyBytes, maxCandles } = limits;
-  const graphqlHandler = createGraphqlHandler({ ...transport, writer, accessLog, maxBodyBytes, other: respondByYoga });
+  const graphqlHandler = createGraphqlHandler({ ...transport, writer, accessLog, maxBodyBytes, respondByYoga });
   const restOptions = { ...service, ...options, ...transport, responses, maxCandles, maxAgeMs: options.marketMaxAgeMs };
   const rest = options.rest ? createRestRoutes(restOptions) : undefined;
   const pages = { service, metrics, requestIds, accessLog, maskError, isStopping };

@@ -25,7 +25,8 @@ type GraphqlHandlerOptions = TransportOptions & {
   readonly writer: ResponseWriter;
   readonly accessLog: Pick<AccessLog, 'isAll'>;
   readonly maxBodyBytes: number;
-  readonly other: (exchange: HttpExchange, account: Account) => void;
+  /** Responds to a request that is not plain. */
+  readonly respondByYoga: (exchange: HttpExchange, account: Account) => void;
 };
 
 /** A plain request with one operation. */
@@ -47,7 +48,7 @@ type PlainRequest = QueryRequest & {
  */
 export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange: HttpExchange) => void {
   const { pipeline, persisted, minimumHeights, writer, clients, rates, connections, corsOrigins } = options;
-  const { requestIds, maskError, tracing, maxBodyBytes, other } = options;
+  const { requestIds, maskError, tracing, maxBodyBytes, respondByYoga } = options;
   const isAllLogged = options.accessLog.isAll;
   const accepted = createNegotiation();
   const batch = createWriteBatch();
@@ -58,23 +59,22 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
     return request.method === 'OPTIONS' ? refused : (refused ?? account.charge(1));
   }
 
-  function handle(exchange: HttpExchange, account: Account, type: JsonType | undefined): GraphQLError | undefined {
+  function handle(exchange: HttpExchange, account: Account, type: JsonType | undefined): void {
     const { request } = exchange;
     const handleOther = (body: Buffer | undefined) => {
       if (body !== undefined) Object.assign(request, { body: Readable.from([body]) });
-      other(exchange, account);
+      respondByYoga(exchange, account);
     };
     const before = isRead(request) ? undefined : readBefore(request);
     if (type === undefined || !isPlain(request)) handleOther(before);
     else if (isRead(request)) handlePlain(exchange, account, type, undefined);
-    else if (isCompressed(request.headers['content-encoding'])) return compressed();
+    else if (isCompressed(request.headers['content-encoding'])) writer.refuse(exchange, type, compressed());
     else
       readRequestBody(request, before, maxBodyBytes, (body) => {
         if (body === undefined) writer.refuse(exchange, type, bodyTooLarge());
         else if (isArray(body)) handleOther(body);
         else handlePlain(exchange, account, type, body);
       });
-    return undefined;
   }
 
   function handlePlain(exchange: HttpExchange, account: Account, type: JsonType, body: Buffer | undefined): void {
@@ -165,8 +165,9 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
     }
     const { json } = accepted(request.headers.accept);
     const account = new Account(rates, request, 'http');
-    const error = refusalOf(request, response, account) ?? handle(exchange, account, json);
-    if (error !== undefined) writer.refuse(exchange, json, error);
+    const refused = refusalOf(request, response, account);
+    if (refused !== undefined) writer.refuse(exchange, json, refused);
+    else handle(exchange, account, json);
   };
 }
 

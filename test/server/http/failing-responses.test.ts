@@ -63,7 +63,7 @@ async function serveHandler(respond: () => Promise<EncodedResponse>, broken: Par
     corsOrigins: [],
     maxBodyBytes: DEFAULT_LIMITS.maxBodyBytes,
   };
-  const handler = createGraphqlHandler({ ...options, other: () => expect.unreachable() });
+  const handler = createGraphqlHandler({ ...options, respondByYoga: () => expect.unreachable() });
   const server = createServer((request, response) =>
     handler({
       request,

@@ -113,7 +113,7 @@ export class Account {
   }
 
   /** Charges what the operation has not paid yet of its total cost. @returns the error if the client has too few points */
-  charge(total: number): GraphQLError | undefined {
+  chargeUpTo(total: number): GraphQLError | undefined {
     if (this.#rates === undefined || this.#client === undefined || total <= this.paid) return undefined;
     const refusal = this.#rates.charge(this.#client, this.#transport, total, this.paid);
     if (refusal === undefined) this.paid = total;

@@ -56,7 +56,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
 
   function refusalOf(request: IncomingMessage, response: ServerResponse, account: Account): GraphQLError | undefined {
     const refused = refuseOrigin(request, corsOrigins) ?? connections?.admit(request, response);
-    return request.method === 'OPTIONS' ? refused : (refused ?? account.charge(1));
+    return request.method === 'OPTIONS' ? refused : (refused ?? account.chargeUpTo(1));
   }
 
   function handle(exchange: HttpExchange, account: Account, type: JsonType | undefined): void {

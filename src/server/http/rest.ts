@@ -104,7 +104,7 @@ export function createRestRoutes(options: RestOptions) {
         return;
       }
       const account = new Account(rates, request, 'http');
-      throwIfRefused(account.charge(1));
+      throwIfRefused(account.chargeUpTo(1));
       if (!isRead(request)) throw new GatewayError('METHOD_NOT_ALLOWED', 'Send a GET, HEAD or OPTIONS request.');
       next(account);
     } catch (error) {
@@ -115,7 +115,7 @@ export function createRestRoutes(options: RestOptions) {
   /** Sends a document. A list costs as many points as in an operation. */
   function sendPaid({ exchange, account }: RestRequest, document: RestDocument, from: ResponseSource): void {
     const points = Math.max(account.paid, 1, listOf(document.rows).field);
-    throwIfRefused(account.charge(points));
+    throwIfRefused(account.chargeUpTo(points));
     writer.send(exchange, document, { from, height: document.height, cost: points });
   }
 
@@ -126,7 +126,7 @@ export function createRestRoutes(options: RestOptions) {
   /** An order book is charged before it is read, because that can cause a call to the market-data host. */
   function readOrderBook(sent: RestRequest): MaybePromise<RestDocument> {
     const book = readOrderBookParameters(parametersOf(sent));
-    throwIfRefused(sent.account.charge(ORDER_BOOK));
+    throwIfRefused(sent.account.chargeUpTo(ORDER_BOOK));
     return api.orderBook(book, requesterOf(sent));
   }
 
@@ -137,7 +137,7 @@ export function createRestRoutes(options: RestOptions) {
   ): Route['handle'] {
     return respondWith((sent) => {
       const parsed = read(parametersOf(sent), sent.exchange.request.headers.accept);
-      throwIfRefused(sent.account.charge(recordedObjects(parsed.last).field));
+      throwIfRefused(sent.account.chargeUpTo(recordedObjects(parsed.last).field));
       return write(parsed, requesterOf(sent));
     });
   }

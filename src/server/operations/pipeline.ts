@@ -65,10 +65,10 @@ export function createPipeline(options: PipelineOptions) {
     const resolved = orError(() => persisted.resolve(sent));
     if (resolved instanceof GraphQLError) {
       if (resolved.extensions['code'] !== EXPECTED_CODE) metrics.recordRefusedOperation();
-      return { errors: [client.account.charge(1) ?? resolved] };
+      return { errors: [client.account.chargeUpTo(1) ?? resolved] };
     }
     const { text, document } = resolved;
-    const unpaid = client.account.charge(pointsOfDocument(text));
+    const unpaid = client.account.chargeUpTo(pointsOfDocument(text));
     if (unpaid !== undefined) return { errors: [unpaid] };
     const minimum = sent.extensions?.['minHeight'];
     return andThen(minimumHeights.reachSent(minimum, 'extensions.minHeight', client), (refused) => {
@@ -119,11 +119,11 @@ export function createPipeline(options: PipelineOptions) {
     const excess = 'excess' in planned ? planned.excess : orTooComplex(() => requireWithinLimits(cost, limits));
     if (excess instanceof Error) {
       metrics.recordRefusedOperation();
-      client.account.charge(Math.ceil(complexityOf(costOfVariables(sentVariables))));
+      client.account.chargeUpTo(Math.ceil(complexityOf(costOfVariables(sentVariables))));
       return refusal(excess.code, excess.message);
     }
     // What exceeds a rate has a metric of its own.
-    return client.account.charge(points);
+    return client.account.chargeUpTo(points);
   }
 
   /** Executes a query that was admitted. */

@@ -110,7 +110,7 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
     /** Sends the response to an equal request, for the same number of points. */
     function sendAgain(request: Request, response: EncodedResponse, from: ResponseSource) {
       const { points, operationName, persistedName } = response.facts;
-      const unpaid = request.account.charge(points);
+      const unpaid = request.account.chargeUpTo(points);
       if (unpaid !== undefined) return refuse(request, unpaid);
       request.span?.prepared('query', operationName, points);
       if (persistedName !== undefined) metrics.persisted.inc({ operation: persistedName });

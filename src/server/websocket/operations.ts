@@ -69,7 +69,7 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     // Spreading would allocate room for sixteen more entries.
     extra.open = extra.open.concat(opened);
     const hasTooMany = countedOf(connection).length > maxSubscriptionsPerConnection;
-    const responding = hasTooMany ? [account.charge(1) ?? TOO_MANY_OPERATIONS] : respondAtMinimum(operation);
+    const responding = hasTooMany ? [account.chargeUpTo(1) ?? TOO_MANY_OPERATIONS] : respondAtMinimum(operation);
     const outcome = responding instanceof Promise ? await socket.track(responding) : responding;
     if (Array.isArray(outcome)) {
       span?.end({ codes: codesOf(outcome) });
@@ -89,7 +89,7 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
   function respondAtMinimum(operation: SocketOperation): MaybePromise<Outcome> {
     const { extra } = operation.connection;
     if (extra.minHeight === undefined) return respond(operation);
-    const reached = operation.account.charge(1) ?? minimumHeights.reach(extra.minHeight, clientOf(operation));
+    const reached = operation.account.chargeUpTo(1) ?? minimumHeights.reach(extra.minHeight, clientOf(operation));
     return andThen(reached, (refused) => {
       if (refused !== undefined) return [refused];
       extra.minHeight = undefined;

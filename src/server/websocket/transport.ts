@@ -69,7 +69,7 @@ export function createWebSocketTransport(options: SocketOperationsOptions) {
     if (refused !== undefined) return refused;
     const minimum = readMinimumHeight(request.headers[MIN_HEIGHT_HEADER], MIN_HEIGHT_HEADER);
     if (minimum instanceof GraphQLError) return minimum;
-    return new Account(rates, identity, 'websocket').charge(1);
+    return new Account(rates, identity, 'websocket').chargeUpTo(1);
   }
 
   runProtocol(sockets, {

@@ -66,7 +66,7 @@ export function headsAfter({ recent, current, subscribe }: HeadsToResume, height
     function goLive(): Subscription {
       const known = current();
       const onNext = (head: Head) => (head !== known && isChange(head) ? send(head) : live?.request());
-      return subscribe({ onNext, onError: subscriber.onError });
+      return subscribe({ onNext, onError: (error) => subscriber.onError(error) });
     }
 
     function restartIfFarAhead(head: Head | undefined): void {

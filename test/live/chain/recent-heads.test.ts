@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createBroadcast } from '../../../src/live/broadcast/broadcast.ts';
+import { createBroadcast, type Subscribe } from '../../../src/live/broadcast/broadcast.ts';
 import type { Head } from '../../../src/live/chain/head.ts';
 import { createRecentHeads, headsAfter } from '../../../src/live/chain/recent-heads.ts';
 import { toAsyncValues } from '../../support/async-values.ts';
@@ -139,6 +139,26 @@ describe('a subscriber that resumes gets', () => {
 });
 
 describe('its subscription ends', () => {
+  test('with an error of the source, which an object with state receives', () => {
+    let fail: (error: unknown) => void = () => expect.unreachable();
+    const subscribe: Subscribe<Head> = (source) => {
+      fail = (error) => source.onError(error);
+      return { request() {}, cancel() {} };
+    };
+    const resume = headsAfter({ recent: createRecentHeads(1), current: () => undefined, subscribe }, 1);
+    const received: unknown[] = [];
+    const subscriber = {
+      received,
+      onNext: () => expect.unreachable(),
+      onError(error: unknown) {
+        this.received.push(error);
+      },
+    };
+    resume(subscriber).request();
+    fail('the reason');
+    expect(received).toEqual(['the reason']);
+  });
+
   test('when it cancels, also while it waits', async () => {
     const { show, comeBackAfter, subscribers } = chainForTest();
     show(1);

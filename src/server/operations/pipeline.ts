@@ -6,7 +6,7 @@ import { textOf } from '../../graphql/document-source.ts';
 import { maskErrors } from '../../graphql/errors.ts';
 import { countValues } from '../../graphql/execution/arguments.ts';
 import { executePlan, openSourceStream } from '../../graphql/execution/execute.ts';
-import type { Planned, Planner } from '../../graphql/execution/planner.ts';
+import type { KnownOperation, Planned, Planner } from '../../graphql/execution/planner.ts';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
 import { CHARACTERS_PER_POINT, orTooComplex } from '../../graphql/limits.ts';
 import { inSpan } from '../../tracing/tracing.ts';
@@ -95,12 +95,20 @@ export function createPipeline(options: PipelineOptions) {
       metrics.recordRefusedOperation();
       return { errors: [refusal('BAD_USER_INPUT', 'Could not determine what operation to execute.')] };
     }
+    return planAndMeasure(operation, sent, client, document);
+  }
+
+  function planAndMeasure(
+    operation: KnownOperation,
+    { variables: sentVariables }: SentOperation,
+    client: Client,
+    persistedAs: PersistedDocument | undefined,
+  ): MaybePromise<PreparedOperation> {
     const { tokenCount = 0 } = operation.document;
     const isLong =
-      tokenCount > MAX_TOKENS_AT_ONCE || countValues(sent.variables, MAX_VALUES_AT_ONCE) > MAX_VALUES_AT_ONCE;
+      tokenCount > MAX_TOKENS_AT_ONCE || countValues(sentVariables, MAX_VALUES_AT_ONCE) > MAX_VALUES_AT_ONCE;
     const { definition } = operation;
-    const { variables: sentVariables } = sent;
-    const persistedName = document && (definition.name?.value ?? document.id);
+    const persistedName = persistedAs && (definition.name?.value ?? persistedAs.id);
     const measure = (planned: Planned): PreparedOperation => {
       const cost =
         planned.plan === undefined ? costOfVariables(sentVariables) : measureCost(planned.plan, planned.args, service);
@@ -144,10 +152,10 @@ export function createPipeline(options: PipelineOptions) {
       if (result.errors !== undefined) client.account.debit(result.errors.length - 1);
       const { text, errors } = maskErrors(result, maskError);
       const { head, dependencies } = context.loaders;
-      const isShareable = extensions === undefined && errors === undefined;
+      const isCacheable = extensions === undefined && errors === undefined;
       const facts = {
         ...sizeOf(prepared),
-        dependencies: isShareable ? dependencies : undefined,
+        dependencies: isCacheable ? dependencies : undefined,
         height: head.used()?.beaconHeight,
         operationName,
         persistedName,

@@ -16,7 +16,7 @@ const START_MS = 500;
 /** How long a replica that wants to read a block which was pushed keeps the others from it. */
 const PUSHED_MS = 1_000;
 
-/** Polls of several replicas spread: each comes up to this part of the interval later. */
+/** A poll of a replica comes up to this part of the interval later, so that several do not poll at once. */
 const JITTER = 0.1;
 
 /** A replica whose upstream cannot be read, or is behind, leaves the reads to the others for this time, if they can. */
@@ -48,8 +48,8 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
   let version = '';
   let isStarted = false;
   /** Whether another replica has published since the last poll began. */
-  let isRung = false;
-  let ring = (): boolean => false;
+  let isPublishedMeanwhile = false;
+  let pollNow = (): boolean => false;
   /** When the upstream of this replica was behind what another one had published. */
   let behindAt = Number.NEGATIVE_INFINITY;
   let failure: { readonly error: unknown; readonly at: number } | undefined;
@@ -63,8 +63,14 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
   let polledText = '';
 
   redis.onMessage((received) => {
-    if (received.startsWith(`${name} `) && received !== message) isRung = !ring();
+    if (received.startsWith(`${name} `) && received !== message) pollPublished();
   });
+
+  /** Polls now, or at once after the poll in progress. */
+  function pollPublished(): void {
+    const isPolled = pollNow();
+    isPublishedMeanwhile = !isPolled;
+  }
 
   const isOverdue = (idleMs: number) => performance.now() - polledAt > INTERVALS_UNTIL_FAILING * idleMs;
 
@@ -180,7 +186,7 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
 
   async function poll(request: PollRequest<T>): Promise<T | undefined> {
     const { previous, idleMs, read } = request;
-    isRung = false;
+    isPublishedMeanwhile = false;
     const found = await tryLook(request);
     if (found === undefined) {
       watcher.ended(name, 'alone');
@@ -218,16 +224,16 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
       if (!members.takesPart()) return;
       const newest = await redis.command(versionKey, 'GET', versionKey).catch(() => undefined);
       if (newest !== undefined && String(newest ?? '') === version) return;
-      isRung = !ring();
+      pollPublished();
       await sleep(CHECK_AGAIN_MS);
     }
   }
 
   return {
     poll,
-    intervalMs: (usualMs) => (isRung && members.takesPart() ? 0 : usualMs * (1 + JITTER * Math.random())),
-    onPublished(pollNow) {
-      ring = pollNow;
+    intervalMs: (usualMs) => (isPublishedMeanwhile && members.takesPart() ? 0 : usualMs * (1 + JITTER * Math.random())),
+    onPublished(poll) {
+      pollNow = poll;
     },
     async untilCurrent() {
       // All who wait for the run in progress share the next one, which begins after their calls.

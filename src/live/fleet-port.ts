@@ -8,7 +8,7 @@ export type PollRequest<T> = {
   readonly remembered: readonly T[];
   /** Takes values below the newest, which others have published while this gateway was alone. */
   remember?(values: readonly T[]): void;
-  /** How long the upstream is left in peace after a read. */
+  /** Minimum time between two reads of the upstream, by any gateway. */
   readonly idleMs: number;
   /** What a node has pushed and is not served yet: a reason to poll before that time is over. */
   readonly pushed?: string | undefined;

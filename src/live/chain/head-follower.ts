@@ -66,18 +66,24 @@ export function createHeadFollower(options: HeadFollowerOptions) {
     if (previous !== undefined) problems.polled(highest, previous.beaconHeight);
 
     const called: Node[] = [];
-    function attemptOf(tips: readonly NodeTip[]): Attempt<Head> | undefined {
-      const candidate = candidates(tips, previous, timeoutMs).find(({ node }) => !called.includes(node));
+    function attemptOf(shown: readonly NodeTip[]): Attempt<Head> | undefined {
+      const candidate = candidates(shown, previous, timeoutMs).find(({ node }) => !called.includes(node));
       if (candidate === undefined) return undefined;
       called.push(candidate.node);
       return (signal) => readHead(candidate, previous, signal);
     }
 
-    const first = attemptOf(tips);
-    if (first === undefined) return headToKeep(tips, previous, timeoutMs);
-    const attempts = [first];
-    const next = async () => attempts.shift() ?? attemptOf(await nodes.poll(previous?.source).catch(() => []));
-    const head = await nodes.firstSuccess(next, CALLS_FOR_A_HEAD).catch((error) => {
+    let upcoming = attemptOf(tips);
+    if (upcoming === undefined) return headToKeep(tips, previous, timeoutMs);
+
+    /** Another node is tried after a failure or a delay: by then, other nodes may show the block, or a later one. */
+    async function nextAttempt(): Promise<Attempt<Head> | undefined> {
+      const attempt = upcoming ?? attemptOf(await nodes.poll(previous?.source).catch(() => []));
+      upcoming = undefined;
+      return attempt;
+    }
+
+    const head = await nodes.firstSuccess(nextAttempt, CALLS_FOR_A_HEAD).catch((error) => {
       // A node that shows a higher tip and cannot be read does not make the others stale: they are as far as the head.
       if (previous === undefined || !tips.some(({ node }) => isWell(node.record().newBlocks))) throw error;
       return previous;

@@ -28,7 +28,7 @@ type StateRequest = {
   readonly isV1?: boolean | undefined;
 };
 
-/** A block can arrive between two calls: number of times that the second source of the height is read if it is behind the tip. */
+/** How often `beaconTip` is called until it has reached the tip of `chainInfo`: a block can arrive between the two calls. */
 const CALLS_FOR_A_TIP = 2;
 
 /** A block can be replaced while it is read: number of times that its state is read again then. */
@@ -46,13 +46,13 @@ const TIPS_FOR_A_STATE = 4;
  */
 export function createBlockReader(node: NodeClient, readState: ReadState) {
   /**
-   * The chain info of the block to read: the tip, or a later one if the node's second source of the height is above it.
+   * The chain info of the block to read: the tip, or a later one if `beaconTip` is above it.
    *
-   * @param parents gets the hash of the block below each block that the second source has shown, by the hash of that block:
+   * @param parents gets the hash of the block below each block that `beaconTip` has shown, by the hash of that block:
    *   behind a load balancer it can be another block than the one that is read
    */
   async function newestTip(tip: ChainInfo, parents: Map<string, string>, signal: AbortSignal): Promise<ChainInfo> {
-    // If the node limits the rate of calls, the second source is left out: the state also confirms the height.
+    // If the node limits the rate of calls, `beaconTip` is left out: the state also confirms the height.
     if (node.spaceMs() > 0) return tip;
     let beaconHeight = 0;
     for (let calls = 0; calls < CALLS_FOR_A_TIP && beaconHeight < tip.beacon.height; calls++) {

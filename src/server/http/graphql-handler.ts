@@ -79,7 +79,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
 
   function handlePlain(exchange: HttpExchange, account: Account, type: JsonType, body: Buffer | undefined): void {
     const { request, id, startedAt } = exchange;
-    // In Latin-1 each byte is one character: texts differ if their bytes differ. No JSON begins with a slash, as a URL does.
+    // In Latin-1 each byte is one character: texts differ if their bytes differ. The key of a GET is its URL, which begins with a
+    // slash. A body that does too gets no key, so that it cannot be taken for one.
     const text = body === undefined ? request.url : body.toString('latin1');
     const isCacheable = !wantsCost(request) && body?.[0] !== SLASH;
     const key = isCacheable ? keyOf(text ?? '') : undefined;

@@ -80,7 +80,7 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
     }
 
     /** Shares the execution of an equal request, if there is one. */
-    function coalesce(request: Request, version = dataVersion(), isFirst = true): MaybePromise<Other> {
+    function coalesce(request: Request, version = dataVersion(), mayWaitAgain = true): MaybePromise<Other> {
       // See `requested` in the response cache for why a text is not looked up without need.
       const isShareable = request.key !== undefined && inFlight.size > 0;
       const execution = isShareable ? inFlight.get(request.key) : undefined;
@@ -90,9 +90,9 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
         // It is a subscription, or has an error of its client alone.
         if (!(shared instanceof EncodedResponse) || shared.errors?.some(isOfClient)) return executeNow(request);
         if (shared.isExecuted) return sendAgain(request, shared, 'coalesced');
-        // The other client may have no points left, or may have left. Of those that waited for it, one executes the operation now.
-        // If that one is refused too, all others execute it at once. Otherwise each would wait for the one before it.
-        return isFirst ? coalesce(request, dataVersion(), false) : executeNow(request);
+        // The other client may have no points left, or may have left. The first of those that wait executes the operation, and the
+        // others wait for it once more. After that they do not wait again: each would wait for the one before it.
+        return mayWaitAgain ? coalesce(request, dataVersion(), false) : executeNow(request);
       });
     }
 

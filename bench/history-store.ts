@@ -7,7 +7,7 @@ import { handleCall, reportReady } from './process-control.ts';
 
 type PoolTrade = Parameters<HistoryStore['recordTrades']>[0][number]['trades'][number];
 
-// A process with a store of the history, as the gateway has it: the database is used in a thread. Its argument is the folder of the database.
+// A process with a store of the history, as the gateway has it: with the database in a thread. Its argument is the database's folder.
 
 /** A history that is filled before it is read. */
 export type FilledHistory = {

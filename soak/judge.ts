@@ -34,7 +34,7 @@ export type Operation = {
   readonly fails?: string;
   /** The upstream that determines this error: while any of its hosts has a fault, the error of that upstream is right too. */
   readonly knownBy?: Upstream;
-  /** When the block was shown whose trades are requested, in milliseconds of `performance.now()`. Only a fault since then explains an error. */
+  /** When the block of the requested trades was shown, by `performance.now()`. Only a fault since then explains an error. */
   readonly tradesSince?: (data: Readonly<Record<string, unknown>>) => number;
   /** Error codes that are right because the operation requests very much. */
   readonly mayFailWith?: readonly string[];

@@ -8,7 +8,7 @@ export type HostName = number | 'market data';
 export type Outages = {
   /** Records the beginning of a fault. @returns a function that records its end */
   begin(host: HostName, kind: string): () => void;
-  /** Records the beginning of a fault of a node, with which it sends no blocks or wrong ones. It explains only that trades are not known. */
+  /** Records the beginning of a fault with which a node sends no blocks or wrong ones. It explains only that trades are not known. */
   beginOfTrades(host: number, kind: string): () => void;
   /** Records the beginning of a fault of a fleet. @returns a function that records its end */
   beginOfFleet(kind: string): () => void;

@@ -378,6 +378,14 @@ describe('how is the source written', () => {
     expect(bare).toEqual([]);
   });
 
+  test('without comments on lines over 140 characters', () => {
+    const files = [...written, ...readSources('{test,explorer/src}/**/*.{ts,tsx}')];
+    const long = files
+      .filter(({ path }) => !path.includes('generated') && path !== 'src/fleet/poll-scripts.ts')
+      .filter(({ text }) => /^(?=.{141}) *(?:\*|\/\/|\/\*)/m.test(text));
+    expect(long.map(({ path }) => path)).toEqual([]);
+  });
+
   test('in files none of which is named after nothing in particular', () => {
     const odd = written.filter(({ path }) =>
       path
@@ -389,7 +397,7 @@ describe('how is the source written', () => {
   });
 });
 
-/** The devDependencies that are in the bundles of the package; `graphql` only in that of the command. `docs/decisions/package.md` says why. */
+/** The devDependencies in the bundles of the package; `graphql` only in that of the command: see `docs/decisions/package.md`. */
 const BUNDLED = [
   ...['api', 'core', 'otlp-transformer', 'resources', 'sdk-trace'].map((name) => `@opentelemetry/${name}`),
   ...[

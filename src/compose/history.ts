@@ -41,7 +41,7 @@ const READS_AT_ONCE = 2;
 /** Reads for clients that wait in the gateway: all that a selection set with the most fields (`maxSiblings`) can need. */
 const MAX_QUEUED_READS = 1_000;
 
-/** How long the gateway waits for the database when it stops. Heights that are not recorded by then are read again from the node after the next start. */
+/** How long a stop waits for the database. After the next start, heights that were not recorded by then are read again. */
 const FLUSH_MS = 2_000;
 
 /** A day of the sandbox. All of its week would take more CPU time than a start may. */

@@ -8,7 +8,7 @@ export type SwapRefusal = 'NO_LIQUIDITY' | 'REAL_RESERVE_TOO_SMALL' | 'RESERVE_O
 
 /** One direction of a pool of V3, in the view of a trader: `In` is the token that is sold to the pool, `Out` the one that is bought. */
 export type SwapSide = Amounts & {
-  /** The most that the pool may hold of the token that is sold, by default 2^64 - 1: the exchange refuses a trade after which it has more. */
+  /** The most that the pool may hold of the token that is sold, by default 2^64 - 1: a trade beyond it is refused. */
   readonly maxIn?: bigint;
   /** The orders that a trade can meet, best first. */
   readonly orders: readonly OrderTerms[];

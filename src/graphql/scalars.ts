@@ -73,8 +73,8 @@ builder.scalarType('BeaconHeight', {
 });
 
 /**
- * The parser, with an error in place of a bad value. The field with the argument throws it, see execution/arguments.ts. All bad values share one error: a
- * request can have thousands.
+ * The parser, with an error in place of a bad value. The field with the argument throws it, see execution/arguments.ts. All bad
+ * values share one error: a request can have thousands.
  */
 function orBadInput<Value>(parse: (value: unknown) => Value | undefined, expected: string): (value: unknown) => Value {
   const error: unknown = new BadUserInputError(`Expected ${expected}.`);

@@ -10,8 +10,8 @@ import type { PoolTrade, Volume } from '../domain/trade.ts';
  */
 export type TradeStore = {
   /**
-   * Records the trades of final blocks, each block in a transaction of its own. A block that is recorded already is skipped, and one that is
-   * older than the retention of changes.
+   * Records the trades of final blocks, each block in a transaction of its own. Blocks are skipped that are recorded
+   * already, or older than the retention of changes.
    *
    * @returns the heights that were left out, as those of `HistoryStore.record`
    */

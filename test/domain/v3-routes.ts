@@ -34,7 +34,7 @@ export function sellSlowly(path: Path, from: TokenId, amount: bigint): bigint | 
   return rest;
 }
 
-/** The best of some paths with their amounts: the best amount, then the shortest, then the first by the ids of its pools, from the known amount on. */
+/** The best path: by its amount, then the shortest, then the first by the ids of its pools, from the known amount on. */
 export function bestOf(direction: TradeDirection, paths: readonly (readonly [Path, bigint | undefined])[]) {
   const sign = direction === 'SELLING' ? -1 : 1;
   const compare = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);

@@ -73,7 +73,7 @@ export type TestGatewayOptions = {
 /** 2026-01-01T00:00:00Z: the time of the tip at the start, and the gateway's clock. */
 export const START = Date.UTC(2026, 0, 1);
 
-/** A time limit that no test waits for, however busy the machine is. It is above the timeout of a test, so a test that waits for it fails. */
+/** A time limit that no test waits for, however busy the machine is: it is above the timeout of a test. */
 export const NEVER_MS = 3_600_000;
 
 /** The blocks that a sandbox has: all that an operation may ask for, and some that nobody has read. */

@@ -37,7 +37,8 @@ const SILENT_FOR_MS = 30_000;
 
 /**
  * Creates the event streams. Each subscription has its own. Over HTTP/1.1, only a few are open at once and the subscriptions take
- * turns: each stream begins with the current value, or after the last height if its document has `$afterHeight`. Nothing is open while the page is in the background.
+ * turns: each stream begins with the current value, or after the last height if its document has `$afterHeight`. Nothing is open
+ * while the page is in the background.
  */
 export function createEventStreams({ url, onOpen, onLost, random = Math.random }: EventStreamsOptions): EventStreams {
   /** The streams that are open, the oldest first, with the functions that close them. */

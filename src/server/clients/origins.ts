@@ -88,7 +88,7 @@ export function parseOrigin(text: string): string | undefined {
   return url === null ? undefined : `${url.protocol}//${url.host.replace(/\.(?=:\d+$|$)/, '')}`.toLowerCase();
 }
 
-/** A `*` in a listed origin stands for one or more labels of a host name, or alone for all origins; in {@link LOOPBACK_ORIGINS} for a port. */
+/** A `*` in a listed origin stands for labels of a host name, or alone for all origins; in {@link LOOPBACK_ORIGINS} for a port. */
 function isListed(sent: string, origins: readonly string[]): boolean {
   if (origins.length === 0 || origins.includes('*')) return origins.length > 0;
   const origin = parseOrigin(sent);

@@ -47,7 +47,7 @@ export type ClientRoutes = {
   readonly persistedOnly: boolean;
 };
 
-/** Creates the handler of requests by their paths. For a path without a route, it calls `next` if there is one, else it responds with 404. */
+/** Creates the handler of requests by their paths. For a path without a route, it calls `next` if there is one, else responds with 404. */
 export function createRoutes(options: RoutesOptions) {
   const { forClients, hasAdminPages, responses, service, metrics, requestIds, maskError, isStopping } = options;
   const { rest, explorer: built = 'off' } = forClients ?? {};

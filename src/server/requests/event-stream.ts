@@ -27,7 +27,8 @@ export type EventStreamOptions = {
  * Creates an event stream of GraphQL over server-sent events, in "distinct connections" mode: one `next` event for each update,
  * whose id is the height after which a reader resumes. An error of the subscription destroys the stream.
  *
- * It ends with the response that it is written to. It buffers nothing. It requests an update when the reader has room for it, because an update that waits would become old.
+ * It ends with the response that it is written to. It buffers nothing: it requests an update when the reader has room for it,
+ * because an update that waits would become old.
  *
  * @param response the response, if it has one that Node sends: an error of the subscription aborts it too
  */

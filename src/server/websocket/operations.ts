@@ -137,7 +137,7 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     return SENT;
   }
 
-  /** Starts a subscription, whose updates are sent by the root value; `undefined` if it has failed and its errors were sent, or if the client has completed it. */
+  /** Starts a subscription, whose root value sends the updates; `undefined` if its errors were sent, or the client has completed it. */
   async function start(operation: SocketOperation, prepared: PreparedOperation): Promise<ExecutionArgs | undefined> {
     const { connection, opened, requestId, span } = operation;
     const { payload } = opened;

@@ -100,7 +100,7 @@ const MAX_CHANGE = 2n ** 80n;
 /** Work before the event loop is free for a moment: 500 trades through three pools take 5 to 10 ms. */
 const SLICE_MS = 2;
 
-/** Reads what the instructions of a block say about the pools. It never fails: an accepted trade that cannot be read makes it incomplete. */
+/** Reads what instructions say about the pools. It never fails: an accepted trade that cannot be read makes the result incomplete. */
 export async function readBlockTrades(instructions: unknown): Promise<BlockTrades> {
   const trades: PoolTrade[] = [];
   const poolsWithLiquidityChanges = new Set<string>();

@@ -51,7 +51,7 @@ export function readPoolRow(poolId: string, value: unknown, lists: OrderLists | 
   };
 }
 
-/** Reads the orders of a pool, in which a list has the number of those that were cut out. A pool without orders has none. @throws ShapeError */
+/** Reads the orders of a pool, in place of which it has the number of one of the lists. It may have none. @throws ShapeError */
 export function readOrders(value: unknown, lists: OrderLists): readonly PoolOrder[] {
   const pool = readObject(value, POOL);
   const { orders } = readObject(pool['Orderbook'], `${POOL}.Orderbook`);

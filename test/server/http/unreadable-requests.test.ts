@@ -115,7 +115,8 @@ describe('a body', () => {
     }
   });
 
-  // GraphQL over HTTP, JSON Encoding: "Servers receiving a request with additional properties MUST ignore properties they do not understand."
+  // GraphQL over HTTP, JSON Encoding: "Servers receiving a request with additional properties MUST ignore properties they do not
+  // understand."
   test('may have additional properties', async () => {
     const body = '{"query":"{beaconHeight}","key":"a","__proto__":{"query":1}}';
     const data = { beaconHeight: gateway.sandbox.chain.tip.height };

@@ -78,13 +78,16 @@ function withOurCode(error: GraphQLError, placed: GraphQLError): GraphQLError {
 /** Maximum length of a message, in characters: messages quote what a client has sent. */
 const MAX_MESSAGE_LENGTH = 500;
 
-/** Creates an error for clients, with the path and the location of another one. */
+/**
+ * Creates an error for clients, with the path and the location of another one. Many parsers of JSON refuse half of a surrogate
+ * pair, which a shortened or quoted text can contain: U+FFFD replaces it.
+ */
 export function placeError(message: string, error: unknown, extensions: GraphQLErrorExtensions): GraphQLError {
   const at = error instanceof GraphQLError ? error : undefined;
   const isLong = message.length > MAX_MESSAGE_LENGTH;
   const shown = isLong ? `${message.slice(0, MAX_MESSAGE_LENGTH)}… (${message.length} characters)` : message;
   const placed = withoutStacks(
-    () => new GraphQLError(shown, { nodes: at?.nodes ?? null, path: at?.path ?? null, extensions }),
+    () => new GraphQLError(shown.toWellFormed(), { nodes: at?.nodes ?? null, path: at?.path ?? null, extensions }),
   );
   return Object.assign(placed, { locations: at && locationsOf(at) });
 }

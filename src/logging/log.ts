@@ -38,9 +38,12 @@ export function logOptions(level: LogLevel, redact: Redact): LoggerOptions {
   };
 }
 
-/** Redacts the strings of a JSON line. Its keys and numbers come from the gateway and contain no secrets. */
+/**
+ * Redacts the strings of a JSON line. Its keys and numbers come from the gateway and contain no secrets. Log collectors refuse
+ * lines with half of a surrogate pair, which a shortened text can contain: U+FFFD replaces it.
+ */
 function redactLine(line: string, redact: Redact): string {
-  const redacted = (_: string, value: unknown) => (typeof value === 'string' ? redact(value) : value);
+  const redacted = (_: string, value: unknown) => (typeof value === 'string' ? redact(value).toWellFormed() : value);
   return `${JSON.stringify(JSON.parse(line), redacted)}\n`;
 }
 

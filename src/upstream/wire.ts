@@ -24,10 +24,10 @@ export function readArray(value: unknown, path: string): readonly unknown[] {
   return value;
 }
 
-/** Reads a string. @throws ShapeError */
+/** Reads a string. U+FFFD replaces half of a surrogate pair, which clients could not read. @throws ShapeError */
 export function readString(value: unknown, path: string): string {
   if (typeof value !== 'string') throw new ShapeError('a string', path);
-  return value;
+  return value.toWellFormed();
 }
 
 /** Reads an integer from 0 to 2^53 - 1, or to a lower maximum. @throws ShapeError */

@@ -62,3 +62,12 @@ test('an error of GraphQL itself has a code of the gateway', () => {
     'QUERY_TOO_COMPLEX',
   ]);
 });
+
+test.each([0, 1])('a long message is cut, also within a character: %d', (offset) => {
+  const { mask } = createMask();
+  const { message } = mask(new GraphQLError('x'.repeat(offset) + '\u{1f600}'.repeat(400)));
+  expect(message).toMatch(
+    new RegExp(`^x{${offset}}(\u{1f600}){249,250}\ufffd?… \\(${800 + offset} characters\\)$`, 'u'),
+  );
+  expect(message.isWellFormed()).toBe(true);
+});

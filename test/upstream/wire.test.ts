@@ -19,6 +19,7 @@ describe('what fits', () => {
     ['an object', readObject, { a: 1 }, { a: 1 }],
     ['an array', readArray, [1], [1]],
     ['a string', readString, '', ''],
+    ['half of a surrogate pair, which is replaced', readString, 'a\ud83d', 'a\ufffd'],
     ['an integer', readInteger, 0, 0],
     ['the largest integer of a double', readInteger, 2 ** 53 - 1, 2 ** 53 - 1],
     ['a small amount', readUint64, 5, 5n],

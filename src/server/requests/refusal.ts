@@ -14,9 +14,13 @@ export type HttpExtension = {
   readonly spec?: boolean;
 };
 
-/** An error with that code, and that status for all clients. @param more further extensions */
+/**
+ * An error with that code, and that status for all clients. As in `placeError`, its message is well-formed Unicode.
+ *
+ * @param more further extensions
+ */
 export function errorOf(code: ErrorCode, message: string, http: HttpExtension, more: object = {}): GraphQLError {
-  return withoutStacks(() => new GraphQLError(message, { extensions: { code, ...more, http } }));
+  return withoutStacks(() => new GraphQLError(message.toWellFormed(), { extensions: { code, ...more, http } }));
 }
 
 /**

@@ -104,6 +104,12 @@ describe('a body', () => {
       `Must provide query string. The body has "${'x'.repeat(100)}".`,
     ],
     [
+      'has a name that is cut within a character',
+      `{"${'x'.repeat(99)}\u{1f600}":1}`,
+      `Must provide query string. The body has "${'x'.repeat(99)}\ufffd".`,
+    ],
+    ['has half of a character', '{"\\ud83d":1}', 'Must provide query string. The body has "\ufffd".'],
+    [
       'has a name that is no string',
       '{"query":"{beaconHeight}","operationName":5}',
       /^Expected "operationName" param to be a string/,

@@ -261,6 +261,18 @@ describe('a gateway', () => {
     expect(await (await fetched).json()).toMatchObject({ data: { orderBook: null } });
   });
 
+  test('ignores the path of fetch, also if it ends as that of a health check', async () => {
+    const gateway = await gatewayForTest();
+    for (const path of ['/', '/other', '/health', '/graphql/health', '/graphql?other=/graphql/health']) {
+      const response = await gateway.fetch(new Request(`http://gateway${path}`));
+      expect([path, response.status, await response.json()]).toMatchObject([
+        path,
+        400,
+        { errors: [{ message: 'Must provide query string.' }] },
+      ]);
+    }
+  });
+
   test('aborts the event streams of fetch when it closes', async () => {
     const gateway = await gatewayForTest();
     const query = 'subscription { head { beaconHeight } }';

@@ -18,7 +18,7 @@ import type { Pipeline } from '../operations/pipeline.ts';
 import { type Client, createStreamCheck } from '../operations/prepared-operation.ts';
 import { createEventStream, type EventStreamOptions } from '../requests/event-stream.ts';
 import { COST_HEADER, LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER } from '../requests/headers.ts';
-import { GRAPHQL_PATH, type HttpExchange } from '../requests/http-exchange.ts';
+import type { HttpExchange } from '../requests/http-exchange.ts';
 import { type BodyKind, createNegotiation, isCompressed, readContentType } from '../requests/media-types.ts';
 import { decodeBody, type Entry, readEntries, readJson, readOperation, readUrl } from '../requests/parameters.ts';
 import { badRequest, compressed, notAcceptable, notReadable } from '../requests/refusal.ts';
@@ -173,8 +173,8 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
     schema,
     // The routes of the server have checked the path. Express leaves the prefix of a mounted handler in it.
     graphqlEndpoint: '/*',
-    // The gateway has a health check of its own.
-    healthCheckEndpoint: `${GRAPHQL_PATH}/health`,
+    // The gateway has a health check of its own. Yoga responds to URLs that end with this text: none can end with a space.
+    healthCheckEndpoint: ' ',
     maskedErrors: { maskError },
     maxRequestBodySize: maxBodyBytes,
     // The pipeline parses, validates and executes, and has arrays of operations.

@@ -95,6 +95,7 @@ export const ERROR_CODES = {
   INTERNAL_SERVER_ERROR: {
     cause: 'The gateway has a defect. Its log has the details.',
     remedy: 'Report it with the `x-request-id` of the response.',
+    retryable: true,
   },
 } satisfies Readonly<Record<string, ErrorCodeFacts>>;
 
@@ -114,7 +115,9 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 export type UpstreamErrorCode = Extract<ErrorCode, `UPSTREAM_${string}`>;
 
 /** Whether a request that fails with a code can succeed a moment later, if the code alone decides that. */
-export function isRetryable(code: ErrorCode): boolean {
-  const { retryable }: ErrorCodeFacts = ERROR_CODES[code];
-  return retryable === true;
+export function isRetryable(code: unknown): boolean {
+  return RETRYABLE.has(code);
 }
+
+const CODES: readonly (readonly [code: string, facts: ErrorCodeFacts])[] = Object.entries(ERROR_CODES);
+const RETRYABLE = new Set<unknown>(CODES.flatMap(([code, { retryable }]) => (retryable === true ? [code] : [])));

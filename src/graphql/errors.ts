@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
-import type { ErrorCode } from '../domain/error-codes.ts';
+import { type ErrorCode, isRetryable } from '../domain/error-codes.ts';
 import { GatewayError, withoutStacks } from '../errors.ts';
 import { locationsOf } from './document-source.ts';
 import { WrittenResult } from './execution/written-result.ts';
@@ -33,7 +33,7 @@ export function createErrorMask(internal: (error: unknown) => void): (error: unk
   return (error) => {
     const origin = originOf(error);
     if (origin instanceof GatewayError)
-      return placeError(origin.message, error, { ...origin.extensions, code: origin.code });
+      return placeError(origin.message, error, { ...origin.extensions, code: origin.code }, origin);
     if (origin instanceof GraphQLError) return withOurCode(origin, error as GraphQLError);
 
     internal(origin);
@@ -81,13 +81,27 @@ const MAX_MESSAGE_LENGTH = 500;
 /**
  * Creates an error for clients, with the path and the location of another one. Many parsers of JSON refuse half of a surrogate
  * pair, which a shortened or quoted text can contain: U+FFFD replaces it.
+ *
+ * @param cause what the message describes, which clients do not get
  */
-export function placeError(message: string, error: unknown, extensions: GraphQLErrorExtensions): GraphQLError {
+export function placeError(
+  message: string,
+  error: unknown,
+  extensions: GraphQLErrorExtensions,
+  cause?: GatewayError,
+): GraphQLError {
   const at = error instanceof GraphQLError ? error : undefined;
   const isLong = message.length > MAX_MESSAGE_LENGTH;
   const shown = isLong ? `${message.slice(0, MAX_MESSAGE_LENGTH)}… (${message.length} characters)` : message;
   const placed = withoutStacks(
-    () => new GraphQLError(shown.toWellFormed(), { nodes: at?.nodes ?? null, path: at?.path ?? null, extensions }),
+    () =>
+      new GraphQLError(shown.toWellFormed(), { nodes: at?.nodes ?? null, path: at?.path ?? null, extensions, cause }),
   );
   return Object.assign(placed, { locations: at && locationsOf(at) });
+}
+
+/** Whether the same operation can succeed a moment later, after an error that was masked or that refuses a request. */
+export function isTemporary({ cause, extensions: { code, retryAfterMs } }: GraphQLError): boolean {
+  if (retryAfterMs !== undefined) return true;
+  return cause instanceof GatewayError ? cause.retryable : isRetryable(code);
 }

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { GraphQLError } from 'graphql';
+import { isTemporary } from '../../graphql/errors.ts';
 import { type JsonText, toBytes, toWholeText } from '../../graphql/execution/written-result.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -65,11 +65,4 @@ function encodeAs(type: ResponseType, json: JsonText): Pick<Encoded, 'headers' |
  */
 function isFinal({ hasData, errors = [] }: EncodedResponse): boolean {
   return !hasData && errors.length > 0 && !errors.some(isTemporary);
-}
-
-/** Whether an error is of an upstream, of the gateway or of this moment. */
-function isTemporary({ extensions: { code, retryAfterMs } }: GraphQLError): boolean {
-  if (retryAfterMs !== undefined) return true;
-  if (typeof code !== 'string' || code === 'RATE_LIMITED' || code === 'INTERNAL_SERVER_ERROR') return true;
-  return code.startsWith('UPSTREAM_') && code !== 'UPSTREAM_NOT_CONFIGURED';
 }

@@ -115,7 +115,7 @@ export function readHistoryParameters(parameters: URLSearchParams, maxCandles: n
   const to = readSeconds(parameters, 'to');
   const countback = readCount(parameters, 'countback');
   // A chart that scrolls back before 1970 sends negative numbers.
-  const from = /^-\d{1,11}$/.test(parameters.get('from') ?? '') ? 0 : readSeconds(parameters, 'from');
+  const from = /^-\d{1,11}$/.test(readOnce(parameters, 'from') ?? '') ? 0 : readSeconds(parameters, 'from');
   if (to === undefined) throw new BadUserInputError('to is missing.');
   if (from === undefined && countback === undefined) throw new BadUserInputError('from and countback are missing.');
   if (from !== undefined && from > to) throw new BadUserInputError('from is after to.');

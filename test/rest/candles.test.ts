@@ -328,6 +328,7 @@ describe('the Universal Datafeed', () => {
     ],
     ['history?symbol=pBTC_PRV&resolution=1&from=9', 400, 'BAD_USER_INPUT', 'to is missing.'],
     ['history?symbol=pBTC_PRV&resolution=1&to=9', 400, 'BAD_USER_INPUT', 'from and countback are missing.'],
+    ['history?symbol=pBTC_PRV&resolution=1&from=-9&from=9&to=9', 400, 'BAD_USER_INPUT', 'from is set more than once.'],
     ['history?symbol=pBTC_PRV&resolution=1&from=9&to=8', 400, 'BAD_USER_INPUT', 'from is after to.'],
     [
       'history?symbol=pBTC_PRV&resolution=1&from=NaN&to=8',

@@ -73,7 +73,7 @@ describe('graphql-sse', () => {
     const { message, response } = error as NetworkError<Response>;
     expect([message, response?.headers.get('allow')]).toEqual([
       'Server responded with 405: Method Not Allowed',
-      'GET, HEAD, POST',
+      'GET, HEAD, POST, OPTIONS',
     ]);
   });
 });

@@ -317,6 +317,7 @@ describe('the handler', () => {
     const next = (response: { end(text: string): void }) => () => response.end('next');
     const origin = await serve(createServer((sent, response) => gateway.handler(sent, response, next(response))));
     expect(await (await fetch(`${origin}/other`)).text()).toBe('next');
+    expect(await (await fetch(origin, { method: 'POST' })).text()).toBe('next');
     // The other server can have an API of its own.
     expect(await (await fetch(`${origin}/api/v1/public/other/pairs`)).text()).toBe('next');
     const pairs = await fetch(`${origin}/api/v1/public/market-data/pairs`);

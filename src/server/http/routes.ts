@@ -10,7 +10,7 @@ import { createFile, type Respond, TEXT } from '../pages/file-response.ts';
 import { handleGraphiql, handleNoGraphiql, isNavigation } from '../pages/graphiql.ts';
 import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, STOPPING } from '../pages/health.ts';
 import { createIndex, INDEX_PATH, SCHEMA_PATH } from '../pages/index-page.ts';
-import { SANDBOX_HEADER } from '../requests/headers.ts';
+import { METHODS, SANDBOX_HEADER } from '../requests/headers.ts';
 import { GRAPHQL_PATH, isRead, normalizeTarget, REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
 import { internalError, toRefusedResponse } from '../requests/refusal.ts';
 import type { EndpointOptions } from '../transport-options.ts';
@@ -64,8 +64,10 @@ export function createRoutes(options: RoutesOptions) {
   const hint = graphql ? `The GraphQL endpoint is ${GRAPHQL_PATH}.` : `This port has ${[...routes.keys()].join(', ')}.`;
   const notFound = createTextRoute(NOWHERE, 404, `Not found. ${hint}\n`);
   const methods = createRoute(NOWHERE, (_request, response) => {
-    response.writeHead(204, { allow: 'GET, HEAD, POST, OPTIONS' }).end();
+    response.writeHead(204, { allow: METHODS }).end();
   });
+  // A server that uses the handler may have a `POST /` of its own.
+  const indexMethods = createRoute(NOWHERE, handleOtherMethod);
   const { onRequest } = options.accessLog;
 
   function clientRoutes(clients: ClientRoutes): [string, Route][] {
@@ -112,14 +114,9 @@ export function createRoutes(options: RoutesOptions) {
 
   /** A route that is only read. */
   function createPage(endpoint: string, handle: Respond): Route {
-    return createRoute(endpoint, async (request, response) => {
-      if (isRead(request)) {
-        await handle(request, response);
-        return;
-      }
-      const [status, text] = request.method === 'OPTIONS' ? [204, ''] : [405, 'Send a GET, HEAD or OPTIONS request.\n'];
-      response.writeHead(status, { allow: READ_METHODS, 'content-type': TEXT }).end(text);
-    });
+    return createRoute(endpoint, (request, response) =>
+      isRead(request) ? handle(request, response) : handleOtherMethod(request, response),
+    );
   }
 
   function createTextRoute(endpoint: string, status: number, text: string): Route {
@@ -143,7 +140,7 @@ export function createRoutes(options: RoutesOptions) {
     if (!isValidHost(request.headers.host)) return invalidHost;
     const path = pathOf(request);
     if (path === '*' && request.method === 'OPTIONS') return methods;
-    if (path === INDEX_PATH && !isRead(request)) return notFound;
+    if (path === INDEX_PATH && graphql && !isRead(request)) return indexMethods;
     if (path === INDEX_PATH && explorerPage && isNavigation(request)) return explorerPage;
     const route = routes.get(path) ?? rest?.at(path) ?? explorerRoute(request, path) ?? notFound;
     return route === graphql && forClients?.graphiql && isNavigation(request) ? graphiql : route;
@@ -192,6 +189,12 @@ function pathOf(request: IncomingMessage): string {
 /** Whether a URL can be made of a `Host`, as handlers do. */
 function isValidHost(host: string | undefined): boolean {
   return host === undefined || URL.canParse(`http://${host}`);
+}
+
+/** Responds to a request that does not read a page with the methods of the page. */
+function handleOtherMethod({ method }: IncomingMessage, response: ServerResponse): void {
+  const [status, text] = method === 'OPTIONS' ? [204, ''] : [405, 'Send a GET, HEAD or OPTIONS request.\n'];
+  response.writeHead(status, { allow: READ_METHODS, 'content-type': TEXT }).end(text);
 }
 
 async function handleMetrics(metrics: Metrics, response: ServerResponse): Promise<void> {

@@ -21,7 +21,7 @@ export const MIN_HEIGHT_HEADER = 'x-pdex-min-height';
 export const HEIGHT_HEADER = 'x-pdex-height';
 
 /** The methods of the GraphQL endpoint, as the header `Allow` lists them. */
-export const METHODS = 'GET, HEAD, POST';
+export const METHODS = 'GET, HEAD, POST, OPTIONS';
 
 /** The `cache-control` of what never changes. */
 export const IMMUTABLE = 'public, max-age=31536000, immutable';

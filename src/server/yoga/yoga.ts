@@ -17,7 +17,7 @@ import { type AccessDetails, codesOf, summarizeErrors } from '../operations/log-
 import type { Pipeline } from '../operations/pipeline.ts';
 import { type Client, createStreamCheck } from '../operations/prepared-operation.ts';
 import { createEventStream, type EventStreamOptions } from '../requests/event-stream.ts';
-import { COST_HEADER, LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER } from '../requests/headers.ts';
+import { COST_HEADER, LAST_EVENT_ID_HEADER, METHODS, MIN_HEIGHT_HEADER } from '../requests/headers.ts';
 import type { HttpExchange } from '../requests/http-exchange.ts';
 import { type BodyKind, createNegotiation, isCompressed, readContentType } from '../requests/media-types.ts';
 import { decodeBody, type Entry, readEntries, readJson, readOperation, readUrl } from '../requests/parameters.ts';
@@ -113,10 +113,13 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
   }
 
   return {
-    onRequest({ request, setRequest, fetchAPI }) {
+    onRequest({ request, setRequest, endResponse, fetchAPI, serverContext }) {
       // Yoga does not know HEAD. Node sends no body in the response to it.
       const { url, method, headers, signal } = request;
       if (method === 'HEAD') setRequest(new fetchAPI.Request(url, { method: 'GET', headers, signal }));
+      if (method !== 'OPTIONS') return;
+      serverContext?.served?.begin({}, undefined);
+      endResponse(new fetchAPI.Response(null, { status: 204, headers: { allow: METHODS } }));
     },
     onRequestParse({ request, setRequestParser }) {
       const { method, headers } = request;

@@ -92,15 +92,35 @@ describe('the HTTP server', () => {
     expect(await (await fetch(`${origin}/graphql?x=/health`)).text()).not.toBe('');
   });
 
-  test('responds to other methods of a page with those that it has', async () => {
-    const { origin } = await open();
-    for (const path of ['/health', '/ready', '/metrics', '/schema.graphql']) {
-      const { status, headers } = await fetch(origin + path, { method: 'DELETE' });
-      expect([path, status, headers.get('allow')]).toEqual([path, 405, 'GET, HEAD, OPTIONS']);
-      const options = await fetch(origin + path, { method: 'OPTIONS' });
-      expect([path, options.status, options.headers.get('allow')]).toEqual([path, 204, 'GET, HEAD, OPTIONS']);
-      expect([path, (await fetch(origin + path, { method: 'HEAD' })).status]).toEqual([path, 200]);
-    }
+  test.each([
+    ['/health', 'GET, HEAD, OPTIONS'],
+    ['/ready', 'GET, HEAD, OPTIONS'],
+    ['/metrics', 'GET, HEAD, OPTIONS'],
+    ['/schema.graphql', 'GET, HEAD, OPTIONS'],
+    ['/', 'GET, HEAD, OPTIONS'],
+    ['/openapi.json', 'GET, HEAD, OPTIONS'],
+    ['/api/v1/public/market-data/pairs', 'GET, HEAD, OPTIONS'],
+    ['/udf/time', 'GET, HEAD, OPTIONS'],
+    ['/graphql', 'GET, HEAD, POST, OPTIONS'],
+  ])('responds to other methods of %s with those that it has', async (path, allow) => {
+    const { origin, lines, untilReady } = await open();
+    await untilReady();
+    const { status, headers } = await fetch(origin + path, { method: 'DELETE' });
+    expect([status, headers.get('allow')]).toEqual([405, allow]);
+    const logged = lines.length;
+    const options = await fetch(origin + path, { method: 'OPTIONS' });
+    expect([options.status, options.headers.get('allow'), await options.text()]).toEqual([204, allow, '']);
+    expect(options.headers.get('x-request-id')).not.toBeNull();
+    expect(lines.slice(logged).filter(({ msg }) => msg === 'request')).toEqual([]);
+    if (path !== '/graphql') expect((await fetch(origin + path, { method: 'HEAD' })).status).toBe(200);
+  });
+
+  test('has the same methods for gateway.fetch, and none for pages of other origins', async () => {
+    const { app, url } = await open();
+    const fetched = await app.fetch('http://gateway/graphql', { method: 'OPTIONS' });
+    expect([fetched.status, fetched.headers.get('allow')]).toEqual([204, 'GET, HEAD, POST, OPTIONS']);
+    const other = await fetch(url, { method: 'OPTIONS', headers: { origin: 'https://evil.example' } });
+    expect([other.status, other.headers.get('allow')]).toEqual([403, null]);
   });
 
   test('refuses a type that is the name of a member of all objects, on both ways', async () => {

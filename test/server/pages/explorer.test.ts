@@ -98,7 +98,7 @@ describe('the page of the explorer', () => {
   test('is not what a program gets at `/`', async () => {
     const json = await get('/');
     expect([json.type, JSON.parse(json.text).links.explorer]).toEqual(['application/json', '/']);
-    expect((await get('/', {}, 'POST')).status).toBe(404);
+    expect((await get('/', {}, 'POST')).status).toBe(405);
   });
 
   test.each([

@@ -201,6 +201,6 @@ describe('HEAD', () => {
   test('is among the methods that the endpoint allows', async () => {
     const { line, headers } = await send('/graphql', { method: 'DELETE' });
     expect(line).toBe('HTTP/1.1 405 Method Not Allowed');
-    expect(headers.map((header) => header.toLowerCase())).toContain('allow: get, head, post');
+    expect(headers.map((header) => header.toLowerCase())).toContain('allow: get, head, post, options');
   });
 });

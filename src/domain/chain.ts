@@ -46,10 +46,13 @@ export type ValidationData = {
   readonly bridgeSig: readonly string[];
 };
 
+/** The hash of a head whose state was read only after later heights: its block is not known. */
+export const UNKNOWN_HASH = '';
+
 /** A block of the beacon chain, and the hash of the one below it, if that is known. */
 type LinkedBlock = {
   readonly beaconHeight: BeaconHeight;
-  /** Empty if it is not known. */
+  /** The hash of the block, or {@link UNKNOWN_HASH}. */
   readonly hash: string;
   readonly previousHash?: string | undefined;
   readonly time: Instant;
@@ -62,7 +65,7 @@ type LinkedBlock = {
 export function isReplacedBy(block: LinkedBlock, newer: LinkedBlock): boolean {
   if (newer.beaconHeight <= block.beaconHeight || newer.time < block.time) return true;
   if (newer.previousHash === undefined || newer.beaconHeight !== block.beaconHeight + 1) return false;
-  return block.hash !== '' && newer.previousHash !== block.hash;
+  return block.hash !== UNKNOWN_HASH && newer.previousHash !== block.hash;
 }
 
 /** Adds a block to those below it, without the ones that it shows as replaced. @param blocks ascending */

@@ -1,8 +1,8 @@
-import { withNewest } from '../domain/chain.ts';
+import { UNKNOWN_HASH, withNewest } from '../domain/chain.ts';
 import { versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { UpstreamBadShapeError } from '../errors.ts';
-import { type Head, isAhead, UNKNOWN_HASH } from '../live/chain/head.ts';
+import { type Head, isAhead } from '../live/chain/head.ts';
 import type { Nodes } from '../live/chain/nodes.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
 import type { FleetPoll } from '../live/fleet-port.ts';

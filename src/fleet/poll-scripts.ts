@@ -9,10 +9,13 @@ end
 /**
  * Looks for a newer value, and takes the slot in which one replica reads the upstream, if the newest is known.
  *
- * Keys: the slot, the version, when any replica polled last, and what was pushed. Arguments: this replica, the version that it knows, whether it
- * wants to read ('1'), whether something was pushed ('1'), after how many ms the slot is free, for how long what was pushed
- * is left to this replica, and for how many ms a slot can be occupied: it is longer if the clock of Redis was set back since. Replies
- * with the time of Redis in ms, 1 if the slot was taken, the version, and when any replica polled.
+ * Keys: the slot, the version, when any replica polled last, and what was pushed.
+ *
+ * Arguments: this replica, the version that it knows, whether it wants to read ('1'), whether something was pushed ('1'), after how many
+ * ms the slot is free, for how long what was pushed is left to this replica, and for how many ms a slot can be occupied: it is longer if
+ * the clock of Redis was set back since.
+ *
+ * Replies with the time of Redis in ms, 1 if the slot was taken, the version, and when any replica polled.
  */
 export const LOOK = `${TEXT_OF}
 local time = redis.call('TIME')
@@ -31,11 +34,14 @@ return { now, isTaken, version, textOf(KEYS[3]) }
 `;
 
 /**
- * Ends a read: publishes values, unless another replica has published since, and leaves the upstream in peace for a while.
+ * Ends a read: publishes values, unless another replica has published since. For a while, nobody reads then.
  *
- * Keys: the slot, the version, when any replica polled last, the values. Arguments: this replica, the version that it knows, the next version, for
- * how many ms nobody reads, how many values stay, after how many ms all is forgotten, the channel, the message, the time of the poll, then
- * the rank and the bytes of each value. Replies with 1, or with 0 if another replica has published.
+ * Keys: the slot, the version, when any replica polled last, the values.
+ *
+ * Arguments: this replica, the version that it knows, the next version, for how many ms nobody reads, how many values stay, after how
+ * many ms all is forgotten, the channel, the message, the time of the poll, then the rank and the bytes of each value.
+ *
+ * Replies with 1, or with 0 if another replica has published.
  *
  * If only one value stays, it is the last one that was published: its rank can be lower than that of the value before it, because the
  * clock of Redis can go back.

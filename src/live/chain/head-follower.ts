@@ -1,5 +1,5 @@
 import { type BeaconHeight, newestFinal } from '../../domain/beacon-height.ts';
-import { isReplacedBy } from '../../domain/chain.ts';
+import { isReplacedBy, UNKNOWN_HASH } from '../../domain/chain.ts';
 import { type ExchangeState, isUnchanged } from '../../domain/exchange.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
@@ -7,7 +7,7 @@ import type { Subscribe } from '../broadcast/broadcast.ts';
 import { createFollower, type Watcher } from '../broadcast/follower.ts';
 import type { FleetPoll } from '../fleet-port.ts';
 import type { ExchangeVersions } from './exchange-versions.ts';
-import { type Head, isSameBlock, UNKNOWN_HASH } from './head.ts';
+import { type Head, isSameBlock } from './head.ts';
 import { createBlockInterval, createHeadProblems, type Problem, type TipWatcher } from './head-problems.ts';
 import type { Attempt } from './hedge.ts';
 import type { Node } from './node.ts';

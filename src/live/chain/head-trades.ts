@@ -1,12 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import { UNKNOWN_HASH } from '../../domain/chain.ts';
 import { type BlockTrades, mismatches } from '../../domain/trade.ts';
 import { HeightNotAvailableError, UpstreamBadShapeError } from '../../errors.ts';
 import type { PushedBlock } from '../../upstream/node/push-session.ts';
 import { isNoSuchBlock } from '../../upstream/node/state-not-found.ts';
 import type { Watcher } from '../broadcast/follower.ts';
 import { type ReadOnce, readAlone } from '../fleet-port.ts';
-import { type Head, UNKNOWN_HASH } from './head.ts';
+import type { Head } from './head.ts';
 import type { Node } from './node.ts';
 import { canBeOfBranch } from './node-record.ts';
 import type { Nodes } from './nodes.ts';

@@ -24,15 +24,12 @@ export function nameOfState(height: BeaconHeight, { beaconHeight, hash }: Head):
   return isFinal(height, beaconHeight) ? `${height}` : `${height} under ${beaconHeight} ${hash}`;
 }
 
-/** The hash of a head whose state was read only after later heights: its block is not known. */
-export const UNKNOWN_HASH = '';
-
 /** The newest beacon height as it was read from one node. It is published at once and never changes. */
 export type Head = {
   readonly beaconHeight: BeaconHeight;
   /** The height that was published before; the same if the node replaced the block. `undefined` for the first head. */
   readonly previousHeight: BeaconHeight | undefined;
-  /** The hash of the block, or {@link UNKNOWN_HASH}. */
+  /** The hash of the block, or `UNKNOWN_HASH` (`domain/chain.ts`). */
   readonly hash: string;
   /** The hash of the block below it; `undefined` if the node does not report it, or only for another block. */
   readonly previousHash?: string | undefined;

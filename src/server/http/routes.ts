@@ -70,6 +70,13 @@ export function createRoutes(options: RoutesOptions) {
   const indexMethods = createRoute(NOWHERE, handleOtherMethod);
   const { onRequest } = options.accessLog;
 
+  /** Responds to a request that does not read a page with the methods of the page. */
+  function handleOtherMethod({ method }: IncomingMessage, response: ServerResponse): void {
+    const isOptions = method === 'OPTIONS';
+    response.writeHead(isOptions ? 204 : 405, { allow: READ_METHODS, 'content-type': TEXT });
+    response.end(isOptions ? '' : `Send a GET, HEAD or OPTIONS request. ${hint}\n`);
+  }
+
   function clientRoutes(clients: ClientRoutes): [string, Route][] {
     const graphiql = clients.graphiql && !clients.persistedOnly;
     const index = createIndex({ ...service, explorer: built, graphiql, hasAdminPages, restBase: rest?.base });
@@ -189,12 +196,6 @@ function pathOf(request: IncomingMessage): string {
 /** Whether a URL can be made of a `Host`, as handlers do. */
 function isValidHost(host: string | undefined): boolean {
   return host === undefined || URL.canParse(`http://${host}`);
-}
-
-/** Responds to a request that does not read a page with the methods of the page. */
-function handleOtherMethod({ method }: IncomingMessage, response: ServerResponse): void {
-  const [status, text] = method === 'OPTIONS' ? [204, ''] : [405, 'Send a GET, HEAD or OPTIONS request.\n'];
-  response.writeHead(status, { allow: READ_METHODS, 'content-type': TEXT }).end(text);
 }
 
 async function handleMetrics(metrics: Metrics, response: ServerResponse): Promise<void> {

@@ -70,7 +70,10 @@ describe('the index', () => {
     const { origin } = await open();
     const headers = { 'content-type': 'application/json' };
     const posted = await fetch(`${origin}/`, { method: 'POST', headers, body: '{"query":"{ beaconHeight }"}' });
-    expect([posted.status, await posted.text()]).toEqual([404, 'Not found. The GraphQL endpoint is /graphql.\n']);
+    expect([posted.status, await posted.text()]).toEqual([
+      405,
+      'Send a GET, HEAD or OPTIONS request. The GraphQL endpoint is /graphql.\n',
+    ]);
   });
 
   test('responds to HEAD without a body', async () => {

@@ -65,13 +65,7 @@ type LinkedBlock = {
 export function isReplacedBy(block: LinkedBlock, newer: LinkedBlock): boolean {
   if (newer.beaconHeight <= block.beaconHeight || newer.time < block.time) return true;
   if (newer.previousHash === undefined || newer.beaconHeight !== block.beaconHeight + 1) return false;
-  return block.hash !== UNKNOWN_HASH && newer.previousHash !== block.hash;
-}
-
-/** Adds a block to those below it, without the ones that it shows as replaced. @param blocks ascending */
-export function withNewest<Block extends LinkedBlock>(blocks: readonly Block[], newest: Block): readonly Block[] {
-  const last = blocks.findLastIndex((each) => !isReplacedBy(each, newest));
-  return [...blocks.slice(0, last + 1), newest];
+  return newer.previousHash !== block.hash;
 }
 
 /** A block, and those of some blocks that are surely below it on its chain, descending. @param blocks ascending */

@@ -1,4 +1,4 @@
-import { UNKNOWN_HASH, withNewest } from '../domain/chain.ts';
+import { UNKNOWN_HASH } from '../domain/chain.ts';
 import { versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { UpstreamBadShapeError } from '../errors.ts';
@@ -79,22 +79,21 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
   async function unpack(values: readonly unknown[], previous: Head | undefined): Promise<Head | undefined> {
     // Before the first head, it waits for the nodes: it would serve the fleet of another chain.
     if (previous === undefined && values.length > 0) await nodes.poll().catch(() => {});
-    let newer: readonly Head[] = [];
+    const newer: Head[] = [];
     for (const packed of values as readonly PackedHead[]) {
       if (await isOfOtherChain(packed, previous)) continue;
       const head = unpackOne(packed);
       const below = newer.at(-1) ?? previous;
       if (head === undefined || (below !== undefined && (!isAhead(head, below) || isOfV1After(head, below)))) continue;
-      newer = withNewest(newer, head);
+      newer.push({ ...head, previousHeight: below?.beaconHeight });
       // The node of another replica may be none of this one.
       if (head.hash !== UNKNOWN_HASH && !head.isOfOtherNode) head.source.receiveTip(head.chainInfo.beacon);
     }
-    const chained = newer.map((head, n) => ({ ...head, previousHeight: (newer[n - 1] ?? previous)?.beaconHeight }));
-    const newest = chained.pop();
+    const newest = newer.pop();
     if (newest === undefined) return undefined;
     // The first head can be as old as its block.
     if (previous !== undefined) onLag(now() - newest.observedAt);
-    return { ...newest, previousHeight: previous?.beaconHeight, filledIn: chained };
+    return { ...newest, previousHeight: previous?.beaconHeight, filledIn: newer };
   }
 
   /** Reads the states of the heights between a head and the one before it. */

@@ -1,5 +1,5 @@
 import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
-import { ancestors, withNewest } from '../domain/chain.ts';
+import { ancestors, isReplacedBy } from '../domain/chain.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
@@ -84,7 +84,8 @@ export function createFollowedHeads() {
   return {
     /** Adds a head that was published. */
     add(head: Head): void {
-      heads = withNewest(heads, head).slice(-MAX_HEADS);
+      const last = heads.findLastIndex((each) => !isReplacedBy(each, head));
+      heads = [...heads.slice(0, last + 1), head].slice(-MAX_HEADS);
     },
     /** One for each height; those that were surely replaced are left out. */
     all: () => heads,

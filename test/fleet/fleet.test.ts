@@ -120,19 +120,6 @@ describe.skipIf(!hasRedis)('a fleet', () => {
     expect(await resumeAt(started, height - 3, height)).toEqual(updatesOf([height - 2, height - 1, height]));
   });
 
-  test('sends no block that was replaced while its height was skipped, also at a replica that has just started', async () => {
-    const fleet = await start();
-    for (let blocks = 0; blocks < 2; blocks++) await fleet.advance();
-    fleet.sandbox.replaceTip();
-    await fleet.advance();
-    const { height } = fleet.sandbox.chain.tip;
-    const started = await startReplica(redis, { prefix: `fleet-${fleets}`, of: fleet.sandbox });
-    for (const replica of [...fleet.all, started])
-      expect(await resumeAt(replica, height - 2, height)).toEqual([
-        { beaconHeight: height, previousHeight: height - 2 },
-      ]);
-  });
-
   test('has no lag at a replica that has just started: the head that it receives can be as old as the block', async () => {
     const fleet = await start();
     const started = await startReplica(redis, { prefix: `fleet-${fleets}`, of: fleet.sandbox });

@@ -74,14 +74,6 @@ describe('prices(afterHeight:)', () => {
     ]);
   });
 
-  test('leaves out a block that was replaced while the gateway skipped its height', async () => {
-    const { gateway, tip } = await gatewayAfter(2);
-    gateway.sandbox.replaceTip();
-    await gateway.advance();
-    const updates = await updatesAfter(gateway, tip - 1, 1);
-    expect(updates.map(shown)).toEqual([[tip + 1, tip - 1, 1]]);
-  });
-
   test('starts with all pools, also with onlyChanged', async () => {
     const { gateway, tip } = await gatewayAfter(2);
     const [first, second] = await updatesAfter(gateway, tip - 2, 2, true);

@@ -1,5 +1,4 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import { withNewest } from '../../domain/chain.ts';
 import { createTurnLimit } from '../../turns/turns.ts';
 import type { Broadcast, Subscribe, Subscription } from '../broadcast/broadcast.ts';
 import type { Head } from './head.ts';
@@ -16,15 +15,15 @@ export function createRecentHeads(max: number) {
   let heads: readonly Head[] = [];
 
   return {
-    /** Adds the newest head. Those that it shows as replaced are forgotten. */
+    /** Adds the newest head. It replaces a remembered one of the same height. */
     add(head: Head): void {
-      heads = withNewest(heads, head).slice(-max);
+      const below = heads.filter(({ beaconHeight }) => beaconHeight < head.beaconHeight);
+      heads = [...below, head].slice(-max);
     },
-    /** Adds heads of heights that are not remembered, as far as no other one shows that they were replaced. */
+    /** Adds heads of heights that are not remembered. */
     fill(others: readonly Head[]): void {
       const byHeight = new Map([...others, ...heads].map((head) => [head.beaconHeight, head]));
-      const ascending = [...byHeight.values()].sort((a, b) => a.beaconHeight - b.beaconHeight);
-      heads = ascending.reduce<readonly Head[]>(withNewest, []).slice(-max);
+      heads = [...byHeight.values()].sort((a, b) => a.beaconHeight - b.beaconHeight).slice(-max);
     },
     /** All that are remembered, ascending. */
     all: () => heads,

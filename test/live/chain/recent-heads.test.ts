@@ -10,8 +10,8 @@ function chainForTest(kept = 5) {
   const recent = createRecentHeads(kept);
   const { current, subscribe, subscribers, publish } = createBroadcast<Head>();
 
-  function show(height: number, hash?: string, previousHash?: string): void {
-    const head = { ...headOf(height, hash), previousHash, previousHeight: current()?.beaconHeight };
+  function show(height: number, hash?: string): void {
+    const head = { ...headOf(height, hash), previousHeight: current()?.beaconHeight };
     recent.add(head);
     publish(head);
   }
@@ -91,24 +91,6 @@ describe('a subscriber that resumes gets', () => {
     const third = next();
     show(3);
     expect(await third).toEqual(block(3));
-  });
-
-  test('no block that was replaced while its height was skipped, as the block above it shows', async () => {
-    const { show, comeBackAfter } = chainForTest();
-    show(1);
-    show(2, 'replaced');
-    show(3, 'block 3', 'newer');
-    const { next } = comeBackAfter(1);
-    expect(await next()).toEqual(block(3));
-  });
-
-  test('a block whose hash is not known', async () => {
-    const { show, comeBackAfter } = chainForTest();
-    show(1);
-    show(2, '');
-    show(3, 'block 3', 'block 2');
-    const { next } = comeBackAfter(1);
-    expect([await next(), await next()]).toEqual([block(2, ''), block(3)]);
   });
 
   test('a block that replaces the last one that it received', async () => {
@@ -192,11 +174,4 @@ test('heads that are filled in do not replace those that were published', () => 
     [5, 'block 5'],
     [6, 'block 6'],
   ]);
-});
-
-test('a head that a remembered one shows as replaced is not filled in', () => {
-  const recent = createRecentHeads(3);
-  recent.add({ ...headOf(6), previousHash: 'block 5' });
-  recent.fill([headOf(4), headOf(5, 'replaced')]);
-  expect(recent.all().map(({ beaconHeight }) => beaconHeight)).toEqual([4, 6]);
 });

@@ -19,9 +19,12 @@ type LoopOptions<T> = {
   readonly read: (height: BeaconHeight, tip: Tip) => Promise<T>;
   /** Records what was read. @returns the heights that could not be recorded */
   readonly record: (values: readonly T[], tip: Tip) => Promise<readonly BeaconHeight[]>;
-  /** Whether a head shows that what was read below the one before may be of a branch. It is then read again, unless `isSame`. */
+  /** Whether a head shows that what was read below the one before may be of a branch. It is then forgotten, and read again. */
   readonly isDoubtful: (before: Head, head: Head) => boolean;
-  /** Whether two reads of a height show one block. Then all that was read below it is of its chain: the highest one is read again. */
+  /**
+   * Whether two reads of a height show the same block. If there is such a check, only the highest block in doubt is read again. If it is
+   * the same, all blocks below it are of its chain, and nothing is forgotten.
+   */
   readonly isSame?: (before: T, again: T) => boolean;
   /** Whether this gateway fills nothing now: another replica of the fleet may. */
   readonly mustEnd: () => boolean;

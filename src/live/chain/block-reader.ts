@@ -97,11 +97,14 @@ export function createBlockReader(node: NodeClient, readState: ReadState) {
       tips.push(newest);
       const { height } = newest.beacon;
       const exchange = await readState({ kind: 'newBlocks', height }, signal);
-      const chainInfo = exchange && (await (exchange.time === undefined ? unlessReplaced(newest) : tipOf(exchange)));
-      if (exchange !== undefined && chainInfo !== undefined)
-        return { chainInfo, exchange, previousHash: parents.get(chainInfo.beacon.hash) };
+      if (exchange === undefined) {
+        reason = 'its pools and its parameters are of two blocks';
+        continue;
+      }
+      const chainInfo = await (exchange.time === undefined ? unlessReplaced(newest) : tipOf(exchange));
+      if (chainInfo !== undefined) return { chainInfo, exchange, previousHash: parents.get(chainInfo.beacon.hash) };
       reason =
-        exchange?.time === undefined
+        exchange.time === undefined
           ? 'the newest block changed each time the gateway read it'
           : 'none of its blocks has the time of its exchange state';
     }

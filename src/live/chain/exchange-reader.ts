@@ -22,20 +22,26 @@ type ExchangeReaderOptions = {
 /** Repeats a call until the node has the state. */
 type Repeat = <T>(request: () => Promise<T>) => Promise<T>;
 
+/** How often the parameters are read until they are those of the block of the pools, which are a thousand times as large. */
+const CALLS_FOR_PARAMS = 4;
+
 /**
- * Adds the parameters to pools. If they are those of another block, they are read once more: a load balancer that takes two nodes
- * in turn has called the other one.
+ * Adds the parameters to pools. If they are those of another block, they are read again: a load balancer has called another node.
  *
- * @returns `undefined` if they are those of another block again
+ * @returns `undefined` if they are those of another block each time
  */
 async function withParams(
   pools: PoolsV3,
   first: TimedParams,
   readAgain: () => Promise<TimedParams>,
 ): Promise<ExchangeState | undefined> {
-  const areOfPools = ({ time }: TimedParams) => time === undefined || pools.time === undefined || time === pools.time;
-  const read = areOfPools(first) ? first : await readAgain();
-  return areOfPools(read) ? { ...pools, v3: { ...pools.v3, params: read.params } } : undefined;
+  let read = first;
+  for (let calls = 1; ; calls++) {
+    if (read.time === undefined || pools.time === undefined || read.time === pools.time)
+      return { ...pools, v3: { ...pools.v3, params: read.params } };
+    if (calls === CALLS_FOR_PARAMS) return undefined;
+    read = await readAgain();
+  }
 }
 
 /** Creates the reader of the exchange from one node, in the version that trades. */

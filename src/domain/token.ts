@@ -72,7 +72,7 @@ export function parseTokens(document: unknown): { tokens: Token[] } | { problems
     if (!isText) problems.push(`expected a string at $[${index}].symbol`);
     if (!isNumber) problems.push(`expected a whole number from 0 to 30 at $[${index}].decimals`);
     if (tokenId !== undefined && isText && isNumber) {
-      tokens.push({ tokenId, symbol: symbol ?? undefined, decimals: decimals ?? undefined });
+      tokens.push({ tokenId, symbol: symbol?.toWellFormed(), decimals: decimals ?? undefined });
     }
   }
   return problems.length > 0 ? { problems } : { tokens };

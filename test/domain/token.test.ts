@@ -28,6 +28,7 @@ describe('a tokens file', () => {
       { id: tokenId('b'), symbol: null, decimals: null, name: 'ignored' },
       { id: tokenId('c') },
       { id: tokenId('d'), decimals: 30 },
+      { id: tokenId('e'), symbol: 'half\ud83d' },
     ];
     expect(parseTokens(document)).toEqual({
       tokens: [
@@ -35,6 +36,7 @@ describe('a tokens file', () => {
         { tokenId: tokenId('b'), symbol: undefined, decimals: undefined },
         { tokenId: tokenId('c'), symbol: undefined, decimals: undefined },
         { tokenId: tokenId('d'), symbol: undefined, decimals: 30 },
+        { tokenId: tokenId('e'), symbol: 'half\ufffd', decimals: undefined },
       ],
     });
     expect(parseTokens([])).toEqual({ tokens: [] });

@@ -19,7 +19,10 @@ export function createStallCheck(blocked: () => Socket | null | undefined): () =
 /** How Node writes to a socket. It counts all bytes of a write as written when the write begins. With TLS, it has a parent: TCP. */
 type Handle = { readonly bytesWritten: number; readonly writeQueueSize: number; readonly _parent?: Handle };
 
-/** How many bytes the operating system has taken, also in the middle of a large write. */
+/**
+ * How many bytes the operating system has taken, also in the middle of a large write. `NaN`, which equals nothing, for TLS over a stream
+ * that is no socket: whether its client reads cannot be seen.
+ */
 function sentBytes(socket: Socket | null | undefined): number | undefined {
   const handle = (socket as { readonly _handle?: Handle | null } | null | undefined)?._handle;
   // TLS counts a write as waiting until all of it has left.

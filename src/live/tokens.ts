@@ -61,7 +61,7 @@ export function followTokens(options: TokenFollowerOptions) {
     upstream: 'TOKENS',
     timeoutMs,
     watcher,
-    published() {
+    beforePublish() {
       changedAt = now();
     },
     trace: tracing && { start: () => tracing.startPoll('tokens') },

@@ -22,7 +22,7 @@ export type FollowerOptions<T> = {
   readonly isTooOld?: (value: T) => boolean;
   readonly watcher: Watcher;
   /** Called with each value before it is published. */
-  readonly published?: ((value: T, previous: T | undefined) => void) | undefined;
+  readonly beforePublish?: ((value: T, previous: T | undefined) => void) | undefined;
   /** Records polls that lead to a publication, and the first of those that fail. */
   readonly trace?:
     | { start(): PollSpan | undefined; describe?(value: T, previous: T | undefined): Published }
@@ -37,7 +37,7 @@ export type Watcher = {
 
 /** Starts to poll at once, until it is stopped. */
 export function createFollower<T>(options: FollowerOptions<T>) {
-  const { read, intervalMs, upstream, timeoutMs, isTooOld = () => false, watcher, published, trace } = options;
+  const { read, intervalMs, upstream, timeoutMs, isTooOld = () => false, watcher, beforePublish, trace } = options;
   const latest = createBroadcast<T>();
   /** Resolves when there is a value or an error. A read can end without both. */
   const first = Promise.withResolvers<void>();
@@ -64,7 +64,7 @@ export function createFollower<T>(options: FollowerOptions<T>) {
       failure = undefined;
       if (value === previous) return;
       try {
-        published?.(value, previous);
+        beforePublish?.(value, previous);
       } finally {
         // Whatever else goes wrong, clients get the value.
         latest.publish(value);

@@ -117,7 +117,7 @@ export function createHeadFollower(options: HeadFollowerOptions) {
     upstream: 'NODE',
     timeoutMs,
     watcher,
-    published(head, previous) {
+    beforePublish(head, previous) {
       if (head.beaconHeight !== previous?.beaconHeight) interval.observe(head.observedAt);
       versions.observe(head.exchange);
       // A pool can have been only on a block that was replaced. Of a block below skipped heights, nobody knows whether it was.

@@ -24,7 +24,7 @@ export type NodeRecord = {
   readonly blocks: readonly (ShownBlock & { readonly lastTip: number })[];
   /**
    * The highest height at which a block was shown again after another one, as by a load balancer in front of nodes with
-   * different tips. `undefined` if there is none, or none within {@link MAX_BRANCH} blocks.
+   * different tips. `undefined` if there is none, or none within {@link MAX_SPLIT} blocks.
    */
   readonly splitAt: BeaconHeight | undefined;
   /** How reads of new blocks go. */
@@ -84,7 +84,7 @@ type ReadFailure = {
 const BLOCKS_REMEMBERED = 64;
 
 /** The longest branch that a load balancer can show, in blocks. */
-export const MAX_BRANCH = 64;
+const MAX_SPLIT = 64;
 
 /** The first pause is the longest one halved this many times. Each further pause is twice as long. */
 const DOUBLINGS = 5;
@@ -168,7 +168,7 @@ function withShown(record: NodeRecord, { height, hash, time }: ShownBlock, now: 
     tips,
     tipSince: shownTip(record)?.hash === hash ? record.tipSince : now,
     blocks: [...others, { height, hash, time, lastTip: tips }].slice(-BLOCKS_REMEMBERED),
-    splitAt: splitAt !== undefined && height - splitAt < MAX_BRANCH ? splitAt : undefined,
+    splitAt: splitAt !== undefined && height - splitAt < MAX_SPLIT ? splitAt : undefined,
   };
 }
 
@@ -227,5 +227,5 @@ export function isSplit({ splitAt }: NodeRecord, height: BeaconHeight): boolean 
 
 /** Whether a state of this height can be that of a branch: the URL has lately shown two blocks of one height in turn. */
 export function canBeOfBranch({ splitAt }: NodeRecord, height: BeaconHeight): boolean {
-  return splitAt !== undefined && height > splitAt - MAX_BRANCH;
+  return splitAt !== undefined && height > splitAt - MAX_SPLIT;
 }

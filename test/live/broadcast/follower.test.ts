@@ -135,7 +135,7 @@ describe('what a follower publishes', () => {
 
 test('a value is published although a part of the gateway throws when it is notified first; that is logged', async () => {
   const { follower, notified } = follow(script('a', 'a', 'b'), {
-    published(value) {
+    beforePublish(value) {
       if (value === 'a') throw new Error('a fault');
     },
   });

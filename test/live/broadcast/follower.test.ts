@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { UpstreamTimeoutError } from '../../../src/errors.ts';
 import { createFollower, type FollowerOptions, type Watcher } from '../../../src/live/broadcast/follower.ts';
 import { toAsyncValues } from '../../support/async-values.ts';
@@ -120,6 +120,19 @@ describe('what a follower publishes', () => {
     });
     await expect.poll(() => follower.current()).toBeGreaterThan(5);
     expect(most).toBe(1);
+  });
+
+  test('a read that is requested takes the place of the next one', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    let reads = 0;
+    const { follower } = follow(async () => ++reads, { intervalMs: () => 100 });
+    await vi.advanceTimersByTimeAsync(50);
+    expect([follower.readNow(), reads]).toEqual([true, 2]);
+    await vi.advanceTimersByTimeAsync(99);
+    expect(reads).toBe(2);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(reads).toBe(3);
   });
 
   test('nothing after it was stopped, not even a read that was under way', async () => {

@@ -180,9 +180,9 @@ function paused(record: NodeRecord, { kind, error, jitter }: ReadFailure, now: n
   return { ...health, pauses: health.pauses + 1, pausedUntil: now + pauseMs * (0.5 + jitter / 2), lastError: error };
 }
 
-/** What comes back is never more than the budget. The budget can fall below zero, because all calls in progress can fail. */
+/** The budget can fall below zero, because all calls in progress can fail. What exceeds its size is dropped with the next refill. */
 function withErrors(record: NodeRecord, kind: ReadKind, errors: number, now: number): TokenBucket {
-  return refill(drain(refill(record[kind].errors, BUDGETS[kind], now), -errors), BUDGETS[kind], now);
+  return drain(refill(record[kind].errors, BUDGETS[kind], now), -errors);
 }
 
 /** Whether the gateway may cause that many errors now. */

@@ -229,6 +229,7 @@ describe.each<ReadKind>(['newBlocks', 'pastStates'])('the reads of %s', (kind) =
     ['it can fall below zero', times(all + 2, error(kind)), left, -2],
     ['it is refilled with time', [...times(5, error(kind)), later(MINUTE_MS, error(kind))], left, all - 6 + perMinute],
     ['it is never more than full', [error(kind), later(60 * MINUTE_MS, error(kind))], left, all - 1],
+    ['it is never more than full after reads that succeeded', [read(kind), read(kind), error(kind)], left, all - 1],
     [
       'a new block returns two errors, a past state none',
       [...times(5, error(kind)), read(kind)],

@@ -131,6 +131,14 @@ describe('which node is read', () => {
     expect(await failureOf(nodes.poll())).toMatchObject({ code: 'UPSTREAM_FILTERED' });
   });
 
+  test('if none responds, an error that can end is thrown rather than one that cannot', async () => {
+    const { nodes, first, second, third } = await threeNodes();
+    first.faults.set({ kind: 'status', status: 404 });
+    second.faults.set({ kind: 'status', status: 503 });
+    await third.stop();
+    await expect(nodes.poll()).rejects.toMatchObject({ code: 'UPSTREAM_BAD_STATUS', status: 503 });
+  });
+
   test('one of another chain is never read', async () => {
     const { nodes, second, indexOf } = await threeNodes();
     second.faults.set({ kind: 'shape', path: ['Result', 'ChainName'], value: 'another' });
@@ -272,6 +280,23 @@ describe('a node that cannot give the state of its tip', () => {
       expect(await next()).toMatchObject({ beaconHeight: height, source: { client: honest.node } });
     }
     expect(failures).toEqual([]);
+  });
+
+  test('is only polled during its pause, also if there is no other', async () => {
+    const { node, control } = puppet(10);
+    const { nodes } = nodesForTest([node], [], { maxPauseMs: NEVER_MS });
+    const { head, next } = follow(nodes);
+    await next();
+    Object.assign(control, { height: 11, isEmpty: true });
+    await expect.poll(head.isStale).toBe(true);
+    const { states } = control;
+    let polls = 0;
+    node.chainInfo = async () => {
+      polls += 1;
+      return chainInfoOf(control.height);
+    };
+    await expect.poll(() => polls).toBeGreaterThan(3);
+    expect(control.states).toBe(states);
   });
 
   test('is read again if there is no other', async () => {

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { UNKNOWN_HASH } from '../../../src/domain/chain.ts';
 import { UpstreamUnreachableError } from '../../../src/errors.ts';
 import type { Head } from '../../../src/live/chain/head.ts';
 import { createHeadTrades } from '../../../src/live/chain/head-trades.ts';
@@ -34,3 +35,27 @@ test('after a failure, the trades of a block are read again for a client, but no
   await expect(trades.of(head)).rejects.toThrow(UpstreamUnreachableError);
   expect(calls).toBe(2);
 });
+
+test.each([
+  ['hash', 'block 5'],
+  ['time if it has no hash', UNKNOWN_HASH],
+])(
+  'the block of a head is the one with its %s: behind a load balancer, another one is requested again',
+  async (_, hash) => {
+    const head: Head = { ...headOf(5, hash), exchange: stateOfV3([]) };
+    const others = [{ hash: 'block of a branch', time: head.time + 1 }];
+    const beaconBlock = async () => {
+      const other = others.shift();
+      return { ...head, ...other, trades: async () => ({ trades: [], isComplete: other === undefined }) };
+    };
+    const node = { name: 'node', client: { beaconBlock } };
+    const nodes = {
+      ofChain: () => [node],
+      readFrom: (order: (typeof node)[], read: (from: unknown) => unknown) => read(order[0]),
+    } as unknown as Nodes;
+    const watcher = { ...UNWATCHED(), past: UNWATCHED(), undecodable() {}, mismatched() {} };
+    const trades = createHeadTrades({ nodes, served: () => [], maxBlocks: 5, retryMs: RETRY_MS, watcher });
+    expect(await trades.of(head)).toMatchObject({ isComplete: true });
+    expect(others).toEqual([]);
+  },
+);

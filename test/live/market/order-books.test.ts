@@ -292,6 +292,14 @@ describe('a subscriber of a book receives', () => {
     await third.next();
     expect(calls('LISTED')).toBeGreaterThan(atTheEnd);
   });
+
+  test('no update that it has skipped, which still counts when the book is no longer followed', async () => {
+    const { books } = booksOf((tickerId, count) => bookOf(tickerId, count), quickly);
+    const slow = books.subscribe('LISTED', SOMEONE)({ onNext() {}, onError() {} });
+    await expect.poll(books.skippedValues).toBeGreaterThan(1);
+    slow.cancel();
+    expect([books.followed(), books.skippedValues() > 1]).toEqual([0, true]);
+  });
 });
 
 test('the books that one client follows have one share of the queue; one that several follow has its own', async () => {

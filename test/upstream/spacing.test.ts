@@ -71,6 +71,18 @@ describe('a host that limits the rate of calls', () => {
     expect(await settle(call())).toBe('call');
   });
 
+  test('calls that were in progress together make the space longer once, also if one has succeeded since', async () => {
+    const spacing = createSpacing(FIRST_MS);
+    const run = (call: () => Promise<string>) => spacing.run(call, { method: 'm', isForClient: false });
+    const rejectedLast = Promise.withResolvers<string>();
+    const last = run(vi.fn(async () => 'last').mockReturnValueOnce(rejectedLast.promise));
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await settle(run(vi.fn(async () => 'first').mockRejectedValueOnce(tooMany())))).toBe('first');
+    rejectedLast.reject(tooMany());
+    expect(await settle(last)).toBe('last');
+    expect(spacing.spaceMs()).toBe(FIRST_MS);
+  });
+
   test('spaces have jitter', async () => {
     const gaps = new Set<number>();
     for (let hosts = 0; hosts < 5; hosts++) {
@@ -116,6 +128,18 @@ describe('the order of spaced calls', () => {
     await expect(waiting).rejects.toThrow('enough');
     await vi.advanceTimersByTimeAsync(5_000);
     expect(outcomes.length).toBe(before);
+  });
+
+  test('a call that was aborted before does not wait', async () => {
+    const { call } = hostWith(2);
+    await settle(call());
+    await settle(call());
+    let reason: unknown;
+    call('given up', { signal: AbortSignal.abort('enough') }).catch((error: unknown) => {
+      reason = error;
+    });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(reason).toBe('enough');
   });
 });
 

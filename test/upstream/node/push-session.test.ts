@@ -53,3 +53,26 @@ test.each([`{"Hash":"ab","Height":${'9'.repeat(30)}}`, '{"Hash":"ab","Height":"7
     expect(await readFrame(block)).toContain('sent an invalid response');
   },
 );
+
+test('a session ends a moment after it is left, also if the node reads nothing any more', async () => {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  server.on('connection', (socket) => socket.pause());
+  const opened = Promise.withResolvers<void>();
+  const session = openPushSession({
+    url: new URL(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    headers: {},
+    timeoutMs: 5_000,
+    pingMs: 60_000,
+    onOpen: opened.resolve,
+    onBlock() {},
+  });
+  await opened.promise;
+  const leftAt = performance.now();
+  session.leave();
+  expect(await session.ended).toBeUndefined();
+  // By default, the package ws waits for 30 seconds.
+  expect(performance.now() - leftAt).toBeLessThan(20_000);
+  for (const client of server.clients) client.terminate();
+});

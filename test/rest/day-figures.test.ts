@@ -91,6 +91,25 @@ describe('the ranges of pools', () => {
       .toBe(2);
   });
 
+  test('are read again when the exchange has a new pool', async () => {
+    const { head, reads, ranges } = await open();
+    ranges.refresh(head, () => new Set([0]));
+    reads[0]?.end([undefined]);
+    await nextTurn();
+    const directory = { ...head.exchange.directory };
+    ranges.refresh({ ...head, exchange: { ...head.exchange, directory } }, () => new Set([0]));
+    expect(reads).toHaveLength(2);
+  });
+
+  test('change no document while none is known', async () => {
+    const { head, reads, ranges } = await open();
+    const before = ranges.version();
+    ranges.refresh(head, () => new Set([0]));
+    reads[0]?.end([undefined]);
+    await nextTurn();
+    expect(ranges.version()).toBe(before);
+  });
+
   test('are not known while the history cannot be read', async () => {
     const { head, reads, ranges, record } = await open();
     ranges.refresh(head, () => new Set([0]));

@@ -38,6 +38,19 @@ describe('the REST API while the market-data host is down', () => {
     expect((await get('tickers')).headers.get('age')).toBeNull();
   });
 
+  test('and the node too, has tickers whose age is that of their oldest part', async () => {
+    const { get, app, sandbox, clock } = await openRest();
+    const { head, market } = app.service.sources;
+    await sandbox.node.stop();
+    await expect.poll(head.isStale).toBe(true);
+    clock.now += 30_000;
+    await expect.poll(() => market.tickers.newest()?.observedAt).toBe(clock.now);
+    await sandbox.marketData.stop();
+    await expect.poll(market.tickers.isFailing).toBe(true);
+    clock.now += 30_000;
+    expect((await get('tickers')).headers.get('age')).toBe('60');
+  });
+
   test('has an order book error of its own, and the rest whole', async () => {
     const { get, read, sandbox } = await openRest();
     await read('pairs');

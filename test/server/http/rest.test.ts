@@ -145,6 +145,24 @@ describe('the documents', () => {
     expect(await tickerOf('pBTC_PRV')).not.toHaveProperty('bid');
   });
 
+  test.each([
+    ['three rounds of the sweep', 30, (tickers: number) => (3 * tickers * 60_000) / 30],
+    ['ten minutes if three rounds take longer', 1, () => 600_000],
+  ])('have the best prices of the order books of the last %s', async (_, bookSweepPerMinute, shownForMs) => {
+    const { ask, read, sandbox, app, clock } = await openRest({ config: { bookSweepPerMinute } });
+    await ask('{ orderBook(tickerId: "pBTC_PRV") { bestBid } }');
+    sandbox.marketData.faults.set({ kind: 'status', status: 503, on: 'orderbook' });
+    const isShown = async () =>
+      (await read('tickers')).tickers.some(
+        (ticker: object) => 'bid' in ticker && Object.values(ticker).includes('pBTC_PRV'),
+      );
+    const { market } = app.service.sources.market.tickers.newest() ?? {};
+    clock.now += shownForMs(market?.byTickerId.size ?? 0) - 1;
+    expect(await isShown()).toBe(true);
+    clock.now += 1;
+    expect(await isShown()).toBe(false);
+  });
+
   test('have the high and low of the recorded history, target per base', async () => {
     const { ask, read, advance } = await openRest({
       store: createStoreModel(),

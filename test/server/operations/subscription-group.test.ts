@@ -87,6 +87,24 @@ describe('one update is executed', () => {
     expect(latest.skippedValues()).toBe(2);
   });
 
+  test('after an error as if that had not been sent', async () => {
+    const { latest, group, asked, answer } = createGroup();
+    const member = toAsyncValues(group.join);
+    const unreadable = () => new Error('it cannot be read now') as never;
+    for (const [value, previous] of [
+      [unreadable(), undefined],
+      [1, undefined],
+      [unreadable(), 1],
+      [2, 1],
+    ] as const) {
+      const update = member.next();
+      latest.publish(value);
+      await untilAsked(asked, 1);
+      expect(answer()).toEqual([[value, previous]]);
+      await update;
+    }
+  });
+
   test('and sent to a member only if it differs from the one before, where equal updates are skipped', async () => {
     // Each two values have the same update.
     const { latest, group, asked, answer, handedOver } = createGroup({

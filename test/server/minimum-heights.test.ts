@@ -115,6 +115,20 @@ describe('a minimum height', () => {
     expect([await waiting(), await outcome('waited')]).toEqual([0, EXECUTIONS]);
   });
 
+  test('of a websocket is the higher one of its upgrade and of its connection_init', async () => {
+    const { tip, waiting, advance, webSocketUrl: url } = await serve();
+    const answers = [tip, tip + 1].map((height) =>
+      socketAnswer({
+        url,
+        webSocketImpl: upgraded(height),
+        connectionParams: { minHeight: height === tip ? tip + 1 : tip },
+      }),
+    );
+    await expect.poll(waiting).toBe(2);
+    await advance();
+    expect(await Promise.all(answers)).toEqual(Array(2).fill({ data: { beaconHeight: tip + 1 } }));
+  });
+
   test('that does not come in time is refused', async () => {
     const { tip, waiting, outcome, ...gateway } = await serve({ config: { upstreamTimeoutMs: 500 } });
     const message = `The gateway did not reach the minimum height ${tip + 100} within 500 ms. Its newest height is ${tip}.`;

@@ -130,6 +130,13 @@ describe('the JSON of pools', () => {
     expect(cache.ofOtherPlan('a')).toBeUndefined();
   });
 
+  test('takes the room of the text that it replaces', () => {
+    const cache = openJsonCache();
+    cache.set('a');
+    for (let n = 0; n < 10; n++) cache.set('b', 80);
+    expect(['a', 'b'].map(cache.lengthOf)).toEqual([20, 80]);
+  });
+
   test('is dropped when there is no more room, and there is room for what comes', () => {
     const cache = openJsonCache();
     for (const name of ['a', 'b', 'c', 'd', 'e']) cache.set(name);

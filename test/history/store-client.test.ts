@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { HistoryStore } from '../../src/history/store.ts';
 import { createHistoryStore, type HistoryStoreOptions } from '../../src/history/store-client.ts';
 import { blockOf, POOL_IDS, START } from './chains.ts';
@@ -83,6 +83,27 @@ test('after the thread has failed, calls fail for a moment, and then it starts a
   await expect.poll(() => store.coverage(0).catch(() => undefined)).toMatchObject({ heights: 3 });
   expect(workers.length).toBe(2);
   expect(await store.stateAt(2)).toEqual(chain[1]?.exchange);
+});
+
+test('the pause after a failure of the thread is longer only if no call has succeeded since the one before', async () => {
+  const workers: Worker[] = [];
+  const add = (worker: Worker) => void workers.push(worker);
+  process.on('worker', add);
+  onTestFinished(() => void process.off('worker', add));
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(0);
+  onTestFinished(() => clock.mockRestore());
+  const store = await createStore();
+  for (const [failures, now] of [
+    [1, 1_000],
+    [2, 2_000],
+  ] as const) {
+    await workers.at(-1)?.terminate();
+    clock.mockReturnValue(now - 1);
+    await expect(store.coverage(0)).rejects.toThrow('has failed');
+    clock.mockReturnValue(now);
+    expect(await store.coverage(0)).toBeUndefined();
+    expect(workers).toHaveLength(failures + 1);
+  }
 });
 
 test('a store that was never used, or is closed twice, leaves no thread', async () => {

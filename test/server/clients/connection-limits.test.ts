@@ -1,7 +1,10 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
+import { createConnectionLimits } from '../../../src/server/clients/connection-limits.ts';
+import { createMetrics } from '../../../src/server/metrics/metrics.ts';
 import { startGatewayForTest } from '../../support/gateway.ts';
 
 async function open(max: number | undefined, trustedProxies: readonly string[] = []) {
@@ -45,6 +48,14 @@ const BODY =
   '{"errors":[{"message":"This client address has too many open connections. The maximum is 2.","extensions":{"code":"RATE_LIMITED"}}]}';
 
 describe('an address has a maximum number of connections', () => {
+  test('one that Node 24 reads again, after an Upgrade that is ignored, counts once', () => {
+    const limits = createConnectionLimits(1, createClientAddresses([]), createMetrics('0.0.0'));
+    const socket = new Socket();
+    for (let n = 0; n < 2; n++) limits.connected(socket);
+    expect(limits.isOverLimit(socket)).toBe(false);
+    socket.destroy();
+  });
+
   test('one more gets an error and is closed, and is accepted after another has closed', async () => {
     const { hold, ask, askOnce, url } = await open(2);
     const [first, second] = [await hold(), await hold()];

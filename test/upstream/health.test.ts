@@ -87,5 +87,8 @@ describe('the health of several hosts', () => {
       lastSuccessAt: 400,
       lastErrorAt: 300,
     });
+    now = 500;
+    await other.watch('call', Promise.resolve());
+    expect(healthOfAll([one.read(), other.read()])).toMatchObject({ lastSuccessAt: 500 });
   });
 });

@@ -23,7 +23,7 @@ type LoopOptions<T> = {
   readonly isDoubtful: (before: Head, head: Head) => boolean;
   /**
    * Whether two reads of a height show the same block. If there is such a check, only the highest block in doubt is read again. If it is
-   * the same, all blocks below it are of its chain, and nothing is forgotten.
+   * the same, all blocks that were read before the head are of its chain, and nothing is forgotten.
    */
   readonly isSame?: (before: T, again: T) => boolean;
   /** Whether this gateway fills nothing now: another replica of the fleet may. */
@@ -59,6 +59,9 @@ const LAST_RETRY_MS = 60_000;
 const MAX_FAILURES = 3;
 const MAX_LEFT_OUT = 1_000;
 
+/** Above all heights. */
+const NO_DOUBT = Number.POSITIVE_INFINITY;
+
 /** A node that has pruned a height may be replaced by one that has more. */
 const PRUNED_FOR_MS = 3_600_000;
 
@@ -81,7 +84,7 @@ export function createBackfillLoop<T extends { readonly beaconHeight: BeaconHeig
   /** What was read and is not recorded yet. If the database fails, it is not read from the node again. */
   let unrecorded: T[] = [];
   /** What is unrecorded from this height on may be of a branch that was given up. */
-  let doubtFrom = Number.POSITIVE_INFINITY;
+  let doubtFrom = NO_DOUBT;
   let pruned: { readonly height: BeaconHeight; readonly until: number } | undefined;
   let isWorking = false;
   let isReading = false;
@@ -139,16 +142,17 @@ export function createBackfillLoop<T extends { readonly beaconHeight: BeaconHeig
     let failure: PromiseRejectedResult | undefined;
     let pauseMs = 0;
     let at = 0;
-    for (; at < heights.length && failure === undefined && !isOver(); at += rate.atOnce) {
+    // What is in doubt is settled before anything else is read: nothing is read from a branch between two blocks of the chain.
+    for (; at < heights.length && failure === undefined && doubtFrom === NO_DOUBT && !isOver(); at += rate.atOnce) {
       const some = heights.slice(at, at + rate.atOnce).filter((height) => height >= lowestToRead(current));
       pauseMs = Math.max(0, ...some.map((height) => waitMs(height, current)));
       if (pauseMs > 0) break;
-      await settleDoubts();
       const begunAt = performance.now();
       const results = await Promise.allSettled(some.map((height) => readOne(height, current)));
       for (const result of results)
         if (result.status === 'rejected') failure ??= result;
-        else unrecorded.push(...result.value);
+        // A head that came meanwhile may show that they are of a branch. The next look finds them missing.
+        else unrecorded.push(...result.value.filter(({ beaconHeight }) => beaconHeight < doubtFrom));
       if (rate.pauseMs > 0) await sleep(Math.max(rate.pauseMs, performance.now() - begunAt));
       else await nextTurn();
     }
@@ -164,14 +168,11 @@ export function createBackfillLoop<T extends { readonly beaconHeight: BeaconHeig
     unrecorded = [];
   }
 
-  /**
-   * Forgets what may be of a branch, unless the highest block of it is still the block of its height. It is called before each read, so
-   * that nothing is read from a branch between two blocks of the chain.
-   */
+  /** Forgets what may be of a branch, unless the highest block of it is still the block of its height. */
   async function settleDoubts(): Promise<void> {
-    while (doubtFrom < Number.POSITIVE_INFINITY) {
+    while (doubtFrom < NO_DOUBT) {
       const from = doubtFrom;
-      doubtFrom = Number.POSITIVE_INFINITY;
+      doubtFrom = NO_DOUBT;
       // Heights are read from the newest down.
       const highest = unrecorded.find(({ beaconHeight }) => beaconHeight >= from);
       const again = highest && isSame && tip && (await read(highest.beaconHeight, tip).catch(() => undefined));

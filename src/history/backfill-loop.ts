@@ -22,8 +22,8 @@ type LoopOptions<T> = {
   /** Whether a head shows that what was read below the one before may be of a branch. It is then forgotten, and read again. */
   readonly isDoubtful: (before: Head, head: Head) => boolean;
   /**
-   * Whether two reads of a height show the same block. If there is such a check, only the highest block in doubt is read again. If it is
-   * the same, all blocks that were read before the head are of its chain, and nothing is forgotten.
+   * Whether two reads of a height show the same block. If there is such a check, only the highest block in doubt is read again, if it may
+   * be read now. If it is the same, all blocks that were read before the head are of its chain, and nothing is forgotten.
    */
   readonly isSame?: (before: T, again: T) => boolean;
   /** Whether this gateway fills nothing now: another replica of the fleet may. */
@@ -153,8 +153,7 @@ export function createBackfillLoop<T extends { readonly beaconHeight: BeaconHeig
         if (result.status === 'rejected') failure ??= result;
         // A head that came meanwhile may show that they are of a branch. The next look finds them missing.
         else unrecorded.push(...result.value.filter(({ beaconHeight }) => beaconHeight < doubtFrom));
-      if (rate.pauseMs > 0) await sleep(Math.max(rate.pauseMs, performance.now() - begunAt));
-      else await nextTurn();
+      await rest(begunAt);
     }
     await recordAll(current);
     if (failure !== undefined) throw failure.reason;
@@ -175,10 +174,19 @@ export function createBackfillLoop<T extends { readonly beaconHeight: BeaconHeig
       doubtFrom = NO_DOUBT;
       // Heights are read from the newest down.
       const highest = unrecorded.find(({ beaconHeight }) => beaconHeight >= from);
-      const again = highest && isSame && tip && (await read(highest.beaconHeight, tip).catch(() => undefined));
-      if (again && isSame(highest, again)) continue;
+      if (highest !== undefined && (await isStillThere(highest))) continue;
       unrecorded = unrecorded.filter(({ beaconHeight }) => beaconHeight < from);
     }
+  }
+
+  /** Reads a block again. @returns whether it is the same; `false` also if it may not be read now */
+  async function isStillThere(block: T): Promise<boolean> {
+    const { beaconHeight } = block;
+    if (isSame === undefined || tip === undefined || isOver() || waitMs(beaconHeight, tip) > 0) return false;
+    const begunAt = performance.now();
+    const again = await read(beaconHeight, tip).catch(() => undefined);
+    await rest(begunAt);
+    return again !== undefined && isSame(block, again);
   }
 
   /** @returns nothing for a height that is pruned @throws if another read of the height can succeed soon */
@@ -197,6 +205,12 @@ export function createBackfillLoop<T extends { readonly beaconHeight: BeaconHeig
 
   function noteFailure(height: BeaconHeight, { head }: Tip): void {
     failures.set(height, { count: (failures.get(height)?.count ?? 0) + 1, below: head.beaconHeight });
+  }
+
+  /** The pause after a read. */
+  async function rest(begunAt: number): Promise<void> {
+    if (rate.pauseMs > 0) await sleep(Math.max(rate.pauseMs, performance.now() - begunAt));
+    else await nextTurn();
   }
 
   async function sleep(ms: number): Promise<void> {

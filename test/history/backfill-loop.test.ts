@@ -217,3 +217,62 @@ test('a block of a branch that was shown during one read is not recorded, and it
   // The highest block, which is still the same, and the one that was read meanwhile.
   expect(read).toEqual([97, 96, 97, 96, 95]);
 });
+
+test.each(['the loop is stopped', 'another replica reads', 'reads have to wait'])(
+  'what is in doubt is forgotten, and not read again, when %s',
+  async (reason) => {
+    const read: number[] = [];
+    const recorded = Promise.withResolvers<readonly number[]>();
+    let isNow = false;
+    const loop = createBackfillLoop<HashedRead>({
+      missing: async () => [97, 20],
+      ...OPTIONS,
+      ...BY_HASH,
+      rate: { ...OPTIONS.rate, atOnce: 1 },
+      waitMs: () => (isNow && reason === 'reads have to wait' ? 1 : 0),
+      mustEnd: () => isNow && reason === 'another replica reads',
+      async read(beaconHeight) {
+        read.push(beaconHeight);
+        if (beaconHeight === 20) {
+          isNow = true;
+          loop.wake(headOf(102));
+          if (reason === 'the loop is stopped') loop.stop();
+        }
+        return { beaconHeight, hash: 'chain' };
+      },
+      async record(values) {
+        recorded.resolve(heightsOf(values));
+        return [];
+      },
+    });
+    loop.wake(headOf(100));
+    expect(await recorded.promise).toEqual([20]);
+    loop.stop();
+    expect(read).toEqual([97, 20]);
+  },
+);
+
+test('the loop rests after each read, also after that of a block in doubt', async () => {
+  const reads: { readonly height: number; readonly at: number }[] = [];
+  const areRead = Promise.withResolvers<void>();
+  const loop = createBackfillLoop<HashedRead>({
+    missing: async () => [97, 20, 19].slice(Math.max(0, reads.length - 1)),
+    ...OPTIONS,
+    ...BY_HASH,
+    rate: { ...OPTIONS.rate, atOnce: 1, pauseMs: 50 },
+    async read(height) {
+      reads.push({ height, at: performance.now() });
+      if (reads.length === 2) loop.wake(headOf(102));
+      if (reads.length === 4) areRead.resolve();
+      return { beaconHeight: height, hash: 'chain' };
+    },
+    record: async () => [],
+  });
+  loop.wake(headOf(100));
+  await areRead.promise;
+  loop.stop();
+  expect(reads.map(({ height }) => height)).toEqual([97, 20, 97, 19]);
+  const pauses = reads.slice(1).map(({ at }, index) => at - (reads[index]?.at ?? 0));
+  // A timer can be a millisecond early.
+  expect(Math.min(...pauses)).toBeGreaterThanOrEqual(49);
+});

@@ -1,12 +1,16 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { Instant } from '../domain/instant.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import { MAX_BRANCH } from './branches.ts';
 
 /** The newest head, and the height of the first one. */
 export type Tip = { readonly head: Head; readonly firstHeight: BeaconHeight };
+
+/** What is read of a block at least. */
+type TimedBlock = { readonly beaconHeight: BeaconHeight; readonly time: Instant };
 
 type LoopOptions<T> = {
   /** The missing heights in the order in which they are read, from the newest down; more than `last` are not needed. */
@@ -17,6 +21,8 @@ type LoopOptions<T> = {
   readonly waitMs: (height: BeaconHeight, tip: Tip) => number;
   /** @throws HeightNotAvailableError if it is pruned, with all below it */
   readonly read: (height: BeaconHeight, tip: Tip) => Promise<T>;
+  /** The time before which the history is deleted: blocks that are made before it cannot be recorded. */
+  readonly deletedBefore: () => Promise<Instant>;
   /** Records what was read. @returns the heights that could not be recorded */
   readonly record: (values: readonly T[], tip: Tip) => Promise<readonly BeaconHeight[]>;
   /** Whether a head shows that what was read below the one before may be of a branch. It is then forgotten, and read again. */
@@ -62,14 +68,14 @@ const MAX_LEFT_OUT = 1_000;
 /** Above all heights. */
 const NO_DOUBT = Number.POSITIVE_INFINITY;
 
-/** A node that has pruned a height may be replaced by one that has more. */
+/** How long a pruned height, and those below it, are not read: a node may be replaced by one that has more. */
 const PRUNED_FOR_MS = 3_600_000;
 
 /** Time from the first head to the first search, because clients wait for their first responses in that time. */
 const FIRST_LOOK_AFTER_MS = 300;
 
 /** Reads heights that are missing below the newest head, and looks again until none is missing. It does nothing before it is woken. */
-export function createBackfillLoop<T extends { readonly beaconHeight: BeaconHeight }>(options: LoopOptions<T>) {
+export function createBackfillLoop<T extends TimedBlock>(options: LoopOptions<T>) {
   const { missing, lowest, waitMs, read, record, isDoubtful, isSame, mustEnd, rate, leftOutForMs } = options;
   const stopping = new AbortController();
   /**
@@ -85,7 +91,9 @@ export function createBackfillLoop<T extends { readonly beaconHeight: BeaconHeig
   let unrecorded: T[] = [];
   /** What is unrecorded from this height on may be of a branch that was given up. */
   let doubtFrom = NO_DOUBT;
+  /** What no node has any more, or what the history has deleted, with all below it. */
   let pruned: { readonly height: BeaconHeight; readonly until: number } | undefined;
+  let storedFrom: Instant = 0;
   let isWorking = false;
   let isReading = false;
   let mayLookAt: number | undefined;
@@ -128,6 +136,7 @@ export function createBackfillLoop<T extends { readonly beaconHeight: BeaconHeig
       if (height < lowestToRead(current) || found.length >= HEIGHTS_AT_ONCE) break;
       if ((failures.peek(height)?.count ?? 0) < MAX_FAILURES) found.push(height);
     }
+    if (found.length > 0) storedFrom = await options.deletedBefore();
     return found;
   }
 
@@ -189,18 +198,19 @@ export function createBackfillLoop<T extends { readonly beaconHeight: BeaconHeig
     return again !== undefined && isSame(block, again);
   }
 
-  /** @returns nothing for a height that is pruned @throws if another read of the height can succeed soon */
+  /** @returns nothing for a height that is pruned or deleted @throws if another read of the height can succeed soon */
   async function readOne(height: BeaconHeight, current: Tip): Promise<readonly T[]> {
     try {
-      return [await read(height, current)];
+      const block = await read(height, current);
+      if (block.time >= storedFrom) return [block];
     } catch (error) {
       if (!(error instanceof HeightNotAvailableError)) {
         if (failures.peek(height)?.below !== current.head.beaconHeight) noteFailure(height, current);
         throw error;
       }
-      pruned = { height: Math.max(height, pruned?.height ?? 0), until: performance.now() + PRUNED_FOR_MS };
-      return [];
     }
+    pruned = { height: Math.max(height, pruned?.height ?? 0), until: performance.now() + PRUNED_FOR_MS };
+    return [];
   }
 
   function noteFailure(height: BeaconHeight, { head }: Tip): void {

@@ -1,7 +1,15 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { Database, ReadSql, Sql } from './database.ts';
 import { deleteFrom, prune } from './deleting.ts';
-import { heightAtOrAbove, readBlocks, readBlocksAt, readCoverage, readReservesAt, readStateAt } from './reading.ts';
+import {
+  heightAtOrAbove,
+  readBlocks,
+  readBlocksAt,
+  readCoverage,
+  readDeletedBefore,
+  readReservesAt,
+  readStateAt,
+} from './reading.ts';
 import { readCandles } from './reading-candles.ts';
 import {
   readMissingTrades,
@@ -94,6 +102,7 @@ export function createDatabaseStore(open: (chainName: string) => Promise<Databas
     volumes: (query) => read((sql) => readVolumes(sql, query)),
     tradedIntervals: (query) => read((sql) => readTradedIntervals(sql, query)),
     deleteFrom: (block) => write((sql) => deleteFrom(sql, block)),
+    deletedBefore: () => read(readDeletedBefore),
     async prune(now) {
       await prune(await opened(), rawDays, now);
     },

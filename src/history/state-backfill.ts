@@ -12,7 +12,7 @@ import type { HistoryStore } from './store.ts';
 export type StateBackfill = ReturnType<typeof createStateBackfill>;
 
 type BackfillOptions = {
-  readonly store: Pick<HistoryStore, 'coverage'>;
+  readonly store: Pick<HistoryStore, 'coverage' | 'deletedBefore'>;
   readonly recorder: Pick<Recorder, 'record' | 'ready' | 'waiting'>;
   readonly pastStates: Pick<PastStates, 'readInBackground' | 'isComplete'>;
   /** Whether heights that are not urgent have to wait: the node is unwell or limits calls, or clients need it. */
@@ -102,6 +102,7 @@ export function createStateBackfill(options: BackfillOptions) {
     lowest,
     waitMs: (height, tip) => (height < urgentFrom(tip) && mustPause() ? PAUSED_FOR_MS : 0),
     read,
+    deletedBefore: store.deletedBefore,
     record,
     // A skipped height is no sign of a branch. Where blocks are faster than the polls, each head skips some. The recorder compares
     // states near skipped heights with the node.

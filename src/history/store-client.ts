@@ -136,7 +136,7 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
 
   return {
     ...toMethods(
-      [...READS, 'recordTrades', 'missingTrades', 'tradeCoverage', 'deleteFrom', 'prune'],
+      [...READS, 'recordTrades', 'missingTrades', 'tradeCoverage', 'deleteFrom', 'prune', 'deletedBefore'],
       (method) =>
         (...values) =>
           call(method, values),

@@ -100,6 +100,8 @@ export type HistoryStore = TradeStore & {
   deleteFrom(block: RecordedHeight): Promise<readonly BeaconHeight[]>;
   /** Deletes changes and short candles that are older than their retention. @param now the time of the newest block */
   prune(now: Instant): Promise<void>;
+  /** The time before which `prune` has deleted states and trades, and no block is recorded; 0 while it has deleted none. */
+  deletedBefore(): Promise<Instant>;
   close(): Promise<void>;
 };
 

@@ -12,7 +12,7 @@ import type { TradedBlock } from './trade-store.ts';
 export type TradeBackfill = ReturnType<typeof createTradeBackfill>;
 
 type TradeBackfillOptions = {
-  readonly store: Pick<HistoryStore, 'missingTrades'>;
+  readonly store: Pick<HistoryStore, 'missingTrades' | 'deletedBefore'>;
   readonly recorder: Pick<Recorder, 'ready' | 'recordTrades' | 'unrecorded'> & {
     readonly recorded: Pick<Recorder['recorded'], 'tradeCoverage'>;
   };
@@ -108,6 +108,7 @@ export function createTradeBackfill(options: TradeBackfillOptions) {
     lowest: () => tooOld,
     waitMs,
     read,
+    deletedBefore: store.deletedBefore,
     async record(blocks) {
       // Of the blocks that are too old only the first one is needed.
       const wanted = blocks.filter(({ beaconHeight }) => beaconHeight >= tooOld);

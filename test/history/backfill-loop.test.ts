@@ -5,16 +5,19 @@ import { createBackfillLoop, QUICK } from '../../src/history/backfill-loop.ts';
 import { HistoryDatabaseError } from '../../src/history/store.ts';
 import { headOf } from '../live/chain/heads.ts';
 
-type Read = { readonly beaconHeight: number };
+type Read = { readonly beaconHeight: number; readonly time: number };
 
 const OPTIONS = {
   lowest: () => 1,
   waitMs: () => 0,
+  deletedBefore: async () => 0,
   isDoubtful: isReplacedBy,
   mustEnd: () => false,
   rate: { ...QUICK, firstRetryMs: 1 },
   leftOutForMs: 600_000,
 };
+
+const blockAt = (beaconHeight: number): Read => ({ beaconHeight, time: beaconHeight * 40_000 });
 
 const heightsOf = (values: readonly Read[]) => values.map(({ beaconHeight }) => beaconHeight);
 
@@ -27,7 +30,7 @@ test('what was read is recorded once the database can be written again, and not 
     ...OPTIONS,
     async read(height) {
       read.push(height);
-      return { beaconHeight: height };
+      return blockAt(height);
     },
     async record(values) {
       attempts.push(heightsOf(values));
@@ -60,7 +63,7 @@ test.each([
     ...OPTIONS,
     async read(height) {
       read.push(height);
-      return { beaconHeight: height };
+      return blockAt(height);
     },
     async record(values) {
       if (!isFull) {
@@ -106,7 +109,7 @@ test.each([
         heads += 1;
         loop.wake(headOf(tip));
       }
-      return { beaconHeight: height };
+      return blockAt(height);
     },
     async record(values) {
       recorded.push(...heightsOf(values));
@@ -133,7 +136,7 @@ test('a height is left out after reads below three heads have failed, and not af
       // The node is down for ten reads. Then the chain goes on, and only the height 9 fails.
       if (read.length >= 10) loop.wake(headOf(12 + read.length));
       if (height === 9) throw new UpstreamTimeoutError('NODE', 10_000, {});
-      return { beaconHeight: height };
+      return blockAt(height);
     },
     async record(values) {
       recorded.resolve(heightsOf(values));
@@ -163,7 +166,7 @@ test.each([
     isSame: (before, again) => before.hash === again.hash,
     async read(beaconHeight) {
       read.push(beaconHeight);
-      return { beaconHeight, hash: isFull ? 'A' : hash };
+      return { ...blockAt(beaconHeight), hash: isFull ? 'A' : hash };
     },
     async record(values) {
       if (!isFull) {
@@ -199,10 +202,10 @@ test('a block of a branch that was shown during one read is not recorded, and it
     rate: { ...OPTIONS.rate, atOnce: 1 },
     async read(beaconHeight) {
       read.push(beaconHeight);
-      if (beaconHeight !== 96 || read.length > 2) return { beaconHeight, hash: 'chain' };
+      if (beaconHeight !== 96 || read.length > 2) return { ...blockAt(beaconHeight), hash: 'chain' };
       loop.wake(headOf(101, 'branch'));
       loop.wake(headOf(102));
-      return { beaconHeight, hash: 'branch' };
+      return { ...blockAt(beaconHeight), hash: 'branch' };
     },
     async record(values) {
       recorded.push(...values);
@@ -213,7 +216,7 @@ test('a block of a branch that was shown during one read is not recorded, and it
   loop.wake(headOf(100));
   await areRecorded.promise;
   loop.stop();
-  expect(recorded).toEqual([97, 96, 95].map((beaconHeight) => ({ beaconHeight, hash: 'chain' })));
+  expect(recorded).toEqual([97, 96, 95].map((height) => ({ ...blockAt(height), hash: 'chain' })));
   // The highest block, which is still the same, and the one that was read meanwhile.
   expect(read).toEqual([97, 96, 97, 96, 95]);
 });
@@ -238,7 +241,7 @@ test.each(['the loop is stopped', 'another replica reads', 'reads have to wait']
           loop.wake(headOf(102));
           if (reason === 'the loop is stopped') loop.stop();
         }
-        return { beaconHeight, hash: 'chain' };
+        return { ...blockAt(beaconHeight), hash: 'chain' };
       },
       async record(values) {
         recorded.resolve(heightsOf(values));
@@ -264,7 +267,7 @@ test('the loop rests after each read, also after that of a block in doubt', asyn
       reads.push({ height, at: performance.now() });
       if (reads.length === 2) loop.wake(headOf(102));
       if (reads.length === 4) areRead.resolve();
-      return { beaconHeight: height, hash: 'chain' };
+      return { ...blockAt(height), hash: 'chain' };
     },
     record: async () => [],
   });

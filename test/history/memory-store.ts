@@ -159,6 +159,7 @@ export function createMemoryStore(): MemoryStore {
       requireWorking();
       pruned.push(now);
     },
+    deletedBefore: async () => 0,
     async close() {
       store.isClosed = true;
     },

@@ -172,6 +172,7 @@ export function createStoreModel(): StoreModel {
       return deleted;
     },
     async prune() {},
+    deletedBefore: async () => 0,
     async close() {},
     heights: () => heights().map(({ beaconHeight }) => beaconHeight),
     fail(error) {

@@ -7,17 +7,22 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type CandleInterval, INTERVAL_MS } from '../../src/domain/candle.ts';
+import { QUICK } from '../../src/history/backfill-loop.ts';
 import { MIGRATIONS, type Migration, type StoreOptions } from '../../src/history/migrations.ts';
 import { createPostgresStore } from '../../src/history/postgres-store.ts';
 import { createSqliteStore } from '../../src/history/sqlite-store.ts';
+import { createStateBackfill } from '../../src/history/state-backfill.ts';
 import type { HistoryStore } from '../../src/history/store.ts';
+import { createTradeBackfill, QUICK_BYTES } from '../../src/history/trade-backfill.ts';
 import type { TradedBlock } from '../../src/history/trade-store.ts';
+import { headOf } from '../live/chain/heads.ts';
 import { sampleUnder } from '../support/doc-pages.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { anyChain, blockOf, POOL_IDS, START, V3_POOL_IDS } from './chains.ts';
 import { compare } from './compare.ts';
 import { createModel } from './model.ts';
 import { compareTrades, createTradesModel, tradeOf } from './trades-model.ts';
+import { v3StateOf } from './v3-states.ts';
 
 const DAY_MS = INTERVAL_MS.ONE_DAY;
 
@@ -160,6 +165,59 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
     expect(await store.tradeCoverage()).toBeUndefined();
     expect((await store.tradedIntervals(query)).value[0]?.traded).toEqual(recorded.value[0]?.traded);
   });
+
+  testHere(
+    'each backfill reads one block at most of those that are deleted, also after the retention is raised',
+    async () => {
+      const [tip, now] = [1_000, START + 10 * DAY_MS];
+      const timeOf = (height: number) => now - (tip - height) * INTERVAL_MS.ONE_HOUR;
+      const stateOf = (height: number) => blockOf(height, timeOf(height), new Map(), 'V3');
+      const tradedOf = (beaconHeight: number) => {
+        const block = { beaconHeight, hash: `hash-${beaconHeight}`, time: timeOf(beaconHeight) };
+        return { ...block, trades: [], isComplete: true, poolsWithLiquidityChanges: new Set<string>() };
+      };
+      const store = await createStore({ rawDays: 1 });
+      const heights = Array.from({ length: 96 }, (_, n) => tip - 98 + n);
+      await store.record(heights.map(stateOf));
+      await store.recordTrades(heights.map(tradedOf));
+      await store.prune(now);
+      const tradeCoverage = await store.tradeCoverage();
+      const read: number[] = [];
+      const options = {
+        ...{ store, mustPause: () => false, mayRun: () => true, rate: { ...QUICK, atOnce: 1 } },
+        ...{ maxAgeMs: 3 * DAY_MS, storedForMs: 3 * DAY_MS, step: 12, completeHeights: 0, bytes: QUICK_BYTES },
+        recorder: {
+          ...{ record: store.record, recordTrades: store.recordTrades },
+          ...{ ready: async () => {}, waiting: () => new Set<number>(), unrecorded: () => [] },
+          recorded: { tradeCoverage: () => tradeCoverage },
+        },
+        pastStates: {
+          isComplete: () => true,
+          async readInBackground(height: number) {
+            read.push(height);
+            return stateOf(height).exchange;
+          },
+        },
+        trades: {
+          of: () => Promise.reject(new Error('no head is in memory')),
+          async readPast(height: number) {
+            read.push(height);
+            return { ...tradedOf(height), trades: tradedOf(height) };
+          },
+        },
+      };
+      const backfills = [createStateBackfill(options), createTradeBackfill(options)];
+      for (const backfill of backfills) {
+        onTestFinished(backfill.stop);
+        backfill.wake({ ...headOf(tip), time: now, exchange: v3StateOf(tip, [], now) });
+      }
+      await expect
+        .poll(() => backfills.map((backfill) => backfill.reads() > 0 && !backfill.isReading()))
+        .toEqual([true, true]);
+      expect(read).toHaveLength(2);
+      expect(await store.deletedBefore()).toBeGreaterThan(Math.max(...read.map(timeOf)));
+    },
+  );
 
   testHere(
     'the trades of a block of another branch are left out, and those of a block that is recorded are skipped',

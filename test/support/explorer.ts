@@ -77,7 +77,7 @@ export function describeInBrowser(name: string, body: (browser: ExplorerBrowser)
 function shareGateway(start: () => TestGatewayOptions = () => ({})): () => ServedGateway {
   let gateway: Awaited<ReturnType<typeof serveGateway>> | undefined;
   beforeAll(async () => {
-    gateway = await serveGateway({ ...start(), explorer: await readBuiltExplorer() });
+    gateway = await serveGateway(await withExplorer(start()));
     await gateway.untilReady();
   });
   afterAll(() => gateway?.close());
@@ -88,9 +88,14 @@ function shareGateway(start: () => TestGatewayOptions = () => ({})): () => Serve
 }
 
 async function serveExplorer(start: TestGatewayOptions = {}): Promise<ServedGateway> {
-  const gateway = await serveGatewayForTest({ ...start, explorer: await readBuiltExplorer() });
+  const gateway = await serveGatewayForTest(await withExplorer(start));
   if (start.without !== 'NODE') await gateway.untilReady();
   return gateway;
+}
+
+/** The head is polled less often than in other tests: 20 polls a second take an eighth of a core while a test waits for the browser. */
+async function withExplorer(start: TestGatewayOptions): Promise<TestGatewayOptions> {
+  return { ...start, config: { headPollMs: 200, ...start.config }, explorer: await readBuiltExplorer() };
 }
 
 async function openPage(path: string, options: OpenOptions = {}): Promise<OpenedPage> {

@@ -161,7 +161,7 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
   const elsewhere: string[] = [];
 
   beforeAll(async () => {
-    gateway = await startGateway({ store: createStoreModel(), config: { historyBackfillHours: 0 } });
+    gateway = await startGateway({ store: createStoreModel(), config: { historyBackfillHours: 0, headPollMs: 200 } });
     const url = await gateway.app.listen(0, '127.0.0.1');
     browser = await launchBrowser();
     page = await browser.newPage({ viewport: { width: 1400, height: 900 } });

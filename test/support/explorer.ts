@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import axe from 'axe-core';
+import type axe from 'axe-core';
 import type { Browser, BrowserContextOptions, ConsoleMessage, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { hasBrowser, launchBrowser } from './browser.ts';
@@ -242,10 +242,13 @@ export async function scrollToEnd(page: Page): Promise<void> {
   await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
 }
 
+/** The code of axe, minified: each page that is checked loads it. */
+const AXE = readFileSync(join(import.meta.dirname, '../../node_modules/axe-core/axe.min.js'), 'utf8');
+
 /** Fails if axe finds something serious or critical on the page. */
 export async function expectAccessible(page: Page): Promise<void> {
   // The page's own policy allows no script elements of others.
-  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
   const violations = await page.evaluate(async () => {
     const run = (globalThis as unknown as { axe: typeof axe }).axe.run;
     // Requests nothing: the gateway may be gone.

@@ -253,16 +253,6 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
     return Object.fromEntries(parameters());
   };
 
-  test('a reload shows the same tabs, and the selected one', async () => {
-    await choose('Live');
-    const names = await tabNames();
-    await linkOf(page, 'Live');
-    await page.reload();
-    await tabButton('Live').waitFor();
-    expect([await activeTab(), await tabNames()]).toEqual(['Live', names]);
-    await page.locator('.view-line').getByText('Live').first().waitFor();
-  });
-
   test('the address is a link to the query of the tab, with its variables', async () => {
     await choose('Past');
     const { query, variables = '{}' } = await linkOf(page, 'Past');
@@ -278,19 +268,18 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
       .toMatchObject({ query: expect.stringMatching(/^# Mine\. # Prices/) });
   });
 
-  // As the address of a tab, which servers do not get, and as other programs write it.
-  test.each(['#', '?'])('a link with “%s”, a query and variables opens them in a tab, once', async (sign) => {
-    const query = `query Linked${sign.charCodeAt(0)}($height: BeaconHeight) { poolPairs(first: 1, at: $height) { nodes { id } } }`;
-    const title = `Linked${sign.charCodeAt(0)}`;
+  // With “#”, as the address of a tab, which servers do not get, and with “?”, as other programs write it.
+  test('a link with a query and variables opens them in a tab, once, with “#” and with “?”', async () => {
+    const query = 'query Linked($height: BeaconHeight) { poolPairs(first: 1, at: $height) { nodes { id } } }';
     const names = await tabNames();
     const [address] = page.url().split('#');
-    for (let times = 0; times < 2; times++) {
+    for (const sign of ['#', '?']) {
       const parameters = new URLSearchParams({ query, variables: '{"height":1639950}' });
       await page.goto(`${address}${sign}${parameters}`);
-      await tabButton(title).waitFor();
+      await tabButton('Linked').waitFor();
       const shown = async () => [await activeTab(), (await tabNames()).length];
-      await expect.poll(shown).toEqual([title, names.length + 1]);
-      expect(await linkOf(page, title)).toEqual({ query, variables: '{\n  "height": 1639950\n}' });
+      await expect.poll(shown).toEqual(['Linked', names.length + 1]);
+      expect(await linkOf(page, 'Linked')).toEqual({ query, variables: '{\n  "height": 1639950\n}' });
       expect(new URL(page.url()).search).toBe('');
     }
     await page.locator('.view-line').getByText('1639950').first().waitFor();
@@ -299,18 +288,30 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
     await result().getByText('@1639950').first().waitFor();
   });
 
-  test('a link with “#run” runs its query as soon as it is open, and a reload does not run it again', async () => {
+  test('a link with “#run” opens a tab and runs its query at once; a reload shows the same tabs, and runs nothing', async () => {
     const query = 'query Run($first: Int) { poolPairs(first: $first) { nodes { id } } }';
     const sent: string[] = [];
     page.on('request', (request) => sent.push(request.postData() ?? ''));
     const runs = () => sent.filter((body) => body.includes('query Run')).length;
+    const before = await tabNames();
     const [address] = page.url().split('#');
     await page.goto(`${address}?${toParameters({ query, variables: '{"first":1}' })}#run`);
     await result().getByText('PoolPair:').first().waitFor();
     expect(await linkOf(page, 'Run')).toEqual({ query, variables: '{\n  "first": 1\n}' });
+    expect(new URL(page.url()).search).toBe('');
     expect(runs()).toBe(1);
+    expect(await tabNames()).toEqual([...before, 'Run']);
+
+    // The selected tab is neither the first nor the last.
+    await page.locator('.graphiql-tab-add').click();
+    await choose('Run');
+    const names = await tabNames();
+    expect(names).toEqual([...before, 'Run', '<untitled>']);
+    await linkOf(page, 'Run');
     await page.reload();
     await tabButton('Run').waitFor();
+    expect([await activeTab(), await tabNames()]).toEqual(['Run', names]);
+    await page.locator('.view-line').getByText('Run').first().waitFor();
     await execute();
     await result().getByText('PoolPair:').first().waitFor();
     expect(runs()).toBe(2);

@@ -64,6 +64,11 @@ export class GatewayError extends Error {
   }
 }
 
+/** Whether two errors have the same reason: an upstream that fails repeats its error at each read. */
+export function haveSameReason(a: unknown, b: unknown): boolean {
+  return a instanceof Error && b instanceof Error && a.message === b.message;
+}
+
 /** An argument or a request is invalid. */
 export class BadUserInputError extends GatewayError {
   constructor(message: string) {

@@ -11,31 +11,43 @@ import type { Endpoint } from '../upstream/market-data/client.ts';
 import type { NodeClient } from '../upstream/node/client.ts';
 import { describeError, type Log } from './log.ts';
 
-/** Logs when something fails and when it works again, each with the same facts. */
+/** Maximum number of reasons of one outage that are logged as warnings: a message can have a part of what an upstream has sent. */
+const MAX_REASONS = 10;
+
+/** Logs each reason of an outage once as a warning, with the same facts, and when the outage is over. */
 function logOutages(log: Log, failed: string, recovered: string, facts: object = {}): Watcher {
+  const reasons = new Set<string>();
   return {
-    failed: (error) => log.warn({ ...facts, ...describeError(error) }, failed),
-    recovered: () => log.info(facts, recovered),
+    failed(error) {
+      const isNew = reasons.size < MAX_REASONS && !reasons.has(messageOf(error));
+      if (isNew) reasons.add(messageOf(error));
+      log[isNew ? 'warn' : 'debug']({ ...facts, ...describeError(error) }, failed);
+    },
+    recovered() {
+      reasons.clear();
+      log.info(facts, recovered);
+    },
   };
 }
 
 /**
- * Logs when an upstream begins to fail and when it can be read again: once each, however many followers read it.
+ * Logs each reason why an upstream cannot be read, and when it can be read again: once in an outage, however many followers read
+ * it.
  *
  * @returns creates the watcher of a follower
  */
 export function createUpstreamLog(log: Log, upstream: AnyUpstream): () => Watcher {
   const failing = new Set<Watcher>();
+  const outages = logOutages(log, 'an upstream cannot be read', 'an upstream can be read again', { upstream });
 
   return () => {
     const watcher: Watcher = {
       failed(error) {
-        const level = failing.size === 0 ? 'warn' : 'debug';
         failing.add(watcher);
-        log[level]({ upstream, ...describeError(error) }, 'an upstream cannot be read');
+        outages.failed(error);
       },
       recovered() {
-        if (failing.delete(watcher) && failing.size === 0) log.info({ upstream }, 'an upstream can be read again');
+        if (failing.delete(watcher) && failing.size === 0) outages.recovered();
       },
     };
     return watcher;
@@ -43,7 +55,7 @@ export function createUpstreamLog(log: Log, upstream: AnyUpstream): () => Watche
 }
 
 /**
- * Logs when one of several nodes fails and when it responds again: a single node is logged as the upstream. For each node it
+ * Logs why one of several nodes fails and when it responds again: a single node is logged as the upstream. For each node it
  * logs when it cannot read earlier states that it should have.
  *
  * @returns creates the watcher of a node
@@ -58,7 +70,7 @@ export function createNodeLog(log: Log, nodes: number): (node: NodeClient) => No
   };
 }
 
-/** Logs when a node cannot push new blocks, and when the first one has come: once each. */
+/** Logs why a node cannot push new blocks, each reason once, and when the first one has come. */
 export function createPushLog(log: Log, node: string) {
   const failing = 'a node does not push new blocks: the gateway polls it instead';
   const { failed, recovered: pushing } = logOutages(log, failing, 'a node pushes new blocks', { node });

@@ -40,7 +40,7 @@ describe('a state of V3 with a wrong shape is an error that names the place, and
   const order: Place = [...pool, 'Orderbook', 'orders', 0];
   test.each<[Place, unknown, misfit: string]>([
     [[], 'nothing', 'expected an object at $'],
-    [['Id'], 'another', 'expected the request id '],
+    [['Id'], 'another', 'expected the id of the request'],
     [['Result'], null, 'expected an object at $.Result'],
     [['Result'], ['a'], 'expected an object at $.Result'],
     [['Result', 'PoolPairs'], null, 'expected an object at $.Result.PoolPairs'],

@@ -23,7 +23,7 @@ const whole = (beaconHeight: number) => ({ beaconHeight, pairs: [ROW], tickers: 
 describe('a response of the node with a wrong shape is an error that names the place, and never data', () => {
   test.each<[on: 'getblockchaininfo' | 'getbeaconbeststatedetail' | 'getpdestate', Place, unknown, misfit: string]>([
     ['getblockchaininfo', [], 'nothing', 'expected an object at $'],
-    ['getblockchaininfo', ['Id'], 'another', 'expected the request id '],
+    ['getblockchaininfo', ['Id'], 'another', 'expected the id of the request'],
     ['getblockchaininfo', ['Result'], null, 'expected an object at $.Result'],
     ['getblockchaininfo', ['Result', 'BestBlocks'], [], 'expected an object at $.Result.BestBlocks'],
     [

@@ -1,4 +1,4 @@
-import { type AnyUpstream, GatewayError, UpstreamTimeoutError } from '../../errors.ts';
+import { type AnyUpstream, GatewayError, haveSameReason, UpstreamTimeoutError } from '../../errors.ts';
 import type { PollSpan, Published } from '../../tracing/tracing.ts';
 import { isSettledWithin } from '../../turns/wait-at-most.ts';
 import { createBroadcast } from './broadcast.ts';
@@ -29,7 +29,10 @@ export type FollowerOptions<T> = {
     | undefined;
 };
 
-/** Is notified when something that is read begins to fail, and when it can be read again: each once, not at every read. */
+/**
+ * Is notified when something that is read begins to fail, when it fails for another reason than before, and when it can be read
+ * again: each once, not at every read.
+ */
 export type Watcher = {
   failed(error: unknown): void;
   recovered(): void;
@@ -44,7 +47,7 @@ export function createFollower<T>(options: FollowerOptions<T>) {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   let isReading = true;
-  /** The first error of its kind: all callers get the same one while it repeats. */
+  /** The first error of its reason: all callers get the same one while it repeats. */
   let failure: { readonly error: unknown } | undefined;
   /** The error of all callers for whom the read in progress takes too long. */
   let timeout: Error | undefined;
@@ -81,9 +84,9 @@ export function createFollower<T>(options: FollowerOptions<T>) {
     }
   }
 
-  /** @returns whether the error is of another kind than the last one */
+  /** @returns whether the error has another reason than the last one */
   function fail(error: unknown): boolean {
-    if (isSameKind(error, failure?.error)) return false;
+    if (haveSameReason(error, failure?.error)) return false;
     watcher.failed(error);
     failure = { error };
     first.resolve();
@@ -145,9 +148,4 @@ export function createFollower<T>(options: FollowerOptions<T>) {
       clearTimeout(timer);
     },
   };
-}
-
-/** An upstream that fails repeats its error at each read: the log has each kind once. */
-function isSameKind(a: unknown, b: unknown): boolean {
-  return a instanceof Error && b instanceof Error && a.message === b.message;
 }

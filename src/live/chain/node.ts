@@ -1,7 +1,7 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
-import { UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
+import { haveSameReason, UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
 import { type ErrorBudget, isStateError, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
 import type { Watcher } from '../broadcast/follower.ts';
@@ -75,7 +75,7 @@ export function createNode(client: NodeClient, options: NodeOptions) {
   const readPastState = createPastStateReader({ client, record: () => record, note, readState, versions });
 
   async function pollOnce(): Promise<ChainInfo> {
-    const wasFailing = record.failure !== undefined;
+    const before = record.failure;
     note({ type: 'poll began' });
     try {
       const tip = await client.chainInfo();
@@ -84,11 +84,11 @@ export function createNode(client: NodeClient, options: NodeOptions) {
         throw new UpstreamBadShapeError('NODE', wrongChain, { host: name });
       }
       note({ type: 'tip polled', tip });
-      if (wasFailing) watcher.recovered();
+      if (before !== undefined) watcher.recovered();
       return tip;
     } catch (error) {
       note({ type: 'poll failed', error });
-      if (!wasFailing) watcher.failed(error);
+      if (!haveSameReason(error, before)) watcher.failed(error);
       throw error;
     } finally {
       poll = undefined;

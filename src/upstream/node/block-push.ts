@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { haveSameReason } from '../../errors.ts';
 import { openPushSession, type PushedBlock, type PushSession, type PushSessionOptions } from './push-session.ts';
 
 /** The subscription to the new blocks of one node: one websocket at a time, which is opened again when it ends. */
@@ -9,7 +10,7 @@ export type BlockPushOptions = Pick<PushSessionOptions, 'url' | 'headers' | 'tim
   readonly name: string;
   /** The websocket has opened or closed. */
   onChange(isOpen: boolean): void;
-  /** Is notified when the node cannot push, and when its first block has come: each once, not at every attempt. */
+  /** Is notified when the node cannot push, or for another reason than before, and when its first block has come: each once. */
   readonly watcher: { failed(error: unknown): void; pushing(): void };
   readonly pingMs?: number;
   /** The first pause before the socket is opened again. */
@@ -32,6 +33,7 @@ export function createBlockPush(options: BlockPushOptions) {
   let isOpen = false;
   /** Whether the watcher was notified of a failure or of a block last; `undefined` for neither. */
   let isFailing: boolean | undefined;
+  let failure: unknown;
   let frames = 0;
   let reconnects = 0;
   /** Sessions in a row that brought no block. */
@@ -48,12 +50,14 @@ export function createBlockPush(options: BlockPushOptions) {
     failures = 0;
     if (isFailing !== false) watcher.pushing();
     isFailing = false;
+    failure = undefined;
     onBlock(block);
   }
 
   function fail(error: unknown): void {
     failures += 1;
-    if (!isFailing) watcher.failed(error);
+    if (!haveSameReason(error, failure)) watcher.failed(error);
+    failure = error;
     isFailing = true;
   }
 

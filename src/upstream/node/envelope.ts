@@ -31,7 +31,7 @@ export function readResult(document: unknown, id: number, details: ErrorDetails 
 /** The same for a method whose result can be a list. */
 export function readAnyResult(document: unknown, id: number, details: ErrorDetails = {}): unknown {
   const envelope = readObject(document, '$');
-  if (envelope['Id'] !== id) throw new ShapeError(`the request id ${id}`, '$.Id');
+  if (envelope['Id'] !== id) throw new ShapeError('the id of the request', '$.Id');
   if (envelope['Error'] != null) throw readError(envelope['Error'], details);
 
   return envelope['Result'];

@@ -75,7 +75,7 @@ function readPool(key: string, value: unknown, beaconHeight: BeaconHeight) {
   const reserve2 = readUint64(pool['Token2PoolValue'], `${POOL}.Token2PoolValue`);
   const id = poolPairId({ token1Id, token2Id });
   if (key !== `pdepool-${beaconHeight}-${id}`)
-    throw new ShapeError(`keys with height ${beaconHeight} and the token ids of the pool`, POOLS);
+    throw new ShapeError('keys with the height of the state and the token ids of the pool', POOLS);
   return { id, reserve1, reserve2 };
 }
 

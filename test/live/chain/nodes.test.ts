@@ -115,6 +115,16 @@ describe('which node is read', () => {
     ]);
   });
 
+  test('the watcher of one that fails is notified of each other reason', async () => {
+    const { nodes, second, notified } = await threeNodes();
+    for (const status of [503, 503, 404, 404, 503]) {
+      second.faults.clear();
+      second.faults.set({ kind: 'status', status });
+      await nodes.poll();
+    }
+    expect(notified).toEqual(Array(3).fill(['failed', 1]));
+  });
+
   test('one that hangs is waited for once, for a moment, and not called again meanwhile', async () => {
     const { nodes, first, second, indexOf } = await threeNodes(SHORT_MS);
     first.faults.set({ kind: 'hang' });

@@ -150,6 +150,9 @@ describe('a push connects again', () => {
     await expect.poll(() => second.notified).toEqual(['The node responded with HTTP status 503.']);
     await first.push.close();
     await expect.poll(() => second.push.status().isOpen).toBe(true);
+    await sandbox.push.stop();
+    const refusals = ['The node responded with HTTP status 503.', 'The node cannot be reached.'];
+    await expect.poll(() => second.notified).toEqual(refusals);
   });
 
   test('after a peer no longer answers pings, and pings one that does', async () => {

@@ -82,7 +82,7 @@ describe('a call fails', () => {
     [{ kind: 'empty' }, 'it is not JSON'],
     [{ kind: 'truncated' }, 'it is not JSON'],
     [{ kind: 'reset-in-body' }, 'it is not JSON'],
-    [{ kind: 'wrong-id' }, 'expected the request id 1 at $.Id'],
+    [{ kind: 'wrong-id' }, 'expected the id of the request at $.Id'],
     [{ kind: 'shape', path: ['Result'], value: null }, 'expected an object at $.Result'],
     [
       { kind: 'shape', path: ['Result', 'PDEPoolPairs', '*', 'Token1PoolValue'], value: 'many' },

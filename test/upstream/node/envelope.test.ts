@@ -36,9 +36,9 @@ describe('the envelope of a response', () => {
 
   test.each([
     ['no object', [], 'expected an object at $'],
-    ['the answer to another request', { ...whole, Id: 8 }, 'expected the request id 7 at $.Id'],
-    ['an id of another type', { ...whole, Id: '7' }, 'expected the request id 7 at $.Id'],
-    ['no id', { ...whole, Id: undefined }, 'expected the request id 7 at $.Id'],
+    ['the answer to another request', { ...whole, Id: 8 }, 'expected the id of the request at $.Id'],
+    ['an id of another type', { ...whole, Id: '7' }, 'expected the id of the request at $.Id'],
+    ['no id', { ...whole, Id: undefined }, 'expected the id of the request at $.Id'],
     ['no result', { ...whole, Result: null }, 'expected an object at $.Result'],
     ['a result that is a list', { ...whole, Result: [] }, 'expected an object at $.Result'],
     ['an error that is a text', { ...whole, Error: 'no' }, 'expected an object at $.Error'],

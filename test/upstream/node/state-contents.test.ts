@@ -52,7 +52,7 @@ describe('the contents of a state', () => {
 
 describe('a state with a wrong shape', () => {
   const pools = '$.Result.PDEPoolPairs';
-  const keys = `expected keys with height 835380 and the token ids of the pool at ${pools}`;
+  const keys = `expected keys with the height of the state and the token ids of the pool at ${pools}`;
 
   test.each<[string, WireObject, string]>([
     ['no pools', {}, `expected an object at ${pools}`],

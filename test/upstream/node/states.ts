@@ -25,7 +25,7 @@ export function readWholeState(result: WireObject, beaconHeight: BeaconHeight): 
       reserve2: readUint64(value['Token2PoolValue'], `${POOL}.Token2PoolValue`),
     };
     if (key.toLowerCase() === poolPairKey(pool)) return pool;
-    throw new ShapeError(`keys with height ${beaconHeight} and the token ids of the pool`, POOLS);
+    throw new ShapeError('keys with the height of the state and the token ids of the pool', POOLS);
   });
   const time = result['BeaconTimeStamp'];
   return exchangeStateOf(beaconHeight, pools, Number.isSafeInteger(time) ? toInstant(Number(time)) : undefined);

@@ -46,7 +46,11 @@ type Listening = {
 export type Gateway = {
   /** The schema. Its resolvers need a context of this gateway: use `fetch` to execute operations. */
   readonly schema: GraphQLSchema;
-  /** Handles a request to the GraphQL endpoint. The path of its URL is ignored. Rate limits and `corsOrigins` do not apply. */
+  /**
+   * Handles a request to the GraphQL endpoint. The path of its URL is ignored. Rate limits and `corsOrigins` do not apply.
+   *
+   * @throws TypeError if the body of the request was already read
+   */
   fetch(request: Request): Promise<Response>;
   /**
    * Handles a request that another HTTP server has received, whether or not its body was parsed before. Paths are compared with
@@ -92,7 +96,10 @@ export async function createGateway({ logger, ...options }: GatewayOptions = {})
 
   return {
     schema,
-    fetch: (request) => app.fetch(request),
+    async fetch(request) {
+      if (request.bodyUsed) throw new TypeError(BODY_USED);
+      return app.fetch(request);
+    },
     handler: app.handle,
     handleUpgrade: app.handleUpgrade,
     async listen(address = {}) {
@@ -108,6 +115,8 @@ export async function createGateway({ logger, ...options }: GatewayOptions = {})
     },
   };
 }
+
+const BODY_USED = 'The body of the request was already read: read it from request.clone(), and pass the request';
 
 const NOT_A_LOGGER = 'logger: expected an object with the methods debug, info, warn and error';
 

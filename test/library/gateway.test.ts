@@ -273,6 +273,20 @@ describe('a gateway', () => {
     }
   });
 
+  test('refuses in fetch a request whose body was already read, and takes one whose clone was', async () => {
+    const lines: string[] = [];
+    const write = (_: object, message: string) => void lines.push(message);
+    const gateway = await gatewayForTest({ logger: { debug() {}, info() {}, warn() {}, error: write } });
+    const headers = { 'content-type': 'application/json' };
+    const post = new Request('http://gateway', { method: 'POST', headers, body: '{"query":"{ __typename }"}' });
+    await post.clone().json();
+    expect(await (await gateway.fetch(post)).json()).toEqual({ data: { __typename: 'Query' } });
+    const fetched = gateway.fetch(post);
+    await expect(fetched).rejects.toThrow(TypeError);
+    await expect(fetched).rejects.toThrow('request.clone()');
+    expect(lines).toEqual([]);
+  });
+
   test('aborts the event streams of fetch when it closes', async () => {
     const gateway = await gatewayForTest();
     const query = 'subscription { head { beaconHeight } }';

@@ -122,6 +122,8 @@ const CHECKS: readonly (readonly [
   [['sandbox', 'fullnodeUrl', 'marketDataUrl'], sandboxProblems],
   [['persistedOnly', 'persistedDocuments'], persistedProblems],
   [['port', 'adminPort'], portProblems],
+  [['adminPort', 'adminHost'], adminProblems],
+  [['rateLimitPerSecond', 'rateLimitBurst'], rateProblems],
   [['fullnodeUrl', 'fullnodeWsUrl'], pushProblems],
   [['historyDatabase', 'fullnodeUrl'], historyProblems],
 ];
@@ -156,6 +158,18 @@ function persistedProblems({ persistedOnly, persistedDocuments }: Config, source
 function portProblems({ port, adminPort }: Config, { nameOf }: SettingsSource): string[] {
   if (adminPort !== port || port === 0) return [];
   return [`${nameOf(SETTINGS.adminPort)} is ${port}, the same as ${nameOf(SETTINGS.port)}: expected another port`];
+}
+
+function adminProblems({ adminPort, adminHost }: Config, { nameOf }: SettingsSource): string[] {
+  if (adminHost === undefined || adminPort !== undefined) return [];
+  const [host, port, server] = [SETTINGS.adminHost, SETTINGS.adminPort, SETTINGS.port].map(nameOf);
+  return [`${host} is set, but ${port} is not: /health, /ready and /metrics would stay on ${server}`];
+}
+
+function rateProblems({ rateLimitPerSecond, rateLimitBurst }: Config, { nameOf }: SettingsSource): string[] {
+  if (rateLimitBurst === undefined || rateLimitPerSecond !== undefined) return [];
+  const [burst, rate] = [SETTINGS.rateLimitBurst, SETTINGS.rateLimitPerSecond].map(nameOf);
+  return [`${burst} is set, but ${rate} is not, or is 0: nothing would be limited`];
 }
 
 /** Without the setting, a real chain is recorded in a file of the working directory. */

@@ -260,8 +260,11 @@ function problemsOf(args: readonly string[], env: NodeJS.ProcessEnv = {}): reado
   return [];
 }
 
+/** The settings that need another one. */
+const DEPENDENT: readonly (keyof Config)[] = ['persistedOnly', 'fullnodeWsUrl', 'adminHost', 'rateLimitBurst'];
+
 /** The settings that can be set without another one; `PERSISTED_ONLY` is tested with its manifest. */
-const ALONE = OTHERWISE.filter(([key]) => key !== 'persistedOnly' && key !== 'fullnodeWsUrl');
+const ALONE = OTHERWISE.filter(([key]) => !DEPENDENT.includes(key));
 
 describe('values of settings', () => {
   test('each setting has a default', () => {
@@ -388,6 +391,27 @@ describe('the admin port', () => {
     expect(problemsOf([], { PORT: '81', ADMIN_PORT: '81' })).toHaveLength(1);
     expect(problemsOf([], { PORT: '0', ADMIN_PORT: '0' })).toEqual([]);
     expect(readConfig(['--admin-port', ''], { ADMIN_PORT: '81' })).toEqual(DEFAULTS);
+  });
+});
+
+describe('settings that have no effect without another one', () => {
+  test.each([
+    ['ADMIN_HOST', '::1', 'ADMIN_PORT', 'ADMIN_PORT is not: /health, /ready and /metrics would stay on PORT'],
+    [
+      'RATE_LIMIT_BURST',
+      '9',
+      'RATE_LIMIT_PER_SECOND',
+      'RATE_LIMIT_PER_SECOND is not, or is 0: nothing would be limited',
+    ],
+  ])('%s=%s needs %s', (variable, text, other, problem) => {
+    expect(problemsOf([], { [variable]: text })).toEqual([`${variable} is set, but ${problem}`]);
+    expect(problemsOf([], { [variable]: text, [other]: '81' })).toEqual([]);
+    expect(problemsOf([], { [variable]: text, [other]: 'x' })).toHaveLength(1);
+  });
+
+  test('RATE_LIMIT_BURST of 0 is not set', () => {
+    expect(problemsOf([], { RATE_LIMIT_BURST: '0' })).toEqual([]);
+    expect(problemsOf([], { RATE_LIMIT_BURST: '9', RATE_LIMIT_PER_SECOND: '0' })).toHaveLength(1);
   });
 });
 

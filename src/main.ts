@@ -101,7 +101,8 @@ function onStopSignal(stop: (signal: NodeJS.Signals) => Promise<void>): void {
       process.exit(1);
     }
   }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, handle);
+  // SIGHUP: the terminal or the session of ssh is closed.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, handle);
 }
 
 main(process.argv.slice(2)).catch(exitWithProblems);

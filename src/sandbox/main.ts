@@ -31,7 +31,7 @@ type Settings = {
 const settings = settingsFrom(process.argv.slice(2));
 try {
   const sandbox = await createSandbox(settings);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => void sandbox.close().then(() => process.exit(0)));
   }
   process.stdout.write(`${introduction(sandbox)}\n`);

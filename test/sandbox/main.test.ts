@@ -20,7 +20,7 @@ async function start(...args: string[]) {
   return { child, text };
 }
 
-async function expectStop(child: ChildProcess, signal: 'SIGINT' | 'SIGTERM') {
+async function expectStop(child: ChildProcess, signal: NodeJS.Signals) {
   const exit = once(child, 'exit');
   child.kill(signal);
   expect(await exit).toEqual([0, null]);
@@ -63,12 +63,12 @@ describe('the sandbox as a command', () => {
     await expectStop(child, 'SIGTERM');
   });
 
-  test('can put several nodes behind one URL', async () => {
+  test('can put several nodes behind one URL, and exits with 0 on SIGHUP', async () => {
     const { child, text } = await start('--nodes', '2', '--one-url');
     const urls = /^FULLNODE_URL=(\S+) /m.exec(text)?.[1]?.split(',') ?? [];
     expect(urls).toHaveLength(1);
     expect(text.startsWith(`Nodes are simulated on ${urls[0]},`)).toBe(true);
-    child.kill('SIGKILL');
+    await expectStop(child, 'SIGHUP');
   });
 
   test.each([['--nope'], ['--seed', 'seven'], ['--node-port', '70000'], ['--nodes', '0'], ['word']])(

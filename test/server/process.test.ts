@@ -122,7 +122,7 @@ describe('the process', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
-  test('unsubscribes from the websocket of the node on SIGTERM', async () => {
+  test('unsubscribes from the websocket of the node on SIGHUP, when its terminal is closed', async () => {
     const sandbox = await createSandbox({ history: 5 });
     onTestFinished(sandbox.close);
     const child = run(['--port', '0'], {
@@ -132,8 +132,9 @@ describe('the process', () => {
     });
     await untilServing(child);
     await expect.poll(sandbox.push.subscribers).toBe(1);
-    child.kill('SIGTERM');
+    child.kill('SIGHUP');
     expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(child.output()).toContain('"signal":"SIGHUP","msg":"stopping"');
     await expect.poll(sandbox.push.openSockets).toBe(0);
     expect([sandbox.push.calls('unsubscribe'), sandbox.push.leaked()]).toEqual([1, 0]);
   });

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import proxyAddr from 'proxy-addr';
 import { percentDecoded } from '../domain/percent-encoding.ts';
 import { parseTokenId, type TokenId } from '../domain/token.ts';
@@ -24,6 +25,11 @@ export function readProxy(text: string): string {
       cause: error,
     });
   }
+}
+
+/** Reads an address to listen on, or a host name. @throws Error that says what was expected */
+export function readHost(text: string): string {
+  return isIP(text) > 0 ? text : readMatching(text, /^[\p{L}\p{N}._-]+$/u, 'an address or a host name, without a port');
 }
 
 /** Reads a URL with http or https. @throws Error that says what was expected */

@@ -3,7 +3,16 @@ import { LOG_LEVELS } from '../logging/log.ts';
 import { ACCESS_LOG_MODES } from '../server/access-log.ts';
 import { OTLP_PROTOCOLS, TRACE_SAMPLERS } from '../tracing/tracing.ts';
 import { readPersistedManifest } from './files.ts';
-import { MIN_INTERVAL_MS, readHeaderPairs, readList, readPairs, readProxy, readShare, readUrl } from './readers.ts';
+import {
+  MIN_INTERVAL_MS,
+  readHeaderPairs,
+  readHost,
+  readList,
+  readPairs,
+  readProxy,
+  readShare,
+  readUrl,
+} from './readers.ts';
 import {
   BOOLEAN,
   declare,
@@ -64,7 +73,7 @@ export const SERVER = declare({
   },
   adminHost: {
     meaning: 'Address to listen on for `ADMIN_PORT`. By default, the same as for `PORT`.',
-    read: (text) => text || undefined,
+    read: optional(readHost),
   },
   responseCacheBytes: {
     ...whole(0),

@@ -1,7 +1,7 @@
 import { LIMITS, type Limits, mapLimits } from '../graphql/limits.ts';
 import { readTokensFile } from './files.ts';
 import { DEFAULT_BACKFILL_STEP, DEFAULT_HISTORY_FILE, readHistoryDatabase } from './history-database.ts';
-import { readMatching, readOrigins, readRedisUrls, readUrls } from './readers.ts';
+import { readHost, readMatching, readOrigins, readRedisUrls, readUrls } from './readers.ts';
 import { RATE_LIMITS, SERVER, TRACES } from './server-settings.ts';
 import {
   BOOLEAN,
@@ -37,7 +37,7 @@ const ESSENTIAL = declare({
   host: {
     default: '127.0.0.1',
     meaning: 'Address to listen on.',
-    read: (text) => readMatching(text, /./, 'an address'),
+    read: readHost,
   },
   port: {
     ...PORT,

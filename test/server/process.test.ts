@@ -314,12 +314,17 @@ describe('the process', () => {
   });
 
   test.each([
-    ['host.invalid', /^getaddrinfo (ENOTFOUND|EAI_AGAIN) host\.invalid$/],
-    ['192.0.2.1', /^listen EADDRNOTAVAIL: address not available 192\.0\.2\.1:4000$/],
-  ])('prints one line when it cannot listen on %s, and exits with 1', async (host, reason) => {
-    const child = run(['--port', '4000', '--host', host, '--fullnode-url', 'http://127.0.0.1:1']);
+    [['--host', 'host.invalid'], /^getaddrinfo (ENOTFOUND|EAI_AGAIN) host\.invalid/, 'HOST or --host'],
+    [
+      ['--admin-port', '4001', '--admin-host', '192.0.2.1'],
+      /^listen EADDRNOTAVAIL: address not available 192\.0\.2\.1:4001/,
+      'ADMIN_HOST or --admin-host',
+    ],
+  ])('prints one line when it cannot listen with %j, and exits with 1', async (args, reason, settings) => {
+    const child = run(['--port', '4000', '--fullnode-url', 'http://127.0.0.1:1', ...args]);
     expect(await once(child, 'close')).toEqual([1, null]);
-    expect(fatalLinesOf(child)).toEqual([{ level: 60, msg: expect.stringMatching(reason) }]);
+    const msg = expect.stringMatching(`${reason.source}; choose another address with ${settings}$`);
+    expect(fatalLinesOf(child)).toEqual([{ level: 60, msg }]);
   });
 
   test('stops when npm, which has started it, gets SIGTERM', async () => {

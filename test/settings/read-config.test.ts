@@ -426,6 +426,11 @@ describe('invalid values', () => {
       ['a/b', 'a b', '..%2f', 'é', '?'],
       'expected one segment of a path: letters, digits and - . _ ~',
     ],
+    ...['host', 'admin-host'].map((flag): [string, string[], string] => [
+      flag,
+      ['0.0.0.0:4000', 'http://0.0.0.0', '[::1]', ':::1:4000', 'a b', ' ', 'a/b', '*'],
+      'expected an address or a host name, without a port',
+    ]),
     ['port', ['-1', '65536', '1.5', '0x10', '1e3', ' 80', '80 ', 'http', '+80'], whole(0, 65_535)],
     ['admin-port', ['-1', '65536', 'off'], whole(0, 65_535)],
     ['head-poll-ms', ['49', '0', '2147483648', '1s', '100.0'], interval],
@@ -524,6 +529,13 @@ describe('invalid values', () => {
     expect(problemsOf(['--market-data-partner', '..']).length).toBe(1);
     expect(problemsOf(['--market-data-partner', '.']).length).toBe(1);
   });
+
+  test.each(['0.0.0.0', '::', 'fe80::1%eth0', 'localhost', 'db-1.example', 'my_host', 'b\u00fccher.example'])(
+    'not the host %s',
+    (host) => {
+      expect(problemsOf([], { HOST: host, ADMIN_HOST: host, ADMIN_PORT: '81' })).toEqual([]);
+    },
+  );
 
   test('an empty host, which would mean every address of the machine', () => {
     expect(problemsOf(['--host=']).length).toBe(1);

@@ -92,6 +92,10 @@ test('the tarball holds the bundle, its types, the schema and the documents, and
         'dist/start.cjs',
       ],
       'dist/third-party-licenses.txt',
+      'docs/explorer.png',
+      ...readdirSync(join(ROOT, 'docs'))
+        .filter((name) => name.endsWith('.md'))
+        .map((name) => `docs/${name}`),
     ]
       .map((path) => `package/${path}`)
       .toSorted(),

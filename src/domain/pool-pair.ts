@@ -117,11 +117,12 @@ export function nativeLiquidity(pool: PoolPair): bigint | undefined {
 }
 
 /**
- * The value of both sides of the pool together, in the smallest unit of one of its tokens: a constant-product pool has the same
- * value on both sides. 0 for a pool with an empty side, in which nothing can be traded.
+ * The value of what the pool holds of both tokens together, in the smallest unit of one of them, rounded down. The other token is valued
+ * at the spot price, so that in V1 both sides have the same value. 0 for a pool with an empty side, in which nothing can be traded.
  */
 export function liquidityIn(pool: PoolPair, tokenId: TokenId): bigint {
-  if (!isTradable(pool)) return 0n;
+  if (!isTradable(pool) || !isNonEmpty(pool)) return 0n;
   const { value1, value2 } = poolValues(pool);
-  return 2n * (pool.token1Id === tokenId ? value1 : value2);
+  const { reserve1, reserve2 } = pool;
+  return pool.token1Id === tokenId ? value1 + (value2 * reserve1) / reserve2 : value2 + (value1 * reserve2) / reserve1;
 }

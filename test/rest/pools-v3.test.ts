@@ -48,16 +48,22 @@ test('tickers have the price, the liquidity and the range of the pool that they 
   for (const field of ['pool_price', 'liquidity', 'liquidity_in_usd', 'high', 'low'])
     expect([field, new Set(ofUsdt.map((ticker) => ticker[field])).size]).toEqual([field, 3]);
 
-  // Liquidity is what the pool holds, and not the amounts that prices are computed with.
+  // Liquidity is the value of what the pool holds, and not of the amounts that prices are computed with.
+  let uneven = 0;
   for (const { pool_id: poolId, target_id: targetId } of ofUsdt) {
     const pool = sandbox.chain.exchangePools.find(({ id }) => id === poolId);
-    const side = pool?.token0.id === targetId ? 0 : 1;
-    const real = sandbox.chain.tip.exchange?.states.get(String(poolId))?.real[side] ?? 0n;
-    const decimals = (side === 0 ? pool?.token0 : pool?.token1)?.decimals ?? 0;
-    const digits = String(2n * real).padStart(decimals + 1, '0');
+    const state = sandbox.chain.tip.exchange?.states.get(String(poolId));
+    if (pool === undefined || state === undefined) throw new Error('the sandbox has this pool');
+    const { token0, token1 } = pool;
+    const [own, other] = token0.id === targetId ? ([0, 1] as const) : ([1, 0] as const);
+    const held = state.real[own] + (state.real[other] * state.virtual[own]) / state.virtual[other];
+    if (held !== 2n * state.real[own]) uneven += 1;
+    const { decimals } = own === 0 ? token0 : token1;
+    const digits = String(held).padStart(decimals + 1, '0');
     const expected = `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`.replace(/\.?0+$/, '');
     expect(liquidityIn(text, String(poolId))).toBe(expected);
   }
+  expect(uneven).toBeGreaterThan(0);
 });
 
 test('a ticker of a pool that the node does not have has none of these fields', async () => {

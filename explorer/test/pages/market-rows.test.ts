@@ -27,6 +27,8 @@ const pool = (
   token2: { tokenId: b },
   token1PoolValue: reserves[0],
   token2PoolValue: reserves[1],
+  token1VirtualValue: reserves[0],
+  token2VirtualValue: reserves[1],
   price,
   inversePrice: price === null ? null : 1 / price,
   liquidityUsd,
@@ -241,5 +243,24 @@ describe('pools of V3', () => {
     const { pools } = rowsOf(v3);
     expect(searchRows(pools, `${PRV}-${BTC}-3`).map(({ key }) => key)).toEqual([`${PRV}-${BTC}-3`]);
     expect(new Set(pools.map(({ liquidity }) => liquidity))).toEqual(new Set([100_000]));
+  });
+
+  test('are worth what they hold of both tokens, also if that is not the same value', () => {
+    const virtual = { token1VirtualValue: '400000000000000', token2VirtualValue: '40000000000' };
+    const liquidityOf = (...held: [string, string]) => {
+      const [token1PoolValue, token2PoolValue] = held;
+      const [row] = rowsOf({ ...v3, pools: [of('1', 10_000, { ...virtual, token1PoolValue, token2PoolValue })] }).pools;
+      return row?.liquidity;
+    };
+    // 10,000 PRV and 19 BTC, then all of it in PRV.
+    expect(liquidityOf('10000000000000', '19000000000')).toBe(200_000);
+    expect(liquidityOf('200000000000000', '0')).toBe(0);
+    // In the tokens of a pool without PRV: 1 BTC is 10,000 PRV and 40 ETH.
+    const ofEth = {
+      ...pool(BTC, ETH, ['1000000000', '20000000000'], 0.025),
+      token1VirtualValue: '5000000000',
+      token2VirtualValue: '200000000000',
+    };
+    expect(rowsOf({ ...v3, pools: [of('1', 10_000), ofEth] }).pools[1]?.liquidity).toBe(15_000);
   });
 });

@@ -37,7 +37,7 @@ export type MarketRow = {
   readonly dayStart: number | null | undefined;
   /** Of all its pairs in the last 24 hours, in native coins or in US dollars. */
   readonly volume: number | null;
-  /** Both sides of the pool together, in the same unit. */
+  /** The value of what the pool holds of both tokens together, in the same unit. */
   readonly liquidity: number | null;
   /** What a search looks at, in lower case, and the words of the names of both tokens. */
   readonly text: string;
@@ -71,13 +71,16 @@ export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData
   });
   const liquidityOf = (pool: ListedPoolFragment): number | null => {
     if (unit === 'USD') return pool.liquidityUsd;
-    for (const [token, reserve] of [
-      [pool.token1, pool.token1PoolValue],
-      [pool.token2, pool.token2PoolValue],
+    const { token1, token2, token1PoolValue, token2PoolValue, token1VirtualValue, token2VirtualValue } = pool;
+    if ([token1PoolValue, token2PoolValue, token1VirtualValue, token2VirtualValue].includes('0')) return 0;
+    const spotPrice = Number(token1VirtualValue) / Number(token2VirtualValue);
+    for (const [{ tokenId }, held] of [
+      [token1, Number(token1PoolValue) + Number(token2PoolValue) * spotPrice],
+      [token2, Number(token2PoolValue) + Number(token1PoolValue) / spotPrice],
     ] as const) {
-      const decimals = tokensById.get(token.tokenId)?.decimals;
-      const side = decimals == null ? null : inUnit(Number(reserve) / 10 ** decimals, token.tokenId);
-      if (side !== null) return 2 * side;
+      const decimals = tokensById.get(tokenId)?.decimals;
+      const value = decimals == null ? null : inUnit(held / 10 ** decimals, tokenId);
+      if (value !== null) return value;
     }
     return null;
   };

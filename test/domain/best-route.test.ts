@@ -6,7 +6,14 @@ import { bestQuote, type QuoteRequest } from '../../src/domain/quote.ts';
 import { exchangeStateOf, poolOf, quotedPoolsOf, tokenId } from './pools.ts';
 import { allPaths, anyExchange, anyTrade, bestPath, receivedFrom, type Trade } from './routes.ts';
 
-const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(tokenId) as [string, string, string, string];
+const [a, b, c, d, e, f] = ['a', 'b', 'c', 'd', 'e', 'f'].map(tokenId) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+  string,
+];
 
 function quoteOf(pools: readonly PoolPair[], trade: Trade) {
   const state = exchangeStateOf(1_000, pools);
@@ -127,6 +134,19 @@ describe('the best route', () => {
     const trade = { sellTokenId: a, buyTokenId: b, sellAmount: 900n, maxHops: 3 };
     expect(allPaths(pools, trade).map(({ amounts }) => amounts.at(-1))).toEqual([1n, 1n]);
     expect(quoteOf(pools, trade)?.route).toHaveLength(1);
+  });
+
+  test('has the last pool with the smallest id of those that are as short, or the first one to buy', () => {
+    const equal = (one: string, other: string) => pool(one, other, 10n ** 6n, 10n ** 6n);
+    // The first pool of the first path comes first, the last one of the second.
+    const [first, second] = [
+      [equal(a, c), equal(c, f), equal(b, f)],
+      [equal(a, d), equal(d, e), equal(b, e)],
+    ];
+    const trade = { sellTokenId: a, buyTokenId: b, maxHops: 4 };
+    const poolsOf = (more: Partial<Trade>) => routeOf([...first, ...second], { ...trade, ...more })?.pools;
+    expect(poolsOf({ sellAmount: 1_000n })).toEqual(second);
+    expect(poolsOf({ buyAmount: 1_000n })).toEqual(first);
   });
 });
 

@@ -125,6 +125,18 @@ describe('the best route of V3', () => {
     );
   });
 
+  test('has the first pool with the smallest id of those that are as short, or the last one to buy', () => {
+    const equal = (...tokens: [string, string]) => poolOfV3(tokens, [10n ** 6n, 10n ** 6n]);
+    // The first pool of the first path comes first, the last one of the second.
+    const [first, second] = [
+      [equal(A, C), equal(C, F), equal(B, F)],
+      [equal(A, D), equal(D, E), equal(B, E)],
+    ];
+    const idsOf = (direction: TradeDirection) => search([...first, ...second], direction, 1_000n, 5).found?.ids;
+    expect(idsOf('SELLING')).toEqual(first.map(poolPairId));
+    expect(idsOf('BUYING')).toEqual(second.map(poolPairId));
+  });
+
   test('ends also in an exchange whose pools are each a little better than the one before', () => {
     const direct = Array.from({ length: 600 }, (_, number) => {
       const reserve2 = BigInt(Math.round(1e9 * 1.002 ** number));

@@ -9,6 +9,7 @@ const POWERS_OF_10 = Array.from({ length: MAX_DECIMALS + 1 }, (_, exponent) => N
 /**
  * Token 1 needed to buy one whole token 2, after the specification's "Price derivation": the pool keeps the product of
  * its reserves constant. Each operation of `x = ceil((T2 * T1) / (T2 + 10^d2))`, then `(T1 - x) / 10^d1`, is one rounding to a double.
+ * With reserves above 2^53, these roundings can exceed the price, so that it is 0 or negative.
  *
  * @returns `undefined` for a pool with an empty side, which has no price
  */
@@ -90,9 +91,9 @@ export function absoluteChange(from: number | undefined, to: number | undefined)
   return from === undefined || to === undefined ? undefined : to - from;
 }
 
-/** `100 * (to / from - 1)`; `undefined` if a price is missing or the first one is 0. */
+/** `100 * (to / from - 1)`; `undefined` if a price is missing or the first one is not above 0. */
 export function percentChange(from: number | undefined, to: number | undefined): number | undefined {
-  if (from === undefined || to === undefined || from === 0) return undefined;
+  if (from === undefined || to === undefined || from <= 0) return undefined;
   const percent = 100 * (to / from - 1);
   return Number.isFinite(percent) ? percent : undefined;
 }

@@ -7,6 +7,8 @@ const text = (description: string) => ({ type: 'string', description });
 const integer = (description: string) => ({ type: 'integer', description });
 const bool = (description: string) => ({ type: 'boolean', description });
 const price = (description: string) => ({ type: 'number', minimum: 0, description });
+// The documented formula gives 0 or less for some pools with amounts above 2^53.
+const poolPrice = (description: string) => ({ type: 'number', description });
 const nullable = (description: string) => ({ type: ['number', 'null'], minimum: 0, description });
 const column = (description: string) => ({ type: 'array', items: { type: 'number' }, description });
 const rows = (item: string, description?: string) => ({ type: 'array', description, items: ref('schemas', item) });
@@ -49,11 +51,13 @@ const KNOWN_OF_TICKER = {
   ask: price(
     'Lowest ask of the order book. Below `bid` if the book is crossed. Only if the book has asks, and was read recently.',
   ),
-  high: price(
+  high: poolPrice(
     'Highest pool price at the recorded heights of the last 24 hours, in target tokens. Only with a history.',
   ),
-  low: price('Lowest pool price at the recorded heights of the last 24 hours, in target tokens. Only with a history.'),
-  pool_price: price(
+  low: poolPrice(
+    'Lowest pool price at the recorded heights of the last 24 hours, in target tokens. Only with a history.',
+  ),
+  pool_price: poolPrice(
     'Price of one base token in target tokens, from the pool of the ticker on the chain, by the documented formula: with the third version of the exchange the pool that `pool_id` names, and with the first one the pool of the two tokens. The same as `Pair.poolPrice` in GraphQL. Only if the chain has that pool.',
   ),
   liquidity: price(
@@ -127,10 +131,10 @@ export const SCHEMAS = {
   }),
   Candle: object('Prices and volumes of one interval, from the pool of the pair on the chain.', {
     time: integer('When the interval begins, in seconds since 1970-01-01T00:00:00Z.'),
-    open: price('Price of one base token in target tokens after the first known height of the interval.'),
-    high: price('Highest price.'),
-    low: price('Lowest price.'),
-    close: price('Price after the last known height of the interval.'),
+    open: poolPrice('Price of one base token in target tokens after the first known height of the interval.'),
+    high: poolPrice('Highest price.'),
+    low: poolPrice('Lowest price.'),
+    close: poolPrice('Price after the last known height of the interval.'),
     volume: price(
       'Traded amount in whole base tokens: exact with `is_volume_exact`, else at least this, because several trades in one block count as their net change.',
     ),

@@ -34,7 +34,7 @@ export async function writeSymbol({ symbol }: { readonly symbol: string }, loade
   const [decimals1, decimals2] = [pool.token1Id, pool.token2Id].map((id) => loaders.tokens.decimalsOf(id));
   const isKnown = decimals1 !== undefined && decimals2 !== undefined;
   const price = isKnown ? basePrice(pool, pair.baseId, decimals1, decimals2) : undefined;
-  const decimals = price ? PRICE_DIGITS - 1 - Math.floor(Math.log10(price)) : MIN_DECIMALS;
+  const decimals = price !== undefined && price > 0 ? PRICE_DIGITS - 1 - Math.floor(Math.log10(price)) : MIN_DECIMALS;
   return toJson({
     ...names,
     listed_exchange: EXCHANGE,

@@ -188,6 +188,7 @@ describe('how far a price is from the one of the pool', () => {
     [100, undefined],
     [100, 0],
     [0, 0],
+    [100, -0.001],
     [1e300, 1e-300],
   ])('%d against %d is unknown', (price, poolPrice) => {
     expect(percentChange(poolPrice, price)).toBeUndefined();

@@ -47,6 +47,15 @@ describe('the price of one whole token', () => {
     ['a pool that the price nearly empties', 2n ** 64n - 1n, 1n, 0, 0, 2 ** 63, '9223372036854775807'],
     ['a side larger than 2^53', 9_007_199_254_740_993n, 1_000_000_000n, 9, 9, 4503599.627370496, '4503599.627370496'],
     ['two sides as large as can be', 2n ** 64n - 1n, 2n ** 64n - 1n, 9, 9, 1.000001536, '0.999999999'],
+    [
+      'sides so large that rounding errors exceed the price',
+      7n * 10n ** 18n,
+      7n * 10n ** 18n,
+      9,
+      0,
+      -0.000001024,
+      '0.000000000',
+    ],
     ['the most decimals', 1n, 1n, 30, 30, 0, '0.000000000000000000000000000000'],
   ])('the price of %s is as documented, and the exact one beside it', (_, t1, t2, d1, d2, price, exact) => {
     const { price: priceNow, exact: exactNow } = quotes(poolOf(t1, t2), d1, d2);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { PoolState } from '../../src/sandbox/exchange/pool.ts';
 import { createStoreModel } from '../history/store-model.ts';
 import { openRest } from '../support/rest.ts';
 
@@ -109,4 +110,34 @@ test('candles and symbols of several pools of two tokens are named by their pool
   expect(ambiguous.status).toBe(400);
   const { code, message } = await ambiguous.json();
   expect([code, message.startsWith('3 pools have the ticker id "PRV_pUSDT".')]).toEqual(['AMBIGUOUS_TICKER', true]);
+});
+
+test('a symbol whose price is negative or 0 by the documented formula has two decimals', async () => {
+  const poolIds: string[] = [];
+  const { read, ask, untilReady } = await openRest({
+    ...V3,
+    before({ chain }) {
+      const states = chain.tip.exchange?.states as Map<string, PoolState>;
+      const markets = chain.markets.filter(({ tickerId }) => tickerId === 'PRV_pUSDT');
+      for (const [index, { poolId, base }] of markets.slice(0, 2).entries()) {
+        const state = states.get(poolId);
+        if (state === undefined) throw new Error('the sandbox has this pool');
+        // Rounded to doubles, the formula takes more USDT than there are, or as many.
+        const [usdt, prv] = [3n * 2n ** 61n, index === 0 ? 7n * 10n ** 28n : 10n ** 29n];
+        states.set(poolId, { ...state, virtual: poolId.startsWith(base.id) ? [prv, usdt] : [usdt, prv] });
+        poolIds.push(poolId);
+      }
+    },
+  });
+  await untilReady();
+  const prices: number[] = [];
+  for (const poolId of poolIds) {
+    const { data } = await ask('query ($id: String!) { pair(poolId: $id) { poolPrice divergence { lastPercent } } }', {
+      id: poolId,
+    });
+    prices.push(data.pair.poolPrice);
+    expect(data.pair.divergence).toEqual({ lastPercent: null });
+    expect(await read(`/udf/symbols?symbol=${poolId}`)).toMatchObject({ ticker: poolId, pricescale: 100 });
+  }
+  expect(prices).toEqual([-0.001024, 0]);
 });

@@ -19,6 +19,11 @@ export function priceOfBase(pool: PricedPool | null | undefined, baseId: string)
   return pool.token1.tokenId === baseId ? pool.inversePrice : null;
 }
 
+/** How much a price has changed, in percent: `PriceChange.percent` of the schema. */
+export function percentOf(price: number | null, from: number | null | undefined): number | null {
+  return price === null || from == null || from <= 0 ? null : 100 * (price / from - 1);
+}
+
 /** A token as far as its name is shown. */
 type NamedToken = { readonly tokenId: string; readonly symbol: string | null };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nameOfToken } from '../../src/format/prices.ts';
+import { nameOfToken, percentOf } from '../../src/format/prices.ts';
 
 const named = (symbol: string | null) => nameOfToken({ tokenId: `12345678${'0'.repeat(50)}abcdef`, symbol });
 
@@ -24,4 +24,15 @@ test.each(['PRV', 'pUSDT', 'Ünï-1', '日本', '₿', '🚀'])('%s is as it is'
 
 test('a token without a symbol has the beginning and the end of its id', () => {
   expect(named(null)).toBe('123456…abcdef');
+});
+
+test.each([
+  [150, 100, 50],
+  [0, 100, -100],
+  [100, 0, null],
+  [100, -0.001, null],
+  [100, null, null],
+  [null, 100, null],
+])('%s after %s is a change of %s percent', (price, from, percent) => {
+  expect(percentOf(price, from)).toBe(percent);
 });

@@ -22,10 +22,12 @@ export const DivergenceRef = builder.objectRef<PairPrices>('Divergence').impleme
       'Average of best bid and best ask, as `OrderBook.midPrice`. Null if there is no such book, or if it has no bids or no asks. In `divergentPairs`, also null if no subscription follows the book.',
     tradedPrice:
       'Average price of the newest known trade on the chain, as `Ticker.tradedPrice`. Null in V1, if no trade is known, or if the decimals of a token are unknown. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the trades of the newest block cannot be read.',
-    lastPercent: '`100 * (lastPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is 0.',
-    bookPercent: '`100 * (bookMidPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is 0.',
+    lastPercent:
+      '`100 * (lastPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is not above 0.',
+    bookPercent:
+      '`100 * (bookMidPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is not above 0.',
     tradedPercent:
-      '`100 * (tradedPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is 0. It does not count in `maxPercent`.',
+      '`100 * (tradedPrice / poolPrice - 1)`. Null if one of the two is null, or if `poolPrice` is not above 0. It does not count in `maxPercent`.',
     maxPercent:
       'The larger absolute value of `lastPercent` and `bookPercent`. If one of them is null, the absolute value of the other one. Null if both are null. Null with an error if one of the two prices cannot be read.',
   },

@@ -48,7 +48,7 @@ PoolPairRef.implement({
     isTradable:
       'False for a pool that refuses every trade, because it does not hold one of its tokens. In V3 such a pool can still have a price.',
     price:
-      'Amount of token 1 that buys one whole token 2: `(T1 - x) / 10^d1`, where `x = ceil((T2 * T1) / (T2 + 10^d2))`, T1 and T2 are the virtual values, and d1 and d2 are the decimals. Computed in floating point, exactly as the specification defines it. Null if a virtual value is 0, or if the decimals of a token are unknown and not set by an argument.',
+      'Amount of token 1 that buys one whole token 2: `(T1 - x) / 10^d1`, where `x = ceil((T2 * T1) / (T2 + 10^d2))`, T1 and T2 are the virtual values, and d1 and d2 are the decimals. Computed in floating point, exactly as the specification defines it. If a virtual value exceeds 2^53, the rounding errors can exceed the price, so that it is 0 or negative: use `exactPrice`. Null if a virtual value is 0, or if the decimals of a token are unknown and not set by an argument.',
     exactPrice:
       'Same as `price`, but in exact integer arithmetic, with all decimals of token 1. Null in the same cases as `price`.',
     inversePrice:

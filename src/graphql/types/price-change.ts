@@ -27,7 +27,7 @@ const PriceChangeRef = builder.objectRef<PriceChange>('PriceChange').implement({
     high: `The highest price from \`fromHeight\` on, judged by the ratio of the reserves. Null if the pool had an empty side at all these heights, ${UNKNOWN_DECIMALS}.`,
     low: `The lowest price from \`fromHeight\` on, judged by the ratio of the reserves. Null if the pool had an empty side at all these heights, ${UNKNOWN_DECIMALS}.`,
     absolute: '`to` minus `from`. Null if one of them is null.',
-    percent: '`100 * (to / from - 1)`. Null if one of them is null, or if `from` is 0.',
+    percent: '`100 * (to / from - 1)`. Null if one of them is null, or if `from` is not above 0.',
     tradedToken1:
       'Traded amount of token 1 after `fromHeight` in its smallest unit, at least. It is the sum of the net changes, as `Candle.tradedToken1` if that is not exact. The exact sum of the trades is `PoolPair.volume`.',
     tradedToken2: 'Traded amount of token 2 after `fromHeight` in its smallest unit, at least.',

@@ -1,4 +1,4 @@
-import { priceOfBase } from '../../format/prices.ts';
+import { percentOf, priceOfBase } from '../../format/prices.ts';
 import type { BlockQuery, PoolAtHeightFragment } from './block.generated.ts';
 
 type Token = PoolAtHeightFragment['token1'];
@@ -37,9 +37,7 @@ export function changedPools({ pools, poolsBefore, pairs }: BlockQuery): readonl
     const [base, target] = isInverse ? [pool.token1, pool.token2] : [pool.token2, pool.token1];
     const [from, price] = [priceOfBase(old, base.tokenId), priceOfBase(pool, base.tokenId)];
     const { poolId } = pool;
-    return [
-      { key, poolId, base, target, market, price, percent: from && price !== null ? 100 * (price / from - 1) : null },
-    ];
+    return [{ key, poolId, base, target, market, price, percent: percentOf(price, from) }];
   });
   return changed.sort((a, b) => Math.abs(b.percent ?? 0) - Math.abs(a.percent ?? 0));
 }

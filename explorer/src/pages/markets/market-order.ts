@@ -1,5 +1,5 @@
 import type { Unit } from '../../app/unit.ts';
-import { nameOfToken } from '../../format/prices.ts';
+import { nameOfToken, percentOf } from '../../format/prices.ts';
 import { type MarketRow, searchable } from './market-rows.ts';
 
 /** The columns by which the list can be sorted. */
@@ -10,11 +10,6 @@ export type Direction = 'ascending' | 'descending';
 /** How a column is sorted at first: names from A to Z, numbers from the largest. */
 export function firstDirection(sort: MarketSort): Direction {
   return sort === 'name' ? 'ascending' : 'descending';
-}
-
-/** How much a price has changed, in percent: `PriceChange.percent` of the schema. */
-export function percentOf(price: number | null, from: number | null | undefined): number | null {
-  return price === null || from == null || from === 0 ? null : 100 * (price / from - 1);
 }
 
 const NAMES = new Intl.Collator('en', { sensitivity: 'base', numeric: true });

@@ -1,6 +1,6 @@
 import chartStyles from '../../../charts/charts.module.css';
 import { formatPercent, formatPrice, formatQuantity } from '../../../format/numbers.ts';
-import { nameOfToken } from '../../../format/prices.ts';
+import { nameOfToken, percentOf } from '../../../format/prices.ts';
 import tableStyles from '../../../parts/table.module.css';
 import type { MarketToken } from '../market.ts';
 import type { ChartCandle } from './candle.ts';
@@ -12,7 +12,7 @@ type CandleLegendProps = { readonly candle: ChartCandle | undefined; readonly ba
 export function CandleLegend({ candle, base }: CandleLegendProps) {
   if (candle === undefined) return <div className={`${chartStyles.legend} ${styles.legend}`} />;
   const { open, high, low, close, volume, isVolumeExact } = candle;
-  const percent = open === 0 ? null : 100 * (close / open - 1);
+  const percent = percentOf(close, open);
   const tone = close < open ? tableStyles['down'] : tableStyles['up'];
   return (
     <div className={`${chartStyles.legend} ${styles.legend}`}>

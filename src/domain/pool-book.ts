@@ -36,14 +36,9 @@ export function toPoolBook(
   return { bids: toEntries(bids, units, maxEntries), asks: toEntries(asks, units, maxEntries) };
 }
 
-/**
- * Token 1 per token 2 at which an order was placed, in whole tokens, as a decimal with up to 18 significant digits.
- *
- * @returns `undefined` for an order with a rate of 0, which no trade can meet
- */
-export function orderPrice(order: PoolOrder, decimals1: number, decimals2: number): string | undefined {
-  const isPriced = order.rate1 > 0n && order.rate2 > 0n;
-  return isPriced ? priceOf(order, { base: 2, decimals1, decimals2 }) : undefined;
+/** Token 1 per token 2 at which an order was placed, in whole tokens, as a decimal with up to 18 significant digits. */
+export function orderPrice(order: PoolOrder, decimals1: number, decimals2: number): string {
+  return priceOf(order, { base: 2, decimals1, decimals2 });
 }
 
 /** The entries of one side of a book. @param orders best first, so that those with the same price are next to each other */

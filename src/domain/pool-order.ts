@@ -6,7 +6,7 @@ export type PoolOrder = {
   readonly id: string;
   /** The token of the pool that it sells. */
   readonly sells: 1 | 2;
-  /** The amounts of both tokens when it was placed: what it sold, and the least that it accepted for that. 64 bits. */
+  /** The amounts of both tokens when it was placed: what it sold, and the least that it accepted for that. Above 0, 64 bits. */
   readonly rate1: bigint;
   readonly rate2: bigint;
   /** Of the token that it sells, what is left; of the other one, what has been bought and not been withdrawn yet. 64 bits. */
@@ -55,7 +55,6 @@ export function termsOf({ sells, rate1, rate2, balance1, balance2 }: PoolOrder):
 /** Whether a trade can meet an order: what it gets for all that is left, rounded down, is an amount above 0. */
 export function isMatchable(order: PoolOrder): boolean {
   const { sellRate, buyRate, left } = termsOf(order);
-  if (sellRate === 0n) return false;
   const worth = (left * buyRate) / sellRate;
   return worth >= 1n && worth <= MAX_AMOUNT;
 }

@@ -162,9 +162,4 @@ describe('the price of an order', () => {
     expect(orderPrice(orderOf('a', 1, [3_700_000_000_000n, 962_000_000n], [1n, 1n]), 9, 6)).toBe('3.84615384615384615');
     expect(orderPrice(orderOf('a', 1, [10n, 1_000_000_000n], [0n, 0n]), 9, 6)).toBe('0.00000000001');
   });
-
-  test('is undefined without rates', () => {
-    expect(orderPrice(orderOf('a', 1, [0n, 1n], [1n, 1n]), 0, 0)).toBeUndefined();
-    expect(orderPrice(orderOf('a', 1, [1n, 0n], [1n, 1n]), 0, 0)).toBeUndefined();
-  });
 });

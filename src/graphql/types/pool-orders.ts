@@ -20,7 +20,7 @@ const PoolOrderRef = builder.objectRef<OrderOfPool>('PoolOrder').implement({
       'What is left to sell, in the smallest unit of `sellToken`. The owner can withdraw a part, so it does not show how much has been sold.',
     boughtAmount: 'What has been bought and not been withdrawn yet, in the smallest unit of `buyToken`.',
     price:
-      'Token 1 of the pool for one token 2, both in whole tokens, as the order was placed, with up to 18 significant digits. It never changes. Null if the decimals of a token are unknown, or for a rate of 0, which no trade can meet.',
+      'Token 1 of the pool for one token 2, both in whole tokens, as the order was placed, with up to 18 significant digits. It never changes. Null if the decimals of a token are unknown.',
     isMatchable:
       'True if a trade can fill the order: what it gets for the rest, rounded down, is at least 1 smallest unit of `buyToken`, and below 2^64. False if nothing or too little is left. Such an order stays open until it is closed.',
   },

@@ -19,6 +19,8 @@ export type Connection = {
   onRestored(listener: () => void): () => void;
   /** Connects now instead of waiting for the next attempt. */
   retryNow(): void;
+  /** Connects now if the connection is lost. Called when a request was successful: the gateway can be reached again. */
+  retryIfLost(): void;
   dispose(): void;
 };
 
@@ -172,6 +174,9 @@ export function createConnection(url: string, random: () => number = Math.random
       return () => void restored.delete(listener);
     },
     retryNow,
+    retryIfLost() {
+      if ('since' in state.get()) endWait();
+    },
     dispose() {
       isDisposed = true;
       window.removeEventListener('online', retryNow);

@@ -22,7 +22,7 @@ export type Session = {
 
 type SessionOptions = {
   readonly url: string;
-  readonly connection: Pick<Connection, 'subscribe' | 'onRestored'>;
+  readonly connection: Pick<Connection, 'subscribe' | 'onRestored' | 'retryIfLost'>;
   readonly clock: ServerClock;
   readonly onOtherChain: () => void;
   /** Sends queries, in place of that of the browser. */
@@ -32,7 +32,13 @@ type SessionOptions = {
 let created = 0;
 
 /** Creates the client of a session: queries over HTTP, subscriptions over the one connection, one cache for both. */
-export function createSession({ url, connection, clock, onOtherChain, fetch }: SessionOptions): Session {
+export function createSession({
+  url,
+  connection,
+  clock,
+  onOtherChain,
+  fetch = globalThis.fetch,
+}: SessionOptions): Session {
   const tracker = createHeadTracker();
   const refetching = createRefetchExchange(connection);
   const heightKeeping = createHeightExchange({ tracker, clock, onOtherChain });
@@ -51,7 +57,11 @@ export function createSession({ url, connection, clock, onOtherChain, fetch }: S
 
   const overHttp = {
     url,
-    ...(fetch && { fetch }),
+    async fetch(...sent: Parameters<typeof fetch>) {
+      const response = await fetch(...sent);
+      if (response.ok) connection.retryIfLost();
+      return response;
+    },
     preferGetMethod: false,
     fetchOptions: { headers: { accept: 'application/graphql-response+json, application/json' } },
   } as const;

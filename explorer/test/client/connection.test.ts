@@ -117,6 +117,24 @@ test('a websocket that is open but silent is given up when it answers no ping', 
   expect(sockets()).toBe(2);
 });
 
+test('a lost connection is tried again at once when a request shows that the gateway can be reached', async () => {
+  for (const _ of [1, 2, 3, 4, 5, 6, 7]) {
+    await newest().break();
+    await vi.advanceTimersByTimeAsync(30_000);
+  }
+  await newest().break();
+  const before = sockets();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect([connection.state.get().name, sockets()]).toEqual(['disconnected', before]);
+  connection.retryIfLost();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(sockets()).toBe(before + 1);
+  await newest().accept();
+  connection.retryIfLost();
+  await vi.advanceTimersByTimeAsync(0);
+  expect([connection.state.get().name, sockets()]).toEqual(['connected', before + 1]);
+});
+
 const HEAD = { query: 'subscription { head { beaconHeight } }' };
 const heights: unknown[] = [];
 /** Follows the head, and keeps what arrives in `heights`. */

@@ -58,6 +58,7 @@ function openSession() {
   const minimums: (string | null)[] = [];
   let requests = 0;
   let otherChains = 0;
+  let retries = 0;
   const session: Session = createSession({
     url: 'http://gateway.example/graphql',
     clock: createServerClock(),
@@ -73,6 +74,9 @@ function openSession() {
       onRestored(listener) {
         restored.push(listener);
         return () => void restored.splice(restored.indexOf(listener), 1);
+      },
+      retryIfLost: () => {
+        retries += 1;
       },
     },
     fetch: async (_url, options) => {
@@ -104,6 +108,7 @@ function openSession() {
     restore: () => restored.forEach((listener) => void listener()),
     requests: () => requests,
     otherChains: () => otherChains,
+    retries: () => retries,
     send: (data: object) => sinks.forEach((sink) => void sink.next({ data: data as Record<string, unknown> })),
     settle: () => vi.advanceTimersByTimeAsync(0),
   };
@@ -158,6 +163,16 @@ test('a query that failed is sent again, later and later, until it succeeds', as
   const before = requests();
   await vi.advanceTimersByTimeAsync(600_000);
   expect(requests()).toBe(before);
+});
+
+test('a request that succeeds shows a lost connection that the gateway can be reached; one that fails does not', async () => {
+  const { answers, showService, settle, retries } = openSession();
+  showService();
+  await settle();
+  expect(retries()).toBe(0);
+  answers.push(serviceAt(100));
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(retries()).toBe(1);
 });
 
 test('what is on the screen stays while the gateway cannot be reached', async () => {

@@ -39,7 +39,7 @@ describeInBrowser('the explorer behind a proxy that blocks websockets', (browser
     }
     await notice(page, 'no-websocket').waitFor();
     expect(await notice(page, 'no-websocket').textContent()).toBe(
-      'No websocket. The page receives live data over event streams, because it cannot open a websocket: a proxy may block websockets, or not forward the Host header. It tries again every minute.',
+      'No websocket. The page receives live data over event streams, because it cannot open a websocket: a proxy may block websockets or not forward the Host header, or the gateway or the connection is slow. It tries again every minute.',
     );
     await advanceOnPage({ page, gateway: proxy });
     await expect.poll(proxy.openStreams).toBe(2);

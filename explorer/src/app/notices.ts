@@ -47,7 +47,7 @@ export function noticesOf({ connection, status, service, beganAgainAt, now }: No
       key: 'no-websocket',
       tone: 'information',
       title: 'No websocket',
-      text: 'The page receives live data over event streams, because it cannot open a websocket: a proxy may block websockets, or not forward the Host header. It tries again every minute.',
+      text: 'The page receives live data over event streams, because it cannot open a websocket: a proxy may block websockets or not forward the Host header, or the gateway or the connection is slow. It tries again every minute.',
     });
   }
   if (beganAgainAt !== undefined && now - beganAgainAt < BEGAN_AGAIN_SHOWN_MS) {

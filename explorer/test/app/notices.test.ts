@@ -76,7 +76,7 @@ describe('the connection', () => {
 
   test('says that it is without a websocket', () => {
     expect(notices({}, { connection: { name: 'connected', over: 'event-streams' } })).toEqual([
-      'information: No websocket. The page receives live data over event streams, because it cannot open a websocket: a proxy may block websockets, or not forward the Host header. It tries again every minute.',
+      'information: No websocket. The page receives live data over event streams, because it cannot open a websocket: a proxy may block websockets or not forward the Host header, or the gateway or the connection is slow. It tries again every minute.',
     ]);
   });
 

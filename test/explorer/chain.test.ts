@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { advanceOnPage, describeInBrowser, expectToFit } from '../support/explorer.ts';
 import { recorded } from './recorded.ts';
@@ -116,7 +117,9 @@ describeInBrowser('the page of the chain', (browser) => {
   });
 
   test('lists blocks without a history too, with the times of those that the page has received', async () => {
-    const opened = await browser.open('/chain/blocks');
+    const sent: (string | null)[] = [];
+    const before = async (opening: Page) => void opening.on('request', (request) => sent.push(request.postData()));
+    const opened = await browser.open('/chain/blocks', { before });
     const { page } = opened;
     await page.getByText('This gateway records no history').first().waitFor();
     await advanceOnPage(opened);
@@ -129,6 +132,7 @@ describeInBrowser('the page of the chain', (browser) => {
     await page.getByRole('link', { name: '1,639,990' }).click();
     await page.getByText('so it knows the time and the hash only of new blocks').waitFor();
     await page.getByText(/have changed \d+ of \d+ pools/).waitFor();
+    expect(sent.filter((body) => body?.includes('query BlockTimes'))).toEqual([]);
   });
 
   test('opens the block that was pressed, also when a new one arrives before the click', async () => {

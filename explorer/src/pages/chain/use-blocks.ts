@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { useServiceStatus } from '../../app/service-status.ts';
+import { useLastingKeys } from '../../app/service-status.ts';
 import { useGateway } from '../../client/gateway.tsx';
 import { type Answer, useGatewayQuery, useHead } from '../../client/hooks.ts';
 import { BlockTimesDocument, type BlockTimesQuery } from './block-times.generated.ts';
@@ -22,7 +22,7 @@ export const MOST_BLOCKS = 500;
 export function useBlocks(last: number, { pause = false }: { readonly pause?: boolean } = {}): Blocks {
   const { tracker } = useGateway().session;
   const head = useHead();
-  const isRecorded = useServiceStatus()?.historyStatus !== 'OFF';
+  const isRecorded = !useLastingKeys().includes('history');
   const answer = useGatewayQuery(
     BlockTimesDocument,
     useMemo(() => ({ last }), [last]),

@@ -18,6 +18,7 @@ const PAGES = [
   ['/market/pETH_pUSDT', text('Several markets have this ticker id')],
   ['/market/pNOPE_PRV', text('No market is called')],
   ['/chain', (page: Page) => page.locator('canvas').first()],
+  ['/chain/blocks/1639990', text('have changed')],
   ['/tokens', cell(/^\d+$/)],
   ['/status', text('Points that an address can save up')],
   ['/nothing', text('Nothing is at /nothing')],

@@ -82,29 +82,31 @@ function BlockPanels({ height, newest }: BlockPanelsProps) {
   return (
     <>
       <Panel title="Block" query={isRecent && isRecorded ? answer.query : undefined} isBusy={isLoading}>
-        {isLoading ? (
-          <Skeleton height={5} />
-        ) : (
-          <>
-            <Figures
-              figures={[
-                { label: 'Beacon height', value: formatInteger(height) },
-                { label: 'Produced', value: <RelativeTime time={block?.time} /> },
-                { label: 'Block time', value: ms === undefined ? UNKNOWN : formatDuration(ms) },
-                { label: 'Confirmations', value: formatInteger(newest - height), note: 'blocks after it' },
-              ]}
-            />
-            <dl className={styles.facts}>
-              <dt>Time</dt>
-              <dd translate="no">{time === undefined ? UNKNOWN : formatExactTime(time)}</dd>
-              <dt>Hash</dt>
-              <dd>
-                <CopyableId id={block?.hash} what="hash of the block" edge={12} />
-              </dd>
-            </dl>
-            {block?.hash == null && <p className={styles.muted}>{whyUnknown(block, isRecorded, isRecent)}</p>}
-          </>
-        )}
+        <div className={styles.blockSpace}>
+          {isLoading ? (
+            <Skeleton height={5} />
+          ) : (
+            <>
+              <Figures
+                figures={[
+                  { label: 'Beacon height', value: formatInteger(height) },
+                  { label: 'Produced', value: <RelativeTime time={block?.time} /> },
+                  { label: 'Block time', value: ms === undefined ? UNKNOWN : formatDuration(ms) },
+                  { label: 'Confirmations', value: formatInteger(newest - height), note: 'blocks after it' },
+                ]}
+              />
+              <dl className={styles.facts}>
+                <dt>Time</dt>
+                <dd translate="no">{time === undefined ? UNKNOWN : formatExactTime(time)}</dd>
+                <dt>Hash</dt>
+                <dd>
+                  <CopyableId id={block?.hash} what="hash of the block" edge={12} />
+                </dd>
+              </dl>
+              {block?.hash == null && <p className={styles.muted}>{whyUnknown(block, isRecorded, isRecent)}</p>}
+            </>
+          )}
+        </div>
       </Panel>
       <Panel title="What it changed" query={changes.query} isBusy={changes.isLoading} isFlush>
         <Answered

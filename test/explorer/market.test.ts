@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { formatDecimal } from '../../explorer/src/format/amounts.ts';
+import { formatDecimal, withUnit } from '../../explorer/src/format/amounts.ts';
 import { formatInteger, formatPercent, formatPrice, formatQuantity } from '../../explorer/src/format/numbers.ts';
 import { advanceOnPage, describeInBrowser, expectAccessible, expectToFit, screenshot } from '../support/explorer.ts';
 import { BTC, PRV } from '../support/tokens.ts';
@@ -53,7 +53,7 @@ describeInBrowser('the page of a market', (browser) => {
       .poll(() => panel(page, 'Order book').getByRole('columnheader').allTextContents())
       .toEqual(['Price (PRV)', 'Quantity (BTC)', 'Sum (BTC)']);
     await panel(page, 'Depth')
-      .getByText(/Up to .* PRV per BTC, .* BTC can be bought for .* PRV/)
+      .getByText(/Up to .* PRV per BTC, .*\sBTC can be bought for .*\sPRV/)
       .waitFor();
     await panel(page, 'Price').locator('canvas').first().waitFor();
 
@@ -182,7 +182,7 @@ describeInBrowser('the page of a market', (browser) => {
     expect(Object.keys(shown)).toEqual(['Last trade', '24 h high', '24 h low', '24 h volume', 'In the pool']);
     expect(shown).toMatchObject({
       'Last trade': formatPrice(ticker.lastPrice),
-      '24 h volume': `${formatQuantity(ticker.baseVolume)} BTC`,
+      '24 h volume': withUnit(formatQuantity(ticker.baseVolume), 'BTC'),
     });
 
     const details = page.locator('details');
@@ -196,8 +196,8 @@ describeInBrowser('the page of a market', (browser) => {
         'Exact price': formatDecimal(exactPoolPrice),
         'Middle of the book': formatPrice(divergence.bookMidPrice),
         'Last trade': formatPrice(ticker.lastPrice),
-        '24 h volume by the market-data host': `${formatQuantity(ticker.baseVolume)} BTC, ${formatQuantity(ticker.targetVolume)} PRV`,
-        '24 h volume through the pool': expect.stringMatching(/^[\d.,]+ BTC$/),
+        '24 h volume by the market-data host': `${withUnit(formatQuantity(ticker.baseVolume), 'BTC')}, ${withUnit(formatQuantity(ticker.targetVolume), 'PRV')}`,
+        '24 h volume through the pool': expect.stringMatching(/^[\d.,]+\u00a0BTC$/),
       });
     // Each has a line on why it differs.
     expect(await details.locator('dl > div > dd:nth-child(3)').count()).toBe(6);
@@ -400,7 +400,8 @@ describeInBrowser('the page of a market', (browser) => {
     await expectAccessible(page);
     const choices = page.locator('main li');
     expect(await choices.count()).toBe(2);
-    for (const choice of await choices.all()) expect(await choice.textContent()).toMatch(/24 h volume [\d.,]+M? ETH/);
+    for (const choice of await choices.all())
+      expect(await choice.textContent()).toMatch(/24 h volume [\d.,]+M?\u00a0ETH/);
     await choices.filter({ hasText: '2 pairs trade in it' }).getByRole('link', { name: 'ETH/USDT' }).click();
     await panel(page, 'Order book').getByText('3 markets have this ticker id and share the book.').waitFor();
     await page.goBack();

@@ -177,7 +177,7 @@ describeInBrowser('the unit of the explorer', (browser) => {
     await page.goto(new URL('/market/pBTC_PRV', gateway.url).href);
     const figures = page.getByRole('region', { name: 'Market', exact: true });
     await figures.getByText(`${why.source.slice(1)}, PRV.`, { exact: true }).waitFor();
-    await figures.getByText(/^USD per BTC · [\d,.]+ PRV$/).waitFor();
+    await figures.getByText(/^USD per BTC · [\d,.]+\sPRV$/).waitFor();
     await figures.getByText(/^Not known in US dollars/).waitFor();
     await choose(page, 'PRV');
     const { data } = await gateway.ask('{ pair(tickerId: "pBTC_PRV") { poolPrice } }');

@@ -58,6 +58,11 @@ export function parseAmountInput(text: string, decimals: number): string | undef
   return String(BigInt(whole + fraction.padEnd(decimals, '0')));
 }
 
+/** A number with its unit: 12.5 PRV. No line ends between them. */
+export function withUnit(number: string, unit: string): string {
+  return `${number}\u00a0${unit}`;
+}
+
 /** An integer of any size with separators. */
 export function formatBigInt(value: Amount): string {
   return formatExactAmount(value, 0);

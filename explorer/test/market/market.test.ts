@@ -8,6 +8,7 @@ import { curveOfLadder, curveOfPool } from '../../src/pages/market/depth/depth-c
 import { percentsOf, RANGES, rangeOf } from '../../src/pages/market/depth/ranges.ts';
 import { comparedPrices, meaningOfDivergence } from '../../src/pages/market/divergence-text.ts';
 import {
+  amountWithUnit,
   isCoarsePrice,
   spotPriceOfBase,
   tradedUsd,
@@ -302,6 +303,11 @@ test('a token without known decimals counts smallest units, and a price of few o
     false,
     false,
   ]);
+});
+
+test('no line ends between an amount and its unit', () => {
+  const token = { id: '', tokenId: A, symbol: 'X', decimals: 9, usdPrice: null };
+  expect(amountWithUnit('755096000000000', token)).toBe('755,096\u00a0X');
 });
 
 describe('in US dollars', () => {

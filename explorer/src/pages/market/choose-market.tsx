@@ -4,6 +4,7 @@ import { Page } from '../../app/page.tsx';
 import { useUnit } from '../../app/unit.ts';
 import { currentParameters } from '../../app/url-parameters.ts';
 import { useGatewayQuery } from '../../client/hooks.ts';
+import { withUnit } from '../../format/amounts.ts';
 import { formatPrice, formatQuantity, formatUsd, formatUsdPrice } from '../../format/numbers.ts';
 import { nameOfToken, shortPoolId } from '../../format/prices.ts';
 import { Answered } from '../../parts/answered.tsx';
@@ -70,10 +71,10 @@ function Choices({ tickerId, pairs }: ChoicesProps) {
             <span>
               {isUsd
                 ? `${formatUsdPrice(usdOf([ticker?.lastPrice, targetToken]))} per ${nameOfToken(baseToken)}`
-                : `${formatPrice(ticker?.lastPrice)} ${unitOfPrice(market)}`}
+                : withUnit(formatPrice(ticker?.lastPrice), unitOfPrice(market))}
             </span>
             <span>
-              {`24 h volume ${isUsd ? formatUsd(volumeUsd) : `${formatQuantity(ticker?.baseVolume)} ${nameOfToken(baseToken)}`}`}
+              {`24 h volume ${isUsd ? formatUsd(volumeUsd) : withUnit(formatQuantity(ticker?.baseVolume), nameOfToken(baseToken))}`}
             </span>
             <span className={styles.id} title={poolId}>
               {notes.filter(Boolean).join(' · ')}

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react';
 import { useUnit } from '../../app/unit.ts';
 import { useGatewayQuery } from '../../client/hooks.ts';
-import { formatDecimal } from '../../format/amounts.ts';
+import { formatDecimal, withUnit } from '../../format/amounts.ts';
 import { formatPrice, formatQuantity } from '../../format/numbers.ts';
 import { nameOfToken } from '../../format/prices.ts';
 import styles from './details.module.css';
@@ -81,7 +81,7 @@ export function DetailsPanel({ market, figures, traded }: DetailsPanelProps) {
             name="24 h volume by the market-data host"
             meaning="As the host counts it: the gateway only passes it on."
           >
-            {`${formatQuantity(hostVolume.base)} ${base}, ${formatQuantity(hostVolume.target)} ${target}`}
+            {`${withUnit(formatQuantity(hostVolume.base), base)}, ${withUnit(formatQuantity(hostVolume.target), target)}`}
           </Figure>
         )}
         {traded === undefined ? (

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { NO_USD_LIQUIDITY, NO_USD_PRICE, type Unit, useUnit } from '../../app/unit.ts';
 import type { GatewayError } from '../../client/errors.ts';
 import { type SentQuery, useHead } from '../../client/hooks.ts';
+import { withUnit } from '../../format/amounts.ts';
 import {
   formatInteger,
   formatPercent,
@@ -53,7 +54,7 @@ export function FiguresPanel({ market, figures, traded, query, poolErrors }: Fig
   const reserves = reservesOf(market);
   const liquidityUsd = market.pool?.liquidityUsd ?? null;
   const volume =
-    hostVolume === undefined ? tradedInPool(market, figures) : `${formatQuantity(hostVolume.base)} ${base}`;
+    hostVolume === undefined ? tradedInPool(market, figures) : withUnit(formatQuantity(hostVolume.base), base);
   const inUsd = (amount: number | null) => usdOf([amount, market.target]);
   const whyNot = isUsd && market.target.usdPrice === null ? `${NO_USD_PRICE}, ${target}` : undefined;
   const onChain = traded ?? leastTraded(market, figures);
@@ -71,7 +72,7 @@ export function FiguresPanel({ market, figures, traded, query, poolErrors }: Fig
             {priceInUnit(shown)}
           </p>
           <p className={styles.unit}>
-            {isUsd ? `USD per ${base} · ${formatPrice(shown)} ${target}` : unitOfPrice(market)}
+            {isUsd ? `USD per ${base} · ${withUnit(formatPrice(shown), target)}` : unitOfPrice(market)}
           </p>
           <Change percent={change?.percent ?? null} of={isUsd ? `, in ${target}` : ''} />
           <p className={styles.note}>
@@ -125,7 +126,7 @@ export function FiguresPanel({ market, figures, traded, query, poolErrors }: Fig
 
   /** What the target token was worth then is not recorded. */
   function recordedPrice(price: number | null | undefined): string {
-    return isUsd && price != null ? `${formatPrice(price)} ${target}` : formatPrice(price);
+    return isUsd && price != null ? withUnit(formatPrice(price), target) : formatPrice(price);
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Amount, formatAmount } from '../../format/amounts.ts';
+import { type Amount, formatAmount, withUnit } from '../../format/amounts.ts';
 import { nameOfToken, priceOfBase } from '../../format/prices.ts';
 import type { MarketPoolFragment, MarketQuery, MarketTokenFragment, PoolQuery } from './market.generated.ts';
 
@@ -191,7 +191,7 @@ export function unitOfAmount(token: MarketToken): string {
 
 /** An amount of a token with its unit: 12.5 PRV. */
 export function amountWithUnit(amount: Amount, token: MarketToken): string {
-  return `${formatAmount(amount, token.decimals)} ${unitOfAmount(token)}`;
+  return withUnit(formatAmount(amount, token.decimals), unitOfAmount(token));
 }
 
 /** A price of fewer smallest units than this is coarse: the next one is more than a thousandth higher. */

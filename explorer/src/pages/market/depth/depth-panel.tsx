@@ -4,6 +4,7 @@ import { currentParameters, IN_PLACE, withParameter } from '../../../app/url-par
 import chartStyles from '../../../charts/charts.module.css';
 import type { GatewayError } from '../../../client/errors.ts';
 import { useIsWatched } from '../../../client/visibility.ts';
+import { withUnit } from '../../../format/amounts.ts';
 import { formatPrice, formatQuantity } from '../../../format/numbers.ts';
 import { nameOfToken } from '../../../format/prices.ts';
 import { EmptyState } from '../../../parts/empty-state.tsx';
@@ -91,15 +92,17 @@ function describe(market: Market, { bids, asks }: DepthCurve, pointed: PointedDe
       {pointed?.side !== 'bids' && ask && (
         <>
           <span>Up to</span> <b translate="no">{formatPrice(ask.price)}</b> <span>{`${unitOfPrice(market)},`}</span>{' '}
-          <b translate="no">{formatQuantity(ask.quantity)}</b>{' '}
-          <span>{`${base} can be bought for ${formatQuantity(ask.total)} ${target}.`}</span>{' '}
+          <b translate="no">{formatQuantity(ask.quantity)}</b>
+          {'\u00a0'}
+          <span>{`${base} can be bought for ${withUnit(formatQuantity(ask.total), target)}.`}</span>{' '}
         </>
       )}
       {pointed?.side !== 'asks' && bid && (
         <>
           <span>Down to</span> <b translate="no">{formatPrice(bid.price)}</b>
-          <span>,</span> <b translate="no">{formatQuantity(bid.quantity)}</b>{' '}
-          <span>{`${base} can be sold for ${formatQuantity(bid.total)} ${target}.`}</span>
+          <span>,</span> <b translate="no">{formatQuantity(bid.quantity)}</b>
+          {'\u00a0'}
+          <span>{`${base} can be sold for ${withUnit(formatQuantity(bid.total), target)}.`}</span>
         </>
       )}
     </>

@@ -1,5 +1,5 @@
 import { Link } from 'react-router';
-import { formatExactAmount } from '../../../format/amounts.ts';
+import { formatExactAmount, withUnit } from '../../../format/amounts.ts';
 import { formatInteger, formatPercent, formatPrice } from '../../../format/numbers.ts';
 import { nameOfToken, shortPoolId } from '../../../format/prices.ts';
 import { amountWithUnit, type Market, type MarketToken, unitOfAmount, unitOfPrice } from '../market.ts';
@@ -33,7 +33,7 @@ export function QuoteView({ market, quote, pays, receives, isBuying, isOutdated,
       <dl className={styles.result} data-outdated={isOutdated || staleReason !== undefined}>
         <dt>Trade price</dt>
         <dd translate="no">
-          {`${formatPrice(priceInTarget(quote.price, isBuying))} ${quote.price === null ? '' : unitOfPrice(market)}`}
+          {withUnit(formatPrice(priceInTarget(quote.price, isBuying)), quote.price === null ? '' : unitOfPrice(market))}
         </dd>
         <dt>Price impact</dt>
         <dd className={styles.impact} data-level={level}>
@@ -41,7 +41,7 @@ export function QuoteView({ market, quote, pays, receives, isBuying, isOutdated,
         </dd>
         <dt>Received at least</dt>
         <dd translate="no">
-          {`${formatExactAmount(quote.minimumReceived, receives.decimals)} ${unitOfAmount(receives)}`}
+          {withUnit(formatExactAmount(quote.minimumReceived, receives.decimals), unitOfAmount(receives))}
         </dd>
         <dt>Trading fee</dt>
         {quote.fee === null ? <dd>not included</dd> : <Fee fee={quote.fee} pays={pays} />}

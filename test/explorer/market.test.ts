@@ -349,6 +349,7 @@ describeInBrowser('the page of a market', (browser) => {
     const { page } = opened;
     const market = page.getByRole('region', { name: 'Market', exact: true });
     await market.getByText(/^height/).waitFor();
+    await market.getByText('No history is recorded for this pool.').waitFor();
     const queries: string[] = [];
     page.on('request', (request) => {
       if (request.postData()?.includes('"operationName":"Market"')) queries.push(request.url());

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { useLastingKeys } from '../../app/service-status.ts';
 import { NO_USD_LIQUIDITY, NO_USD_PRICE, type Unit, useUnit } from '../../app/unit.ts';
 import type { GatewayError } from '../../client/errors.ts';
 import { type SentQuery, useHead } from '../../client/hooks.ts';
@@ -48,6 +49,7 @@ export function FiguresPanel({ market, figures, traded, query, poolErrors }: Fig
   const { price, lastPrice, change, hostVolume } = figures;
   const head = useHead();
   const unit = useUnit();
+  const isRecorded = !useLastingKeys().includes('history');
   const isUsd = unit === 'USD';
   const [base, target] = [nameOfToken(market.base), nameOfToken(market.target)];
   const shown = price ?? lastPrice;
@@ -80,7 +82,7 @@ export function FiguresPanel({ market, figures, traded, query, poolErrors }: Fig
               ? 'Price of the last trade'
               : `Price of the pool at this height, by the exchange's formula for one whole ${base}`}
           </p>
-          <p className={styles.note}>{noteOf(market, figures, poolErrors, unit)}</p>
+          <p className={styles.note}>{noteOf(market, figures, poolErrors, unit, isRecorded)}</p>
         </div>
         <dl className={styles.list}>
           {market.pair !== undefined && (
@@ -193,6 +195,7 @@ function noteOf(
   { price, change }: MarketFigures,
   poolErrors: readonly GatewayError[],
   unit: Unit,
+  isRecorded: boolean,
 ): ReactNode {
   const [error] = poolErrors;
   if (pool === undefined)
@@ -203,7 +206,8 @@ function noteOf(
   if (isCoarsePrice(price, target)) {
     return `This price counts whole smallest units of ${nameOfToken(target)}, so it has few digits. The spot price has more.`;
   }
-  if (change == null) return 'No history is recorded for this pool.';
+  if (change == null)
+    return isRecorded ? 'No earlier price of this pool is known yet.' : 'No history is recorded for this pool.';
   if (change.isComplete) return undefined;
   return (
     <>

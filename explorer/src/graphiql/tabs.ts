@@ -26,9 +26,10 @@ const USDT_ETH_POOL = `${UNIFIED_USDT}-${UNIFIED_ETH}-d3976e67fbefe50eb3f4ec9f22
 export const EXAMPLE_TABS: readonly ExampleTab[] = [
   {
     query: `# Prices of the largest pools: token 1 needed
-# to buy one whole token 2. For the next page,
-# read at the same height, set the variable
-# "after" to endCursor.
+# to buy one whole token 2. A pool has no price if
+# the decimals of a token are not known. For the
+# next page, read at the same height, set the
+# variable "after" to endCursor.
 query Prices($after: String) {
   beaconHeight
   poolPairs(
@@ -39,8 +40,8 @@ query Prices($after: String) {
     totalCount
     pageInfo { hasNextPage endCursor }
     nodes {
-      token1 { symbol }
-      token2 { symbol }
+      token1 { symbol decimals }
+      token2 { symbol decimals }
       price
       exactPrice
       spotPrice

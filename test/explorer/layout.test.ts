@@ -32,13 +32,16 @@ const WIDTHS = {
 /** What moves less than this is not seen as a jump; above 0.1, a page "needs improvement" (https://web.dev/cls). */
 const MAX_LAYOUT_SHIFT = 0.05;
 
-/** The names of rows of which a part has no room, or is over the next column. */
+/** The names of rows of which a part has no room, or is over the next column, and the figures that are as narrow as one character. */
 function findCovered(): (string | null)[] {
   const covered = [...document.querySelectorAll('tbody th a')].filter(({ children, parentElement }) => {
     const end = parentElement?.closest('th')?.getBoundingClientRect().right ?? 0;
     return [...children].some((part) => part.clientWidth === 0 || part.getBoundingClientRect().right > end);
   });
-  return covered.map(({ textContent }) => textContent);
+  const narrow = [...document.querySelectorAll('dl > div')].filter(
+    ({ clientWidth }) => clientWidth > 0 && clientWidth < 64,
+  );
+  return [...covered, ...narrow].map(({ textContent }) => textContent);
 }
 
 describeInBrowser('the layout of the pages', (browser) => {
@@ -121,9 +124,14 @@ describeInBrowser('the layout of the pages', (browser) => {
       await page.goto(new URL(path, gateway.url).href);
       await last(page).waitFor();
       await scrollToEnd(page);
-      const width = await page.evaluate(() => document.documentElement.scrollWidth);
-      if (width > WIDTHS.phone.viewport.width) tooWide.push({ path, width });
-      tooWide.push(...(await page.evaluate(findCovered)));
+      for (const fontSize of ['', '200%']) {
+        const width = await page.evaluate((size) => {
+          document.documentElement.style.fontSize = size;
+          return document.documentElement.scrollWidth;
+        }, fontSize);
+        if (width > WIDTHS.phone.viewport.width) tooWide.push({ path, fontSize, width });
+        tooWide.push(...(await page.evaluate(findCovered)));
+      }
     }
     expect(tooWide).toEqual([]);
 

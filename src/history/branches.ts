@@ -77,17 +77,22 @@ export async function findBranch(
 /** Heads that stay in memory: as many as an operation may need that began some blocks ago, and a few that are not recorded. */
 const MAX_HEADS = 32;
 
-/** Collects the heads that were published last, ascending, as far as they can be on the chain of the newest one. */
+/**
+ * Collects the heads that were published last, ascending, as far as they can be on the chain of the newest one. Below a skipped
+ * height only final heads stay: nothing shows whether a later one was replaced.
+ */
 export function createFollowedHeads() {
   let heads: readonly Head[] = [];
 
   return {
     /** Adds a head that was published. */
     add(head: Head): void {
-      const last = heads.findLastIndex((each) => !isReplacedBy(each, head));
-      heads = [...heads.slice(0, last + 1), head].slice(-MAX_HEADS);
+      const shown = heads.at(-1)?.beaconHeight ?? 0;
+      const below = heads.filter((each) => !isReplacedBy(each, head));
+      const isNext = below.at(-1)?.beaconHeight === head.beaconHeight - 1;
+      heads = [...below.filter(({ beaconHeight }) => isNext || isFinal(beaconHeight, shown)), head].slice(-MAX_HEADS);
     },
-    /** One for each height; those that were surely replaced are left out. */
+    /** One for each height. */
     all: () => heads,
     /**
      * The highest final head below the newest one: each block in between names the hash of the one below it. `undefined` if a

@@ -163,3 +163,28 @@ test('a branch below a block that is earlier is deleted while the gateway runs',
   await gateway.app.close();
   await expectChain(path, sandbox, TIP + 5);
 });
+
+test('a block that was replaced while heights were skipped is in no candle of the next head', async () => {
+  const [path, sandbox] = [fileForTest(), await sandboxForTest()];
+  const gateway = await startGatewayForTest({
+    of: sandbox,
+    store: openStore(path),
+    config: { historyBackfillHours: 0 },
+  });
+  const candles = async () => {
+    const { data } = await gateway.ask(`{ poolPairs(first: 1) { nodes {
+      candles(interval: ONE_MINUTE, last: 20) { openTime firstHeight lastHeight }
+    } } }`);
+    return (data?.poolPairs.nodes[0].candles ?? []) as { openTime: string; firstHeight: number; lastHeight: number }[];
+  };
+  await gateway.untilHeight(TIP);
+  for (let block = 0; block < 5; block++) await gateway.advance();
+  expect((await candles()).at(-1)).toMatchObject({ lastHeight: TIP + 5 });
+  sandbox.replaceTip();
+  await gateway.advance(15);
+  const heights = (await candles()).flatMap(({ firstHeight, lastHeight }) => [firstHeight, lastHeight]);
+  expect(heights).toContain(TIP + 2);
+  expect(heights).not.toContain(TIP + 5);
+  expect(heights).toContain(TIP + 20);
+  await gateway.app.close();
+});

@@ -8,18 +8,23 @@ const head = (height: number, seconds: number, previousHash?: string) => ({
   previousHash,
 });
 
-test('heads in memory are on one chain: the hashes fit, and no block is later than one above it', () => {
+test('heads in memory are on one chain: the hashes fit, no block is later than one above it, and only final ones are below a gap', () => {
   const followed = createFollowedHeads();
   const heights = () => followed.all().map(({ beaconHeight }) => beaconHeight);
-  followed.add(head(10, 100));
-  followed.add(head(11, 100, 'block 10'));
+  for (let height = 6; height < 12; height++) followed.add(head(height, 90 + height, `block ${height - 1}`));
   // This block is of a branch, and the next ones are of the chain again.
   followed.add(head(12, 120, 'block 11'));
-  expect(heights()).toEqual([10, 11, 12]);
-  followed.add(head(14, 103, 'block 13'));
-  expect(heights()).toEqual([10, 11, 14]);
-  followed.add(head(15, 104, 'another block 14'));
-  expect(heights()).toEqual([10, 11, 15]);
+  expect(heights()).toEqual([6, 7, 8, 9, 10, 11, 12]);
+  followed.add(head(12, 103, 'block 11'));
+  expect(heights()).toEqual([6, 7, 8, 9, 10, 11, 12]);
+  // Block 12 can be one that was replaced while block 13 was not seen, and so can those below it that were not final.
+  followed.add(head(14, 104, 'block 13'));
+  expect(heights()).toEqual([6, 7, 8, 9, 14]);
+  followed.add(head(15, 105, 'another block 14'));
+  expect(heights()).toEqual([6, 7, 8, 9, 15]);
+  // This block is earlier than the one below it.
+  followed.add(head(16, 98, 'block 15'));
+  expect(heights()).toEqual([6, 7, 8, 16]);
 });
 
 test('a head is final if the hashes of three blocks lead down to it', () => {

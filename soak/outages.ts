@@ -27,7 +27,10 @@ export type Outages = {
   explainsDamagedTrade(from: number, to: number): boolean;
   /** Whether any node responded to requests for states with errors -8000 in the minutes before a time, so that it is called less. */
   hasFailedStates(at: number): boolean;
-  /** Whether each node did that, could not be read between two times, or had a fork. */
+  /**
+   * Whether each node did that, could not be read between two times, or had a fork. While nodes have different blocks, one node that
+   * is called less explains it, as in `explains`.
+   */
   explainsTooManyErrors(from: number, to: number): boolean;
   /** Records that the tip is replaced now. */
   replaceTip(): void;
@@ -195,7 +198,8 @@ export function createOutages(nodes: number): Outages {
       return forksDuring(from, to).some(isOfBranch) || isNoneLeft(from, to);
     },
     hasFailedStates: (at) => failedStates(at).length > 0,
-    explainsTooManyErrors: isNoneLeft,
+    explainsTooManyErrors: (from, to) =>
+      isNoneLeft(from, to) || (failedStates(to).length > 0 && areBlocksReplaced(from, to)),
     isWell(upstream, from, to) {
       if (fleetFaults(from, to).length > 0) return false;
       return ofUpstream(upstream, during(from - AFTER_EFFECT_MS, to)).length === 0;

@@ -128,6 +128,12 @@ describe('an error is wrong', () => {
     expect(judged(limited, fails)).toEqual({ 'an error without a cause': 1 });
     expect(judged(limited, forked)).toEqual({ 'an error without a cause': 1 });
     expect(judged(limited, both)).toEqual({});
+    // The other nodes may not have shown the new tip yet.
+    const replaced = ({ replaceTip }: ReturnType<typeof createOutages>) => replaceTip();
+    expect(judged(limited, replaced)).toEqual({ 'an error without a cause': 1 });
+    const failsWhileReplaced = (outages: ReturnType<typeof createOutages>) =>
+      [fails, replaced].forEach((inject) => void inject(outages));
+    expect(judged(limited, failsWhileReplaced)).toEqual({});
   });
 
   test('if it is not the expected one, unless the upstream that determines it has a fault', () => {

@@ -44,17 +44,18 @@ function formatFinePrice(value: MaybeNumber, addedDigits: number): string {
 const MAX_ADDED_DIGITS = 4;
 
 /**
- * How to write the prices of a sorted column: as `formatPrice` does, all with as many more digits as make different neighbours
+ * How to write the prices of a column, in any order: as `formatPrice` does, all with as many more digits as make different prices
  * look different, at most four.
  */
 export function priceFormatOf(prices: readonly number[]): (price: number) => string {
+  const sorted = prices.toSorted((a, b) => a - b);
   let addedDigits = 0;
   while (addedDigits < MAX_ADDED_DIGITS && !areToldApart()) addedDigits += 1;
   return (price) => formatFinePrice(price, addedDigits);
 
   function areToldApart(): boolean {
-    const texts = prices.map((price) => formatFinePrice(price, addedDigits));
-    return prices.every((price, index) => price === prices[index - 1] || texts[index] !== texts[index - 1]);
+    const texts = sorted.map((price) => formatFinePrice(price, addedDigits));
+    return sorted.every((price, index) => price === sorted[index - 1] || texts[index] !== texts[index - 1]);
   }
 }
 

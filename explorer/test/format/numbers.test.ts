@@ -129,7 +129,7 @@ describe.each(CASES)('%s', (_name, format, cases) => {
   });
 });
 
-test('the prices of a sorted column have as many digits as tell neighbours apart, at most four more than a price alone', () => {
+test('the prices of a column have as many digits as tell them apart, at most four more than a price alone', () => {
   const write = (prices: readonly number[]) => prices.map(priceFormatOf(prices));
   expect(write([0.10766, 0.1077, 0.11])).toEqual(['0.10766', '0.10770', '0.11000']);
   expect(write([0.10766, 0.107664, 0.1077])).toEqual(['0.107660', '0.107664', '0.107700']);
@@ -138,6 +138,19 @@ test('the prices of a sorted column have as many digits as tell neighbours apart
   expect(write([12_301.96, 12_301.96])).toEqual(['12,301.96', '12,301.96']);
   expect(write([1, 1.000000000001])).toEqual(['1.00000000', '1.00000000']);
   expect(write([])).toEqual([]);
+});
+
+test('the best bid and the best ask of an order book are told apart, also of a crossed one', () => {
+  const write = (bids: readonly number[], asks: readonly number[]) =>
+    [...bids, ...asks].map(priceFormatOf([...bids, ...asks]));
+  expect(write([11_845.901, 11_800.1], [11_845.902, 11_900.2])).toEqual([
+    ...['11,845.901', '11,800.100'],
+    ...['11,845.902', '11,900.200'],
+  ]);
+  expect(write([11_900.2, 11_845.902], [11_845.901, 11_850])).toEqual([
+    ...['11,900.200', '11,845.902'],
+    ...['11,845.901', '11,850.000'],
+  ]);
 });
 
 test('the quantities of a column are aligned, or short if the largest one is very large', () => {

@@ -96,7 +96,7 @@ export const RESPONSES = {
     description: 'The client has the current document. There is no body.',
     headers: headers('Cache-Control', 'ETag', 'Vary', 'X-Pdex-Height', ...COMMON),
   },
-  InvalidParameter: failure('A parameter or a header is invalid.', {
+  InvalidParameter: failure('A parameter or a header is invalid, or several pools have the ticker id.', {
     BAD_USER_INPUT:
       'depth is "-1". It must be 0 (the complete book) or a whole number of entries, both sides together.',
   }),

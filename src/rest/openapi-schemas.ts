@@ -191,8 +191,16 @@ export const SCHEMAS = {
       required: ['symbol', 'full_name', 'description', 'exchange', 'ticker', 'type'],
     },
   },
-  Error: object('Why there is no document.', {
-    code: { type: 'string', enum: CODES, description: 'For programs: a code never changes its meaning.' },
-    message: text('For people: the wording can change.'),
-  }),
+  Error: object(
+    'Why there is no document.',
+    {
+      code: { type: 'string', enum: CODES, description: 'For programs: a code never changes its meaning.' },
+      message: text('For people: the wording can change.'),
+      poolIds: {
+        ...{ type: 'array', items: { type: 'string' } },
+        description: 'Of `AMBIGUOUS_TICKER`: the pool ids to choose from, in place of the ticker id.',
+      },
+    },
+    ['code', 'message'],
+  ),
 };

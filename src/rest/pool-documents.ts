@@ -87,7 +87,7 @@ export async function findPair(symbol: string, loaders: Loaders): Promise<PairWi
     );
   if (others.length === 0) return found;
   const poolIds = [found, ...others].map(({ pair }) => pair.poolId);
-  throw new AmbiguousTickerError(symbol, poolIds, `Use one of their pool ids instead: ${poolIds.join(', ')}.`);
+  throw new AmbiguousTickerError(symbol, poolIds, 'Use one of their pool ids instead.');
 }
 
 /** Finds the pairs of a ticker id, or the pair of a pool id. @throws GatewayError with `NOT_FOUND`, UpstreamError */

@@ -158,7 +158,8 @@ describe('candles', () => {
       400,
       {
         code: 'AMBIGUOUS_TICKER',
-        message: `2 pools have the ticker id "pFXC_PRV". Use one of their pool ids instead: ${two.join(', ')}.`,
+        message: '2 pools have the ticker id "pFXC_PRV". Use one of their pool ids instead.',
+        poolIds: two,
       },
     ]);
     expect(await read(two[0])).not.toEqual(await read(two[1]));

@@ -43,6 +43,14 @@ const STATUSES: { readonly [Code in ErrorCode]?: number } = {
 
 const NOT_AVAILABLE = 503;
 
+/** What the response to a client needs of an error. */
+type ErrorExtensions = {
+  readonly code: ErrorCode;
+  /** Of `AMBIGUOUS_TICKER`. */
+  readonly poolIds?: readonly string[];
+  readonly http?: HttpExtension;
+};
+
 /** Creates the writer of the responses of the REST API. As in `response-writer.ts`, all headers are written at once. */
 export function createRestWriter(options: RestWriterOptions) {
   const { rates, responses, metrics, now, isSandbox, marketPollMs } = options;
@@ -113,7 +121,7 @@ export function createRestWriter(options: RestWriterOptions) {
      */
     fail(exchange: HttpExchange, error: GraphQLError, retryMs: number | undefined): void {
       const { request, response } = exchange;
-      const { code, http } = error.extensions as { readonly code: ErrorCode; readonly http?: HttpExtension };
+      const { code, poolIds, http } = error.extensions as ErrorExtensions;
       const status = STATUSES[code] ?? NOT_AVAILABLE;
       // The log already has the errors of upstreams.
       const access = { errors: { codes: codesOf([error]), isNotable: status !== NOT_AVAILABLE } };
@@ -130,7 +138,8 @@ export function createRestWriter(options: RestWriterOptions) {
       if (status === 405) headers.push('allow', METHODS);
       const { message } = error;
       // A chart shows the error of the datafeed's own shape.
-      const shown = request.url?.startsWith(UDF_PREFIX) ? { s: 'error', errmsg: message, code } : { code, message };
+      const named = request.url?.startsWith(UDF_PREFIX) ? { s: 'error', errmsg: message, code } : { code, message };
+      const shown = { ...named, poolIds };
       end(exchange, status, headers, access, `${JSON.stringify(shown)}\n`, retryAfter);
     },
   };

@@ -16,7 +16,7 @@ import {
   usdOf,
   volumeUsd,
 } from '../../src/pages/market/market.ts';
-import { parsePoolId, poolPath } from '../../src/pages/market/pool-id.ts';
+import { parsePoolId, poolPath, toNodePoolId } from '../../src/pages/market/pool-id.ts';
 import { termsOfPool } from '../../src/pages/market/pool-terms.ts';
 import { symbolsOfTicker } from '../../src/pages/market/ticker-symbols.ts';
 
@@ -31,6 +31,14 @@ describe('the id of a pool in the URL', () => {
     expect(poolPath(B, A)).toBe(`/pool/${A}-${B}`);
   });
 
+  test('can be in upper case, and that of a market stays as it is', () => {
+    const [upperA, upperB] = [A.toUpperCase(), B.toUpperCase()];
+    expect(parsePoolId(`${upperB}-${A}`)).toEqual({ kind: 'tokens', token1Id: A, token2Id: B });
+    const poolId = `${upperB}-${A}-${upperA}`;
+    expect(parsePoolId(poolId)).toEqual({ kind: 'pair', poolId });
+    expect([toNodePoolId(poolId), toNodePoolId(`${upperA}-${upperB}-${A}`)]).toEqual(Array(2).fill(`${A}-${B}-${A}`));
+  });
+
   test.each([
     '',
     'BTC',
@@ -40,7 +48,6 @@ describe('the id of a pool in the URL', () => {
     `${A}-${B}-`,
     `${A}-${B}-${A.slice(1)}`,
     `${A}-${B}-${A}a`,
-    `${A.toUpperCase()}-${B}`,
     `${A}_${B}`,
   ])('%j is none', (text) => {
     expect(parsePoolId(text)).toBeUndefined();

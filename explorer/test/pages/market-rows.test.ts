@@ -239,6 +239,17 @@ describe('pools of V3', () => {
     ]);
   });
 
+  test('are the pools of pairs whose ids the host writes in upper case, or with the two tokens in the other order', () => {
+    const id = `${PRV}-${BTC}-c1`;
+    const pairs = [id.toUpperCase(), `${BTC}-${PRV}-c1`].map((poolId) => pair(poolId, BTC, PRV, ['pBTC', 'PRV']));
+    const { markets, pools } = rowsOf({ ...data, pools: [of('c1', 10_000)], pairs });
+    expect(markets.map(({ poolIds, nodeId, liquidity }) => ({ poolIds, nodeId, liquidity }))).toEqual([
+      { poolIds: pairs.map(({ poolId }) => poolId), nodeId: `PoolPair:${id}`, liquidity: 100_000 },
+    ]);
+    expect(pools).toEqual(markets);
+    for (const { poolId } of [...pairs, { poolId: id }]) expect(searchRows(markets, poolId)).toEqual(markets);
+  });
+
   test('are found by their ids, and the largest one with the native coin gives a token its value', () => {
     const { pools } = rowsOf(v3);
     expect(searchRows(pools, `${PRV}-${BTC}-3`).map(({ key }) => key)).toEqual([`${PRV}-${BTC}-3`]);

@@ -1,4 +1,5 @@
 import { percentOf, priceOfBase } from '../../format/prices.ts';
+import { toNodePoolId } from '../market/pool-id.ts';
 import type { BlockQuery, PoolAtHeightFragment } from './block.generated.ts';
 
 type Token = PoolAtHeightFragment['token1'];
@@ -25,7 +26,10 @@ export function changedPools({ pools, poolsBefore, pairs }: BlockQuery): readonl
   const markets = new Map(
     pairs
       ?.toReversed()
-      .flatMap((pair) => [[keyOf(pair.baseId, pair.targetId), pair] as const, [pair.poolId, pair] as const]),
+      .flatMap((pair) => [
+        [keyOf(pair.baseId, pair.targetId), pair] as const,
+        [toNodePoolId(pair.poolId), pair] as const,
+      ]),
   );
   const changed = (pools?.nodes ?? []).flatMap((pool): ChangedPool[] => {
     const key = keyOfPool(pool);

@@ -7,16 +7,26 @@ export type PoolName =
 
 /**
  * Reads the id of a pool: both token ids, as the node names pools of V1, or a pool id with a hash behind them, as the
- * market-data host and the node name pools of V3.
+ * market-data host and the node name pools of V3. Letters can be in upper case. A pool id with a hash stays as it is: the gateway finds
+ * the market by the host's spelling.
  */
 export function parsePoolId(text: string): PoolName | undefined {
-  const match = TOKEN_IDS.exec(text);
+  const match = TOKEN_IDS.exec(text.toLowerCase());
   if (match === null) return undefined;
   const [, a = '', b = '', hash] = match;
   if (hash !== undefined) return { kind: 'pair', poolId: text };
   if (a === b) return undefined;
   const [token1Id, token2Id] = a < b ? [a, b] : [b, a];
   return { kind: 'tokens', token1Id, token2Id };
+}
+
+/**
+ * A pool id as the node spells it, in lower case and with the smaller token id first. The market-data host may write it in upper case,
+ * or with its two token ids in the other order.
+ */
+export function toNodePoolId(poolId: string): string {
+  const [a = '', b = '', ...hash] = poolId.toLowerCase().split('-');
+  return [...[a, b].sort(), ...hash].join('-');
 }
 
 /** The path of the page of a pool: by its pool id in V3, by its two tokens in V1. */

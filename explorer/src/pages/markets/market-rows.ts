@@ -1,6 +1,7 @@
 import type { Unit } from '../../app/unit.ts';
 import { nameOfToken, priceOfBase, withoutIsolates } from '../../format/prices.ts';
 import { namesOfSymbol } from '../../format/token-names.ts';
+import { toNodePoolId } from '../market/pool-id.ts';
 import { termsOfPool } from '../market/pool-terms.ts';
 import type { MarketData } from './market-list.ts';
 import type { ListedPoolFragment } from './markets.generated.ts';
@@ -88,7 +89,7 @@ export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData
   // In V3, each pair has a pool of its own, unless the host names one of other tokens. In V1, it is the pool of the two tokens.
   const poolOf = ({ poolId, baseId, targetId }: ListedPair) => {
     const tokens = tokensKey(baseId, targetId);
-    const pool = poolsByKey.get(poolId);
+    const pool = poolsByKey.get(toNodePoolId(poolId));
     return pool !== undefined && tokensOfPool(pool) === tokens ? pool : poolsByKey.get(tokens);
   };
   const ofPool = (pool: ListedPoolFragment | undefined) => ({
@@ -129,7 +130,11 @@ export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData
       volume: sumOf(volumes),
       liquidity: pool === undefined ? null : liquidityOf(pool),
       names: namesOf(base, target),
-      text: textOf(base, target, group.map(({ tickerId, poolId }) => `${tickerId} ${poolId}`).join(' ')),
+      text: textOf(
+        base,
+        target,
+        group.map(({ tickerId, poolId }) => `${tickerId} ${poolId} ${toNodePoolId(poolId)}`).join(' '),
+      ),
     };
     if (pool !== undefined) marketsByPool.set(pool, row);
     return row;

@@ -15,7 +15,7 @@ import { atArg } from './exchange.ts';
 
 const QuoteFeeRef = builder.objectRef<TradeFee>('QuoteFee').implement({
   description:
-    'The least fee that the exchange accepts for a trade, on top of `sellAmount`. It is paid in the token that is sold or in the native coin, PRV. The trades of a block are executed by fee: whoever pays more for the amount comes first.',
+    'The least fee that the exchange accepts for a trade, on top of `sellAmount`. It is paid in the token that is sold or in the native coin, PRV. The trades of a block are executed by fee: a trade with a higher fee for its amount comes first.',
   fieldDescriptions: {
     rateBps: "Sum of the fee rates of the route's pools, in hundredths of a percent of `sellAmount`.",
     inSellToken:

@@ -151,7 +151,8 @@ describe('the names on the pages', () => {
       const field = fieldsOf(type)[name];
       return field !== undefined && (others.length === 0 || isSelectable(getNamedType(field.type).name, others));
     };
-    const paths = PAGES.flatMap(({ text }) => [...text.matchAll(/`([A-Za-z]+(?:\.[a-z]\w*)+)`/g)])
+    // A name such as `quote.ts` is that of a file.
+    const paths = PAGES.flatMap(({ text }) => [...text.matchAll(/`([A-Za-z]+(?:\.[a-z]\w*)+)(?<!\.tsx?)`/g)])
       .map(([, path = '']) => path.split('.'))
       .map(([first = '', ...rest]) => (first in fieldsOf('Query') ? ['Query', first, ...rest] : [first, ...rest]))
       .filter(([type = '']) => isObjectType(schema.getType(type)));

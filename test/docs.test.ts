@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { parseEnv } from 'node:util';
 import { type GraphQLFieldMap, getNamedType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -55,11 +55,14 @@ describe('the pages', () => {
     expect(read('docs/library.md')).toContain(`/pdex-gateway-${version}.tgz\n`);
   });
 
-  test('ARCHITECTURE has a line for each folder of src', () => {
+  test('ARCHITECTURE has a line for each folder of src, with the names of its files', () => {
     const folders = globSync('src/**/', { cwd: ROOT }).filter((path) => /^src\/(?!sandbox\/.)./.test(path));
     const lines = read('ARCHITECTURE.md').split('\n');
+    const lineOf = (folder: string) => lines.find((line) => line.startsWith(`| \`${folder}/\``));
     expect(folders.length).toBeGreaterThan(10);
-    expect(folders.filter((path) => !lines.some((line) => line.startsWith(`| \`${path}/\``)))).toEqual([]);
+    expect(folders.filter((path) => lineOf(path) === undefined)).toEqual([]);
+    const files = globSync('src/*/**/*.ts', { cwd: ROOT }).filter((path) => !path.startsWith('src/sandbox/'));
+    expect(files.filter((path) => !lineOf(dirname(path))?.includes(`\`${basename(path)}\``))).toEqual([]);
   });
 
   test.each(PAGES)('the links of $path lead somewhere', (page) => {

@@ -50,7 +50,7 @@ type HistoryOptions = {
   readonly backfill: StateBackfill;
   readonly tradeBackfill: Pick<TradeBackfill, 'reads' | 'readBytes'>;
   readonly timeoutMs: number;
-  /** While the database works on so many reads whose time is over, all others fail at once. Otherwise they would pile up. */
+  /** While the database works on this number of reads whose time is over, all others fail at once. Otherwise they would pile up. */
   readonly maxOverdue: number;
 };
 

@@ -61,8 +61,10 @@ type IntervalsQuery = {
 };
 
 /**
- * An interval of a result. `isCut` says that it has blocks that do not count. `isComplete` says that no block is missing from the first to
- * the last one, nor just below and above, if any exist up to `upTo` or up to the newest one.
+ * An interval of a result.
+ * - `isCut`: it also has blocks above `upTo`, which do not count.
+ * - `isComplete`: all blocks from its first to its last one are recorded, and the blocks just below and just above these. Block 1 needs
+ *   no block below it. A last block that is at `upTo`, or is the newest recorded one, needs no block above it.
  */
 export type ReadInterval = IntervalRow & { readonly isCut: boolean; readonly isComplete: boolean };
 

@@ -66,7 +66,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   /** Why the last work failed, while the timer of the next one runs. */
   let failure: unknown;
 
-  /** Opens the database, and compares it with the node while it is in doubt. All who wait share it. */
+  /** Opens the database, and compares it with the node while it is in doubt. All calls at the same time share it. */
   async function settle(): Promise<void> {
     if (database.state() === 'refused') throw permanentError('the database is refused');
     if (settling === undefined && isOpen && (doubtBelow === undefined || !mayWrite())) return;

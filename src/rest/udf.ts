@@ -8,7 +8,7 @@ import { findPair, type PairWithPool, readCandles, withPools } from './pool-docu
 const EXCHANGE = 'pDEX';
 const TYPE = 'crypto';
 
-/** Decimals of the prices of a chart: so many that a price has six digits, but at least two and at most sixteen. */
+/** Decimals of the prices of a chart: enough that a price has six digits, but at least two and at most sixteen. */
 const [PRICE_DIGITS, MIN_DECIMALS, MAX_DECIMALS] = [6, 2, 16];
 
 /** In ascending order: an object has its whole numbers first. */

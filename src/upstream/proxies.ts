@@ -99,7 +99,7 @@ function connectTo(url: URL, opened: Socket[], socket?: Socket): Socket {
     ? connectTls({ ...options, servername, ALPNProtocols: ['http/1.1'], ...(socket && { socket }) })
     : connect(options);
   opened.push(connection);
-  // An error without a listener would end the process. Whoever waits for the request gets it.
+  // An error without a listener would end the process. The code that waits for the request gets it.
   return connection.on('error', () => {});
 }
 

@@ -90,8 +90,9 @@ const MAX_SPLIT = 64;
 const DOUBLINGS = 5;
 
 /**
- * How many errors may be caused at once, and how many more each minute. Each new block returns some, because a node behind a
- * load balancer can be late at every block. Clients cause at most 20 errors at once and 120 an hour.
+ * The budgets: how many errors may be caused at once (`burst`), how many more in each second, and how many a read that succeeds returns.
+ * Reads of new blocks return some, because a node behind a load balancer can be late at every block. Clients cause at most 20 errors at
+ * once and 2 a minute: 140 in the first hour, and 120 in each later one.
  */
 const BUDGETS: Readonly<Record<ReadKind, RateLimit & { readonly perSuccess: number }>> = {
   newBlocks: { burst: 12, pointsPerSecond: 1 / 60, perSuccess: 2 },

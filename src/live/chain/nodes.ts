@@ -93,9 +93,12 @@ export function createNodes(options: NodesOptions) {
     firstSuccess,
     readFrom,
     /**
-     * The nodes that have the chain of a head up to a height, which may still be replaced above it. They have shown, as their tip,
-     * the head or a block from which it descends; or for a final height, a block under which it is final, and which the node of
-     * the head has shown too. The node of the head is always among them. Those that respond come first.
+     * The nodes that have the chain of a head up to a height; above it, blocks may still be replaced. These are the node of the head,
+     * and each node that has shown one of these blocks as its tip:
+     * - the head, or a block from which the head descends, if it is at the height or above it;
+     * - for a final height, any block by which the height is final, if the node of the head has shown this block too.
+     *
+     * Nodes that respond come first.
      *
      * @param served the newest heads that were served, in ascending order
      */
@@ -115,8 +118,11 @@ export function createNodes(options: NodesOptions) {
 }
 
 /**
- * If all nodes failed: that one could not be read matters more than that another does not have the height yet, and that more
- * than that another has pruned it. A failure that can end matters more than one that cannot.
+ * If all nodes failed, rejects with the error that matters most:
+ * 1. A node could not be read, and a retry can succeed.
+ * 2. A node could not be read, and no retry can succeed.
+ * 3. A node does not have the height yet.
+ * 4. A node has pruned the height.
  */
 async function orMostSignificantError<T>(result: Promise<T>): Promise<T> {
   try {

@@ -117,7 +117,7 @@ export function createRestWriter(options: RestWriterOptions) {
     /**
      * Sends an error that was masked.
      *
-     * @param retryMs how long the upstream asks to wait, or 0; `undefined` if no client gets a document later
+     * @param retryMs how long the upstream wants a client to wait, or 0; `undefined` if no client gets a document later
      */
     fail(exchange: HttpExchange, error: GraphQLError, retryMs: number | undefined): void {
       const { request, response } = exchange;

@@ -17,7 +17,7 @@ type OperationType = 'query' | 'subscribe' | 'update';
 export type OperationTransport = 'http' | 'websocket';
 
 /**
- * What becomes of an operation that names a minimum height: it goes on at once (reached) or when the height is published
+ * What becomes of an operation that names a minimum height: it continues at once (reached) or when the height is published
  * (waited), or it is refused because the height did not come in time (late), is too far ahead (ahead), too many wait (full), the
  * client disconnects (left), or the gateway stops (stopping).
  */

@@ -65,7 +65,7 @@ export type BlockTrades = {
 };
 
 /**
- * The pools whose amounts did not change by what the trades of the block say. A state and the instructions of the next block give the
+ * The pools whose amounts differ from what the trades of the block give. A state and the instructions of the next block give the
  * next state, so a pool is returned only if the node or the gateway is wrong. New pools are left out, and those with changed liquidity.
  *
  * @param before the state of the block below

@@ -22,7 +22,7 @@ export type TradesWatcher = Watcher & {
   readonly past: Watcher;
   /** An accepted trade cannot be decoded, so that the trades of the block are not known. */
   undecodable(height: BeaconHeight): void;
-  /** The amounts of these pools did not change by what the trades of the block say. */
+  /** The amounts of these pools differ from what the trades of the block give. */
   mismatched(height: BeaconHeight, poolIds: readonly string[]): void;
 };
 

@@ -90,7 +90,7 @@ export function registerSourceMetrics(service: Service, metrics: MetricFactory):
   );
   counterOf(
     'pdex_trade_mismatches_total',
-    'Pools whose amounts did not change by what the trades of a block say, each counted at each such block. The node or the gateway is wrong.',
+    'Pools whose amounts differ from what the trades of a block give. A pool counts once for each such block. The node or the gateway is wrong.',
     () => sources.trades.mismatches(),
   );
   gaugeOf(

@@ -37,7 +37,7 @@ export const ERROR_CODES = {
   },
   UPSTREAM_FILTERED: {
     cause:
-      'A traffic filter in front of the upstream responded with a page, or the configured URL is that of a website.',
+      'A traffic filter in front of the upstream responded with a page, or the configured URL belongs to a website.',
     retryable: true,
   },
   UPSTREAM_RPC_ERROR: {

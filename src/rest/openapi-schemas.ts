@@ -196,7 +196,7 @@ export const SCHEMAS = {
     {
       code: { type: 'string', enum: CODES, description: 'For programs: a code never changes its meaning.' },
       message: text('For people: the wording can change.'),
-      pool_ids: {
+      poolIds: {
         ...{ type: 'array', items: { type: 'string' } },
         description: 'Of `AMBIGUOUS_TICKER`: the pool ids to choose from, in place of the ticker id.',
       },

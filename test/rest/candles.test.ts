@@ -159,7 +159,7 @@ describe('candles', () => {
       {
         code: 'AMBIGUOUS_TICKER',
         message: '2 pools have the ticker id "pFXC_PRV". Use one of their pool ids instead.',
-        pool_ids: two,
+        poolIds: two,
       },
     ]);
     expect(await read(two[0])).not.toEqual(await read(two[1]));

@@ -112,9 +112,9 @@ test('candles and symbols of several pools of two tokens are named by their pool
     'AMBIGUOUS_TICKER',
     '3 pools have the ticker id "PRV_pUSDT". Use one of their pool ids instead.',
   ];
-  expect(await ambiguous.json()).toEqual({ code, message: text, pool_ids: poolIds });
+  expect(await ambiguous.json()).toEqual({ code, message: text, poolIds });
   const ofChart = await get('/udf/symbols?symbol=PRV_pUSDT');
-  expect([ofChart.status, await ofChart.json()]).toEqual([400, { s: 'error', errmsg: text, code, pool_ids: poolIds }]);
+  expect([ofChart.status, await ofChart.json()]).toEqual([400, { s: 'error', errmsg: text, code, poolIds }]);
 });
 
 test('a symbol whose price is negative or 0 by the documented formula has two decimals', async () => {

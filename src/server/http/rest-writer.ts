@@ -139,7 +139,7 @@ export function createRestWriter(options: RestWriterOptions) {
       const { message } = error;
       // A chart shows the error of the datafeed's own shape.
       const named = request.url?.startsWith(UDF_PREFIX) ? { s: 'error', errmsg: message, code } : { code, message };
-      const shown = { ...named, pool_ids: poolIds };
+      const shown = { ...named, poolIds };
       end(exchange, status, headers, access, `${JSON.stringify(shown)}\n`, retryAfter);
     },
   };

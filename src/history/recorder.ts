@@ -6,7 +6,7 @@ import { versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
-import { ComparisonError, createFollowedHeads, findBranch, MAX_BRANCH } from './branches.ts';
+import { ComparisonError, createFollowedHeads, findBranch } from './branches.ts';
 import { createRecorderDatabase, type HistoryWatcher } from './recorder-database.ts';
 import { type FinalBlock, HistoryDatabaseError, type HistoryStore, permanentError } from './store.ts';
 import type { TradedBlock } from './trade-store.ts';
@@ -157,7 +157,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     while (queue.length > 0 && mayWrite()) {
       // Blocks that were taken from the queue would be recorded after a comparison that may show that they are of a branch.
       await settle();
-      const blocks = queue.slice(0, HEIGHTS_AT_ONCE);
+      const blocks = firstRun(queue);
       await record(blocks);
       queue = queue.filter((block) => !blocks.includes(block));
     }
@@ -168,7 +168,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     const leftOut = await use(() => store.record(blocks));
     if (leftOut.length > 0) watcher.leftOut(leftOut);
     const heights = blocks.map(({ exchange }) => exchange.beaconHeight);
-    const doubtful = heights.filter((height) => height <= doubtUpTo && height > doubtUpTo - MAX_BRANCH);
+    const doubtful = heights.filter((height) => height <= doubtUpTo);
     for (const height of [...leftOut, ...doubtful]) doubtBelow = Math.max(doubtBelow ?? 0, height + 1);
     await database.look();
     return leftOut;
@@ -258,4 +258,13 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
       await Promise.race([recording, sleep(withinMs, undefined, { ref: false })]);
     },
   };
+}
+
+/**
+ * The first heights of the queue up to a gap, which a skipped height leaves. What is below a gap can be of a branch although what is
+ * above it is of the chain. So each run is compared with the node before the next one is recorded.
+ */
+function firstRun(queue: readonly FinalBlock[]): readonly FinalBlock[] {
+  const lowest = queue[0]?.exchange.beaconHeight ?? 0;
+  return queue.slice(0, HEIGHTS_AT_ONCE).filter(({ exchange }, index) => exchange.beaconHeight === lowest + index);
 }

@@ -219,6 +219,25 @@ describe('a database that fails', () => {
     expect(deleted).toEqual(range(20, 26));
   });
 
+  test.each([
+    ['two heights were skipped', 40],
+    ['two heights were skipped, far from each other', 90],
+  ])('deletes what waited of a branch, and nothing above it, although %s', async (_, last) => {
+    const deleted: number[] = [];
+    const { store, recorder } = recorderOf({ deleted: (heights) => void deleted.push(...heights) });
+    for (const height of range(10, 19)) recorder.add(linkedHead(height));
+    await store.until(() => store.blocks.has(16));
+    store.failure = new HistoryDatabaseError('database or disk is full');
+    for (const height of range(20, 29)) recorder.add(linkedHead(height, 20));
+    for (const height of [...range(31, last), last + 2]) recorder.add(linkedHead(height));
+    await until(() => recorder.state() === 'failing');
+    store.failure = undefined;
+    await store.until(() => store.blocks.has(last - 3));
+    recorder.add(linkedHead(last + 3));
+    await until(() => deleted.length > 0);
+    expect(deleted).toEqual(range(20, 26));
+  });
+
   test('is refused if it is of a chain with another name', async () => {
     const store = createMemoryStore();
     await store.useChain('mainnet');

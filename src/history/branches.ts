@@ -27,6 +27,7 @@ export const MAX_BRANCH = 64;
  * Compares the newest recorded block below a height with that of the node, by their times, because a state has no hash. If they
  * differ, it looks for the lowest block of the branch that was recorded.
  *
+ * @param comparedBelow recorded heights below it were compared before: if there is none from it on, nothing is read
  * @returns `undefined` if they do not differ
  * @throws ComparisonError if they cannot be compared now, HistoryDatabaseError
  */
@@ -34,6 +35,7 @@ export async function findBranch(
   below: BeaconHeight,
   head: Head,
   { recentBlocks, blocksAt, readFinal }: Sources,
+  comparedBelow: BeaconHeight = 0,
 ): Promise<Branch | undefined> {
   /** Whether the node has this block; `undefined` if no node has the height any more, or if states have no time. */
   async function hasBlock({ beaconHeight, time }: RecordedHeight): Promise<boolean | undefined> {
@@ -48,7 +50,7 @@ export async function findBranch(
   const newest = await recentBlocks({ upTo: Number.MAX_SAFE_INTEGER, last: MAX_BRANCH });
   const recorded = newest.filter(({ beaconHeight }) => beaconHeight < below);
   const highest = recorded.at(-1);
-  if (highest === undefined) return undefined;
+  if (highest === undefined || highest.beaconHeight < comparedBelow) return undefined;
   if (!isFinal(highest.beaconHeight, head.beaconHeight)) {
     const [{ block } = {}] = await blocksAt([head.time]);
     // A block of the same chain that is not below the head is not made before it.

@@ -49,8 +49,8 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   let isOpen = false;
   /** Whether a recorded height was of the chain of the node, when they were first compared. */
   let isSameChain = false;
-  /** The recorded heights below it may be of a branch or of another chain; `undefined` once they were compared. */
-  let doubtBelow: BeaconHeight | undefined = Number.MAX_SAFE_INTEGER;
+  /** The recorded heights below each of these may be of a branch or of another chain, until they are compared. */
+  const doubts = new Set<BeaconHeight>([Number.MAX_SAFE_INTEGER]);
   /** The newest head before a block was last skipped or replaced. What was read until then may be of a branch when it is recorded. */
   let doubtUpTo: BeaconHeight = 0;
   let settling: Promise<void> | undefined;
@@ -69,7 +69,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   /** Opens the database, and compares it with the node while it is in doubt. All calls at the same time share it. */
   async function settle(): Promise<void> {
     if (database.state() === 'refused') throw permanentError('the database is refused');
-    if (settling === undefined && isOpen && (doubtBelow === undefined || !mayWrite())) return;
+    if (settling === undefined && isOpen && (doubts.size === 0 || !mayWrite())) return;
     if (newest === undefined) throw new HistoryDatabaseError('no height has been read yet');
     settling ??= openAndCompare(newest).finally(() => {
       settling = undefined;
@@ -81,7 +81,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     // One operation: a database that can be read, but not be compared, has not recovered.
     await use(async () => {
       await store.useChain(head.chainInfo.chainName);
-      if (mayWrite() && doubtBelow !== undefined) await compare(doubtBelow, head);
+      await compareAll(head);
     }, isShortLag);
     await database.look();
     isOpen = true;
@@ -92,19 +92,26 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     return error instanceof ComparisonError && pauseMs < LAST_PAUSE_MS;
   }
 
-  async function compare(below: BeaconHeight, head: Head): Promise<void> {
-    doubtBelow = undefined;
-    try {
-      await deleteBranch(below, head);
-    } catch (error) {
-      doubtBelow = Math.max(below, doubtBelow ?? 0);
+  /** Compares from the lowest doubt up: a higher block can be of the chain although a lower one is of a branch. */
+  async function compareAll(head: Head): Promise<void> {
+    let comparedBelow = 0;
+    for (const below of [...doubts].sort((a, b) => a - b)) {
       // A replica that does not write relies on the one that does.
-      if (mayWrite()) throw error;
+      if (!mayWrite()) return;
+      doubts.delete(below);
+      try {
+        await deleteBranch(below, head, comparedBelow);
+      } catch (error) {
+        doubts.add(below);
+        if (mayWrite()) throw error;
+      }
+      comparedBelow = below;
     }
   }
 
-  async function deleteBranch(below: BeaconHeight, head: Head): Promise<void> {
-    const branch = await findBranch(below, head, { ...store, readFinal: pastStates.readInBackground });
+  async function deleteBranch(below: BeaconHeight, head: Head, comparedBelow: BeaconHeight): Promise<void> {
+    const sources = { ...store, readFinal: pastStates.readInBackground };
+    const branch = await findBranch(below, head, sources, comparedBelow);
     const lowest = branch?.lowest;
     // A database that was of this chain at the first comparison still is. Then all of the compared heights may be of a branch.
     if (branch !== undefined && lowest === undefined && !isSameChain) {
@@ -168,8 +175,8 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     const leftOut = await use(() => store.record(blocks));
     if (leftOut.length > 0) watcher.leftOut(leftOut);
     const heights = blocks.map(({ exchange }) => exchange.beaconHeight);
-    const doubtful = heights.filter((height) => height <= doubtUpTo);
-    for (const height of [...leftOut, ...doubtful]) doubtBelow = Math.max(doubtBelow ?? 0, height + 1);
+    const doubtful = [...leftOut, ...heights.filter((height) => height <= doubtUpTo)];
+    if (doubtful.length > 0) doubts.add(Math.max(...doubtful) + 1);
     await database.look();
     return leftOut;
   }
@@ -219,7 +226,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
       if (final !== undefined) enqueue(final, head);
       // A skipped or replaced block: what is recorded may be of a branch that was given up.
       if (before !== undefined && !heads.isConnected()) {
-        doubtBelow = Number.MAX_SAFE_INTEGER;
+        doubts.add(Number.MAX_SAFE_INTEGER);
         doubtUpTo = before.beaconHeight;
         // So may be what waits for it. The backfill reads these heights again.
         if (isReplacedBy(before, head)) queue = [];

@@ -61,6 +61,14 @@ test('the lowest block of a branch of fewer than 64 recorded heights is found wi
   );
 });
 
+test('heights that were compared before are not read again', async () => {
+  const store = createMemoryStore();
+  await store.record([{ hash: undefined, time: 7, version: 'V1', exchange: exchangeStateOf(6, [], 7) }]);
+  const readFinal = () => Promise.reject(new Error('it is read'));
+  expect(await findBranch(ANY, head, { ...store, readFinal }, 7)).toBeUndefined();
+  await expect(findBranch(ANY, head, { ...store, readFinal }, 6)).rejects.toThrow(HistoryDatabaseError);
+});
+
 test('heights that are not final yet are compared later, unless one of them is earlier than the tip', async () => {
   const near = [TIP - 4, TIP - 3, TIP - 2];
   expect((await compare({ heights: near, branch: 0 })).found).toEqual(

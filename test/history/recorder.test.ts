@@ -238,6 +238,34 @@ describe('a database that fails', () => {
     expect(deleted).toEqual(range(20, 26));
   });
 
+  test('deletes what waited of a branch although missing heights above it are recorded at the same time', async () => {
+    const deleted: number[] = [];
+    const { store, recorder } = recorderOf({ deleted: (heights) => void deleted.push(...heights) });
+    for (const height of range(10, 19)) recorder.add(linkedHead(height));
+    await store.until(() => store.blocks.has(16));
+    store.failure = new HistoryDatabaseError('database or disk is full');
+    for (const height of range(20, 29)) recorder.add(linkedHead(height, 20));
+    for (const height of range(31, 33)) recorder.add(linkedHead(height));
+    await until(() => recorder.state() === 'failing');
+    const isBegun = Promise.withResolvers<void>();
+    const mayEnd = Promise.withResolvers<void>();
+    const { record } = store;
+    store.record = async (blocks) => {
+      isBegun.resolve();
+      await mayEnd.promise;
+      return record(blocks);
+    };
+    store.failure = undefined;
+    await isBegun.promise;
+    const missing = range(27, 30).map((height) => linkedHead(height));
+    const recording = recorder.record(missing.map((head) => ({ ...head, hash: undefined, version: 'V1' })));
+    setImmediate(mayEnd.resolve);
+    await recording;
+    recorder.add(linkedHead(34));
+    await until(() => deleted.length > 0);
+    expect(deleted).toEqual(range(20, 30));
+  });
+
   test('is refused if it is of a chain with another name', async () => {
     const store = createMemoryStore();
     await store.useChain('mainnet');

@@ -23,8 +23,13 @@ type LoopOptions<T> = {
   readonly read: (height: BeaconHeight, tip: Tip) => Promise<T>;
   /** The time before which the history is deleted: blocks that are made before it cannot be recorded. */
   readonly deletedBefore: () => Promise<Instant>;
-  /** Records what was read. @returns the heights that could not be recorded */
-  readonly record: (values: readonly T[], tip: Tip) => Promise<readonly BeaconHeight[]>;
+  /**
+   * Records what was read. It may stop when `isSure` is false: a head has come that makes it doubtful. The rest is recorded later, if
+   * it is of the chain.
+   *
+   * @returns the heights that could not be recorded
+   */
+  readonly record: (values: readonly T[], tip: Tip, isSure: () => boolean) => Promise<readonly BeaconHeight[]>;
   /** Whether a head shows that what was read below the one before may be of a branch. It is then forgotten, and read again. */
   readonly isDoubtful: (before: Head, head: Head) => boolean;
   /**
@@ -100,6 +105,7 @@ export function createBackfillLoop<T extends TimedBlock>(options: LoopOptions<T>
   let timer: NodeJS.Timeout | undefined;
 
   const isOver = () => stopping.signal.aborted || mustEnd();
+  const isSure = () => doubtFrom === NO_DOUBT;
 
   async function start(): Promise<void> {
     timer = undefined;
@@ -152,7 +158,7 @@ export function createBackfillLoop<T extends TimedBlock>(options: LoopOptions<T>
     let pauseMs = 0;
     let at = 0;
     // What is in doubt is settled before anything else is read: nothing is read from a branch between two blocks of the chain.
-    for (; at < heights.length && failure === undefined && doubtFrom === NO_DOUBT && !isOver(); at += rate.atOnce) {
+    for (; at < heights.length && failure === undefined && isSure() && !isOver(); at += rate.atOnce) {
       const some = heights.slice(at, at + rate.atOnce).filter((height) => height >= lowestToRead(current));
       pauseMs = Math.max(0, ...some.map((height) => waitMs(height, current)));
       if (pauseMs > 0) break;
@@ -172,13 +178,16 @@ export function createBackfillLoop<T extends TimedBlock>(options: LoopOptions<T>
   async function recordAll(current: Tip): Promise<void> {
     await settleDoubts();
     if (unrecorded.length === 0) return;
-    for (const height of await record(unrecorded, current)) noteFailure(height, current);
+    const leftOut = await record(unrecorded, current, isSure);
+    // Some may not be written then. The others are skipped when they are recorded again.
+    if (!isSure()) return;
+    for (const height of leftOut) noteFailure(height, current);
     unrecorded = [];
   }
 
   /** Forgets what may be of a branch, unless the highest block of it is still the block of its height. */
   async function settleDoubts(): Promise<void> {
-    while (doubtFrom < NO_DOUBT) {
+    while (!isSure()) {
       const from = doubtFrom;
       doubtFrom = NO_DOUBT;
       // Heights are read from the newest down.

@@ -181,11 +181,15 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     return leftOut;
   }
 
-  async function recordTrades(blocks: readonly TradedBlock[]): Promise<readonly BeaconHeight[]> {
+  async function recordTrades(blocks: readonly TradedBlock[], isSure = () => true): Promise<readonly BeaconHeight[]> {
     await settle();
     const leftOut: BeaconHeight[] = [];
     // One message to the thread for each block: one for all of them would block the event loop.
-    for (const block of blocks) leftOut.push(...(await use(() => store.recordTrades([block]))));
+    for (const block of blocks) {
+      // They are not compared with the node later, as states are.
+      if (!isSure()) break;
+      leftOut.push(...(await use(() => store.recordTrades([block]))));
+    }
     if (leftOut.length > 0) watcher.leftOut(leftOut);
     await database.lookAtTrades();
     return leftOut;
@@ -237,7 +241,12 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     },
     /** Records final blocks that were read for it. @returns the heights that were left out @throws HistoryDatabaseError */
     record,
-    /** Records the trades of final blocks. @returns the heights that were left out @throws HistoryDatabaseError */
+    /**
+     * Records the trades of final blocks, as long as it is sure that they are of the chain.
+     *
+     * @returns the heights that were left out
+     * @throws HistoryDatabaseError
+     */
     recordTrades,
     /** Resolves when the database has been opened and is surely of this chain. @throws HistoryDatabaseError if it cannot be */
     async ready(): Promise<void> {

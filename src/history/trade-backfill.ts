@@ -109,10 +109,10 @@ export function createTradeBackfill(options: TradeBackfillOptions) {
     waitMs,
     read,
     deletedBefore: store.deletedBefore,
-    async record(blocks) {
+    async record(blocks, _tip, isSure) {
       // Of the blocks that are too old only the first one is needed.
       const wanted = blocks.filter(({ beaconHeight }) => beaconHeight >= tooOld);
-      return wanted.length > 0 ? recorder.recordTrades(wanted) : [];
+      return wanted.length > 0 ? recorder.recordTrades(wanted, isSure) : [];
     },
     // Trades are not compared with the node later: a skipped height can hide a branch.
     isDoubtful: (before, head) => before.beaconHeight !== head.beaconHeight - 1 || isReplacedBy(before, head),

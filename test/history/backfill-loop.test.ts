@@ -184,6 +184,46 @@ test.each([
   expect(read.slice(0, 4)).toEqual([97, 96, 20, 97]);
 });
 
+test.each([
+  ['is still the same, what was not written is recorded without a further read', 'A', [97, 96, 95, 97]],
+  ['is another one, what was not written is read again', 'B', [97, 96, 95, 97, 97, 96, 95]],
+])('if a head comes while blocks are recorded, and the highest block %s', async (_, hash, expected) => {
+  const read: number[] = [];
+  const recorded: HashedRead[] = [];
+  const areRecorded = Promise.withResolvers<void>();
+  const isSettled = Promise.withResolvers<void>();
+  let isBegun = false;
+  const loop = createBackfillLoop<HashedRead>({
+    missing: async () => (recorded.length > 0 ? [] : [97, 96, 95]),
+    ...OPTIONS,
+    ...BY_HASH,
+    rate: { ...OPTIONS.rate, atOnce: 1 },
+    async read(beaconHeight) {
+      read.push(beaconHeight);
+      return { ...blockAt(beaconHeight), hash: isBegun ? hash : 'A' };
+    },
+    async record(values, _tip, isSure) {
+      if (!isBegun) {
+        isBegun = true;
+        setImmediate(() => {
+          loop.wake(headOf(102));
+          isSettled.resolve();
+        });
+      }
+      await isSettled.promise;
+      if (!isSure()) return [];
+      recorded.push(...values);
+      areRecorded.resolve();
+      return [];
+    },
+  });
+  loop.wake(headOf(100));
+  await areRecorded.promise;
+  loop.stop();
+  expect(recorded).toEqual([97, 96, 95].map((height) => ({ ...blockAt(height), hash })));
+  expect(read).toEqual(expected);
+});
+
 type HashedRead = Read & { readonly hash: string };
 
 const BY_HASH = {

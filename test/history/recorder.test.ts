@@ -325,6 +325,24 @@ describe('a database that fails', () => {
   });
 });
 
+test.each([
+  ['before the first one is written', 0],
+  ['between two of them', 1],
+])('trades of blocks that a head makes doubtful %s are not recorded', async (_, written) => {
+  const { store, recorder } = recorderOf({});
+  recorder.add(linkedHead(20));
+  const blocks = [15, 14, 13].map((beaconHeight) => ({
+    ...{ beaconHeight, hash: undefined, time: beaconHeight * 40_000 },
+    ...{ trades: [], isComplete: true },
+  }));
+  let isDoubtful = false;
+  const recording = recorder.recordTrades(blocks, () => !isDoubtful && store.tradedOrder.length < 1);
+  // While it waits for the comparison with the node.
+  isDoubtful = written === 0;
+  expect(await recording).toEqual([]);
+  expect(store.tradedOrder).toEqual([15].slice(0, written));
+});
+
 test('while the database cannot be compared with the node, reads of the history do not call the node', async () => {
   const store = createMemoryStore();
   const exchange = exchangeStateOf(10, [], 400_000);

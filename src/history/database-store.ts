@@ -63,6 +63,11 @@ export function createDatabaseStore(open: (chainName: string) => Promise<Databas
     return (await opened()).read(work);
   }
 
+  /** A read that only clients make, and not the recorder or a backfill. */
+  async function readForClients<T>(work: (sql: ReadSql) => Promise<T>): Promise<T> {
+    return (await opened()).read(work, true);
+  }
+
   async function write<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return (await opened()).write(work);
   }
@@ -89,18 +94,18 @@ export function createDatabaseStore(open: (chainName: string) => Promise<Databas
     recordTrades: (blocks) => writeEach(blocks, recordTrades, ({ beaconHeight }) => beaconHeight),
     coverage: (gaps) => read((sql) => readCoverage(sql, gaps)),
     blocksAt: (times, version) => read((sql) => readBlocksAt(sql, times, version)),
-    firstBlock: (version) => read((sql) => heightAtOrAbove(sql, 0, version)),
+    firstBlock: (version) => readForClients((sql) => heightAtOrAbove(sql, 0, version)),
     recentBlocks: (query) => read((sql) => readBlocks(sql, query)),
-    stateAt: (height) => read((sql) => readStateAt(sql, height)),
-    candles: (query) => read((sql) => readCandles(sql, query)),
-    windows: (query) => read((sql) => readWindows(sql, query)),
-    reservesAt: (query) => read((sql) => readReservesAt(sql, query)),
+    stateAt: (height) => readForClients((sql) => readStateAt(sql, height)),
+    candles: (query) => readForClients((sql) => readCandles(sql, query)),
+    windows: (query) => readForClients((sql) => readWindows(sql, query)),
+    reservesAt: (query) => readForClients((sql) => readReservesAt(sql, query)),
     missingTrades: (range, last) => read((sql) => readMissingTrades(sql, range, last)),
     tradeCoverage: () => read(readTradeCoverage),
-    trades: (query) => read((sql) => readTrades(sql, query)),
-    trade: (name) => read((sql) => readTrade(sql, name)),
-    volumes: (query) => read((sql) => readVolumes(sql, query)),
-    tradedIntervals: (query) => read((sql) => readTradedIntervals(sql, query)),
+    trades: (query) => readForClients((sql) => readTrades(sql, query)),
+    trade: (name) => readForClients((sql) => readTrade(sql, name)),
+    volumes: (query) => readForClients((sql) => readVolumes(sql, query)),
+    tradedIntervals: (query) => readForClients((sql) => readTradedIntervals(sql, query)),
     deleteFrom: (block) => write((sql) => deleteFrom(sql, block)),
     deletedBefore: () => read(readDeletedBefore),
     async prune(now) {

@@ -3,8 +3,8 @@
  * `$2` and so on. Every parameter is a whole number, an amount or a text.
  */
 export type Database = {
-  /** Reads in one transaction, which sees one state of the database. */
-  read<T>(work: (sql: ReadSql) => Promise<T>): Promise<T>;
+  /** Reads in one transaction, which sees one state of the database. @param isForClients whether it ends when clients no longer wait */
+  read<T>(work: (sql: ReadSql) => Promise<T>, isForClients?: boolean): Promise<T>;
   /** Writes in one transaction, after those of all other processes. It is rolled back if `work` throws. */
   write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Whether it has to be opened again: its connection failed, or its file is another one. */

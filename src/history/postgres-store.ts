@@ -51,7 +51,7 @@ const SCHEMA: Schema = {
 const WHOLE_NUMBERS = new Set([20, 1700]);
 
 function createPostgresDatabase(url: string, readTimeoutMs: number | undefined): Database {
-  const beginRead = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings(readTimeoutMs)}`;
+  const beginRead = (timeoutMs?: number) => `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings(timeoutMs)}`;
   const pool = new pg.Pool({
     connectionString: toDriverUrl(url),
     max: POSTGRES_CONNECTIONS,
@@ -91,7 +91,7 @@ function createPostgresDatabase(url: string, readTimeoutMs: number | undefined):
   }
 
   return {
-    read: (work) => transact(beginRead, work),
+    read: (work, isForClients) => transact(beginRead(isForClients ? readTimeoutMs : undefined), work),
     write: (work) => transact(BEGIN_WRITE, work),
     isLost: () => isBroken,
     close: () => pool.end(),

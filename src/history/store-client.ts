@@ -17,7 +17,7 @@ export type HistoryStoreOptions = {
   readonly database: HistoryDatabase;
   /** For how many days the changes of each height are kept. Candles are kept longer. */
   readonly rawDays: number;
-  /** How long a query of a read may take in the server of PostgreSQL; as long as a write by default. */
+  /** How long a query that only clients need may take in the server of PostgreSQL; as long as a write by default. */
   readonly readTimeoutMs?: number | undefined;
   /** Receives the warnings of libraries in the thread. */
   readonly onWarning?: ((warning: string) => void) | undefined;

@@ -163,6 +163,23 @@ test('a read ends when its time is over, and its connection is free for others',
   expect((await store.stateAt(height))?.beaconHeight).toBe(height);
 });
 
+test('a read of the recorder may take longer than one of clients', async () => {
+  const store = await createStore(server().url, 200);
+  await store.useChain('test');
+  const other = new pg.Client(server().url.href);
+  await other.connect();
+  await other.query('BEGIN; LOCK TABLE pdex_history.traded_blocks IN ACCESS EXCLUSIVE MODE');
+  const ofRecorder = store.tradeCoverage();
+  ofRecorder.catch(() => undefined);
+  const waiting =
+    "SELECT pid FROM pg_stat_activity WHERE application_name = 'pdex-gateway' AND wait_event_type = 'Lock'";
+  await expect.poll(() => query(waiting)).toHaveLength(1);
+  // It begins later, so the time of the other one would be over before it.
+  await expect(store.trades({ poolIds: [], upTo: 10, memoryFrom: 1, last: 1 })).rejects.toThrow('statement timeout');
+  await other.end();
+  expect(await ofRecorder).toBeUndefined();
+});
+
 test('a schema with other tables is refused, and stays as it is', async () => {
   const store = await createStore();
   await query('CREATE SCHEMA pdex_history; CREATE TABLE pdex_history.orders (id int)');

@@ -22,6 +22,14 @@ type RecorderOptions = {
   readonly mayWrite: () => boolean;
 };
 
+/**
+ * The time of the newest head, from which ages count, but not in the future. The time of a block can be wrong by years, and what is too
+ * old is deleted, or not read any more, for good.
+ */
+export function newestTime({ time }: Head): Instant {
+  return Math.min(time, Date.now());
+}
+
 /** Final heights that wait at most while the database fails. */
 const MAX_WAITING = 64;
 
@@ -197,8 +205,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
 
   async function pruneHourly(): Promise<void> {
     if (newest === undefined) return;
-    // The time of a block can be wrong, years in the future. What is deleted is not recorded again, so the clock is a limit too.
-    const now = Math.min(newest.time, Date.now());
+    const now = newestTime(newest);
     if (prunedAt !== undefined && now - prunedAt < INTERVAL_MS.ONE_HOUR) return;
     await use(() => store.prune(now));
     prunedAt = now;

@@ -5,7 +5,7 @@ import type { Instant } from '../domain/instant.ts';
 import { UpstreamBadShapeError } from '../errors.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
 import { type BackfillRate, createBackfillLoop, type Tip } from './backfill-loop.ts';
-import type { Recorder } from './recorder.ts';
+import { newestTime, type Recorder } from './recorder.ts';
 import type { HistoryStore } from './store.ts';
 
 /** The backfill of states. */
@@ -65,7 +65,7 @@ export function createStateBackfill(options: BackfillOptions) {
     const { first, last, gaps = [] } = (await store.coverage(GAPS_AT_ONCE)) ?? {};
     const ranges = [{ from: (last?.beaconHeight ?? 0) + 1, to: newestFinal(head.beaconHeight) }, ...gaps];
     // Those below the recorded heights, unless these reach the time that is read.
-    const lowestFrom = first !== undefined && first.time > head.time - maxAgeMs ? 1 : urgentFrom(tip);
+    const lowestFrom = first !== undefined && first.time > newestTime(head) - maxAgeMs ? 1 : urgentFrom(tip);
     if (first !== undefined) ranges.push({ from: lowestFrom, to: first.beaconHeight - 1 });
     const completeFrom = completeHeights === 0 ? Number.POSITIVE_INFINITY : firstHeight - completeHeights;
     const heights = ranges.values().flatMap(function* ({ from, to }) {
@@ -82,7 +82,7 @@ export function createStateBackfill(options: BackfillOptions) {
     isImpossible ||= time === undefined;
     if (time === undefined) throw new UpstreamBadShapeError('NODE', 'its exchange states have no time');
     // The first height that is too old is recorded too: changes since the beginning of the time need it.
-    if (isComplete(exchange) && time < head.time - maxAgeMs) tooOld = Math.max(tooOld, height);
+    if (isComplete(exchange) && time < newestTime(head) - maxAgeMs) tooOld = Math.max(tooOld, height);
     return { ...exchange, time };
   }
 

@@ -4,7 +4,7 @@ import { drain, fullBucket, msUntilAvailable, type RateLimit, refill } from '../
 import type { Head } from '../live/chain/head.ts';
 import type { HeadTrades } from '../live/chain/head-trades.ts';
 import { type BackfillRate, createBackfillLoop, type Tip } from './backfill-loop.ts';
-import type { Recorder } from './recorder.ts';
+import { newestTime, type Recorder } from './recorder.ts';
 import type { HistoryStore } from './store.ts';
 import type { TradedBlock } from './trade-store.ts';
 
@@ -73,7 +73,7 @@ export function createTradeBackfill(options: TradeBackfillOptions) {
     if (head.exchange.v3 === undefined) return [];
     await recorder.ready();
     const { first } = recorder.recorded.tradeCoverage() ?? {};
-    const isReached = maxAgeMs === 0 || (first !== undefined && first.time <= head.time - maxAgeMs);
+    const isReached = maxAgeMs === 0 || (first !== undefined && first.time <= newestTime(head) - maxAgeMs);
     const from = Math.max(isReached ? lowestKnown(tip) : 1, tooOld + 1);
     const heights = await store.missingTrades({ from, to: newestFinal(head.beaconHeight) }, last);
     const memory = inMemory(head);
@@ -99,7 +99,7 @@ export function createTradeBackfill(options: TradeBackfillOptions) {
     reads += 1;
     // The first one that is too old is recorded too, if it is still stored: a volume since then needs it.
     const ageMs = height < lowestKnown(tip) ? maxAgeMs : storedForMs;
-    if (block.time < head.time - ageMs) tooOld = Math.max(tooOld, height);
+    if (block.time < newestTime(head) - ageMs) tooOld = Math.max(tooOld, height);
     return toTradedBlock(block, block.trades);
   }
 

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { QUICK } from '../../src/history/backfill-loop.ts';
 import { createStateBackfill, heightsToRead } from '../../src/history/state-backfill.ts';
 import { HistoryDatabaseError } from '../../src/history/store.ts';
@@ -200,17 +200,22 @@ describe('the backfill', () => {
   });
 });
 
-type FillOptions = { readonly step?: number; readonly completeHeights?: number; readonly startOfV3?: number };
+type FillOptions = {
+  readonly step?: number;
+  readonly completeHeights?: number;
+  readonly startOfV3?: number;
+  readonly headTime?: number;
+};
 
 /** A backfill of the heights below 100, of which one is read at a time. @param poolsOf how many pools a read shows */
 function fillForTest(
   poolsOf: (height: number, read: number) => number,
-  { step = 1, completeHeights = 0, startOfV3 = 1_000 }: FillOptions = {},
+  { step = 1, completeHeights = 0, startOfV3 = 1_000, headTime = 103_500 }: FillOptions = {},
 ) {
   const store = createMemoryStore();
   const reads = new Map<number, number>();
   const counts = createPoolCounts(() => {});
-  const head = { ...headOf(103), time: 103_500 };
+  const head = { ...headOf(103), time: headTime };
   const backfill = createStateBackfill({
     store,
     recorder: {
@@ -252,6 +257,14 @@ test('with a step and a number of complete heights, reads each of these and mult
   await store.until(() => store.blocks.has(48));
   // The newest final height is 100, and 48 is the first one that is too old.
   expect(store.order).toEqual([...range(83, 100).reverse(), 72, 60, 48]);
+});
+
+test('a head with a wrong time in the future does not end the reads', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 103_500 });
+  onTestFinished(() => void vi.useRealTimers());
+  const { store } = fillForTest(() => 5, { headTime: Date.UTC(2100, 0) });
+  await store.until(() => store.order.length === 48);
+  expect(ascending(store.order)).toEqual(range(53, 100));
 });
 
 describe('a state that lists too few pools', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { BlockTrades } from '../../src/domain/trade.ts';
 import { QUICK } from '../../src/history/backfill-loop.ts';
 import { HistoryDatabaseError } from '../../src/history/store.ts';
@@ -179,10 +179,14 @@ describe('a node that does not send earlier blocks', () => {
 
 const NO_TRADES: BlockTrades = { trades: [], isComplete: true, poolsWithLiquidityChanges: new Set() };
 
-type FillOptions = { readonly bytes?: number; readonly leavesOut?: (height: number) => boolean };
+type FillOptions = {
+  readonly bytes?: number;
+  readonly leavesOut?: (height: number) => boolean;
+  readonly headTime?: number;
+};
 
 /** A filling of the heights up to 1,000 whose reads take so many bytes. */
-function fillForTest({ bytes = 0, leavesOut = () => false }: FillOptions) {
+function fillForTest({ bytes = 0, leavesOut = () => false, headTime = 1_003 * 40_000 }: FillOptions) {
   const store = createMemoryStore();
   const clock = { now: 0 };
   const reads: number[] = [];
@@ -216,7 +220,7 @@ function fillForTest({ bytes = 0, leavesOut = () => false }: FillOptions) {
     now: () => clock.now,
   });
   onTestFinished(filling.stop);
-  filling.wake({ ...headOf(1_003), exchange: v3StateOf(1_003, [], 1_003 * 40_000) });
+  filling.wake({ ...headOf(1_003), time: headTime, exchange: v3StateOf(1_003, [], 1_003 * 40_000) });
   return { store, clock, reads, filling };
 }
 
@@ -234,6 +238,14 @@ test('at most 100 MB of earlier blocks are read in a day, also from the start on
   const { pointsPerSecond, burst } = GENTLE_BYTES;
   const largestBlock = 8 * 2 ** 20;
   expect(burst + 86_400 * pointsPerSecond + largestBlock).toBeLessThanOrEqual(100_000_000);
+});
+
+test('a head with a wrong time in the future does not end the reads', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 1_003 * 40_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  const { store } = fillForTest({ headTime: Date.UTC(2100, 0) });
+  await store.until(() => store.tradedOrder.includes(900));
+  expect(heightsOf(store).slice(-100)).toEqual(range(901, 1_000));
 });
 
 test('a block that does not fit the recorded states is left out after three reads, and all others are recorded', async () => {

@@ -17,6 +17,8 @@ export type HistoryWatcher = {
   leftOut(heights: readonly BeaconHeight[]): void;
   /** These recorded heights were of a branch that was given up. The heights of the chain are read from the node later. */
   deleted(heights: readonly BeaconHeight[]): void;
+  /** While the gateway runs, the node has other blocks than the history up to this height, as far as they were compared. They stay. */
+  undecided(upTo: BeaconHeight): void;
 };
 
 /** The gaps that show whether a missing height was recorded. */

@@ -121,10 +121,12 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     const sources = { ...store, readFinal: pastStates.readInBackground };
     const branch = await findBranch(below, head, sources, comparedBelow);
     const lowest = branch?.lowest;
-    // A database that was of this chain at the first comparison still is. Then all of the compared heights may be of a branch.
-    if (branch !== undefined && lowest === undefined && !isSameChain) {
-      const problem = `it has another block at beacon height ${branch.highest.beaconHeight} than the node`;
-      throw permanentError(`the database belongs to another chain: ${problem}`);
+    if (branch !== undefined && lowest === undefined) {
+      const { beaconHeight } = branch.highest;
+      const problem = `it has another block at beacon height ${beaconHeight} than the node`;
+      if (!isSameChain) throw permanentError(`the database belongs to another chain: ${problem}`);
+      // A database that was of this chain at the first comparison still is. Then all of the compared heights may be of a branch.
+      watcher.undecided(beaconHeight);
     }
     isSameChain = true;
     if (lowest === undefined) return;

@@ -181,6 +181,11 @@ export function createHistoryLog(log: Log): HistoryWatcher {
         { heights },
         'heights were deleted from the history, because their blocks belong to an abandoned branch of the chain: the gateway reads these heights from the node again',
       ),
+    undecided: (beaconHeight) =>
+      log.warn(
+        { beaconHeight },
+        'the history has other blocks than the node at its newest heights, and keeps them: if the node is right, restore a backup or set another HISTORY_DATABASE',
+      ),
   };
 }
 

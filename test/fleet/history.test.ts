@@ -52,6 +52,7 @@ function replicaOf(fleet: { recorder: string; onRead?: () => void }, name: strin
     recovered() {},
     dropped() {},
     leftOut() {},
+    undecided() {},
     deleted: (heights: readonly number[]) => void deleted.push(heights.map((height) => height - FIRST_HEIGHT)),
   };
   const recorder = createRecorder({

@@ -358,7 +358,7 @@ test('while the database cannot be compared with the node, reads of the history 
   const recorder = createRecorder({
     store,
     pastStates: { readInBackground, isComplete: () => true },
-    watcher: { failed() {}, recovered() {}, refused() {}, dropped() {}, leftOut() {}, deleted() {} },
+    watcher: { failed() {}, recovered() {}, refused() {}, dropped() {}, leftOut() {}, deleted() {}, undecided() {} },
     mayWrite: () => true,
   });
   onTestFinished(() => recorder.flush(0));
@@ -398,7 +398,7 @@ describe('a database that cannot be compared with the node', () => {
       store,
       pastStates: { readInBackground, isComplete: () => true },
       watcher: {
-        ...{ refused() {}, dropped() {}, leftOut() {}, deleted() {} },
+        ...{ refused() {}, dropped() {}, leftOut() {}, deleted() {}, undecided() {} },
         failed: (error) => void reported.push((error as Error).message),
         recovered: () => void reported.push('recovered'),
       },
@@ -455,6 +455,17 @@ describe('a database that cannot be compared with the node', () => {
   });
 });
 
+test('if all recorded heights are of a branch with which the gateway began, they stay, and it is reported', async () => {
+  const undecided: number[] = [];
+  const { store, recorder } = recorderOf({ undecided: (height) => void undecided.push(height) });
+  for (const height of range(10, 16)) recorder.add(linkedHead(height, 0));
+  await store.until(() => store.blocks.has(13));
+  for (const height of range(18, 21)) recorder.add(linkedHead(height));
+  await store.until(() => store.blocks.has(18));
+  expect([recorder.state(), undecided]).toEqual(['recording', [13]]);
+  expect(store.order).toEqual([...range(10, 13), 18]);
+});
+
 test('the database is closed with the gateway, and what was final is recorded', async () => {
   const { store, app, advanceEach } = await recordForTest();
   await advanceEach(5);
@@ -483,7 +494,7 @@ test('a head with a wrong time in the future deletes nothing, and heights are re
   const recorder = createRecorder({
     store,
     pastStates: { readInBackground: async (height) => headAt(height).exchange, isComplete: () => true },
-    watcher: { failed() {}, recovered() {}, refused() {}, dropped() {}, leftOut() {}, deleted() {} },
+    watcher: { failed() {}, recovered() {}, refused() {}, dropped() {}, leftOut() {}, deleted() {}, undecided() {} },
     mayWrite: () => true,
   });
   onTestFinished(() => recorder.flush(0));
@@ -516,7 +527,16 @@ function recorderOf(watcher: Partial<HistoryWatcher>) {
   const recorder = createRecorder({
     store,
     pastStates: { readInBackground: async (height) => linkedHead(height).exchange, isComplete: () => true },
-    watcher: { failed() {}, recovered() {}, refused() {}, dropped() {}, leftOut() {}, deleted() {}, ...watcher },
+    watcher: {
+      failed() {},
+      recovered() {},
+      refused() {},
+      dropped() {},
+      leftOut() {},
+      deleted() {},
+      undecided() {},
+      ...watcher,
+    },
     mayWrite: () => true,
   });
   onTestFinished(() => recorder.flush(0));

@@ -183,10 +183,12 @@ type FillOptions = {
   readonly bytes?: number;
   readonly leavesOut?: (height: number) => boolean;
   readonly headTime?: number;
+  readonly whileRecording?: () => void;
 };
 
 /** A filling of the heights up to 1,000 whose reads take so many bytes. */
-function fillForTest({ bytes = 0, leavesOut = () => false, headTime = 1_003 * 40_000 }: FillOptions) {
+function fillForTest(options: FillOptions) {
+  const { bytes = 0, leavesOut = () => false, headTime = 1_003 * 40_000, whileRecording = () => {} } = options;
   const store = createMemoryStore();
   const clock = { now: 0 };
   const reads: number[] = [];
@@ -197,7 +199,9 @@ function fillForTest({ bytes = 0, leavesOut = () => false, headTime = 1_003 * 40
       ready: async () => {},
       recorded: { tradeCoverage: () => coverage },
       unrecorded: () => [],
-      async recordTrades(blocks: readonly TradedBlock[]) {
+      async recordTrades(blocks: readonly TradedBlock[], isSure = () => true) {
+        whileRecording();
+        if (!isSure()) return [];
         await store.recordTrades(blocks.filter(({ beaconHeight }) => !leavesOut(beaconHeight)));
         coverage = await store.tradeCoverage();
         return blocks.map(({ beaconHeight }) => beaconHeight).filter(leavesOut);
@@ -238,6 +242,20 @@ test('at most 100 MB of earlier blocks are read in a day, also from the start on
   const { pointsPerSecond, burst } = GENTLE_BYTES;
   const largestBlock = 8 * 2 ** 20;
   expect(burst + 86_400 * pointsPerSecond + largestBlock).toBeLessThanOrEqual(100_000_000);
+});
+
+test('blocks are recorded once, and only after the highest is read again, if a height is skipped while they are recorded', async () => {
+  let isSkipped = false;
+  const { store, reads, filling } = fillForTest({
+    whileRecording() {
+      if (!isSkipped) filling.wake({ ...headOf(1_005), exchange: v3StateOf(1_005, [], 1_005 * 40_000) });
+      isSkipped = true;
+    },
+  });
+  await store.until(() => store.tradedOrder.includes(980));
+  expect(store.tradedOrder.slice(0, 16)).toEqual(range(985, 1_000).reverse());
+  expect(reads.slice(0, 17)).toEqual([...range(985, 1_000).reverse(), 1_000]);
+  expect(new Set(store.tradedOrder).size).toBe(store.tradedOrder.length);
 });
 
 test('a head with a wrong time in the future does not end the reads', async () => {

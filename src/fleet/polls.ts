@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FleetPoll, PollRequest } from '../live/fleet-port.ts';
+import { holding, LOCK_MS } from './lock.ts';
 import type { PollContext, PollOptions } from './poll-options.ts';
 import { LOOK, PUBLISH } from './poll-scripts.ts';
-import { holding, LOCK_MS } from './read-once.ts';
 import { listOf, RedisUnavailableError } from './redis.ts';
 import { encodeValue, readValues } from './values.ts';
 

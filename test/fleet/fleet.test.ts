@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Config } from '../../src/settings/settings.ts';
 import { dataOf } from '../support/events.ts';
 import { type Replica, startFleet, startReplica, untilAlone, untilConnected } from '../support/fleet.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
@@ -28,15 +29,19 @@ describe.skipIf(!hasRedis)('a fleet', () => {
   afterAll(() => redis.close());
 
   /** Replicas of a fleet of their own, each in front of a node of its own. */
-  const start = (replicas = 2) => {
+  const start = (replicas = 2, config: Partial<Config> = {}) => {
     let node = 0;
     return startFleet(redis, {
       prefix: `fleet-${++fleets}`,
       replicas,
       sandbox: { nodes: replicas },
-      configOf: ({ nodeUrls }) => ({ fullnodeUrl: [new URL(nodeUrls[node++] ?? '')] }),
+      configOf: ({ nodeUrls }) => ({ ...config, fullnodeUrl: [new URL(nodeUrls[node++] ?? '')] }),
     });
   };
+
+  /** How many heads Redis has of heights from one to another. */
+  const headsInRedis = (from: number | '-inf', to: number | '+inf') =>
+    Number(redis.cli('zcount', `{fleet-${fleets}}:head-3:values`, String(from), String(to)));
 
   test('serves the same at each replica, and reads each block once', async () => {
     const fleet = await start(3);
@@ -118,6 +123,21 @@ describe.skipIf(!hasRedis)('a fleet', () => {
     const prefix = `fleet-${fleets}`;
     const started = await startReplica(redis, { prefix, of: fleet.sandbox });
     expect(await resumeAt(started, height - 3, height)).toEqual(updatesOf([height - 2, height - 1, height]));
+  });
+
+  test('stores as many heads in Redis as a subscriber can resume after', async () => {
+    const fleet = await start(2, { maxResumedHeights: 3 });
+    for (let blocks = 0; blocks < 5; blocks++) await fleet.advance();
+    await expect.poll(() => headsInRedis('-inf', '+inf')).toBe(3);
+  });
+
+  test('stores the block that has replaced another one, and not both', async () => {
+    const fleet = await start();
+    await fleet.advance();
+    fleet.sandbox.replaceTip();
+    const { height, hash } = fleet.sandbox.chain.tip;
+    await until(() => fleet.all.every(({ app }) => app.service.sources.head.newest()?.hash === hash));
+    await expect.poll(() => headsInRedis(height, height)).toBe(1);
   });
 
   test('has no lag at a replica that has just started: the head that it receives can be as old as the block', async () => {

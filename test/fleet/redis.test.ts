@@ -3,6 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createRedis, type Redis, RedisUnavailableError } from '../../src/fleet/redis.ts';
+import { NEVER_MS } from '../support/gateway.ts';
 import { freePort } from '../support/ports.ts';
 import { hasRedis, linkRedis, type RedisServer, startRedis, startSentinel } from '../support/redis.ts';
 import { until } from '../support/until.ts';
@@ -128,6 +129,18 @@ describe.skipIf(!hasRedis)('the connection to Redis', () => {
     const staysUnavailable = async () =>
       (await failure()) instanceof RedisUnavailableError && !(await redis.ready(1_000));
     await expect.poll(staysUnavailable).toBe(true);
+    link.delay(0);
+    expect(await redis.ready(READY_MS)).toBe(true);
+  });
+
+  test('is opened again if it gets no more replies', async () => {
+    const link = await linkRedis(server);
+    onTestFinished(link.close);
+    const { redis } = connect([link.url]);
+    await redis.ready(READY_MS);
+    link.delay(NEVER_MS);
+    await expect(redis.command('a', 'GET', 'a')).rejects.toThrow(RedisUnavailableError);
+    // The replies of this connection stay behind the one that never comes.
     link.delay(0);
     expect(await redis.ready(READY_MS)).toBe(true);
   });

@@ -10,7 +10,7 @@ import { type MarketSnapshot, prepareMarket } from '../../src/live/market/market
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { collect } from '../support/events.ts';
 import { startReplica, untilAlone, untilConnected } from '../support/fleet.ts';
-import { startSandbox } from '../support/gateway.ts';
+import { NEVER_MS, startSandbox } from '../support/gateway.ts';
 import { freePort } from '../support/ports.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
@@ -51,16 +51,14 @@ async function slowWayTo({ marketDataUrl }: Sandbox) {
 }
 
 /** Two replicas that poll a list only when a test says so, with a clock of Redis that the test can set. */
-async function steppedReplicas(redis: RedisServer, prefix: string) {
-  const idleMs = 20;
-  const state = { stepMs: 0, name: 'old', isDown: false };
+async function steppedReplicas(redis: RedisServer, prefix: string, idleMs = 20) {
+  const state = { stepMs: 0, name: 'old' };
   const row = (name: string): Pair => ({
     ...{ pairId: name, poolId: name, tickerId: name },
     ...{ base: name, target: name, baseId: name, targetId: name, baseTokenId: name, targetTokenId: name },
   });
 
   async function read(previous?: MarketSnapshot<Pair>): Promise<MarketSnapshot<Pair>> {
-    if (state.isDown) throw new Error('the host is down');
     const at = performance.now();
     const isSame = previous?.market.rows[0]?.tickerId === state.name;
     const market = isSame ? previous.market : await prepareMarket([row(state.name)]);
@@ -78,27 +76,38 @@ async function steppedReplicas(redis: RedisServer, prefix: string) {
       const [time, ...others] = listOf(reply);
       return [Buffer.from(String(Number(String(time)) + state.stepMs)), ...others];
     };
+    const outcomes: string[] = [];
     let isAlone = false;
+    let isDown = false;
+    const readUnlessDown: typeof read = (list) => (isDown ? Promise.reject(new Error('the host is down')) : read(list));
     const polls = createListPolls<Pair>(
       {
         redis: { ...connection, run },
         clock: createRedisClock(),
         members: { takesPart: () => !isAlone, count: () => 2, joinChain: async () => {} },
-        watcher: { ended() {}, waited() {}, moved() {}, damaged() {} },
+        watcher: { ended: (_, outcome) => void outcomes.push(outcome), waited() {}, moved() {}, damaged() {} },
       },
       'tickers',
       Date.now,
     );
     let previous: MarketSnapshot<Pair> | undefined;
     return {
-      /** @returns the row of the list that the replica serves then */
-      async poll() {
-        previous = await polls.poll({ previous, remembered: previous ? [previous] : [], idleMs, read });
+      /** How its polls went. */
+      outcomes,
+      /** @param pushed something that was pushed @returns the row of the list that the replica serves then */
+      async poll(pushed?: string) {
+        const remembered = previous ? [previous] : [];
+        previous = await polls.poll({ previous, remembered, idleMs, pushed, read: readUnlessDown });
         return previous?.market.rows[0]?.tickerId;
       },
       setAlone(alone: boolean) {
         isAlone = alone;
       },
+      setDown(down: boolean) {
+        isDown = down;
+      },
+      /** When the list was read, by `performance.now()`. */
+      readAt: () => previous?.read.endedAt ?? 0,
     };
   }
 
@@ -173,7 +182,8 @@ describe.skipIf(!hasRedis)('the lists of a fleet', () => {
 
   test('grow old while no replica can read them, also if the clock of Redis was set back', async () => {
     const { state, first } = await steppedReplicas(redis, 'down');
-    Object.assign(state, { stepMs: -60_000, isDown: true });
+    state.stepMs = -60_000;
+    first.setDown(true);
     let failures = 0;
     await until(async () => {
       await first.poll().catch(() => failures++);
@@ -186,5 +196,45 @@ describe.skipIf(!hasRedis)('the lists of a fleet', () => {
     redis.cli('SET', '{slot}:tickers:slot', 'idle', 'PX', '3600000');
     state.name = 'new';
     await until(async () => (await first.poll()) === 'new');
+  });
+
+  test('are read once in an interval', async () => {
+    const { first, second } = await steppedReplicas(redis, 'once', NEVER_MS);
+    for (let polls = 0; polls < 5; polls++) for (const replica of [first, second]) await replica.poll();
+    // A replica for which Redis was slow has read alone.
+    expect([...first.outcomes, ...second.outcomes].filter((outcome) => outcome === 'read').length).toBeLessThan(2);
+  });
+
+  test('are read before the interval is over if something was pushed', async () => {
+    const { state, first } = await steppedReplicas(redis, 'pushed', NEVER_MS);
+    state.name = 'new';
+    await expect.poll(() => first.poll('a block')).toBe('new');
+  });
+
+  test('that have not changed are as fresh as the last poll of any replica', async () => {
+    const { first, second } = await steppedReplicas(redis, 'fresh', NEVER_MS);
+    const pollBoth = async () => {
+      redis.cli('del', '{fresh}:tickers:slot');
+      const [before, { length }] = [second.readAt(), second.outcomes];
+      for (const replica of [first, second]) await replica.poll();
+      // If Redis was slow, the second one has read too.
+      return second.readAt() > before && second.outcomes.length === length;
+    };
+    await expect.poll(pollBoth).toBe(true);
+  });
+
+  test('are read by other replicas after one could not read them', async () => {
+    const { state, first, second } = await steppedReplicas(redis, 'failure', NEVER_MS);
+    first.setDown(true);
+    const pollFirst = () => first.poll().catch(() => 'a failure');
+    const takeSlot = () => {
+      redis.cli('del', '{failure}:tickers:slot');
+      return pollFirst();
+    };
+    await expect.poll(takeSlot).toBe('a failure');
+    // Nobody has the slot now: it is left to the other one.
+    await expect.poll(pollFirst).toBe('old');
+    state.name = 'new';
+    await expect.poll(() => second.poll()).toBe('new');
   });
 });

@@ -18,8 +18,8 @@ function stateAt(height: number): ExchangeState {
   return exchangeStateOf(height, pools, height * 40_000);
 }
 
-/** One replica, and how its reads went. */
-function replicaOf(redis: Redis, maxWaitMs = 5_000) {
+/** One replica, which knows of this number of pools, and how its reads went. */
+function replicaOf(redis: Redis, maxWaitMs = 5_000, pools = 2) {
   const watcher = keptOutcomes();
   const directories = createPoolDirectories();
   const readOnce = createStateReads({
@@ -28,7 +28,7 @@ function replicaOf(redis: Redis, maxWaitMs = 5_000) {
     maxWaitMs,
     watcher,
   });
-  const isComplete = (state: ExchangeState) => state.directory.ids.length > 1;
+  const isComplete = (state: ExchangeState) => state.directory.ids.length >= pools;
   return {
     ...watcher,
     directories,
@@ -117,6 +117,16 @@ describe.skipIf(!hasRedis)('final states of a fleet', () => {
     for (const replica of all) expect(await replica.read(97, read)).toEqual(exchangeStateOf(97, []));
     expect(calls).toBe(2);
     expect(isStored(97)).toBe(false);
+  });
+
+  test('that lost pools, as another replica does not know yet, are read again', async () => {
+    const [one] = await replicas(1);
+    await store(one, 97);
+    const other = replicaOf(await connectPatiently(server), 5_000, 3);
+    const pools = ['c', 'd', 'e'].map((id) => poolOf(1n, 97n, { beaconHeight: 97, token2Id: tokenId(id) }));
+    const complete = exchangeStateOf(97, pools);
+    expect(await other.read(97, async () => complete)).toEqual(complete);
+    expect(other.outcomes).toEqual(['hit']);
   });
 
   test('whose upstream fails are read by the next replica at once', async () => {

@@ -41,6 +41,20 @@ describe('a node that answers -8000 because it failed to read a state', () => {
     expect(lines).toEqual([broken, { level: INFO, msg: 'a node can read earlier states again', node }]);
   });
 
+  test('costs few calls for a chart of many heights', async () => {
+    const { ask, untilHeight, sandbox } = await startGatewayForTest({ sandbox: { history: 60 } });
+    const { height } = sandbox.chain.tip;
+    await untilHeight(height);
+    sandbox.node.faults.set(TOO_MANY_FILES);
+    sandbox.node.resetCalls();
+    const heights = Array.from({ length: 40 }, (_, n) => height - 50 + n);
+    const fields = heights.map((at) => `h${at}: poolPairs(first: 0, at: ${at}) { totalCount }`);
+    const { data, errors } = await ask(`{ ${fields.join(' ')} }`);
+    expect(Object.values(data)).toEqual(heights.map(() => null));
+    expect(new Set(errors?.map(({ message }) => message))).toEqual(new Set([RPC_ERROR.message]));
+    expect(sandbox.node.calls('getpdestate')).toBeLessThanOrEqual(4);
+  });
+
   test('makes the head stale from the first read of a new block to the last, which the log says once', async () => {
     // The states are read again less and less often: most polls of the tip are in between.
     const config = { upstreamMaxPauseMs: 60_000 };

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { UNKNOWN_HASH } from '../../../src/domain/chain.ts';
-import { UpstreamUnreachableError } from '../../../src/errors.ts';
+import { UpstreamBadShapeError, UpstreamUnreachableError } from '../../../src/errors.ts';
 import type { Head } from '../../../src/live/chain/head.ts';
 import { createHeadTrades } from '../../../src/live/chain/head-trades.ts';
 import type { Nodes } from '../../../src/live/chain/nodes.ts';
@@ -59,3 +59,24 @@ test.each([
     expect(others).toEqual([]);
   },
 );
+
+test('a past block is not read from a node that may have it on a branch', async () => {
+  let calls = 0;
+  const beaconBlock = async () => {
+    calls += 1;
+    return { ...headOf(5), height: 5, trades: async () => ({ trades: [], isComplete: true }) };
+  };
+  const record = { splitAt: 50 };
+  const node = { name: 'node', client: { beaconBlock }, record: () => record };
+  const nodes = {
+    ofChain: () => [node],
+    readFrom: (order: (typeof node)[], read: (from: unknown) => unknown) => read(order[0]),
+  } as unknown as Nodes;
+  const watcher = { ...UNWATCHED(), past: UNWATCHED(), undecodable() {}, mismatched() {} };
+  const trades = createHeadTrades({ nodes, served: () => [], maxBlocks: 5, retryMs: RETRY_MS, watcher });
+  await expect(trades.readPast(5, headOf(60), () => {})).rejects.toThrow(UpstreamBadShapeError);
+  expect(calls).toBe(0);
+  record.splitAt = 100;
+  await trades.readPast(5, headOf(60), () => {});
+  expect(calls).toBe(1);
+});

@@ -102,7 +102,7 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
     return (failure === undefined || !standsBack(failure.at)) && (pushed !== undefined || !standsBack(behindAt));
   }
 
-  /** The values from a rank on, and whether there are any that can be read. @throws Error if Redis cannot be used */
+  /** The newest value from a rank on, and whether Redis has none there, or only damaged ones. @throws Error if Redis cannot be used */
   async function receive(previous: T | undefined): Promise<{ newer: T | undefined; isEmpty: boolean }> {
     const from = previous && options.rankOf(previous);
     const values = await readValues(context, name, valuesKey, from);
@@ -110,9 +110,9 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
       return { newer: await options.unpack(values, previous), isEmpty: values.length === 0 };
     } catch (error) {
       if (error instanceof RedisUnavailableError) throw error;
-      // Of another version of the gateway.
+      // Of another version of the gateway. What is read next replaces them. Replicas that publish over each other rarely read.
       watcher.damaged(name);
-      return { newer: undefined, isEmpty: true };
+      return { newer: undefined, isEmpty: false };
     }
   }
 

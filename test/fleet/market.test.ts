@@ -6,6 +6,7 @@ import { createListPolls } from '../../src/fleet/list-polls.ts';
 import { createRedisClock } from '../../src/fleet/poll-options.ts';
 import { LOOK } from '../../src/fleet/poll-scripts.ts';
 import { createRedis, listOf, type Redis } from '../../src/fleet/redis.ts';
+import { encodeValue } from '../../src/fleet/values.ts';
 import { type MarketSnapshot, prepareMarket } from '../../src/live/market/market-follower.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { collect } from '../support/events.ts';
@@ -14,6 +15,7 @@ import { NEVER_MS, startSandbox } from '../support/gateway.ts';
 import { freePort } from '../support/ports.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
+import { connectForTest, patiently } from './connected.ts';
 
 /** A slow way to the market-data host: it holds back the responses of the host, until a test releases them. */
 async function slowWayTo({ marketDataUrl }: Sandbox) {
@@ -236,5 +238,24 @@ describe.skipIf(!hasRedis)('the lists of a fleet', () => {
     await expect.poll(pollFirst).toBe('old');
     state.name = 'new';
     await expect.poll(() => second.poll()).toBe('new');
+  });
+
+  test('of another version of the gateway are not published over in turn, but replaced by what is read next', async () => {
+    const { first, second, start } = await steppedReplicas(redis, 'versions', NEVER_MS);
+    const [values, version] = ['{versions}:tickers:values', '{versions}:tickers:version'];
+    const connection = await connectForTest(redis);
+    const pollBoth = async () => {
+      redis.cli('del', values);
+      await patiently(connection, () => connection.command(values, 'ZADD', values, '9e15', encodeValue(1)));
+      redis.cli('set', version, 'another');
+      for (const replica of [first, second, first]) await replica.poll();
+      return redis.cli('get', version);
+    };
+    await expect.poll(pollBoth).toBe('another');
+
+    const started = await start();
+    redis.cli('del', '{versions}:tickers:slot');
+    await expect.poll(() => started.poll()).toBe('old');
+    expect(await (await start()).poll()).toBe('old');
   });
 });

@@ -69,17 +69,21 @@ test('heights that were compared before are not read again', async () => {
   await expect(findBranch(ANY, head, { ...store, readFinal }, 6)).rejects.toThrow(HistoryDatabaseError);
 });
 
-test('heights that are not final yet are compared later, unless one of them is earlier than the tip', async () => {
-  const near = [TIP - 4, TIP - 3, TIP - 2];
+test('heights that are not final yet are compared later, unless one of them shows that they are of a branch', async () => {
+  const near = [TIP - 4, TIP - 3, TIP - 2, TIP, TIP + 1];
   expect((await compare({ heights: near, branch: 0 })).found).toEqual(
     new HistoryDatabaseError('the node has not reached the recorded heights'),
   );
-  const store = createMemoryStore();
-  const blocks = [TIP - 4, TIP + 1].map((height) => {
-    const time = Math.min(timeOf(height), head.time - 1);
-    return { hash: undefined, time, version: 'V1' as const, exchange: exchangeStateOf(height, [], time) };
-  });
-  await store.record(blocks);
-  const readFinal = async (height: number) => exchangeStateOf(height, [], timeOf(height));
-  expect(await findBranch(ANY, head, { ...store, readFinal })).toMatchObject({ lowest: { beaconHeight: TIP + 1 } });
+  // It is not below the tip, and made before it.
+  for (const contradiction of [TIP, TIP + 1]) {
+    const store = createMemoryStore();
+    const blocks = [TIP - 4, contradiction].map((height) => {
+      const time = Math.min(timeOf(height), head.time - 1);
+      return { hash: undefined, time, version: 'V1' as const, exchange: exchangeStateOf(height, [], time) };
+    });
+    await store.record(blocks);
+    const readFinal = async (height: number) => exchangeStateOf(height, [], timeOf(height));
+    const found = await findBranch(ANY, head, { ...store, readFinal });
+    expect(found).toMatchObject({ lowest: { beaconHeight: contradiction } });
+  }
 });

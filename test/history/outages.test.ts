@@ -58,6 +58,7 @@ test('a node that has lost its database takes nothing away, also when the gatewa
   await advanceEach(5);
   await store.until(() => store.blocks.has(TIP + 7));
   expect(lines.filter(({ msg, level }) => level >= 50 && msg.includes('history'))).toEqual([]);
+  expect(lines.filter(({ msg }) => msg.startsWith('heights were deleted'))).toEqual([]);
   const { recorded, expected } = allRecorded(sandbox, store);
   expect(recorded).toEqual(expected);
 

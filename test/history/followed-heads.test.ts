@@ -27,6 +27,13 @@ test('heads in memory are on one chain: the hashes fit, no block is later than o
   expect(heights()).toEqual([6, 7, 8, 16]);
 });
 
+test('the 32 newest heads stay in memory', () => {
+  const followed = createFollowedHeads();
+  for (let height = 1; height <= 40; height++) followed.add(head(height, height, `block ${height - 1}`));
+  const heights = followed.all().map(({ beaconHeight }) => beaconHeight);
+  expect(heights).toEqual(Array.from({ length: 32 }, (_, n) => 9 + n));
+});
+
 test('a head is final if the hashes of three blocks lead down to it', () => {
   const followed = createFollowedHeads();
   const finalAfter = (...args: Parameters<typeof head>) => {

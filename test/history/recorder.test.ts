@@ -191,6 +191,19 @@ describe('a database that fails', () => {
     expect(traded).toEqual(heights.map((height) => ({ ...expectedTrades(sandbox, height), hash: undefined })));
   });
 
+  test('lets the 64 newest final heights wait, and reports how many it has dropped', async () => {
+    let dropped = 0;
+    const { store, recorder } = recorderOf({
+      dropped(heights) {
+        dropped += heights;
+      },
+    });
+    store.failure = new HistoryDatabaseError('database or disk is full');
+    for (const height of range(10, 92)) recorder.add(linkedHead(height));
+    expect([...recorder.waiting()]).toEqual(range(26, 89));
+    expect(dropped).toBe(16);
+  });
+
   test('records all heights that waited although one was skipped meanwhile', async () => {
     const { store, recorder } = recorderOf({});
     store.failure = new HistoryDatabaseError('database or disk is full');
@@ -472,6 +485,19 @@ test('the database is closed with the gateway, and what was final is recorded', 
   await app.close();
   expect(store.order).toEqual(range(TIP, TIP + 2));
   expect(store.isClosed).toBe(true);
+});
+
+test('a database that does not respond delays the end of the gateway for a limited time only', async () => {
+  const { store, recorder } = recorderOf({});
+  for (const height of range(10, 13)) recorder.add(linkedHead(height));
+  await store.until(() => store.blocks.has(10));
+  await until(() => recorder.state() === 'recording');
+  const response = Promise.withResolvers<readonly number[]>();
+  store.record = () => response.promise;
+  onTestFinished(() => response.resolve([]));
+  recorder.add(linkedHead(14));
+  await recorder.flush(10);
+  expect([...recorder.waiting()]).toEqual([11]);
 });
 
 test('old changes are deleted once an hour by the times of blocks', async () => {

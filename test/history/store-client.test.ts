@@ -14,6 +14,15 @@ async function createStore(options: Partial<HistoryStoreOptions> = {}): Promise<
   return store;
 }
 
+/** The threads that the test starts. */
+function startedThreads(): readonly Worker[] {
+  const workers: Worker[] = [];
+  const add = (worker: Worker) => void workers.push(worker);
+  process.on('worker', add);
+  onTestFinished(() => void process.off('worker', add));
+  return workers;
+}
+
 const chain = [1, 2, 3].map((height) =>
   blockOf(
     height,
@@ -67,10 +76,7 @@ test('nothing can be read before the chain is known, and one store is of one cha
 test('after the thread has failed, calls fail for a moment, and then it starts again', async () => {
   const path = join(mkdtempSync(join(tmpdir(), 'pdex-client-')), 'history.sqlite');
   onTestFinished(() => rmSync(dirname(path), { recursive: true }));
-  const workers: Worker[] = [];
-  const add = (worker: Worker) => void workers.push(worker);
-  process.on('worker', add);
-  onTestFinished(() => void process.off('worker', add));
+  const workers = startedThreads();
 
   const store = await createStore({ database: { kind: 'sqlite', path } });
   await store.record(chain);
@@ -86,10 +92,7 @@ test('after the thread has failed, calls fail for a moment, and then it starts a
 });
 
 test('the pause after a failure of the thread is longer only if no call has succeeded since the one before', async () => {
-  const workers: Worker[] = [];
-  const add = (worker: Worker) => void workers.push(worker);
-  process.on('worker', add);
-  onTestFinished(() => void process.off('worker', add));
+  const workers = startedThreads();
   const clock = vi.spyOn(performance, 'now').mockReturnValue(0);
   onTestFinished(() => clock.mockRestore());
   const store = await createStore();
@@ -107,10 +110,7 @@ test('the pause after a failure of the thread is longer only if no call has succ
 });
 
 test('a store that was never used, or is closed twice, leaves no thread', async () => {
-  const workers: Worker[] = [];
-  const add = (worker: Worker) => void workers.push(worker);
-  process.on('worker', add);
-  onTestFinished(() => void process.off('worker', add));
+  const workers = startedThreads();
   await createHistoryStore({ database: { kind: 'memory' }, rawDays: 7 }).close();
   expect(workers).toEqual([]);
   const store = await createStore();
@@ -119,10 +119,7 @@ test('a store that was never used, or is closed twice, leaves no thread', async 
 });
 
 test('a store whose thread fails while it is closed does not keep the process running', async () => {
-  const workers: Worker[] = [];
-  const add = (worker: Worker) => void workers.push(worker);
-  process.on('worker', add);
-  onTestFinished(() => void process.off('worker', add));
+  const workers = startedThreads();
   const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
   const store = await createStore();
   const before = timers();
@@ -130,4 +127,19 @@ test('a store whose thread fails while it is closed does not keep the process ru
   workers[0]?.emit('error', new Error('out of memory'));
   await closing;
   expect(timers()).toBeLessThanOrEqual(before);
+});
+
+test('a store whose thread does not respond is closed after a while', async () => {
+  const workers = startedThreads();
+  const store = await createStore();
+  for (const worker of workers) {
+    vi.spyOn(worker, 'postMessage').mockImplementation(() => {});
+    onTestFinished(() => void worker.terminate());
+  }
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const closing = store.close();
+  vi.runAllTimers();
+  await closing;
+  expect(workers.map(({ threadId }) => threadId)).toEqual([-1]);
 });

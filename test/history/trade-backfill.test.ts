@@ -4,6 +4,7 @@ import { QUICK } from '../../src/history/backfill-loop.ts';
 import { HistoryDatabaseError } from '../../src/history/store.ts';
 import { createTradeBackfill, GENTLE_BYTES } from '../../src/history/trade-backfill.ts';
 import type { TradedBlock } from '../../src/history/trade-store.ts';
+import type { Head } from '../../src/live/chain/head.ts';
 import type { NodeFault } from '../../src/sandbox/faults.ts';
 import { headOf } from '../live/chain/heads.ts';
 import type { TestGatewayOptions } from '../support/gateway.ts';
@@ -182,13 +183,23 @@ const NO_TRADES: BlockTrades = { trades: [], isComplete: true, poolsWithLiquidit
 type FillOptions = {
   readonly bytes?: number;
   readonly leavesOut?: (height: number) => boolean;
+  readonly hashOf?: (height: number) => string;
+  readonly mustPause?: boolean;
+  readonly inMemory?: readonly Head[];
   readonly headTime?: number;
   readonly whileRecording?: () => void;
 };
 
+/** A head of V3 that follows the one below it. */
+function linkedHead(height: number): Head {
+  const { time, ...head } = headOf(height);
+  return { ...head, time, previousHash: `block ${height - 1}`, exchange: v3StateOf(height, [], time) };
+}
+
 /** A filling of the heights up to 1,000 whose reads take so many bytes. */
 function fillForTest(options: FillOptions) {
-  const { bytes = 0, leavesOut = () => false, headTime = 1_003 * 40_000, whileRecording = () => {} } = options;
+  const { bytes = 0, leavesOut = () => false, hashOf = (height) => `block ${height}` } = options;
+  const { mustPause = false, inMemory = [], headTime = 1_003 * 40_000, whileRecording = () => {} } = options;
   const store = createMemoryStore();
   const clock = { now: 0 };
   const reads: number[] = [];
@@ -198,7 +209,7 @@ function fillForTest(options: FillOptions) {
     recorder: {
       ready: async () => {},
       recorded: { tradeCoverage: () => coverage },
-      unrecorded: () => [],
+      unrecorded: () => inMemory,
       async recordTrades(blocks: readonly TradedBlock[], isSure = () => true) {
         whileRecording();
         if (!isSure()) return [];
@@ -212,10 +223,10 @@ function fillForTest(options: FillOptions) {
       async readPast(beaconHeight, _head, received) {
         reads.push(beaconHeight);
         received(bytes);
-        return { beaconHeight, hash: `block ${beaconHeight}`, time: beaconHeight * 40_000, trades: NO_TRADES };
+        return { beaconHeight, hash: hashOf(beaconHeight), time: beaconHeight * 40_000, trades: NO_TRADES };
       },
     },
-    mustPause: () => false,
+    mustPause: () => mustPause,
     mayRun: () => true,
     storedForMs: 86_400_000,
     maxAgeMs: 86_400_000,
@@ -224,7 +235,7 @@ function fillForTest(options: FillOptions) {
     now: () => clock.now,
   });
   onTestFinished(filling.stop);
-  filling.wake({ ...headOf(1_003), time: headTime, exchange: v3StateOf(1_003, [], 1_003 * 40_000) });
+  filling.wake({ ...linkedHead(1_003), time: headTime });
   return { store, clock, reads, filling };
 }
 
@@ -271,4 +282,26 @@ test('a block that does not fit the recorded states is left out after three read
   await store.until(() => store.tradedOrder.includes(900));
   expect(reads.filter((height) => height === 995)).toHaveLength(3);
   expect(heightsOf(store)).not.toContain(995);
+});
+
+test('a block that is read while heads are skipped may be of a branch, and is read again', async () => {
+  let branches = 1;
+  const { store, filling } = fillForTest({
+    hashOf(height) {
+      if (height !== 1_000 || branches === 0) return 'chain';
+      branches -= 1;
+      filling.wake(linkedHead(1_005));
+      return 'branch';
+    },
+  });
+  await store.until(() => store.tradedOrder.includes(1_000));
+  const hashes = store.tradedBlocks().map(({ hash }) => hash);
+  expect([branches, new Set(hashes)]).toEqual([0, new Set(['chain'])]);
+});
+
+test('while blocks that are not in memory have to wait, those in memory are recorded', async () => {
+  const inMemory = range(998, 1_003).map(linkedHead);
+  const { store, reads } = fillForTest({ mustPause: true, inMemory });
+  await store.until(() => store.tradedOrder.length >= 3);
+  expect([store.tradedOrder, reads]).toEqual([[1_000, 999, 998], []]);
 });

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { isReplacedBy } from '../../src/domain/chain.ts';
-import { UpstreamTimeoutError } from '../../src/errors.ts';
+import { HeightNotAvailableError, UpstreamTimeoutError } from '../../src/errors.ts';
 import { createBackfillLoop, QUICK } from '../../src/history/backfill-loop.ts';
 import { HistoryDatabaseError } from '../../src/history/store.ts';
 import { headOf } from '../live/chain/heads.ts';
@@ -153,6 +154,66 @@ test('a height is left out after reads below three heads have failed, and not af
 });
 
 test.each([
+  ['failed below three heads', new UpstreamTimeoutError('NODE', 10_000, {}), 3, 600_000],
+  ['was pruned', new HeightNotAvailableError(8, 12), 1, 3_600_000],
+])('a height that %s is read again after a while: nodes are repaired or replaced', async (_, error, reads, afterMs) => {
+  const now = performance.now.bind(performance);
+  let laterByMs = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + laterByMs);
+  onTestFinished(() => clock.mockRestore());
+  const recorded: number[] = [];
+  let isRepaired = false;
+  let failedReads = 0;
+  let tip = 12;
+  const wake = () => loop.wake(headOf(tip++));
+  const loop = createBackfillLoop<Read>({
+    missing: async () => (isRepaired ? [10, 9, 8] : [9, 8]).filter((height) => !recorded.includes(height)),
+    ...OPTIONS,
+    async read(height) {
+      if (height > 8 || isRepaired) return blockAt(height);
+      failedReads += 1;
+      wake();
+      throw error;
+    },
+    async record(values) {
+      recorded.push(...heightsOf(values));
+      return [];
+    },
+  });
+  onTestFinished(loop.stop);
+  wake();
+  await expect.poll(() => [failedReads, loop.isReading()]).toEqual([reads, false]);
+  isRepaired = true;
+  wake();
+  await expect.poll(() => recorded.includes(10)).toBe(true);
+  expect(recorded).toEqual([9, 10]);
+  laterByMs = afterMs;
+  wake();
+  await expect.poll(() => recorded).toEqual([9, 10, 8]);
+});
+
+test('each pause after a failure is twice as long as the one before', async () => {
+  const readAt: number[] = [];
+  const areRead = Promise.withResolvers<void>();
+  const loop = createBackfillLoop<Read>({
+    missing: async () => [9],
+    ...OPTIONS,
+    rate: { ...QUICK, firstRetryMs: 10 },
+    async read() {
+      readAt.push(performance.now());
+      if (readAt.length === 5) areRead.resolve();
+      throw new UpstreamTimeoutError('NODE', 10_000, {});
+    },
+    record: async () => [],
+  });
+  loop.wake(headOf(12));
+  await areRead.promise;
+  loop.stop();
+  for (const [index, pauseMs] of [10, 20, 40, 80].entries())
+    expect((readAt[index + 1] ?? 0) - (readAt[index] ?? 0)).toBeGreaterThanOrEqual(pauseMs - 2);
+});
+
+test.each([
   ['is still the same, all of it is recorded', 'A', [97, 96, 20]],
   ['is another one, only what is deeper than a branch is recorded', 'B', [20]],
 ])('if the highest block in doubt %s', async (_, hash, expected) => {
@@ -295,16 +356,21 @@ test.each(['the loop is stopped', 'another replica reads', 'reads have to wait']
   },
 );
 
-test('the loop rests after each read, also after that of a block in doubt', async () => {
-  const reads: { readonly height: number; readonly at: number }[] = [];
+test.each([
+  [50, 0],
+  [1, 60],
+])('after each read, also of a block in doubt, the loop rests %s ms, or the %s ms it took', async (pauseMs, readMs) => {
+  const reads: { readonly height: number; readonly begunAt: number; readonly endedAt: number }[] = [];
   const areRead = Promise.withResolvers<void>();
   const loop = createBackfillLoop<HashedRead>({
     missing: async () => [97, 20, 19].slice(Math.max(0, reads.length - 1)),
     ...OPTIONS,
     ...BY_HASH,
-    rate: { ...OPTIONS.rate, atOnce: 1, pauseMs: 50 },
+    rate: { ...OPTIONS.rate, atOnce: 1, pauseMs },
     async read(height) {
-      reads.push({ height, at: performance.now() });
+      const begunAt = performance.now();
+      await wait(readMs);
+      reads.push({ height, begunAt, endedAt: performance.now() });
       if (reads.length === 2) loop.wake(headOf(102));
       if (reads.length === 4) areRead.resolve();
       return { ...blockAt(height), hash: 'chain' };
@@ -315,7 +381,7 @@ test('the loop rests after each read, also after that of a block in doubt', asyn
   await areRead.promise;
   loop.stop();
   expect(reads.map(({ height }) => height)).toEqual([97, 20, 97, 19]);
-  const pauses = reads.slice(1).map(({ at }, index) => at - (reads[index]?.at ?? 0));
-  // A timer can be a millisecond early.
-  expect(Math.min(...pauses)).toBeGreaterThanOrEqual(49);
+  const pauses = reads.slice(1).map(({ begunAt }, index) => begunAt - (reads[index]?.endedAt ?? 0));
+  // Each of the two timers can be a millisecond early.
+  expect(Math.min(...pauses)).toBeGreaterThanOrEqual(Math.max(pauseMs, readMs) - 2);
 });

@@ -204,13 +204,14 @@ type FillOptions = {
   readonly step?: number;
   readonly completeHeights?: number;
   readonly startOfV3?: number;
+  readonly maxAgeMs?: number;
   readonly headTime?: number;
 };
 
 /** A backfill of the heights below 100, of which one is read at a time. @param poolsOf how many pools a read shows */
 function fillForTest(
   poolsOf: (height: number, read: number) => number,
-  { step = 1, completeHeights = 0, startOfV3 = 1_000, headTime = 103_500 }: FillOptions = {},
+  { step = 1, completeHeights = 0, startOfV3 = 1_000, maxAgeMs = 50_000, headTime = 103_500 }: FillOptions = {},
 ) {
   const store = createMemoryStore();
   const reads = new Map<number, number>();
@@ -242,14 +243,19 @@ function fillForTest(
     },
     mustPause: () => false,
     mayRun: () => true,
-    maxAgeMs: 50_000,
+    maxAgeMs,
     step,
     completeHeights,
     rate: { ...QUICK, atOnce: 1 },
   });
   onTestFinished(backfill.stop);
   backfill.wake(head);
-  return { store, reads, poolsAt: (height: number) => store.blocks.get(height)?.exchange.directory.ids.length };
+  return {
+    store,
+    reads,
+    backfill,
+    poolsAt: (height: number) => store.blocks.get(height)?.exchange.directory.ids.length,
+  };
 }
 
 test('with a step and a number of complete heights, reads each of these and multiples of the step below', async () => {
@@ -257,6 +263,13 @@ test('with a step and a number of complete heights, reads each of these and mult
   await store.until(() => store.blocks.has(48));
   // The newest final height is 100, and 48 is the first one that is too old.
   expect(store.order).toEqual([...range(83, 100).reverse(), 72, 60, 48]);
+});
+
+test('with an age of 0, reads only heights above the first head, and at most 64 below the newest one', async () => {
+  const { store, backfill } = fillForTest(() => 5, { maxAgeMs: 0 });
+  backfill.wake({ ...headOf(300), time: 300_500 });
+  await expect.poll(() => [backfill.reads() > 0, backfill.isReading()]).toEqual([true, false]);
+  expect(store.order).toEqual(range(236, 297).reverse());
 });
 
 test('a head with a wrong time in the future does not end the reads', async () => {

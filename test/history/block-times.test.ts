@@ -94,6 +94,19 @@ describe('the height at a time', () => {
     expect(chain.reads).toEqual([]);
   });
 
+  test('is not that of a block that was replaced before it was final', async () => {
+    let replacedAt = 3_960_000;
+    const blockTimes = createBlockTimes({ unrecorded: () => [], blocksAt: async () => [] });
+    const read: ReadStateAt = async (height) => ({
+      ...exchangeStateOf(height, []),
+      time: height === 99 ? replacedAt : height * 40_000,
+    });
+    const heightAt = (tip: number) => blockTimes.heightAt(3_970_000, headOf(tip), read, (readNow) => readNow());
+    expect(await heightAt(100)).toBe(99);
+    replacedAt = 3_980_000;
+    expect(await heightAt(101)).toBe(98);
+  });
+
   test('is found with few errors of a node that has pruned most heights', async () => {
     for (const retained of [1_000, 5_000, 9_000, 9_950, 9_999]) {
       const first = 1_600_000;

@@ -6,7 +6,9 @@ import { createPostgresStore } from '../../src/history/postgres-store.ts';
 import type { HistoryStore } from '../../src/history/store.ts';
 import { hasOpenssl, makeCertificate } from '../support/certificate.ts';
 import { usePostgres } from '../support/postgres.ts';
+import { START, V3_POOL_IDS } from './chains.ts';
 import { endlessBlock, FIRST_HEIGHT } from './endless-chain.ts';
+import { tradeOf } from './trades-model.ts';
 
 const TEMPORARY = { name: 'HistoryDatabaseError', isPermanent: false };
 const PERMANENT = { name: 'HistoryDatabaseError', isPermanent: true };
@@ -161,6 +163,36 @@ test('a read ends when its time is over, and its connection is free for others',
   expect((await store.coverage(0))?.heights).toBe(3);
   await other.end();
   expect((await store.stateAt(height))?.beaconHeight).toBe(height);
+});
+
+test('a read sees nothing of a block that is recorded meanwhile', async () => {
+  const store = await createStore();
+  await store.useChain('test');
+  const [id = ''] = V3_POOL_IDS;
+  await store.recordTrades([{ beaconHeight: 10, hash: 'a', time: START, trades: [tradeOf(0, 1)], isComplete: true }]);
+  const other = new pg.Client(server().url.href);
+  await other.connect();
+  const columns = 'place, pool, tx, step, steps, sells, sold, bought, to_orders, from_orders';
+  await other.query(`
+    BEGIN; SET LOCAL search_path TO pdex_history; LOCK TABLE pools;
+    INSERT INTO traded_blocks (height, time, complete) SELECT 11, time, complete FROM traded_blocks;
+    INSERT INTO trades (height, ${columns}) SELECT 11, ${columns} FROM trades`);
+  // It reads the recorded blocks, waits for the pools, and reads the trades.
+  const wanted = { poolIds: [id], upTo: 11, memoryFrom: 10, last: 9 };
+  const reading = store.trades(wanted);
+  const waiting = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'pdex-gateway' AND wait_event_type = 'Lock'";
+  await expect.poll(() => query(waiting)).toHaveLength(1);
+  await other.query('COMMIT');
+  await other.end();
+  const heightsOf = ({ recorded, value }: Awaited<typeof reading>) => [
+    [...recorded],
+    value.get(id)?.map(({ beaconHeight }) => beaconHeight),
+  ];
+  expect(heightsOf(await reading)).toEqual([[10], [10]]);
+  expect(heightsOf(await store.trades(wanted))).toEqual([
+    [10, 11],
+    [11, 10],
+  ]);
 });
 
 test('a read of the recorder may take longer than one of clients', async () => {

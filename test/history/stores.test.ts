@@ -12,7 +12,7 @@ import { MIGRATIONS, type Migration, type StoreOptions } from '../../src/history
 import { createPostgresStore } from '../../src/history/postgres-store.ts';
 import { createSqliteStore } from '../../src/history/sqlite-store.ts';
 import { createStateBackfill } from '../../src/history/state-backfill.ts';
-import type { HistoryStore } from '../../src/history/store.ts';
+import type { FinalBlock, HistoryStore } from '../../src/history/store.ts';
 import { createTradeBackfill, QUICK_BYTES } from '../../src/history/trade-backfill.ts';
 import type { TradedBlock } from '../../src/history/trade-store.ts';
 import { headOf } from '../live/chain/heads.ts';
@@ -164,6 +164,22 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
     expect(await store.recordTrades([block])).toEqual([]);
     expect(await store.tradeCoverage()).toBeUndefined();
     expect((await store.tradedIntervals(query)).value[0]?.traded).toEqual(recorded.value[0]?.traded);
+  });
+
+  testHere('more old heights and trades than one transaction deletes are all deleted', async () => {
+    const store = await createStore({ rawDays: 1 });
+    const versions = ['V1', 'V3'] as const;
+    const old = Array.from({ length: 110 }, (_, n) => blockOf(10 + n, START + n, new Map(), versions[n % 2]));
+    const now = START + 10 * DAY_MS;
+    await store.record([...old, blockOf(200, now, new Map(), 'V3')]);
+    const tradedOf = ({ hash, time, exchange: { beaconHeight } }: FinalBlock): TradedBlock => ({
+      ...{ beaconHeight, hash, time, trades: [], isComplete: true },
+    });
+    await store.recordTrades(old.map(tradedOf));
+    expect([(await store.coverage(1))?.heights, (await store.tradeCoverage())?.blocks]).toEqual([111, 110]);
+    await store.prune(now);
+    // The highest of them stays, because the changes of the next height count from it.
+    expect([(await store.coverage(1))?.heights, await store.tradeCoverage()]).toEqual([2, undefined]);
   });
 
   testHere(

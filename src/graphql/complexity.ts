@@ -9,15 +9,7 @@ import { DEFAULT_DEPTH, type Depth } from '../loaders/order-book.ts';
 import { DEFAULT_MAX_HOPS, type QuoteArguments } from '../loaders/quote.ts';
 import type { Service } from './context.ts';
 import type { Arguments } from './execution/arguments.ts';
-import {
-  ASSUMED_LIST_SIZE,
-  EARLIER_HEIGHT,
-  HISTORY,
-  ORDER_BOOK,
-  POOLS_OF_V3_PER_OBJECT,
-  POOLS_PER_OBJECT,
-  VALUE,
-} from './limits.ts';
+import { ASSUMED_LIST_SIZE, VALUE } from './limits.ts';
 
 /** What a field adds to the complexity of an operation, in objects. */
 export type Complexity = {
@@ -38,6 +30,24 @@ export type Complexity = {
   /** Whether it is a list whose length its parent field may know. */
   readonly isList?: boolean;
 };
+
+/** What reading an earlier height counts as. */
+export const EARLIER_HEIGHT = 100;
+
+/** What reading a few values of the recorded history counts as. */
+const HISTORY = 2;
+
+/** What reading an order book from the market-data host counts as. */
+export const ORDER_BOOK = 50;
+
+/** Searching this number of pools for one hop of a quote counts as an object. */
+const POOLS_PER_OBJECT = 250;
+
+/** The same for pools of V3, whose search takes longer. */
+const POOLS_OF_V3_PER_OBJECT = 50;
+
+/** Number of objects that the pairs of a pool or of a ticker id count as: there are few. */
+export const ASSUMED_PAIRS = 10;
 
 /** What comparing the prices of all pairs counts as, at most. */
 const ALL_PAIRS = 100;

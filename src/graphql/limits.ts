@@ -7,24 +7,6 @@ export const ASSUMED_LIST_SIZE = 100;
 /** What a scalar value counts as: most objects have about twenty. */
 export const VALUE = 1 / 20;
 
-/** What reading an earlier height counts as. */
-export const EARLIER_HEIGHT = 100;
-
-/** What reading a few values of the recorded history counts as. */
-export const HISTORY = 2;
-
-/** What reading an order book from the market-data host counts as. */
-export const ORDER_BOOK = 50;
-
-/** Searching this number of pools for one hop of a quote counts as an object. */
-export const POOLS_PER_OBJECT = 250;
-
-/** The same for pools of V3, whose search takes longer. */
-export const POOLS_OF_V3_PER_OBJECT = 50;
-
-/** Number of objects that the pairs of a pool or of a ticker id count as: there are few. */
-export const ASSUMED_PAIRS = 10;
-
 /** Number of objects that `prices` of all pools count as at most. */
 export const MAX_POOLS_COUNTED = 1_000;
 

@@ -8,9 +8,8 @@ import { BadUserInputError } from '../../errors.ts';
 import type { Loaders } from '../../loaders/loaders.ts';
 import { findTrade } from '../../loaders/trades.ts';
 import { builder, NodeRef } from '../builder.ts';
-import { type Complexity, IS_NODE_ID, objects, workOfHeights } from '../complexity.ts';
+import { type Complexity, EARLIER_HEIGHT, IS_NODE_ID, objects, workOfHeights } from '../complexity.ts';
 import type { Service } from '../context.ts';
-import { EARLIER_HEIGHT } from '../limits.ts';
 
 /** Finds an object by the part of its id after the colon. Returns {@link NO_ID} for a text that is not an id. */
 type Finder = (id: string, loaders: Loaders) => MaybePromise<object | undefined> | typeof NO_ID;

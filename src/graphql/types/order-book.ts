@@ -13,8 +13,7 @@ import {
   readOrderBookArguments,
 } from '../../loaders/order-book.ts';
 import { builder, PairRef } from '../builder.ts';
-import { objects, orderBook } from '../complexity.ts';
-import { ASSUMED_PAIRS } from '../limits.ts';
+import { ASSUMED_PAIRS, objects, orderBook } from '../complexity.ts';
 
 const TimestampUnitEnum = builder.enumType('TimestampUnit', {
   description: 'Unit of a timestamp.',

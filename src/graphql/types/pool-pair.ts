@@ -4,8 +4,7 @@ import { exactPriceOfToken2, priceOfToken1, priceOfToken2, spotPriceOfToken2 } f
 import { liquidityUsd } from '../../domain/usd-prices.ts';
 import { poolPrice, requireDecimals } from '../../loaders/pool-price.ts';
 import { builder, NODE_ID, NodeRef, PairRef, PoolPairRef } from '../builder.ts';
-import { objects, objectsAt } from '../complexity.ts';
-import { ASSUMED_PAIRS } from '../limits.ts';
+import { ASSUMED_PAIRS, objects, objectsAt } from '../complexity.ts';
 import { atArg, ExchangeVersionEnum, ofOtherState, versionArg } from './exchange.ts';
 
 /** The decimals of a field that computes prices. */

@@ -3,8 +3,7 @@ import { createEtag } from '../../domain/entity-tag.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import { percentDecoded } from '../../domain/percent-encoding.ts';
 import { BadUserInputError, GatewayError, UpstreamError } from '../../errors.ts';
-import { listOf, recordedObjects } from '../../graphql/complexity.ts';
-import { ORDER_BOOK } from '../../graphql/limits.ts';
+import { listOf, ORDER_BOOK, recordedObjects } from '../../graphql/complexity.ts';
 import type { DocumentOptions, RestDocument } from '../../rest/document.ts';
 import { createOpenApi } from '../../rest/openapi.ts';
 import {

@@ -65,12 +65,12 @@ export function objects(count: number, work = 0): Complexity {
  * The complexity of a list without a page size: its current length, but at most `max` objects. The entries of a longer list
  * count as values.
  */
-export function listOf(actual: number | undefined, max: number = ASSUMED_LIST_SIZE): Complexity {
+export function complexityOfList(actual: number | undefined, max: number = ASSUMED_LIST_SIZE): Complexity {
   return { ...objects(Math.min(max, actual ?? max)), ...(actual !== undefined && { actual }) };
 }
 
 /** The complexity of the pairs or tickers that a filter selects. Only ids in the filter bound their number. */
-export function selectedPairs(
+export function complexityOfPairs(
   filter: PairFilterInput | null | undefined,
   market: Market<Pair> | undefined,
 ): Complexity {
@@ -80,7 +80,7 @@ export function selectedPairs(
     market && filter?.tickerIds?.reduce((sum, id) => sum + (market.byTickerId.get(id)?.length ?? 0), 0),
   ];
   const known = lengths.filter((length) => length !== undefined);
-  return listOf(known.length === 0 ? undefined : Math.min(...known));
+  return complexityOfList(known.length === 0 ? undefined : Math.min(...known));
 }
 
 /** The complexity of that many objects, at an earlier height if `at` is set. */
@@ -99,18 +99,18 @@ export function workOfHeights(named: readonly unknown[], { sources }: Service): 
 export const POOL_PRICE: Complexity = objects(1);
 
 /** The complexity of an order book of the market-data host. Each of its two sides has half of the depth. */
-export function orderBook(depth: Depth): Complexity {
-  return { ...poolBook(depth), field: ORDER_BOOK };
+export function complexityOfOrderBook(depth: Depth): Complexity {
+  return { ...complexityOfPoolBook(depth), field: ORDER_BOOK };
 }
 
 /** The complexity of the order book of a pool, which is read together with the pool. */
-export function poolBook(depth: Depth): Complexity {
+export function complexityOfPoolBook(depth: Depth): Complexity {
   const entries = (depth ?? DEFAULT_DEPTH) || ASSUMED_ENTRIES;
   return { field: 1, multiplier: 1, entries: Math.max(0, entries) / 2 };
 }
 
 /** The complexity of a ladder: an order book, and that many levels on each side. */
-export function ladder(levels: number | null | undefined): Complexity {
+export function complexityOfLadder(levels: number | null | undefined): Complexity {
   return { field: ORDER_BOOK, multiplier: 1, entries: Math.max(0, levels ?? DEFAULT_STEPS.levels) };
 }
 

@@ -7,7 +7,7 @@ import {
 } from '../../domain/chain.ts';
 import { andThen } from '../../domain/maybe-promise.ts';
 import { builder, NODE_ID, NodeRef } from '../builder.ts';
-import { listOf } from '../complexity.ts';
+import { complexityOfList } from '../complexity.ts';
 import type { Service } from '../context.ts';
 
 const ValidationDataRef = builder.objectRef<ValidationData>('ValidationData').implement({
@@ -81,7 +81,7 @@ const ChainInfoRef = builder.objectRef<ChainInfo>('ChainInfo').implement({
     activeShards: t.exposeInt('activeShards'),
     bestBlocks: t.field({
       type: [BestBlockRef],
-      complexity: (_args, { service }) => listOf(countChains(service)),
+      complexity: (_args, { service }) => complexityOfList(countChains(service)),
       resolve: (chain) => [chain.beacon, ...chain.shards],
     }),
     beacon: t.expose('beacon', { type: BestBlockRef }),

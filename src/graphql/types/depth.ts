@@ -2,7 +2,7 @@ import type { PoolDepth } from '../../domain/depth.ts';
 import type { DepthLadder, LadderLevel } from '../../domain/depth-ladder.ts';
 import { DEFAULT_PERCENTS, DEFAULT_STEPS, ladderOf, readPercents, readSteps } from '../../loaders/depth.ts';
 import { builder, PairRef, PoolPairRef } from '../builder.ts';
-import { ladder, objects } from '../complexity.ts';
+import { complexityOfLadder, objects } from '../complexity.ts';
 
 const PoolDepthRef = builder.objectRef<PoolDepth>('PoolDepth').implement({
   description:
@@ -76,7 +76,7 @@ builder.objectField(PairRef, 'depthLadder', (t) =>
   t.field({
     type: DepthLadderRef,
     nullable: true,
-    complexity: ({ levels }) => ladder(levels),
+    complexity: ({ levels }) => complexityOfLadder(levels),
     description:
       'Pool and complete order book of this pair as one ladder of price levels, at `midPrice * (1 ± i * stepPercent / 100)`. The pool is `poolPair`. In V3, the order book is `PoolPair.book`: that of the market-data host shows the same orders, and is not added. Null if `poolPair` is null, if it is a pool of other tokens than `baseId` and `targetId`, if there is no such book, if a reserve is 0, if the pool refuses every trade, or if the decimals of a token are unknown. Null with an error if the exchange state or the order book cannot be read.',
     args: {

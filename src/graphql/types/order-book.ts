@@ -13,7 +13,7 @@ import {
   readOrderBookArguments,
 } from '../../loaders/order-book.ts';
 import { builder, PairRef } from '../builder.ts';
-import { ASSUMED_PAIRS, objects, orderBook } from '../complexity.ts';
+import { ASSUMED_PAIRS, complexityOfOrderBook, objects } from '../complexity.ts';
 
 const TimestampUnitEnum = builder.enumType('TimestampUnit', {
   description: 'Unit of a timestamp.',
@@ -129,7 +129,7 @@ builder.queryField('orderBook', (t) =>
   t.field({
     type: OrderBookRef,
     nullable: true,
-    complexity: ({ depth }) => orderBook(depth),
+    complexity: ({ depth }) => complexityOfOrderBook(depth),
     extensions: { refuse: readOrderBookArguments },
     description:
       'Order book of one ticker id. Null without an error if the ticker does not exist. Null with an error if the book cannot be read.',
@@ -141,7 +141,7 @@ builder.queryField('orderBook', (t) =>
 builder.subscriptionField('orderBook', (t) =>
   t.field({
     type: OrderBookRef,
-    complexity: ({ depth }) => orderBook(depth),
+    complexity: ({ depth }) => complexityOfOrderBook(depth),
     extensions: { refuse: readOrderBookArguments },
     description:
       'Sends the current order book first, then each change. A ticker that does not exist is BAD_USER_INPUT. A slow subscriber skips changes and receives the newest book. If the book could not be read yet, the first update is an error with null data, and the subscription stays open.',

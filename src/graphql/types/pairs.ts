@@ -5,7 +5,7 @@ import { createTickerStream } from '../../loaders/market.ts';
 import { readOrderBookArguments } from '../../loaders/order-book.ts';
 import { pairPrice } from '../../loaders/pool-price.ts';
 import { builder, NODE_ID, NodeRef, PairRef, PoolPairRef, TickerRef } from '../builder.ts';
-import { DIVERGENCE, orderBook, POOL_PRICE, selectedPairs } from '../complexity.ts';
+import { complexityOfOrderBook, complexityOfPairs, DIVERGENCE, POOL_PRICE } from '../complexity.ts';
 import { DivergenceRef } from './divergence.ts';
 import { OrderBookRef, orderBookArgs } from './order-book.ts';
 
@@ -98,7 +98,7 @@ for (const ref of [PairRef, TickerRef]) {
     orderBook: t.field({
       type: OrderBookRef,
       nullable: true,
-      complexity: ({ depth }) => orderBook(depth),
+      complexity: ({ depth }) => complexityOfOrderBook(depth),
       extensions: { refuse: readOrderBookArguments },
       args: orderBookArgs,
       resolve: ({ tickerId }, args, { loaders }) => loaders.orderBooks.get(tickerId, args),
@@ -154,7 +154,7 @@ for (const [one, ref] of [
     [all]: t.field({
       type: [ref],
       nullable: true,
-      complexity: ({ filter }, { service }) => selectedPairs(filter, service.sources.market[all].current()?.market),
+      complexity: (args, { service }) => complexityOfPairs(args.filter, service.sources.market[all].current()?.market),
       description: `All ${all} that match the filter, in the order of the market-data host. Null with an error if ${all} cannot be read.`,
       args: pairFilterArg,
       resolve: (_root, { filter }, { loaders }) => loaders.market[all].select(filter),
@@ -172,7 +172,7 @@ for (const [one, ref] of [
 builder.subscriptionField('tickers', (t) =>
   t.field({
     type: [TickerRef],
-    complexity: ({ filter }, { service }) => selectedPairs(filter, service.sources.market.tickers.current()?.market),
+    complexity: (args, { service }) => complexityOfPairs(args.filter, service.sources.market.tickers.current()?.market),
     description:
       'Sends the current tickers first, then the list each time a ticker changes. A slow subscriber skips changes and receives the newest list. If tickers could not be read yet, the first update is an error with null data, and the subscription stays open.',
     args: pairFilterArg,

@@ -6,7 +6,7 @@ import { DEFAULT_DEPTH, readOrderBookArguments } from '../../loaders/order-book.
 import type { OrderOfPool } from '../../loaders/pool-orders.ts';
 import { poolPrice } from '../../loaders/pool-price.ts';
 import { builder, PoolPairRef } from '../builder.ts';
-import { objects, poolBook } from '../complexity.ts';
+import { complexityOfPoolBook, objects } from '../complexity.ts';
 import { OrderBookEntryRef } from './order-book.ts';
 
 const PoolOrderRef = builder.objectRef<OrderOfPool>('PoolOrder').implement({
@@ -63,7 +63,7 @@ builder.objectFields(PoolPairRef, (t) => ({
   book: t.field({
     type: PoolBookRef,
     nullable: true,
-    complexity: ({ depth }) => poolBook(depth),
+    complexity: ({ depth }) => complexityOfPoolBook(depth),
     extensions: { refuse: readOrderBookArguments },
     description:
       'Open orders of this pool at this height as an order book, also while the pool refuses every trade because it is empty on one side. Null in V1, which has no orders, and if the decimals of a token are unknown. Null with an error if the orders cannot be read.',

@@ -10,7 +10,7 @@ import {
   type PriceUpdate,
 } from '../../loaders/price-streams.ts';
 import { builder, PoolPairRef } from '../builder.ts';
-import { type Complexity, listOf, objects, poolsNow } from '../complexity.ts';
+import { type Complexity, complexityOfList, objects, poolsNow } from '../complexity.ts';
 import type { Service } from '../context.ts';
 import { MAX_POOLS_COUNTED } from '../limits.ts';
 
@@ -40,7 +40,7 @@ const MAX_POOLS_OF_A_TOKEN_COUNTED = 100;
 
 /** The complexity of the pools of one update, from their current number if there is a head. */
 function complexityOfPrices({ poolPairs, tokenIds }: PricesArguments, service: Service): Complexity {
-  if (poolPairs == null && tokenIds == null) return listOf(poolsNow(service), MAX_POOLS_COUNTED);
+  if (poolPairs == null && tokenIds == null) return complexityOfList(poolsNow(service), MAX_POOLS_COUNTED);
   const named = poolPairs?.length ?? 0;
   const directory = service.sources.head.current()?.exchange.directory;
   let counted = named;

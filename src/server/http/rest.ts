@@ -3,7 +3,7 @@ import { createEtag } from '../../domain/entity-tag.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import { percentDecoded } from '../../domain/percent-encoding.ts';
 import { BadUserInputError, GatewayError, UpstreamError } from '../../errors.ts';
-import { listOf, ORDER_BOOK, recordedObjects } from '../../graphql/complexity.ts';
+import { complexityOfList, ORDER_BOOK, recordedObjects } from '../../graphql/complexity.ts';
 import type { DocumentOptions, RestDocument } from '../../rest/document.ts';
 import { createOpenApi } from '../../rest/openapi.ts';
 import {
@@ -113,7 +113,7 @@ export function createRestRoutes(options: RestOptions) {
 
   /** Sends a document. A list costs as many points as in an operation. */
   function sendPaid({ exchange, account }: RestRequest, document: RestDocument, from: ResponseSource): void {
-    const points = Math.max(account.paid, 1, listOf(document.rows).field);
+    const points = Math.max(account.paid, 1, complexityOfList(document.rows).field);
     throwIfRefused(account.chargeUpTo(points));
     writer.send(exchange, document, { from, height: document.height, cost: points });
   }

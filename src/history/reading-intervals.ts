@@ -83,7 +83,7 @@ export async function readIntervals(
   if (oldest === undefined || newest === undefined) return [];
   const before = await readIntervalRows(sql, table, interval, '< $2 ORDER BY opened DESC LIMIT 1', oldest.opened);
   const after = await readIntervalRows(sql, table, interval, '> $2 ORDER BY opened LIMIT 1', newest.opened);
-  const [top] = await sql.all(`SELECT MAX(height) AS height FROM ${table.blocks}`);
+  const [top] = await sql.all(`SELECT MAX(height) AS height FROM ${table.blocksWhere}`);
 
   const found = newestFirst.toReversed();
   const intervals: ReadInterval[] = [];
@@ -106,10 +106,10 @@ export async function readIntervals(
 /** The number of the blocks of a table in a range of heights, and the highest of them. */
 export async function countBlocks(
   sql: ReadSql,
-  { blocks }: IntervalTable,
+  { blocksWhere }: IntervalTable,
   { from, to }: HeightRange,
 ): Promise<Pick<IntervalRow, 'heights' | 'lastHeight'>> {
-  const query = `SELECT MAX(height) AS last, COUNT(*) AS heights FROM ${blocks} AND height >= $1 AND height <= $2`;
+  const query = `SELECT MAX(height) AS last, COUNT(*) AS heights FROM ${blocksWhere} AND height >= $1 AND height <= $2`;
   const [count] = await sql.all(query, from, to);
   return { lastHeight: numberOf(count, 'last'), heights: numberOf(count, 'heights') };
 }

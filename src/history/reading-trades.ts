@@ -37,8 +37,8 @@ export const readTradeCoverage: Read<'tradeCoverage'> = async (sql) => {
   return first && { first: toTradedHeight(first), blocks: numberOf(count, 'blocks') };
 };
 
-const TRADE_COLUMNS =
-  'trades.height, place, tx, step, steps, sells, sold, bought, to_orders, from_orders, time FROM trades JOIN traded_blocks ON traded_blocks.height = trades.height';
+const TRADE_COLUMNS = 'trades.height, place, tx, step, steps, sells, sold, bought, to_orders, from_orders, time';
+const TIMED_TRADES = 'trades JOIN traded_blocks ON traded_blocks.height = trades.height';
 
 /** See `TradeStore.trades`. */
 export const readTrades: Read<'trades'> = async (sql, { poolIds, upTo, memoryFrom, last, before, from, to, sells }) => {
@@ -52,7 +52,7 @@ export const readTrades: Read<'trades'> = async (sql, { poolIds, upTo, memoryFro
   const range = 'pool = $1 AND trades.height >= $2 AND (trades.height, place) < ($3, $4)';
   const side = sells === undefined ? '' : ` AND sells = ${sells}`;
   const rows = await sql.each(
-    `SELECT ${TRADE_COLUMNS} WHERE ${range}${side} ORDER BY trades.height DESC, place DESC LIMIT ${limit}`,
+    `SELECT ${TRADE_COLUMNS} FROM ${TIMED_TRADES} WHERE ${range}${side} ORDER BY trades.height DESC, place DESC LIMIT ${limit}`,
     pools.map(([, pool]) => [pool, firstHeight, end.beaconHeight, end.place]),
   );
   const tradesOf = (id: string, index: number) => (rows[index] ?? []).slice(0, last).map((row) => toTrade(id, row));
@@ -62,7 +62,7 @@ export const readTrades: Read<'trades'> = async (sql, { poolIds, upTo, memoryFro
 /** See `TradeStore.trade`. */
 export const readTrade: Read<'trade'> = async (sql, { beaconHeight, transactionId, step }) => {
   const condition = 'trades.height = $1 AND tx = $2 AND step = $3';
-  const query = `SELECT (SELECT id FROM pools WHERE pool = trades.pool) AS id, ${TRADE_COLUMNS} WHERE ${condition}`;
+  const query = `SELECT (SELECT id FROM pools WHERE pool = trades.pool) AS id, ${TRADE_COLUMNS} FROM ${TIMED_TRADES} WHERE ${condition}`;
   const [row] = await sql.all(query, beaconHeight, transactionId, step);
   return row && toTrade(String(row['id']), row);
 };

@@ -40,7 +40,7 @@ async function firstHeights(
   values: readonly number[],
   version?: ExchangeVersion,
 ): Promise<readonly (RecordedHeight | undefined)[]> {
-  const counted = version === undefined ? 'heights' : `(SELECT * FROM ${intervalsOf(version).blocks}) counted`;
+  const counted = version === undefined ? 'heights' : `(SELECT * FROM ${intervalsOf(version).blocksWhere}) counted`;
   const rows = await sql.each(
     `SELECT ${HEIGHT_COLUMNS} FROM ${counted} WHERE ${condition} LIMIT 1`,
     values.map((value) => [value]),

@@ -93,8 +93,8 @@ export const TRADED_CANDLES: Table = {
 
 /** A table of intervals. */
 export type IntervalTable = Table & {
-  /** The rows of the blocks that it counts, as a part of a query. */
-  readonly blocks: string;
+  /** The table of the blocks that it counts, with a condition: a query continues with AND. */
+  readonly blocksWhere: string;
   /** The table of their candles. */
   readonly candles: Table;
   /** The version of the pools that have these candles. */
@@ -106,7 +106,7 @@ const INTERVALS: IntervalTable = {
   name: 'intervals',
   columns: columns('integer', 'minutes', 'opened', 'first_height', 'last_height', 'heights'),
   keyLength: 2,
-  blocks: 'heights WHERE version = 1',
+  blocksWhere: 'heights WHERE version = 1',
   candles: CANDLES,
   version: 'V1',
 };
@@ -115,7 +115,7 @@ const INTERVALS: IntervalTable = {
 const V3_INTERVALS: IntervalTable = {
   ...INTERVALS,
   name: 'v3_intervals',
-  blocks: 'heights WHERE version = 3',
+  blocksWhere: 'heights WHERE version = 3',
   version: 'V3',
 };
 
@@ -128,7 +128,7 @@ export function intervalsOf(version: ExchangeVersion): IntervalTable {
 export const TRADED_INTERVALS: IntervalTable = {
   ...V3_INTERVALS,
   name: 'traded_intervals',
-  blocks: 'traded_blocks WHERE complete = 1',
+  blocksWhere: 'traded_blocks WHERE complete = 1',
   candles: TRADED_CANDLES,
 };
 

@@ -101,7 +101,7 @@ export function createBackfillLoop<T extends TimedBlock>(options: LoopOptions<T>
   let storedFrom: Instant = 0;
   let isWorking = false;
   let isReading = false;
-  let mayLookAt: number | undefined;
+  let nextLookAt: number | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   const isOver = () => stopping.signal.aborted || mustEnd();
@@ -113,7 +113,7 @@ export function createBackfillLoop<T extends TimedBlock>(options: LoopOptions<T>
     await fill();
     isWorking = false;
     isReading = false;
-    mayLookAt = performance.now() + rate.lookEveryMs;
+    nextLookAt = performance.now() + rate.lookEveryMs;
   }
 
   async function fill(): Promise<void> {
@@ -243,8 +243,8 @@ export function createBackfillLoop<T extends TimedBlock>(options: LoopOptions<T>
         doubtFrom = Math.min(doubtFrom, head.beaconHeight - MAX_BRANCH);
       tip = { head, firstHeight: tip?.firstHeight ?? head.beaconHeight };
       if (isWorking || timer !== undefined || isOver()) return;
-      mayLookAt ??= performance.now() + FIRST_LOOK_AFTER_MS;
-      timer = setTimeout(start, Math.max(0, mayLookAt - performance.now()));
+      nextLookAt ??= performance.now() + FIRST_LOOK_AFTER_MS;
+      timer = setTimeout(start, Math.max(0, nextLookAt - performance.now()));
     },
     /** Whether it is reading missing heights now. It may pause in between. */
     isReading: () => isReading,

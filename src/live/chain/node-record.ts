@@ -99,10 +99,10 @@ const BUDGETS: Readonly<Record<ReadKind, RateLimit & { readonly perSuccess: numb
   pastStates: { burst: 20, pointsPerSecond: 2 / 60, perSuccess: 0 },
 };
 
-/** Another block at the height of a head is real after this number of tips without the head's block. */
-const TIPS_UNTIL_REPLACED = 4;
+/** A block is given up after this number of tips that are not this block. */
+const TIPS_UNTIL_GIVEN_UP = 4;
 /** The same for a node that has shown two blocks of this height in turn. */
-const TIPS_UNTIL_UNITED = 16;
+const TIPS_UNTIL_GIVEN_UP_IF_SPLIT = 16;
 
 /** The record of a node of which nothing is known. */
 export function emptyRecord(maxPauseMs: number, now: number): NodeRecord {
@@ -218,7 +218,7 @@ export function isResponding(
 /** Whether a block at the height of a head, which another block has replaced as the tip, is surely given up. */
 export function isGivenUp(record: NodeRecord, { height, hash }: Pick<ShownBlock, 'height' | 'hash'>): boolean {
   const lastTip = record.blocks.find((block) => block.hash === hash)?.lastTip ?? 0;
-  return record.tips - lastTip >= (isSplit(record, height) ? TIPS_UNTIL_UNITED : TIPS_UNTIL_REPLACED);
+  return record.tips - lastTip >= (isSplit(record, height) ? TIPS_UNTIL_GIVEN_UP_IF_SPLIT : TIPS_UNTIL_GIVEN_UP);
 }
 
 /** Whether two blocks of this height were shown in turn. */

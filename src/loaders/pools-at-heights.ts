@@ -23,7 +23,7 @@ export function createPoolsAtHeights({ head, dependencies, tokens, sources, opti
     // Where the first version trades, its states are those of the heads.
     const isOther = isV1 && versionOf(exchange) === 'V3';
     const read = heights.filter((height) => height < beaconHeight || (isOther && height === beaconHeight));
-    const found = await pastStates.readAll(read, pinned, options.requester, isOther);
+    const found = await pastStates.readAll(read, pinned, options.requester, isOther ? 'V1' : undefined);
     const stateOf = new Map(read.map((height, index) => [height, found[index]]));
     return heights.map((height) => {
       if (height === beaconHeight && !isOther) return exchange;

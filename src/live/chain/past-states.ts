@@ -72,12 +72,12 @@ export function createPastStates(options: PastStatesOptions) {
   const currentReads = new Map<string, QueuedState>();
 
   /** Whether a read is one of V1. Before V3 was seen, each is: its states are not those that are read afterwards. */
-  function isOfV1(height: BeaconHeight, isV1 = false): boolean {
-    return isV1 || versions.versionAt(height) === 'V1';
+  function isV1At(height: BeaconHeight, version?: 'V1'): boolean {
+    return (version ?? versions.versionAt(height)) === 'V1';
   }
 
-  function keyOf(height: BeaconHeight, head: Head, isV1?: boolean): string {
-    return `${nameOfState(height, head)}${isOfV1(height, isV1) ? ' in V1' : ''}`;
+  function keyOf(height: BeaconHeight, head: Head, isV1: boolean): string {
+    return `${nameOfState(height, head)}${isV1 ? ' in V1' : ''}`;
   }
 
   function standings(height: BeaconHeight, head: Head): readonly Standing[] {
@@ -86,10 +86,11 @@ export function createPastStates(options: PastStatesOptions) {
 
   /**
    * @param requester the client and operation that wait for it in the queue
-   * @param isV1 whether it is the state of the first version, also where the third one trades
+   * @param version by default, the one that trades at the height
    * @throws HeightNotAvailableError for a height that every node has pruned, UpstreamError
    */
-  async function read(height: BeaconHeight, head: Head, requester: Requester, isV1?: boolean): Promise<ExchangeState> {
+  async function read(height: BeaconHeight, head: Head, requester: Requester, version?: 'V1'): Promise<ExchangeState> {
+    const isV1 = isV1At(height, version);
     const key = keyOf(height, head, isV1);
     const known = kept.get(key) ?? currentReads.get(key);
     if (known !== undefined) return known.wait(requester);
@@ -112,11 +113,12 @@ export function createPastStates(options: PastStatesOptions) {
    * @throws as `read`
    */
   async function readInBackground(height: BeaconHeight, head: Head): Promise<ExchangeState> {
-    const key = keyOf(height, head);
+    const isV1 = isV1At(height);
+    const key = keyOf(height, head, isV1);
     const known = kept.peek(key) ?? currentReads.get(key);
     if (known !== undefined) return known.wait(BACKGROUND);
     refuseIfPruned(height, head);
-    return queueRead(height, head, readAlone).wait(BACKGROUND);
+    return queueRead(height, head, readAlone, isV1).wait(BACKGROUND);
   }
 
   /** A height that every node has pruned needs no call, so it does not wait in the queue. */
@@ -125,9 +127,8 @@ export function createPastStates(options: PastStatesOptions) {
       throw new HeightNotAvailableError(height, head.beaconHeight);
   }
 
-  function queueRead(height: BeaconHeight, head: Head, readFor: ReadFinalState, asV1?: boolean): QueuedState {
+  function queueRead(height: BeaconHeight, head: Head, readFor: ReadFinalState, isV1: boolean): QueuedState {
     const { beaconHeight, chainInfo } = head;
-    const isV1 = isOfV1(height, asV1);
     const nodesOfChain = () => nodes.ofChain(head, height, served());
     const sharesChain = (node: Node) => nodesOfChain().includes(node);
 
@@ -171,7 +172,7 @@ export function createPastStates(options: PastStatesOptions) {
   }
 
   /** Whether the response for one height can decide about others: no node is known to have it, and not all have pruned it. */
-  function isUnknown(height: BeaconHeight, head: Head, isV1: boolean | undefined): boolean {
+  function isUnknown(height: BeaconHeight, head: Head, isV1: boolean): boolean {
     const key = keyOf(height, head, isV1);
     if (!isFinal(height, head.beaconHeight) || kept.has(key) || currentReads.has(key)) return false;
     const known = standings(height, head);
@@ -190,11 +191,11 @@ export function createPastStates(options: PastStatesOptions) {
     heights: readonly BeaconHeight[],
     head: Head,
     requester: Requester,
-    isV1?: boolean,
+    version?: 'V1',
   ): Promise<(ExchangeState | Error)[]> {
-    const readOne = (height: BeaconHeight) => read(height, head, requester, isV1).catch((error: Error) => error);
+    const readOne = (height: BeaconHeight) => read(height, head, requester, version).catch((error: Error) => error);
     const descending = [...new Set(heights)].sort((a, b) => b - a);
-    const unknown = descending.filter((height) => isUnknown(height, head, isV1));
+    const unknown = descending.filter((height) => isUnknown(height, head, isV1At(height, version)));
     const probes = new Set([...unknown.slice(0, 1), ...unknown.slice(-1)]);
     const first = descending.filter((height) => probes.has(height) || !unknown.includes(height));
     const reads = new Map(first.map((height) => [height, readOne(height)]));

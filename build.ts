@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { type OutputChunk, type RolldownOptions, rolldown } from 'rolldown';
 import { build as buildPages } from 'vite';
-import type { Setting } from './src/settings/setting.ts';
+import type { Setting } from './src/settings/kinds.ts';
 import { SETTINGS } from './src/settings/settings.ts';
 
 // Writes the package to dist/. docs/decisions/package.md says what is bundled, and why.

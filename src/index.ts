@@ -15,4 +15,4 @@ export type {
   TokenCall,
   TokenServiceFault,
 } from './sandbox/faults.ts';
-export { ConfigError } from './settings/setting.ts';
+export { ConfigError } from './settings/kinds.ts';

@@ -3,9 +3,9 @@ import { parseEnv } from 'node:util';
 import { readVersion, startApp } from './compose/app.ts';
 import { createLog, type Log } from './logging/log.ts';
 import { readTextFile } from './settings/files.ts';
+import { ConfigError, flagOf, type Setting } from './settings/kinds.ts';
 import { findIgnoredVariables, readConfig, usesProxies } from './settings/read-config.ts';
 import { redactorOf } from './settings/secrets.ts';
-import { ConfigError, flagOf, type Setting } from './settings/setting.ts';
 import { type Config, helpText, SETTINGS } from './settings/settings.ts';
 import { findUnknownVariables } from './settings/unknown-variables.ts';
 

@@ -9,9 +9,9 @@ import type {
   TokenCall,
   TokenServiceFault,
 } from '../sandbox/faults.ts';
+import { ConfigError } from '../settings/kinds.ts';
 import { unknownOption } from '../settings/read-options.ts';
 import { MAX_INT32 } from '../settings/readers.ts';
-import { ConfigError } from '../settings/setting.ts';
 
 /** The options of a sandbox. */
 export type SandboxOptions = {

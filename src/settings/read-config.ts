@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { redactUrls } from '../logging/redact.ts';
 import { DEFAULT_HISTORY_FILE, requireDatabaseFile } from './history-database.ts';
+import { ConfigError, flagOf, type Setting } from './kinds.ts';
 import { redactorOf } from './secrets.ts';
-import { ConfigError, flagOf, type Setting } from './setting.ts';
 import { type Config, SETTINGS } from './settings.ts';
 import { findRenamedVariables, findUnknownVariables, nearestOf, RENAMED } from './unknown-variables.ts';
 

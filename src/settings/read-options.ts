@@ -1,5 +1,5 @@
+import type { OptionKind } from './kinds.ts';
 import { toConfig } from './read-config.ts';
-import type { OptionKind } from './setting.ts';
 import { type Config, SETTINGS } from './settings.ts';
 import { nearestOf } from './unknown-variables.ts';
 

@@ -1,7 +1,7 @@
 import { percentDecoded } from '../domain/percent-encoding.ts';
 import { createRedactor, MIN_SECRET_LENGTH, type Redact, type Secret } from '../logging/redact.ts';
+import type { Setting } from './kinds.ts';
 import type { HttpHeaders } from './readers.ts';
-import type { Setting } from './setting.ts';
 import { type Config, SETTINGS } from './settings.ts';
 
 type Settings = typeof SETTINGS;

@@ -4,16 +4,6 @@ import { ACCESS_LOG_MODES } from '../server/access-log.ts';
 import { OTLP_PROTOCOLS, TRACE_SAMPLERS } from '../tracing/tracing.ts';
 import { readPersistedManifest } from './files.ts';
 import {
-  MIN_INTERVAL_MS,
-  readHeaderPairs,
-  readHost,
-  readList,
-  readPairs,
-  readProxy,
-  readShare,
-  readUrl,
-} from './readers.ts';
-import {
   BOOLEAN,
   declare,
   INTERVAL,
@@ -24,7 +14,17 @@ import {
   optional,
   PORT,
   whole,
-} from './setting.ts';
+} from './kinds.ts';
+import {
+  MIN_INTERVAL_MS,
+  readHeaderPairs,
+  readHost,
+  readList,
+  readPairs,
+  readProxy,
+  readShare,
+  readUrl,
+} from './readers.ts';
 
 /** The default of `RATE_LIMIT_BURST`, in seconds of `RATE_LIMIT_PER_SECOND`. */
 export const DEFAULT_BURST_SECONDS = 10;

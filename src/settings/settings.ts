@@ -1,8 +1,6 @@
 import { LIMITS, type Limits, mapLimits } from '../graphql/limits.ts';
 import { readTokensFile } from './files.ts';
 import { DEFAULT_BACKFILL_STEP, DEFAULT_HISTORY_FILE, readHistoryDatabase } from './history-database.ts';
-import { readHost, readMatching, readOrigins, readRedisUrls, readUrls } from './readers.ts';
-import { RATE_LIMITS, SERVER, TRACES } from './server-settings.ts';
 import {
   BOOLEAN,
   declare,
@@ -17,7 +15,9 @@ import {
   type Setting,
   URLS,
   whole,
-} from './setting.ts';
+} from './kinds.ts';
+import { readHost, readMatching, readOrigins, readRedisUrls, readUrls } from './readers.ts';
+import { RATE_LIMITS, SERVER, TRACES } from './server-settings.ts';
 import { FRESHNESS, PROXIES, UPSTREAMS } from './upstream-settings.ts';
 
 /** A hundred years. */

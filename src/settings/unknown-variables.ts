@@ -1,5 +1,5 @@
 import { closestMatch } from 'leven';
-import type { Setting } from './setting.ts';
+import type { Setting } from './kinds.ts';
 import { SETTINGS } from './settings.ts';
 
 /** Prefixes that only this gateway uses. Other unknown variables belong to other programs. */

@@ -1,6 +1,6 @@
 import { STABLE_COINS } from '../domain/token.ts';
+import { COMMAS, declare, HEADERS, INTERVAL, LIST, MILLISECONDS, OPTIONAL_URL, oneOf, URLS, whole } from './kinds.ts';
 import { MIN_INTERVAL_MS, readList, readMatching, readTokenId, readWebSocketUrls } from './readers.ts';
-import { COMMAS, declare, HEADERS, INTERVAL, LIST, MILLISECONDS, OPTIONAL_URL, oneOf, URLS, whole } from './setting.ts';
 
 /** Connections to each upstream that are reserved for polling, so that clients never delay it. */
 export const RESERVED_CONNECTIONS = 2;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { flagOf } from '../../src/settings/setting.ts';
+import { flagOf } from '../../src/settings/kinds.ts';
 import { SETTINGS } from '../../src/settings/settings.ts';
 import { createStoreModel } from '../history/store-model.ts';
 import { type Sample, samplesIn } from '../support/doc-pages.ts';

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { ConfigError } from '../../src/settings/kinds.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
-import { ConfigError } from '../../src/settings/setting.ts';
 import type { Config } from '../../src/settings/settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pdex-manifest-'));

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { ConfigError } from '../../src/settings/kinds.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 import { readOptions } from '../../src/settings/read-options.ts';
 import { redactorOf } from '../../src/settings/secrets.ts';
-import { ConfigError } from '../../src/settings/setting.ts';
 import type { Config } from '../../src/settings/settings.ts';
 import { findUnknownVariables } from '../../src/settings/unknown-variables.ts';
 

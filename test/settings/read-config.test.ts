@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { STABLE_COINS } from '../../src/domain/token.ts';
+import { ConfigError, descriptionOf, flagOf, type Setting } from '../../src/settings/kinds.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
-import { ConfigError, descriptionOf, flagOf, type Setting } from '../../src/settings/setting.ts';
 import { type Config, helpText, SETTING_GROUPS, SETTINGS } from '../../src/settings/settings.ts';
 import { envExample, settingsTables } from '../support/doc-tables.ts';
 

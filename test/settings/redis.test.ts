@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { kindOf } from '../../src/fleet/redis-client.ts';
+import { ConfigError } from '../../src/settings/kinds.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 import { redactorOf } from '../../src/settings/secrets.ts';
-import { ConfigError } from '../../src/settings/setting.ts';
 import type { Config } from '../../src/settings/settings.ts';
 
 const read = (text: string) => (readConfig([], { REDIS_URL: text }) as Config).redisUrl;

@@ -1,5 +1,5 @@
 import { ERROR_CODES, type ErrorCodeFacts } from '../../src/domain/error-codes.ts';
-import { descriptionOf, flagOf, type Setting } from '../../src/settings/setting.ts';
+import { descriptionOf, flagOf, type Setting } from '../../src/settings/kinds.ts';
 import { SETTING_GROUPS } from '../../src/settings/settings.ts';
 
 /** The table of error codes. */

@@ -3,7 +3,7 @@ import type { Chain } from '../../src/sandbox/chain/chain.ts';
 import type { ChainMarket } from '../../src/sandbox/chain/markets.ts';
 import { figuresOf } from '../../src/sandbox/chain/tickers.ts';
 import { marketSymbol } from '../../src/sandbox/chain/tokens.ts';
-import { tickersAnswer } from '../../src/sandbox/market-data/answers.ts';
+import { tickersResponse } from '../../src/sandbox/market-data/responses.ts';
 
 /** The fields of a ticker that are requested, in the order of the response. */
 export const TICKER_FIELDS =
@@ -17,7 +17,7 @@ export type TickerRow = Readonly<Record<string, string | number | null>>;
 
 /** The expected tickers at the tip, in the order of the host. */
 export function expectedTickers(chain: Chain): readonly TickerRow[] {
-  const { tickers } = tickersAnswer(chain.markets, figuresOf(chain));
+  const { tickers } = tickersResponse(chain.markets, figuresOf(chain));
   return tickers.map((ticker) => ({
     poolId: ticker.pool_id,
     tickerId: ticker.ticker_id,

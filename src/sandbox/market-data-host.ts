@@ -5,9 +5,9 @@ import { figuresOf } from './chain/tickers.ts';
 import type { MarketDataCall, MarketDataFault } from './faults.ts';
 import { createHost, type HostControl } from './http/host.ts';
 import type { Address } from './http/listen.ts';
-import { type Answer, createWebWriter } from './http/response-writer.ts';
-import { orderBookAnswer, pairsAnswer, tickersAnswer } from './market-data/answers.ts';
+import { createWebWriter, type HostResponse } from './http/response-writer.ts';
 import { writeInForm } from './market-data/form.ts';
+import { orderBookResponse, pairsResponse, tickersResponse } from './market-data/responses.ts';
 
 /** What tests see of a market-data host. */
 export type MarketDataControl = HostControl<MarketDataFault, MarketDataCall>;
@@ -31,39 +31,39 @@ export function createMarketDataHost(
   address: Address,
   behaviour: MarketDataBehaviour,
 ): Promise<MarketDataControl> {
-  const pairs = json(200, pairsAnswer(chain.markets));
-  const books = new Map<string, Answer>();
+  const pairs = json(200, pairsResponse(chain.markets));
+  const books = new Map<string, HostResponse>();
   let tickers = pairs;
   let tip: Block | undefined;
 
   function refresh(): void {
     if (tip === chain.tip) return;
     tip = chain.tip;
-    tickers = json(200, tickersAnswer(chain.markets, figuresOf(chain)));
+    tickers = json(200, tickersResponse(chain.markets, figuresOf(chain)));
     books.clear();
   }
 
-  function bookOf(tickerId: string): Answer {
+  function bookOf(tickerId: string): HostResponse {
     const timestamp = chain.tip.time * (behaviour.timestampUnit === 'milliseconds' ? 1_000 : 1);
     // If several pools share the ticker, the host has only the book of the first.
     const market = chain.markets.find((candidate) => candidate.tickerId === tickerId);
     if (!market) {
       switch (behaviour.unknownTicker) {
         case 'empty':
-          return json(200, orderBookAnswer(tickerId, timestamp, { bids: [], asks: [] }));
+          return json(200, orderBookResponse(tickerId, timestamp, { bids: [], asks: [] }));
         case 'null':
-          return json(200, orderBookAnswer(tickerId, timestamp, { bids: null, asks: null }));
+          return json(200, orderBookResponse(tickerId, timestamp, { bids: null, asks: null }));
         default:
           return json(Number(behaviour.unknownTicker), { message: 'ticker_id not found' });
       }
     }
 
-    const book = orderBookAnswer(tickerId, timestamp, ordersOf(chain.seed, market, chain.tip));
+    const book = orderBookResponse(tickerId, timestamp, ordersOf(chain.seed, market, chain.tip));
     const bids = behaviour.malformedBooks.includes(tickerId) ? [['n/a', null], ...(book.bids ?? [])] : book.bids;
     return json(200, { ...book, bids });
   }
 
-  function answerTo(name: MarketDataCall, params: unknown): Answer {
+  function responseTo(name: MarketDataCall, params: unknown): HostResponse {
     refresh();
     if (name === 'pairs') return pairs;
     if (name === 'tickers') return tickers;
@@ -83,12 +83,12 @@ export function createMarketDataHost(
       return { name, params: Object.fromEntries(url?.searchParams ?? []) };
     },
     matches: () => true,
-    answer({ name, params }, _body, faults) {
+    respond({ name, params }, _body, faults) {
       if (!name) return json(404, { message: 'not found' });
       if (faults.some(({ kind }) => kind === 'no-data')) return noData(name);
       const form = faults.find((fault) => fault.kind === 'form');
-      const answer = answerTo(name, params);
-      return form === undefined ? answer : { ...answer, body: [Buffer.from(writeInForm(contentOf(answer), form))] };
+      const plain = responseTo(name, params);
+      return form === undefined ? plain : { ...plain, body: [Buffer.from(writeInForm(contentOf(plain), form))] };
     },
     createWriter: createWebWriter,
     keepsAlive: true,
@@ -100,14 +100,14 @@ function tickerIdOf(params: unknown): string {
   return tickerId;
 }
 
-function contentOf({ body }: Answer): object {
+function contentOf({ body }: HostResponse): object {
   return JSON.parse(Buffer.concat(body).toString());
 }
 
-function noData(name: MarketDataCall): Answer {
+function noData(name: MarketDataCall): HostResponse {
   return json(200, { message: 'no data', ...Object.fromEntries(LISTS[name].map((list) => [list, null])) });
 }
 
-function json(status: number, value: unknown): Answer {
+function json(status: number, value: unknown): HostResponse {
   return { status, headers: [['Content-Type', 'application/json']], body: [Buffer.from(JSON.stringify(value))] };
 }

@@ -4,7 +4,7 @@ import { instructionsOf, withDamagedTrade } from './exchange/instructions.ts';
 import type { NodeCall, NodeFault } from './faults.ts';
 import { createHost, type HostControl, type RecordedRequest } from './http/host.ts';
 import type { Address } from './http/listen.ts';
-import { type Answer, createNodeWriter, type Headers } from './http/response-writer.ts';
+import { createNodeWriter, type Headers, type HostResponse } from './http/response-writer.ts';
 import { beaconBlock } from './node/beacon-block.ts';
 import { beaconState } from './node/beacon-state.ts';
 import { BLOCKS_PER_EPOCH, chainInfo } from './node/chain-info.ts';
@@ -149,7 +149,7 @@ export function createNodeHost(chain: Chain, address: Address, maxClients: numbe
         return name === 'retrievebeaconblockbyheight';
       return isState || (fault.kind !== 'pruned' && fault.kind !== 'state-error');
     },
-    answer({ method, name, from }, body, faults) {
+    respond({ method, name, from }, body, faults) {
       if (hasNoBody(method)) return responseWithoutBody(method);
       const request = parseRpcRequest(body);
       if (!request) return { status: 400, headers: HEADERS, body: [] };
@@ -166,7 +166,7 @@ export function createNodeHost(chain: Chain, address: Address, maxClients: numbe
     },
     createWriter: createNodeWriter,
     keepsAlive: false,
-    tooBusy: { maxClients, answer: tooBusy },
+    tooBusy: { maxClients, respond: tooBusy },
   });
 }
 
@@ -187,12 +187,12 @@ function hasNoBody(method: RecordedRequest<NodeCall>['method']): boolean {
   return method === 'OPTIONS' || method === 'HEAD';
 }
 
-function responseWithoutBody(method: string): Answer {
+function responseWithoutBody(method: string): HostResponse {
   const length: Headers = method === 'OPTIONS' ? [['Content-Length', '0']] : [];
   return { status: 200, headers: [...HEADERS, ['Date', new Date().toUTCString()], ...length], body: [] };
 }
 
-function tooBusy(): Answer {
+function tooBusy(): HostResponse {
   const body = Buffer.from('503 Too busy.  Try again later.\n');
   const plain: Headers = [
     ['Content-Type', 'text/plain; charset=utf-8'],

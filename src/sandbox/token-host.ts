@@ -3,7 +3,7 @@ import { marketSymbol } from './chain/tokens.ts';
 import type { TokenCall, TokenServiceFault } from './faults.ts';
 import { createHost, type HostControl } from './http/host.ts';
 import type { Address } from './http/listen.ts';
-import { type Answer, createWebWriter } from './http/response-writer.ts';
+import { createWebWriter, type HostResponse } from './http/response-writer.ts';
 
 /** What tests see of a token service. */
 export type TokenServiceControl = HostControl<TokenServiceFault, TokenCall>;
@@ -23,7 +23,7 @@ export function createTokenHost(tokens: readonly ChainToken[], address: Address)
       return { name: isList ? 'tokenlist' : undefined, params: Object.fromEntries(url?.searchParams ?? []) };
     },
     matches: () => true,
-    answer({ name }, _body, faults) {
+    respond({ name }, _body, faults) {
       const fault = faults.find(({ kind }) => kind === 'service-error');
       if (fault?.kind === 'service-error') return json(fault.status ?? 200, { Result: null, Error: fault.error });
       return name === undefined ? json(404, { Result: null, Error: 'not found' }) : list;
@@ -55,6 +55,6 @@ function rowOf(token: ChainToken, index: number) {
   };
 }
 
-function json(status: number, value: unknown): Answer {
+function json(status: number, value: unknown): HostResponse {
   return { status, headers: [['Content-Type', 'application/json']], body: [Buffer.from(JSON.stringify(value))] };
 }

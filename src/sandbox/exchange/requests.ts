@@ -44,10 +44,10 @@ export function tradeAtRandom(pool: GenesisPool, situation: Situation, random: R
   );
 }
 
-/** A route that begins with a pool, and goes on with the token that it gives. Each further pool after the second is less likely. */
-function routeFrom(pool: GenesisPool, given: string, { traded }: Situation, random: Random): readonly string[] {
+/** A route that begins with a pool, and continues with the token that it pays. Each further pool after the second is less likely. */
+function routeFrom(pool: GenesisPool, paid: string, { traded }: Situation, random: Random): readonly string[] {
   const path = [pool.id];
-  for (let token = given; path.length < MAX_STEPS; ) {
+  for (let token = paid; path.length < MAX_STEPS; ) {
     const next = traded.find(({ id, tokens }) => !path.includes(id) && tokens.includes(token));
     if (next === undefined) break;
     path.push(next.id);

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { Answer, Headers } from './response-writer.ts';
+import type { Headers, HostResponse } from './response-writer.ts';
 
 /** The parts of a request that a host may repeat. */
 export type EchoedRequest = {
@@ -12,12 +12,12 @@ export type EchoedRequest = {
 const HTML: Headers = [['Content-Type', 'text/html']];
 
 /** A redirect with the page of nginx. */
-export function redirect(status: number, to: string): Answer {
+export function redirect(status: number, to: string): HostResponse {
   return { status, headers: [...HTML, ['Location', to]], body: [nginxPage(`${status} ${STATUS_CODES[status]}`)] };
 }
 
 /** The response of nginx to a plain HTTP request at an HTTPS port. */
-export function httpsExpected(): Answer {
+export function httpsExpected(): HostResponse {
   const body = nginxPage('400 The plain HTTP request was sent to HTTPS port');
   return { status: 400, headers: HTML, body: [body] };
 }
@@ -40,7 +40,7 @@ function nginxPage(title: string): Buffer {
 const STANDARD_HEADERS = ['accept', 'accept-encoding', 'connection', 'content-length', 'content-type', 'host'];
 
 /** A response that repeats the URL, the headers and the decoded credentials of the request, as some hosts do in errors. */
-export function echo({ method, path, headers }: EchoedRequest, status: number, as: 'json' | 'text'): Answer {
+export function echo({ method, path, headers }: EchoedRequest, status: number, as: 'json' | 'text'): HostResponse {
   const sent = Object.entries(headers).filter(([name]) => !STANDARD_HEADERS.includes(name));
   const { authorization = '' } = headers;
   const [, base64 = ''] = /^Basic (.*)$/.exec(String(authorization)) ?? [];

@@ -3,7 +3,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { AnyFault, Encoding } from '../faults.ts';
 import { type EchoedRequest, echo, httpsExpected, redirect } from './error-pages.ts';
 import { parseExactly, printExactly, replaceAt } from './exact-json.ts';
-import type { Answer, ResponseWriter } from './response-writer.ts';
+import type { HostResponse, ResponseWriter } from './response-writer.ts';
 
 const FILTER_PAGE = `<!DOCTYPE html>
 <html lang="en"><head><title>Just a moment...</title></head>
@@ -12,7 +12,7 @@ const FILTER_PAGE = `<!DOCTYPE html>
 const GARBAGE = '}{ "Id": 1, Result: undefined,, NaN \u0000';
 
 /** The response after a fault that replaces it. Faults of the transmission leave it as it is. */
-export function applyFault(answer: Answer, fault: AnyFault | undefined, request: EchoedRequest): Answer {
+export function applyFault(response: HostResponse, fault: AnyFault | undefined, request: EchoedRequest): HostResponse {
   switch (fault?.kind) {
     case 'status': {
       const { status, body = '', retryAfter } = fault;
@@ -32,15 +32,15 @@ export function applyFault(answer: Answer, fault: AnyFault | undefined, request:
     case 'echo':
       return echo(request, fault.status ?? 404, fault.as ?? 'json');
     case 'garbage':
-      return { ...answer, status: 200, body: [Buffer.from(GARBAGE)] };
+      return { ...response, status: 200, body: [Buffer.from(GARBAGE)] };
     case 'empty':
-      return { ...answer, status: 200, body: [] };
+      return { ...response, status: 200, body: [] };
     case 'shape': {
-      const document = parseExactly(Buffer.concat(answer.body).toString());
-      return { ...answer, body: [Buffer.from(printExactly(replaceAt(document, fault.path, fault.value)))] };
+      const document = parseExactly(Buffer.concat(response.body).toString());
+      return { ...response, body: [Buffer.from(printExactly(replaceAt(document, fault.path, fault.value)))] };
     }
     default:
-      return answer;
+      return response;
   }
 }
 
@@ -51,19 +51,19 @@ const COMPRESSORS: Record<Encoding, (bytes: Buffer) => Buffer> = {
 };
 
 /** The response, compressed if a fault says so. */
-export function compress(answer: Answer, faults: readonly AnyFault[], acceptEncoding: string): Answer {
+export function compress(response: HostResponse, faults: readonly AnyFault[], acceptEncoding: string): HostResponse {
   const fault = faults.find((each) => each.kind === 'compressed');
-  if (fault === undefined) return answer;
+  if (fault === undefined) return response;
   const { encoding = 'gzip', ifAsked = false } = fault;
-  if (ifAsked && !acceptEncoding.includes(encoding)) return answer;
+  if (ifAsked && !acceptEncoding.includes(encoding)) return response;
 
-  const body = COMPRESSORS[encoding](Buffer.concat(answer.body));
-  return { ...answer, headers: [...answer.headers, ['Content-Encoding', encoding]], body: [body] };
+  const body = COMPRESSORS[encoding](Buffer.concat(response.body));
+  return { ...response, headers: [...response.headers, ['Content-Encoding', encoding]], body: [body] };
 }
 
 /** Sends a response, in the way of a fault of the transmission if there is one. */
-export async function sendResponse(writer: ResponseWriter, answer: Answer, fault: AnyFault | undefined): Promise<void> {
-  const { status, headers, body } = answer;
+export async function sendResponse(writer: ResponseWriter, response: HostResponse, fault?: AnyFault): Promise<void> {
+  const { status, headers, body } = response;
   const length = body.reduce((sum, piece) => sum + piece.length, 0);
   const half = () => Buffer.concat(body).subarray(0, Math.floor(length / 2));
 

@@ -6,7 +6,7 @@ import { type AnyFault, createFaults, type Faults, isCombined } from '../faults.
 import { applyFault, compress, sendResponse } from './faulty-response.ts';
 import { type Address, listen, listenAgain, urlOf } from './listen.ts';
 import { createRateLimits } from './rate-limit.ts';
-import type { Answer, ResponseWriter } from './response-writer.ts';
+import type { HostResponse, ResponseWriter } from './response-writer.ts';
 
 /** A request that the host received. */
 export type RecordedRequest<Name extends string> = {
@@ -50,12 +50,12 @@ type HostBehaviour<Fault, Name extends string> = {
   /** Whether a fault would change anything about a call. */
   matches(fault: Fault, call: RecordedRequest<Name>): boolean;
   /** The response with these faults; `undefined` closes the connection without a byte. */
-  answer(call: RecordedRequest<Name>, body: string, faults: readonly Fault[]): Answer | undefined;
+  respond(call: RecordedRequest<Name>, body: string, faults: readonly Fault[]): HostResponse | undefined;
   createWriter(request: IncomingMessage, response: ServerResponse): ResponseWriter;
   /** Whether a connection serves more than one request. */
   readonly keepsAlive: boolean;
   /** The response while more than `maxClients` requests are pending. */
-  readonly tooBusy?: { readonly maxClients: number; readonly answer: () => Answer };
+  readonly tooBusy?: { readonly maxClients: number; readonly respond: () => HostResponse };
 };
 
 const MAX_RECORDED_REQUESTS = 1_000;
@@ -96,11 +96,11 @@ export async function createHost<Fault extends AnyFault, Name extends string>(
     const writer = behaviour.createWriter(request, response);
 
     for (const fault of taken as readonly AnyFault[]) if (fault.kind === 'delay') await pause(fault.ms);
-    const answer = crowded ? behaviour.tooBusy?.answer() : behaviour.answer(call, body, taken);
-    if (!answer) return writer.close();
+    const intact = crowded ? behaviour.tooBusy?.respond() : behaviour.respond(call, body, taken);
+    if (!intact) return writer.close();
 
     const fault = rateLimits.refusal(taken) ?? taken.find((candidate) => !isCombined(candidate));
-    const faulty = applyFault(answer, fault, call);
+    const faulty = applyFault(intact, fault, call);
     await sendResponse(
       writer,
       compress(faulty, taken as readonly AnyFault[], String(request.headers['accept-encoding'])),

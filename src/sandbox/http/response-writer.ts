@@ -4,7 +4,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 export type Headers = readonly (readonly [name: string, value: string])[];
 
 /** A response without faults. The body is in pieces, so that a large one is never copied. */
-export type Answer = { readonly status: number; readonly headers: Headers; readonly body: readonly Buffer[] };
+export type HostResponse = { readonly status: number; readonly headers: Headers; readonly body: readonly Buffer[] };
 
 /** Writes one response, which can be interrupted anywhere. */
 export type ResponseWriter = {

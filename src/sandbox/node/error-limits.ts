@@ -14,20 +14,20 @@ export function createErrorLimits(): {
 } {
   const counts = new WeakMap<ErrorLimit, Map<string, { errors: number; lastAt: number }>>();
 
-  function countOf(limit: ErrorLimit, caller: string): { errors: number; lastAt: number } {
-    const callers = counts.get(limit) ?? new Map<string, { errors: number; lastAt: number }>();
-    counts.set(limit, callers);
-    const known = callers.get(caller);
+  function countOf(limit: ErrorLimit, client: string): { errors: number; lastAt: number } {
+    const clients = counts.get(limit) ?? new Map<string, { errors: number; lastAt: number }>();
+    counts.set(limit, clients);
+    const known = clients.get(client);
     const isOver = known === undefined || performance.now() - known.lastAt >= (limit.windowMs ?? HOUR_MS);
     const count = isOver ? { errors: 0, lastAt: performance.now() } : known;
-    callers.set(caller, count);
+    clients.set(client, count);
     return count;
   }
 
   return {
-    isExceeded: (limit, caller) => countOf(limit, caller).errors > limit.errors,
-    count(limit, caller) {
-      const count = countOf(limit, caller);
+    isExceeded: (limit, client) => countOf(limit, client).errors > limit.errors,
+    count(limit, client) {
+      const count = countOf(limit, client);
       count.errors += 1;
       count.lastAt = performance.now();
     },

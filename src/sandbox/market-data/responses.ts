@@ -4,7 +4,7 @@ import type { Figures } from '../chain/tickers.ts';
 import { marketSymbol } from '../chain/tokens.ts';
 
 /** The response of `pairs`. */
-export function pairsAnswer(markets: readonly ChainMarket[]) {
+export function pairsResponse(markets: readonly ChainMarket[]) {
   const pairs = markets.map(({ tickerId, base, target, poolId }) => ({
     ticker_id: tickerId,
     base_id: base.id,
@@ -17,7 +17,7 @@ export function pairsAnswer(markets: readonly ChainMarket[]) {
 }
 
 /** The response of `tickers`, with the figures of each market. */
-export function tickersAnswer(markets: readonly ChainMarket[], figures: readonly Figures[]) {
+export function tickersResponse(markets: readonly ChainMarket[], figures: readonly Figures[]) {
   const tickers = markets.map((market, i) => ({
     ticker_id: market.tickerId,
     base_id: market.base.id,
@@ -31,7 +31,7 @@ export function tickersAnswer(markets: readonly ChainMarket[], figures: readonly
 }
 
 /** The response of `orderbook`. Some hosts send `null` sides for an unknown ticker. */
-export function orderBookAnswer(tickerId: string, timestamp: number, orders: Orders | { bids: null; asks: null }) {
+export function orderBookResponse(tickerId: string, timestamp: number, orders: Orders | { bids: null; asks: null }) {
   return { bids: orders.bids, asks: orders.asks, message: 'OK', ticker_id: tickerId, timestamp };
 }
 

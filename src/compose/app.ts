@@ -191,7 +191,7 @@ export function createApp({
   };
 }
 
-/** Maximum time to send the last spans. Requests have been answered by then. */
+/** Maximum time to send the last spans. All responses have been sent by then. */
 const MAX_FLUSH_MS = 1_000;
 
 /** Prepares the persisted documents. @throws ConfigError with each document that cannot be executed, and its first error */

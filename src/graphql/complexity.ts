@@ -117,7 +117,7 @@ export function complexityOfLadder(levels: number | null | undefined): Complexit
 /** The number of pools that count if it is not known. */
 const ASSUMED_POOLS = 10_000;
 
-/** The complexity of a quote: the pools of its route, and for each of them the search through all pools unless the route is given. */
+/** The complexity of a quote: the pools of its route, and for each of them the search through all pools unless the route is an argument. */
 export function complexityOfQuote(
   { maxHops, route, at }: Pick<QuoteArguments, 'maxHops' | 'route' | 'at'>,
   service: Service,

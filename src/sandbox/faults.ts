@@ -130,7 +130,7 @@ export type PushFault =
   | { readonly kind: 'without-instructions' }
   /** Sends the block with an accepted trade that is cut in half. */
   | { readonly kind: 'damaged-trade' }
-  /** Sends so many bytes more. */
+  /** Sends this number of bytes more. */
   | { readonly kind: 'large-frame'; readonly bytes: number };
 
 /** A method of a node. */

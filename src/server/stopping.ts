@@ -21,8 +21,7 @@ export type StopOptions = {
  * closes websockets with 1001 and event streams one by one, so that clients do not reconnect all at once. Then it closes the
  * port, and waits for requests in progress. Without connections it stops at once.
  *
- * A server that does not listen has no connections of its own: another server closes them, after their requests have been
- * answered.
+ * A server that does not listen has no connections of its own: another server closes them, after it has sent the responses.
  */
 export async function stopServer(options: StopOptions): Promise<void> {
   const { server, responses, webSockets, stopWindowMs, stopTimeoutMs } = options;
@@ -41,7 +40,7 @@ export async function stopServer(options: StopOptions): Promise<void> {
   server.close();
   // Node 26 has closed them with the port, Node 24 has not.
   for (const socket of unused) if (socket.bytesRead === 0) socket.destroy();
-  await Promise.race([Promise.all([closed, closing, responses.abortStreams(0), responses.untilAnswered()]), timeout]);
+  await Promise.race([Promise.all([closed, closing, responses.abortStreams(0), responses.untilEnded()]), timeout]);
   server.closeAllConnections();
   webSockets.terminate();
   await Promise.all([closed, responses.abortStreams(0)]);

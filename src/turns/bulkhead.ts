@@ -7,7 +7,7 @@ export type Bulkhead = ReturnType<typeof createBulkhead>;
 /** One call, which several operations can wait for together. */
 export type QueuedCall<T> = {
   /**
-   * Waits for the response on behalf of an operation, and enters its queue if there is no room.
+   * Waits for the response on behalf of an operation, in its queue if there is no room.
    *
    * @throws the error `busy` if the operation waited in the queue for too long, or the queue is full and its client has the
    *   most calls in it; else the error of the call

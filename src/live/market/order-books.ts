@@ -100,8 +100,8 @@ export function createOrderBooks(options: OrderBooksOptions) {
   async function readAgain(tickerId: string, requester: Requester): Promise<OrderBookSnapshot | undefined> {
     if (!mayExist(tickerId)) return undefined;
     const known = shared.get(tickerId);
-    const isUnderWay = known !== undefined && known.endedAt === undefined;
-    return (isUnderWay ? known : share(tickerId)).call.wait(requester);
+    const isInProgress = known !== undefined && known.endedAt === undefined;
+    return (isInProgress ? known : share(tickerId)).call.wait(requester);
   }
 
   function share(tickerId: string): SharedRead {

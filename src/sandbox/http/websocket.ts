@@ -25,7 +25,7 @@ export class ServerSocket extends EventEmitter<Events> {
   #fragments: Buffer[] = [];
   #isBinary = false;
 
-  /** Answers the upgrade. Events begin in a later turn of the event loop. */
+  /** Accepts the upgrade. Events begin in a later turn of the event loop. */
   constructor({ headers }: IncomingMessage, socket: Duplex, head: Buffer) {
     super();
     this.#socket = socket;

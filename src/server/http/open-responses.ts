@@ -60,7 +60,7 @@ export function createOpenResponses({ metrics, onResponse, isLast }: OpenRespons
     ended.emit('response');
   }
 
-  const isAnswered = () => fetches === 0 && [...responses.keys()].every(isEventStream);
+  const haveEnded = () => fetches === 0 && [...responses.keys()].every(isEventStream);
 
   return {
     isLast,
@@ -98,8 +98,8 @@ export function createOpenResponses({ metrics, onResponse, isLast }: OpenRespons
       whenClosed(stream, () => streams.delete(stream));
     },
     /** Waits until all tracked responses but the event streams have ended. */
-    async untilAnswered(): Promise<void> {
-      while (!isAnswered()) await once(ended, 'response');
+    async untilEnded(): Promise<void> {
+      while (!haveEnded()) await once(ended, 'response');
     },
     addConnection(socket: Socket): void {
       connections.add(socket);

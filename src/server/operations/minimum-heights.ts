@@ -21,7 +21,7 @@ export type HeightClient = {
 
 /**
  * Minimum heights: the newest height that a client has seen, also from another gateway. An operation that names one is executed
- * when the gateway has published that height. It is never answered with an older one.
+ * when the gateway has published that height. It never gets data of an older one.
  */
 export type MinimumHeights = ReturnType<typeof createMinimumHeights>;
 

@@ -58,7 +58,7 @@ function isOfClient({ message, extensions: { code } }: GraphQLError): boolean {
 }
 
 /**
- * Creates the responses. A request is answered from the response cache, shares the execution of an equal request, or is
+ * Creates the responses. A request gets a response of the response cache, shares the execution of an equal request, or is
  * executed: on whatever transport the equal request came.
  */
 export function createQueryResponses({ cache, dataVersion, metrics }: QueryResponsesOptions) {

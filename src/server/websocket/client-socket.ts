@@ -78,7 +78,7 @@ export class ClientSocket extends WebSocket {
   }
 
   /**
-   * Pings the client in each period, and terminates the websocket if the client has not answered a period after the ping was
+   * Pings the client in each period, and terminates the websocket if no pong has arrived a period after the ping was
    * written. A ping waits behind what was sent before it, so the websocket is also terminated within two periods if no byte of that
    * moves.
    *
@@ -86,23 +86,23 @@ export class ClientSocket extends WebSocket {
    */
   keepAlive(periodMs: number, wire: Socket): void {
     // Clients cannot guess it: a pong shows that the client has read everything before its ping.
-    let unanswered: string | undefined;
+    let pending: string | undefined;
     let isWritten = false;
     const timer = setInterval(() => {
       // While nothing is read from a client, its pong is not read either.
-      if (unanswered !== undefined) {
+      if (pending !== undefined) {
         if (isWritten && !this.isPaused) this.terminate();
         return;
       }
-      unanswered = randomUUID();
+      pending = randomUUID();
       isWritten = false;
-      this.ping(unanswered, false, (error) => {
+      this.ping(pending, false, (error) => {
         isWritten = true;
         if (!error) timer.refresh();
       });
     }, periodMs).unref();
     this.on('pong', (data) => {
-      if (String(data) === unanswered) unanswered = undefined;
+      if (String(data) === pending) pending = undefined;
     });
     const isStalled = createStallCheck(() => (wire.writableLength > 0 ? wire : undefined));
     const stallTimer = setInterval(() => isStalled() && this.terminate(), periodMs * 0.75).unref();
@@ -123,7 +123,7 @@ export class ClientSocket extends WebSocket {
   }
 
   /**
-   * Closes the websocket with 1001 when its operations in progress have been answered, and terminates it if its client does not
+   * Closes the websocket with 1001 when its operations in progress have ended, and terminates it if its client does not
    * complete the closing handshake: both within about this time.
    */
   async closeGracefully(timeoutMs: number): Promise<void> {

@@ -49,7 +49,7 @@ export function createWebSocketLog({ accessLog, clients, log, persisted }: WebSo
       onEvent({ message, requestId, identity, ...(label && { label }), errors: summarizeErrors(errors) });
     },
     /** An operation has a result. */
-    answered(
+    responded(
       operation: SocketOperation,
       { accessDetails: details, bytes }: EncodedResponse,
       from: ResponseSource,

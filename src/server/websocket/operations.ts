@@ -128,7 +128,7 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
       operation.span?.end({ codes: codesOf([excess]) });
       return [excess];
     }
-    log.answered(operation, response, from);
+    log.responded(operation, response, from);
     // The client may have completed the operation.
     if (isOpen(operation.connection, operation.opened)) {
       metrics.recordErrors(response.errors);

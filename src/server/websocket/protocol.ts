@@ -53,7 +53,7 @@ export type ProtocolContext = Context<Record<string, unknown> | undefined, Conne
 
 /** The callbacks of graphql-ws, and options of the transport. */
 export type ProtocolOptions = ServerOptions<Record<string, unknown> | undefined, ConnectionExtra> & {
-  /** How often each client is pinged. It is disconnected if it has not answered a period after that. */
+  /** How often each client is pinged. It is disconnected if its pong has not arrived a period after that. */
   readonly keepAliveMs: number;
   /** Called with internal errors, but not with violations of the protocol. */
   readonly internal: (error: unknown) => void;

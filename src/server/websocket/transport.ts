@@ -113,7 +113,7 @@ export function createWebSocketTransport(options: SocketOperationsOptions) {
     /** Whether no websocket is open. */
     isUnused: () => sockets.clients.size === 0,
     handleUpgrade,
-    /** Closes all websockets with 1001, one by one within the window, each when its queries are answered or after the timeout. */
+    /** Closes all websockets with 1001, one by one within the window, each when its queries have ended or after the timeout. */
     async close(windowMs: number, timeoutMs: number): Promise<void> {
       const closed = once(sockets, 'close');
       const end = performance.now() + windowMs;

@@ -1,6 +1,13 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import type { ExchangeParams } from '../domain/exchange.ts';
-import { type ExchangeState, findPlace, placeOf, poolCount, versionOf, withoutPools } from '../domain/exchange.ts';
+import {
+  type ExchangeParams,
+  type ExchangeState,
+  findPlace,
+  placeOf,
+  poolCount,
+  versionOf,
+  withoutPools,
+} from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { cutPage, filterFingerprint, formatCursor, type Page, type PoolPairOrder, positionOf } from '../domain/page.ts';

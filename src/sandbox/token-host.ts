@@ -1,5 +1,4 @@
-import type { ChainToken } from './chain/tokens.ts';
-import { marketSymbol } from './chain/tokens.ts';
+import { type ChainToken, marketSymbol } from './chain/tokens.ts';
 import type { TokenCall, TokenServiceFault } from './faults.ts';
 import { createHost, type HostControl } from './http/host.ts';
 import type { Address } from './http/listen.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { MAX_AMOUNT } from '../../src/domain/amount.ts';
-import type { ExchangeParams } from '../../src/domain/exchange.ts';
-import { type ExchangeState, toPoolDirectory } from '../../src/domain/exchange.ts';
+import { type ExchangeParams, type ExchangeState, toPoolDirectory } from '../../src/domain/exchange.ts';
 import type { PoolOrder } from '../../src/domain/pool-order.ts';
 import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
 import type { TokenId } from '../../src/domain/token.ts';

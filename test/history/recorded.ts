@@ -1,5 +1,4 @@
-import type { ExchangeState } from '../../src/domain/exchange.ts';
-import { poolCount, poolPairAt } from '../../src/domain/exchange.ts';
+import { type ExchangeState, poolCount, poolPairAt } from '../../src/domain/exchange.ts';
 import { poolPairId } from '../../src/domain/pool-pair.ts';
 import type { FinalBlock } from '../../src/history/store.ts';
 import type { TradedBlock } from '../../src/history/trade-store.ts';

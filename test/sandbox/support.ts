@@ -1,6 +1,5 @@
 import { connect } from 'node:net';
-import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
-import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
 
 /** 2026-11-20T12:00:00Z, in Unix seconds. */
 export const noon = 1_795_176_000;

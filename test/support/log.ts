@@ -1,7 +1,6 @@
 import { Writable } from 'node:stream';
 import pino from 'pino';
-import type { LogLevel } from '../../src/logging/log.ts';
-import { type Log, logOptions } from '../../src/logging/log.ts';
+import { type Log, type LogLevel, logOptions } from '../../src/logging/log.ts';
 import type { Redact } from '../../src/logging/redact.ts';
 
 /** A line of the log, without its time. */

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Connection } from '../../src/client/connection.ts';
-import { createConnection } from '../../src/client/connection.ts';
+import { type Connection, createConnection } from '../../src/client/connection.ts';
 
 /** A websocket whose server answers nothing by itself. */
 class SilentSocket {

@@ -1,41 +1,9 @@
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, dirname, join, matchesGlob, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { BROWSERS, DATABASES, PROCESSES } from '../vitest.config.ts';
-import { findEarlyUses } from './support/early-uses.ts';
-
-type Import = { readonly from: string; readonly isType: boolean };
-type SourceFile = { readonly path: string; readonly text: string; readonly imports: readonly Import[] };
-
-const ROOT = join(import.meta.dirname, '..');
-
-const IMPORT = /^(import|export)\s(type\s)?(?:([^'"`;]*?)\sfrom\s)?'([^']+)';$/gms;
-const EXPORT = /^export (?:async )?(?:abstract )?(?:function|const|class|type) ([A-Za-z0-9_]+)/gm;
-const IMPORT_CALL = /\bimport\(\s*'([^']+)'\s*\)/g;
-
-/** What a file imports, by statement or by call; an import all of whose names are types is one of types. */
-function importsOf(text: string): Import[] {
-  const statements = [...text.matchAll(IMPORT)].map(([, , type, names = '', from = '']) => ({
-    from,
-    isType: type !== undefined || /^\{(\s*type\s[^,}]*,?)+\s*\}$/.test(names),
-  }));
-  const calls = [...text.matchAll(IMPORT_CALL)].map(([, from = '']) => ({ from, isType: false }));
-  return [...statements, ...calls];
-}
-
-function readSources(pattern: string): readonly SourceFile[] {
-  return globSync(pattern, { cwd: ROOT })
-    .sort()
-    .map((path) => {
-      const text = readFileSync(join(ROOT, path), 'utf8');
-      return { path, text, imports: importsOf(text) };
-    });
-}
-
-const sources = readSources('src/**/*.ts');
-const soak = readSources('soak/**/*.ts');
-const bench = readSources('bench/{*,load/*,reference-servers/*,report/*,rows/*}.ts');
+import { bench, type Import, importsOf, ROOT, readSources, soak, sources } from './support/source-files.ts';
 
 /** The part of the gateway that a file belongs to: its folder in src, or its own name. */
 function partOf(path: string): string {
@@ -326,77 +294,6 @@ describe('which tests run one file at a time', () => {
   });
 });
 
-describe('how is the source written', () => {
-  const written = [...sources, ...soak, ...bench];
-
-  test('without exports that no other file uses', () => {
-    const files = [...written, ...readSources('{test,explorer/test}/**/*.ts'), ...readSources('*.ts')];
-    const exported = sources.flatMap(({ path, text }) =>
-      [...text.matchAll(EXPORT)].map(([, name = '']) => ({ path, name })),
-    );
-    const unused = exported.filter(
-      ({ path, name }) => !files.some((other) => other.path !== path && new RegExp(`\\b${name}\\b`).test(other.text)),
-    );
-    expect(exported.length).toBeGreaterThan(1_000);
-    expect(unused.map(({ path, name }) => `${path}: ${name}`)).toEqual([]);
-  });
-
-  test('without types that are switched off: no `as never`, no `as any`, and no error that is expected', () => {
-    const off = written.filter(({ text }) =>
-      /\bas (?:never|any)(?=[;,)\]\s]*$|[;,)\]])|@ts-(?:expect-error|ignore|nocheck)/m.test(text),
-    );
-    expect(off.map(({ path }) => path)).toEqual([]);
-  });
-
-  test('without closures above the constants, variables and classes of the same function that they use', () => {
-    const uses = written.flatMap(({ path, text }) =>
-      findEarlyUses(text).map(({ name, line }) => `${path}:${line} uses ${name}`),
-    );
-    expect(uses).toEqual([]);
-  });
-
-  test('without barrels: no index.ts but the entry of the package, and nothing else that is exported from another file', () => {
-    const barrels = written.filter(
-      ({ path, text }) =>
-        path !== 'src/index.ts' && (basename(path) === 'index.ts' || /^export\s[^;=(]*?\sfrom\s'/m.test(text)),
-    );
-    expect(barrels.map(({ path }) => path)).toEqual([]);
-  });
-
-  test('with a docstring directly above everything that is exported', () => {
-    const bare = written.flatMap(({ path, text }) => {
-      const lines = text.split('\n');
-      return lines.flatMap((line, index) => {
-        const name = /^export (?:async |abstract )?(?:const|function\*?|class|type|let) (\w+)/.exec(line)?.[1];
-        const isRef = /^export const \w+Ref\b.* = builder\./.test(line);
-        const hasDocstring = /^(\/\*\*.*)?\*\/$/.test(lines[index - 1]?.trim() ?? '');
-        return name === undefined || isRef || hasDocstring || isOverload(lines, index, name)
-          ? []
-          : [`${path}: ${name}`];
-      });
-    });
-    expect(bare).toEqual([]);
-  });
-
-  test('without comments on lines over 140 characters', () => {
-    const files = [...written, ...readSources('{test,explorer/src}/**/*.{ts,tsx}')];
-    const long = files
-      .filter(({ path }) => !path.includes('generated'))
-      .filter(({ text }) => /^(?=.{141}) *(?:\*|\/\/|\/\*)/m.test(text));
-    expect(long.map(({ path }) => path)).toEqual([]);
-  });
-
-  test('in files none of which is named after nothing in particular', () => {
-    const odd = written.filter(({ path }) =>
-      path
-        .replace(/\.ts$/, '')
-        .split('/')
-        .some((name) => VAGUE.has(name)),
-    );
-    expect(odd.map(({ path }) => path)).toEqual([]);
-  });
-});
-
 /** The devDependencies in the bundles of the package; `graphql` only in that of the command: see `docs/decisions/package.md`. */
 const BUNDLED = [
   ...['api', 'core', 'otlp-transformer', 'resources', 'sdk-trace'].map((name) => `@opentelemetry/${name}`),
@@ -434,14 +331,7 @@ const EAGER_TRACING = [TRACING_START, 'src/tracing/tracing.ts'];
 
 const STARTS_PROCESSES = new Set(['node:child_process', 'playwright-core']);
 
-const VAGUE = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'lib', 'core', 'manager', 'misc']);
-
-/** Whether the line goes on with what the line above has begun to declare: the docstring stands above the first. */
-function isOverload(lines: readonly string[], index: number, name: string): boolean {
-  return new RegExp(`^export function ${name}\\b.*;$`).test(lines[index - 1] ?? '');
-}
-
-describe('do these tests see what they look for', () => {
+describe('every import of a file is found, and whether it is one of types', () => {
   test.each<[string, Import[]]>([
     ["import a from 'a';", [{ from: 'a', isType: false }]],
     ["import 'a';", [{ from: 'a', isType: false }]],
@@ -462,22 +352,5 @@ describe('do these tests see what they look for', () => {
     ["export const from = 'a';", []],
   ])('%j', (text, imports) => {
     expect(importsOf(text)).toEqual(imports);
-  });
-
-  test.each<[string, string[]]>([
-    ['function f() { const g = () => x; const x = 1; }', ['x']],
-    ['function f() { const g = () => ({ x }); let x = 1; }', ['x']],
-    ['function f() { function g() { return b; } const { a, b: [b] = [], ...c } = q; }', ['b']],
-    ['const f = { m() { if (a) { g(() => K); class K {} } } };', ['K']],
-    ['for (const x of [1]) { g(() => x + y); const y = x; }', ['y']],
-    ['function f() { const x = 1; const g = () => x; }', []],
-    ['function f() { const x = () => x; }', []],
-    ['function f() { const g = (x) => x; const x = 1; }', []],
-    ['function f() { const g = () => ({ x: o.x }); const x = 1; }', []],
-    ['function f() { const g = (a: typeof x) => a; const x = 1; }', []],
-    ['function f() { const g = () => h(); function h() {} }', []],
-    ['const f = () => x; const x = 1;', []],
-  ])('%s', (text, names) => {
-    expect(findEarlyUses(text).map(({ name }) => name)).toEqual(names);
   });
 });

@@ -132,16 +132,10 @@ describe('the backfill', () => {
 
   test('goes on after the database, or the node, has failed', async () => {
     const store = createMemoryStore();
-    const { sandbox } = await recordForTest({
-      store,
-      config: { historyBackfillHours: 1 },
-      before() {
-        store.failure = new HistoryDatabaseError('locked');
-        setTimeout(() => {
-          store.failure = undefined;
-        }, 300);
-      },
-    });
+    store.failure = new HistoryDatabaseError('locked');
+    const { sandbox, lines } = await recordForTest({ store, config: { historyBackfillHours: 1 } });
+    await expect.poll(() => lines.map(({ error }) => error)).toContain('locked');
+    store.failure = undefined;
     await store.until(() => store.order.length > 20);
     sandbox.node.faults.set({ kind: 'reset', on: 'getpdestate', times: 6 });
     await store.until(() => store.order.length === 89);

@@ -53,8 +53,9 @@ type GatewayServerOptions = Omit<OperationsOptions, 'maskError'> &
 /** Creates the server: HTTP with server-sent events, and websockets, all with one pipeline. */
 export function createGatewayServer(options: GatewayServerOptions) {
   const { service, metrics, log, tracing } = options;
-  const { trustedProxies, keepAliveMs, adminPort, adminHost } = options;
-  const { limits, now, isSandbox } = service;
+  const { trustedProxies, keepAliveMs, adminPort, adminHost, explorer, graphiql, persistedOnly } = options;
+  const { marketDataPartner, marketPollMs, marketMaxAgeMs: maxAgeMs, bookSweepPerMinute } = options;
+  const { limits, now, isSandbox, version, sources } = service;
   const corsOrigins = isSandbox ? [...options.corsOrigins, ...LOOPBACK_ORIGINS] : options.corsOrigins;
   let stopping: Promise<void> | undefined;
   const isStopping = () => stopping !== undefined;
@@ -66,34 +67,35 @@ export function createGatewayServer(options: GatewayServerOptions) {
 
   const clients = createClientAddresses(trustedProxies);
   const accessLog = createAccessLog({ mode: options.accessLog, log, clients });
-  const { rate, maxConnectionsPerAddress: max } = limits;
+  const { rate, maxConnectionsPerAddress: max, maxBodyBytes, maxOperationsPerRequest, maxCandles } = limits;
   const connections = max === undefined ? undefined : createConnectionLimits(max, clients, metrics);
   const rates = rate && createRateLimits({ rate, clients, metrics, log, now });
 
   const operations = createOperations({ ...options, maskError });
-  const { minimumHeights, persisted } = operations;
+  const { minimumHeights, persisted, takeTurn } = operations;
   const endpoint = { clients, rates, connections, minimumHeights, requestIds, maskError, metrics, now, isSandbox };
   const transport = { ...endpoint, ...operations, corsOrigins, keepAliveMs, internal, tracing };
 
   const isLast = ({ socket }: IncomingMessage) => isStopping() || connections?.isOverLimit(socket) === true;
   const responses = createOpenResponses({ metrics, onResponse: accessLog.onResponse, isLast });
+  const yogaOptions = { ...transport, maxBodyBytes, maxOperationsPerRequest, trackStream: responses.trackStream };
   let created: Yoga | undefined;
   // Creating Yoga takes a tenth of a start, and a plain request does not need it.
-  const yoga = () => (created ??= createGatewayYoga({ ...limits, ...transport, trackStream: responses.trackStream }));
+  const yoga = () => (created ??= createGatewayYoga(yogaOptions));
   const writer = createResponseWriter({ ...transport, responses });
   const respondByYoga = (exchange: HttpExchange, { paid }: Account) => {
     const begin = (access: AccessDetails, retryAfter?: string) => writer.begin(exchange, access, retryAfter);
     const served = { ...exchange, paid, begin };
     requestIds.run(exchange.id, () => yoga()(exchange.request, exchange.response, { served }));
   };
-  const { maxBodyBytes, maxCandles } = limits;
   const graphqlHandler = createGraphqlHandler({ ...transport, writer, accessLog, maxBodyBytes, respondByYoga });
-  const restOptions = { ...service, ...options, ...transport, responses, maxCandles, maxAgeMs: options.marketMaxAgeMs };
+  const ofMarket = { marketDataPartner, marketPollMs, maxAgeMs, bookSweepPerMinute };
+  const restOptions = { ...endpoint, ...ofMarket, responses, takeTurn, version, sources, maxCandles };
   const rest = options.rest ? createRestRoutes(restOptions) : undefined;
   const pages = { service, metrics, requestIds, accessLog, maskError, isStopping };
   const hasAdminPages = adminPort === undefined;
   const admin = hasAdminPages ? undefined : createAdminServer({ ...pages, keepAliveMs });
-  const forClients = { ...options, graphqlHandler, rest };
+  const forClients = { graphqlHandler, rest, explorer, graphiql, persistedOnly };
   const handle = createRoutes({ ...pages, forClients, hasAdminPages, responses });
   const isUpgrade = (request: IncomingMessage) => isWebSocketUpgrade(request) && isGraphqlPath(request);
   const server = createHttpServer({ handle, responses, connections, metrics, keepAliveMs, isUpgrade });

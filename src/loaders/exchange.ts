@@ -72,7 +72,7 @@ export class ExchangeLoader {
 
   /** The pool with a name, of the version that the name is of; else as `poolPair`. */
   named(name: PoolName, at?: BeaconHeight | null): MaybePromise<PoolPair | undefined> {
-    return this.find(({ directory }) => placeOf(directory, name), at, name.v3 === undefined ? 'V1' : 'V3');
+    return this.find(({ directory }) => placeOf(directory, name), at, versionOf(name));
   }
 
   /** The pool of V3 with an id; else as `poolPair`. @throws BadUserInputError for a text of another form */

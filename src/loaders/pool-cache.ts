@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { type ExchangeState, type PoolDirectory, poolCount, poolPairAt } from '../domain/exchange.ts';
+import { type ExchangeState, type PoolDirectory, poolCount, poolPairAt, versionOf } from '../domain/exchange.ts';
 import { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { Market, Pair, Ticker } from '../domain/market.ts';
 import { filterFingerprint, type PoolPairOrder } from '../domain/page.ts';
@@ -49,7 +49,7 @@ export function createPoolCache(tokenList?: () => object) {
   }
 
   function isOf({ exchange, isPinned }: StatePools, pool: PoolPair): boolean {
-    const isOfVersion = (exchange.v3 === undefined) === (pool.v3 === undefined);
+    const isOfVersion = versionOf(exchange) === versionOf(pool);
     return isOfVersion && exchange.beaconHeight === pool.beaconHeight && isPinned === (pool.isPinned ?? false);
   }
 

@@ -1,3 +1,4 @@
+import { versionOf } from '../../domain/exchange.ts';
 import { andThen } from '../../domain/maybe-promise.ts';
 import { isTradable, poolPairId, poolPairKey, poolValues } from '../../domain/pool-pair.ts';
 import { exactPriceOfToken2, priceOfToken1, priceOfToken2, spotPriceOfToken2 } from '../../domain/price.ts';
@@ -68,7 +69,7 @@ PoolPairRef.implement({
     }),
     key: t.string({ resolve: poolPairKey }),
     beaconHeight: t.expose('beaconHeight', { type: 'BeaconHeight' }),
-    version: t.field({ type: ExchangeVersionEnum, resolve: ({ v3 }) => (v3 === undefined ? 'V1' : 'V3') }),
+    version: t.field({ type: ExchangeVersionEnum, resolve: versionOf }),
     poolId: t.string({ nullable: true, resolve: ({ v3 }) => v3?.poolId }),
     token1: t.token((pool) => pool.token1Id),
     token2: t.token((pool) => pool.token2Id),

@@ -30,7 +30,7 @@ export type Candles = {
 
 type Older = { readonly key: string; readonly candles: readonly ChartCandle[]; readonly isAtStart: boolean };
 
-/** Loads the newest candles, follows the one under way, and loads older ones on demand. */
+/** Loads the newest candles, follows the current one, and loads older ones on demand. */
 export function useCandles(market: Market, { interval }: Interval, pause: boolean): Candles {
   const client = useClient();
   const { token1Id, token2Id, poolId } = poolKeyOf(market);
@@ -86,7 +86,7 @@ export function useCandles(market: Market, { interval }: Interval, pause: boolea
   const found = answer.data?.poolPair?.candles ?? [];
   const isAtStart = olderOfKey?.isAtStart ?? (answer.data !== undefined && found.length < PAGE);
 
-  const underWay = useRef<string>(undefined);
+  const inProgress = useRef<string>(undefined);
   const [loadingKey, setLoadingKey] = useState<string>();
   const isMounted = useRef(true);
   useEffect(() => {
@@ -98,12 +98,12 @@ export function useCandles(market: Market, { interval }: Interval, pause: boolea
 
   async function loadOlder(): Promise<void> {
     const [oldest] = candles;
-    if (oldest === undefined || isAtStart || underWay.current === key) return;
-    underWay.current = key;
+    if (oldest === undefined || isAtStart || inProgress.current === key) return;
+    inProgress.current = key;
     setLoadingKey(key);
     const sent = requestUpTo(new Date(oldest.openTime).toISOString());
     const result = await client.query(sent.document, sent.variables, { requestPolicy: 'network-only' }).toPromise();
-    if (underWay.current === key) underWay.current = undefined;
+    if (inProgress.current === key) inProgress.current = undefined;
     if (!isMounted.current) return;
     setLoadingKey((current) => (current === key ? undefined : current));
     const page = result.data?.poolPair?.candles;

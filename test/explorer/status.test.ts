@@ -13,7 +13,7 @@ describeInBrowser('the page of the status', (browser) => {
     await expect.poll(() => freshness.getByText('fresh', { exact: true }).count()).toBe(2);
     await freshness.getByText('recording', { exact: true }).waitFor();
     const upstreams = page.getByRole('region', { name: 'Upstreams' });
-    await expect.poll(() => upstreams.getByText('answers', { exact: true }).count()).toBe(2);
+    await expect.poll(() => upstreams.getByText('responds', { exact: true }).count()).toBe(2);
     const limits = page.getByRole('region', { name: 'Limits' });
     const row = limits.getByRole('row').filter({ hasText: 'maxPageSize' });
     await expect.poll(() => row.textContent()).toBe('Entries of one page500maxPageSize');
@@ -26,7 +26,7 @@ describeInBrowser('the page of the status', (browser) => {
       .getByRole('region', { name: 'Upstreams' })
       .getByRole('row')
       .filter({ hasText: 'Market-data host' });
-    await row.getByText('answers', { exact: true }).waitFor();
+    await row.getByText('responds', { exact: true }).waitFor();
     await gateway.sandbox.marketData.stop();
     await showStatus(opened, 'MARKET_DATA', 'fails');
     await row.getByText('fails', { exact: true }).waitFor();
@@ -35,7 +35,7 @@ describeInBrowser('the page of the status', (browser) => {
       .toMatch(/The market-data host cannot be reached, .*UPSTREAM_UNREACHABLE$/);
     await gateway.sandbox.marketData.start();
     await showStatus(opened, 'MARKET_DATA', 'responds');
-    await row.getByText('answers', { exact: true }).waitFor();
+    await row.getByText('responds', { exact: true }).waitFor();
   });
 
   test('says what is not configured, and that nothing is recorded', async () => {
@@ -65,7 +65,7 @@ describeInBrowser('the page of the status', (browser) => {
     const freshness = page.getByRole('region', { name: 'Freshness' });
     const upstreams = page.getByRole('region', { name: 'Upstreams' });
     await expect.poll(() => freshness.getByText('fresh', { exact: true }).count()).toBe(2);
-    await expect.poll(() => upstreams.getByText('answers', { exact: true }).count()).toBe(2);
+    await expect.poll(() => upstreams.getByText('responds', { exact: true }).count()).toBe(2);
     const version = page.getByText(/^pdex-gateway \d/);
     await expect.poll(() => version.count()).toBe(2);
 
@@ -79,7 +79,7 @@ describeInBrowser('the page of the status', (browser) => {
     }
     expect(await freshness.getByText('fresh', { exact: true }).count()).toBe(2);
     await freshness.getByText('This page', { exact: true }).waitFor();
-    expect(await upstreams.getByText('answers', { exact: true }).count()).toBe(2);
+    expect(await upstreams.getByText('responds', { exact: true }).count()).toBe(2);
     expect(await version.count()).toBe(2);
     expect(await page.getByText('The gateway cannot be reached', { exact: true }).count()).toBe(0);
   });

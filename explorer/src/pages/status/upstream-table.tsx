@@ -65,6 +65,6 @@ export function explainUpstream({ upstream, lastErrorCode }: UpstreamFieldsFragm
 
 function stateOf({ configured, healthy, lastSuccessAt, lastErrorAt }: UpstreamFieldsFragment): readonly [Tone, string] {
   if (!configured) return ['neutral', 'not configured'];
-  if (healthy) return ['good', 'answers'];
+  if (healthy) return ['good', 'responds'];
   return lastSuccessAt === null && lastErrorAt === null ? ['neutral', 'not called yet'] : ['bad', 'fails'];
 }

@@ -1,9 +1,9 @@
 import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
-import { ancestors, isReplacedBy } from '../domain/chain.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
-import { HistoryDatabaseError, type HistoryStore, type RecordedHeight } from './store.ts';
+import type { HistoryWatcher } from './recorder-database.ts';
+import { HistoryDatabaseError, type HistoryStore, permanentError, type RecordedHeight } from './store.ts';
 
 /** Recorded blocks that the node does not have. */
 type Branch = {
@@ -76,36 +76,63 @@ export async function findBranch(
   return { lowest: isShared ? recorded[high] : undefined, highest };
 }
 
-/** Heads that stay in memory: as many as an operation may need that began some blocks ago, and a few that are not recorded. */
-const MAX_HEADS = 32;
+type ComparisonOptions = {
+  readonly store: Pick<HistoryStore, 'recentBlocks' | 'blocksAt' | 'deleteFrom'>;
+  readonly readFinal: PastStates['readInBackground'];
+  readonly watcher: Pick<HistoryWatcher, 'deleted' | 'undecided'>;
+  readonly mayWrite: () => boolean;
+};
 
 /**
- * Collects the heads that were published last, ascending, as far as they can be on the chain of the newest one. Below a skipped
- * height only final heads stay: nothing shows whether a later one was replaced.
+ * Creates the comparison of the recorded heights with the node, which deletes those of a branch. At first, all heights are in doubt. A
+ * replica that does not write compares nothing: it relies on the one that does.
  */
-export function createFollowedHeads() {
-  let heads: readonly Head[] = [];
+export function createComparison({ store, readFinal, watcher, mayWrite }: ComparisonOptions) {
+  /** Whether a recorded height was of the chain of the node, when they were first compared. */
+  let isSameChain = false;
+  /** The recorded heights below each of these may be of a branch or of another chain, until they are compared. */
+  const doubts = new Set<BeaconHeight>([Number.MAX_SAFE_INTEGER]);
+
+  async function deleteBranch(below: BeaconHeight, head: Head, comparedBelow: BeaconHeight): Promise<void> {
+    const branch = await findBranch(below, head, { ...store, readFinal }, comparedBelow);
+    const lowest = branch?.lowest;
+    if (branch !== undefined && lowest === undefined) {
+      const { beaconHeight } = branch.highest;
+      const problem = `it has another block at beacon height ${beaconHeight} than the node`;
+      if (!isSameChain) throw permanentError(`the database belongs to another chain: ${problem}`);
+      // A database that was of this chain at the first comparison still is. Then all of the compared heights may be of a branch.
+      watcher.undecided(beaconHeight);
+    }
+    isSameChain = true;
+    if (lowest === undefined) return;
+    if (!mayWrite()) throw new HistoryDatabaseError('another replica writes to the database');
+    const deleted = await store.deleteFrom(lowest);
+    if (deleted.length > 0) watcher.deleted(deleted);
+  }
 
   return {
-    /** Adds a head that was published. */
-    add(head: Head): void {
-      const shown = heads.at(-1)?.beaconHeight ?? 0;
-      const below = heads.filter((each) => !isReplacedBy(each, head));
-      const isNext = below.at(-1)?.beaconHeight === head.beaconHeight - 1;
-      heads = [...below.filter(({ beaconHeight }) => isNext || isFinal(beaconHeight, shown)), head].slice(-MAX_HEADS);
-    },
-    /** One for each height. */
-    all: () => heads,
+    /** Whether heights are to be compared, by this replica. */
+    isDue: () => doubts.size > 0 && mayWrite(),
+    /** The recorded heights below this one may be of a branch; by default, all of them. */
+    doubt: (below: BeaconHeight = Number.MAX_SAFE_INTEGER) => void doubts.add(below),
     /**
-     * The highest final head below the newest one: each block in between names the hash of the one below it. `undefined` if a
-     * height was skipped, a block was replaced, or the node does not report hashes. Behind a load balancer, a head of a branch
-     * can be three blocks below the tip too.
+     * Compares from the lowest doubt up: a higher block can be of the chain although a lower one is of a branch.
+     *
+     * @throws ComparisonError if they cannot be compared now, HistoryDatabaseError
      */
-    final(): Head | undefined {
-      const newest = heads.at(-1);
-      return newest && ancestors(newest, heads).find(({ beaconHeight }) => isFinal(beaconHeight, newest.beaconHeight));
+    async compare(head: Head): Promise<void> {
+      let comparedBelow = 0;
+      for (const below of [...doubts].sort((a, b) => a - b)) {
+        if (!mayWrite()) return;
+        doubts.delete(below);
+        try {
+          await deleteBranch(below, head, comparedBelow);
+        } catch (error) {
+          doubts.add(below);
+          if (mayWrite()) throw error;
+        }
+        comparedBelow = below;
+      }
     },
-    /** Whether the newest head follows the one below it: no height was skipped, and the hashes do not differ. */
-    isConnected: () => heads.at(-2)?.beaconHeight === (heads.at(-1)?.beaconHeight ?? 0) - 1,
   };
 }

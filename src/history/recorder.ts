@@ -6,7 +6,8 @@ import { versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
-import { ComparisonError, createFollowedHeads, findBranch } from './branches.ts';
+import { ComparisonError, createComparison } from './branches.ts';
+import { createFollowedHeads } from './followed-heads.ts';
 import { createRecorderDatabase, type HistoryWatcher } from './recorder-database.ts';
 import { type FinalBlock, HistoryDatabaseError, type HistoryStore, permanentError } from './store.ts';
 import type { TradedBlock } from './trade-store.ts';
@@ -50,15 +51,12 @@ const LAST_PAUSE_MS = 30_000;
 export function createRecorder({ store, pastStates, watcher, mayWrite }: RecorderOptions) {
   const heads = createFollowedHeads();
   const { use, recorded, ...database } = createRecorderDatabase(store, watcher);
+  const comparison = createComparison({ store, readFinal: pastStates.readInBackground, watcher, mayWrite });
   let queue: readonly FinalBlock[] = [];
   /** The highest height that was in the queue. */
   let queuedTo: BeaconHeight = 0;
   let newest: Head | undefined;
   let isOpen = false;
-  /** Whether a recorded height was of the chain of the node, when they were first compared. */
-  let isSameChain = false;
-  /** The recorded heights below each of these may be of a branch or of another chain, until they are compared. */
-  const doubts = new Set<BeaconHeight>([Number.MAX_SAFE_INTEGER]);
   /** The newest head before a block was last skipped or replaced. What was read until then may be of a branch when it is recorded. */
   let doubtUpTo: BeaconHeight = 0;
   let settling: Promise<void> | undefined;
@@ -77,7 +75,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   /** Opens the database, and compares it with the node while it is in doubt. All calls at the same time share it. */
   async function settle(): Promise<void> {
     if (database.state() === 'refused') throw permanentError('the database is refused');
-    if (settling === undefined && isOpen && (doubts.size === 0 || !mayWrite())) return;
+    if (settling === undefined && isOpen && !comparison.isDue()) return;
     if (newest === undefined) throw new HistoryDatabaseError('no height has been read yet');
     settling ??= openAndCompare(newest).finally(() => {
       settling = undefined;
@@ -89,7 +87,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     // One operation: a database that can be read, but not be compared, has not recovered.
     await use(async () => {
       await store.useChain(head.chainInfo.chainName);
-      await compareAll(head);
+      await comparison.compare(head);
     }, isShortLag);
     await database.look();
     isOpen = true;
@@ -98,41 +96,6 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   /** Whether a node may only be some blocks behind, as after a restart: until the longest pause is reached. */
   function isShortLag(error: unknown): boolean {
     return error instanceof ComparisonError && pauseMs < LAST_PAUSE_MS;
-  }
-
-  /** Compares from the lowest doubt up: a higher block can be of the chain although a lower one is of a branch. */
-  async function compareAll(head: Head): Promise<void> {
-    let comparedBelow = 0;
-    for (const below of [...doubts].sort((a, b) => a - b)) {
-      // A replica that does not write relies on the one that does.
-      if (!mayWrite()) return;
-      doubts.delete(below);
-      try {
-        await deleteBranch(below, head, comparedBelow);
-      } catch (error) {
-        doubts.add(below);
-        if (mayWrite()) throw error;
-      }
-      comparedBelow = below;
-    }
-  }
-
-  async function deleteBranch(below: BeaconHeight, head: Head, comparedBelow: BeaconHeight): Promise<void> {
-    const sources = { ...store, readFinal: pastStates.readInBackground };
-    const branch = await findBranch(below, head, sources, comparedBelow);
-    const lowest = branch?.lowest;
-    if (branch !== undefined && lowest === undefined) {
-      const { beaconHeight } = branch.highest;
-      const problem = `it has another block at beacon height ${beaconHeight} than the node`;
-      if (!isSameChain) throw permanentError(`the database belongs to another chain: ${problem}`);
-      // A database that was of this chain at the first comparison still is. Then all of the compared heights may be of a branch.
-      watcher.undecided(beaconHeight);
-    }
-    isSameChain = true;
-    if (lowest === undefined) return;
-    if (!mayWrite()) throw new HistoryDatabaseError('another replica writes to the database');
-    const deleted = await store.deleteFrom(lowest);
-    if (deleted.length > 0) watcher.deleted(deleted);
   }
 
   function work(): void {
@@ -186,7 +149,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     if (leftOut.length > 0) watcher.leftOut(leftOut);
     const heights = blocks.map(({ exchange }) => exchange.beaconHeight);
     const doubtful = [...leftOut, ...heights.filter((height) => height <= doubtUpTo)];
-    if (doubtful.length > 0) doubts.add(Math.max(...doubtful) + 1);
+    if (doubtful.length > 0) comparison.doubt(Math.max(...doubtful) + 1);
     await database.look();
     return leftOut;
   }
@@ -239,7 +202,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
       if (final !== undefined) enqueue(final, head);
       // A skipped or replaced block: what is recorded may be of a branch that was given up.
       if (before !== undefined && !heads.isConnected()) {
-        doubts.add(Number.MAX_SAFE_INTEGER);
+        comparison.doubt();
         doubtUpTo = before.beaconHeight;
         // So may be what waits for it. The backfill reads these heights again.
         if (isReplacedBy(before, head)) queue = [];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createFollowedHeads } from '../../src/history/branches.ts';
+import { createFollowedHeads } from '../../src/history/followed-heads.ts';
 import { headOf } from '../live/chain/heads.ts';
 
 const head = (height: number, seconds: number, previousHash?: string) => ({

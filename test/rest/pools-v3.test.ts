@@ -120,7 +120,8 @@ test('candles and symbols of several pools of two tokens are named by their pool
 test('a symbol whose price is negative or 0 by the documented formula has two decimals', async () => {
   const poolIds: string[] = [];
   const { read, ask, untilReady } = await openRest({
-    ...V3,
+    // No other test shares the blocks of a sandbox with this history.
+    sandbox: { exchange: 'v3', history: 199 },
     before({ chain }) {
       const states = chain.tip.exchange?.states as Map<string, PoolState>;
       const markets = chain.markets.filter(({ tickerId }) => tickerId === 'PRV_pUSDT');

@@ -308,6 +308,14 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
     const names = await tabNames();
     expect(names).toEqual([...before, 'Run', '<untitled>']);
     await linkOf(page, 'Run');
+    // GraphiQL stores its tabs a moment after the last change.
+    const stored = () =>
+      page.evaluate(() => {
+        const { tabs, activeTabIndex } = JSON.parse(globalThis.localStorage.getItem('graphiql:tabState') ?? '{}');
+        const titles: string[] | undefined = tabs?.map(({ title }: { title: string }) => title);
+        return [titles?.[activeTabIndex], titles];
+      });
+    await expect.poll(stored).toEqual(['Run', names]);
     await page.reload();
     await tabButton('Run').waitFor();
     expect([await activeTab(), await tabNames()]).toEqual(['Run', names]);
@@ -339,8 +347,10 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
       });
     if (viewport.width === 1280) expect(await visible()).toEqual(TABS.map(({ name }) => name));
 
-    // A new tab, also after a reload, the first one again, and that of a link.
+    // A new tab, also after a reload, the first one again, and that of a link. A reload opens the tab whose link the address has.
+    await expect.poll(() => newcomer.url()).toContain('#');
     await newcomer.locator('.graphiql-tab-add').click();
+    await expect.poll(() => newcomer.url()).not.toContain('#');
     await expect.poll(visible).toContain('<untitled>');
     const stored = () => newcomer.evaluate(() => globalThis.localStorage.getItem('graphiql:tabState'));
     await expect.poll(stored).toContain('<untitled>');

@@ -110,7 +110,7 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
       return { newer: await options.unpack(values, previous), isEmpty: values.length === 0 };
     } catch (error) {
       if (error instanceof RedisUnavailableError) throw error;
-      // Of another version of the gateway. What is read next replaces them. Replicas that publish over each other rarely read.
+      // Of another version of the gateway. The next read replaces them. If they were published again, two versions would do so in turn.
       watcher.damaged(name);
       return { newer: undefined, isEmpty: false };
     }

@@ -197,7 +197,8 @@ export const SCHEMAS = {
       code: { type: 'string', enum: CODES, description: 'For programs: a code never changes its meaning.' },
       message: text('For people: the wording can change.'),
       poolIds: {
-        ...{ type: 'array', items: { type: 'string' } },
+        type: 'array',
+        items: { type: 'string' },
         description: 'Of `AMBIGUOUS_TICKER`: the pool ids to choose from, in place of the ticker id.',
       },
     },

@@ -37,8 +37,12 @@ if (location.hash === '#docs') {
 }
 // GraphiQL would read the search itself.
 history.replaceState(null, '', location.pathname);
-// The user has pasted another link into the address.
-addEventListener('hashchange', () => location.reload());
+// The user has pasted another link into the address. The link of a tab that was chosen just before does not replace it.
+addEventListener('hashchange', ({ newURL }) => {
+  clearTimeout(addressTimer);
+  history.replaceState(null, '', newURL);
+  location.reload();
+});
 
 const stored = readStoredTabs();
 const { newestHeight, isSandbox } = await askGateway();

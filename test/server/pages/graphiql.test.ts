@@ -363,6 +363,22 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
     await expect.poll(visible).toContain('Shared');
   });
 
+  test('a link that is pasted just before the page writes that of a chosen tab is opened', async () => {
+    const { newcomer, address } = await openNewcomer();
+    await newcomer.goto(address);
+    await expect.poll(() => newcomer.url()).toContain('#');
+    // What the page does if its timer ends before the browser reports the pasted link.
+    await newcomer.evaluate(
+      (link) => {
+        const ofTab = globalThis.location.hash;
+        globalThis.location.hash = link;
+        globalThis.history.replaceState(null, '', ofTab);
+      },
+      `#${toParameters({ query: 'query Shared { beaconHeight }' })}`,
+    );
+    await newcomer.locator('.graphiql-tab-active').getByText('Shared', { exact: true }).waitFor();
+  });
+
   test('a link opens and runs its query for a new visitor, in addition to the tabs', async () => {
     const { newcomer, address } = await openNewcomer();
     const query = 'query Linked { beaconHeight }';

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { createRedis, type Redis, RedisUnavailableError } from '../../src/fleet/redis.ts';
 import type { FleetWatcher } from '../../src/fleet/values.ts';
@@ -31,6 +32,14 @@ export async function patiently<T>(redis: Redis, send: () => Promise<T>): Promis
       if (!(error instanceof RedisUnavailableError)) throw error;
       await redis.ready(1_000);
     }
+  }
+}
+
+/** Reads something until Redis has it: a replica that was paused has lost the lock of a read. */
+export async function readUntil(isStored: () => boolean, read: () => Promise<unknown>): Promise<void> {
+  while (!isStored()) {
+    await read();
+    for (let looks = 0; looks < 100 && !isStored(); looks++) await sleep(5);
   }
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { ExchangeState } from '../../src/domain/exchange.ts';
 import { createStateReads } from '../../src/fleet/reads.ts';
@@ -7,7 +6,7 @@ import { createPoolDirectories } from '../../src/upstream/node/pools-reader.ts';
 import { exchangeStateOf, MAX_RESERVE, poolOf, tokenId } from '../domain/pools.ts';
 import { hasRedis, linkRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
-import { connectForTest, connectPatiently, keptOutcomes } from './connected.ts';
+import { connectForTest, connectPatiently, keptOutcomes, readUntil } from './connected.ts';
 
 /** The exchange after a height, with two pools. */
 function stateAt(height: number): ExchangeState {
@@ -54,13 +53,12 @@ describe.skipIf(!hasRedis)('final states of a fleet', () => {
   const valueKey = (height: number) => `test:state:{3-main-${height}}`;
   const isStored = (height: number) => server.cli('exists', valueKey(height)) === '1';
 
-  /** Reads a state, and waits until Redis has it. A replica that was paused has lost the lock, and reads it again. */
-  async function store(replica: ReturnType<typeof replicaOf> | undefined, height: number): Promise<void> {
-    while (!isStored(height)) {
-      await replica?.read(height, async () => stateAt(height));
-      for (let looks = 0; looks < 100 && !isStored(height); looks++) await sleep(5);
-    }
-  }
+  /** Reads a state, and waits until Redis has it. */
+  const store = (replica: ReturnType<typeof replicaOf> | undefined, height: number) =>
+    readUntil(
+      () => isStored(height),
+      async () => replica?.read(height, async () => stateAt(height)),
+    );
 
   test('are read once by replicas that need one at the same time', async () => {
     const all = await replicas(4);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { type Replica, startFleet, startReplica, untilAlone, untilConnected } from '../support/fleet.ts';
+import { type Replica, startFleet, startReplica, timesAlone, untilAlone, untilConnected } from '../support/fleet.ts';
 import { startSandbox } from '../support/gateway.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
@@ -43,8 +43,9 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
     fleet.sandbox.advance();
     await Promise.all(fleet.all.map((replica) => replica.untilHeight(fleet.sandbox.chain.tip.height)));
     expect(redis.cli('get', `{${prefix}}:head-3:version`)).not.toBe(version);
-    const newest = redis.cli('zrange', `{${prefix}}:head-3:values`, '-1', '-1', 'withscores').split('\n').at(-1);
-    expect(Number(newest)).toBe(fleet.sandbox.chain.tip.height);
+    const newest = () => redis.cli('zrange', `{${prefix}}:head-3:values`, '-1', '-1', 'withscores').split('\n').at(-1);
+    // Replicas for which Redis was slow have read alone, and publish at the next poll.
+    await expect.poll(() => Number(newest())).toBe(fleet.sandbox.chain.tip.height);
   });
 
   test('a replica that is cut off from its node serves what the other reads, and is not stale', async () => {
@@ -108,17 +109,24 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
     const polls = () => fleet.all.map((replica) => nodeOf(replica).calls('getblockchaininfo'));
     nodeOf(second).faults.set({ kind: 'fork', from: fleet.sandbox.chain.tip.height - 1 });
     const hashes = new Map<number, Set<string>>();
-    for (let blocks = 0; blocks < 2; blocks++) {
-      await fleet.advance();
-      const before = polls();
-      await until(() => {
-        for (const { app } of fleet.all) {
-          const { beaconHeight = 0, hash = '' } = app.service.sources.head.newest() ?? {};
-          hashes.set(beaconHeight, (hashes.get(beaconHeight) ?? new Set()).add(hash));
-        }
-        return polls().every((calls, n) => calls - (before[n] ?? 0) >= 10);
-      });
-    }
+    let alone: number;
+    // A replica that is alone for a moment serves the block of its own node.
+    do {
+      await fleet.settled();
+      alone = timesAlone(fleet.all);
+      hashes.clear();
+      for (let blocks = 0; blocks < 2; blocks++) {
+        await fleet.advance();
+        const before = polls();
+        await until(() => {
+          for (const { app } of fleet.all) {
+            const { beaconHeight = 0, hash = '' } = app.service.sources.head.newest() ?? {};
+            hashes.set(beaconHeight, (hashes.get(beaconHeight) ?? new Set()).add(hash));
+          }
+          return polls().every((calls, n) => calls - (before[n] ?? 0) >= 10);
+        });
+      }
+    } while (timesAlone(fleet.all) !== alone);
     expect([...hashes.values()].map(({ size }) => size)).toEqual([1, 1]);
   });
 
@@ -173,7 +181,8 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
     expect(await stranger.ask('{ beaconHeight chainInfo { chainName } }')).toEqual({
       data: { beaconHeight: sandbox.chain.tip.height, chainInfo: { chainName: 'testnet' } },
     });
-    await until(() => !stranger.status().isConnected);
+    // It can also be alone because Redis is slow.
+    await until(() => stranger.lines.some(({ chain }) => chain !== undefined));
     expect(stranger.lines.filter(({ chain }) => chain !== undefined)).toMatchObject([{ chain: 'sandbox' }]);
   });
 
@@ -183,7 +192,7 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
     sandbox.node.faults.clear();
     sandbox.node.faults.set(TESTNET);
     const isStale = async () => (await stranger.ask('{ service { head { stale } } }')).data.service.head.stale;
-    await untilAlone(stranger);
+    await until(() => stranger.lines.some(({ chain }) => chain !== undefined));
     await until(isStale);
     expect(stranger.lines.filter(({ chain }) => chain !== undefined)).toMatchObject([{ chain: 'sandbox' }]);
   });

@@ -87,6 +87,11 @@ export async function startFleet(
   };
 }
 
+/** How often replicas became alone so far. On a busy machine, Redis may not reply in time: then a replica reads for itself. */
+export function timesAlone(replicas: readonly Pick<TestGateway, 'lines'>[]): number {
+  return replicas.flatMap(({ lines }) => lines.filter(({ msg }) => msg.includes('alone'))).length;
+}
+
 /** Waits until a replica reads alone. */
 export function untilAlone(replica: Replica): Promise<void> {
   return until(() => !replica.status().isConnected);

@@ -54,14 +54,15 @@ async function slowWayTo({ marketDataUrl }: Sandbox) {
 
 /** Two replicas that poll a list only when a test says so, with a clock of Redis that the test can set. */
 async function steppedReplicas(redis: RedisServer, prefix: string, idleMs = 20) {
-  const state = { stepMs: 0, name: 'old' };
+  /** The first list was read a while ago: replies that come late make the time of a read uncertain. */
+  const state = { stepMs: 0, name: 'old', agoMs: 10_000 };
   const row = (name: string): Pair => ({
     ...{ pairId: name, poolId: name, tickerId: name },
     ...{ base: name, target: name, baseId: name, targetId: name, baseTokenId: name, targetTokenId: name },
   });
 
   async function read(previous?: MarketSnapshot<Pair>): Promise<MarketSnapshot<Pair>> {
-    const at = performance.now();
+    const at = performance.now() - state.agoMs;
     const isSame = previous?.market.rows[0]?.tickerId === state.name;
     const market = isSame ? previous.market : await prepareMarket([row(state.name)]);
     const observedAt = Date.now();
@@ -162,8 +163,9 @@ describe.skipIf(!hasRedis)('the lists of a fleet', () => {
   test.each([-60_000, 60_000])(
     'are received as they are published when the clock of Redis is set by %d ms',
     async (stepMs) => {
-      const { state, first, second, start } = await steppedReplicas(redis, `step${stepMs}`);
-      Object.assign(state, { stepMs, name: 'new' });
+      // Two reads are farther apart than any reply of Redis is late.
+      const { state, first, second, start } = await steppedReplicas(redis, `step${stepMs}`, 500);
+      Object.assign(state, { stepMs, name: 'new', agoMs: 0 });
       await until(async () => (await first.poll()) === 'new');
       expect([await second.poll(), await first.poll()]).toEqual(['new', 'new']);
       state.name = 'newest';
@@ -176,7 +178,7 @@ describe.skipIf(!hasRedis)('the lists of a fleet', () => {
   test('are those that a replica has read alone, if the clock of Redis was set back meanwhile', async () => {
     const { state, first, second } = await steppedReplicas(redis, 'alone');
     first.setAlone(true);
-    Object.assign(state, { stepMs: -60_000, name: 'new' });
+    Object.assign(state, { stepMs: -60_000, name: 'new', agoMs: 0 });
     expect(await first.poll()).toBe('new');
     first.setAlone(false);
     expect([await first.poll(), await second.poll()]).toEqual(['new', 'new']);

@@ -203,8 +203,9 @@ test('two gateways that record the same trades count each once, and each sees wh
   const version = b.history.tradesVersion();
   await a.recorder.recordTrades([tradedBlock(2)]);
   b.recorder.add(headAt(10));
-  await until(() => b.history.tradesVersion() > version);
-  expect(b.history.status().tradeCoverage).toMatchObject({ blocks: 6 });
+  // An earlier look at the database may end only now, and change the version too.
+  await until(() => b.history.status().tradeCoverage?.blocks === 6);
+  expect(b.history.tradesVersion()).toBeGreaterThan(version);
   expect([...a.problems, ...b.problems]).toEqual([]);
 });
 

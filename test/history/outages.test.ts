@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { until } from '../support/until.ts';
 import { createMemoryStore } from './memory-store.ts';
 import { allRecorded, recordForTest } from './recorded.ts';
 
@@ -38,6 +39,8 @@ test('a node that has lost its database takes nothing away, also when the gatewa
   const first = await recordForTest({ config: HOUR });
   await first.advanceEach(5);
   await first.store.until(() => rangeIsRecorded(first.store.blocks, TIP - 80, TIP + 2));
+  // It reads some more heights, and one that is too old.
+  await until(() => !first.app.service.sources.history.isBackfilling());
   const before = first.store.order.length;
   first.sandbox.node.faults.set({ kind: 'lag', blocks: 150 });
   await expect.poll(() => first.lines.filter(({ msg }) => msg.includes('may have lost its database')).length).toBe(1);

@@ -16,6 +16,8 @@ const PERMANENT = { name: 'HistoryDatabaseError', isPermanent: true };
 const { test, server, query } = usePostgres();
 
 async function createStore(url: URL | string = server().url, readTimeoutMs?: number): Promise<HistoryStore> {
+  // The server ends the process of a connection a moment after it was closed.
+  await expect.poll(connectionsOfStores).toEqual([]);
   await query('DROP SCHEMA IF EXISTS pdex_history CASCADE');
   const store = createPostgresStore(String(url), { rawDays: 7, readTimeoutMs });
   onTestFinished(() => store.close());
@@ -138,6 +140,7 @@ test('while another gateway holds the lock, a write fails after a while, and rea
   await other.connect();
   await other.query(`BEGIN; SELECT pg_advisory_xact_lock(${0x50444558})`);
   const recording = store.record(blocks(5));
+  recording.catch(() => undefined);
   expect((await store.coverage(0))?.heights).toBe(3);
   const reading = await connectionsOfStores();
   await expect(recording).rejects.toMatchObject(TEMPORARY);

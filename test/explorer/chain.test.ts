@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { advanceOnPage, describeInBrowser, expectToFit } from '../support/explorer.ts';
+import { advanceOnPage, describeInBrowser, expectToFit, untilHeight } from '../support/explorer.ts';
 import { recorded } from './recorded.ts';
 
 describeInBrowser('the page of the chain', (browser) => {
@@ -120,8 +120,10 @@ describeInBrowser('the page of the chain', (browser) => {
     const sent: (string | null)[] = [];
     const before = async (opening: Page) => void opening.on('request', (request) => sent.push(request.postData()));
     const opened = await browser.open('/chain/blocks', { before });
-    const { page } = opened;
+    const { page, gateway } = opened;
     await page.getByText('This gateway records no history').first().waitFor();
+    // How long a block took is known only if the page has received the block below it.
+    await untilHeight(page, gateway.sandbox.chain.tip.height);
     await advanceOnPage(opened);
     const row = page.getByRole('row').nth(1);
     await expect.poll(() => row.getByRole('rowheader').textContent()).toBe('1,640,001');

@@ -98,11 +98,8 @@ describeInBrowser('the explorer of a gateway of V3', (browser) => {
     await expect.poll(() => figure(page, 'Trading fee').textContent()).toBe(`${data.pool.feeRateBps / 100}%`);
     await expect.poll(() => figure(page, 'Amplification').textContent()).toBe(`${data.pool.amplifier / 10_000}×`);
     await panel(page, 'Pool').getByText('can pay out only what it really holds').waitFor();
-    expect(
-      await panel(page, 'Pool')
-        .getByRole('link', { name: /\(fee / })
-        .count(),
-    ).toBe(4);
+    const siblings = panel(page, 'Pool').getByRole('link', { name: /\(fee / });
+    await expect.poll(() => siblings.count()).toBe(4);
     await page.getByRole('button', { name: 'Copy id of the pool' }).waitFor();
 
     const book = panel(page, 'Order book');

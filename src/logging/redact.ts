@@ -1,5 +1,8 @@
-/** Replaces secrets in a text by `[redacted]`. */
-export type Redact = (text: string) => string;
+/**
+ * Replaces secrets in a text by `[redacted]`. The end of a text that was cut off can be a part of a secret, which is not found: it is
+ * left out.
+ */
+export type Redact = (text: string, options?: { readonly isCut?: boolean }) => string;
 
 /** A text that must not leave the process. */
 export type Secret = {
@@ -17,6 +20,9 @@ const LONG_SECRET_LENGTH = 8;
 /** Number of characters that identify a very long secret. The rest may be cut off. */
 const PREFIX_LENGTH = 40;
 
+/** Maximum length of a part of a secret that is not found. A character can be written as nine, such as `%2525252f`. */
+const MAX_PART_LENGTH = 9 * PREFIX_LENGTH;
+
 const REPLACEMENT = '[redacted]';
 
 /**
@@ -31,7 +37,12 @@ export function createRedactor(secrets: readonly Secret[]): Redact {
   if (patterns.length === 0) return (text) => text;
 
   const pattern = new RegExp([...new Set(patterns)].join('|'), 'g');
-  return (text) => text.replace(pattern, REPLACEMENT);
+  return (text, { isCut = false } = {}) => {
+    const redacted = text.replace(pattern, REPLACEMENT);
+    if (!isCut) return redacted;
+    const rest = redacted.split(REPLACEMENT).at(-1) ?? '';
+    return redacted.slice(0, redacted.length - Math.min(rest.length, MAX_PART_LENGTH));
+  };
 }
 
 /** Redacts each URL in the text of a setting. Only its scheme and host remain. */

@@ -104,7 +104,10 @@ export function toConfig(problems: string[], source: SettingsSource): Config {
   const config: Config = Object.fromEntries(values);
   for (const [keys, problemsOf] of CHECKS)
     if (!keys.some((key) => invalid.has(key))) problems.push(...problemsOf(config, source));
-  if (problems.length > 0) throw new ConfigError(problems.map(redactorOf(config)));
+  if (problems.length > 0) {
+    const redact = redactorOf(config);
+    throw new ConfigError(problems.map((problem) => redact(problem)));
+  }
   return config;
 }
 

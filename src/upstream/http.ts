@@ -49,7 +49,7 @@ export type HttpClientOptions = {
   /** Sent with every request, with names in lower case. `authorization` overrides the user and password of a URL. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Removes secrets from the part of a response that is logged: hosts repeat what they were sent. */
-  readonly redact?: ((text: string) => string) | undefined;
+  readonly redact?: ((text: string, options?: { readonly isCut?: boolean }) => string) | undefined;
   /** Called for each response with the number of bytes that were read. */
   readonly onRead?: ((bytes: number) => void) | undefined;
   /** The proxies of requests; by default, all are sent directly. */
@@ -147,8 +147,9 @@ export function createHttpClient(options: HttpClientOptions) {
     onRead?.(bytes);
     span?.received(status, bytes);
 
-    // Redacted before it is cut: half of a secret would not be found.
-    const body = redact(beginning.slice(0, BEGINNING_BYTES)).slice(0, LOGGED_CHARACTERS);
+    // Redacted before it is shortened: half of a secret would not be found.
+    const isCut = bytes > BEGINNING_BYTES;
+    const body = redact(beginning.slice(0, BEGINNING_BYTES), { isCut }).slice(0, LOGGED_CHARACTERS);
     const logged = { ...addressesOf(url), body };
     const received = { upstream, url, status, headers, beginning };
     const responseError = toResponseError(received, { ...logged, path: redact(url.pathname) });

@@ -68,6 +68,16 @@ describe('a secret', () => {
     expect(redact(`key ${token} of someone`)).toBe('key [redacted] of someone');
   });
 
+  test.each(FORMS)('is left out where the text was cut off, %s', (_, write) => {
+    const secret = 'p@ss:w/rd&"x"<y>'.repeat(2);
+    const redact = redactorOf(secret, 'another secret');
+    const whole = `another secret ${'.'.repeat(400)} ${write(secret)}`;
+    for (let length = whole.length; length > 415; length--) {
+      const redacted = redact(whole.slice(0, length), { isCut: true });
+      expect(redacted).toMatch(/^\[redacted\] \.+ ?(\[redacted\])?$/);
+    }
+  });
+
   test('is replaced where UTF-8 was read as Latin-1, and the other way round', () => {
     const redact = redactorOf('caf\u00e9 au lait');
     const read = (from: BufferEncoding, to: BufferEncoding) => Buffer.from('caf\u00e9 au lait', from).toString(to);

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { UpstreamError } from '../../src/errors.ts';
+import { createRedactor } from '../../src/logging/redact.ts';
 import type { HttpFault } from '../../src/sandbox/faults.ts';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { HttpClientOptions, HttpRequest } from '../../src/upstream/http.ts';
@@ -248,6 +249,17 @@ describe('responses that are errors', () => {
       message: 'The node sent an invalid response: expected an array at $.',
       details: { host: url.host, body: `{"message":"no data${'.'.repeat(181)}` },
     });
+  });
+
+  test.each(['200 OK', '500 Status'])('no part of a secret is kept for the log: %s', async (status) => {
+    const secret = 'k'.repeat(490);
+    const bodies = [`Bearer ${secret} `.repeat(3), `${'.'.repeat(190)} ${secret}`];
+    const { url } = await startRawServer((socket) => socket.end(bytesOf(bodies.shift() ?? '', 'text/plain', status)));
+    const http = httpForTest('NODE', { redact: createRedactor([{ text: secret }]) });
+    for (const body of ['Bearer [redacted] Bearer [redacted]', `${'.'.repeat(190)} [redacted`]) {
+      const reader = createDocumentReader(10_000, (document) => readArray(document, '$'));
+      await expect(http.request({ url }, reader)).rejects.toMatchObject({ details: { body } });
+    }
   });
 
   test('bytes that are not HTTP', async () => {

@@ -97,7 +97,7 @@ export function createBlockPush(options: BlockPushOptions) {
   };
 }
 
-/** The pause after a number of failures in a row. */
-function pauseMs(failures: number, firstMs: number): number {
+/** The pause after a number of failures in a row: with each failure twice as long, up to five minutes. */
+export function pauseMs(failures: number, firstMs: number): number {
   return Math.min(MAX_PAUSE_MS, firstMs * 2 ** failures * (1 + Math.random() * JITTER));
 }

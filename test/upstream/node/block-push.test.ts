@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { UpstreamError } from '../../../src/errors.ts';
-import { type BlockPushOptions, createBlockPush } from '../../../src/upstream/node/block-push.ts';
+import { type BlockPushOptions, createBlockPush, pauseMs } from '../../../src/upstream/node/block-push.ts';
 import { fixedSandbox } from '../../sandbox/support.ts';
 
 /** A push whose notifications are recorded. */
@@ -174,6 +174,10 @@ describe('a push connects again', () => {
     await expect.poll(() => push.status().reconnects).toBeGreaterThanOrEqual(5);
     // 8 + 16 + 32 + 64 + 128 ms.
     expect(performance.now() - startedAt).toBeGreaterThan(248);
+  });
+
+  test('after five minutes at most', () => {
+    expect([pauseMs(9, 1_000), pauseMs(60, 1_000)]).toEqual([300_000, 300_000]);
   });
 });
 

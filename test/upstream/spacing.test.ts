@@ -71,6 +71,13 @@ describe('a host that limits the rate of calls', () => {
     expect(await settle(call())).toBe('call');
   });
 
+  test('is called every five seconds at least, whatever Retry-After it sends', async () => {
+    const { call, spacing } = hostWith(2, 3_600_000);
+    await settle(call());
+    expect(await settle(call())).toMatchObject({ retryAfterMs: 3_600_000 });
+    expect(spacing.spaceMs()).toBe(5_000);
+  });
+
   test('calls that were in progress together make the space longer once, also if one has succeeded since', async () => {
     const spacing = createSpacing(FIRST_MS);
     const run = (call: () => Promise<string>) => spacing.run(call, { method: 'm', isForClient: false });

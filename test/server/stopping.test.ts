@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectSocket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { readEvents } from '../support/events.ts';
 import { NEVER_MS, startGatewayForTest } from '../support/gateway.ts';
@@ -89,6 +89,16 @@ test('a connection without a request does not delay the end', async () => {
   const { app } = await startGatewayForTest({ config: { stopWindowMs: 50, stopTimeoutMs: NEVER_MS } });
   const socket = connectSocket(Number(new URL(await app.listen(0, '127.0.0.1')).port), '127.0.0.1');
   await once(socket, 'connect');
+  await app.close();
+});
+
+test('a client whose websocket was refused, and that stays connected, does not delay the end', async () => {
+  const { app } = await startGatewayForTest();
+  const port = Number(new URL(await app.listen(0, '127.0.0.1')).port);
+  const socket = connectSocket({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {});
+  onTestFinished(() => void socket.destroy());
+  socket.resume().write('GET /graphql HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+  await once(socket, 'end');
   await app.close();
 });
 

@@ -32,6 +32,15 @@ test('a client can wait with as many operations as have left, and with no more',
   expect(await more).toEqual(reached(400));
 });
 
+test('an operation can wait after all that waited before have ended', async () => {
+  const { publish, reachMany } = startAtFive();
+  for (const height of [6, 7]) {
+    const waiting = reachMany(1, height);
+    publish(height);
+    expect(await waiting).toEqual(reached(1));
+  }
+});
+
 test('an operation waits from the time on at which it was received', async () => {
   const { reach } = startAtFive();
   const receivedAt = performance.now() - NEVER_MS;

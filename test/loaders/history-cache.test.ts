@@ -4,23 +4,29 @@ import { createHistoryCache } from '../../src/loaders/history-cache.ts';
 import { createBulkhead } from '../../src/turns/bulkhead.ts';
 import { headOf } from '../live/chain/heads.ts';
 
-test('a client that has waited too long for the volumes of a head fails alone', async () => {
-  vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
+/** A cache of a history, and the queue of its reads, of which one is made at a time. */
+function openCache() {
   const queue = createBulkhead({
     busy: () => new HistoryUnavailableError({ isBusy: true }),
     maxConcurrent: 1,
     maxQueued: 10,
     maxWaitMs: 1_000,
   });
-  const before = Promise.withResolvers<void>();
-  const inTheWay = queue.queue(() => before.promise).wait({ client: 'a' });
   const unused = () => Promise.reject(new Error('not read'));
   const history = { blocksAt: unused, firstBlock: unused, stateAt: unused, version: () => 0, tradesVersion: () => 0 };
-  const { volumesAt } = createHistoryCache(history, queue);
-  const volumes = { since: 0, isComplete: true, volumes: new Map() };
+  return { queue, ...createHistoryCache(history, queue) };
+}
+
+const volumes = { since: 0, isComplete: true, volumes: new Map() };
+const head = headOf(9);
+
+test('a client that has waited too long for the volumes of a head fails alone', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { queue, volumesAt } = openCache();
+  const before = Promise.withResolvers<void>();
+  const inTheWay = queue.queue(() => before.promise).wait({ client: 'a' });
   let reads = 0;
-  const head = headOf(9);
   const ask = async (client: string) =>
     volumesAt(head, 24, { client }, (readHistory) =>
       readHistory(async () => {
@@ -39,4 +45,12 @@ test('a client that has waited too long for the volumes of a head fails alone', 
   await inTheWay;
   expect(await ask('c')).toBe(volumes);
   expect(reads).toBe(1);
+});
+
+test('volumes that could not be read are read again', async () => {
+  const { volumesAt } = openCache();
+  const ask = async (read: () => Promise<typeof volumes>) =>
+    volumesAt(head, 24, { client: 'a' }, (readHistory) => readHistory(read));
+  await expect(ask(() => Promise.reject(new HistoryUnavailableError()))).rejects.toThrow(HistoryUnavailableError);
+  expect(await ask(async () => volumes)).toBe(volumes);
 });

@@ -99,10 +99,15 @@ async function findPairs(symbol: string, { market }: Loaders): Promise<readonly 
   return rows;
 }
 
-/** The first pair of each pool on the chain. @throws UpstreamError */
-export async function withPools(rows: readonly Pair[], { exchange }: Loaders): Promise<readonly PairWithPool[]> {
+/** The first pair of each pool on the chain, until so many are found. @throws UpstreamError */
+export async function withPools(
+  rows: readonly Pair[],
+  { exchange }: Loaders,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<readonly PairWithPool[]> {
   const found = new Map<string, PairWithPool>();
   for (const pair of rows) {
+    if (found.size >= limit) break;
     const pool = await withPoolOf(pair, exchange, (each) => each);
     if (pool !== undefined && !found.has(poolPairId(pool))) found.set(poolPairId(pool), { pair, pool });
   }

@@ -64,8 +64,8 @@ export async function writeSearch(
   const isMatch = ({ tickerId, base, target }: Pair) =>
     [tickerId, `${base}/${target}`].some((name) => name.toLowerCase().includes(text));
   const { rows } = await loaders.market.pairs.all();
-  const found = isOther ? [] : await withPools(rows.filter(isMatch), loaders);
-  const symbols = await Promise.all(found.slice(0, limit).map((each) => namesOf(each, loaders)));
+  const found = isOther ? [] : await withPools(rows.filter(isMatch), loaders, limit);
+  const symbols = await Promise.all(found.map((each) => namesOf(each, loaders)));
   return {
     ...toJson(symbols.map(({ name, ...names }) => ({ symbol: name, full_name: `${EXCHANGE}:${name}`, ...names }))),
     rows: symbols.length,

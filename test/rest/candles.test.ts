@@ -1,4 +1,6 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { createDocumentLoaders } from '../../src/rest/document.ts';
+import { writeSearch } from '../../src/rest/udf.ts';
 import { createStoreModel } from '../history/store-model.ts';
 import { START, startGateway } from '../support/gateway.ts';
 import { sumOf } from '../support/metrics.ts';
@@ -277,6 +279,16 @@ describe('the Universal Datafeed', () => {
       volume_precision: 6,
       data_status: 'streaming',
     });
+  });
+
+  test('looks for the pools of no more pairs than it finds', async () => {
+    const { sources } = rest.app.service;
+    const loaders = createDocumentLoaders(sources, sources.head.current());
+    const find = vi.spyOn(loaders.exchange, 'find');
+    const { rows } = await writeSearch({ query: '', type: '', exchange: '', limit: 3 }, loaders);
+    expect(rows).toBe(3);
+    // Each name needs the pools of its ticker id too.
+    expect(find.mock.calls.length).toBeLessThan(20);
   });
 
   test('names each pool of a ticker id by its pool id, so that every symbol that it finds has bars', async () => {

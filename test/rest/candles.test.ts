@@ -291,6 +291,21 @@ describe('the Universal Datafeed', () => {
     expect(find.mock.calls.length).toBeLessThan(20);
   });
 
+  test('has prices of six digits, with at least two decimals and at most sixteen', async () => {
+    const { tickers } = await rest.read('tickers');
+    const scales = new Set<number>();
+    for (const { pool_id: poolId, pool_price: price } of tickers) {
+      if (price === undefined) continue;
+      const { pricescale } = await rest.read(`/udf/symbols?symbol=${poolId}`);
+      expect([poolId, pricescale]).toEqual([
+        poolId,
+        10 ** Math.min(16, Math.max(2, 5 - Math.floor(Math.log10(price)))),
+      ]);
+      scales.add(pricescale);
+    }
+    expect(scales.size).toBeGreaterThan(3);
+  });
+
   test('names each pool of a ticker id by its pool id, so that every symbol that it finds has bars', async () => {
     const found: readonly { symbol: string; ticker: string }[] = await rest.read('/udf/search?limit=500');
     expect(found.filter(({ symbol }) => symbol === 'PRV_pUSDT')).toHaveLength(1);

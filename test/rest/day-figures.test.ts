@@ -1,12 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { poolPairAt } from '../../src/domain/exchange.ts';
 import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
 import { createDayFigures, type DayRange } from '../../src/rest/day-figures.ts';
+import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { startGateway } from '../support/gateway.ts';
 
 /** The head of a sandbox, and ranges whose reads the test ends. */
-async function open() {
-  const gateway = await startGateway({ sandbox: { history: 20 } });
+async function open(sandbox: SandboxOptions = {}) {
+  const gateway = await startGateway({ sandbox: { history: 20, ...sandbox } });
   const head = await gateway.app.service.sources.head.get();
   await gateway.close();
   const reads: {
@@ -51,6 +53,21 @@ describe('the ranges of pools', () => {
     expect([ranges.of(head.exchange, 3), ranges.of(head.exchange, 5)]).toEqual([rangeOf(pool, 2n), undefined]);
   });
 
+  test('are read of a hundred pools in one turn of the event loop', async () => {
+    const { head, reads, ranges } = await open({ pools: 250 });
+    const { exchange } = head;
+    ranges.refresh(head, () => new Set(Array(205).keys()));
+    for (const [index, length] of [100, 100, 5].entries()) {
+      await expect.poll(() => reads[index]?.pools.length).toBe(length);
+      reads[index]?.end(reads[index].pools.map((pool) => rangeOf(pool, 2n)));
+      await new Promise(process.nextTick);
+      expect(reads).toHaveLength(index + 1);
+    }
+    await nextTurn();
+    for (let place = 0; place < 205; place++)
+      expect(ranges.of(exchange, place)).toEqual(rangeOf(poolPairAt(exchange, place), 2n));
+  });
+
   test('stay when the exchange has a new pool, which can have the place of another one', async () => {
     const { head, reads, ranges } = await open();
     ranges.refresh(head, () => new Set([3]));
@@ -89,6 +106,30 @@ describe('the ranges of pools', () => {
         return reads.length;
       })
       .toBe(2);
+  });
+
+  test('are read in a fiftieth of the time, but at least once a minute', async () => {
+    const { head, reads, ranges, record } = await open();
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const refresh = () => void ranges.refresh(head, () => new Set([0]));
+    refresh();
+    for (const [count, readMs, pauseMs] of [
+      [1, 1_000, 49_000],
+      [2, 10_000, 60_000],
+    ] as const) {
+      const read = reads[count - 1];
+      vi.advanceTimersByTime(readMs);
+      read?.end(read.pools.map((pool) => rangeOf(pool, 2n)));
+      await nextTurn();
+      record();
+      vi.advanceTimersByTime(pauseMs - 1);
+      refresh();
+      expect(reads).toHaveLength(count);
+      vi.advanceTimersByTime(1);
+      refresh();
+      expect(reads).toHaveLength(count + 1);
+    }
   });
 
   test('are read again when the exchange has a new pool', async () => {

@@ -12,14 +12,14 @@ async function read(url: string, headers: Record<string, string>) {
 }
 
 async function open(options?: TestGatewayOptions) {
-  const { app } = await startGatewayForTest(options);
+  const { app, untilReady } = await startGatewayForTest(options);
   const { origin } = new URL(await app.listen(0, '127.0.0.1'));
-  return { app, origin, get: (headers: Record<string, string> = {}) => read(`${origin}/`, headers) };
+  return { app, origin, untilReady, get: (headers: Record<string, string> = {}) => read(`${origin}/`, headers) };
 }
 
 describe('the index', () => {
   test('is JSON for programs, with links that work', async () => {
-    const { app, origin, get } = await open();
+    const { app, origin, untilReady, get } = await open();
     const answer = await get();
     expect(answer.type).toBe('application/json');
     const index = JSON.parse(answer.text);
@@ -37,6 +37,7 @@ describe('the index', () => {
         readiness: '/ready',
       },
     });
+    await untilReady();
     for (const path of Object.values<string>(index.links)) {
       expect([path, (await read(origin + path, BROWSER_HEADERS)).status]).toEqual([path, 200]);
     }

@@ -171,7 +171,9 @@ describeInBrowser('the page of the markets', (browser) => {
     const path = `/market/PRV_pUSDT?pool=${data.pairs[0].poolId}`;
     expect(await pathOf()).toBe(path);
     const cells = () => row.getByRole('cell').allTextContents();
-    const [market = []] = [await cells()];
+    // The change is read after the list.
+    await row.getByRole('cell', { name: /%$/ }).waitFor();
+    const market = await cells();
     await page.getByRole('tab', { name: 'All pools' }).click();
     await page.getByText(/^1 of \d+ pools$/).waitFor();
     expect([await pathOf(), await cells()]).toEqual([path, market]);

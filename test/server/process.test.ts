@@ -116,9 +116,8 @@ describe('the process', () => {
     const query = encodeURIComponent('subscription { head { beaconHeight } }');
     const response = await fetch(`${url}?query=${query}`, { headers: { accept: 'text/event-stream' } });
     await response.body?.getReader().read();
-    child.kill('SIGTERM');
-    await untilOutput(child, 'stopping');
-    child.kill('SIGTERM');
+    // Both at once: on a busy machine, a test that waits in between can be late.
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) child.kill(signal);
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
@@ -133,7 +132,7 @@ describe('the process', () => {
     await untilServing(child);
     await expect.poll(sandbox.push.subscribers).toBe(1);
     child.kill('SIGHUP');
-    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(await once(child, 'close')).toEqual([0, null]);
     expect(child.output()).toContain('"signal":"SIGHUP","msg":"stopping"');
     await expect.poll(sandbox.push.openSockets).toBe(0);
     expect([sandbox.push.calls('unsubscribe'), sandbox.push.leaked()]).toEqual([1, 0]);
@@ -153,12 +152,10 @@ describe('the process', () => {
       HISTORY_DATABASE: 'off',
     });
     await expect.poll(sandbox.push.subscribers).toBe(1);
-    const isServing = child.output().includes('"serving"');
     child.kill('SIGTERM');
     expect(await once(child, 'close')).toEqual([0, null]);
-    expect(child.output()).toContain('"stopping"');
-    // Unless the machine was so busy that it had started already.
-    if (!isServing) expect(child.output()).not.toContain('"serving"');
+    // On a busy machine, it can have started before the signal.
+    expect(child.output().split('"stopping"')[1]).not.toContain('"serving"');
     await expect.poll(sandbox.push.openSockets).toBe(0);
     expect([sandbox.push.calls('unsubscribe'), sandbox.push.leaked()]).toEqual([1, 0]);
   });
@@ -238,7 +235,7 @@ describe('the process', () => {
     });
     await untilServing(child);
     child.kill('SIGTERM');
-    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(await once(child, 'close')).toEqual([0, null]);
     const hidden = '(not shown, it may contain a secret)';
     for (const line of [
       `OTEL_EXPORTER_OTLP_ENDPOINT ${hidden}: expected a URL with http or https; the variable is ignored`,

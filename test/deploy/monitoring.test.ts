@@ -57,7 +57,6 @@ async function startedFleet(): Promise<readonly TestGateway[]> {
   onTestFinished(redis.close);
   const { all, settled } = await startFleet(redis, { prefix: 'alerts', isSandbox: false, ...PUSHED });
   await settled();
-  await until(() => all.every(({ app }) => app.service.sources.pushes.every(({ status }) => status().isOpen)));
   return all;
 }
 
@@ -157,7 +156,10 @@ describe('alerts and dashboard', () => {
       ['two replicas of a fleet', startedFleet, []],
     ])('no alert fires for %s that is well', async (_, start, expected) => {
       const input: { readonly series: string; readonly values: string }[] = [];
-      for (const [n, gateway] of (await start()).entries()) {
+      const gateways = await start();
+      const isPushed = ({ app }: TestGateway) => app.service.sources.pushes.every(({ status }) => status().isOpen);
+      await until(() => gateways.every(isPushed));
+      for (const [n, gateway] of gateways.entries()) {
         await gateway.ask('{ beaconHeight pairs { id } changes: pairs { change(hours: 24) { from } } }');
         const url = new URL('/metrics', await gateway.app.listen(0, '127.0.0.1'));
         for (const [, name, labels = '', value] of (await (await fetch(url)).text()).matchAll(SAMPLE))

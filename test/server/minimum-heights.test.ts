@@ -195,7 +195,7 @@ describe('a malformed minimum height', () => {
 
 describe('an operation that waits for a height', () => {
   test('is not executed if its client has disconnected', async () => {
-    const { tip, url, webSocketUrl, waiting, outcome } = await serve({ config: { upstreamTimeoutMs: 2_000 } });
+    const { tip, url, webSocketUrl, waiting, outcome, sandbox } = await serve();
     const leaving = new AbortController();
     const { signal } = leaving;
     const headers = { ...JSON_TYPE, [HEADER]: String(tip + 1) };
@@ -214,6 +214,7 @@ describe('an operation that waits for a height', () => {
     leaving.abort();
     await Promise.allSettled(requests);
     await client.terminate();
+    sandbox.advance();
     await expect.poll(waiting).toBe(0);
     expect(await outcome('left')).toBe(23);
   });
@@ -223,12 +224,12 @@ describe('an operation that waits for a height', () => {
     const asking = [post(url, tip + 1, { query: HEIGHT }), post(url, tip + 1, [{ query: HEIGHT }])];
     await expect.poll(waiting).toBe(2);
     const closed = app.close();
-    const [response, array] = await Promise.all(asking);
-    const later = await post(url, tip + 1, { query: HEIGHT });
+    // At the same time: on a busy machine, the first two could take longer than the window.
+    const [response, array, later] = await Promise.all([...asking, post(url, tip + 1, { query: HEIGHT })]);
     const message = `The gateway is stopping, and has not reached the minimum height ${tip + 1}. Its newest height is ${tip}.`;
     const extensions = { code: 'HEIGHT_NOT_AVAILABLE', beaconHeight: tip, retryAfterMs: 1_000 };
     const refused = { errors: [{ message, extensions }] };
-    expect([await response?.json(), await array?.json(), await later.json()]).toEqual([refused, [refused], refused]);
+    expect([await response?.json(), await array?.json(), await later?.json()]).toEqual([refused, [refused], refused]);
     await closed;
   });
 

@@ -49,6 +49,15 @@ describe('a request must be complete within two periods', () => {
   });
 });
 
+/** Creates what waits after each chunk, so that a client reads 3 MB a second: no less on a busy machine, whose pauses are longer. */
+function createSlowReading(): (chunk: Buffer) => Promise<void> {
+  let dueAt: number | undefined;
+  return (chunk) => {
+    dueAt = (dueAt ?? performance.now()) + chunk.length / 3_000;
+    return sleep(Math.max(0, dueAt - performance.now()));
+  };
+}
+
 describe('an answer that is larger than the buffers', () => {
   const PAGES = 80;
   const LARGE = `{ ${repeat(PAGES, (n) => `a${n}: poolPairs(first: 500) { nodes { ...P } }`)} }
@@ -101,10 +110,11 @@ describe('an answer that is larger than the buffers', () => {
     await once(socket, 'readable');
     const from = performance.now();
     const isSlow = () => performance.now() - from <= 2 * periodMs;
+    const pause = createSlowReading();
     let said = '';
     for await (const chunk of socket) {
       said += chunk;
-      if (isSlow()) await sleep(20);
+      if (isSlow()) await pause(chunk);
     }
     expect(isSlow()).toBe(false);
     expect(Object.keys(answerOf(said).data)).toHaveLength(PAGES);
@@ -126,10 +136,11 @@ describe('an answer that is larger than the buffers', () => {
       result ||= String(message);
       client.close();
     });
-    wire.on('data', async () => {
+    const pause = createSlowReading();
+    wire.on('data', async (chunk: Buffer) => {
       if (!isSlow()) return;
       wire.pause();
-      await sleep(20);
+      await pause(chunk);
       wire.resume();
     });
     client.send(JSON.stringify({ type: 'subscribe', id: 'slow', payload: { query: LARGE } }));

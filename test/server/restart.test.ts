@@ -69,7 +69,7 @@ function connectWithRetries(url: string) {
   const client = createClient({
     url: url.replace('http', 'ws'),
     webSocketImpl: WebSocket,
-    retryAttempts: 100,
+    retryAttempts: Number.POSITIVE_INFINITY,
     shouldRetry: () => true,
     retryWait: () => new Promise((resolve) => setTimeout(resolve, 50)),
   });

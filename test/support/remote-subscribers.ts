@@ -103,7 +103,8 @@ export async function expectUndisturbed(local: ChildProcess): Promise<void> {
   for (const heights of all) {
     const first = heights[0] ?? 0;
     expect(heights).toEqual(heights.map((_, n) => first + n));
-    expect(heights.length).toBeGreaterThan(2);
+    // On a busy machine, all others can be gone after the first block.
+    expect(heights.length).toBeGreaterThan(1);
   }
 }
 

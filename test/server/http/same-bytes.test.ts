@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { poolPairAt } from '../../../src/domain/exchange.ts';
-import { startGateway } from '../../support/gateway.ts';
+import { NEVER_MS, startGateway } from '../../support/gateway.ts';
 import { sample } from '../../support/metrics.ts';
 import { repeat } from '../../support/operations.ts';
 import { nextMessage, openSocket } from '../../support/transports.ts';
@@ -14,7 +14,8 @@ let url = '';
 let corpus: Readonly<Record<string, Body>> = {};
 
 beforeAll(async () => {
-  gateway = await startGateway({ sandbox: { history: 20 }, config: { headPollMs: 60_000, marketPollMs: 60_000 } });
+  // No poll comes between two requests.
+  gateway = await startGateway({ sandbox: { history: 20 }, config: { headPollMs: NEVER_MS, marketPollMs: NEVER_MS } });
   url = await gateway.app.listen(0, '127.0.0.1');
   await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');
   corpus = makeCorpus();

@@ -6,6 +6,7 @@ import { WebSocket } from 'ws';
 import type { Config } from '../../../src/settings/settings.ts';
 import { startGatewayForTest } from '../../support/gateway.ts';
 import { sample } from '../../support/metrics.ts';
+import { freePort } from '../../support/ports.ts';
 
 async function open(config: Partial<Config> = {}) {
   const gateway = await startGatewayForTest({ config: { adminPort: 0, marketPollMs: 60_000, ...config } });
@@ -29,7 +30,7 @@ async function takePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
-  return { port: (server.address() as { port: number }).port, free: () => server.close() };
+  return (server.address() as { port: number }).port;
 }
 
 describe('with an admin port', () => {
@@ -113,19 +114,17 @@ describe('with an admin port', () => {
   });
 
   test('a port that is in use is an error that names it, and leaves the other one free', async () => {
-    const taken = await takePort();
-    const free = await takePort();
-    free.free();
-    const first = await startGatewayForTest({ config: { adminPort: taken.port } });
+    const [taken, free] = [await takePort(), await freePort()];
+    const first = await startGatewayForTest({ config: { adminPort: taken } });
     await expect(first.app.listen(0, '127.0.0.1')).rejects.toMatchObject({
       code: 'EADDRINUSE',
-      message: `listen EADDRINUSE: address already in use 127.0.0.1:${taken.port}`,
+      message: `listen EADDRINUSE: address already in use 127.0.0.1:${taken}`,
     });
 
-    const second = await startGatewayForTest({ config: { adminPort: free.port } });
-    await expect(second.app.listen(taken.port, '127.0.0.1')).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    const second = await startGatewayForTest({ config: { adminPort: free } });
+    await expect(second.app.listen(taken, '127.0.0.1')).rejects.toMatchObject({ code: 'EADDRINUSE' });
     expect(second.app.adminUrl()).toBeUndefined();
-    await expect(fetch(`http://127.0.0.1:${free.port}/health`)).rejects.toThrow('fetch failed');
+    await expect(fetch(`http://127.0.0.1:${free}/health`)).rejects.toThrow('fetch failed');
   });
 
   test('it has its own address', async () => {

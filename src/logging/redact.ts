@@ -81,8 +81,12 @@ function tailOf(rest: string): string {
   const characters = new Set(
     `${rest.toLowerCase()}${rest.toUpperCase()}${isPlain ? '' : '%\\&#;0123456789abcdefABCDEF'}`,
   );
-  return `[${[...characters].map(escapeInClass).join('')}]*`;
+  const oneOf = `[${[...characters].map(escapeInClass).join('')}]`;
+  return isPlain ? `${oneOf}*` : `(?:${ESCAPE_IN_TAIL}|${oneOf})*`;
 }
+
+/** The letters of an escape of HTML or JSON, which the secret itself may not have. */
+const ESCAPE_IN_TAIL = '&(?:amp;){0,2}(?:[a-z]{2,4};|#[xX]?)|\\\\{1,4}u';
 
 function anyForm(text: string, ignoresCase: boolean): string {
   // A run of backslashes is one piece, because it is ambiguous which of them escapes which.

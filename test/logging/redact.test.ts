@@ -35,6 +35,7 @@ describe.each(FORMS)('a secret %s', (_, write) => {
     'back\\slash+plus space',
     "it's",
     '%2F%2f',
+    'p@ss:w/rd&"x"<y>'.repeat(4),
   ])('is replaced: %j', (secret) => {
     const text = `<no key ${write(secret)}?>`;
     expect(redactorOf(secret)(text)).toBe('<no key [redacted]?>');

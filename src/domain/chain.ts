@@ -68,6 +68,11 @@ export function isReplacedBy(block: LinkedBlock, newer: LinkedBlock): boolean {
   return newer.previousHash !== block.hash;
 }
 
+/** Whether a time can be that of a block below another one: it is above 0, and not later. A node may send 0 if it knows no time. */
+export function canBeBelow(time: Instant, newer: Pick<LinkedBlock, 'time'>): boolean {
+  return time > 0 && time <= newer.time;
+}
+
 /** A block, and those of some blocks that are surely below it on its chain, descending. @param blocks ascending */
 export function ancestors<Block extends LinkedBlock>(block: Block, blocks: readonly Block[]): readonly Block[] {
   const chain = [block];

@@ -47,10 +47,12 @@ const URGENT_HEIGHTS = 64;
 export function createStateBackfill(options: BackfillOptions) {
   const { store, recorder, pastStates, mustPause, mayRun, maxAgeMs, step, completeHeights, rate } = options;
   const { readInBackground: readFinal, isComplete } = pastStates;
-  /** The highest height that was made before the time that is read. */
+  /** The highest recorded height that was made before the time that is read. */
+  let recordedTooOld = 0;
+  /** The same, with the heights of the current reads: until they are recorded, their times may be wrong. */
   let tooOld = 0;
   let reads = 0;
-  /** Set for good if the states of the node have no time. */
+  /** Set for good if the states of the node have no time: neither an earlier one nor that of the head. */
   let isImpossible = false;
 
   const urgentFrom = ({ head, firstHeight }: Tip) => Math.max(firstHeight, head.beaconHeight - URGENT_HEIGHTS);
@@ -59,6 +61,8 @@ export function createStateBackfill(options: BackfillOptions) {
   /** All missing heights, from the newest down. Some are older than is read, or pruned. */
   async function missing(tip: Tip): Promise<Iterable<BeaconHeight>> {
     const { head, firstHeight } = tip;
+    // A height that was read and not recorded may have had a wrong time.
+    tooOld = recordedTooOld;
     await recorder.ready();
     // Before the coverage is read: what is recorded meanwhile is in one of them.
     const waiting = recorder.waiting();
@@ -79,7 +83,7 @@ export function createStateBackfill(options: BackfillOptions) {
     const exchange = await readFinal(height, head);
     reads += 1;
     const { time } = exchange;
-    isImpossible ||= time === undefined;
+    isImpossible ||= time === undefined && head.exchange.time === undefined;
     if (time === undefined) throw new UpstreamBadShapeError('NODE', 'its exchange states have no time');
     // The first height that is too old is recorded too: changes since the beginning of the time need it.
     if (isComplete(exchange) && time < newestTime(head) - maxAgeMs) tooOld = Math.max(tooOld, height);
@@ -94,6 +98,8 @@ export function createStateBackfill(options: BackfillOptions) {
       .filter((state) => !incomplete.has(state) && state.beaconHeight >= lowest(tip))
       .map((exchange) => ({ hash: undefined, time: exchange.time, version: versionOf(exchange), exchange }));
     const leftOut = blocks.length > 0 ? await recorder.record(blocks) : [];
+    if (blocks.some(({ exchange }) => exchange.beaconHeight === tooOld) && !leftOut.includes(tooOld))
+      recordedTooOld = tooOld;
     return [...Array.from(incomplete, ({ beaconHeight }) => beaconHeight), ...leftOut];
   }
 

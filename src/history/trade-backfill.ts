@@ -49,7 +49,9 @@ export const QUICK_BYTES: RateLimit = { pointsPerSecond: 1e9, burst: 1e9 };
 export function createTradeBackfill(options: TradeBackfillOptions) {
   const { store, recorder, trades, mustPause, mayRun, storedForMs, maxAgeMs, rate, bytes } = options;
   const { now = () => performance.now() } = options;
-  /** The highest height that was made before the time that is read. */
+  /** The highest recorded height that was made before the time that is read. */
+  let recordedTooOld = 0;
+  /** The same, with the heights of the current reads: until they are recorded, their times may be wrong. */
   let tooOld = 0;
   let reads = 0;
   let readBytes = 0;
@@ -71,6 +73,8 @@ export function createTradeBackfill(options: TradeBackfillOptions) {
     const { head } = tip;
     // While V1 trades, there are none.
     if (head.exchange.v3 === undefined) return [];
+    // A block that was read and not recorded may have had a wrong time.
+    tooOld = recordedTooOld;
     await recorder.ready();
     const { first } = recorder.recorded.tradeCoverage() ?? {};
     const isReached = maxAgeMs === 0 || (first !== undefined && first.time <= newestTime(head) - maxAgeMs);
@@ -112,7 +116,10 @@ export function createTradeBackfill(options: TradeBackfillOptions) {
     async record(blocks, _tip, isSure) {
       // Of the blocks that are too old only the first one is needed.
       const wanted = blocks.filter(({ beaconHeight }) => beaconHeight >= tooOld);
-      return wanted.length > 0 ? recorder.recordTrades(wanted, isSure) : [];
+      const leftOut = wanted.length > 0 ? await recorder.recordTrades(wanted, isSure) : [];
+      const isRecorded = isSure() && wanted.some(({ beaconHeight }) => beaconHeight === tooOld);
+      if (isRecorded && !leftOut.includes(tooOld)) recordedTooOld = tooOld;
+      return leftOut;
     },
     // Trades are not compared with the node later: a skipped height can hide a branch.
     isDoubtful: (before, head) => before.beaconHeight !== head.beaconHeight - 1 || isReplacedBy(before, head),

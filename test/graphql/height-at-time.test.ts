@@ -72,6 +72,23 @@ describe('beaconHeightAt', () => {
     expect(sandbox.node.requests.filter(({ body }) => body.includes(`"BeaconHeight":${height}`))).toEqual([]);
   });
 
+  test.each([
+    ['0', () => 0],
+    ['later than the newest block', (newest: number) => newest + 1],
+  ])('is exact if the node shows a time that is %s: the state is read again', async (_, wrongTime) => {
+    const { sandbox, ask, untilHeight, close } = await startGateway();
+    try {
+      await untilHeight(1);
+      const { chain, node } = sandbox;
+      const height = chain.tip.height - 150;
+      const [path, value] = [['Result', 'BeaconTimeStamp'], wrongTime(chain.tip.time)];
+      node.faults.set({ kind: 'shape', on: 'getpdestate', path, value, times: 3 });
+      expect((await ask(at((chain.block(height)?.time ?? 0) * 1_000))).data).toEqual({ beaconHeightAt: height });
+    } finally {
+      await close();
+    }
+  });
+
   test('is the error of the node while that cannot be read', async () => {
     const { sandbox, ask, untilHeight, close } = await startGateway();
     try {

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { QUICK } from '../../src/history/backfill-loop.ts';
 import { createStateBackfill, heightsToRead } from '../../src/history/state-backfill.ts';
-import { HistoryDatabaseError } from '../../src/history/store.ts';
+import { type FinalBlock, HistoryDatabaseError } from '../../src/history/store.ts';
 import { createPoolCounts } from '../../src/live/chain/pool-counts.ts';
 import { exchangeStateOf, poolOf, tokenId } from '../domain/pools.ts';
 import { headOf } from '../live/chain/heads.ts';
@@ -200,21 +200,27 @@ type FillOptions = {
   readonly startOfV3?: number;
   readonly maxAgeMs?: number;
   readonly headTime?: number;
+  /** The time that a read shows; `undefined` if it shows none. */
+  readonly timeOf?: (height: number, read: number) => number | undefined;
 };
 
 /** A backfill of the heights below 100, of which one is read at a time. @param poolsOf how many pools a read shows */
-function fillForTest(
-  poolsOf: (height: number, read: number) => number,
-  { step = 1, completeHeights = 0, startOfV3 = 1_000, maxAgeMs = 50_000, headTime = 103_500 }: FillOptions = {},
-) {
+function fillForTest(poolsOf: (height: number, read: number) => number, options: FillOptions = {}) {
+  const { step = 1, completeHeights = 0, startOfV3 = 1_000, maxAgeMs = 50_000, headTime = 103_500 } = options;
+  const { timeOf = (height) => height * 1_000 } = options;
   const store = createMemoryStore();
   const reads = new Map<number, number>();
   const counts = createPoolCounts(() => {});
-  const head = { ...headOf(103), time: headTime };
+  const head = { ...headOf(103), time: headTime, exchange: exchangeStateOf(103, [], headTime) };
   const backfill = createStateBackfill({
     store,
     recorder: {
-      record: (blocks) => store.record(blocks),
+      // The database leaves out a block whose time does not fit those of its neighbours.
+      async record(blocks) {
+        const isRight = ({ time, exchange }: FinalBlock) => time === exchange.beaconHeight * 1_000;
+        await store.record(blocks.filter(isRight));
+        return blocks.filter((block) => !isRight(block)).map(({ exchange }) => exchange.beaconHeight);
+      },
       ready: async () => {},
       waiting: () => new Set(),
     },
@@ -226,12 +232,12 @@ function fillForTest(
         if (height >= startOfV3) {
           const ids = Array.from({ length: count }, (_, n) => poolIdOf('0', '1', n));
           const pools = ids.map((id) => ({ id, reserves: [1n, 1n] as const }));
-          return v3StateOf(height, pools, height * 1_000);
+          return { ...v3StateOf(height, pools, 0), time: timeOf(height, read) };
         }
         const pools = Array.from({ length: count }, (_, n) =>
           poolOf(1n, 1n, { token1Id: tokenId('0'), token2Id: tokenId(String(n + 1)) }),
         );
-        return exchangeStateOf(height, pools, height * 1_000);
+        return exchangeStateOf(height, pools, timeOf(height, read));
       },
       isComplete: counts.check,
     },
@@ -272,6 +278,17 @@ test('a head with a wrong time in the future does not end the reads', async () =
   const { store } = fillForTest(() => 5, { headTime: Date.UTC(2100, 0) });
   await store.until(() => store.order.length === 48);
   expect(ascending(store.order)).toEqual(range(53, 100));
+});
+
+test.each([
+  ['with a time long ago, which is left out,', 1],
+  ['without a time', undefined],
+])('a state %s does not end the reads: it is read again, and those below it', async (_, wrong) => {
+  const timeOf = (height: number, read: number) => (height === 95 && read === 1 ? wrong : height * 1_000);
+  const { store, reads } = fillForTest(() => 5, { timeOf });
+  await store.until(() => store.order.length === 48);
+  expect(ascending(store.order)).toEqual(range(53, 100));
+  expect([reads.get(95), reads.get(54), reads.get(53), reads.get(52)]).toEqual([2, 1, 1, undefined]);
 });
 
 describe('a state that lists too few pools', () => {

@@ -182,7 +182,9 @@ const NO_TRADES: BlockTrades = { trades: [], isComplete: true, poolsWithLiquidit
 
 type FillOptions = {
   readonly bytes?: number;
-  readonly leavesOut?: (height: number) => boolean;
+  readonly leavesOut?: (block: TradedBlock) => boolean;
+  readonly timeOf?: (height: number, read: number) => number;
+  readonly maxAgeMs?: number;
   readonly hashOf?: (height: number) => string;
   readonly mustPause?: boolean;
   readonly inMemory?: readonly Head[];
@@ -199,6 +201,7 @@ function linkedHead(height: number): Head {
 /** A filling of the heights up to 1,000 whose reads take so many bytes. */
 function fillForTest(options: FillOptions) {
   const { bytes = 0, leavesOut = () => false, hashOf = (height) => `block ${height}` } = options;
+  const { timeOf = (height) => height * 40_000, maxAgeMs = 86_400_000 } = options;
   const { mustPause = false, inMemory = [], headTime = 1_003 * 40_000, whileRecording = () => {} } = options;
   const store = createMemoryStore();
   const clock = { now: 0 };
@@ -213,9 +216,9 @@ function fillForTest(options: FillOptions) {
       async recordTrades(blocks: readonly TradedBlock[], isSure = () => true) {
         whileRecording();
         if (!isSure()) return [];
-        await store.recordTrades(blocks.filter(({ beaconHeight }) => !leavesOut(beaconHeight)));
+        await store.recordTrades(blocks.filter((block) => !leavesOut(block)));
         coverage = await store.tradeCoverage();
-        return blocks.map(({ beaconHeight }) => beaconHeight).filter(leavesOut);
+        return blocks.filter(leavesOut).map(({ beaconHeight }) => beaconHeight);
       },
     },
     trades: {
@@ -223,13 +226,14 @@ function fillForTest(options: FillOptions) {
       async readPast(beaconHeight, _head, received) {
         reads.push(beaconHeight);
         received(bytes);
-        return { beaconHeight, hash: hashOf(beaconHeight), time: beaconHeight * 40_000, trades: NO_TRADES };
+        const time = timeOf(beaconHeight, reads.filter((height) => height === beaconHeight).length);
+        return { beaconHeight, hash: hashOf(beaconHeight), time, trades: NO_TRADES };
       },
     },
     mustPause: () => mustPause,
     mayRun: () => true,
-    storedForMs: 86_400_000,
-    maxAgeMs: 86_400_000,
+    storedForMs: maxAgeMs,
+    maxAgeMs,
     rate: { ...QUICK, atOnce: 1 },
     bytes: GENTLE_BYTES,
     now: () => clock.now,
@@ -278,10 +282,21 @@ test('a head with a wrong time in the future does not end the reads', async () =
 });
 
 test('a block that does not fit the recorded states is left out after three reads, and all others are recorded', async () => {
-  const { store, reads } = fillForTest({ leavesOut: (height) => height === 995 });
+  const { store, reads } = fillForTest({ leavesOut: ({ beaconHeight }) => beaconHeight === 995 });
   await store.until(() => store.tradedOrder.includes(900));
   expect(reads.filter((height) => height === 995)).toHaveLength(3);
   expect(heightsOf(store)).not.toContain(995);
+});
+
+test('a block with a time long ago, which is left out, does not end the reads: it is read again, and those below it', async () => {
+  const { store, reads } = fillForTest({
+    maxAgeMs: 100 * 40_000,
+    timeOf: (height, read) => (height === 995 && read === 1 ? 1 : height * 40_000),
+    leavesOut: ({ time }) => time === 1,
+  });
+  await store.until(() => store.tradedOrder.includes(902));
+  expect(heightsOf(store)).toEqual(range(902, 1_000));
+  expect(reads.filter((height) => height === 995)).toHaveLength(2);
 });
 
 test('a block that is read while heads are skipped may be of a branch, and is read again', async () => {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
-import { UNKNOWN_HASH } from '../../domain/chain.ts';
+import { canBeBelow, UNKNOWN_HASH } from '../../domain/chain.ts';
 import { type BlockTrades, mismatches } from '../../domain/trade.ts';
 import { HeightNotAvailableError, UpstreamBadShapeError } from '../../errors.ts';
 import type { PushedBlock } from '../../upstream/node/push-session.ts';
@@ -51,6 +51,8 @@ const CALLS_FOR_A_BLOCK = 3;
 /** A node behind a load balancer can lack the newest blocks for a while. Below them, it has pruned what it lacks. */
 const NEWEST_BLOCKS = 64;
 
+const WRONG_BLOCK = 'the block has another height, or a time that cannot be true';
+
 /** Creates the trades, with none read yet. */
 export function createHeadTrades(options: HeadTradesOptions) {
   const { nodes, served, maxBlocks, retryMs, watcher, readOnce = readAlone } = options;
@@ -82,8 +84,8 @@ export function createHeadTrades(options: HeadTradesOptions) {
     async function readPastFrom(node: Node, signal: AbortSignal) {
       if (canBeOfBranch(node.record(), beaconHeight)) throw branchError(beaconHeight, node.name);
       const { height, hash, time, trades } = await node.client.beaconBlock(beaconHeight, signal, received);
-      if (height !== beaconHeight || time === undefined)
-        throw new UpstreamBadShapeError('NODE', 'it is not the block of the height', { host: node.name, height });
+      if (height !== beaconHeight || time === undefined || !canBeBelow(time, head))
+        throw new UpstreamBadShapeError('NODE', WRONG_BLOCK, { host: node.name, height });
       return { beaconHeight, hash, time, trades: await trades() };
     }
     try {

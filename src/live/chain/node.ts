@@ -122,8 +122,9 @@ export function createNode(client: NodeClient, options: NodeOptions) {
     /**
      * Reads an earlier state, within a budget of errors, and without a call if the node is known to have pruned it.
      *
-     * If the block of its height is known, the state must have its time. Otherwise a state of a URL that has shown two chains is
-     * refused, and one that can still be replaced is returned only if the tip is not another block of the head's height.
+     * If the block of its height is known, the state must have its time. Otherwise its time must be above 0 and not later than that of
+     * the head, a state of a URL that has shown two chains is refused, and one that can still be replaced is returned only if the tip
+     * is not another block of the head's height.
      *
      * @throws UpstreamBusyError if the budget of errors is used up, UpstreamError
      */

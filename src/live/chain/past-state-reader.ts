@@ -1,4 +1,5 @@
 import { type BeaconHeight, isFinal, newestFinal } from '../../domain/beacon-height.ts';
+import { canBeBelow } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
 import { UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
@@ -92,7 +93,7 @@ export function createPastStateReader(options: PastStateReaderOptions) {
       const state = await call({ height, isV1 }, newestFinal(headBlock.height), signal);
       if (state === undefined) continue;
       if (block !== undefined && block.time === state.time) return state;
-      if (block !== undefined && state.time !== undefined) continue;
+      if (state.time !== undefined && (block !== undefined || !canBeBelow(state.time, headBlock))) continue;
       if (canBeOfBranch(record(), height)) throw branchError(height, client.name);
       if (final) return state;
       const { height: tip, hash } = (await client.chainInfo(signal)).beacon;

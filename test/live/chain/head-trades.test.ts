@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { UNKNOWN_HASH } from '../../../src/domain/chain.ts';
+import type { BlockTrades } from '../../../src/domain/trade.ts';
 import { UpstreamBadShapeError, UpstreamUnreachableError } from '../../../src/errors.ts';
 import type { Head } from '../../../src/live/chain/head.ts';
 import { createHeadTrades } from '../../../src/live/chain/head-trades.ts';
@@ -9,6 +10,8 @@ import { UNWATCHED } from '../../upstream/connect.ts';
 import { headOf } from './heads.ts';
 
 const RETRY_MS = 10_000;
+
+const NO_TRADES: BlockTrades = { trades: [], isComplete: true, poolsWithLiquidityChanges: new Set() };
 
 test('after a failure, the trades of a block are read again for a client, but not before the time for that', async () => {
   const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
@@ -60,23 +63,40 @@ test.each([
   },
 );
 
-test('a past block is not read from a node that may have it on a branch', async () => {
-  let calls = 0;
+/** The trades of a node that shows one block, of height 5. */
+function tradesOfNode() {
+  const shown = { calls: 0, time: headOf(5).time, splitAt: 1_000 };
   const beaconBlock = async () => {
-    calls += 1;
-    return { ...headOf(5), height: 5, trades: async () => ({ trades: [], isComplete: true }) };
+    shown.calls += 1;
+    return { ...headOf(5), ...shown, height: 5, trades: async () => NO_TRADES };
   };
-  const record = { splitAt: 50 };
-  const node = { name: 'node', client: { beaconBlock }, record: () => record };
+  const node = { name: 'node', client: { beaconBlock }, record: () => shown };
   const nodes = {
     ofChain: () => [node],
     readFrom: (order: (typeof node)[], read: (from: unknown) => unknown) => read(order[0]),
   } as unknown as Nodes;
   const watcher = { ...UNWATCHED(), past: UNWATCHED(), undecodable() {}, mismatched() {} };
   const trades = createHeadTrades({ nodes, served: () => [], maxBlocks: 5, retryMs: RETRY_MS, watcher });
+  return { shown, trades };
+}
+
+test('a past block is not read from a node that may have it on a branch', async () => {
+  const { shown, trades } = tradesOfNode();
+  shown.splitAt = 50;
   await expect(trades.readPast(5, headOf(60), () => {})).rejects.toThrow(UpstreamBadShapeError);
-  expect(calls).toBe(0);
-  record.splitAt = 100;
+  expect(shown.calls).toBe(0);
+  shown.splitAt = 100;
   await trades.readPast(5, headOf(60), () => {});
-  expect(calls).toBe(1);
+  expect(shown.calls).toBe(1);
+});
+
+test('a past block is refused if its time is 0 or less, or later than that of the head', async () => {
+  const { shown, trades } = tradesOfNode();
+  const head = headOf(60);
+  for (const time of [0, -40_000, head.time + 1]) {
+    shown.time = time;
+    await expect(trades.readPast(5, head, () => {})).rejects.toThrow(UpstreamBadShapeError);
+  }
+  shown.time = head.time;
+  expect(await trades.readPast(5, head, () => {})).toMatchObject({ beaconHeight: 5, time: head.time });
 });

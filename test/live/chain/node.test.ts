@@ -5,8 +5,9 @@ import { onlyV1, UNWATCHED } from '../../upstream/connect.ts';
 import { failureOf } from '../../upstream/failure.ts';
 import { chainInfoOf, exchangeOf, scriptedNode, statePruned, stateUnreadable } from './heads.ts';
 
-/** A node that has the heights from one on; it counts how many calls are under way at once. */
-function nodeFrom(oldest: number) {
+/** A node that has the heights from one on, with these times, the last for ever. It counts its calls, and how many there are at once. */
+function nodeFrom(oldest: number, times: readonly (number | undefined)[] = [undefined]) {
+  const left = [...times];
   const control = { underWay: 0, most: 0, calls: 0, isBroken: false };
   const node: NodeClient = {
     ...scriptedNode({ tips: [], heights: [] }),
@@ -18,7 +19,7 @@ function nodeFrom(oldest: number) {
       control.underWay -= 1;
       if (control.isBroken) throw stateUnreadable();
       if (height < oldest) throw statePruned();
-      return exchangeOf(height);
+      return { ...exchangeOf(height), time: left.length > 1 ? left.shift() : left[0] };
     },
   };
   const { readPastState } = createNode(node, {
@@ -81,5 +82,21 @@ describe('the number of calls at one node at a time', () => {
     control.calls = 0;
     expect(await failureOf(read(600))).toMatchObject({ code: 'UPSTREAM_BUSY', retryable: true });
     expect(control.calls).toBe(0);
+  });
+});
+
+describe('a state whose time is 0 or less, or later than that of the head', () => {
+  const headTime = chainInfoOf(1_000).beacon.time;
+
+  test.each([[500], [998]])('is read again, final or not: height %i under 1,000', async (height) => {
+    const { control, read } = nodeFrom(1, [0, -40_000, headTime + 1, headTime]);
+    expect(await read(height)).toEqual({ ...exchangeOf(height), time: headTime });
+    expect(control.calls).toBe(4);
+  });
+
+  test('is an error after four reads', async () => {
+    const { control, read } = nodeFrom(1, [0]);
+    expect(await failureOf(read(500))).toMatchObject({ code: 'UPSTREAM_BAD_SHAPE', retryable: true });
+    expect(control.calls).toBe(4);
   });
 });

@@ -114,7 +114,8 @@ describe('a state that the node does not have', () => {
     onTestFinished(sandbox.close);
     const { client: node } = nodeAt(sandbox.nodeUrl);
     const { states, headAt } = statesOf(node);
-    const head = headAt(sandbox.chain.tip.height);
+    const { height, time } = sandbox.chain.tip;
+    const head = { ...headAt(height), chainInfo: chainInfoOf(height, undefined, time * 1_000) };
     expect((await states.read(sandbox.chain.oldestHeight, head, SOMEONE)).beaconHeight).toBe(
       sandbox.chain.oldestHeight,
     );

@@ -12,6 +12,7 @@ import type { Node } from './node.ts';
 import { canBeOfBranch } from './node-record.ts';
 import type { Nodes } from './nodes.ts';
 import { branchError } from './read-errors.ts';
+import { isFarAhead } from './recent-heads.ts';
 
 /** The trades of blocks: those of the newest heads stay in memory. */
 export type HeadTrades = ReturnType<typeof createHeadTrades>;
@@ -151,7 +152,7 @@ export function createHeadTrades(options: HeadTradesOptions) {
     published: (head: Head) => void of(head).catch(() => {}),
     /** A node has pushed a block. If it has sent the instructions too, nothing needs to be read. */
     received({ height, hash, trades }: Pick<PushedBlock, 'height' | 'hash' | 'trades'>): void {
-      if (trades !== undefined) pushed.set(nameOf(height, hash), trades);
+      if (trades !== undefined && !isFarAhead(height, served().at(-1))) pushed.set(nameOf(height, hash), trades);
     },
     readPast,
     /** How many pools had amounts that did not follow from the trades. */

@@ -1,6 +1,7 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { drain, fullBucket, msUntilAvailable, refill } from '../../domain/token-bucket.ts';
 import type { PushedBlock } from '../../upstream/node/push-session.ts';
+import { isFarAhead } from './recent-heads.ts';
 
 /** What of a block that was pushed decides whether to poll. */
 type NamedBlock = Pick<PushedBlock, 'height' | 'hash'>;
@@ -98,6 +99,7 @@ export function createPollSchedule(pollMs: number) {
     /** A head is served from now on. */
     published(head: ServedBlock): void {
       served = head;
+      if (awaited !== undefined && isFarAhead(awaited.height, head)) awaited = undefined;
       silentHeads = isAnnounced || openSockets === 0 ? 0 : silentHeads + 1;
       isAnnounced = false;
     },
@@ -114,7 +116,9 @@ export function createPollSchedule(pollMs: number) {
         if (!isNews(block)) return;
         const highest = Math.max(served?.beaconHeight ?? 0, awaited?.height ?? 0);
         const isInPlace = block.height === highest && block.hash !== awaited?.hash;
-        if (block.height > highest || isInPlace) awaited = { ...block, polls: 0 };
+        // The chain may never reach the height of a frame that is wrong, or of another chain.
+        const isExpected = (block.height > highest || isInPlace) && !isFarAhead(block.height, served);
+        if (isExpected) awaited = { ...block, polls: 0 };
         pollSoon(block);
       },
       /** A websocket has opened or closed: blocks may have been missed. While at least one is open, polls are rarer. */

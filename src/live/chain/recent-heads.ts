@@ -34,12 +34,15 @@ export function createRecentHeads(max: number) {
   };
 }
 
-/** A client that comes from another gateway can be ahead of this one, but not by more heights. */
+/**
+ * A client that comes from another gateway can be ahead of this one, and a node can push blocks before this gateway has read them, but
+ * not by more heights.
+ */
 export const MAX_HEIGHTS_AHEAD = 100;
 
-/** Whether a height is so far above a head that it is of another chain. */
-export function isFarAhead(height: BeaconHeight, head: Head): boolean {
-  return height > head.beaconHeight + MAX_HEIGHTS_AHEAD;
+/** Whether a height is so far above a head, if there is one, that it is of another chain. */
+export function isFarAhead(height: BeaconHeight, head: Pick<Head, 'beaconHeight'> | undefined): boolean {
+  return head !== undefined && height > head.beaconHeight + MAX_HEIGHTS_AHEAD;
 }
 
 /** The sources of the heads of a subscriber that resumes. */

@@ -64,7 +64,7 @@ test.each([
 );
 
 /** The trades of a node that shows one block, of height 5. */
-function tradesOfNode() {
+function tradesOfNode({ served = [] }: { readonly served?: readonly Head[] } = {}) {
   const shown = { calls: 0, time: headOf(5).time, splitAt: 1_000 };
   const beaconBlock = async () => {
     shown.calls += 1;
@@ -76,7 +76,7 @@ function tradesOfNode() {
     readFrom: (order: (typeof node)[], read: (from: unknown) => unknown) => read(order[0]),
   } as unknown as Nodes;
   const watcher = { ...UNWATCHED(), past: UNWATCHED(), undecodable() {}, mismatched() {} };
-  const trades = createHeadTrades({ nodes, served: () => [], maxBlocks: 5, retryMs: RETRY_MS, watcher });
+  const trades = createHeadTrades({ nodes, served: () => served, maxBlocks: 5, retryMs: RETRY_MS, watcher });
   return { shown, trades };
 }
 
@@ -99,4 +99,13 @@ test('a past block is refused if its time is 0 or less, or later than that of th
   }
   shown.time = head.time;
   expect(await trades.readPast(5, head, () => {})).toMatchObject({ beaconHeight: 5, time: head.time });
+});
+
+test('the trades of a pushed block are kept for its head, unless it is far above the served one', async () => {
+  const { shown, trades } = tradesOfNode({ served: [headOf(4)] });
+  const readTrades = async () => NO_TRADES;
+  trades.received({ height: 5, hash: 'block 5', trades: readTrades });
+  for (let height = 1_001; height <= 1_008; height++) trades.received({ height, hash: 'another', trades: readTrades });
+  expect(await trades.of({ ...headOf(5), exchange: stateOfV3([]) })).toBe(NO_TRADES);
+  expect(shown.calls).toBe(0);
 });

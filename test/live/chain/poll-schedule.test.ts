@@ -108,6 +108,28 @@ describe('a frame', () => {
     expect(intervalMs()).toBe(10_000);
   });
 
+  test('of a block far above the served one polls once, and is not awaited', () => {
+    const { push, state, intervalMs, awaited } = schedule();
+    push.received(block(1e15));
+    push.received(block(201));
+    expect([state.polls, awaited(), intervalMs()]).toEqual([2, undefined, 10_000]);
+    push.received(block(101));
+    expect([awaited(), intervalMs()]).toEqual(['101:b', 50]);
+    push.received(block(200));
+    expect(awaited()).toBe('200:b');
+  });
+
+  test('that came before the first head is no longer awaited if it is far above it', () => {
+    const { push, published, awaited } = createPollSchedule(1_000);
+    push.received(block(1e15));
+    push.received(block(101));
+    expect(awaited()).toBe('1000000000000000:b');
+    published({ beaconHeight: 100, hash: 'a' });
+    expect(awaited()).toBeUndefined();
+    push.received(block(101));
+    expect(awaited()).toBe('101:b');
+  });
+
   test('polls no more once its block is served', () => {
     const { push, intervalMs, serve } = schedule();
     push.received(block(101));

@@ -19,7 +19,10 @@ export function listOf(reply: RedisReply | undefined): readonly RedisReply[] {
   return Array.isArray(reply) ? reply : [];
 }
 
-/** Is notified once when Redis becomes available, and once when it no longer is. */
+/**
+ * Is notified when Redis is available for the first time, and whenever it no longer is. After that, it is notified that Redis is
+ * available when this has lasted for ten seconds.
+ */
 export type RedisWatcher = { available(): void; unavailable(error: unknown): void };
 
 type RedisOptions = {
@@ -27,6 +30,8 @@ type RedisOptions = {
   /** What the keys of the fleet start with. */
   readonly prefix: string;
   readonly watcher?: RedisWatcher | undefined;
+  /** For how long Redis must be available until an outage is over. */
+  readonly stableMs?: number;
 };
 
 /** A command that takes longer counts as failed. */
@@ -35,6 +40,12 @@ const COMMAND_TIMEOUT_MS = 500;
 /** From one attempt to connect, or probe, to the next. It is doubled until the maximum. */
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
+
+/**
+ * An outage is over when Redis was available for so long. A probe can succeed although commands of the gateway fail: then the pauses
+ * until the next probe become longer.
+ */
+const STABLE_MS = 10_000;
 
 /** Number of probes without a reply after which the connection is opened again. */
 const PROBES_UNTIL_REOPENED = 3;
@@ -47,7 +58,7 @@ const OUTAGES =
   /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|OOM|NOAUTH|WRONGPASS|NOPERM|ERR max number of clients)/;
 
 /** Connects to Redis, and connects again whenever that is lost. It is not available before that has succeeded. */
-export function createRedis({ urls, prefix, watcher }: RedisOptions) {
+export function createRedis({ urls, prefix, watcher, stableMs = STABLE_MS }: RedisOptions) {
   const channel = `${prefix}:bell`;
   const probeKey = `{${prefix}}:probe`;
   const closing = new AbortController();
@@ -56,6 +67,8 @@ export function createRedis({ urls, prefix, watcher }: RedisOptions) {
   /** `undefined` until it was first known. */
   let isAvailable: boolean | undefined;
   const isUsable = () => isAvailable === true;
+  /** Redis has failed, and was not available for long since then. */
+  let isOutage = false;
   let errors = 0;
   /** Wakes the loop that connects and probes. */
   let wake: () => void = () => {};
@@ -71,20 +84,25 @@ export function createRedis({ urls, prefix, watcher }: RedisOptions) {
         // A command that writes: a server that is read-only or full is not available either.
         await within(COMMAND_TIMEOUT_MS, opened.send(probeKey, ['SET', probeKey, '1', 'PX', '1000']));
         if (closing.signal.aborted) break;
-        pauseMs = FIRST_PAUSE_MS;
         probes = 0;
         const lost = new Promise<void>((resolve) => {
           wake = resolve;
         });
         change(true);
+        const stable = setTimeout(() => {
+          pauseMs = 0;
+          if (isOutage) watcher?.available();
+          isOutage = false;
+        }, stableMs);
         await lost;
+        clearTimeout(stable);
       } catch (error) {
         lose(error);
         probes += 1;
         if (probes >= PROBES_UNTIL_REOPENED) reopen();
-        await sleep(pauseMs * (0.5 + Math.random() / 2), undefined, { signal: closing.signal }).catch(() => {});
-        pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
       }
+      await sleep(pauseMs * (0.5 + Math.random() / 2), undefined, { signal: closing.signal }).catch(() => {});
+      pauseMs = Math.max(FIRST_PAUSE_MS, Math.min(2 * pauseMs, MAX_PAUSE_MS));
     }
     reopen();
   }
@@ -122,8 +140,10 @@ export function createRedis({ urls, prefix, watcher }: RedisOptions) {
   function change(isNow: boolean, error?: unknown): void {
     if (isNow === isAvailable) return;
     isAvailable = isNow;
-    if (isNow) watcher?.available();
-    else watcher?.unavailable(error);
+    if (!isNow) {
+      isOutage = true;
+      watcher?.unavailable(error);
+    } else if (!isOutage) watcher?.available();
     events.emit('change');
   }
 

@@ -15,13 +15,19 @@ import { describeError, type Log } from './log.ts';
 const MAX_REASONS = 10;
 
 /** Logs each reason of an outage once as a warning, with the same facts, and when the outage is over. */
-function logOutages(log: Log, failed: string, recovered: string, facts: object = {}): Watcher {
+function logOutages(
+  log: Log,
+  failed: string,
+  recovered: string,
+  facts: object = {},
+  describe: (error: unknown) => object = describeError,
+): Watcher {
   const reasons = new Set<string>();
   return {
     failed(error) {
       const isNew = reasons.size < MAX_REASONS && !reasons.has(messageOf(error));
       if (isNew) reasons.add(messageOf(error));
-      log[isNew ? 'warn' : 'debug']({ ...facts, ...describeError(error) }, failed);
+      log[isNew ? 'warn' : 'debug']({ ...facts, ...describe(error) }, failed);
     },
     recovered() {
       reasons.clear();
@@ -189,13 +195,12 @@ export function createHistoryLog(log: Log): HistoryWatcher {
   };
 }
 
-/** Logs when Redis can be used, and when not. */
+/** Logs why Redis cannot be used, each reason once in an outage, and when it can be used. */
 export function createRedisLog(log: Log): RedisWatcher {
-  return {
-    available: () => log.info('Redis can be used'),
-    unavailable: (error) =>
-      log.warn({ error: messageOf(error) }, 'Redis cannot be used: the gateway works alone until it can'),
-  };
+  const failed = 'Redis cannot be used: the gateway works alone until it can';
+  const describe = (error: unknown) => ({ error: messageOf(error) });
+  const outages = logOutages(log, failed, 'Redis can be used', {}, describe);
+  return { available: outages.recovered, unavailable: outages.failed };
 }
 
 function messageOf(error: unknown): string {

@@ -1,23 +1,37 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Config } from '../../src/settings/settings.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
+import { INFO, WARN } from '../support/log.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
+import { until } from '../support/until.ts';
+
+/** The commands that docs/fleet.md names. */
+const COMMANDS = readCommands();
+
+function readCommands(): readonly string[] {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/fleet.md'), 'utf8');
+  const [sentence = ''] = /The user needs the commands [^.]*/.exec(page) ?? [];
+  return [...sentence.matchAll(/`([A-Z]+)`/g)].map(([, name = '']) => name.toLowerCase());
+}
+
+/** Starts Redis, and a gateway whose user may only send these commands. */
+async function startWith(commands: readonly string[], config?: Partial<Config>) {
+  const server = await startRedis();
+  onTestFinished(server.close);
+  const rules = ['on', '>secret', '~pdex:*', '~{pdex}:*', '&pdex:*', '-@all', ...commands.map((name) => `+${name}`)];
+  server.cli('acl', 'setuser', 'gateway', ...rules);
+  const url = new URL(server.url);
+  url.username = 'gateway';
+  url.password = 'secret';
+  return { server, ...(await startGatewayForTest({ config: { redisUrl: [url], ...config } })) };
+}
 
 describe.skipIf(!hasRedis)('a user of Redis', () => {
   test('needs only the commands that docs/fleet.md names, for keys and a channel with the prefix', async () => {
-    const page = readFileSync(join(import.meta.dirname, '../../docs/fleet.md'), 'utf8');
-    const [sentence = ''] = /The user needs the commands [^.]*/.exec(page) ?? [];
-    const commands = [...sentence.matchAll(/`([A-Z]+)`/g)].map(([, name = '']) => `+${name.toLowerCase()}`);
-    expect(commands.length).toBeGreaterThan(10);
-    const server = await startRedis();
-    onTestFinished(server.close);
-    server.cli('acl', 'setuser', 'gateway', 'on', '>secret', '~pdex:*', '~{pdex}:*', '&pdex:*', '-@all', ...commands);
-
-    const url = new URL(server.url);
-    url.username = 'gateway';
-    url.password = 'secret';
-    const { sandbox, ask, clock } = await startGatewayForTest({ config: { redisUrl: [url] } });
+    expect(COMMANDS.length).toBeGreaterThan(10);
+    const { server, sandbox, ask, clock } = await startWith(COMMANDS);
     /** Does what stores a value of each kind. A busy machine can be too slow for Redis. */
     async function storeEachKind(): Promise<void> {
       sandbox.advance(2);
@@ -37,5 +51,16 @@ describe.skipIf(!hasRedis)('a user of Redis', () => {
       for (const kind of kinds) if (new RegExp(`pdex\\}?:${kind}`).test(keys)) stored.add(kind);
     }
     expect(server.cli('acl', 'log')).toBe('');
+  });
+
+  test('who may not run scripts: the gateway works alone, and logs the reason once', async () => {
+    const allowed = COMMANDS.filter((name) => name !== 'eval');
+    const { ask, lines } = await startWith(allowed, { logLevel: 'debug' });
+    const failures = () => lines.filter(({ msg }) => msg.startsWith('Redis cannot be used'));
+    await until(() => failures().length >= 5);
+    const refused = failures().filter(({ error }) => /^NOPERM .*'eval'/.test(String(error)));
+    expect(refused.filter(({ level }) => level === WARN).length).toBe(1);
+    expect(lines.filter(({ level, msg }) => level === INFO && msg === 'Redis can be used').length).toBeLessThan(2);
+    expect((await ask('{ beaconHeight }')).errors).toBeUndefined();
   });
 });

@@ -13,13 +13,13 @@ import { patiently } from './connected.ts';
 const READY_MS = 60_000;
 
 /** A connection for one test, and what its watcher was notified of. */
-function connect(urls: readonly URL[]): { readonly redis: Redis; readonly changes: string[] } {
+function connect(urls: readonly URL[], stableMs?: number): { readonly redis: Redis; readonly changes: string[] } {
   const changes: string[] = [];
   const watcher = {
     available: () => void changes.push('available'),
     unavailable: () => void changes.push('unavailable'),
   };
-  const redis = createRedis({ urls, prefix: 'test', watcher });
+  const redis = createRedis({ urls, prefix: 'test', watcher, ...(stableMs && { stableMs }) });
   onTestFinished(redis.close);
   return { redis, changes };
 }
@@ -101,7 +101,30 @@ describe.skipIf(!hasRedis)('the connection to Redis', () => {
     server.resume();
     expect(await nextChange(redis)).toBe(true);
     expect(await redis.command('a', 'GET', 'a')).toBeNull();
-    expect(changes).toEqual(['available', 'unavailable', 'available']);
+    expect(changes).toEqual(['available', 'unavailable']);
+  });
+
+  test('pauses before each probe while commands fail as soon as it is available: for its watcher, that is one outage', async () => {
+    const setUser = (...rules: readonly string[]) => server.cli('acl', 'setuser', 'writer', ...rules);
+    setUser('on', '>secret', '~*', '&*', '-@all', '+hello', '+set', '+subscribe');
+    onTestFinished(() => void server.cli('acl', 'deluser', 'writer'));
+    const url = new URL(server.url);
+    url.username = 'writer';
+    url.password = 'secret';
+    // Longer than a command can take.
+    const { redis, changes } = connect([url], 600);
+    const lostAt: number[] = [];
+    redis.onChange(() => {
+      if (redis.isAvailable()) redis.command('a', 'GET', 'a').catch(() => {});
+      else lostAt.push(performance.now());
+    });
+    await until(() => lostAt.length >= 5);
+    const [first = 0, , , , fifth = 0] = lostAt;
+    // The pauses were at least 25, 50, 100 and 200 ms.
+    expect(fifth - first).toBeGreaterThan(350);
+    expect(changes.lastIndexOf('available')).toBe(0);
+    setUser('+get');
+    await until(() => changes.at(-1) === 'available');
   });
 
   test('connects again to a Redis that was killed', async () => {

@@ -57,6 +57,9 @@ const OPEN_TIMEOUT_MS = 5_000;
 const OUTAGES =
   /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|OOM|NOAUTH|WRONGPASS|NOPERM|ERR max number of clients)/;
 
+/** Replies to a script with a command that the user may not send, of Redis 7.2 and of 7.0. */
+const REFUSED_IN_SCRIPT = /^ERR (ACL failure in script|The user executing the script can't)/;
+
 /** Connects to Redis, and connects again whenever that is lost. It is not available before that has succeeded. */
 export function createRedis({ urls, prefix, watcher, stableMs = STABLE_MS }: RedisOptions) {
   const channel = `${prefix}:bell`;
@@ -161,7 +164,8 @@ export function createRedis({ urls, prefix, watcher, stableMs = STABLE_MS }: Red
     } catch (error) {
       if (closing.signal.aborted) throw new RedisUnavailableError(error);
       errors += 1;
-      if (used.isReply(error) && !OUTAGES.test((error as Error).message)) throw error;
+      const { message } = error as Error;
+      if (used.isReply(error) && !OUTAGES.test(message) && !REFUSED_IN_SCRIPT.test(message)) throw error;
       if (used === client) lose(error);
       throw new RedisUnavailableError(error);
     }

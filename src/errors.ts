@@ -121,8 +121,7 @@ export class HeightNotAvailableError extends GatewayError {
 }
 
 /** The message for a client that has used up its share of the reads. */
-export const HISTORY_BUSY =
-  'Too many reads of the recorded history are waiting. Request less of it at once, or retry later.';
+const HISTORY_BUSY = 'Too many reads of the recorded history are waiting. Request less of it at once, or retry later.';
 
 /** The recorded history cannot be read, or the gateway records none: then no retry can succeed. The cause is for the log. */
 export class HistoryUnavailableError extends GatewayError {
@@ -132,6 +131,11 @@ export class HistoryUnavailableError extends GatewayError {
     const readable = isBusy ? HISTORY_BUSY : 'The recorded history cannot be read now.';
     super('HISTORY_UNAVAILABLE', isOff ? 'This gateway records no history.' : readable, { cause, retryable: !isOff });
   }
+}
+
+/** Whether an error says that a client has used up its share of a queue. Others may have some of theirs left. */
+export function isOfClient({ code, message }: { readonly code?: unknown; readonly message: string }): boolean {
+  return code === 'UPSTREAM_BUSY' || message === HISTORY_BUSY;
 }
 
 /** Longer values of `Retry-After` are cut: a mistyped header must not end the service for a day. */

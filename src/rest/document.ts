@@ -3,6 +3,7 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { createEtag } from '../domain/entity-tag.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
+import { isOfClient } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { Dependencies } from '../loaders/dependencies.ts';
 import { Loaders } from '../loaders/loaders.ts';
@@ -126,7 +127,8 @@ const MAX_DOCUMENTS = 64;
 
 /**
  * Creates the function that returns the document for some parameters: the same one for as long as it is valid. Clients that need a new
- * one at the same time wait for the same one, unless it already depends on something that has changed.
+ * one at the same time wait for the same one, unless it already depends on something that has changed. If the first one has
+ * used up its share of a queue, each other client starts one of its own.
  *
  * @param start starts to write a document; the requester is the client that waits for it first
  */
@@ -134,14 +136,16 @@ export function cacheDocuments<Parameters>(
   start: (parameters: Parameters, requester?: Requester) => StartedDocument,
   now: () => Instant,
 ): (parameters: Parameters, requester?: Requester) => MaybePromise<RestDocument> {
-  type Cached = { readonly dependencies: Dependencies; readonly written: MaybePromise<RestDocument> };
+  type Cached = {
+    readonly dependencies: Dependencies;
+    readonly written: MaybePromise<RestDocument>;
+    /** The client that waits for it first. */
+    readonly client: Requester['client'] | undefined;
+  };
   const documents = new LRUCache<string, Cached>({ max: MAX_DOCUMENTS });
 
-  return (parameters, requester) => {
-    const key = `${JSON.stringify(parameters)}`;
-    const newest = documents.get(key);
-    if (newest?.dependencies.areCurrent(now())) return newest.written;
-    const started = start(parameters, requester);
+  function startFor(requester: Requester | undefined, parameters: Parameters, key: string): Promise<RestDocument> {
+    const started = { ...start(parameters, requester), client: requester?.client };
     documents.set(key, started);
     const replaceBy = (ended: Cached | undefined) => {
       // A document that was started earlier can be written later. It is not newer then.
@@ -152,5 +156,17 @@ export function cacheDocuments<Parameters>(
       () => replaceBy(undefined),
     );
     return started.written;
+  }
+
+  return (parameters, requester) => {
+    const key = `${JSON.stringify(parameters)}`;
+    const newest = documents.get(key);
+    if (!newest?.dependencies.areCurrent(now())) return startFor(requester, parameters, key);
+    const { written, client } = newest;
+    if (!(written instanceof Promise) || client === requester?.client) return written;
+    return written.catch((error) => {
+      if (!isOfClient(error)) throw error;
+      return startFor(requester, parameters, key);
+    });
   };
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { HistoryUnavailableError, UpstreamBusyError } from '../../src/errors.ts';
 import { Dependencies } from '../../src/loaders/dependencies.ts';
 import { cacheDocuments, type RestDocument, type StartedDocument, writeBody } from '../../src/rest/document.ts';
 
@@ -23,7 +24,7 @@ test('a long body is written in several turns, and its tag is that of its bytes'
 
 /** Documents whose validity and end the test decides. */
 function openShared() {
-  const started: { readonly end: (name: string) => Promise<void>; version: number; fail(): void }[] = [];
+  const started: { readonly end: (name: string) => Promise<void>; version: number; fail(error?: Error): void }[] = [];
   let version = 0;
 
   function start(): StartedDocument {
@@ -37,7 +38,7 @@ function openShared() {
         resolve({ body, etag: name, rows: 0, dependencies, height: undefined, staleSince: () => undefined });
         await promise;
       },
-      fail: () => reject(new Error('cannot be read')),
+      fail: (error = new Error('cannot be read')) => reject(error),
     });
     return { dependencies, written: promise };
   }
@@ -79,4 +80,33 @@ test('an error is not kept', async () => {
   const next = read();
   await started[1]?.end('next');
   expect((await next).etag).toBe('next');
+});
+
+test.each([new UpstreamBusyError('NODE'), new HistoryUnavailableError({ isBusy: true })])(
+  'the error for the share of one client is given to that client alone: $message',
+  async (busy) => {
+    const { read, started } = openShared();
+    const [a, b] = [{ client: 'a' }, { client: 'b' }];
+    const ofA = Promise.allSettled([read(undefined, a), read(undefined, { client: 'a' })]);
+    const ofB = read(undefined, b);
+    expect(started).toHaveLength(1);
+    started[0]?.fail(busy);
+    const failed = { status: 'rejected', reason: busy };
+    expect(await ofA).toEqual([failed, failed]);
+    await nextTurn();
+    expect(started).toHaveLength(2);
+    await started[1]?.end('of b');
+    expect((await ofB).etag).toBe('of b');
+    expect(read(undefined, a)).toMatchObject({ etag: 'of b' });
+  },
+);
+
+test('another error is given to all clients that wait', async () => {
+  const { read, started } = openShared();
+  const all = Promise.allSettled(['a', 'b'].map((client) => read(undefined, { client })));
+  const error = new HistoryUnavailableError();
+  started[0]?.fail(error);
+  const failed = { status: 'rejected', reason: error };
+  expect(await all).toEqual([failed, failed]);
+  expect(started).toHaveLength(1);
 });

@@ -1,6 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
-import { HISTORY_BUSY } from '../../errors.ts';
+import { isOfClient } from '../../errors.ts';
 import type { OperationSpan } from '../../tracing/tracing.ts';
 import type { Account } from '../clients/rate-limits.ts';
 import type { Metrics, ResponseSource } from '../metrics/metrics.ts';
@@ -52,9 +52,8 @@ export function keyOf(text: string): string | undefined {
   return text.length <= MAX_KEY_LENGTH ? text : undefined;
 }
 
-/** Whether an error says that the client has used up its share of a queue. Others may have some of theirs left. */
-function isOfClient({ message, extensions: { code } }: GraphQLError): boolean {
-  return code === 'UPSTREAM_BUSY' || message === HISTORY_BUSY;
+function hasErrorOfClient({ errors }: EncodedResponse): boolean {
+  return errors?.some(({ message, extensions: { code } }) => isOfClient({ code, message })) ?? false;
 }
 
 /**
@@ -88,7 +87,7 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
       if (execution?.version !== version) return executeNow(request, version);
       return execution.response.then((shared) => {
         // It is a subscription, or has an error of its client alone.
-        if (!(shared instanceof EncodedResponse) || shared.errors?.some(isOfClient)) return executeNow(request);
+        if (!(shared instanceof EncodedResponse) || hasErrorOfClient(shared)) return executeNow(request);
         if (shared.isExecuted) return sendAgain(request, shared, 'coalesced');
         // The other client may have no points left, or may have left. The first of those that wait executes the operation, and the
         // others wait for it once more. After that they do not wait again: each would wait for the one before it.

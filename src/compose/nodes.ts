@@ -1,3 +1,4 @@
+import { MAX_FOLLOWED_HEADS } from '../history/followed-heads.ts';
 import { createExchangeVersions } from '../live/chain/exchange-versions.ts';
 import type { Head } from '../live/chain/head.ts';
 import { createHeadFollower } from '../live/chain/head-follower.ts';
@@ -77,7 +78,8 @@ export function connectNodes(options: SourceOptions) {
   const poolOrders = createPoolOrders(reads);
   const trades = createHeadTrades({
     ...reads,
-    maxBlocks: config.maxResumedHeights,
+    // A response can need the trades of each head that is not recorded.
+    maxBlocks: Math.max(config.maxResumedHeights, MAX_FOLLOWED_HEADS),
     retryMs: Math.min(TRADES_RETRY_MS, config.upstreamMaxPauseMs),
     watcher: createTradesLog(log),
     readOnce: together?.trades,

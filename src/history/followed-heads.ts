@@ -2,8 +2,11 @@ import { isFinal } from '../domain/beacon-height.ts';
 import { ancestors, isReplacedBy } from '../domain/chain.ts';
 import type { Head } from '../live/chain/head.ts';
 
-/** Heads that stay in memory: as many as an operation may need that began some blocks ago, and a few that are not recorded. */
-const MAX_HEADS = 32;
+/**
+ * The maximum number of heads that stay in memory: as many as an operation may need that began some blocks ago, and a few that are not
+ * recorded.
+ */
+export const MAX_FOLLOWED_HEADS = 32;
 
 /**
  * Collects the heads that were published last, ascending, as far as they can be on the chain of the newest one. Below a skipped
@@ -18,7 +21,9 @@ export function createFollowedHeads() {
       const shown = heads.at(-1)?.beaconHeight ?? 0;
       const below = heads.filter((each) => !isReplacedBy(each, head));
       const isNext = below.at(-1)?.beaconHeight === head.beaconHeight - 1;
-      heads = [...below.filter(({ beaconHeight }) => isNext || isFinal(beaconHeight, shown)), head].slice(-MAX_HEADS);
+      heads = [...below.filter(({ beaconHeight }) => isNext || isFinal(beaconHeight, shown)), head].slice(
+        -MAX_FOLLOWED_HEADS,
+      );
     },
     /** One for each height. */
     all: () => heads,

@@ -320,6 +320,20 @@ describe('the trades of pools', () => {
   });
 });
 
+test('a block is read once for all queries, also if fewer heights are stored for resuming than are not recorded', async () => {
+  const { ask, advance, sandbox, untilReady } = await startGatewayForTest(
+    tradedOptions({ config: { maxResumedHeights: 1 } }),
+  );
+  await untilReady();
+  const first = sandbox.chain.tip.height;
+  for (let block = 0; block < 5; block++) await advance();
+  for (const pools of [1, 2]) {
+    const { errors } = await ask(`{ poolPairs(first: ${pools}) { nodes { trades { nodes { id } } } } }`);
+    expect(errors).toBeUndefined();
+  }
+  expect(sandbox.node.calls(BLOCK_CALL)).toBe(sandbox.chain.tip.height - first + 1);
+});
+
 describe('where trades are not known', () => {
   const FIELDS = `trades { nodes { id } } volume { ${VOLUME} } candles(interval: ONE_HOUR) { isVolumeExact tradedToken1 }`;
   const QUERY = `{ poolPairs(first: 1) { nodes { price ${FIELDS} } } tickers { tradedPrice } }`;

@@ -14,6 +14,8 @@ export type JsonParts = {
    * @throws SyntaxError for text that is not JSON
    */
   take(part: Buffer): void;
+  /** Takes the beginning of a part that is too long, in place of `take`. Without this function, the document cannot be read. */
+  tooLong?(beginning: Buffer): void;
   /** Cuts the lists inside of a part, so that a long part is not parsed at once. */
   readonly innerLists?: InnerLists | undefined;
 };
@@ -30,9 +32,16 @@ type InnerLists = Pick<JsonParts, 'take'> & {
 const MAX_PART_BYTES = 65_536;
 
 /** Creates what collects the bytes of each part, which can be in several chunks. */
-export function createPartCutter<T>(parts: Pick<JsonParts, 'take'> & { begin(): T }) {
+export function createPartCutter<T>(parts: Pick<JsonParts, 'take' | 'tooLong'> & { begin(): T }) {
   const part = createByteBuffer(MAX_PART_BYTES);
+  let isTooLong = false;
   let count = 0;
+
+  function append(chunk: Buffer, from: number, to: number): void {
+    const end = from + MAX_PART_BYTES - part.length();
+    isTooLong ||= parts.tooLong !== undefined && to > end;
+    part.append(chunk, from, isTooLong ? Math.min(to, end) : to);
+  }
 
   return {
     begin(): T {
@@ -40,15 +49,17 @@ export function createPartCutter<T>(parts: Pick<JsonParts, 'take'> & { begin(): 
       return parts.begin();
     },
     /** The current part continues with these bytes. @throws TooLargeError */
-    append: part.append,
+    append,
     /** The current part ends with these bytes. @throws SyntaxError, TooLargeError */
     end(chunk: Buffer, from: number, to: number, isLast: boolean): void {
-      part.append(chunk, from, to);
+      append(chunk, from, to);
       const bytes = part.take();
-      const isBlank = bytes.every(isSpace);
+      const isBlank = !isTooLong && bytes.every(isSpace);
       if (isBlank && isLast && count === 0) return;
       if (isBlank) throw new SyntaxError('a comma without a part');
-      parts.take(bytes);
+      if (isTooLong) parts.tooLong?.(bytes);
+      else parts.take(bytes);
+      isTooLong = false;
       count += 1;
     },
   };

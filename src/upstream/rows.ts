@@ -36,9 +36,9 @@ export type RowsOptions<T> = {
 /**
  * Creates the reader of a response with a list. Its rows are read one by one while they arrive.
  *
- * A row that cannot be read, or that is listed twice, is dropped, and the others are kept. A row that is equal to the previous one
- * at its index is replaced by it, and an unchanged list by the previous list. So whether something has changed is a comparison of
- * references.
+ * A row that cannot be read, has more than 64 KB, or is listed twice, is dropped, and the others are kept. A row that is equal to the
+ * previous one at its index is replaced by it, and an unchanged list by the previous list. So whether something has changed is a
+ * comparison of references.
  */
 export function createRowsReader<T extends object>(options: RowsOptions<T>): ResponseReader<Rows<T>> {
   const { name, read, keyOf, report, previous = [], keep = [], check } = options;
@@ -68,9 +68,12 @@ export function createRowsReader<T extends object>(options: RowsOptions<T>): Res
       if (!(error instanceof ShapeError)) throw error;
       problem = error;
     }
-    if (problem === undefined) return;
+    if (problem !== undefined) drop(problem, text);
+  }
+
+  function drop(why: ShapeError, row: string): void {
     dropped += 1;
-    first ??= { problem, row: text };
+    first ??= { problem: why, row };
   }
 
   const parts = {
@@ -85,6 +88,7 @@ export function createRowsReader<T extends object>(options: RowsOptions<T>): Res
       first = undefined;
     },
     take: (row: Buffer) => add(row.toString()),
+    tooLong: (row: Buffer) => drop(new ShapeError('a row of at most 64 KB', `$.${name}[…]`), row.toString()),
   };
 
   return createFilteredReader({ keep, parts, maxBytes: MAX_KEPT_BYTES }, (value) => {

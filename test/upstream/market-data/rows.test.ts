@@ -30,6 +30,22 @@ test('of rows with the same key, the first counts; rows with an empty one have n
   expect(reader.end()).toEqual({ rows: [0, 1, 2, 4].map((n) => ({ id: ids[n], n })), dropped: 2 });
 });
 
+test('a row of more than 64 KB costs only itself', () => {
+  const reports: string[] = [];
+  const long = { id: 'long', text: 'ä'.repeat(35_000), list: [{}] };
+  const room = 65_536 - JSON.stringify({ id: 'c', text: '' }).length;
+  const [fits, tooLong] = [room, room + 1].map((length) => ({ id: 'c', text: 'x'.repeat(length) }));
+  const rows = [{ id: 'a' }, long, { id: 'b' }, long, fits, tooLong].map((row) => JSON.stringify(row)).join();
+  for (const size of [1, 3, 65_536]) {
+    const read = (value: unknown) => ({ id: (value as { readonly id: string }).id });
+    const reader = createRowsReader({ name: 'rows', read, report: (problem) => reports.push(problem) });
+    const text = `{"message":"OK","rows":[${rows},${' '.repeat(70_000)}{"id":"d"},{"id":"e"}]}`;
+    const kept = ['a', 'b', 'c', 'e'].map((id) => ({ id }));
+    expect(outcomeOfChunks(text, [size], reader)).toEqual({ value: { rows: kept, dropped: 4 } });
+  }
+  expect(reports).toEqual(Array.from({ length: 3 }, () => 'expected a row of at most 64 KB at $.rows[…]'));
+});
+
 describe('does it matter that a list is read row by row', () => {
   test('no: whatever is changed in it, and however it is cut, it says what it says as a whole', () => {
     const seen = new Set<string>();

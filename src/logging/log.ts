@@ -1,6 +1,7 @@
 import pino, { type Logger, type LoggerOptions } from 'pino';
 
 import { GatewayError } from '../errors.ts';
+import { createLogOutput } from './output.ts';
 import type { Redact } from './redact.ts';
 
 /** The levels of the log, from the most lines to none. */
@@ -15,7 +16,7 @@ export type Log = Logger;
 /** Creates the log: readable text on a terminal, otherwise a JSON object per line. */
 export async function createLog(level: LogLevel, redact: Redact): Promise<Log> {
   const options = logOptions(level, redact);
-  if (!process.stdout.isTTY) return pino(options);
+  if (!process.stdout.isTTY) return pino(options, createLogOutput());
 
   const { default: pretty } = await import('pino-pretty');
   return pino(options, pretty({ sync: true, ignore: 'pid,hostname' }));

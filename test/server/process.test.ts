@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Agent, type Dispatcher, request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { oldNodes } from '../support/old-nodes.ts';
+import { freePort } from '../support/ports.ts';
 
 const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 
@@ -15,10 +17,19 @@ function run(args: readonly string[], env: Record<string, string> = {}): Run {
   return runCommand(process.execPath, [START, ...args], env);
 }
 
-function runCommand(command: string, args: readonly string[], env: Record<string, string> = {}): Run {
+/** @param stdout a file in place of a pipe */
+function runCommand(
+  command: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  stdout: number | 'pipe' = 'pipe',
+): Run {
   const { FULLNODE_URL: _node, MARKET_DATA_URL: _host, ...inherited } = process.env;
   // By default, all of them would record into one file of the working directory.
-  const child = spawn(command, args, { env: { ...inherited, HISTORY_DATABASE: 'memory', ...env } });
+  const child = spawn(command, args, {
+    env: { ...inherited, HISTORY_DATABASE: 'memory', ...env },
+    stdio: ['pipe', stdout, 'pipe'],
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -91,6 +102,21 @@ describe('the process', () => {
     const { body } = await request(`${url}?query={service{sandbox}}`, { reset: true });
     expect(await body.json()).toEqual({ data: { service: { sandbox: true } } });
 
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+
+  test.runIf(process.platform === 'linux')('serves and stops also if its log is on a full disk', async () => {
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(full));
+    const port = await freePort();
+    const child = runCommand(process.execPath, [START, '--port', String(port)], {}, full);
+    const status = () =>
+      fetch(`http://127.0.0.1:${port}/health`).then(
+        (response) => response.status,
+        () => undefined,
+      );
+    await expect.poll(status).toBe(200);
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
   });

@@ -1,0 +1,29 @@
+import pino from 'pino';
+
+/** Lines that wait while the disk is full, or while a collector does not read. Further ones are lost. */
+const MAX_WAITING_BYTES = 16 * 2 ** 20;
+
+/**
+ * Creates pino's stream to stdout. A line that cannot be written, such as to a file on a full disk, waits until a later one can be
+ * written: it does not end the process.
+ *
+ * @param fd the file; stdout by default
+ */
+export function createLogOutput(fd: number = process.stdout.fd, maxLength = MAX_WAITING_BYTES) {
+  const output = pino.destination({ dest: fd, maxLength });
+  const flushSync = output.flushSync.bind(output);
+  let isFailing = false;
+  output.on('error', () => {
+    isFailing = true;
+  });
+  output.on('write', () => {
+    isFailing = false;
+  });
+  // A lost line causes no write. Without another write, all further lines would be lost too.
+  output.on('drop', () => output.write(''));
+  // A synchronous write is repeated until it succeeds: the process could not exit.
+  output.flushSync = () => {
+    if (!isFailing) flushSync();
+  };
+  return output;
+}

@@ -9,7 +9,10 @@ const MAX_WAITING_BYTES = 16 * 2 ** 20;
  *
  * @param fd the file; stdout by default
  */
-export function createLogOutput(fd: number = process.stdout.fd, maxLength = MAX_WAITING_BYTES) {
+export function createLogOutput(
+  fd: number = process.stdout.fd,
+  maxLength = MAX_WAITING_BYTES,
+): ReturnType<typeof pino.destination> {
   const output = pino.destination({ dest: fd, maxLength });
   const flushSync = output.flushSync.bind(output);
   let isFailing = false;

@@ -7,6 +7,8 @@ import { listen } from '../../src/sandbox/http/listen.ts';
 export async function startSilentGateway() {
   const requested = Promise.withResolvers<void>();
   const server = createServer(() => requested.resolve());
+  // Before the websockets: they would pass on the error of a port that is in use, and no other port would be tried.
+  const url = new URL(`http://127.0.0.1:${await listen(server, { host: '127.0.0.1', port: 0 })}/graphql`);
   const sockets = new WebSocketServer({ server });
   sockets.on('connection', (socket) => {
     socket.on('message', (text) => {
@@ -15,7 +17,6 @@ export async function startSilentGateway() {
       else requested.resolve();
     });
   });
-  const url = new URL(`http://127.0.0.1:${await listen(server, { host: '127.0.0.1', port: 0 })}/graphql`);
   onTestFinished(() => {
     for (const socket of sockets.clients) socket.terminate();
     server.close();

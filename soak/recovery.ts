@@ -36,7 +36,7 @@ export async function checkRecovery({ context, gateway, subscriptions, random }:
   }
   await untilNothing(3_000, 'a subscription is not at the tip after recovery', () => subscriptions.notAtTip());
 
-  const errorsBefore = total(judge.counts.errors);
+  const before = new Map(judge.counts.errors);
   const client = createHttpClient(later, 'recovery client');
   for (let times = 0; times < 20; times++) {
     for (const query of [headQuery, tickersQuery, tickerQuery, pastHeightsQuery])
@@ -44,8 +44,12 @@ export async function checkRecovery({ context, gateway, subscriptions, random }:
   }
   if (isV3(shown.chain)) await readTradesOfHour();
   await client.close();
-  const errors = total(judge.counts.errors) - errorsBefore;
-  if (errors > 0) judge.fail(`${errors} errors after recovery`);
+  const errors = [...judge.counts.errors].filter(([code, times]) => times > (before.get(code) ?? 0));
+  if (errors.length > 0)
+    judge.fail(
+      'errors after recovery',
+      errors.map(([code, times]) => `${times - (before.get(code) ?? 0)} ${code}`),
+    );
   const ready = await fetch(new URL('/ready', gateway.url));
   if (ready.status !== 200) judge.fail('not ready after recovery', await ready.text());
 
@@ -88,8 +92,4 @@ export async function checkRecovery({ context, gateway, subscriptions, random }:
     }
     if (found.length > 0) judge.fail(what, found);
   }
-}
-
-function total(counts: ReadonlyMap<string, number>): number {
-  return [...counts.values()].reduce((sum, count) => sum + count, 0);
 }

@@ -19,6 +19,8 @@ type WebSocketClient = {
   /** Executes an operation and judges the response. Resolves with it, or when the connection is closed. */
   execute(operation: Operation): Promise<void>;
   isOpen(): boolean;
+  /** Whether the gateway has not ended this subscription. */
+  has(subscription: CheckedSubscription): boolean;
   /** Stops reading until {@link resume}. */
   pause(): void;
   resume(): void;
@@ -142,6 +144,7 @@ export async function openWebSocket(context: SoakContext, name: string): Promise
         judge.fail(`no response: ${operation.kind} of ${name}: the websocket is closed`);
     },
     isOpen: () => socket.readyState === WebSocket.OPEN,
+    has: (subscription) => [...subscriptions.values()].some((known) => known.subscription === subscription),
     pause: () => socket.pause(),
     resume: () => socket.resume(),
     leave(departure) {

@@ -8,9 +8,13 @@ import { startSilentGateway } from './silent-gateway.ts';
 import { startContext } from './soak-context.ts';
 
 /** Subscriptions of each kind on a websocket and over event streams, to the gateway of a context or to another one. */
-async function openSubscriptions(ofOther?: URL) {
-  const { context, ...gateway } = await startContext({ sandbox: { exchange: 'v3' }, config: { marketPollMs: 50 } });
-  await gateway.untilReady();
+async function openSubscriptions({ ofOther, isReady = true }: { ofOther?: URL; isReady?: boolean } = {}) {
+  const { context, ...gateway } = await startContext({
+    sandbox: { exchange: 'v3' },
+    config: { marketPollMs: 50 },
+    before: ({ node }) => isReady || node.faults.set({ kind: 'status', status: 500 }),
+  });
+  if (isReady) await gateway.untilReady();
   const url = ofOther ?? new URL(await gateway.app.listen(0, '127.0.0.1'));
   const subscriptions = await openLongSubscriptions(
     { ...context, url, routes: routeToOne(url) },
@@ -25,7 +29,7 @@ async function openSubscriptions(ofOther?: URL) {
 const SOON_MS = 20_000;
 
 test('a subscription that never sends anything is stuck, unless a fault explains it', async () => {
-  const { subscriptions, stuck, outages } = await openSubscriptions((await startSilentGateway()).url);
+  const { subscriptions, stuck, outages } = await openSubscriptions({ ofOther: (await startSilentGateway()).url });
   subscriptions.watch();
   expect(stuck()).toBe(0);
   const ends = [outages.begin(0, 'hang'), outages.begin('market data', 'hang')];
@@ -36,6 +40,22 @@ test('a subscription that never sends anything is stuck, unless a fault explains
   for (let times = 0; times < 2; times++) subscriptions.watch(performance.now() + SOON_MS);
   expect(stuck()).toBe(12);
   expect(subscriptions.notAtTip()).toHaveLength(12);
+});
+
+test('a subscription that an outage has ended at the start is started again, as by a client', async () => {
+  const { subscriptions, stuck, sandbox, outages, judge } = await openSubscriptions({ isReady: false });
+  const end = outages.begin(0, 'status');
+  await expect.poll(() => judge.counts.errors.get('UPSTREAM_BAD_STATUS')).toBe(8);
+  sandbox.node.faults.clear();
+  end();
+  await expect
+    .poll(() => {
+      subscriptions.watch();
+      return subscriptions.notAtTip();
+    })
+    .toEqual([]);
+  subscriptions.watch(performance.now() + SOON_MS);
+  expect(stuck()).toBe(0);
 });
 
 test('tickers and order books that stay as they are while blocks are made are stuck, and nothing else', async () => {

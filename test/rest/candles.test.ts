@@ -257,6 +257,8 @@ describe('the Universal Datafeed', () => {
     ]);
     expect(await rest.read('/udf/search?query=usd&limit=3')).toHaveLength(3);
     expect(await rest.read('/udf/search?query=&type=stock')).toEqual([]);
+    expect(await rest.read('/udf/search?query=&exchange=Other')).toEqual([]);
+    expect(await rest.read('/udf/search?query=&exchange=pDEX&limit=3')).toHaveLength(3);
     const symbol = await rest.read('/udf/symbols?symbol=pDEX:pBTC_PRV');
     expect(symbol).toEqual({
       name: 'pBTC_PRV',

@@ -23,7 +23,7 @@ test('a long body is written in several turns, and its tag is that of its bytes'
 });
 
 /** Documents whose validity and end the test decides. */
-function openShared() {
+function openShared<Parameters = void>() {
   const started: { readonly end: (name: string) => Promise<void>; version: number; fail(error?: Error): void }[] = [];
   let version = 0;
 
@@ -43,7 +43,7 @@ function openShared() {
     return { dependencies, written: promise };
   }
 
-  const read = cacheDocuments<void>(start, () => 0);
+  const read = cacheDocuments<Parameters>(start, () => 0);
   return { read, started, change: () => ++version };
 }
 
@@ -70,6 +70,19 @@ test('a document that depends on something that has changed is neither waited fo
   const third = read();
   await started[2]?.end('third');
   expect((await third).etag).toBe('third');
+});
+
+test('the documents of some parameters are cached, and not those of all that clients send', async () => {
+  const { read, started } = openShared<number>();
+  for (let n = 0; n < 100; n++) {
+    const document = read(n);
+    await started[n]?.end(`${n}`);
+    await document;
+  }
+  expect(read(99)).toMatchObject({ etag: '99' });
+  expect(started).toHaveLength(100);
+  read(0);
+  expect(started).toHaveLength(101);
 });
 
 test('an error is not kept', async () => {

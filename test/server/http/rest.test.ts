@@ -250,6 +250,20 @@ describe('the documents', () => {
     expect(filtered).toEqual(data.tickers.map(toDocument));
   });
 
+  test('are written again for an order book, but those with many tickers only once in a second', async () => {
+    const { ask, read, clock } = await openRest({
+      sandbox: { pools: 1_500, history: 20 },
+      config: { marketPollMs: 600_000 },
+    });
+    const hasBid = async () => (await read('tickers')).tickers.some((ticker: object) => 'bid' in ticker);
+    expect(await hasBid()).toBe(false);
+    await ask('{ orderBook(tickerId: "pBTC_PRV") { bestBid } }');
+    clock.now += 999;
+    expect(await hasBid()).toBe(false);
+    clock.now += 1;
+    expect(await hasBid()).toBe(true);
+  });
+
   test('are made from what was read, without a call for a request', async () => {
     const { read, get, sandbox } = await openRest({ config: { marketPollMs: 600_000, headPollMs: 600_000 } });
     await read('tickers');

@@ -147,6 +147,20 @@ describe('the dependencies of an answer', () => {
     }
   });
 
+  test('about the height at a time are of final heights only if the block above is final too', async () => {
+    const { chain } = gateway.sandbox;
+    for (const [below, areFinal] of [
+      [2, false],
+      [3, false],
+      [4, true],
+    ] as const) {
+      const block = chain.block(chain.tip.height - below);
+      const time = new Date((block?.time ?? 0) * 1_000 + 1).toISOString();
+      const dependencies = await dependenciesOf(`{ beaconHeightAt(time: "${time}") }`);
+      expect([below, dependencies.areOfFinalHeights()]).toEqual([below, areFinal]);
+    }
+  });
+
   test('include market data for symbols that the token list does not contain', async () => {
     const dependencies = await dependenciesOf(
       `{ poolPairs(first: 500, at: ${tip - 10}) { nodes { token1 { symbol } } } }`,

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { HistoryUnavailableError } from '../../src/errors.ts';
+import type { Head } from '../../src/live/chain/head.ts';
 import { createHistoryCache } from '../../src/loaders/history-cache.ts';
 import { createBulkhead } from '../../src/turns/bulkhead.ts';
 import { headOf } from '../live/chain/heads.ts';
@@ -45,6 +46,29 @@ test('a client that has waited too long for the volumes of a head fails alone', 
   await inTheWay;
   expect(await ask('c')).toBe(volumes);
   expect(reads).toBe(1);
+});
+
+test('the volumes of some windows are in memory, and those of no more', async () => {
+  const { reads, volumesAt } = openCache();
+  const ask = async (hours: number) =>
+    volumesAt(head, hours, { client: 'a' }, (readHistory) => readHistory(async () => volumes));
+  for (let hours = 1; hours <= 20; hours++) await ask(hours);
+  await ask(20);
+  expect(reads()).toBe(20);
+  await ask(1);
+  expect(reads()).toBe(21);
+});
+
+test('the last trades of two heads are in memory, and those of no more', async () => {
+  const { reads, lastTradesAt } = openCache();
+  const heads = [headOf(7), headOf(8), headOf(9)] as const;
+  const ask = async (at: Head) =>
+    lastTradesAt(at, '', { client: 'a' }, (readHistory) => readHistory(async () => new Map()));
+  for (const at of heads) await ask(at);
+  await ask(heads[1]);
+  expect(reads()).toBe(3);
+  await ask(heads[0]);
+  expect(reads()).toBe(4);
 });
 
 test('volumes that could not be read are read again', async () => {

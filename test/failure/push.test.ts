@@ -4,7 +4,7 @@ import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { keepEvents } from '../support/events.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
 import { INFO, WARN } from '../support/log.ts';
-import { sample } from '../support/metrics.ts';
+import { readSample, sample } from '../support/metrics.ts';
 
 const HEADS = 'subscription { head { beaconHeight hash } }';
 
@@ -156,6 +156,8 @@ describe('a node that does not push', () => {
     await advance(2);
     const { origin } = new URL(await app.listen(0, '127.0.0.1'));
     const ready = async () => (await fetch(`${origin}/ready`)).json();
+    const { host } = new URL(sandbox.nodeUrl);
+    const metric = (name: string) => readSample(origin, `pdex_push_${name}{host="${host}"}`);
     await expect.poll(ready).toEqual({
       status: 'ready',
       exchangeVersion: 'V1',
@@ -167,11 +169,13 @@ describe('a node that does not push', () => {
       ],
       sandbox: true,
     });
+    expect(await metric('connected')).toBe(0);
     sandbox.push.faults.clear();
     await expect.poll(sandbox.push.subscribers).toBe(1);
     await advance();
     await expect.poll(ready).toEqual({ status: 'ready', exchangeVersion: 'V1', sandbox: true });
-    const { host } = new URL(sandbox.nodeUrl);
+    expect([await metric('connected'), await metric('frames_total')]).toEqual([1, 1]);
+    expect(await metric('reconnects_total')).toBeGreaterThan(0);
     expect(
       lines.filter(({ msg }) => /push/.test(msg)).map(({ level, msg, node, error }) => [level, msg, node, error]),
     ).toEqual([

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { startGatewayForTest } from '../support/gateway.ts';
+import { readSample } from '../support/metrics.ts';
 import { BTC, ETH, NOBODYS, PRV, USDT } from '../support/tokens.ts';
 
 describe('prices', () => {
@@ -133,10 +134,10 @@ describe('market data', () => {
     const next = await Promise.all(second);
     expect(next[0]?.value).toEqual(next[1]?.value);
     expect(next[0]?.value).not.toEqual(first[0]?.value);
+    const followed = async () => readSample(await app.listen(0, '127.0.0.1'), 'pdex_order_books_followed');
+    expect(await followed()).toBe(1);
     await Promise.all(readers.map((reader) => reader.return(undefined)));
-
-    const { orderBooks } = app.service.sources;
-    await expect.poll(() => orderBooks.followed()).toBe(0);
+    await expect.poll(followed).toBe(0);
   });
 
   test('an order book of a ticker that does not exist is an error', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { volumesOf } from '../../src/sandbox/exchange/trades.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
+import { readSample } from '../support/metrics.ts';
 
 const BLOCK_CALL = 'retrievebeaconblockbyheight';
 const V3 = { exchange: 'v3', history: 30 } as const;
@@ -271,5 +272,6 @@ test('a state that does not follow from the trades of its block is counted and l
   expect(lines.filter(({ msg }) => msg.includes('do not follow from the trades'))).toMatchObject([{ pools }]);
   await advance();
   await advance();
-  expect(trades.mismatches()).toBe(pools);
+  const url = await app.listen(0, '127.0.0.1');
+  expect(await readSample(url, 'pdex_trade_mismatches_total')).toBe(pools);
 });

@@ -5,6 +5,7 @@ import type { TradedBlock } from '../../src/history/trade-store.ts';
 import { volumesOf } from '../../src/sandbox/exchange/trades.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startGatewayForTest, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
+import { readSample } from '../support/metrics.ts';
 import { createMemoryStore, type MemoryStore } from './memory-store.ts';
 
 /** A gateway that records into a store in memory. */
@@ -13,6 +14,8 @@ export type RecordingGateway = TestGateway & {
   /** Makes blocks one by one, each served before the next. */
   advanceEach(blocks: number): Promise<void>;
   untilRecorded(height: number): Promise<void>;
+  /** The value of a metric of the history, by its name without `pdex_history_`. */
+  metric(name: string): Promise<number | undefined>;
 };
 
 /** Starts it for one test; without backfill unless the config turns it on. */
@@ -34,6 +37,7 @@ export async function recordForTest({
       for (let made = 0; made < blocks; made++) await gateway.advance();
     },
     untilRecorded: (height) => store.until(() => store.blocks.has(height)),
+    metric: async (name) => readSample(await gateway.app.listen(0, '127.0.0.1'), `pdex_history_${name}`),
   };
 }
 

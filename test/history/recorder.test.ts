@@ -147,7 +147,7 @@ describe('what is recorded', () => {
 
 describe('a database that fails', () => {
   test('touches nothing else, is logged once, and everything is recorded afterwards', async () => {
-    const { sandbox, app, store, lines, ask, advanceEach, untilRecorded } = await recordForTest();
+    const { sandbox, app, store, lines, ask, advanceEach, untilRecorded, metric } = await recordForTest();
     await advanceEach(4);
     await untilRecorded(TIP + 1);
     store.failure = new HistoryDatabaseError('database or disk is full');
@@ -155,8 +155,13 @@ describe('a database that fails', () => {
     expect((await ask('{ beaconHeight }')).data).toEqual({ beaconHeight: TIP + 10 });
     const ready = await fetch(new URL('/ready', await app.listen(0, '127.0.0.1')));
     expect(await ready.json()).toMatchObject({ notes: [{ code: 'HISTORY_FAILING' }] });
+    expect(await metric('state{state="failing"}')).toBe(1);
+    expect([await metric('waiting_heights'), await metric('lag_heights')]).toEqual([6, 6]);
+    expect(await metric('database_errors_total')).toBeGreaterThan(0);
     store.failure = undefined;
     await untilRecorded(TIP + 7);
+    await expect.poll(() => metric('waiting_heights')).toBe(0);
+    expect([await metric('state{state="recording"}'), await metric('lag_heights')]).toEqual([1, 0]);
     const { recorded, expected } = allRecorded(sandbox, store);
     expect(recorded).toEqual(expected);
     expect(store.order).toEqual(range(TIP, TIP + 7));

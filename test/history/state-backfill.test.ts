@@ -133,12 +133,17 @@ describe('the backfill', () => {
   test('goes on after the database, or the node, has failed', async () => {
     const store = createMemoryStore();
     store.failure = new HistoryDatabaseError('locked');
-    const { sandbox, lines } = await recordForTest({ store, config: { historyBackfillHours: 1 } });
+    const { sandbox, lines, metric } = await recordForTest({ store, config: { historyBackfillHours: 1 } });
     await expect.poll(() => lines.map(({ error }) => error)).toContain('locked');
     store.failure = undefined;
     await store.until(() => store.order.length > 20);
+    store.failure = new HistoryDatabaseError('locked');
+    expect([await metric('backfilling'), store.order.length < 89]).toEqual([1, true]);
+    store.failure = undefined;
     sandbox.node.faults.set({ kind: 'reset', on: 'getpdestate', times: 6 });
     await store.until(() => store.order.length === 89);
+    await expect.poll(() => metric('backfilling')).toBe(0);
+    expect(await metric('backfill_reads_total')).toBeGreaterThanOrEqual(89);
     const { recorded, expected } = allRecorded(sandbox, store);
     expect(recorded).toEqual(expected);
   });

@@ -53,15 +53,14 @@ describe('the trades of final blocks', () => {
 
   test('are read as far back as the setting says, from the newest down, and one block more', async () => {
     const gateway = await startV3({ config: { tradesBackfillHours: 1 } });
-    const { store, sandbox, app } = gateway;
+    const { store, sandbox, metric } = gateway;
     await untilTraded(store, TIP - 91, TIP - 3);
     expectExact(gateway);
     expect(store.tradedOrder.slice(0, 16)).toEqual(range(TIP - 18, TIP - 3).reverse());
     // The sandbox is read four blocks at a time.
     expect(sandbox.node.calls(BLOCK_CALL)).toBeLessThanOrEqual(1 + 89 + 3);
-    const { tradeReads, tradeReadBytes } = app.service.sources.history.status();
-    expect(tradeReads).toBeGreaterThanOrEqual(89);
-    expect(tradeReadBytes).toBeGreaterThan(89 * 1_000);
+    expect(await metric('trade_reads_total')).toBeGreaterThanOrEqual(89);
+    expect(await metric('trade_read_bytes_total')).toBeGreaterThan(89 * 1_000);
   });
 
   test('of a time without a gateway, and of skipped blocks, are read later, and none a second time', async () => {

@@ -4,6 +4,12 @@ export function sample(text: string, name: string): number | undefined {
   return line === undefined ? undefined : Number(line.slice(name.length + 1));
 }
 
+/** The same of a gateway, at any of its URLs. */
+export async function readSample(url: string, name: string): Promise<number | undefined> {
+  const response = await fetch(new URL('/metrics', url));
+  return sample(await response.text(), name);
+}
+
 /** The sum of all samples of that name whose labels hold all of these. */
 export function sumOf(text: string, name: string, labels: Readonly<Record<string, string>>): number {
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
+import { readSample } from '../support/metrics.ts';
 import { repeat } from '../support/operations.ts';
 
 type Exchange = [IncomingMessage, ServerResponse];
@@ -34,18 +35,20 @@ async function untilClosed(socket: Socket): Promise<{ said: string; afterMs: num
 
 describe('a request must be complete within two periods', () => {
   test.each([
-    ['nothing comes', ''],
-    ['its head does not end', 'POST /graphql HTTP/1.1\r\nHost: x\r\nX-Slow: '],
+    ['nothing comes, which is no error', '', 0],
+    ['its head does not end', 'POST /graphql HTTP/1.1\r\nHost: x\r\nX-Slow: ', 1],
     [
       'its body does not end',
       'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"query"',
+      1,
     ],
-  ])('%s', async (_, begin) => {
-    const { socket } = await open();
+  ])('%s', async (_, begin, errors) => {
+    const { socket, url } = await open();
     socket.write(begin);
     const { said, afterMs } = await untilClosed(socket);
     expect(said).toBe('HTTP/1.1 408 Request Timeout');
     expect(afterMs).toBeLessThan(2 * PERIOD_MS + SLACK_MS);
+    expect((await readSample(url, 'pdex_errors_total{code="BAD_USER_INPUT"}')) ?? 0).toBe(errors);
   });
 });
 

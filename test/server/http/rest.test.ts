@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createStoreModel } from '../../history/store-model.ts';
 import { sample } from '../../support/metrics.ts';
 import { openRest } from '../../support/rest.ts';
@@ -487,5 +487,33 @@ describe('limits, metrics and the log', () => {
     expect(second).toMatchObject({ from: 'cached', height: expect.any(Number), cost: expect.any(Number) });
     expect(third).toMatchObject({ path: path('orderbook'), codes: ['NOT_FOUND'], status: 404 });
     expect(JSON.stringify(lines)).not.toContain('secret');
+  });
+
+  test('an internal error is 500 without its message, which the log has with the request id', async () => {
+    const { get, lines, app } = await openRest();
+    vi.spyOn(app.service.sources.market.tickers, 'isFailing').mockImplementation(() => {
+      throw new Error('http://10.0.0.1 broke');
+    });
+    const response = await get('tickers', { headers: { 'x-request-id': 'r' } });
+    expect([response.status, await response.text()]).toEqual([500, expect.not.stringContaining('10.0.0.1')]);
+    expect(lines).toContainEqual(expect.objectContaining({ msg: 'internal error', requestId: 'r' }));
+    const access = { msg: 'request', requestId: 'r', status: 500, codes: ['INTERNAL_SERVER_ERROR'] };
+    await expect.poll(() => lines).toContainEqual(expect.objectContaining(access));
+  });
+
+  test('an error of an upstream has no line in the access log by default, and one of the client has', async () => {
+    const { get, lines, sandbox } = await openRest();
+    await sandbox.marketData.stop();
+    const statuses = [];
+    for (const path of ['orderbook?ticker_id=pBTC_PRV', 'orderbook']) {
+      const response = await get(path);
+      statuses.push([response.status, (await response.json()).code]);
+    }
+    expect(statuses).toEqual([
+      [503, 'UPSTREAM_UNREACHABLE'],
+      [400, 'BAD_USER_INPUT'],
+    ]);
+    const access = () => lines.filter(({ msg }) => msg === 'request').map(({ status }) => status);
+    await expect.poll(access).toEqual([400]);
   });
 });

@@ -84,6 +84,25 @@ test('while many requests of a connection wait, nothing more is read from it, an
   pair.destroy();
 });
 
+test('a client that is refused may read why for a second, and is disconnected if it keeps its side open', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { server } = createServerForTest(() => expect.unreachable());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const connected = once(server, 'connection');
+  const { port } = server.address() as AddressInfo;
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  onTestFinished(() => void socket.destroy());
+  const [served] = await connected;
+  socket.resume().write('no HTTP\r\n\r\n');
+  await once(socket, 'end');
+  vi.advanceTimersByTime(999);
+  expect(served.destroyed).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect(served.destroyed).toBe(true);
+});
+
 test('a server that starts to listen while a response of fetch ends does not close its first connections', async () => {
   const { server, responses } = createServerForTest(() => expect.unreachable());
   const closeIdle = vi.spyOn(server, 'closeIdleConnections');

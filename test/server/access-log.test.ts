@@ -249,6 +249,23 @@ describe('with ACCESS_LOG=all', () => {
     expect(closed).toEqual({ requestId, client: '127.0.0.1', ...facts, msg: 'websocket closed' });
   });
 
+  test('the id of an operation and the path, which clients choose, are cut', async () => {
+    const { url, access } = await open();
+    const socket = await openSocket(url);
+    const id = 'x'.repeat(50_000);
+    socket.send(JSON.stringify({ type: 'subscribe', id, payload: { query: '{' } }));
+    await nextMessage(socket);
+    await (await fetch(new URL(`/${'a'.repeat(8_000)}`, url))).text();
+    await expect
+      .poll(access)
+      .toEqual([
+        expect.objectContaining({ msg: 'websocket opened' }),
+        expect.objectContaining({ requestId: expect.stringMatching(/\/x{64}$/), msg: 'websocket operation refused' }),
+        expect.objectContaining({ path: `/${'a'.repeat(199)}`, status: 404 }),
+      ]);
+    socket.close();
+  });
+
   test('a subscription ends with its websocket in every case', async () => {
     const { url, access } = await open();
     const socket = await openSocket(url);

@@ -65,6 +65,14 @@ test('a gateway whose upstreams fail is not ready until they recover', async () 
   await expect.poll(gateway.ready).toEqual(READY);
 });
 
+test('a gateway that cannot use Redis is ready, with a note', async () => {
+  const gateway = await open({ config: { redisUrl: [new URL('redis://127.0.0.1:1')] } });
+  await untilRead(gateway);
+  const message = 'Redis cannot be used, or has the fleet of another chain: the gateway reads the upstreams itself';
+  const notes = [{ code: 'FLEET_ALONE', message }];
+  expect(await gateway.ready()).toEqual([200, { status: 'ready', notes, replicas: 1, ...VERSION, sandbox: true }]);
+});
+
 test('a gateway in front of a syncing node is not ready, even with new heights', async () => {
   const gateway = await open({
     sandbox: { history: 1_000 },

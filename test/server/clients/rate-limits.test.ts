@@ -365,7 +365,7 @@ describe('the operator', () => {
     ]);
   });
 
-  test('reads one log line per minute for any number of refusals', () => {
+  test('reads one log line per minute for any number of refusals, also after the clock is set back', () => {
     const lines: unknown[] = [];
     const stream = new Writable({
       write(line, _encoding, done) {
@@ -386,9 +386,13 @@ describe('the operator', () => {
     for (let n = 0; n < 1_000; n++) rates.charge(request, 'http', 1_000_000);
     clock.now += 60_000;
     rates.charge(request, 'http', 1);
+    // The next minute would begin a day later.
+    clock.now -= 86_400_000;
+    for (let n = 0; n < 2; n++) rates.charge(request, 'http', 1);
     expect(lines).toEqual([
       { level: 40, refused: 1, latest: '198.51.100.7' },
       { level: 40, refused: 999, latest: '198.51.100.7' },
+      { level: 40, refused: 1, latest: '198.51.100.7' },
     ]);
   });
 });

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import type { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
 import { createSchema, createYoga } from 'graphql-yoga';
 import { expect, onTestFinished, test } from 'vitest';
 import { createErrorMask } from '../../../src/graphql/errors.ts';
@@ -10,6 +12,7 @@ import type { EncodedUpdate } from '../../../src/server/operations/encoded-respo
 import { createPersistedQueries } from '../../../src/server/operations/persisted-queries.ts';
 import { type ServerContext, useOperations } from '../../../src/server/yoga/yoga.ts';
 import { serveGatewayForTest } from '../../support/served-gateway.ts';
+import { until } from '../../support/until.ts';
 
 const HEAD = 'subscription{head{beaconHeight}}';
 
@@ -41,7 +44,11 @@ test('a reader that waits for an event receives a comment in each keep-alive per
 });
 
 /** Yoga with the operations, whose subscriptions have these updates. */
-function createTestYoga(updates: Subscribe<EncodedUpdate>, internal: (error: unknown) => void) {
+function createTestYoga(
+  updates: Subscribe<EncodedUpdate>,
+  internal: (error: unknown) => void,
+  differing: Partial<Parameters<typeof useOperations>[0]> = {},
+) {
   const schema = createSchema({ typeDefs: 'type Query { none: Boolean }' });
   const plugin = useOperations({
     pipeline: { admit: () => undefined, respond: () => ({ updates, points: 1 }) },
@@ -54,6 +61,7 @@ function createTestYoga(updates: Subscribe<EncodedUpdate>, internal: (error: unk
     metrics: { recordErrors() {} },
     trackStream() {},
     internal,
+    ...differing,
   });
   return createYoga<ServerContext>({
     schema,
@@ -104,6 +112,25 @@ test.each([
   await end(reader, aborting);
   await closed;
   expect(logged).toEqual([]);
+});
+
+test('the event stream of a reader without a server that aborts while its subscription starts is closed at once', async () => {
+  const aborting = new AbortController();
+  const streams: Readable[] = [];
+  const updates = () => ({ request() {}, cancel() {} });
+  async function respond() {
+    await turn();
+    aborting.abort();
+    return { updates, points: 1 };
+  }
+  const yoga = createTestYoga(updates, () => expect.unreachable(), {
+    pipeline: { admit: () => undefined, respond },
+    trackStream: (stream) => void streams.push(stream),
+  });
+  const headers = { accept: 'text/event-stream' };
+  const fetching = yoga.fetch('http://x/graphql?query={none}', { headers, signal: aborting.signal });
+  await Promise.allSettled([fetching, until(() => streams.length > 0)]);
+  expect(streams.map(({ destroyed }) => destroyed)).toEqual([true]);
 });
 
 test.each([

@@ -4,12 +4,14 @@ import pino from 'pino';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import type { Log } from '../../../src/logging/log.ts';
 import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
 import { createRateLimits } from '../../../src/server/clients/rate-limits.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
 import type { Config } from '../../../src/settings/settings.ts';
 import { readEvents } from '../../support/events.ts';
 import { START, startGateway, startGatewayForTest } from '../../support/gateway.ts';
+import { createKeptLog } from '../../support/log.ts';
 import type { Operation } from '../../support/transports.ts';
 
 /** Ten points per second, a burst of two hundred. */
@@ -80,6 +82,19 @@ function newClient(address = `203.0.113.${++clients}`) {
 
   return { post, get, connect, standing };
 }
+
+/** Rate limits without a gateway: a point per second, and a burst of one. */
+function createOwnRates(log: Log, clock = { now: START }) {
+  return createRateLimits({
+    rate: { pointsPerSecond: 1, burst: 1 },
+    clients: createClientAddresses([]),
+    metrics: createMetrics('0.0.0'),
+    log,
+    now: () => clock.now,
+  });
+}
+
+const requestFrom = (remoteAddress: string) => ({ socket: { remoteAddress }, headers: {} }) as never;
 
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
 const EVENTS = 'text/event-stream';
@@ -375,14 +390,8 @@ describe('the operator', () => {
       },
     });
     const clock = { now: START };
-    const rates = createRateLimits({
-      rate: { pointsPerSecond: 1, burst: 1 },
-      clients: createClientAddresses([]),
-      metrics: createMetrics('0.0.0'),
-      log: pino({ base: null }, stream),
-      now: () => clock.now,
-    });
-    const request = { socket: { remoteAddress: '198.51.100.7' }, headers: {} } as never;
+    const rates = createOwnRates(pino({ base: null }, stream), clock);
+    const request = requestFrom('198.51.100.7');
     for (let n = 0; n < 1_000; n++) rates.charge(request, 'http', 1_000_000);
     clock.now += 60_000;
     rates.charge(request, 'http', 1);
@@ -395,6 +404,14 @@ describe('the operator', () => {
       { level: 40, refused: 1, latest: '198.51.100.7' },
     ]);
   });
+});
+
+test('a hundred thousand addresses have a bucket: another one removes that of the first, which then has a full one', () => {
+  const rates = createOwnRates(createKeptLog().log);
+  const from = (n: number) => requestFrom(`10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`);
+  for (let n = 0; n <= 100_000; n++) rates.debit(from(n), 1);
+  const codes = [100_000, 1, 0].map((n) => rates.charge(from(n), 'http', 1)?.extensions['code']);
+  expect(codes).toEqual(['RATE_LIMITED', 'RATE_LIMITED', undefined]);
 });
 
 describe('errors and refused variables cost points too', () => {

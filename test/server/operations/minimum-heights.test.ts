@@ -6,6 +6,7 @@ import { createMetrics } from '../../../src/server/metrics/metrics.ts';
 import { createMinimumHeights } from '../../../src/server/operations/minimum-heights.ts';
 import { headOf } from '../../live/chain/heads.ts';
 import { NEVER_MS } from '../../support/gateway.ts';
+import { mostInOneTurn } from '../../support/turns.ts';
 
 /** Minimum heights of a gateway at height 5, and operations of one client. */
 function startAtFive() {
@@ -30,6 +31,17 @@ test('a client can wait with as many operations as have left, and with no more',
   publish(7);
   expect(await rest).toEqual(reached(600));
   expect(await more).toEqual(reached(400));
+});
+
+test('ten thousand operations of all clients can wait, and few of them go on in one turn of the event loop', async () => {
+  const { publish, reach } = startAtFive();
+  const waiting = Array.from({ length: 10_000 }, (_, n) => reach(6, { address: `192.0.2.${n % 10}` }));
+  const refused = reach(6, { address: '192.0.2.10' });
+  const most = mostInOneTurn(waiting);
+  publish(6);
+  expect(await refused).toMatchObject({ message: expect.stringContaining('Too many operations') });
+  expect(await most).toBeLessThanOrEqual(32);
+  expect(await Promise.all(waiting)).toEqual(reached(10_000));
 });
 
 test('an operation can wait after all that waited before have ended', async () => {

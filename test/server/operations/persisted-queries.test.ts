@@ -14,6 +14,7 @@ const named = (text: string) => ({ persistedQuery: { version: 1, sha256Hash: sha
 const NOT_FOUND = ['PERSISTED_QUERY_NOT_FOUND'];
 const PARSE_FAILED = ['GRAPHQL_PARSE_FAILED'];
 const HONEST = '{ __typename }';
+const long = (n: number) => `{ __typename } #${n}`.padEnd(15_000, '#');
 const unparsable = (n: number) => `{ ${n} ${'x'.repeat(19_900)}`;
 
 let gateway: Awaited<ReturnType<typeof startGateway>>;
@@ -71,4 +72,12 @@ describe('the text of a persisted query is stored only when it is valid', () => 
     expect(await send({ query: HONEST, extensions: named(HONEST) }, poor)).toEqual(['RATE_LIMITED']);
     expect(await send({ extensions: named(HONEST) })).toEqual(NOT_FOUND);
   });
+});
+
+test('the text of a persisted query is evicted when all that were stored later are too long to keep it', () => {
+  const { store, resolve } = createPersistedQueries({ documents: new Map(), isOnly: false });
+  const last = 300;
+  for (let n = 0; n <= last; n++) store({ extensions: named(long(n)) }, long(n));
+  expect(resolve({ extensions: named(long(last)) })).toEqual({ text: long(last) });
+  expect(() => resolve({ extensions: named(long(0)) })).toThrow('PersistedQueryNotFound');
 });

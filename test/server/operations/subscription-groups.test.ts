@@ -8,6 +8,7 @@ import { sample } from '../../support/metrics.ts';
 import { createTestPipeline, testClient } from '../../support/pipeline.ts';
 import { BTC, PRV } from '../../support/tokens.ts';
 import { openSocket } from '../../support/transports.ts';
+import { mostInOneTurn } from '../../support/turns.ts';
 
 /** Groups over the sources of a gateway. A member requests updates when the test does. */
 async function openGroups(options?: TestGatewayOptions) {
@@ -86,6 +87,20 @@ describe('an update is executed and encoded once', () => {
     expect(updates[0]).toBe(updates[1]);
     expect(dataOf(updates[2]).prices.poolPairs.length).toBeGreaterThan(dataOf(updates[0]).prices.poolPairs.length);
   });
+});
+
+test('at a new height, few operations and few members of one are sent an update in one turn of the event loop', async () => {
+  const { join, joinMany, advance } = await openGroups();
+  const joining = Array.from({ length: 100 }, (_, n) => join(`subscription { head { a${n}: beaconHeight } }`));
+  const operations = await Promise.all(joining);
+  // All of them wait for one update, which is executed after those of the others.
+  const members = await joinMany(100, 'subscription { head { beaconHeight } }');
+  await nextOf([...operations, ...members]);
+  const mostOf = (all: typeof members) => mostInOneTurn(all.map((member) => member.next()));
+  const [ofOperations, ofMembers] = [mostOf(operations), mostOf(members)];
+  await advance();
+  expect(await ofOperations).toBeLessThanOrEqual(8);
+  expect(await ofMembers).toBeLessThanOrEqual(32);
 });
 
 describe('a member that skipped heights', () => {

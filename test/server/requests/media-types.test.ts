@@ -58,6 +58,14 @@ test('no header accepts everything, as JSON', () => {
   expect(createNegotiation()(undefined)).toEqual({ json: 'application/json', events: true, multipart: true });
 });
 
+test('values of the header are read once, as long as clients do not send many others', () => {
+  const accepted = createNegotiation();
+  const first = accepted('application/json');
+  expect(accepted('application/json')).toBe(first);
+  for (let n = 0; n < 300; n++) accepted(`application/json;n=${n}`);
+  expect(accepted('application/json')).not.toBe(first);
+});
+
 test.each([
   ['application/json;q=0.1, application/graphql-response+json', 'application/graphql-response+json'],
   ['application/graphql-response+json;q=0.9, application/json', 'application/json'],

@@ -40,7 +40,7 @@ const EXPLORER: ExplorerFiles = {
 
 /** Two gateways with nginx in front, each with a sandbox of its own. */
 async function open(text = config) {
-  const settings = { trustedProxies: ['127.0.0.1'], accessLog: 'all', marketPollMs: 60_000 } as const;
+  const settings = { trustedProxies: ['loopback'], accessLog: 'all', marketPollMs: 60_000 } as const;
   const options = { config: settings, explorer: EXPLORER };
   const gateways = await Promise.all([serveGatewayForTest(options), serveGatewayForTest(options)]);
   await Promise.all(gateways.map((gateway) => gateway.untilReady()));
@@ -113,6 +113,14 @@ describe.skipIf(!existsSync(NGINX))('nginx.conf', () => {
     expect((await answered()).toSorted()).toEqual([0, 5]);
     const lines = gateways.flatMap(({ lines }) => lines.filter(({ client }) => client === '127.0.0.2'));
     expect(lines).toHaveLength(5);
+
+    // A client with an address that the gateways trust, such as a private one, cannot name another.
+    const headers = { 'x-forwarded-for': '203.0.113.7' };
+    const { body } = await send('127.0.0.2', '/graphql?query={__typename}', { method: 'GET', headers });
+    await body.dump();
+    const clients = () => gateways.flatMap(({ lines }) => lines.flatMap(({ client }) => client ?? []));
+    const others = () => clients().filter((client) => client !== '127.0.0.1');
+    await expect.poll(others).toEqual(Array(6).fill('127.0.0.2'));
 
     for (let n = 3; n < 40; n++) await ask(`127.0.0.${n}`, '{ __typename }');
     expect((await answered()).filter((count) => count < 6)).toEqual([]);

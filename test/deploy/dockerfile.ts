@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -78,6 +78,15 @@ async function carryOut({ dockerfile, context, folder, env, built }: BuildOption
     }
   }
 
+  async function execute(text: string): Promise<void> {
+    const before = readdirSync(inStage(''));
+    await promisify(execFile)('sh', ['-c', text], { cwd: inStage(''), env: { ...env, ...stage.env } });
+    // The folder of WORKDIR belongs to root.
+    const created = readdirSync(inStage('')).filter((name) => !before.includes(name));
+    if (stage.user !== 'root' && created.length > 0)
+      throw new Error(`${stage.user} cannot create ${created.join()} in ${stage.folder}`);
+  }
+
   const instructions: Readonly<Record<string, (text: string) => unknown>> = {
     FROM(text) {
       const [, name = 'last'] = /^\S+(?: AS (\S+))?$/.exec(text) ?? [];
@@ -97,7 +106,7 @@ async function carryOut({ dockerfile, context, folder, env, built }: BuildOption
         return;
       }
       if (text === 'npm run build' && built !== undefined) return cpSync(built, inStage('dist'), { recursive: true });
-      return promisify(execFile)('sh', ['-c', text], { cwd: inStage(''), env: { ...env, ...stage.env } });
+      return execute(text);
     },
     ENV(text) {
       for (const [, name = '', value = ''] of text.matchAll(/(\w+)=(\S+)/g)) stage.env[name] = value;

@@ -59,8 +59,18 @@ export function createRedisClient(
     const rootNodes = urls.map((each) => ({ ...optionsOf(each), socket: socketOf(each) }));
     const defaults = { ...optionsOf(url), socket: transportOf(url) };
     const cluster = createCluster({ RESP: 2, rootNodes, defaults, minimizeConnections: true });
-    cluster.on('error', () => {});
-    return clientOf(cluster, subscription, (key, args) => cluster.sendCommand(key, false, [...args], bytes));
+    // A cluster that cannot connect throws an error without the reason, and emits the reason before.
+    let reason: unknown;
+    cluster.on('error', (error) => {
+      reason = error;
+    });
+    const connect = () =>
+      cluster.connect().catch((error) => {
+        throw reason ?? error;
+      });
+    const { subscribe, destroy } = cluster;
+    const connectable = { connect, subscribe: subscribe.bind(cluster), destroy: destroy.bind(cluster) };
+    return clientOf(connectable, subscription, (key, args) => cluster.sendCommand(key, false, [...args], bytes));
   }
 
   const [name = '', database = ''] = url.pathname.slice(1).split('/');

@@ -4,29 +4,39 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/settings/settings.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
 import { INFO, WARN } from '../support/log.ts';
+import { freePort } from '../support/ports.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
-/** The commands that docs/fleet.md names. */
-const COMMANDS = readCommands();
+/** The commands that docs/fleet.md names: those for one server, and those for a database with a number, and for a cluster. */
+const COMMANDS = readCommands(/The user needs the commands [^.]*/);
+const [SELECT = '', CLUSTER_SLOTS = ''] = readCommands(/It needs `SELECT` [^.]*/);
 
-function readCommands(): readonly string[] {
+function readCommands(pattern: RegExp): readonly string[] {
   const page = readFileSync(join(import.meta.dirname, '../../docs/fleet.md'), 'utf8');
-  const [sentence = ''] = /The user needs the commands [^.]*/.exec(page) ?? [];
-  return [...sentence.matchAll(/`([A-Z]+)`/g)].map(([, name = '']) => name.toLowerCase());
+  const [sentence = ''] = pattern.exec(page) ?? [];
+  return [...sentence.matchAll(/`([A-Z ]+)`/g)].map(([, name = '']) => name.toLowerCase().replace(' ', '|'));
 }
 
 /** Starts Redis, and a gateway whose user may only send these commands. */
-async function startWith(commands: readonly string[], config?: Partial<Config>) {
-  const server = await startRedis();
+async function startWith(commands: readonly string[], { database, isCluster, config }: Options = {}) {
+  const bus = async () => ['--cluster-enabled', 'yes', '--cluster-port', String(await freePort())];
+  const server = await startRedis(isCluster ? await bus() : []);
   onTestFinished(server.close);
+  if (isCluster) server.cli('cluster', 'addslotsrange', '0', '16383');
   const rules = ['on', '>secret', '~pdex:*', '~{pdex}:*', '&pdex:*', '-@all', ...commands.map((name) => `+${name}`)];
   server.cli('acl', 'setuser', 'gateway', ...rules);
-  const url = new URL(server.url);
+  const url = new URL(`redis${isCluster ? '+cluster' : ''}://127.0.0.1:${server.port}/${database ?? ''}`);
   url.username = 'gateway';
   url.password = 'secret';
   return { server, ...(await startGatewayForTest({ config: { redisUrl: [url], ...config } })) };
 }
+
+type Options = {
+  readonly database?: number;
+  readonly isCluster?: boolean;
+  readonly config?: Partial<Config>;
+};
 
 describe.skipIf(!hasRedis)('a user of Redis', () => {
   test('needs only the commands that docs/fleet.md names, for keys and a channel with the prefix', async () => {
@@ -54,11 +64,24 @@ describe.skipIf(!hasRedis)('a user of Redis', () => {
   });
 
   test.each([
+    ['a database with a number', SELECT, { database: 1 }, /'select'/],
+    ['a cluster', CLUSTER_SLOTS, { isCluster: true }, /'cluster\|slots'/],
+  ])('needs one more command for %s, which the log names if it is missing', async (_, command, options, reason) => {
+    const { ask } = await startWith([...COMMANDS, command], options);
+    const isConnected = async () => (await ask('{ service { fleet { connected } } }')).data.service.fleet.connected;
+    await until(isConnected);
+
+    const { lines } = await startWith(COMMANDS, options);
+    const failure = () => lines.find(({ msg }) => msg.startsWith('Redis cannot be used'))?.error;
+    await expect.poll(failure).toMatch(reason);
+  });
+
+  test.each([
     ['may not run scripts', 'eval', /^NOPERM .*'eval'/],
     ['may not send a command of a script', 'zadd', /^ERR .* script/],
   ])('who %s: the gateway works alone, and logs the reason once', async (_, missing, reason) => {
     const allowed = COMMANDS.filter((name) => name !== missing);
-    const { ask, lines } = await startWith(allowed, { logLevel: 'debug' });
+    const { ask, lines } = await startWith(allowed, { config: { logLevel: 'debug' } });
     const failures = () => lines.filter(({ msg }) => msg.startsWith('Redis cannot be used'));
     await until(() => failures().length >= 5);
     const warnings = failures().flatMap(({ level, error }) => (level === WARN ? [String(error)] : []));

@@ -63,7 +63,7 @@ async function* subscribe<Data>(query: string, variables: object): AsyncGenerato
     const events = (text + part).split('\n\n');
     text = events.pop() ?? '';
     for (const event of events) {
-      const data = /^event: next\ndata: (.*)$/m.exec(event)?.[1];
+      const data = /^event: next\n(?:id: .*\n)?data: (.*)$/m.exec(event)?.[1];
       if (data !== undefined) yield JSON.parse(data);
     }
   }

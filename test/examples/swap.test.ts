@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 import { text as readText } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
+import { listen } from '../../src/sandbox/http/listen.ts';
 import { serveGatewayForTest } from '../support/served-gateway.ts';
 import { BTC } from '../support/tokens.ts';
 
@@ -50,6 +52,19 @@ test('the example says that there is no route', async () => {
   const { url } = await serveGatewayForTest();
   const { lines } = startSwap('LINK', 'BTC', '0.000000001', url);
   expect((await lines.next()).value).toBe('There is no route from LINK to BTC for 0.000000001.');
+});
+
+test('the reader of the example also reads events that have an id, as those of other subscriptions', async () => {
+  const tokens = ['A', 'B'].map((symbol) => ({ tokenId: symbol, symbol, decimals: 9, poolCount: 1 }));
+  const server = createServer((request, response) => {
+    if (request.headers.accept === 'application/json') return response.end(JSON.stringify({ data: { tokens } }));
+    response.setHeader('content-type', 'text/event-stream');
+    return response.write('event: next\nid: 5\ndata: {"data":{"quote":null}}\n\n');
+  });
+  onTestFinished(() => void server.close().closeAllConnections());
+  const port = await listen(server, { host: '127.0.0.1', port: 0 });
+  const { lines } = startSwap('A', 'B', '1', `http://127.0.0.1:${port}/graphql`);
+  expect((await lines.next()).value).toBe('There is no route from A to B for 1.');
 });
 
 test('the example connects again to the gateway that takes the place of one that stopped', async () => {

@@ -31,6 +31,13 @@ const dockerfile = read('Dockerfile');
 const variables = Object.values(SETTINGS).map(({ variable }) => variable);
 
 describe('compose.yaml', () => {
+  test('is tried with the sandbox as another project, whose Redis and history a real gateway would refuse', () => {
+    const [, name] = /^name: (.+)$/m.exec(read('compose.yaml')) ?? [];
+    const page = readFileSync(join(FOLDER, '../docs/deploying.md'), 'utf8');
+    const [, trial] = /GATEWAY_ENV=sandbox\.env docker compose -p (\S+) /.exec(page) ?? [];
+    expect([name, trial]).toEqual(['pdex-gateway', 'pdex-sandbox']);
+  });
+
   test('starts two gateways with all that they share, nginx, Prometheus and Grafana, and the sandbox only with a profile', () => {
     const started = all.filter(([, { profiles }]) => profiles === undefined).map(([name]) => name);
     const shared = ['redis', 'postgresql'];

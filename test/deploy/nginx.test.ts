@@ -108,7 +108,7 @@ describe.skipIf(!existsSync(NGINX))('nginx.conf', () => {
   });
 
   test('passes on the address of the client, and keeps each client at one gateway', async () => {
-    const { gateways, ask, answered } = await open();
+    const { gateways, send, ask, answered } = await open();
     for (let n = 0; n < 5; n++) expect(await ask('127.0.0.2', '{ __typename }')).toMatchObject({ status: 200 });
     expect((await answered()).toSorted()).toEqual([0, 5]);
     const lines = gateways.flatMap(({ lines }) => lines.filter(({ client }) => client === '127.0.0.2'));

@@ -72,7 +72,7 @@ describe.skipIf(!hasRedis)('a user of Redis', () => {
     await until(isConnected);
 
     const { lines } = await startWith(COMMANDS, options);
-    const failure = () => lines.find(({ msg }) => msg.startsWith('Redis cannot be used'))?.error;
+    const failure = () => lines.find(({ msg }) => msg.startsWith('Redis cannot be used'))?.['error'];
     await expect.poll(failure).toMatch(reason);
   });
 

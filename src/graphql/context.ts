@@ -33,7 +33,7 @@ export type Context = {
 /** What a context contains beside the gateway. */
 type ContextOptions = {
   /** The client whose share of the upstreams is used. By default, the operation is a client of its own. */
-  readonly client?: string | undefined;
+  readonly client?: Requester['client'] | undefined;
   /** The header `Last-Event-ID`. If it is a height, price updates resume after it. */
   readonly lastEventId?: string | null | undefined;
   /** The head that the response describes. By default, the one that is current when a field first needs it. */

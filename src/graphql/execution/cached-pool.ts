@@ -78,8 +78,9 @@ export function writeCachedPool(
   const { reads } = sources.historyCache;
   if (cache.uncacheable.get(shape) === reads()) return undefined;
 
-  // With loaders of its own, which note everything that the text depends on, and not only what this response has not read yet.
-  const own = createContext(service, { head: newest });
+  // With loaders of its own, which note everything that the text depends on, and not only what this response has not read yet. They
+  // read for the same client: as clients of their own, they would take the places of others in the queues.
+  const own = createContext(service, { head: newest, client: loaders.options.requester.client });
   if (cached?.validity !== undefined && own.loaders.canInclude(cached.validity)) return undefined;
   const text = write(own);
   const canExpire = own.loaders.dependencies.expiresAt() < Number.POSITIVE_INFINITY;

@@ -46,6 +46,16 @@ async function openGateway(options?: TestGatewayOptions) {
 }
 
 describe('the JSON of a pool', () => {
+  test('is read for the client of the response, not as a client of its own', async () => {
+    const { service, newestPool } = await openGateway();
+    const clients: unknown[] = [];
+    writeCachedPool(SHAPE, await newestPool(), createContext(service, { client: '192.0.2.1' }), ({ loaders }) => {
+      clients.push(loaders.options.requester.client);
+      return '{}';
+    });
+    expect(clients).toEqual(['192.0.2.1']);
+  });
+
   test('is written once for all answers about a head, and again for the next', async () => {
     const { gateway, service, written, newestPool, write } = await openGateway();
     const texts = [await newestPool(), await newestPool()].map((pool) => write(pool, createContext(service)));

@@ -3,6 +3,7 @@ import {
   type ExchangeParams,
   type ExchangeState,
   findPlace,
+  type PoolDirectory,
   placeOf,
   poolCount,
   versionOf,
@@ -103,15 +104,20 @@ export class ExchangeLoader {
     const order = args.orderBy ?? DEFAULT_ORDER;
     const filter = filterFingerprint(args.filter ?? {});
     const { request, at } = readPageArguments(args, { filter, order }, options.maxPageSize);
-    const selected = this.#toFilter(args.filter);
+    const selectedIn = this.#toFilter(args.filter);
 
     return andThen(this.#state(at, args.filter?.version), (exchange) => {
-      const { beaconHeight } = exchange;
+      const { beaconHeight, directory } = exchange;
       // A cursor names a height too, but its page shows current pools for as long as that height is the current one.
       const isCurrent = args.at == null && beaconHeight === head.currentFor(beaconHeight)?.beaconHeight;
       const statePools = this.#poolsOf(exchange, isCurrent ? undefined : beaconHeight);
       const { at: poolAt } = statePools;
-      const page = cutPage(statePools.list(selected, order), (place) => positionOf(poolAt(place)), request, order);
+      const page = cutPage(
+        statePools.list(selectedIn(directory), order),
+        (place) => positionOf(poolAt(place)),
+        request,
+        order,
+      );
       const cursorOf = (pool: PoolPair) => formatCursor({ beaconHeight, filter, order, position: positionOf(pool) });
       return { ...page, items: page.items.map(poolAt), cursorOf };
     });
@@ -190,13 +196,19 @@ export class ExchangeLoader {
     return at == null && poolCount(exchange) > 0 ? pools.of(exchange) : pools.pinned(exchange);
   }
 
+  /** @returns the filter for the pools of a directory */
   #toFilter(filter: PoolPairFilterInput | null | undefined) {
-    return {
-      tokenId: filter?.tokenId ?? undefined,
-      anyTokenOf: filter?.symbols == null ? undefined : this.#inputs.tokens.withSymbols(filter.symbols),
-      nonEmpty: filter?.nonEmpty ?? undefined,
-      poolIds: filter?.poolIds == null ? undefined : new Set(filter.poolIds.map((id) => poolPairId(readPoolId(id)))),
+    const { tokenId, symbols, nonEmpty, poolIds } = filter ?? {};
+    const selected = {
+      tokenId: tokenId ?? undefined,
+      nonEmpty: nonEmpty ?? undefined,
+      poolIds: poolIds == null ? undefined : new Set(poolIds.map((id) => poolPairId(readPoolId(id)))),
     };
+    const { tokens } = this.#inputs;
+    return (directory: PoolDirectory) => ({
+      ...selected,
+      anyTokenOf: symbols == null ? undefined : tokens.withSymbols(symbols, directory),
+    });
   }
 }
 

@@ -31,6 +31,8 @@ type TokenLoaderInputs = Omit<ResponseInputs, 'tokens'> & { readonly market: Mar
 export class TokenLoader {
   readonly #inputs: TokenLoaderInputs;
   readonly list: TokenList;
+  /** The tokens of the pools of each directory, by symbol: many fields of a response can search them. */
+  readonly #bySymbol = new Map<PoolDirectory['placesOfToken'], ReadonlyMap<string, readonly TokenId[]>>();
   #everythingRead: Promise<unknown> | undefined;
 
   constructor(inputs: TokenLoaderInputs) {
@@ -69,11 +71,14 @@ export class TokenLoader {
     return [...this.#named().union(this.#inPools())].sort().map((tokenId) => this.get(tokenId));
   }
 
-  /** The tokens that have one of these symbols. An empty symbol matches the tokens without a symbol. */
-  withSymbols(symbols: readonly string[]): ReadonlySet<TokenId> {
-    const wanted = new Set(symbols);
-    const tokenIds = wanted.has('') ? this.#named().union(this.#inPools()) : this.#named();
-    return new Set([...tokenIds].filter((tokenId) => wanted.has(this.get(tokenId).symbol ?? '')));
+  /** The tokens of some pools that have one of these symbols. An empty symbol matches those without a symbol. */
+  withSymbols(symbols: readonly string[], { placesOfToken }: PoolDirectory): ReadonlySet<TokenId> {
+    let tokenIds = this.#bySymbol.get(placesOfToken);
+    if (tokenIds === undefined) {
+      tokenIds = Map.groupBy(placesOfToken.keys(), (tokenId) => this.get(tokenId).symbol ?? '');
+      this.#bySymbol.set(placesOfToken, tokenIds);
+    }
+    return new Set(symbols.flatMap((symbol) => tokenIds.get(symbol) ?? []));
   }
 
   /** All tokens that can have a symbol. */

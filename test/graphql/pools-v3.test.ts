@@ -175,6 +175,21 @@ describe('pools of V1 beside those of V3', () => {
     expect(sandbox.node.calls('getpdestate')).toBe(1);
   });
 
+  test('can be filtered by symbols, also of tokens that no pool of V3 has', async () => {
+    const height = 2_150_000;
+    const { ask, sandbox } = await openV3(height - 50);
+    const nameless = sandbox.chain.pools.filter(({ token1, token2 }) => !token1.symbol || !token2.symbol);
+    expect(nameless.length).toBeGreaterThan(0);
+    const { data } = await ask(
+      `{ now: poolPairs(filter: { version: V1, symbols: [""] }) { totalCount }
+        before: poolPairs(at: ${height - 51}, filter: { symbols: [""] }) { totalCount }
+        named: poolPairs(filter: { version: V1, symbols: ["", "BTC"] }) { totalCount } }`,
+    );
+    const [now, before] = [data.now.totalCount, data.before.totalCount];
+    expect([now, before]).toEqual([nameless.length, nameless.length]);
+    expect(data.named.totalCount).toBeGreaterThan(now);
+  });
+
   test('are the pools of heights below the start of V3', async () => {
     const height = 2_150_000;
     const { ask, sandbox } = await openV3(height - 50);

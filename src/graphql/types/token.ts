@@ -57,14 +57,15 @@ builder.queryFields((t) => ({
     type: TokenRef,
     nullable: true,
     description:
-      'One token by its id. Null if the id appears neither in the token list nor in any pool or pair. Null with an error if the gateway cannot read an upstream that could contain it.',
+      'One token by its id. Null if the id appears neither in the token list, nor in any pair, nor in any pool of the version of the exchange that trades. Null with an error if the gateway cannot read an upstream that could contain it.',
     args: { id: t.arg({ type: 'TokenId', required: true, description: 'Id of the token on the chain.' }) },
     resolve: (_root, { id }, { loaders }) => loaders.tokens.find(id),
   }),
   tokens: t.field({
     type: [TokenRef],
     complexity: (_args, { service }) => complexityOfList(service.sources.tokenCount(), MAX_TOKENS_COUNTED),
-    description: 'All tokens of the token list and of all pools and pairs that the gateway has read, ascending by id.',
+    description:
+      'All tokens of the token list, of all pairs, and of all pools of the version of the exchange that trades, ascending by id.',
     resolve: (_root, _args, { loaders }) => loaders.tokens.all(),
   }),
 }));

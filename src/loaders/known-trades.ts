@@ -148,7 +148,7 @@ export function toExactIntervals(
   for (const height of recorded) known.add(height);
   for (const { firstHeight, lastHeight } of value) known.add(firstHeight).add(lastHeight);
 
-  return ({ openTime, firstHeight, lastHeight }: Candle, poolId: string): Traded | undefined => {
+  return ({ openTime, firstHeight, lastHeight, isComplete }: Candle, poolId: string): Traded | undefined => {
     const found = intervals.get(openTime);
     const later = inMemory.get(openTime) ?? [];
     const first = Math.min(
@@ -157,8 +157,12 @@ export function toExactIntervals(
     );
     const last = Math.max(found?.lastHeight ?? 0, later.at(-1)?.beaconHeight ?? 0);
     const isWhole = found?.isComplete ?? true;
-    const areKnown = later.every(({ beaconHeight: height }) => known.has(height) && known.has(height - 1));
-    const isFollowed = last === upTo || known.has(last + 1);
+    // The heights next to a complete candle are of other intervals, which can be farther away than those that were read.
+    const isFirst = (height: BeaconHeight) => isComplete && height === firstHeight;
+    const areKnown = later.every(
+      ({ beaconHeight: height }) => known.has(height) && (isFirst(height) || known.has(height - 1)),
+    );
+    const isFollowed = last === upTo || known.has(last + 1) || (isComplete && last === lastHeight);
     if (!isWhole || !areKnown || !isFollowed || first > firstHeight || last < lastHeight) return undefined;
     const [recordedPart, part] = [found?.traded.get(poolId), tradedInMemory.get(openTime)?.get(poolId)];
     return addTraded(recordedPart ?? NOTHING_TRADED, part ?? NOTHING_TRADED);

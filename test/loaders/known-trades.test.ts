@@ -25,6 +25,26 @@ const anyChain = fc.record({
   seconds: fc.integer({ min: 1, max: 900 }),
 });
 
+test('a complete candle is exact if the blocks next to it are farther away than its neighbouring intervals', () => {
+  const openTime = 1_800_000_000_000;
+  const [firstHeight, lastHeight] = [100, 101];
+  const traded = { traded1: 7n, traded2: 8n };
+  const recorded = { openTime, firstHeight, lastHeight, isComplete: true, traded: new Map([[POOL_ID, traded]]) };
+  const blocks = [firstHeight, lastHeight].map((beaconHeight) => ({ beaconHeight, time: openTime, trades: [] }));
+  const candle = { openTime, firstHeight, lastHeight } as Candle;
+  for (const [known, expected] of [
+    [{ value: [recorded], recorded: new Set<number>(), blocks: [] }, traded],
+    [
+      { value: [], recorded: new Set<number>(), blocks },
+      { traded1: 0n, traded2: 0n },
+    ],
+  ] as const) {
+    const tradedIn = toExactIntervals(known, { interval: INTERVAL, upTo: 500 });
+    expect(tradedIn({ ...candle, isComplete: true }, POOL_ID)).toEqual(expected);
+    expect(tradedIn({ ...candle, isComplete: false }, POOL_ID)).toBeUndefined();
+  }
+});
+
 test('volumes and intervals contain each known trade once, and say what is not known', async () => {
   let [complete, exact] = [0, 0];
   await fc.assert(

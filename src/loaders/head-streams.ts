@@ -1,6 +1,6 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { HeightNotAvailableError } from '../errors.ts';
-import type { Head } from '../live/chain/head.ts';
+import { type Head, isAhead } from '../live/chain/head.ts';
 import { isFarAhead } from '../live/chain/recent-heads.ts';
 import { createSourceStream, type SourceStream, subscribeTo, toSeveral } from './source-stream.ts';
 import type { LoaderInputs } from './sources.ts';
@@ -45,12 +45,15 @@ export async function createResumableStream<U extends HeightUpdate>(
   if (afterEvent === undefined && after !== undefined && newest && isFarAhead(after, newest))
     throw new HeightNotAvailableError(after, newest.beaconHeight);
   const withMissed = () => {
-    let received = after;
+    let received: Head | undefined;
     return (head: Head) => {
-      const [above, below] = [received ?? head.beaconHeight, head.beaconHeight];
-      received = below;
+      const last = received;
+      received = head;
+      // Of the height that it has received last, it may have missed a block that took the place of that one.
+      const isNew = (each: Head) =>
+        last === undefined ? each.beaconHeight > (after ?? head.beaconHeight) : isAhead(each, last);
       const missed = missedBefore?.(head) ?? [];
-      return [...missed.filter(({ beaconHeight }) => beaconHeight > above && beaconHeight < below), head];
+      return [...missed.filter((each) => each.beaconHeight < head.beaconHeight && isNew(each)), head];
     };
   };
   return createSourceStream<Head, U>({

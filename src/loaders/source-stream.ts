@@ -69,7 +69,8 @@ export function subscribeTo<T>(
   source: Follower<T>,
   subscribe: Subscribe<T> = source.subscribe,
 ): Promise<Subscribe<T | UpstreamError>> {
-  return startWith(source.get(), subscribe, source.newest);
+  // A stream that resumes starts with the heights that were missed: the newest one is the last of them.
+  return startWith(source.get(), subscribe, subscribe === source.subscribe ? source.newest : undefined);
 }
 
 /**

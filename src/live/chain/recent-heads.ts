@@ -64,9 +64,13 @@ export function headsAfter({ recent, current, subscribe }: HeadsToResume, height
     let live: Subscription | undefined;
     let isCancelled = false;
 
-    /** From here on each new head comes by itself. The broadcast sends the current one first, which is known already. */
+    /**
+     * From here on each new head comes by itself. The broadcast sends the current one first. That is known already, unless it has
+     * replaced the block that was sent.
+     */
     function goLive(): Subscription {
-      const known = current();
+      const hasReplaced = sent !== undefined && current() === recent.after(newest - 1);
+      const known = hasReplaced ? sent : current();
       const onNext = (head: Head) => (head !== known && isChange(head) ? send(head) : live?.request());
       return subscribe({ onNext, onError: (error) => subscriber.onError(error) });
     }

@@ -104,6 +104,19 @@ describe('a subscriber that resumes gets', () => {
     expect(await newer).toEqual(block(2, 'newer'));
   });
 
+  test('a block that has replaced the last one that it received before it requests the next', async () => {
+    const { show, comeBackAfter } = chainForTest();
+    show(1);
+    show(2);
+    const { next } = comeBackAfter(1);
+    expect(await next()).toEqual(block(2));
+    show(2, 'newer');
+    expect(await next()).toEqual(block(2, 'newer'));
+    const third = next();
+    show(3);
+    expect(await third).toEqual(block(3));
+  });
+
   test('a head once that is remembered a moment before it is published', async () => {
     const recent = createRecentHeads(5);
     const { current, subscribe, publish } = createBroadcast<Head>();

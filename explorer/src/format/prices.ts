@@ -19,6 +19,16 @@ export function priceOfBase(pool: PricedPool | null | undefined, baseId: string)
   return pool.token1.tokenId === baseId ? pool.inversePrice : null;
 }
 
+/** Whether a pool holds these two tokens. In V3, the market-data host can name a pool of other tokens. */
+export function isOfTokens(
+  { token1, token2 }: Pick<PricedPool, 'token1' | 'token2'>,
+  baseId: string,
+  targetId: string,
+): boolean {
+  const tokenIds = [baseId, targetId];
+  return tokenIds.includes(token1.tokenId) && tokenIds.includes(token2.tokenId);
+}
+
 /** How much a price has changed, in percent: `PriceChange.percent` of the schema. */
 export function percentOf(price: number | null, from: number | null | undefined): number | null {
   return price === null || from == null || from <= 0 ? null : 100 * (price / from - 1);

@@ -9,7 +9,9 @@ import { percentsOf, RANGES, rangeOf } from '../../src/pages/market/depth/ranges
 import { comparedPrices, meaningOfDivergence } from '../../src/pages/market/divergence-text.ts';
 import {
   amountWithUnit,
+  figuresOfPair,
   isCoarsePrice,
+  marketOfPair,
   spotPriceOfBase,
   tradedUsd,
   unitOfAmount,
@@ -116,6 +118,30 @@ describe('the spot price of the base', () => {
     expect([spotPriceOfBase(pool, B), spotPriceOfBase(pool, A)]).toEqual([4, 0.25]);
     expect([spotPriceOfBase({ ...pool, spotPrice: null }, A), spotPriceOfBase(null, A)]).toEqual([null, null]);
   });
+});
+
+test('a pool of other tokens, which a host can name in V3, gives a market no price', () => {
+  const token = (tokenId: string) => ({ id: tokenId, tokenId, symbol: 'X', decimals: 9, usdPrice: null });
+  const amounts = { token1PoolValue: '1', token2PoolValue: '1', token1VirtualValue: '1', token2VirtualValue: '1' };
+  const terms = { amplifier: 10_000, feeRateBps: 25, isTradable: true, version: 'V3' as const };
+  const prices = { price: 1_600, inversePrice: 1 / 1_600, spotPrice: 1_600, liquidityUsd: null };
+  const marketOf = (baseId: string, targetId: string) => {
+    const pair = {
+      ...{ id: '', tickerId: 'X_X', poolId: `${A}-${B}-1`, base: 'X', target: 'X' },
+      ...{ baseToken: token(baseId), targetToken: token(targetId), ticker: null, change: null },
+      ...{ poolPrice: null, exactPoolPrice: null },
+      poolPair: {
+        ...{ id: '', beaconHeight: 7, poolId: `${A}-${B}-1`, token1: token(A), token2: token(B), pairs: [] },
+        ...{ ...amounts, ...terms, ...prices },
+      },
+    };
+    const { price, spotPrice } = figuresOfPair(pair);
+    return { hasPool: marketOfPair(pair).pool !== undefined, price, spotPrice };
+  };
+  expect(marketOf(B, A)).toEqual({ hasPool: true, price: 1_600, spotPrice: 1_600 });
+  const none = { hasPool: false, price: null, spotPrice: null };
+  const other = 'c'.repeat(64);
+  expect([marketOf(B, other), marketOf(other, A)]).toEqual([none, none]);
 });
 
 describe('candles', () => {

@@ -3,7 +3,7 @@ import { changedPools } from '../../src/pages/chain/changed-pools.ts';
 
 const [A, B] = ['a', 'b'].map((digit) => digit.repeat(64)) as [string, string];
 
-test('a changed pool has its market however the host spells the pool id', () => {
+test('a changed pool has its market however the host spells the pool id, unless it is one of other tokens', () => {
   const pool = (hash: string, token1PoolValue: string) => ({
     id: `PoolPair:${A}-${B}-${hash}`,
     poolId: `${A}-${B}-${hash}`,
@@ -15,8 +15,14 @@ test('a changed pool has its market however the host spells the pool id', () => 
     price: 2,
     inversePrice: 0.5,
   });
-  const pair = (poolId: string) => ({ id: `Pair:${poolId}`, poolId, tickerId: 'A_B', baseId: A, targetId: B });
-  const pairs = [`${A}-${B}-C1`.toUpperCase(), `${B}-${A}-c2`].map(pair);
+  const pair = (poolId: string, targetId: string) => ({
+    id: `Pair:${poolId}`,
+    poolId,
+    tickerId: 'A_B',
+    baseId: A,
+    targetId,
+  });
+  const pairs = [pair(`${A}-${B}-C1`.toUpperCase(), B), pair(`${B}-${A}-c2`, B), pair(`${A}-${B}-c3`, 'c'.repeat(64))];
   const page = (token1PoolValue: string) => ({
     totalCount: 3,
     nodes: ['c1', 'c2', 'c3'].map((hash) => pool(hash, token1PoolValue)),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { MarketData } from '../../src/pages/markets/market-list.ts';
 import { searchRows, sortRows } from '../../src/pages/markets/market-order.ts';
 import { rowsOf } from '../../src/pages/markets/market-rows.ts';
-import { liveTargetUsd, type RowDetails } from '../../src/pages/markets/row-details.ts';
+import { livePrice, liveTargetUsd, type RowDetails } from '../../src/pages/markets/row-details.ts';
 
 const PRV = '4'.padStart(64, '0');
 const [BTC, ETH, NEW] = ['b', 'e', 'f'].map((digit) => digit.repeat(64)) as [string, string, string];
@@ -140,6 +140,11 @@ test('a search finds a symbol of letters from right to left beside the other one
   expect(searchRows(markets, '\u05e9\u05e7\u05dc/prv')).toHaveLength(1);
 });
 
+test('a token can have the name of a property of every object as its symbol', () => {
+  const [row] = rowsOf({ ...data, pairs: [pair(`${PRV}-${NEW}-1`, NEW, PRV, ['constructor', 'PRV'])] }).markets;
+  expect([row?.base.symbol, row?.names]).toEqual(['constructor', ['privacy', 'incognito']]);
+});
+
 test('rows without a value come last in both directions', () => {
   const { markets } = rowsOf(data);
   const volumes = (direction: 'ascending' | 'descending') =>
@@ -202,6 +207,28 @@ test('a live price in US dollars has the price of the target token at the same h
   // Older than the list, or read while prices were shown in PRV.
   expect(liveTargetUsd(row, details(6, { usdPrice: 3 }))).toBe(2);
   expect(liveTargetUsd(row, details(8, {}))).toBe(2);
+});
+
+test.each([
+  ['another base token', { token1: PRV, token2: ETH }],
+  ['another target token', { token1: ETH, token2: BTC }],
+])('a pool with %s, which a host can name in V3, gives a market no live price', (_name, { token1, token2 }) => {
+  const [row] = rowsOf(data, 'USD').markets;
+  if (row === undefined) throw new Error('there is no market');
+  const details: RowDetails = {
+    pool: {
+      id: '',
+      beaconHeight: 8,
+      token1: { id: '', tokenId: token1, usdPrice: 3 },
+      token2: { id: '', tokenId: token2, usdPrice: 600 },
+      price: 90,
+      inversePrice: 1 / 90,
+    },
+    lastPrice: 9_995,
+    day: undefined,
+    sparkline: undefined,
+  };
+  expect([livePrice(row, details), liveTargetUsd(row, details)]).toEqual([9_995, 2]);
 });
 
 describe('pools of V3', () => {

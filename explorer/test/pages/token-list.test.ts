@@ -53,6 +53,13 @@ describe('the list of tokens', () => {
     expect(ids('name', { search: '02' })).toEqual([]);
   });
 
+  test('has tokens whose symbols are names of properties of every object', () => {
+    const tokens = ['constructor', 'toString', '__proto__'].map((symbol, index) => token(`aa0${index}`, symbol, null));
+    const found = (search: string) =>
+      listTokens(tokens, { search, sort: 'name', direction: 'ascending' }).map(({ symbol }) => symbol);
+    expect([found('zz'), found('proto')]).toEqual([[], ['__proto__']]);
+  });
+
   test('leaves the tokens as they were', () => {
     const before = [...TOKENS];
     ids('price');

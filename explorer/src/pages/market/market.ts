@@ -1,5 +1,5 @@
 import { type Amount, formatAmount, withUnit } from '../../format/amounts.ts';
-import { nameOfToken, priceOfBase } from '../../format/prices.ts';
+import { isOfTokens, nameOfToken, priceOfBase } from '../../format/prices.ts';
 import type { MarketPoolFragment, MarketQuery, MarketTokenFragment, PoolQuery } from './market.generated.ts';
 
 /** A token, as the panels of a market need it. */
@@ -34,12 +34,7 @@ export type MarketFigures = {
 export function marketOfPair(pair: NonNullable<MarketQuery['pair']>): Market {
   const base = { ...pair.baseToken, symbol: pair.baseToken.symbol ?? pair.base };
   const target = { ...pair.targetToken, symbol: pair.targetToken.symbol ?? pair.target };
-  // The pool that a host names in V3 can be one of other tokens.
-  const { poolPair } = pair;
-  const tokenIds = [base.tokenId, target.tokenId];
-  const isOfTokens =
-    poolPair != null && [poolPair.token1, poolPair.token2].every(({ tokenId }) => tokenIds.includes(tokenId));
-  const pool = isOfTokens ? poolPair : undefined;
+  const pool = poolOf(pair);
   return {
     base,
     target,
@@ -50,6 +45,11 @@ export function marketOfPair(pair: NonNullable<MarketQuery['pair']>): Market {
   };
 }
 
+/** The pool of a pair, unless it is one of other tokens. */
+function poolOf({ poolPair, baseToken, targetToken }: NonNullable<MarketQuery['pair']>) {
+  return poolPair != null && isOfTokens(poolPair, baseToken.tokenId, targetToken.tokenId) ? poolPair : undefined;
+}
+
 /** A pool alone has the direction of its own prices: its base is token 2. */
 export function marketOfPool(pool: NonNullable<PoolQuery['poolPair']>): Market {
   return { base: pool.token2, target: pool.token1, pair: undefined, pool, pairs: [], isInverse: false };
@@ -57,12 +57,13 @@ export function marketOfPool(pool: NonNullable<PoolQuery['poolPair']>): Market {
 
 /** The figures of a market of the market-data host. */
 export function figuresOfPair(pair: NonNullable<MarketQuery['pair']>): MarketFigures {
-  const { ticker, poolPair, change, exactPoolPrice } = pair;
+  const { ticker, change, exactPoolPrice } = pair;
+  const pool = poolOf(pair);
   return {
     // The pool is updated at each height. `poolPrice` is the same price, but the pair may have been read before.
-    price: priceOfBase(poolPair, pair.baseToken.tokenId),
+    price: priceOfBase(pool, pair.baseToken.tokenId),
     exactPrice: exactPoolPrice,
-    spotPrice: spotPriceOfBase(poolPair, pair.baseToken.tokenId),
+    spotPrice: spotPriceOfBase(pool, pair.baseToken.tokenId),
     lastPrice: ticker?.lastPrice ?? null,
     change,
     hostVolume: ticker === null ? undefined : { base: ticker.baseVolume, target: ticker.targetVolume },
@@ -77,10 +78,10 @@ export function figuresOfPool(pool: NonNullable<PoolQuery['poolPair']>): MarketF
 
 /** The spot price of one base token in target tokens; null if the pool has none. */
 export function spotPriceOfBase(
-  pool: Pick<MarketPoolFragment, 'token2' | 'spotPrice'> | null,
+  pool: Pick<MarketPoolFragment, 'token2' | 'spotPrice'> | null | undefined,
   baseId: string,
 ): number | null {
-  if (pool === null || pool.spotPrice === null) return null;
+  if (pool == null || pool.spotPrice === null) return null;
   return pool.token2.tokenId === baseId ? pool.spotPrice : 1 / pool.spotPrice;
 }
 

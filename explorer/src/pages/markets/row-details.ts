@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react';
 import { type Answer, useFollow, useGatewayQuery } from '../../client/hooks.ts';
 import { useIsVisible } from '../../client/visibility.ts';
-import { priceOfBase } from '../../format/prices.ts';
+import { isOfTokens, priceOfBase } from '../../format/prices.ts';
 import type { MarketRow } from './market-rows.ts';
 import {
   type DayStartFragment,
@@ -123,17 +123,23 @@ function isPool(node: ReadNode): node is Extract<ReadNode, PricedPoolFragment> {
   return 'beaconHeight' in node;
 }
 
+/** The pool of a row, unless it is one of other tokens. */
+function poolOf({ base, target }: MarketRow, { pool }: RowDetails): PricedPoolFragment | null {
+  return pool !== null && isOfTokens(pool, base.tokenId, target.tokenId) ? pool : null;
+}
+
 /** The newest price of a row: of the list, or of what was read since. */
 export function livePrice(row: MarketRow, details: RowDetails | undefined): number | null {
   if (details === undefined) return row.price;
-  const { pool, lastPrice } = details;
+  const pool = poolOf(row, details);
+  const { lastPrice } = details;
   if (pool === null) return lastPrice ?? row.price;
   return pool.beaconHeight < row.height ? row.price : (priceOfBase(pool, row.base.tokenId) ?? lastPrice ?? row.price);
 }
 
 /** What one target token of a row is worth in US dollars, as new as the price. */
 export function liveTargetUsd(row: MarketRow, details: RowDetails | undefined): number | null {
-  const pool = details?.pool;
+  const pool = details && poolOf(row, details);
   if (pool == null || pool.beaconHeight < row.height) return row.targetUsd;
   const { usdPrice } = pool.token1.tokenId === row.target.tokenId ? pool.token1 : pool.token2;
   return usdPrice === undefined ? row.targetUsd : usdPrice;

@@ -9,7 +9,7 @@ export type GatewayError = {
   readonly path: readonly (string | number)[];
   /** Which upstream failed, for the codes that begin with `UPSTREAM_`. */
   readonly upstream?: 'NODE' | 'MARKET_DATA' | undefined;
-  /** How long to wait, for `RATE_LIMITED`. */
+  /** How long to wait, for `RATE_LIMITED`, and for `HEIGHT_NOT_AVAILABLE` if the gateway is expected to reach the height. */
   readonly retryAfterMs?: number | undefined;
   /** Why the exchange would refuse a trade, for `TRADE_REFUSED`. */
   readonly reason?: string | undefined;
@@ -49,9 +49,15 @@ export function readResponseErrors(errors: readonly ResponseError[] = []): reado
 }
 
 /** Whether the same operation can succeed later. */
-export function isRetryable({ code }: GatewayError): boolean {
+export function isRetryable({ code, retryAfterMs }: GatewayError): boolean {
   if (code === 'UPSTREAM_NOT_CONFIGURED') return false;
+  if (code === 'HEIGHT_NOT_AVAILABLE') return retryAfterMs !== undefined;
   return code.startsWith('UPSTREAM_') || RETRYABLE.has(code);
 }
 
 const RETRYABLE = new Set(['DISCONNECTED', 'REFUSED', 'RATE_LIMITED', 'HISTORY_UNAVAILABLE', 'INTERNAL_SERVER_ERROR']);
+
+/** How long to wait before the same operation is sent again, in milliseconds: the longest wait of its errors. 0 if they have none. */
+export function waitOf(errors: readonly GatewayError[]): number {
+  return Math.max(0, ...errors.map(({ retryAfterMs = 0 }) => retryAfterMs));
+}

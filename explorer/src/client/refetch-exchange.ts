@@ -1,6 +1,6 @@
 import { type Exchange, makeOperation, type Operation, type OperationResult } from '@urql/core';
 import { map, pipe, tap } from 'wonka';
-import { isRetryable, readErrors } from './errors.ts';
+import { isRetryable, readErrors, waitOf } from './errors.ts';
 
 type RefetchOptions = {
   /** Calls a listener each time that the gateway can be reached again. @returns a function that ends it */
@@ -49,11 +49,10 @@ export function createRefetchExchange({ onRestored, random = Math.random }: Refe
       entry.failures = 0;
       return;
     }
-    const wanted = Math.max(...errors.map(({ retryAfterMs = 0 }) => retryAfterMs));
     const backOff = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** entry.failures);
     entry.failures += 1;
     clearTimeout(entry.timer);
-    entry.timer = setTimeout(() => refetch(operation), wanted + backOff * (0.5 + random() / 2));
+    entry.timer = setTimeout(() => refetch(operation), waitOf(errors) + backOff * (0.5 + random() / 2));
   }
 
   function keepData(result: OperationResult): OperationResult {

@@ -1,6 +1,6 @@
 import type { FormattedExecutionResult, Sink, SubscribePayload } from 'graphql-ws';
 import { retryDelayMs } from './back-off.ts';
-import { isRetryable, readResponseErrors } from './errors.ts';
+import { isRetryable, readResponseErrors, waitOf } from './errors.ts';
 import type { Subscribe } from './transports.ts';
 
 /**
@@ -51,10 +51,9 @@ export function resubscribing(
       sink.complete();
       return;
     }
-    const waitMs = Math.max(0, ...errors.map(({ retryAfterMs = 0 }) => retryAfterMs));
     timer = setTimeout(() => {
       end = start();
-    }, waitMs + retryDelayMs(failures, random));
+    }, waitOf(errors) + retryDelayMs(failures, random));
     failures += 1;
   }
 

@@ -79,7 +79,13 @@ export function explainError({ code, message, upstream, retryAfterMs, reason }: 
         ...later,
       };
     case 'HEIGHT_NOT_AVAILABLE':
-      return { title: 'This height is not available', text: message, retries: false };
+      return retryAfterMs === undefined
+        ? { title: 'This height is not available', text: message, retries: false }
+        : {
+            title: 'The gateway is behind',
+            text: 'It does not have the newest block that this page has shown. The page tries again.',
+            ...later,
+          };
     case 'AMBIGUOUS_TICKER':
       return { title: 'Several markets have this name', text: message, retries: false };
     case 'TRADE_REFUSED':

@@ -79,6 +79,13 @@ test('what passes by itself is tried again', () => {
   ]);
 });
 
+test('a height is tried again only if the gateway is expected to reach it', () => {
+  const behind = ofCode('HEIGHT_NOT_AVAILABLE', { retryAfterMs: 1_000 });
+  expect(isRetryable(behind)).toBe(true);
+  expect(explainError(behind)).toMatchObject({ title: 'The gateway is behind', retries: true });
+  expect(explainError(ofCode('HEIGHT_NOT_AVAILABLE'))).toMatchObject({ text: 'A message.', retries: false });
+});
+
 test('an error belongs to its field, to what is in it, and to what it is in', () => {
   const [pair, book, bids, ticker] = [['pair'], ['pair', 'orderBook'], ['pair', 'orderBook', 'bids', 0], ['ticker']];
   const errors = [[], pair, book, bids, ticker].map((path) => ofCode('UPSTREAM_TIMEOUT', { path }));

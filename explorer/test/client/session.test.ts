@@ -202,6 +202,21 @@ test('a client that sends too much waits as long as the gateway says', async () 
   expect(requests()).toBe(2);
 });
 
+test('a query whose minimum height the gateway has not reached is sent again, unless it never will', async () => {
+  const { answers, showService, settle, requests } = openSession();
+  const refusal = (extensions: object) => ({
+    data: null,
+    errors: [{ message: 'Not yet.', extensions: { code: 'HEIGHT_NOT_AVAILABLE', ...extensions } }],
+  });
+  answers.push(refusal({ retryAfterMs: 1_000 }), refusal({}));
+  showService();
+  await settle();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(requests()).toBe(2);
+  await vi.advanceTimersByTimeAsync(600_000);
+  expect(requests()).toBe(2);
+});
+
 test('what is on the screen is requested again when the connection is restored', async () => {
   const { answers, showService, settle, restore, requests } = openSession();
   answers.push(serviceAt(100), serviceAt(105));

@@ -1,8 +1,14 @@
 import type { Client } from '@urql/core';
-import { type GatewayError, isRetryable, readErrors } from '../../client/errors.ts';
+import { type GatewayError, isRetryable, readErrors, waitOf } from '../../client/errors.ts';
 import type { SentQuery } from '../../client/hooks.ts';
 import { createStore, type Store } from '../../client/store.ts';
-import { type ListedPoolFragment, MarketsDocument, type MarketsQuery, MorePoolsDocument } from './markets.generated.ts';
+import {
+  type ListedPoolFragment,
+  MarketsDocument,
+  type MarketsQuery,
+  MorePoolsDocument,
+  type MorePoolsQuery,
+} from './markets.generated.ts';
 
 /** What the page lists, as the gateway sent it. */
 export type MarketData = Pick<MarketsQuery, 'tokens' | 'pairs' | 'tickers'> & {
@@ -43,6 +49,9 @@ const PAGE_SIZE = 500;
 const REFRESH_MS = 60_000;
 const FIRST_RETRY_MS = 3_000;
 
+/** How often a later page is requested again, before the list begins again at its first page. */
+const PAGE_RETRIES = 5;
+
 /** A list that grows is shown no more often: finding and sorting its rows takes as long as loading a page. */
 const SHOW_EVERY_MS = 1_000;
 
@@ -68,7 +77,7 @@ export function createMarketList({ client, onRestored }: MarketListOptions): Mar
       first = null;
       return load(withChange, isOver);
     }
-    failures = errors.some(isRetryable) ? failures + 1 : 0;
+    failures = data == null || errors.some(isRetryable) ? failures + 1 : 0;
     loadedAt = performance.now();
     if (data == null) {
       state.set({ ...state.get(), errors });
@@ -88,10 +97,8 @@ export function createMarketList({ client, onRestored }: MarketListOptions): Mar
     const isFirst = (state.get().data?.pools ?? null) === null;
     if (isFirst) show();
     while (page?.pageInfo.hasNextPage && page.pageInfo.endCursor !== null) {
-      const after = page.pageInfo.endCursor;
-      const more = await client.query(MorePoolsDocument, { first, after, withChange }).toPromise();
+      page = await loadPage(page.pageInfo.endCursor, withChange, isOver);
       if (isOver()) return;
-      page = more.data?.poolPairs ?? null;
       if (page === null) {
         failures += 1;
         break;
@@ -104,9 +111,25 @@ export function createMarketList({ client, onRestored }: MarketListOptions): Mar
     loadedAt = performance.now();
   }
 
+  /** Loads a later page. The pages before it have cost points: if the gateway says how long to wait, this one is requested again. */
+  async function loadPage(
+    after: string,
+    withChange: boolean,
+    isOver: () => boolean,
+  ): Promise<MorePoolsQuery['poolPairs']> {
+    for (let retries = 0; ; retries += 1) {
+      const { data, error } = await client.query(MorePoolsDocument, { first, after, withChange }).toPromise();
+      const page = data?.poolPairs ?? null;
+      const wanted = waitOf(readErrors(error));
+      if (page !== null || wanted === 0 || retries === PAGE_RETRIES || isOver()) return page;
+      await new Promise((resolve) => setTimeout(resolve, Math.max(wanted, FIRST_RETRY_MS * 2 ** retries)));
+      if (isOver()) return null;
+    }
+  }
+
   function waitMs(withChange: boolean): number {
-    const { data } = state.get();
-    if (failures > 0) return Math.min(REFRESH_MS, FIRST_RETRY_MS * 2 ** (failures - 1));
+    const { data, errors } = state.get();
+    if (failures > 0) return Math.max(waitOf(errors), Math.min(REFRESH_MS, FIRST_RETRY_MS * 2 ** (failures - 1)));
     if (data === undefined || (withChange && !data.hasChange)) return 0;
     const pages = Math.ceil(data.totalPools / (first ?? 50)) || 1;
     return Math.max(0, loadedAt + REFRESH_MS * pages - performance.now());

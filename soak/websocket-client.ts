@@ -19,14 +19,19 @@ type WebSocketClient = {
   /** Executes an operation and judges the response. Resolves with it, or when the connection is closed. */
   execute(operation: Operation): Promise<void>;
   isOpen(): boolean;
-  /** Whether the gateway has not ended this subscription. */
-  has(subscription: CheckedSubscription): boolean;
   /** Stops reading until {@link resume}. */
   pause(): void;
   resume(): void;
   leave(departure: Departure): void;
   /** Resolves when the connection is closed. */
   readonly closed: Promise<unknown>;
+};
+
+type OpenSubscription = {
+  readonly subscription: CheckedSubscription;
+  readonly since: number;
+  /** Whether its newest update was an error without data: one at its start can end it. */
+  mayEnd: boolean;
 };
 
 type Message = { readonly type: string; readonly id?: string; readonly payload?: unknown };
@@ -68,7 +73,7 @@ export async function openWebSocket(context: SoakContext, name: string): Promise
   const bare = await openRawWebSocket({ url }, name);
   const { socket, tcp, closed } = bare;
   const pending = new Map<string, (answer: GraphqlResponse) => void>();
-  const subscriptions = new Map<string, { readonly subscription: CheckedSubscription; readonly since: number }>();
+  const subscriptions = new Map<string, OpenSubscription>();
   /** The subscriptions whose first update has a minimum: those that do not resume. */
   const first = new Set<CheckedSubscription>();
   const isLost = () => routes.explainsLoss(url, since);
@@ -94,15 +99,15 @@ export async function openWebSocket(context: SoakContext, name: string): Promise
     if (!known) return;
     const { subscription, since } = known;
     if (type === 'next') {
-      // An operation that fails at its start gets one response without data, and is complete.
-      if ((payload as GraphqlResponse).data == null && !isErrorUpdate(subscription, payload as GraphqlResponse))
-        subscriptions.delete(id);
+      // An operation that fails at its start gets one response without data. If an upstream has failed, it stays open after that.
+      known.mayEnd =
+        (payload as GraphqlResponse).data == null && !isErrorUpdate(subscription, payload as GraphqlResponse);
       checkUpdate(context, name, subscription, payload as GraphqlResponse);
       checkMinimum(context, name, subscription, first.delete(subscription) ? minimum : 0);
     } else {
       subscriptions.delete(id);
       if (type === 'error') judge.judgeErrors(name, subscription.kind, payload as [], since);
-      else judge.fail(`a subscription ended: ${subscription.kind} of ${name}`, { type, payload });
+      else if (!known.mayEnd) judge.fail(`a subscription ended: ${subscription.kind} of ${name}`, { type, payload });
     }
   }
 
@@ -111,7 +116,7 @@ export async function openWebSocket(context: SoakContext, name: string): Promise
     subscribe(subscription) {
       lastId += 1;
       const id = String(lastId);
-      subscriptions.set(id, { subscription, since: performance.now() });
+      subscriptions.set(id, { subscription, since: performance.now(), mayEnd: false });
       if (subscription.after === undefined) first.add(subscription);
       const { query, after } = subscription;
       const variables =
@@ -144,7 +149,6 @@ export async function openWebSocket(context: SoakContext, name: string): Promise
         judge.fail(`no response: ${operation.kind} of ${name}: the websocket is closed`);
     },
     isOpen: () => socket.readyState === WebSocket.OPEN,
-    has: (subscription) => [...subscriptions.values()].some((known) => known.subscription === subscription),
     pause: () => socket.pause(),
     resume: () => socket.resume(),
     leave(departure) {

@@ -10,10 +10,7 @@ export type LongSubscriptions = {
   readonly sockets: number;
   /** The number of subscriptions to a source. */
   count(source: CheckedSubscription['source']): number;
-  /**
-   * Starts those again that an error has ended, as a client does. Reports those that are behind although their upstream can be
-   * read; each once, until it has caught up.
-   */
+  /** Reports subscriptions that are behind although their upstream can be read; each once, until it has caught up. */
   watch(now?: number): void;
   /** Describes the subscriptions that are closed, or whose newest height is not that of the tip. */
   notAtTip(): readonly string[];
@@ -23,11 +20,8 @@ export type LongSubscriptions = {
 type Entry = {
   readonly name: string;
   readonly subscription: CheckedSubscription;
-  openedAt: number;
+  readonly openedAt: number;
   readonly isOpen: () => boolean;
-  /** Whether an error has ended it. One without a cause is a finding of its own. */
-  readonly hasEnded: () => boolean;
-  readonly start: () => void;
 };
 
 /** How long after its start a subscription may have no update. */
@@ -50,22 +44,15 @@ export async function openLongSubscriptions(
     if (socket === undefined) throw new Error('the gateway does not accept websockets');
     closers.push(() => socket.leave('closed'));
     for (const subscription of createEachSubscription(context, random)) {
-      const start = () => void socket.subscribe(subscription);
-      const hasEnded = () => socket.isOpen() && !socket.has(subscription);
-      start();
-      entries.push({ name, subscription, openedAt: performance.now(), isOpen: socket.isOpen, hasEnded, start });
+      socket.subscribe(subscription);
+      entries.push({ name, subscription, openedAt: performance.now(), isOpen: socket.isOpen });
     }
   }
   for (const [index, subscription] of createEachSubscription(context, random).entries()) {
     const name = `long event stream ${index + 1}`;
-    const open = () => openEventStream(context, name, subscription);
-    let stream = open();
-    const start = () => {
-      stream = open();
-    };
-    closers.push(() => stream.leave());
-    const isOpen = () => stream.isOpen();
-    entries.push({ name, subscription, openedAt: performance.now(), isOpen, hasEnded: () => !isOpen(), start });
+    const { isOpen, leave } = openEventStream(context, name, subscription);
+    closers.push(leave);
+    entries.push({ name, subscription, openedAt: performance.now(), isOpen });
   }
 
   /** How a subscription is behind; `undefined` if it is not. */
@@ -87,10 +74,6 @@ export async function openLongSubscriptions(
     count: (source) => entries.filter(({ subscription }) => subscription.source === source).length,
     watch(now = performance.now()) {
       for (const entry of entries) {
-        if (entry.hasEnded()) {
-          entry.start();
-          entry.openedAt = now;
-        }
         const lag = lagOf(entry, now);
         if (lag === undefined) late.delete(entry);
         else if (!late.has(entry)) {

@@ -66,7 +66,7 @@ test('a later page that a rate limit refuses is requested again, without the pag
   expect([pools(), requests]).toEqual([['1', '2'], { first: 1, later: 2 }]);
 });
 
-test('a page for which the list waits is not requested when nobody looks at the list any longer', async () => {
+test('a page for which the list waits is not requested when nobody looks at the list any longer; all are, at once, for the next reader', async () => {
   const later = () => refusal('RATE_LIMITED', { retryAfterMs: 4_000 });
   const { list, requests } = openList({ first: () => FIRST, later });
   const end = list.follow(false);
@@ -74,4 +74,7 @@ test('a page for which the list waits is not requested when nobody looks at the 
   end();
   await vi.advanceTimersByTimeAsync(60_000);
   expect(requests).toEqual({ first: 1, later: 1 });
+  list.follow(false);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(requests).toEqual({ first: 2, later: 2 });
 });

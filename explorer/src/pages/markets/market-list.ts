@@ -64,6 +64,7 @@ export function createMarketList({ client, onRestored }: MarketListOptions): Mar
   const state = createStore<MarketListState>({ data: undefined, errors: [], query: queryOf(PAGE_SIZE, false) });
   /** Null is the default of the gateway, where the operator allows smaller pages only. */
   let first: number | null = PAGE_SIZE;
+  /** When the list was complete last. */
   let loadedAt = Number.NEGATIVE_INFINITY;
   let failures = 0;
   let loadNow = () => {};
@@ -78,7 +79,6 @@ export function createMarketList({ client, onRestored }: MarketListOptions): Mar
       return load(withChange, isOver);
     }
     failures = data == null || errors.some(isRetryable) ? failures + 1 : 0;
-    loadedAt = performance.now();
     if (data == null) {
       state.set({ ...state.get(), errors });
       return;

@@ -69,7 +69,7 @@ export function subscribeTo<T>(
   source: Follower<T>,
   subscribe: Subscribe<T> = source.subscribe,
 ): Promise<Subscribe<T | UpstreamError>> {
-  // A stream that resumes starts with the heights that were missed: the newest one is the last of them.
+  // A stream that resumes gets the heights that it has missed, also old ones. The newest one is the last of them.
   return startWith(source.get(), subscribe, subscribe === source.subscribe ? source.newest : undefined);
 }
 

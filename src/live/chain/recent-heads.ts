@@ -66,11 +66,11 @@ export function headsAfter({ recent, current, subscribe }: HeadsToResume, height
 
     /**
      * From here on each new head comes by itself. The broadcast sends the current one first. That is known already, unless it has
-     * replaced the block that was sent.
+     * replaced the block that was sent. If the remembered head of its height is another one, it is older: that one is not published yet.
      */
     function goLive(): Subscription {
-      const hasReplaced = sent !== undefined && current() === recent.after(newest - 1);
-      const known = hasReplaced ? sent : current();
+      const isRemembered = current() === recent.after(newest - 1);
+      const known = sent !== undefined && isRemembered ? sent : current();
       const onNext = (head: Head) => (head !== known && isChange(head) ? send(head) : live?.request());
       return subscribe({ onNext, onError: (error) => subscriber.onError(error) });
     }

@@ -64,12 +64,14 @@ export function createRedisClient(
     cluster.on('error', (error) => {
       reason = error;
     });
-    const connect = () =>
-      cluster.connect().catch((error) => {
-        throw reason ?? error;
-      });
-    const { subscribe, destroy } = cluster;
-    const connectable = { connect, subscribe: subscribe.bind(cluster), destroy: destroy.bind(cluster) };
+    const connectable: Connectable = {
+      connect: () =>
+        cluster.connect().catch((error) => {
+          throw reason ?? error;
+        }),
+      subscribe: (channel, onMessage) => cluster.subscribe(channel, onMessage),
+      destroy: () => cluster.destroy(),
+    };
     return clientOf(connectable, subscription, (key, args) => cluster.sendCommand(key, false, [...args], bytes));
   }
 

@@ -49,7 +49,7 @@ export async function createResumableStream<U extends HeightUpdate>(
     return (head: Head) => {
       const last = received;
       received = head;
-      // Of the height that it has received last, it may have missed a block that took the place of that one.
+      // A slow subscriber can have missed the block that replaced the last one that it received.
       const isNew = (each: Head) =>
         last === undefined ? each.beaconHeight > (after ?? head.beaconHeight) : isAhead(each, last);
       const missed = missedBefore?.(head) ?? [];

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 
 /** The commands that docs/fleet.md names: those for one server, and those for a database with a number, and for a cluster. */
 const COMMANDS = readCommands(/The user needs the commands [^.]*/);
-const [SELECT = '', CLUSTER_SLOTS = ''] = readCommands(/It needs `SELECT` [^.]*/);
+const [SELECT = '', CLUSTER_SLOTS = ''] = readCommands(/It also needs `SELECT` [^.]*/);
 
 function readCommands(pattern: RegExp): readonly string[] {
   const page = readFileSync(join(import.meta.dirname, '../../docs/fleet.md'), 'utf8');

@@ -65,8 +65,8 @@ export function headsAfter({ recent, current, subscribe }: HeadsToResume, height
     let isCancelled = false;
 
     /**
-     * From here on each new head comes by itself. The broadcast sends the current one first. That is known already, unless it has
-     * replaced the block that was sent. If the remembered head of its height is another one, it is older: that one is not published yet.
+     * From here on each new head comes by itself. The broadcast sends the current one first. The subscriber has that one already, unless
+     * it replaces the block that was sent. A head is remembered a moment before it is published: until then, the current one is older.
      */
     function goLive(): Subscription {
       const isRemembered = current() === recent.after(newest - 1);

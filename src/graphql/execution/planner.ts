@@ -5,6 +5,7 @@ import {
   getOperationAST,
   Kind,
   type OperationDefinitionNode,
+  print,
   type VariableValues,
   visit,
 } from 'graphql';
@@ -126,6 +127,9 @@ export function findExcessOf(
   return compiled instanceof Error ? compiled : undefined;
 }
 
+/** The types that a variable in a directive can have. */
+const CONDITIONS: readonly string[] = ['Boolean', 'Boolean!'];
+
 let operations = 0;
 
 /** What is known of the operations of a valid document, found out when an operation is first selected. */
@@ -157,5 +161,7 @@ function findConditions(document: DocumentNode, operation: OperationDefinitionNo
       for (const { value } of node.arguments ?? []) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
     },
   });
-  return definitions.map(({ variable }) => variable.name.value).filter((name) => names.has(name));
+  // Another operation of the document can use the name of a variable in a directive, though it has another type here.
+  const conditions = definitions.filter(({ type }) => CONDITIONS.includes(print(type)));
+  return conditions.map(({ variable }) => variable.name.value).filter((name) => names.has(name));
 }

@@ -128,6 +128,18 @@ describe('the executor returns the result of graphql-js for', () => {
     }
   });
 
+  test('an operation whose variables have the names of conditions of another one', async () => {
+    const document = parse(
+      `query A($x: String, $y: Boolean!, $z: String, $f: PoolPairFilter) { beaconHeight @skip(if: $y) pairs(filter: { base: $x, target: $z }) { id } poolPairs(filter: $f) { totalCount } }
+       query B($x: Boolean!, $z: Boolean!, $f: Boolean!) { beaconHeight @skip(if: $x) service { version @skip(if: $z) sandbox @skip(if: $f) } }`,
+    );
+    for (const variableValues of [
+      { x: 'p,true', y: false, z: 'q', f: { nonEmpty: true } },
+      { x: 'p', y: true, z: 'false,q', f: { nonEmpty: true } },
+    ])
+      await executions.expectSame({ document, operationName: 'A', variableValues });
+  });
+
   test('random operations', async () => {
     await fc.assert(
       fc.asyncProperty(randomOperation(schema), async ({ query, variableValues }) => {

@@ -100,6 +100,15 @@ test('cached plans are bounded by the length of their documents too, which they 
   expect(planOf(first)).not.toBe(plans[0]);
 });
 
+test('a variable with the name of a condition of another operation makes no plan of its own', () => {
+  const planner = createPlanner({ schema, limits: DEFAULT_LIMITS });
+  const text = 'query A($x: ID!) { node(id: $x) { id } } query B($x: Boolean!) { beaconHeight @skip(if: $x) }';
+  const operation = createValidDocument(parse(text)).operation('A');
+  const [, known, other] = ['a', 'b', 'c'].map((x) => operation && planner.plan(operation, { x }).plan);
+  expect(known).toMatchObject({ isCaching: true });
+  expect(other).toBe(known);
+});
+
 test('the plan of a very long document is not cached', () => {
   const planner = createPlanner({ schema, limits: DEFAULT_LIMITS });
   const operation = createValidDocument(parse(`{ beaconHeight } #${'x'.repeat(250_000)}`)).operation(undefined);

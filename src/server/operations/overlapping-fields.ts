@@ -1,4 +1,5 @@
 import {
+  type ArgumentNode,
   type ASTVisitor,
   type FieldNode,
   GraphQLError,
@@ -12,9 +13,11 @@ import {
   isNonNullType,
   isObjectType,
   Kind,
+  type ObjectFieldNode,
   print,
   type SelectionSetNode,
   type ValidationContext,
+  type ValueNode,
 } from 'graphql';
 import { tooManyComparisons } from './document-bounds.ts';
 
@@ -153,10 +156,7 @@ export function overlappingFields(context: ValidationContext): ASTVisitor {
   function argumentsOf(node: FieldNode): string {
     const known = texts.get(node);
     if (known !== undefined) return known;
-    const text = (node.arguments ?? [])
-      .map(({ name, value }) => `${name.value}:${print(value)}`)
-      .sort()
-      .join();
+    const text = inOrder(node.arguments ?? []);
     texts.set(node, text);
     return text;
   }
@@ -168,6 +168,19 @@ export function overlappingFields(context: ValidationContext): ASTVisitor {
     },
     FragmentDefinition: () => false,
   };
+}
+
+/** The text of arguments, or of the fields of an input object: neither have an order. */
+function inOrder(members: readonly (ArgumentNode | ObjectFieldNode)[]): string {
+  return members
+    .map(({ name, value }) => `${name.value}:${textOf(value)}`)
+    .sort()
+    .join();
+}
+
+function textOf(value: ValueNode): string {
+  if (value.kind === Kind.LIST) return `[${value.values.map(textOf).join()}]`;
+  return value.kind === Kind.OBJECT ? `{${inOrder(value.fields)}}` : print(value);
 }
 
 function insideOf(uses: readonly Use[]): readonly TypedSet[] {

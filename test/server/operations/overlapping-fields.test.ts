@@ -27,6 +27,14 @@ describe('fields with the same response name', () => {
       '{ pair(poolId: "a", tickerId: "b") { id } pair(tickerId: "b", poolId: "a") { base } }',
     ],
     [
+      'fields of an input object in another order',
+      '{ poolPairs(filter: { nonEmpty: true, symbols: ["a"] }) { totalCount } poolPairs(filter: { symbols: ["a"], nonEmpty: true }) { pageInfo { endCursor } } }',
+    ],
+    [
+      'fields of input objects in a list in another order',
+      'subscription { prices(poolPairs: [{ token1Id: "a", token2Id: "b" }]) { beaconHeight } prices(poolPairs: [{ token2Id: "b", token1Id: "a" }]) { source { node } } }',
+    ],
+    [
       'fragments in a circle',
       '{ tokens { ...A } } fragment A on Token { id ...B } fragment B on Token { symbol ...A }',
     ],
@@ -40,6 +48,11 @@ describe('fields with the same response name', () => {
     [
       'other arguments',
       '{ poolPairs(first: 1) { totalCount } poolPairs(first: 2) { totalCount } }',
+      /differing arguments/,
+    ],
+    [
+      'lists in another order',
+      '{ poolPairs(filter: { symbols: ["a", "b"] }) { totalCount } poolPairs(filter: { symbols: ["b", "a"] }) { totalCount } }',
       /differing arguments/,
     ],
     ['one without arguments', '{ poolPairs { totalCount } poolPairs(first: 2) { totalCount } }', /differing arguments/],

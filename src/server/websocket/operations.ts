@@ -70,7 +70,8 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     extra.open = extra.open.concat(opened);
     const hasTooMany = countedOf(connection).length > maxSubscriptionsPerConnection;
     const responding = hasTooMany ? [account.chargeUpTo(1) ?? TOO_MANY_OPERATIONS] : respondAtMinimum(operation);
-    const outcome = responding instanceof Promise ? await socket.track(responding) : responding;
+    // Also what is known at once is awaited: messages of the same read are handled first, and one of them can complete the operation.
+    const outcome = await (responding instanceof Promise ? socket.track(responding) : responding);
     if (Array.isArray(outcome)) {
       span?.end({ codes: codesOf(outcome) });
       if (isOpen(connection, opened)) return outcome;

@@ -227,6 +227,14 @@ describe('equal queries that wait for an upstream', () => {
 describe('an id that a client uses again after `complete`', () => {
   const complete = (id: string) => JSON.stringify({ id, type: 'complete' });
 
+  /** Sends several messages in one write. */
+  function together(socket: WebSocket, sendAll: () => void): void {
+    const { _socket: wire } = socket as unknown as { readonly _socket: Duplex };
+    wire.cork();
+    sendAll();
+    wire.uncork();
+  }
+
   async function serveSlowly(config: NonNullable<TestGatewayOptions['config']> = {}) {
     const gateway = await serve({ sandbox: { history: 20 }, config });
     const { sandbox } = gateway;
@@ -254,15 +262,45 @@ describe('an id that a client uses again after `complete`', () => {
     ]);
   });
 
+  test('gets the result of the new query only, if the old one was refused at once and all messages arrive together', async () => {
+    const { socket, received } = await serveSlowly();
+    together(socket, () => {
+      socket.send(subscribe('1', { query: '{ x }' }));
+      socket.send(complete('1'));
+      socket.send(subscribe('1', { query: '{ beaconHeight }' }));
+    });
+    await send(socket, { query: '{ beaconHeight }' }, '2');
+    expect(received.map(({ id, type }) => [id, type])).toEqual([
+      ['1', 'next'],
+      ['1', 'complete'],
+      ['2', 'next'],
+      ['2', 'complete'],
+    ]);
+  });
+
+  test('does not count operations that were refused at once and completed in the same read', async () => {
+    const { socket, received } = await serveSlowly({ maxSubscriptionsPerConnection: 10 });
+    together(socket, () => {
+      for (let n = 0; n < 30; n++) {
+        socket.send(subscribe('1', { query: '{ x }' }));
+        socket.send(complete('1'));
+      }
+    });
+    await send(socket, { query: '{ beaconHeight }' }, '2');
+    expect(received.map(({ id, type }) => [id, type])).toEqual([
+      ['2', 'next'],
+      ['2', 'complete'],
+    ]);
+  });
+
   test('gets the updates of the new subscription, if both messages arrive together', async () => {
     const { socket, received, advance, app } = await serveSlowly();
     const query = 'subscription { head { beaconHeight } }';
     for (let n = 1; n <= 3; n++) {
-      const { _socket: wire } = socket as unknown as { readonly _socket: Duplex };
-      wire.cork();
-      socket.send(complete('1'));
-      socket.send(subscribe('1', { query }));
-      wire.uncork();
+      together(socket, () => {
+        socket.send(complete('1'));
+        socket.send(subscribe('1', { query }));
+      });
       await expect.poll(() => received.length).toBe(n);
     }
     await advance();

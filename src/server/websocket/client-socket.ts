@@ -8,8 +8,8 @@ import { createStallCheck } from '../requests/stalled.ts';
 /** Maximum size of the messages that wait for a client before nothing more is read from it. */
 const MAX_WAITING_BYTES = 2 ** 20;
 
-/** Maximum number of messages of a client that are handled in one turn of the event loop. */
-const MESSAGES_PER_TURN = 100;
+/** Maximum number of messages of a client that are handled in one turn of the event loop. Each can take some milliseconds. */
+const MESSAGES_PER_TURN = 8;
 
 /** How often a websocket that is to be closed looks whether its operations have ended. */
 const POLL_MS = 10;

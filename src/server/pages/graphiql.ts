@@ -49,7 +49,7 @@ export const handleNoGraphiql = createFile(TEXT, ONLY_PERSISTED, { headers: HEAD
  * URL contains. A frame of another page is not a tab: it is handled like any other request of that page.
  *
  * Browsers send `Sec-Fetch-Mode` and `Sec-Fetch-Dest`, but only to HTTPS and to this machine. Without them `Accept` decides:
- * browsers put `text/html` first.
+ * browsers put `text/html` first. So does `HttpURLConnection` of Java, for which `image/gif` is the second.
  */
 export function isNavigation(request: IncomingMessage): boolean {
   if (!isRead(request)) return false;
@@ -58,4 +58,4 @@ export function isNavigation(request: IncomingMessage): boolean {
   return mode === 'navigate' && destination === 'document';
 }
 
-const HTML_FIRST = /^\s*text\/html\b(?!\s*;\s*q=0)/i;
+const HTML_FIRST = /^\s*text\/html\b(?!\s*;\s*q=0|\s*,\s*image\/gif)/i;

@@ -70,6 +70,7 @@ describe('the page of GraphiQL', () => {
       { accept: '*/*' },
       { accept: 'application/json, text/html' },
       { accept: 'text/html;q=0, application/json' },
+      { accept: 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2' },
       { accept: 'text/html, application/json', 'sec-fetch-mode': 'cors' },
       { ...BROWSER_HEADERS, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
     ]) {

@@ -93,15 +93,17 @@ export function usdPrice(prices: UsdPrices, tokenId: TokenId, decimals: number |
 
 /**
  * US dollars of all that a pool holds; 0 if one side is empty. `undefined` if a token has no price, or if there are too few
- * dollars behind both: anybody can pair large amounts of two tokens that are priced by a pool with one dollar.
+ * dollars behind both: anybody can pair large amounts of two tokens that are priced by a pool with one dollar. Of the
+ * dollars behind a token, no more count than the pool holds of it: an amplified pool can hold almost nothing of a stable coin.
  */
 export function liquidityUsd(prices: UsdPrices, pool: PoolPair): number | undefined {
   if (!isTradable(pool)) return 0;
   const { value1: held1, value2: held2 } = poolValues(pool);
   const [value1, value2] = [prices(pool.token1Id), prices(pool.token2Id)];
   if (value1 === undefined || value2 === undefined) return undefined;
-  const total = Number(held1) * value1.price + Number(held2) * value2.price;
-  return total > MAX_TIMES_DOLLARS * Math.max(value1.dollars, value2.dollars) ? undefined : ifFinite(total);
+  const [worth1, worth2] = [Number(held1) * value1.price, Number(held2) * value2.price];
+  const dollars = Math.max(Math.min(worth1, value1.dollars), Math.min(worth2, value2.dollars));
+  return worth1 + worth2 > MAX_TIMES_DOLLARS * dollars ? undefined : ifFinite(worth1 + worth2);
 }
 
 function ifFinite(number: number): number | undefined {

@@ -126,3 +126,17 @@ test('the liquidity of a pool is undefined if there is hardly a dollar behind it
   const real = pool(a, c, 50_000_000n, 1n);
   expect(liquidityUsd(pricesOf([dust, real]), pool(b, c, 10_000n, 20n))).toBe(2_000);
 });
+
+test('the liquidity of an amplified pool is undefined if its tokens are only worth much by a stable coin that it hardly holds', () => {
+  // A unit of a is sold for a unit of c.
+  const liquidityOf = (values: readonly [bigint, bigint]) => {
+    const each = poolOfV3([a, c], [10n ** 26n, 10n ** 26n], { values, amplifier: 10 ** 18 });
+    const state = stateOfV3([each]);
+    const coin = { tokenId: a, symbol: undefined, decimals: 6 };
+    return liquidityUsd(usdPrices(state, toPoolGraph(state.directory), [coin]), each);
+  };
+  expect(liquidityOf([1n, 2_001_001_001_000n])).toBeUndefined();
+  expect([liquidityOf([1_000_000n, 99_000_000n]), liquidityOf([1_000_000n, 99_000_001n])]).toEqual([100, undefined]);
+  // It holds enough of the stable coin: all of c was bought.
+  expect(liquidityOf([1_000_000_000_000n, 1n])).toBeCloseTo(1e6, 3);
+});

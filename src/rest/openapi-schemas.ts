@@ -132,8 +132,10 @@ export const SCHEMAS = {
   Candle: object('Prices and volumes of one interval, from the pool of the pair on the chain.', {
     time: integer('When the interval begins, in seconds since 1970-01-01T00:00:00Z.'),
     open: poolPrice('Price of one base token in target tokens after the first known height of the interval.'),
-    high: poolPrice('Highest price.'),
-    low: poolPrice('Lowest price.'),
+    high: poolPrice(
+      'Highest price of four: `open`, `close`, and the prices after the heights with the highest and the lowest ratio of the reserves.',
+    ),
+    low: poolPrice('Lowest price of the same four.'),
     close: poolPrice('Price after the last known height of the interval.'),
     volume: price(
       'Traded amount in whole base tokens: exact with `is_volume_exact`, else at least this, because several trades in one block count as their net change.',
@@ -165,7 +167,7 @@ export const SCHEMAS = {
     'Bars as columns, oldest first. Without bars, only `s` and possibly `nextTime`.',
     {
       s: { type: 'string', enum: ['ok', 'no_data'], description: 'Whether there are bars.' },
-      nextTime: integer('Time of the newest bar before the range, if there is one.'),
+      nextTime: integer('Time of the last interval before `from`, if it has a bar. Not with `countback`.'),
       t: column('Times at which the bars begin, in Unix seconds.'),
       o: column('Prices at the beginning.'),
       h: column('Highest prices.'),

@@ -139,7 +139,7 @@ function candles(maxCandles: number): object {
     tags: ['market'],
     summary: 'Candles of a ticker',
     description:
-      'Prices and volumes of the pool on the chain, from the recorded history: the last `limit` candles of the range, oldest first. Intervals without a known height are left out. Pairs of the same pool have the same candles.',
+      'Prices and volumes of the pool on the chain, from the recorded history: the last `limit` candles of the range, oldest first. Intervals without a known height are left out. Intervals without an `open` or a `close`, because the pool had an empty side then, are left out too, but count in `limit`. Pairs of the same pool have the same candles.',
     parameters: [
       query('ticker_id', 'A ticker id, or a pool id if several pools have the ticker id.', { type: 'string' }, true),
       query('interval', 'Length of each candle. Intervals are aligned to UTC.', { enum: Object.keys(INTERVALS) }, true),
@@ -211,7 +211,7 @@ const UDF = {
   ),
   history: udf(
     'History',
-    'The bars of a symbol, which are its candles.',
+    'The bars of a symbol, which are its candles. Candles that are left out because the pool had an empty side count in `countback`.',
     [
       SYMBOL,
       query('resolution', 'Length of each bar: minutes, or a day.', { enum: [...Object.keys(RESOLUTIONS), 'D'] }, true),

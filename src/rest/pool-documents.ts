@@ -45,7 +45,7 @@ function* csvTexts(rows: readonly CandleRow[]): Generator<string> {
   for (const row of rows) yield `${COLUMNS.map((column) => row[column]).join(',')}\r\n`;
 }
 
-/** Reads candles, oldest first. Those without a price are left out. @throws HistoryUnavailableError */
+/** Reads candles, oldest first. Those without a price are left out, but count in `last`. @throws HistoryUnavailableError */
 export async function readCandles(
   { pair, pool }: PairWithPool,
   request: Omit<CandlesRequest, 'symbol'>,
@@ -57,16 +57,22 @@ export async function readCandles(
   return rows.filter((row) => row !== undefined);
 }
 
-/** @param isToken1 whether the base token is token 1. Its price is highest where that of token 2 is lowest */
+/**
+ * A candle has the states with the highest and the lowest ratio of the reserves. If liquidity was added or withdrawn, `open` or
+ * `close` can still be above or below their prices, so the highest and the lowest of the four are taken.
+ *
+ * @param isToken1 whether the base token is token 1
+ */
 function toRow(candle: PricedCandle, volumes: CandleVolumes, isToken1: boolean) {
   const { priceOf, inversePriceOf, openTime, isClosed, isComplete } = candle;
   const prices = [candle.open, candle.high, candle.low, candle.close].map(isToken1 ? inversePriceOf : priceOf);
-  const [open, first, second, close] = prices;
+  const [open, , , close] = prices;
   const [volume, targetVolume] = isToken1
     ? [volumes.inverseVolume, volumes.volume]
     : [volumes.volume, volumes.inverseVolume];
-  if (open === undefined || first === undefined || second === undefined || close === undefined) return undefined;
-  const [high, low] = isToken1 ? [second, first] : [first, second];
+  if (open === undefined || close === undefined) return undefined;
+  const known = prices.filter((price) => price !== undefined);
+  const [high, low] = [Math.max(...known), Math.min(...known)];
   return {
     ...{ time: openTime / 1_000, open, high, low, close, volume: volume ?? 0, target_volume: targetVolume ?? 0 },
     ...{ is_closed: isClosed, is_complete: isComplete, is_volume_exact: volumes.isExact },

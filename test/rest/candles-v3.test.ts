@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createHistoryStore } from '../../src/history/store-client.ts';
 import { openRest } from '../support/rest.ts';
 
+const PRICES = ['open', 'high', 'low', 'close'];
 const FIELDS = 'openTime open high low close inverseOpen inverseHigh inverseLow inverseClose isComplete';
 
 /** A pair with the candles of its pool, as GraphQL shows them. */
@@ -34,14 +35,18 @@ test('the REST API has the candles of the pool of each pair, where V3 trades', a
     if (poolPair === null) continue;
     const isToken1 = baseId === poolPair.token1.tokenId;
     const expected = poolPair.candles
-      .map((candle) => ({
-        time: Date.parse(String(candle['openTime'])) / 1_000,
-        open: candle[isToken1 ? 'inverseOpen' : 'open'],
-        high: candle[isToken1 ? 'inverseHigh' : 'high'],
-        low: candle[isToken1 ? 'inverseLow' : 'low'],
-        close: candle[isToken1 ? 'inverseClose' : 'close'],
-        is_complete: candle['isComplete'],
-      }))
+      .map((candle) => {
+        const names = isToken1 ? ['inverseOpen', 'inverseHigh', 'inverseLow', 'inverseClose'] : PRICES;
+        const prices = names.map((name) => candle[name] ?? null);
+        return {
+          time: Date.parse(String(candle['openTime'])) / 1_000,
+          open: prices[0],
+          high: Math.max(...prices.map(Number)),
+          low: Math.min(...prices.map(Number)),
+          close: prices[3],
+          is_complete: candle['isComplete'],
+        };
+      })
       .filter(({ close }) => close !== null);
     const { pool_id, candles } = await rest.read(`candles?ticker_id=${poolId}&interval=1d&limit=1`);
     expect(pool_id).toBe(poolId);

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { createDocumentLoaders } from '../../src/rest/document.ts';
+import { findPair, readCandles } from '../../src/rest/pool-documents.ts';
 import { writeSearch } from '../../src/rest/udf.ts';
 import { createStoreModel } from '../history/store-model.ts';
 import { START, startGateway } from '../support/gateway.ts';
@@ -60,10 +61,11 @@ function toRow(candle: Candle, isToken1: boolean) {
         ['open', 'high', 'low', 'close'],
         ['volume', 'inverseVolume'],
       ];
-  const values = [...prices, ...volumes].map((name) => candle[name]);
+  const known = prices.map((name) => candle[name] ?? Number.NaN);
   const row = [
     Date.parse(candle.openTime) / 1_000,
-    ...values,
+    ...[known[0], Math.max(...known), Math.min(...known), known[3]],
+    ...volumes.map((name) => candle[name]),
     candle.isClosed,
     candle.isComplete,
     candle.isVolumeExact,
@@ -98,13 +100,35 @@ describe('candles', () => {
       });
       expect(document.candles).toHaveLength(6);
       expect(document.candles.some(({ volume }: { volume: number }) => volume > 0)).toBe(true);
-      for (const { low, high, open, close } of document.candles) {
-        expect([low <= Math.min(open, close), high >= Math.max(open, close)]).toEqual([true, true]);
-      }
       for (const candle of candles) {
         expect(candle.volume).toBe(Number(`${candle.tradedToken2}e-${token2.decimals}`));
         expect(candle.inverseVolume).toBe(Number(`${candle.tradedToken1}e-${token1.decimals}`));
       }
+    },
+  );
+
+  test.each(['pBTC_PRV', 'PRV_pDAI'])(
+    'of %s contain the prices at their ends, also where liquidity was added and the ratio did not change',
+    async (ticker) => {
+      const { sources } = rest.app.service;
+      const loaders = createDocumentLoaders(sources, sources.head.current());
+      const found = await findPair(ticker, loaders);
+      const range = { interval: 'ONE_DAY', from: undefined, to: undefined, last: 1 } as const;
+      const [candle] = await loaders.history.candles(found.pool, range);
+      if (candle === undefined) throw new Error('a day is recorded');
+      const [small, large] = [1n, 2n].map((times) => {
+        const amount = times * 10n ** 12n;
+        return { beaconHeight: candle.lastHeight, reserve1: amount, reserve2: amount };
+      });
+      if (small === undefined || large === undefined) throw new Error('two states');
+      const rowOf = async (open: typeof small, close: typeof large) => {
+        vi.spyOn(loaders.history, 'candles').mockResolvedValue([{ ...candle, open, high: open, low: open, close }]);
+        return (await readCandles(found, range, loaders))[0];
+      };
+      const [grown, shrunk] = [await rowOf(small, large), await rowOf(large, small)];
+      expect(grown?.close).toBeGreaterThan(grown?.open ?? Number.NaN);
+      expect(grown).toMatchObject({ high: grown?.close, low: grown?.open });
+      expect(shrunk).toMatchObject({ high: shrunk?.open, low: shrunk?.close });
     },
   );
 

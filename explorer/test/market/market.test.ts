@@ -12,6 +12,7 @@ import {
   figuresOfPair,
   isCoarsePrice,
   marketOfPair,
+  rangeOfDay,
   spotPriceOfBase,
   tradedUsd,
   unitOfAmount,
@@ -187,6 +188,12 @@ describe('candles', () => {
     expect(toChartCandle({ ...times, ...inverse }, { isInverse: true, baseDecimals: 9 })).toEqual(expected);
     expect(toChartCandle({ ...times, ...inverse }, { isInverse: true, baseDecimals: null })?.volume).toBeNull();
     expect(toChartCandle({ ...times, ...prices, high: null }, { isInverse: false, baseDecimals: 9 })).toBeUndefined();
+    // Liquidity was added: the price has risen, and the ratio has fallen.
+    const grown = { ...prices, open: 1, high: 1, low: 1.5, close: 1.5 };
+    expect(toChartCandle({ ...times, ...grown }, { isInverse: false, baseDecimals: 9 })).toMatchObject({
+      high: 1.5,
+      low: 1,
+    });
   });
 
   test('of several lists are one, and the newest of an interval stays', () => {
@@ -326,6 +333,18 @@ test('the divergence compares the newest trade on the chain, too, where there ar
   expect(inV3.maxPercent).toBe(5);
   expect(comparedPrices(divergence, true).rows.map(({ percent }) => percent)).toEqual([undefined, 0.5, null, null]);
   expect(comparedPrices({ ...divergence, lastPercent: null }, true).maxPercent).toBeNull();
+});
+
+test('the highest and the lowest price of a day contain the current one, if they are recorded', () => {
+  const recorded = { fromTime: '', percent: null, tradedToken1: '0', tradedToken2: '0', isComplete: true };
+  const rangeAt = (price: number | null, high: number | null, low: number | null) =>
+    rangeOfDay({ price, change: { ...recorded, high, low } });
+  expect([rangeAt(2, 3, 1), rangeAt(null, 3, 1)]).toEqual(Array(2).fill({ high: 3, low: 1 }));
+  expect([rangeAt(4, 3, 1), rangeAt(0.5, 3, 1)]).toEqual([
+    { high: 4, low: 1 },
+    { high: 3, low: 0.5 },
+  ]);
+  expect([rangeAt(2, null, null), rangeOfDay({ price: 2, change: null })]).toEqual([undefined, undefined]);
 });
 
 test('a token without known decimals counts smallest units, and a price of few of them is coarse', () => {

@@ -43,8 +43,8 @@ const CandleRef = builder.objectRef<PricedCandle>('Candle').implement({
     ),
     close: price('`PoolPair.price` after the last height of the interval.'),
     inverseOpen: price('`PoolPair.inversePrice` at the height of `open`.'),
-    inverseHigh: price('`PoolPair.inversePrice` at the height of `low`, where it is the highest one.'),
-    inverseLow: price('`PoolPair.inversePrice` at the height of `high`, where it is the lowest one.'),
+    inverseHigh: price('`PoolPair.inversePrice` at the height of `low`: the highest one by the ratio.'),
+    inverseLow: price('`PoolPair.inversePrice` at the height of `high`: the lowest one by the ratio.'),
     inverseClose: price('`PoolPair.inversePrice` at the height of `close`.'),
     volume:
       '`tradedToken2` in whole tokens: the volume of the token whose price is `open` to `close`. Null if the decimals of token 2 are unknown and not set by an argument.',

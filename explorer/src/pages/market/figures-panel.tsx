@@ -27,6 +27,7 @@ import {
   leastTraded,
   type Market,
   type MarketFigures,
+  rangeOfDay,
   reservesOf,
   tradedUsd,
   unitOfPrice,
@@ -53,6 +54,7 @@ export function FiguresPanel({ market, figures, traded, query, poolErrors }: Fig
   const isUsd = unit === 'USD';
   const [base, target] = [nameOfToken(market.base), nameOfToken(market.target)];
   const shown = price ?? lastPrice;
+  const range = rangeOfDay(figures);
   const reserves = reservesOf(market);
   const liquidityUsd = market.pool?.liquidityUsd ?? null;
   const volume =
@@ -90,8 +92,8 @@ export function FiguresPanel({ market, figures, traded, query, poolErrors }: Fig
               {priceInUnit(lastPrice)}
             </Figure>
           )}
-          <Figure name="24 h high">{recordedPrice(change?.high)}</Figure>
-          <Figure name="24 h low">{recordedPrice(change?.low)}</Figure>
+          <Figure name="24 h high">{recordedPrice(range?.high)}</Figure>
+          <Figure name="24 h low">{recordedPrice(range?.low)}</Figure>
           {(hostVolume !== undefined || !isOfV3(market)) && (
             <Figure name="24 h volume" title={isUsd ? volume : undefined}>
               {isUsd ? formatUsd(volumeUsd(market, figures)) : volume}

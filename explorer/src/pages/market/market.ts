@@ -76,6 +76,16 @@ export function figuresOfPool(pool: NonNullable<PoolQuery['poolPair']>): MarketF
   return { price, exactPrice, spotPrice, lastPrice: null, change, hostVolume: undefined };
 }
 
+/**
+ * The highest and the lowest known price of the last 24 hours; undefined if they are not recorded. Those of the history are judged
+ * by the ratio of the reserves, so the current price can be beyond them, and it can be newer.
+ */
+export function rangeOfDay({ price, change }: Pick<MarketFigures, 'price' | 'change'>) {
+  if (change?.high == null || change.low == null) return undefined;
+  const known = [change.high, change.low, price ?? change.high];
+  return { high: Math.max(...known), low: Math.min(...known) };
+}
+
 /** The spot price of one base token in target tokens; null if the pool has none. */
 export function spotPriceOfBase(
   pool: Pick<MarketPoolFragment, 'token2' | 'spotPrice'> | null | undefined,

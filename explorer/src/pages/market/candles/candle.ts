@@ -31,13 +31,15 @@ export function toChartCandle(
   const low = isInverse ? candle.inverseLow : candle.low;
   const close = isInverse ? candle.inverseClose : candle.close;
   if (open == null || high == null || low == null || close == null) return undefined;
+  // They are those of the highest and the lowest ratio. Where liquidity was added or withdrawn, the others can be beyond them.
+  const four = [open, high, low, close];
   const traded = isInverse ? candle.tradedToken1 : candle.tradedToken2;
   return {
     openTime: Date.parse(candle.openTime),
     closeTime: Date.parse(candle.closeTime),
     open,
-    high,
-    low,
+    high: Math.max(...four),
+    low: Math.min(...four),
     close,
     volume: traded === undefined || baseDecimals === null ? null : Number(traded) / 10 ** baseDecimals,
     isVolumeExact: candle.isVolumeExact,

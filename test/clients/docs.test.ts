@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { text as readText } from 'node:stream/consumers';
@@ -6,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { flagOf } from '../../src/settings/kinds.ts';
 import { SETTINGS } from '../../src/settings/settings.ts';
 import { createStoreModel } from '../history/store-model.ts';
-import { type Sample, samplesIn } from '../support/doc-pages.ts';
+import { type Sample, samplesIn, sampleUnder } from '../support/doc-pages.ts';
 import { startGateway } from '../support/gateway.ts';
 import { serveGatewayForTest } from '../support/served-gateway.ts';
 
@@ -25,7 +26,8 @@ function run(command: string, args: readonly string[], input: string) {
 const named = (sample: Sample) => ({ ...sample, name: sample.text.trim().split('\n').slice(0, 2).join(' ') });
 
 describe('programs on the pages', () => {
-  // A program that imports generated files is run by codegen.test.ts, and one that imports the library in test/library/.
+  // A program that imports generated files is run by codegen.test.ts, and one that imports the library in test/library/. That of the
+  // charts has a test of its own below.
   const programs = samplesIn('js', 'ts')
     .filter(({ text }) => !/from '(\.\/|pdex-gateway')/.test(text))
     .map(named);
@@ -40,11 +42,17 @@ describe('programs on the pages', () => {
   test('are there', () => expect([printing.length > 8, silent.length > 1]).toEqual([true, true]));
 
   test.each(printing)('$page: $name prints the height, and each new one that it subscribes to', async (sample) => {
-    const { url, sandbox } = await serveGatewayForTest();
-    const { height } = sandbox.chain.tip;
     expect(sample.text).toContain(ADDRESS);
     const isLive = /subscription/.test(sample.text);
+    // While the node is down, the first update of a subscription is an error. A program that begins with a query gets no data then.
+    const isDown = isLive && !/client\.(query|watchQuery)/.test(sample.text);
+    const { url, sandbox } = await serveGatewayForTest(isDown ? { before: ({ node }) => node.stop() } : {});
+    const { height } = sandbox.chain.tip;
     const { child, ended, errors } = start(sample.text.replaceAll(ADDRESS, new URL(url).host), sample.language);
+    if (isDown) {
+      await once(child.stderr, 'data');
+      await sandbox.node.start();
+    }
 
     const heights = new Set<number>();
     for await (const line of createInterface(child.stdout)) {
@@ -56,7 +64,30 @@ describe('programs on the pages', () => {
     if (isLive) child.kill();
     else expect(await ended).toBe(0);
     expect([...heights]).toEqual(isLive ? [height, height + 1, height + 2] : [height]);
-    expect(await errors).toBe('');
+    expect(await errors).toMatch(isDown ? /^(UPSTREAM_UNREACHABLE|\[GraphQL\]) [^\n]+\n$/ : /^$/);
+  });
+
+  test('the chart gets the history, also if the node is down when it connects, and then each candle', async () => {
+    const store = createStoreModel();
+    const { url, sandbox } = await serveGatewayForTest({ store, before: ({ node }) => node.stop() });
+    const { token1, token2 } = sandbox.chain.pools[0] ?? {};
+    const series = "{ setData: ([bar]) => console.log(bar ? 'history' : 'none'), update: () => console.log('candle') }";
+    const text = sampleUnder('docs/clients.md', 'Charts', 'js')
+      .replace("import { series } from './chart.js';", `const series = ${series};`)
+      .replace("token1Id: '…', token2Id: '…'", `token1Id: '${token1?.id}', token2Id: '${token2?.id}'`)
+      .replace('5_000', '50');
+    const { child } = start(text.replaceAll(ADDRESS, new URL(url).host), 'js');
+    await once(child.stderr, 'data');
+    await sandbox.node.start();
+
+    // The current candle can arrive before the history.
+    const shown: string[] = [];
+    for await (const line of createInterface(child.stdout)) {
+      shown.push(line);
+      if (line === 'history') sandbox.advance();
+      if (line === 'candle' && shown.includes('history')) break;
+    }
+    expect(shown.slice(shown.indexOf('history'))).toEqual(['history', 'candle']);
   });
 
   test.each(silent)('$page: $name runs', async ({ text, language }) => {

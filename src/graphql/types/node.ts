@@ -78,7 +78,7 @@ builder.queryFields((t) => ({
     type: NodeRef,
     nullable: true,
     description:
-      "Finds an object by its id. Ids are readable: 'Pair:<pool id>', 'Ticker:<pool id>', 'PoolPair:<id1>-<id2>', 'PoolPair:<id1>-<id2>@<height>', 'Token:<id>', 'ChainInfo:<name>', 'BestBlock:<chain id>', 'Trade:<height>:<transaction>:<step>'. A trade is found in the newest `service.limits.maxResumedHeights` blocks and in the recorded history; one of an earlier block whose trades are not known is HEIGHT_NOT_AVAILABLE, and one of a block above the newest height is null. Null if there is no such object. Null with an error if its upstream cannot be read. Text in any other format is BAD_USER_INPUT.",
+      "Finds an object by its id. Ids are readable: 'Pair:<pool id>', 'Ticker:<pool id>', 'PoolPair:<pool id>' for a pool of V3, 'PoolPair:<id1>-<id2>' for one of V1, 'PoolPair:<pool id>@<height>' and 'PoolPair:<id1>-<id2>@<height>', 'Token:<id>', 'ChainInfo:<name>', 'BestBlock:<chain id>', 'Trade:<height>:<transaction>:<step>'. A trade is found in the newest `service.limits.maxResumedHeights` blocks and in the recorded history; one of an earlier block whose trades are not known is HEIGHT_NOT_AVAILABLE, and one of a block above the newest height is null. Null if there is no such object. Null with an error if its upstream cannot be read. Text in any other format is BAD_USER_INPUT.",
     complexity: ({ id }, { service }) => complexityOfIds([id], service),
     args: { id: t.arg.id({ required: true, description: 'Id of the object.', extensions: IS_NODE_ID }) },
     resolve: (_root, { id }, { loaders }) => findNode(id, loaders),

@@ -109,13 +109,18 @@ export class TradeRefusedError extends GatewayError {
   }
 }
 
-/** A height is in the future, or the node has pruned it. */
+/** A height is in the future, or the node has pruned it, or what a client requests of it is not recorded. */
 export class HeightNotAvailableError extends GatewayError {
-  constructor(height: number, newestHeight: number) {
+  /** @param whyNot the message for a height that is not in the future; by default, that the node has pruned its state */
+  constructor(
+    height: number,
+    newestHeight: number,
+    whyNot = `The node no longer has the state at beacon height ${height}.`,
+  ) {
     const message =
       height > newestHeight
         ? `Beacon height ${height} is in the future. The newest height is ${newestHeight}.`
-        : `The node no longer has the state at beacon height ${height}.`;
+        : whyNot;
     super('HEIGHT_NOT_AVAILABLE', message, { extensions: { beaconHeight: newestHeight } });
   }
 }

@@ -18,7 +18,7 @@ export const ERROR_CODES = {
   },
   HEIGHT_NOT_AVAILABLE: {
     cause:
-      'A height is in the future, or the node has pruned it, or the gateway has not reached the minimum height of the request.',
+      'A height is in the future, or the node has pruned it, or the trades of its block are not recorded, or the gateway has not reached the minimum height of the request.',
     remedy:
       '`extensions.beaconHeight` is the newest known height. If `extensions.retryAfterMs` is there, retry after that time.',
     retryable: 'depends',

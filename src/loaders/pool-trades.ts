@@ -207,8 +207,9 @@ export function createPoolTradeLoader(view: HistoryView) {
       const { beaconHeight } = name;
       const ofBlock = { poolIds: [], upTo: beaconHeight, memoryFrom: beaconHeight, last: 1 };
       const { recorded } = await read(() => history.trades(ofBlock));
-      if (!recorded.has(beaconHeight)) throw new HeightNotAvailableError(beaconHeight, newestHeight);
-      return undefined;
+      if (recorded.has(beaconHeight)) return undefined;
+      const whyNot = `The trades of the block at beacon height ${beaconHeight} are not recorded.`;
+      throw new HeightNotAvailableError(beaconHeight, newestHeight, whyNot);
     },
   };
 }

@@ -191,7 +191,7 @@ describe('the trades of pools', () => {
   test('are found by their ids, those in memory and those that are recorded', async () => {
     const { height: tip } = gateway.sandbox.chain.tip;
     const all = await hopsOf(gateway.sandbox, first);
-    const some = [all[0], all.find(({ height }) => height > first + 20), all.at(-1)].map((hop) => shown(hop as Hop));
+    const some = [all[0], all.find(({ height }) => height > first + 7), all.at(-1)].map((hop) => shown(hop as Hop));
     const { data, errors } = await gateway.ask(
       `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Trade { ${TRADE} } } }`,
       { ids: some.map(({ id }) => id) },
@@ -201,7 +201,9 @@ describe('the trades of pools', () => {
     const find = (height: number) => gateway.ask(`{ node(id: "Trade:${height}:${'a'.repeat(64)}:0") { id } }`);
     expect(await find(first + 3)).toEqual({ data: { node: null } });
     expect(await find(tip)).toEqual({ data: { node: null } });
-    expect(codesOf(await find(first - 10))).toEqual(['HEIGHT_NOT_AVAILABLE']);
+    const message = `The trades of the block at beacon height ${first - 10} are not recorded.`;
+    const extensions = { code: 'HEIGHT_NOT_AVAILABLE', beaconHeight: tip };
+    expect((await find(first - 10)).errors).toEqual([expect.objectContaining({ message, extensions })]);
   });
 
   test('give tickers the price of the newest one', async () => {

@@ -435,6 +435,15 @@ describe('the order books', () => {
     }
   });
 
+  test('of V3 are those of pools of the exchange: sorted, not crossed, and never empty', () => {
+    const { seed, markets, tip } = young({ exchangeFrom: 0 });
+    expect(markets.filter(({ poolId }) => !tip.exchange?.states.has(poolId))).toEqual([]);
+    const ofPools = markets.map((market) => ({ market, ...ordersOf(seed, market, tip) }));
+    const isUnusual = (book: Orders) =>
+      !isSorted(book) || spread(book) < 0 || book.bids.length + book.asks.length === 0;
+    expect(tickersOf(ofPools.filter(isUnusual))).toEqual([]);
+  });
+
   test('keep most of their levels in the next block, and change some', () => {
     const chain = young();
     const market = chain.markets[0];

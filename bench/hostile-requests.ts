@@ -37,6 +37,14 @@ const quotes = (count: number, at = '') =>
 /** Fields of one pool, each of which reads something else from the history. */
 const ofPool = (count: number, field: (n: number) => string) =>
   `{ poolPairs(first: 1) { nodes { ${repeat(count, (n) => `a${n}: ${field(n)}`)} } } }`;
+/** A list that is the argument of 2,400 fields of each pool. */
+const argumentsThatMultiply = (
+  percents: string,
+  variables = '',
+) => `query ${variables} { poolPairs(first: 1) { nodes { ...F } } }
+  fragment F on PoolPair { ${repeat(40, (n) => `x${n}: current { ...G }`)} }
+  fragment G on PoolPair { ${repeat(60, (n) => `y${n}: current { ...H }`)} }
+  fragment H on PoolPair { depth(percents: [${percents}]) { percent } }`;
 const EVERY_FIELD = 'id key beaconHeight token1PoolValue token2PoolValue price exactPrice inversePrice spotPrice';
 
 /** 270,000 values, with a complexity of nearly 20,000: one page of 500 pools, each with 540 scalars. */
@@ -66,6 +74,10 @@ export const HOSTILE: Readonly<Record<string, HostileRequest>> = {
   'fields that may be one': post(`{ ${'chainInfo { id } '.repeat(2_400)} }`),
   'fields that may be one, side by side': post(`{ ${'beaconHeight '.repeat(9_990)} }`),
   'fields that may be one, in each other': post(`{ ${`poolPairs { nodes { ${'price '.repeat(40)} } } `.repeat(200)} }`),
+  'literals in fragments that multiply': post(argumentsThatMultiply(repeat(3_000, () => '1'))),
+  'literals and a variable in fragments that multiply': post(
+    argumentsThatMultiply(`$v ${repeat(3_000, () => '1')}`, '($v: Float = 1)'),
+  ),
   'fragments that multiply': post(
     `{ ...F0 } ${repeat(600, (n) => `fragment F${n} on Query { ...F${n + 1} ...F${n + 1} }`)} fragment F600 on Query { beaconHeight }`,
   ),

@@ -30,8 +30,9 @@ export function createShapes() {
     of(type: string, fields: readonly ShapedField[]): { readonly shape: Shape; readonly isNew: boolean } | undefined {
       let text = type;
       for (const { opening, definition, nodes, selections } of fields) {
-        if (text.length > MAX_CHARACTERS || selections.some(({ shape }) => shape === undefined)) return undefined;
+        if (selections.some(({ shape }) => shape === undefined)) return undefined;
         text += `${opening}${definition.name}(${argumentsOf(nodes)}){${selections.map(({ shape }) => shape?.id)}}`;
+        if (text.length > MAX_CHARACTERS) return undefined;
       }
       const shape = known.get(text);
       if (shape !== undefined) return { shape, isNew: false };
@@ -42,9 +43,17 @@ export function createShapes() {
   };
 }
 
+/** The arguments of nodes as text. A fragment can be used thousands of times. */
+const texts = new WeakMap<FieldNode, string>();
+
 /** The arguments of a field as text. Its nodes all have the same ones. */
 function argumentsOf([node]: readonly FieldNode[]): string {
-  return node?.arguments?.map(print).join() ?? '';
+  if (node?.arguments === undefined || node.arguments.length === 0) return '';
+  const known = texts.get(node);
+  if (known !== undefined) return known;
+  const text = node.arguments.map(print).join();
+  texts.set(node, text);
+  return text;
 }
 
 /** Maximum length of the cached JSON of a pool. With all its fields, a pool has about 600 characters. */

@@ -39,6 +39,9 @@ type Compiled = {
 /** The number of selections around a field; with the fragments, `nesting`. Introspection does not count. */
 type Depth = { readonly depth: number; readonly nesting: number };
 
+/** The arguments of a node, which can belong to several types. */
+type PlannedArguments = { readonly field: GraphQLField<unknown, unknown>; readonly args: FieldPlan['args'] };
+
 /** Minimum number of fields of a cached pool. Writing fewer takes no longer than a lookup. */
 const MIN_CACHED_FIELDS = 3;
 
@@ -53,6 +56,8 @@ export function compile({ schema, document, operation, variables, limits, shapes
   const definitions = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
   const fragments = Object.fromEntries(definitions.map((node) => [node.name.value, node]));
   const readers: ((variables: VariableValues) => Arguments)[] = [];
+  // A fragment can be used thousands of times: its arguments are read once.
+  const planned = new Map<FieldNode, PlannedArguments>();
   const usedVariables: string[] = [];
   let size = 0;
   let steps = 0;
@@ -108,7 +113,7 @@ export function compile({ schema, document, operation, variables, limits, shapes
 
     // All executions share it, so it has nothing that differs between them, such as a path. The resolvers do not use that.
     const info = { fieldName: field.name, returnType: field.type, parentType: type, schema } as GraphQLResolveInfo;
-    const args = field.args.length === 0 ? NO_ARGUMENTS : planArguments(field, node);
+    const args = argumentsOf(field, node);
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     const isOfSchema = getNamedType(field.type).name.startsWith('__');
     deepest = Math.max(deepest, around.depth);
@@ -137,7 +142,15 @@ export function compile({ schema, document, operation, variables, limits, shapes
     };
   }
 
-  function planArguments(field: GraphQLField<unknown, unknown>, node: FieldNode): Arguments | Error | number {
+  function argumentsOf(field: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['args'] {
+    const known = planned.get(node);
+    if (known?.field === field) return known.args;
+    const args = field.args.length === 0 ? NO_ARGUMENTS : planArguments(field, node);
+    planned.set(node, { field, args });
+    return args;
+  }
+
+  function planArguments(field: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['args'] {
     const used = node.arguments?.flatMap(({ value }) => variablesIn(value)) ?? [];
     if (used.length === 0) {
       const args = readArguments(field, node, NO_VARIABLES);

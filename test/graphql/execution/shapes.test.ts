@@ -1,6 +1,6 @@
 import { parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import type { ObjectPlan } from '../../../src/graphql/execution/plan.ts';
+import type { FieldPlan, ObjectPlan } from '../../../src/graphql/execution/plan.ts';
 import { createPlanner, createValidDocument } from '../../../src/graphql/execution/planner.ts';
 import { schema } from '../../../src/graphql/schema.ts';
 import { DEFAULT_LIMITS } from '../../support/limits.ts';
@@ -98,6 +98,28 @@ test('cached plans are bounded by the length of their documents too, which they 
     expect(planOf(last)).toBe(plans[1]);
   }
   expect(planOf(first)).not.toBe(plans[0]);
+});
+
+test.each([
+  ['literals', '1'],
+  ['a variable', '$v'],
+])('arguments with %s in a fragment are read once, however often it is used', (_what, entry) => {
+  const text = `query ($v: Float = 1) { poolPairs { nodes { ...F } } }
+    fragment F on PoolPair { a: current { ...G } b: current { ...G } }
+    fragment G on PoolPair { c: current { ...H } d: current { ...H } }
+    fragment H on PoolPair { depth(percents: [${entry}]) { percent } }`;
+  const operation = createValidDocument(parse(text)).operation(undefined);
+  const planned = operation && createPlanner({ schema, limits: DEFAULT_LIMITS }).plan(operation, {});
+  const found: FieldPlan[] = [];
+  const walk = ({ fields }: ObjectPlan) => {
+    for (const field of fields) {
+      if (field.name === 'depth') found.push(field);
+      field.selections.forEach(walk);
+    }
+  };
+  if (planned?.plan) walk(planned.plan.root);
+  expect(found).toHaveLength(4);
+  expect(new Set(found.map(({ args }) => args)).size).toBe(1);
 });
 
 test('a variable with the name of a condition of another operation makes no plan of its own', () => {

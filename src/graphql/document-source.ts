@@ -1,4 +1,12 @@
-import { type DocumentNode, type GraphQLError, type ParseOptions, parse, Source, type SourceLocation } from 'graphql';
+import {
+  type DocumentNode,
+  type GraphQLError,
+  type ParseOptions,
+  parse,
+  Source,
+  type SourceLocation,
+  type Token,
+} from 'graphql';
 import { firstIndexWhere } from '../domain/binary-search.ts';
 
 /**
@@ -23,6 +31,19 @@ export function parseDocument(text: string, options?: ParseOptions): DocumentNod
   const document = parse(source, options);
   Object.assign(source, { body: '' });
   return document;
+}
+
+/**
+ * Unlinks the tokens of a document: each references the next one, also comments. A document of comments would keep fifty times its length
+ * in memory for as long as it is used.
+ */
+export function unlinkTokens({ loc }: DocumentNode): void {
+  let token: Token | null | undefined = loc?.startToken;
+  while (token) {
+    const { next }: Token = token;
+    Object.assign(token, { prev: null, next: null });
+    token = next;
+  }
 }
 
 /** The text that a document was parsed from; `undefined` for a document that {@link parseDocument} did not parse. */

@@ -3,7 +3,7 @@ import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind } from 'graph
 import { LRUCache } from 'lru-cache';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import { MAX_ERRORS, withoutStacks } from '../../errors.ts';
-import { parseDocument } from '../../graphql/document-source.ts';
+import { parseDocument, unlinkTokens } from '../../graphql/document-source.ts';
 import { placeError } from '../../graphql/errors.ts';
 import { createValidDocument, findExcessOf, type ValidDocument } from '../../graphql/execution/planner.ts';
 import type { Limits } from '../../graphql/limits.ts';
@@ -63,6 +63,7 @@ export function createDocuments({ schema, limits, takeTurn = () => nextTurn(), o
 
   function finish(text: string, document: DocumentNode, found: readonly GraphQLError[]): ReadDocument {
     if (found.length === 0) {
+      unlinkTokens(document);
       const read = { valid: createValidDocument(document) };
       cache.set(text, read);
       return read;

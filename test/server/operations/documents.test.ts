@@ -36,6 +36,11 @@ describe('a document that is valid', () => {
   });
 });
 
+test('a document does not keep its comments in memory', async () => {
+  const { valid } = await read(`{ ${'#\n'.repeat(50)} beaconHeight }`);
+  expect(valid?.document.loc?.startToken).toMatchObject({ kind: '<SOF>', next: null });
+});
+
 describe('a document that is refused', () => {
   test('is counted each time, and not cached', async () => {
     let refused = 0;

@@ -4,7 +4,7 @@ import type { Transport } from './load/connection.ts';
 import { startLoadGenerator } from './load-generator.ts';
 import { toRequest } from './operations.ts';
 import { orderOf } from './order.ts';
-import { type RoundResult, runRepeated, runUnique } from './query-rounds.ts';
+import { notesOf, type RoundResult, runRepeated, runUnique } from './query-rounds.ts';
 import { createResult, type OpenResult, type Result } from './result.ts';
 import type { RowContext } from './row.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -18,10 +18,10 @@ export type QueryCase = {
   /** The operations, which are sent one after another. */
   operations(snapshot: Snapshot): readonly Operation[];
   /**
-   * The interval between two blocks. If it is `undefined`, a block is created each time that all operations have been sent,
-   * and the gateway has it before they are sent again.
+   * Whether the operations are repeated during a round, in which the gateway gets one new block. Otherwise, a block is created each
+   * time that all operations have been sent, and the gateway has it before they are sent again.
    */
-  readonly blockMs: number | undefined;
+  readonly isRepeated: boolean;
   /** The goals for the throughput. */
   readonly goals: readonly Goal[];
 };
@@ -38,6 +38,7 @@ export type QuerySchedule = {
   readonly starts: number;
   /** The number of rounds in each start. */
   readonly rounds: number;
+  /** The length of a round. If operations are repeated, it should be enough for the gateway to read a new state meanwhile. */
   readonly seconds: number;
   /** The length of the first round, which does not count. The JIT has compiled the hot code by then. */
   readonly warmUpSeconds: number;
@@ -63,8 +64,8 @@ const QUICK: QuerySchedule = { sizes: [160], starts: 1, rounds: 2, seconds: 0.2,
 const COMPARISON: QuerySchedule = {
   sizes: [1_000],
   starts: 5,
-  rounds: 3,
-  seconds: 1,
+  rounds: 2,
+  seconds: 2,
   warmUpSeconds: WARM_UP_SECONDS,
 };
 
@@ -107,10 +108,7 @@ export async function benchmarkQueries(
     }
   }
   for (const { result, rounds } of runs) {
-    const busiest = Math.round(100 * Math.max(...rounds.map(({ busy }) => busy)));
-    const heights = Math.max(...rounds.map((round) => round.heights));
-    result.note(`The load generator used ${busiest} % of its core at most.`);
-    result.note(`The gateway had up to ${heights} new heights in a round.`);
+    for (const note of notesOf(rounds, context.quick)) result.note(note);
   }
   return runs.flatMap(({ result, cpuTime }) => (context.isComparison ? [result, cpuTime] : [result]));
 }
@@ -185,7 +183,6 @@ type OneCase = {
 async function runCase({ schedule, testbed, targets, run, size, start }: OneCase): Promise<void> {
   const { rounds, seconds, warmUpSeconds } = schedule;
   const { queryCase, result, cpuTime } = run;
-  const { blockMs } = queryCase;
   await using load = await startLoadGenerator();
   const operations = queryCase.operations(testbed.snapshot);
   const inOrder = [...targets].map(([name, target]) => ({
@@ -203,7 +200,7 @@ async function runCase({ schedule, testbed, targets, run, size, start }: OneCase
       const inTurn = [...requests.slice(first), ...requests.slice(0, first)];
       const options = { ...target, requests: inTurn, testbed, load, seconds: round < 0 ? warmUpSeconds : seconds };
       const measured = await testbed.alone(server, () =>
-        blockMs === undefined ? runUnique(options) : runRepeated(options, blockMs),
+        queryCase.isRepeated ? runRepeated(options) : runUnique(options),
       );
       if (round < 0) continue;
       result.add(name, size, measured.perSecond);

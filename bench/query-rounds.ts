@@ -20,41 +20,73 @@ export type RoundResult = {
   readonly cpuMicros: number;
   /** The share of its core that the load generator used, 0 to 1. */
   readonly busy: number;
-  /** How many new heights the gateway had. */
-  readonly heights: number;
+  /** The number of new heights that the gateway had; `undefined` for a reference server. */
+  readonly heights: number | undefined;
 };
 
-/** Maximum number of times that all requests are sent in one round of unique requests. */
+/** A part of a round. */
+type Pass = Awaited<ReturnType<typeof measure>>;
+
+/** Maximum number of times that requests are sent in one round. */
 const MAX_PASSES = 10;
 
-/** Repeats the requests, while the chain of a gateway has a new block at each interval. */
-export async function runRepeated(options: RoundOptions, blockMs: number): Promise<RoundResult> {
-  const { server, testbed } = options;
-  if (!isGateway(options)) return { ...(await measure(options)), heights: 0 };
+/** When a block is created in a round with repeated requests, as a share of the round. */
+const BLOCK_AFTER = 1 / 4;
 
-  await advance(testbed, server);
+/** Repeats the requests. A gateway gets a new block meanwhile. Its round becomes longer if it does not have the new height by then. */
+export async function runRepeated(options: RoundOptions): Promise<RoundResult> {
+  const { server, testbed, seconds } = options;
+  if (!isGateway(options)) return { ...toFigures([await measure(options)]), heights: undefined };
+
+  await untilNewestHeight(testbed, server);
   const before = await heightOf(server);
-  await testbed.sandbox.call('advance every', blockMs);
-  const result = await measure(options);
-  const heights = (await heightOf(server)) - before;
-  await testbed.sandbox.call('advance every', 0);
-  return { ...result, heights };
+  await testbed.sandbox.call('advance after', BLOCK_AFTER * seconds * 1_000);
+  const passes: Pass[] = [];
+  let heights: number;
+  do {
+    passes.push(await measure(options));
+    heights = (await heightOf(server)) - before;
+  } while (heights === 0 && passes.length < MAX_PASSES);
+  await untilNewestHeight(testbed, server);
+  return { ...toFigures(passes), heights };
 }
 
 /** Sends each request once, and all of them again when the gateway has a new height, so that no cached response is valid. */
 export async function runUnique(options: RoundOptions): Promise<RoundResult> {
-  const { server, testbed, requests, seconds } = options;
-  const maxRequests = requests.length;
-  let [responses, elapsed, busy, cpuMicros, passes] = [0, 0, 0, 0, 0];
-  for (; elapsed < seconds && passes < MAX_PASSES; passes++) {
-    if (isGateway(options)) await advance(testbed, server);
-    const pass = await measure({ ...options, seconds: seconds - elapsed, maxRequests });
-    responses += pass.responses;
-    elapsed += pass.seconds;
-    busy += pass.busy * pass.seconds;
-    cpuMicros += pass.cpuMicros * pass.responses;
+  const { server, testbed, requests } = options;
+  const ofGateway = isGateway(options);
+  const passes: Pass[] = [];
+  for (let left = options.seconds; left > 0 && passes.length < MAX_PASSES; ) {
+    if (ofGateway) await advance(testbed, server);
+    const pass = await measure({ ...options, seconds: left, maxRequests: requests.length });
+    passes.push(pass);
+    left -= pass.seconds;
   }
-  return { perSecond: responses / elapsed, cpuMicros: cpuMicros / responses, busy: busy / elapsed, heights: passes };
+  return { ...toFigures(passes), heights: ofGateway ? passes.length : undefined };
+}
+
+/** Adds the passes of a round. */
+function toFigures(passes: readonly Pass[]): Omit<RoundResult, 'heights'> {
+  const sumOf = (read: (pass: Pass) => number) => passes.reduce((sum, pass) => sum + read(pass), 0);
+  const responses = sumOf((pass) => pass.responses);
+  const seconds = sumOf((pass) => pass.seconds);
+  return {
+    perSecond: responses / seconds,
+    cpuMicros: sumOf((pass) => pass.cpuMicros * pass.responses) / responses,
+    busy: sumOf((pass) => pass.busy * pass.seconds) / seconds,
+  };
+}
+
+/** Notes about all rounds of a result. @throws Error if a gateway had no new height in a round, except in a quick run */
+export function notesOf(rounds: readonly RoundResult[], isQuick: boolean): readonly string[] {
+  const busiest = Math.round(100 * Math.max(...rounds.map(({ busy }) => busy)));
+  const heights = rounds.flatMap((round) => round.heights ?? []);
+  const fewest = Math.min(...heights);
+  if (fewest === 0 && !isQuick) throw new Error('a round ended before the gateway had a new height');
+  return [
+    `The load generator used ${busiest} % of its core at most.`,
+    `The gateway had ${fewest} to ${Math.max(...heights)} new heights in a round.`,
+  ];
 }
 
 /** Sends queries, and measures the CPU time of the server meanwhile. */

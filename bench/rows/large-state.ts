@@ -144,6 +144,7 @@ async function measureTestbed(testbed: Testbed, results: Results, { rounds, seco
       });
     }
   }
+  if (heights.includes(0)) throw new Error('a round ended before a new state arrived');
   const size = `${pools.toLocaleString('en-US')} pools`;
   results.slowest.note(
     `${size}: ${Math.min(...heights)} to ${Math.max(...heights)} states arrived in a round of ${seconds} s.`,

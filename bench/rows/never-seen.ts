@@ -22,7 +22,7 @@ const CASES: readonly QueryCase[] = [
     about: `One document. Each request names another pool, or the same two tokens in the other order. ${DATA}`,
     operations: (snapshot) =>
       [false, true].flatMap((isReversed) => snapshot.pools.map((_, index) => onePool(snapshot, index, isReversed))),
-    blockMs: undefined,
+    isRepeated: false,
     goals: [goal(0.9)],
   },
   {
@@ -30,7 +30,7 @@ const CASES: readonly QueryCase[] = [
     about: `One document. Each request is for the page after another cursor. ${DATA}`,
     // Fewer than 100 pools follow the last ones.
     operations: (snapshot) => snapshot.pools.slice(0, -100).map((_, index) => pageAfter(snapshot, index)),
-    blockMs: undefined,
+    isRepeated: false,
     goals: [goal(1.1)],
   },
 ];

@@ -24,7 +24,7 @@ const CASE: QueryCase = {
   title: 'Documents never seen: another alias each time',
   about: 'Each request has a text of its own, which differs in an alias, and asks for all pools.',
   operations: (snapshot) => Array.from({ length: DOCUMENTS }, (_, index) => everyPool(snapshot, `p${index}`)),
-  blockMs: undefined,
+  isRepeated: false,
   goals: [goal(1.1, FEW), goal(2, MANY)],
 };
 

@@ -1,19 +1,15 @@
-import { median } from '../figures.ts';
 import { startLoadGenerator } from '../load-generator.ts';
 import { orderOf } from '../order.ts';
 import { type QuerySchedule, scheduleOf } from '../query-benchmark.ts';
-import { heightOf, measure, type RoundOptions, type RoundResult, untilNewestHeight } from '../query-rounds.ts';
+import { notesOf, type RoundResult, runRepeated } from '../query-rounds.ts';
 import { createResult, type OpenResult, type Result } from '../result.ts';
 import type { Row, RowContext } from '../row.ts';
 import { BARE_HTTP, GATEWAY, startHttpTargets } from '../targets.ts';
 import { startTestbed } from '../testbed.ts';
 
-const SCHEDULE: QuerySchedule = { sizes: [10_000], starts: 2, rounds: 4, seconds: 1, warmUpSeconds: 2 };
+const SCHEDULE: QuerySchedule = { sizes: [10_000], starts: 2, rounds: 3, seconds: 5, warmUpSeconds: 4 };
 
 const PATH = '/api/v1/public/market-data/tickers';
-
-/** When the node pushes the block of a round, as a share of the round. */
-const BLOCK_AFTER = 0.3;
 
 /** The tickers of the REST API again and again, as a listing site and its mirrors read them. */
 export const rest: Row = { name: 'rest', comparesCheckouts: false, run };
@@ -23,7 +19,7 @@ async function run(context: RowContext): Promise<readonly Result[]> {
   const result = createResult({
     title: 'The tickers of the REST API again',
     about:
-      'A GET of `/tickers`: about one ticker for each pool, with the price and liquidity of its pool. In each round of a second, the node pushes one block: the gateway reads its state and writes the document again. The bare server sends the bytes of the first response of the gateway.',
+      'A GET of `/tickers`: about one ticker for each pool, with the price and liquidity of its pool. In each round, the node pushes one block: the gateway reads its state and writes the document again. The bare server sends the bytes of the first response of the gateway.',
     sizeUnit: 'pools',
     sizes: schedule.sizes,
     samplesPerStart: schedule.rounds,
@@ -31,18 +27,14 @@ async function run(context: RowContext): Promise<readonly Result[]> {
     better: 'more',
     goals: [{ target: GATEWAY, baseline: { target: BARE_HTTP, by: 'ratio' }, bound: 'at least', value: 0.5 }],
   });
+  const rounds: RoundResult[] = [];
   for (const pools of schedule.sizes) {
-    const rounds: RoundResult[] = [];
     for (let start = 0; start < schedule.starts; start++) {
       rounds.push(...(await runStart({ context, schedule, result, pools, start })));
       context.log(`${PATH}, ${pools} pools: start ${start + 1} of ${schedule.starts} done`);
     }
-    const heights = median(rounds.map((round) => round.heights));
-    const busy = Math.round(100 * Math.max(...rounds.map((round) => round.busy)));
-    result.note(
-      `${pools} pools: ${heights} new heights in a round; the load generator used up to ${busy} % of its core.`,
-    );
   }
+  for (const note of notesOf(rounds, context.quick)) result.note(note);
   return [result];
 }
 
@@ -54,11 +46,10 @@ type Start = {
   readonly start: number;
 };
 
-/** @returns the rounds of the gateway */
 async function runStart({ context, schedule, result, pools, start }: Start): Promise<readonly RoundResult[]> {
   const { rounds, seconds, warmUpSeconds } = schedule;
-  const ofGateway: RoundResult[] = [];
-  // Without pushed blocks, a gateway with the default settings would see a block up to a second later, often after the round.
+  const all: RoundResult[] = [];
+  // Without pushed blocks, a gateway with the default settings would see a block up to a second later.
   await using testbed = await startTestbed(context.checkouts, { pools }, ({ pushUrl }) => ({
     FULLNODE_WS_URL: pushUrl,
   }));
@@ -72,26 +63,13 @@ async function runStart({ context, schedule, result, pools, start }: Start): Pro
   for (let round = -1; round < rounds; round++) {
     for (const [name, target] of orderOf([...targets], start + Math.max(0, round))) {
       const options = { ...target, testbed, load, requests, seconds: round < 0 ? warmUpSeconds : seconds };
-      const measured = await testbed.alone(target.server, async () =>
-        name === GATEWAY ? measureWithBlock(options) : { ...(await measure(options)), heights: 0 },
-      );
+      const measured = await testbed.alone(target.server, () => runRepeated(options));
       if (round < 0) continue;
       result.add(name, pools, measured.perSecond);
-      if (name === GATEWAY) ofGateway.push(measured);
+      all.push(measured);
     }
   }
-  return ofGateway;
-}
-
-/** Measures a gateway that gets a new block meanwhile. */
-async function measureWithBlock(options: RoundOptions): Promise<RoundResult> {
-  const { server, testbed } = options;
-  const before = await heightOf(server);
-  await testbed.sandbox.call('advance after', BLOCK_AFTER * options.seconds * 1_000);
-  const measured = await measure(options);
-  const heights = (await heightOf(server)) - before;
-  await untilNewestHeight(testbed, server);
-  return { ...measured, heights };
+  return all;
 }
 
 /** The document, once it has the prices of pools. */

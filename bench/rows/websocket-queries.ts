@@ -19,16 +19,16 @@ const TRANSPORT =
 const CASES: readonly QueryCase[] = [
   {
     title: 'Over websockets: the same pool again',
-    about: `${TRANSPORT} During a round, the chain of the gateway has a new height each second.`,
+    about: `${TRANSPORT} In each round, the chain of the gateway has a new height.`,
     operations: (snapshot) => [onePool(snapshot, 0)],
-    blockMs: 1_000,
+    isRepeated: true,
     goals: [GOAL],
   },
   {
     title: 'Over websockets: another page of 100 each time',
     about: `${TRANSPORT} Each request is sent once. Then the gateway gets a new height before they are sent again.`,
     operations: (snapshot) => snapshot.pools.slice(0, -100).map((_, index) => pageAfter(snapshot, index)),
-    blockMs: undefined,
+    isRepeated: false,
     goals: [GOAL],
   },
 ];
@@ -40,7 +40,7 @@ export const websocketQueries: Row = {
   run: (context) =>
     benchmarkQueries(
       context,
-      scheduleOf(context, { ...SCHEDULE, sizes: [1_000], starts: 3 }),
+      scheduleOf(context, { ...SCHEDULE, sizes: [1_000], seconds: 2 }),
       targetsOf(context, TARGETS, 'websocket'),
       CASES,
     ),

@@ -22,7 +22,7 @@ export async function produceBlocks(
     for (let times = random.chance(0.25) ? 1 + random.below(2) : 0; times > 0; times--) {
       await pause(random, 0, random.chance(0.5) ? 150 : 900, signal);
       shown.replaceTip();
-      outages.replaceTip();
+      outages.replaceTip(shown.chain.tip.height);
     }
   }
 }

@@ -29,17 +29,10 @@ export function openEventStream(context: SoakContext, name: string, subscription
   let isOfError = false;
 
   function receive(answer: GraphqlResponse): void {
-    if (isErrorUpdate(subscription, answer)) {
-      isOfError = true;
-      checkUpdate(context, name, subscription, answer);
-      return;
-    }
-    if (answer.data == null) {
-      failed = true;
-      judge.judgeErrors(name, subscription.kind, answer.errors ?? [], since);
-      return;
-    }
-    checkUpdate(context, name, subscription, answer);
+    isOfError = isErrorUpdate(subscription, answer);
+    failed = answer.data == null && !isOfError;
+    checkUpdate(context, name, subscription, answer, failed ? since : undefined);
+    if (answer.data == null) return;
     checkMinimum(context, name, subscription, minimum);
     minimum = 0;
   }

@@ -36,10 +36,18 @@ export type Operation = {
   readonly knownBy?: Upstream;
   /** When the block of the requested trades was shown, by `performance.now()`. Only a fault since then explains an error. */
   readonly tradesSince?: (data: Readonly<Record<string, unknown>>) => number;
+  /** The earlier heights of its root fields, by the name in the response. */
+  readonly heights?: Readonly<Record<string, number>>;
   /** Error codes that are right because the operation requests very much. */
   readonly mayFailWith?: readonly string[];
   /** Checks the data without the fields that failed for a known cause. @returns what is wrong */
   check?(data: Readonly<Record<string, unknown>>, times: RequestTimes): string | undefined;
+};
+
+/** What an operation has requested: when the block of its trades was shown, and the earlier heights of its root fields. */
+type Requested = {
+  readonly tradesFrom?: number | undefined;
+  readonly heights?: Operation['heights'] | undefined;
 };
 
 /** Counts events, compares responses with what is expected, and records failures. */
@@ -109,22 +117,23 @@ export function createJudge(outages: Outages, onFinding: (finding: string) => vo
     { message, path = [], extensions = {} }: ResponseError,
     from: number,
     to: number,
-    tradesFrom = from - TRADES_AFTER_MS,
+    { tradesFrom = from - TRADES_AFTER_MS, heights = {} }: Requested,
   ): boolean {
     const { code = '', upstream } = extensions;
+    const height = heights[path[0] ?? ''];
     if (message.includes(UNDECODABLE)) return outages.explainsDamagedTrade(tradesFrom, to);
     const isOfTrades = path.some((name) => FIELDS_OF_TRADES.has(name));
     if (isOfTrades && outages.explainsTrades(tradesFrom, to)) return true;
     if (code === 'HEIGHT_NOT_AVAILABLE') return outages.explainsLateHeight(from, to);
-    if (message.includes('changed while the gateway read them')) return outages.explainsReplaced(from, to);
+    if (message.includes('changed while the gateway read them')) return outages.explainsReplaced(from, to, height);
     const [, branched] = /state of beacon height (\d+) can be of a branch/.exec(message) ?? [];
     if (branched !== undefined && outages.explainsBranch(Number(branched), from, to)) return true;
     // A block can be replaced before its trades were read.
     if (branched !== undefined && isOfTrades) return outages.explainsReplaced(tradesFrom, to);
-    if (message.includes(TOO_MANY_ERRORS)) return outages.explainsTooManyErrors(from, to);
+    if (message.includes(TOO_MANY_ERRORS)) return outages.explainsTooManyErrors(from, to, height);
     // A client that requests very much lists this code in `mayFailWith`. For others, only a slow upstream explains it.
     if (code === 'UPSTREAM_BUSY' && upstream !== undefined) return !outages.isWell(upstream, from, to);
-    return code.startsWith('UPSTREAM_') && upstream !== undefined && outages.explains(upstream, from, to);
+    return code.startsWith('UPSTREAM_') && upstream !== undefined && outages.explains(upstream, from, to, height);
   }
 
   /** @param details further facts for the finding */
@@ -133,10 +142,10 @@ export function createJudge(outages: Outages, onFinding: (finding: string) => vo
     errors: readonly ResponseError[],
     [from, to]: readonly [from: number, to: number],
     details: object = {},
-    tradesFrom?: number,
+    requested: Requested = {},
   ): void {
     for (const { extensions } of errors) add(counts.errors, extensions?.code ?? 'without a code');
-    const unexplained = errors.filter((error) => !isExplained(error, from, to, tradesFrom));
+    const unexplained = errors.filter((error) => !isExplained(error, from, to, requested));
     if (unexplained.length === 0) return;
     // All errors of a response are one finding, so that the findings show several responses.
     wrong(`an error without a cause: ${subject}`, {
@@ -179,7 +188,8 @@ export function createJudge(outages: Outages, onFinding: (finding: string) => vo
       );
       const details = { query: query.slice(0, 500), variables, beaconHeight: data?.['beaconHeight'] };
       const tradesFrom = data == null ? undefined : operation.tradesSince?.(data);
-      judgeErrors(`${kind} of ${client}`, unexpected, [sentAt, answeredAt], details, tradesFrom);
+      const requested = { heights: operation.heights, tradesFrom };
+      judgeErrors(`${kind} of ${client}`, unexpected, [sentAt, answeredAt], details, requested);
       if (data == null) {
         if (errors.length === 0) wrong(`neither data nor errors: ${kind} of ${client}`, { query, variables, answer });
         return;

@@ -19,8 +19,10 @@ export type Outages = {
   /**
    * Whether faults explain an error of an upstream between two times. While nodes have different blocks, only those that have
    * shown the block of the head can be read for the heights near the tip: then the fault of one node explains an error.
+   *
+   * @param height the earlier height of the field that failed, if it has one
    */
-  explains(upstream: Upstream, from: number, to: number): boolean;
+  explains(upstream: Upstream, from: number, to: number, height?: number): boolean;
   /** Whether faults explain that the trades of a block could not be read between two times. Its read begins when it is shown. */
   explainsTrades(from: number, to: number): boolean;
   /** Whether a node sent blocks with a trade that cannot be decoded, while a block that was shown between two times could be read. */
@@ -31,9 +33,9 @@ export type Outages = {
    * Whether each node did that, could not be read between two times, or had a fork. While nodes have different blocks, one node that
    * is called less explains it, as in `explains`.
    */
-  explainsTooManyErrors(from: number, to: number): boolean;
-  /** Records that the tip is replaced now. */
-  replaceTip(): void;
+  explainsTooManyErrors(from: number, to: number, height?: number): boolean;
+  /** Records that the tip is replaced now. @param height its height */
+  replaceTip(height: number): void;
   /**
    * Records that one of the nodes behind a URL follows a branch of the chain. The URL can still be read.
    *
@@ -43,9 +45,9 @@ export type Outages = {
   fork(height: number): () => void;
   /**
    * Whether a tip was replaced between two times or shortly before, so that the gateway could read parts of two blocks; or
-   * whether the nodes behind a URL were on two branches then.
+   * whether the nodes behind a URL were on two branches then. With a height, only blocks near it count.
    */
-  explainsReplaced(from: number, to: number): boolean;
+  explainsReplaced(from: number, to: number, height?: number): boolean;
   /**
    * Whether a state of the first URL can be of a branch, and no other URL has it: between two times or shortly before, the head
    * could be of a branch that no other URL has, and the height is not final under the last common block; or the other nodes
@@ -66,6 +68,9 @@ export type Outages = {
 
 /** A height is final, and is recorded, when so many blocks are above it. */
 export const BLOCKS_UNTIL_FINAL = 3;
+
+/** How far below different blocks of nodes there is surely one that all of them have shown. Heights below it can be read from each. */
+const COMMON_BELOW = 20;
 
 /** How long a fault has effects after its end: a pending request, an open circuit. */
 const AFTER_EFFECT_MS = 5_000;
@@ -97,16 +102,19 @@ export const PAUSED_WITH_SOAK = 'paused with the soak';
 /** The kind under which forks are counted. */
 const FORK = 'node: fork behind one URL';
 
+/** The height of a block that was replaced, or of the first block of a branch. */
+type Replaced = { readonly height: number };
+
 type Outage = { readonly host: HostName; readonly kind: string; readonly from: number; to: number };
 
 /** A fork behind the first URL. */
-type Fork = { readonly host: 0; readonly height: number; readonly from: number; to: number };
+type Fork = Replaced & { readonly host: 0; readonly from: number; to: number };
 
 /** Creates the record of a run with this number of nodes. */
 export function createOutages(nodes: number): Outages {
   const outages: Outage[] = [];
   const ofTrades: Outage[] = [];
-  const replacedAt: number[] = [];
+  const replacedTips: (Replaced & { readonly at: number })[] = [];
   const forks: Fork[] = [];
   const counts = new Map<string, number>();
   const ofFleet: { readonly kind: string; readonly from: number; to: number }[] = [];
@@ -125,13 +133,24 @@ export function createOutages(nodes: number): Outages {
   const hides = (found: readonly Outage[]) => found.some(({ kind }) => HIDING_BLOCKS.has(kind));
   const ofUpstream = (upstream: Upstream, found: readonly Outage[]) =>
     found.filter(({ host }) => (host === 'market data') === (upstream === 'MARKET_DATA'));
-  /** A URL that had a fork may not be read for heights that can be of a branch. */
-  const isNoneLeft = (from: number, to: number) =>
-    isEveryNodeAmong([...failedStates(to), ...during(from - AFTER_EFFECT_MS, to), ...forks.slice(0, 1)]);
   const forksDuring = (from: number, to: number) =>
     forks.filter((fork) => fork.from <= to && fork.to >= from - AFTER_EFFECT_MS);
-  const areBlocksReplaced = (from: number, to: number) =>
-    replacedAt.some((at) => at >= from - AFTER_EFFECT_MS && at <= to) || forksDuring(from, to).length > 0;
+  const replacedDuring = (from: number, to: number): readonly Replaced[] => [
+    ...replacedTips.filter(({ at }) => at >= from - AFTER_EFFECT_MS && at <= to),
+    ...forksDuring(from, to),
+  ];
+  /** Whether a height is so near to a replaced block that only some nodes can be read for it. Without a height, it is the newest. */
+  const isNear =
+    (height = Number.POSITIVE_INFINITY) =>
+    (replaced: Replaced) =>
+      height > replaced.height - COMMON_BELOW;
+  const areBlocksReplaced = (from: number, to: number, height?: number) =>
+    replacedDuring(from, to).some(isNear(height));
+  /** A URL that had a fork may not be read for heights that can be of a branch. */
+  const isNoneLeft = (from: number, to: number, height?: number) => {
+    const forked = height === undefined ? forks : forksDuring(from, to).filter(isNear(height));
+    return isEveryNodeAmong([...failedStates(to), ...during(from - AFTER_EFFECT_MS, to), ...forked.slice(0, 1)]);
+  };
 
   const ofMarketData = (found: readonly Outage[]) => found.some(({ host }) => host === 'market data');
 
@@ -169,11 +188,11 @@ export function createOutages(nodes: number): Outages {
       fleetFaults(from, to).some(({ kind }) => kind.includes('Redis')) ||
       // The connections of the gateways to Redis go through this process too.
       during(from - FLEET_AFTER_MS, to).some(({ kind }) => kind === PAUSED_WITH_SOAK),
-    explains(upstream, from, to) {
+    explains(upstream, from, to, height) {
       if (fleetFaults(from, to).length > 0) return true;
       const found = during(from - AFTER_EFFECT_MS, to);
       if (upstream === 'MARKET_DATA') return ofMarketData(found);
-      const isReplaced = ofUpstream('NODE', found).length > 0 && areBlocksReplaced(from, to);
+      const isReplaced = ofUpstream('NODE', found).length > 0 && areBlocksReplaced(from, to, height);
       return isEveryNodeAmong(found) || hides(found) || isReplaced;
     },
     explainsTrades(from, to) {
@@ -183,7 +202,7 @@ export function createOutages(nodes: number): Outages {
     },
     explainsDamagedTrade: (from, to) =>
       within(ofTrades, from - REMEMBERED_MS, to).some(({ kind }) => kind === DAMAGED_TRADE),
-    replaceTip: () => void replacedAt.push(performance.now()),
+    replaceTip: (height) => void replacedTips.push({ height, at: performance.now() }),
     fork(height) {
       counts.set(FORK, (counts.get(FORK) ?? 0) + 1);
       const fork: Fork = { host: 0, height, from: performance.now(), to: Number.POSITIVE_INFINITY };
@@ -198,8 +217,8 @@ export function createOutages(nodes: number): Outages {
       return forksDuring(from, to).some(isOfBranch) || isNoneLeft(from, to);
     },
     hasFailedStates: (at) => failedStates(at).length > 0,
-    explainsTooManyErrors: (from, to) =>
-      isNoneLeft(from, to) || (failedStates(to).length > 0 && areBlocksReplaced(from, to)),
+    explainsTooManyErrors: (from, to, height) =>
+      isNoneLeft(from, to, height) || (failedStates(to).length > 0 && areBlocksReplaced(from, to, height)),
     isWell(upstream, from, to) {
       if (fleetFaults(from, to).length > 0) return false;
       return ofUpstream(upstream, during(from - AFTER_EFFECT_MS, to)).length === 0;

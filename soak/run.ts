@@ -163,7 +163,7 @@ export async function run(
   await whileItRuns(() => stopUnderLoad({ context: later, gateway, sandbox, random: random('stopping') }));
   await gateway.stop();
   checkUnsubscribed(sandbox, judge);
-  if (!interrupted.aborted) requireChecks(judge, minutes, exchange);
+  if (!interrupted.aborted) requireChecks(judge, { minutes, exchange, replicas: 1 });
   stopWatching();
   return {
     seed,

@@ -8,7 +8,9 @@ type Claim = (block: Block) => string | undefined;
 
 /** Compares the heights that the gateway serves with the blocks that the sandbox showed. Mismatches are `undefined` or a text. */
 export type ServedBlocks = {
-  /** The highest height in any response so far. */
+  /** The height of the tip at the start of the run. */
+  readonly start: number;
+  /** The highest height in any response so far; at first, that of the start. */
   highest(): number;
   /** Whether a height was ever served as the newest. */
   wasServed(height: number): boolean;
@@ -37,7 +39,8 @@ const MAX_MISMATCH = 600;
 
 /** Creates the comparison of a run. */
 export function createServedBlocks(shown: ShownBlocks, outages: Outages): ServedBlocks {
-  let highest = shown.chain.tip.height;
+  const start = shown.chain.tip.height;
+  let highest = start;
   const served = new Set<number>();
 
   function matchAny(blocks: readonly Block[], claim: Claim): string | undefined {
@@ -54,6 +57,7 @@ export function createServedBlocks(shown: ShownBlocks, outages: Outages): Served
   }
 
   return {
+    start,
     highest: () => highest,
     wasServed: (height) => served.has(height),
     count: () => served.size,

@@ -106,7 +106,8 @@ export async function openWebSocket(context: SoakContext, name: string): Promise
       checkMinimum(context, name, subscription, first.delete(subscription) ? minimum : 0);
     } else {
       subscriptions.delete(id);
-      if (type === 'error') judge.judgeErrors(name, subscription.kind, payload as [], since);
+      if (type === 'error' && Array.isArray(payload) && payload.length > 0)
+        judge.judgeErrors(name, subscription.kind, payload as [], since);
       else if (!known.mayEnd) judge.fail(`a subscription ended: ${subscription.kind} of ${name}`, { type, payload });
     }
   }
@@ -175,17 +176,23 @@ export function checkMinimum(
 
 /** Whether a response without data is an update of a stream that goes on: then a field of the update has failed, and not the stream. */
 export function isErrorUpdate({ failed }: CheckedSubscription, { data, errors = [] }: GraphqlResponse): boolean {
-  return failed !== undefined && data == null && errors.every(({ path = [] }) => path.length > 1);
+  return failed !== undefined && data == null && errors.length > 0 && errors.every(({ path = [] }) => path.length > 1);
 }
 
-/** Judges an update of a websocket or of an event stream. */
+/**
+ * Judges an update of a websocket or of an event stream.
+ *
+ * @param since the time from which a fault explains its errors, by `performance.now()`
+ */
 export function checkUpdate(
   { judge }: SoakContext,
   name: string,
   subscription: CheckedSubscription,
   { data, errors = [] }: GraphqlResponse,
+  since = performance.now(),
 ): void {
-  if (errors.length > 0) judge.judgeErrors(name, subscription.kind, errors, performance.now());
+  if (data == null && errors.length === 0) judge.fail(`neither data nor errors: ${subscription.kind} of ${name}`);
+  if (errors.length > 0) judge.judgeErrors(name, subscription.kind, errors, since);
   if (isErrorUpdate(subscription, { data: data ?? null, errors })) subscription.failed?.();
   if (data == null) return;
   const skippedBefore = subscription.skipped();

@@ -49,6 +49,19 @@ export function marketsWithBook(chain: Chain): readonly ChainMarket[] {
   return chain.markets.filter(({ tickerId }) => byTicker.get(tickerId)?.length === 1);
 }
 
+/**
+ * The mismatch of a field that is never null without an error. A field that failed for a known cause is `undefined`: its check is not
+ * given it.
+ */
+export function fieldMismatch<Value>(
+  value: Value | null | undefined,
+  what: string,
+  compare: (value: Value) => string | undefined,
+): string | undefined {
+  if (value === undefined) return undefined;
+  return value === null ? `${what} is null without an error` : compare(value);
+}
+
 /** The first difference between two lists; `undefined` if they are equal. */
 export function listMismatch(
   actual: readonly unknown[],

@@ -1,7 +1,8 @@
 import type { Block } from '../../src/sandbox/chain/block.ts';
 import type { Chain } from '../../src/sandbox/chain/chain.ts';
+import type { ChainMarket } from '../../src/sandbox/chain/markets.ts';
 import type { ChainToken } from '../../src/sandbox/chain/tokens.ts';
-import { amountsAt, feeRateAt, poolOfTokens, type TradingPool, tradingPools } from './exchange.ts';
+import { amountsAt, feeRateAt, idOfMarket, poolOfTokens, type TradingPool, tradingPools } from './exchange.ts';
 import { NO_QUOTES, quotesOf } from './price-formula.ts';
 
 /** The fields of a pool that are requested, in the order of the response. */
@@ -16,6 +17,8 @@ export type PoolResult = {
   readonly token2PoolValue: string;
   readonly token1VirtualValue: string;
   readonly token2VirtualValue: string;
+  readonly price: number | null;
+  readonly inversePrice: number | null;
 };
 
 const cache = new WeakMap<Block, ReadonlyMap<string, PoolResult>>();
@@ -39,6 +42,12 @@ export function expectedPoolOf(
 ): PoolResult | null {
   const pool = poolOfTokens(chain, block, tokens);
   return (pool && expectedPools(chain, block).get(`PoolPair:${pool.id}`)) ?? null;
+}
+
+/** The price of one base token of a market in target tokens, from its pool at a block; null without one. */
+export function expectedPoolPrice(chain: Chain, block: Block, market: ChainMarket): number | null {
+  const pool = expectedPools(chain, block).get(`PoolPair:${idOfMarket(chain, market)}`);
+  return (market.base.id === market.token2.id ? pool?.price : pool?.inversePrice) ?? null;
 }
 
 /** The pool with the id that it has with the argument `at`. */

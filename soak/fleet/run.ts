@@ -15,6 +15,7 @@ import type { GatewayListener } from '../gateway-process.ts';
 import { createJudge, type Judge } from '../judge.ts';
 import { createOutages, type Outages } from '../outages.ts';
 import type { MetricsReading } from '../prometheus.ts';
+import { requireChecks } from '../required-checks.ts';
 import { createServedBlocks } from '../served-blocks.ts';
 import { createShownBlocks, type ShownBlocks } from '../shown-blocks.ts';
 import { injectFleetFaults } from './faults.ts';
@@ -92,6 +93,7 @@ export async function runFleet(
   await checkFleetRecovery(later, fleet, random('recovery')).catch(
     (error) => void judge.fail(`the fleet does not respond: ${error}`),
   );
+  if (!interrupted.aborted) requireChecks(judge, { minutes, exchange, replicas });
   const metrics = await metricsOf(fleet);
   await stop(fleet, judge);
   stopWatching();

@@ -28,6 +28,7 @@ export function chartQuery({ shown, served }: SoakContext, random: Random, { pag
     kind: 'a part of a chart',
     query: `query (${declared}) { __typename ${points.join('\n')} } fragment P on PoolPair { ${POOL_FIELDS} }`,
     variables: isV3(chain) ? { poolId: selected.id } : { a: selected.token1.id, b: selected.token2.id },
+    heights: Object.fromEntries(heights.map((height) => [`h${height}`, height])),
     // So many requests at once may wait in the queue for longer than the timeout.
     mayFailWith: ['UPSTREAM_TIMEOUT', 'UPSTREAM_BUSY'],
     check(data) {

@@ -3,11 +3,12 @@ import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pick, type SoakContext } from '../context.ts';
 import { idOfMarket, isV3, tradingPools } from '../expected/exchange.ts';
 import { type ExpectedLevel, expectedLevels, offersOf } from '../expected/ladder.ts';
-import { listMismatch, marketsWithBook } from '../expected/market.ts';
+import { fieldMismatch, listMismatch, marketsWithBook } from '../expected/market.ts';
 import { BOOK_FIELDS, type Book, expectedBook } from '../expected/order-book.ts';
-import { expectedPools } from '../expected/pools.ts';
+import { expectedPoolPrice, expectedPools } from '../expected/pools.ts';
 import type { Operation } from '../judge.ts';
-import { BOOK_MS, bookMismatch } from './market.ts';
+import type { ShownBlock } from '../shown-blocks.ts';
+import { BOOK_MS, bookMismatch, tickersMismatch } from './market.ts';
 
 type Level = ExpectedLevel & {
   readonly poolQuantity: number;
@@ -61,6 +62,16 @@ export function depthQuery({ shown, served }: SoakContext, random: Random): Oper
     return undefined;
   }
 
+  function poolPriceMismatch({ poolPrice }: Pair, block: Block): string | undefined {
+    return listMismatch([poolPrice], [expectedPoolPrice(chain, block, market)], 'poolPrice');
+  }
+
+  function tickerMismatch({ ticker }: Pair, markets: readonly ShownBlock[]): string | undefined {
+    const place = chain.markets.indexOf(market);
+    const rows = markets.map(({ tickers }) => ({ tickers: [{ lastPrice: tickers[place]?.['lastPrice'] }] }));
+    return tickersMismatch([ticker], rows);
+  }
+
   /** The reserves of base and target in whole tokens at a block; `undefined` without a pool or without decimals. */
   function poolAt(block: Block) {
     const pool = expectedPools(chain, block).get(`PoolPair:${id}`);
@@ -88,23 +99,23 @@ export function depthQuery({ shown, served }: SoakContext, random: Random): Oper
     fragment L on LadderLevel { price poolQuantity bookQuantity quantity cumulativeQuantity cumulativeTotal }`,
     variables: { poolId: market.poolId, ...steps },
     check(data, times) {
-      const { beaconHeight: height, pair } = data as { beaconHeight?: number; pair?: Pair | null };
-      if (height === undefined || !pair) return undefined;
-      const wrongBook =
-        pair.orderBook &&
-        bookMismatch(
-          pair.orderBook,
-          (block) => expectedBook(chain, market, block, 0),
-          shown.since(times.sentAt - BOOK_MS),
-        );
-      return (
-        wrongBook ?? divergenceMismatch(pair) ?? served.mismatch(height, times, (block) => ladderMismatch(pair, block))
+      const { beaconHeight: height, pair: found } = data as { beaconHeight?: number; pair?: Pair | null };
+      if (height === undefined) return undefined;
+      const expectedBookAt = (block: Block) => expectedBook(chain, market, block, 0);
+      return fieldMismatch(
+        found,
+        'pair',
+        (pair) =>
+          bookMismatch(pair.orderBook, expectedBookAt, shown.since(times.sentAt - BOOK_MS)) ??
+          tickerMismatch(pair, served.markets(times.sentAt)) ??
+          divergenceMismatch(pair) ??
+          served.mismatch(height, times, (block) => poolPriceMismatch(pair, block) ?? ladderMismatch(pair, block)),
       );
     },
   };
 }
 
-/** Compares the divergence with the prices of the same response, which other operations compare with the hosts. */
+/** Compares the divergence with the prices of the same response, which are compared with the hosts. */
 function divergenceMismatch({ poolPrice, ticker, orderBook, divergence }: Pair): string | undefined {
   if (divergence === null) return poolPrice === null ? undefined : 'no divergence';
   const lastPrice = ticker?.lastPrice ?? null;

@@ -4,16 +4,16 @@ import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pick, type SoakContext } from '../context.ts';
 import { BEST_BLOCK_FIELDS, expectedBestBlocks } from '../expected/chain-info.ts';
 import { isV3, type TradingPool, tradingPools } from '../expected/exchange.ts';
-import { listMismatch } from '../expected/market.ts';
+import { fieldMismatch, listMismatch } from '../expected/market.ts';
 import { expectedPoolOf, expectedPools, POOL_FIELDS } from '../expected/pools.ts';
 import type { Operation } from '../judge.ts';
 
 type Data = {
   readonly beaconHeight?: number;
-  readonly service?: { readonly head: object };
-  readonly chainInfo?: object;
-  readonly bestBlock?: object;
-  readonly poolPairs?: { readonly nodes: readonly unknown[] };
+  readonly service?: { readonly head: object | null } | null;
+  readonly chainInfo?: object | null;
+  readonly bestBlock?: object | null;
+  readonly poolPairs?: { readonly nodes: readonly unknown[] } | null;
   readonly poolPair?: object | null;
   readonly pool?: object | null;
 };
@@ -55,18 +55,23 @@ export function headQuery({ shown, served }: SoakContext, random: Random): Opera
         const blocks = expectedBestBlocks(chain, block);
         const head = { hash: block.hash, time: new Date(block.time * 1_000).toISOString() };
         return (
-          (service && listMismatch([service.head], [head], 'service.head')) ??
-          (chainInfo && listMismatch([chainInfo], [{ ...CHAIN, bestBlocks: blocks }], 'chainInfo')) ??
-          (bestBlock && listMismatch([bestBlock], [blocks[chainId + 1]], 'bestBlock'))
+          fieldMismatch(service, 'service', (actual) => listMismatch([actual.head], [head], 'service.head')) ??
+          fieldMismatch(chainInfo, 'chainInfo', (actual) =>
+            listMismatch([actual], [{ ...CHAIN, bestBlocks: blocks }], 'chainInfo'),
+          ) ??
+          fieldMismatch(bestBlock, 'bestBlock', (actual) => listMismatch([actual], [blocks[chainId + 1]], 'bestBlock'))
         );
       }
       function ofPools(block: Block): string | undefined {
         const pools = expectedPools(chain, block);
         const all = { totalCount: pools.size, nodes: [...pools.values()] };
         return (
-          (poolPairs && listMismatch(poolPairs.nodes, all.nodes, 'poolPairs')) ??
-          (poolPairs && listMismatch([poolPairs], [all], 'poolPairs')) ??
-          poolMismatch(chain, pool, data, block)
+          fieldMismatch(
+            poolPairs,
+            'poolPairs',
+            (actual) =>
+              listMismatch(actual.nodes, all.nodes, 'poolPairs') ?? listMismatch([actual], [all], 'poolPairs'),
+          ) ?? poolMismatch(chain, pool, data, block)
         );
       }
       return served.mismatch(height, times, (block) => ofChain(block) ?? ofPools(block));

@@ -3,7 +3,7 @@ import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pick, type SoakContext } from '../context.ts';
 import { type ExpectedWindow, expectedWindow, priceAt } from '../expected/candle.ts';
 import { isV3, tradingPools } from '../expected/exchange.ts';
-import { listMismatch } from '../expected/market.ts';
+import { fieldMismatch, listMismatch } from '../expected/market.ts';
 import { hasBranches, tradedBy, tradesSince } from '../expected/pool-trades.ts';
 import type { Operation } from '../judge.ts';
 import { BLOCKS_UNTIL_FINAL } from '../outages.ts';
@@ -149,17 +149,20 @@ export function historyQuery({ shown, served, judge }: SoakContext, random: Rand
     }`,
     variables: { ...variables, interval, hours },
     check({ beaconHeight: height, poolPair }: Data, times) {
-      if (height === undefined || !poolPair) return undefined;
-      const { candles, change } = poolPair;
-      for (const [index, candle] of candles.entries()) {
-        const next = candles[index + 1];
-        if (next && Date.parse(next.openTime) < Date.parse(candle.closeTime)) return 'the candles overlap';
-        const mismatch = candleMismatch(candle, height);
-        if (mismatch !== undefined) return mismatch;
-      }
-      return served.mismatch(height, times, (block) => {
-        const exact = candles.map((candle) => exactMismatch(candle, block)).find((each) => each !== undefined);
-        return exact ?? (change === null ? undefined : changeMismatch(change, block, height));
+      if (height === undefined) return undefined;
+      return fieldMismatch(poolPair, 'poolPair', ({ candles, change }) => {
+        for (const [index, candle] of candles.entries()) {
+          const next = candles[index + 1];
+          if (next && Date.parse(next.openTime) < Date.parse(candle.closeTime)) return 'the candles overlap';
+          const mismatch = candleMismatch(candle, height);
+          if (mismatch !== undefined) return mismatch;
+        }
+        const { lastHeight } = candles.at(-1) ?? {};
+        if (lastHeight !== height) return `the last candle ends at ${lastHeight} instead of ${height}`;
+        return served.mismatch(height, times, (block) => {
+          const exact = candles.map((candle) => exactMismatch(candle, block)).find((each) => each !== undefined);
+          return exact ?? (change === null ? undefined : changeMismatch(change, block, height));
+        });
       });
     },
   };

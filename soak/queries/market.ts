@@ -1,7 +1,14 @@
 import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pick, type SoakContext } from '../context.ts';
 import { idOfMarket } from '../expected/exchange.ts';
-import { expectedPairs, listMismatch, marketsWithBook, PAIR_FIELDS, TICKER_FIELDS } from '../expected/market.ts';
+import {
+  expectedPairs,
+  fieldMismatch,
+  listMismatch,
+  marketsWithBook,
+  PAIR_FIELDS,
+  TICKER_FIELDS,
+} from '../expected/market.ts';
 import { BOOK_FIELDS, type Book, expectedBook } from '../expected/order-book.ts';
 import { expectedPools, POOL_FIELDS, type PoolResult } from '../expected/pools.ts';
 import type { Operation } from '../judge.ts';
@@ -12,10 +19,10 @@ export function tickersQuery({ shown, served }: SoakContext): Operation {
     kind: 'tickers and pairs',
     query: `{ tickers { ${TICKER_FIELDS} } pairs { ${PAIR_FIELDS} } }`,
     check(data, { sentAt }) {
-      const { tickers, pairs } = data as { tickers?: readonly unknown[]; pairs?: readonly unknown[] };
+      const { tickers, pairs } = data as { tickers?: readonly unknown[] | null; pairs?: readonly unknown[] | null };
       return (
-        (pairs && listMismatch(pairs, expectedPairs(shown.chain), 'pairs')) ??
-        (tickers && tickersMismatch(tickers, served.markets(sentAt)))
+        fieldMismatch(pairs, 'pairs', (rows) => listMismatch(rows, expectedPairs(shown.chain), 'pairs')) ??
+        fieldMismatch(tickers, 'tickers', (rows) => tickersMismatch(rows, served.markets(sentAt)))
       );
     },
   };
@@ -52,18 +59,19 @@ export function tickerQuery({ shown, served }: SoakContext, random: Random): Ope
     check(data, times) {
       const { beaconHeight, ticker, orderBook, pair } = data as {
         beaconHeight?: number;
-        ticker?: object;
+        ticker?: object | null;
         orderBook?: Book | null;
-        pair?: { readonly poolPair: PoolResult | null };
+        pair?: { readonly poolPair: PoolResult | null } | null;
       };
       const markets = served.markets(times.sentAt);
       const id = `PoolPair:${idOfMarket(chain, market)}`;
       return (
-        (ticker &&
+        fieldMismatch(ticker, 'ticker', (actual) =>
           tickersMismatch(
-            [ticker],
+            [actual],
             markets.map(({ tickers }) => ({ tickers: tickers.slice(place, place + 1) })),
-          )) ??
+          ),
+        ) ??
         (orderBook === undefined
           ? undefined
           : bookMismatch(
@@ -71,10 +79,12 @@ export function tickerQuery({ shown, served }: SoakContext, random: Random): Ope
               (block) => expectedBook(chain, market, block, depth),
               shown.since(times.sentAt - BOOK_MS),
             )) ??
-        (beaconHeight === undefined || pair === undefined
+        (beaconHeight === undefined
           ? undefined
-          : served.mismatch(beaconHeight, times, (block) =>
-              listMismatch([pair.poolPair], [expectedPools(chain, block).get(id) ?? null], 'poolPair'),
+          : fieldMismatch(pair, 'pair', ({ poolPair }) =>
+              served.mismatch(beaconHeight, times, (block) =>
+                listMismatch([poolPair], [expectedPools(chain, block).get(id) ?? null], 'poolPair'),
+              ),
             ))
       );
     },

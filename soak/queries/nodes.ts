@@ -15,6 +15,7 @@ export function nodesQuery({ shown, served }: SoakContext, random: Random): Oper
     kind: 'objects by their ids',
     query: `query ($ids: [ID!]!) { beaconHeight nodes(ids: $ids) { ... on Token { tokenId symbol decimals } ... on PoolPair { ${POOL_FIELDS} } } }`,
     variables: { ids: [`Token:${pool.token1.id}`, id, `${id}@${height}`] },
+    heights: { nodes: height },
     check(data, times) {
       const { beaconHeight, nodes } = data as { beaconHeight?: number; nodes?: readonly (PoolResult | null)[] };
       if (beaconHeight === undefined || nodes === undefined) return undefined;

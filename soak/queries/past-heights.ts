@@ -1,7 +1,7 @@
 import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pick, type SoakContext } from '../context.ts';
-import { isV3, tradingPools } from '../expected/exchange.ts';
-import { listMismatch } from '../expected/market.ts';
+import { idOfMarket, isV3, tradingPools } from '../expected/exchange.ts';
+import { fieldMismatch, listMismatch } from '../expected/market.ts';
 import { expectedPoolOf, expectedPools, POOL_FIELDS, type PoolResult, pinned } from '../expected/pools.ts';
 import type { Operation } from '../judge.ts';
 
@@ -10,7 +10,7 @@ export const WHOLE_HISTORY = 2_000;
 
 type Data = {
   readonly beaconHeight?: number;
-  readonly all?: { readonly nodes: readonly PoolResult[] };
+  readonly all?: { readonly nodes: readonly PoolResult[] } | null;
   /** Current data in a field that is read after an earlier height. */
   readonly late?: { readonly pairs: readonly unknown[] } | null;
 };
@@ -37,6 +37,8 @@ export function pastHeightsQuery(
   const late = isV3(chain) ? byId : byTokens;
   const declared = { [byTokens]: '$a: TokenId!, $b: TokenId!', [byId]: '$poolId: String!' };
   const [first = tip - 1] = heights;
+  const isLateExpected = tradingPools(chain, first).some(({ id }) => id === pool.id);
+  const pairs = chain.markets.filter((market) => idOfMarket(chain, market) === pool.id);
 
   return {
     kind: 'earlier heights',
@@ -47,6 +49,7 @@ export function pastHeightsQuery(
       beaconHeight
     }`,
     variables: { a: pool.token1.id, b: pool.token2.id, poolId: pool.id },
+    heights: { ...Object.fromEntries(heights.map((at, index) => [`at${index}`, at])), all: first, late: first },
     check(data, times) {
       const { beaconHeight, all, late } = data as Data;
       const poolMismatch = heights.map((height, index) => {
@@ -58,15 +61,11 @@ export function pastHeightsQuery(
           return listMismatch([pastPool], [expected ? pinned(expected) : null], `at ${height}`);
         });
       });
-      const allMismatch =
-        all &&
+      const allMismatch = fieldMismatch(all, 'all', ({ nodes }) =>
         served.mismatchAt(first, (block) =>
-          listMismatch(
-            all.nodes,
-            [...expectedPools(chain, block).values()].reverse().map(pinned),
-            `poolPairs at ${first}`,
-          ),
-        );
+          listMismatch(nodes, [...expectedPools(chain, block).values()].reverse().map(pinned), `poolPairs at ${first}`),
+        ),
+      );
       return (
         poolMismatch.find((mismatch) => mismatch !== undefined) ??
         allMismatch ??
@@ -74,9 +73,9 @@ export function pastHeightsQuery(
           ? undefined
           : served.mismatch(beaconHeight, times, (block) => {
               const now = expectedPools(chain, block).get(`PoolPair:${pool.id}`);
-              return late == null
-                ? undefined
-                : listMismatch(late.pairs, Array(late.pairs.length).fill({ poolPair: now }), 'late.pairs');
+              const ofPairs = pairs.map(() => ({ poolPair: now }));
+              if (late !== undefined && !isLateExpected) return listMismatch([late], [null], 'late');
+              return fieldMismatch(late, 'late', (found) => listMismatch(found.pairs, ofPairs, 'late.pairs'));
             }))
       );
     },

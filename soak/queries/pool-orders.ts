@@ -2,7 +2,7 @@ import type { Block } from '../../src/sandbox/chain/block.ts';
 import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pick, type SoakContext } from '../context.ts';
 import { amountsAt, isV3, tradingPools } from '../expected/exchange.ts';
-import { listMismatch } from '../expected/market.ts';
+import { fieldMismatch, listMismatch } from '../expected/market.ts';
 import { isMatchable } from '../expected/pool-swap.ts';
 import type { Operation } from '../judge.ts';
 import { poolQuery } from './heads.ts';
@@ -49,12 +49,15 @@ export function poolOrdersQuery(context: SoakContext, random: Random): Operation
       }
     }`,
     variables: { poolId: pool.id, sells: sold, at },
+    ...(at !== undefined && { heights: { pool: at } }),
     check({ beaconHeight, pool: found }: Data, times) {
-      if (beaconHeight === undefined || !found) return undefined;
-      if (found.orders === null) return 'the orders are null';
-      const { orders } = found;
-      const ofBlock = (block: Block) => listMismatch(orders, expectedAt(block), 'orders');
-      return at === undefined ? served.mismatch(beaconHeight, times, ofBlock) : served.mismatchAt(at, ofBlock);
+      if (beaconHeight === undefined) return undefined;
+      return fieldMismatch(found, 'pool', ({ orders }) =>
+        fieldMismatch(orders, 'orders', (rows) => {
+          const ofBlock = (block: Block) => listMismatch(rows, expectedAt(block), 'orders');
+          return at === undefined ? served.mismatch(beaconHeight, times, ofBlock) : served.mismatchAt(at, ofBlock);
+        }),
+      );
     },
   };
 }

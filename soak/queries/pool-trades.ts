@@ -2,6 +2,7 @@ import type { Block } from '../../src/sandbox/chain/block.ts';
 import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pick, type SoakContext } from '../context.ts';
 import { isV3, type TradingPool, tradingPools } from '../expected/exchange.ts';
+import { fieldMismatch } from '../expected/market.ts';
 import {
   isInWindow,
   pageMismatch,
@@ -26,7 +27,7 @@ export type TradesOfPool = {
 type Data = {
   readonly beaconHeight?: number;
   readonly pool?: TradesOfPool | null;
-  readonly ticker?: { readonly tradedPrice?: number | null } | null;
+  readonly ticker?: { readonly tradedPrice: number | null } | null;
 };
 
 /** Which trades are requested. */
@@ -65,11 +66,12 @@ export function tradesQuery(
     const ofOther = trades?.nodes.find(({ poolPair }) => JSON.stringify(poolPair) !== JSON.stringify(expectedPool));
     if (ofOther !== undefined) return `the pool of a trade is ${JSON.stringify(ofOther.poolPair)}`;
     const page = trades && pageOf(trades, first, after?.place);
-    const { tradedPrice } = ticker ?? {};
     return (
       (page && pageMismatch(shown, block, pool, page, isKnown)) ??
       (volume && volumeMismatch(shown, block, pool, hours, volume)) ??
-      (page && volume && tradedPrice !== undefined ? priceMismatch(page, tradedPrice, volume.isComplete) : undefined)
+      fieldMismatch(ticker, 'ticker', ({ tradedPrice }) =>
+        page && volume ? priceMismatch(page, tradedPrice, volume.isComplete) : undefined,
+      )
     );
   }
 

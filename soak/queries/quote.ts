@@ -16,6 +16,9 @@ type Data = {
 /** How far back the earlier height is, at most. */
 const REACH = 60;
 
+/** Amounts that are sold, to see whether any buys as much as requested: from one unit up to the most that the exchange accepts. */
+const PROBES = Array.from({ length: 16 }, (_, index) => 16n ** BigInt(index));
+
 /** The quote of a trade at the current height and at an earlier one. */
 export function quoteQuery({ shown, served }: SoakContext, random: Random): Operation {
   const { chain } = shown;
@@ -33,7 +36,11 @@ export function quoteQuery({ shown, served }: SoakContext, random: Random): Oper
   const args = `sellTokenId: $sell, buyTokenId: $buy, ${trade.isSelling ? 'sellAmount' : 'buyAmount'}: $amount, maxHops: $maxHops`;
   const mismatch =
     (name: string, height: number, quote: QuoteResult | null) => (block: Parameters<typeof expectedAmounts>[1]) => {
-      if (isV3(chain)) return v3Mismatch(name, quote, (amount) => mostBought(chain, block, trade, amount), trade);
+      if (isV3(chain)) {
+        const wrong = v3Mismatch(name, quote, (amount) => mostBought(chain, block, trade, amount), trade);
+        if (wrong !== undefined || quote === null) return wrong;
+        return quote.beaconHeight === height ? undefined : `${name} is of ${quote.beaconHeight} instead of ${height}`;
+      }
       const amounts = expectedAmounts(chain, block, trade);
       const expected = amounts && {
         beaconHeight: height,
@@ -50,6 +57,7 @@ export function quoteQuery({ shown, served }: SoakContext, random: Random): Oper
       earlier: quote(${args}, at: ${at}) { beaconHeight sellAmount buyAmount }
     }`,
     variables: { sell, buy: trade.buy, amount: String(trade.amount), maxHops: trade.maxHops },
+    heights: { earlier: at },
     check({ beaconHeight: height, now, earlier }: Data, times) {
       const pastMismatch =
         earlier === undefined ? undefined : served.mismatchAt(at, mismatch(`the quote at ${at}`, at, earlier));
@@ -69,9 +77,13 @@ function v3Mismatch(
   if (isSelling) {
     const most = mostBought(amount);
     const buyAmount = quote === null ? undefined : BigInt(quote.buyAmount);
-    return buyAmount === most ? undefined : `${name} buys ${buyAmount} instead of ${most}`;
+    if (buyAmount !== most) return `${name} buys ${buyAmount} instead of ${most}`;
+    return quote === null || BigInt(quote.sellAmount) === amount ? undefined : `${name} sells ${quote.sellAmount}`;
   }
-  if (quote === null) return undefined;
+  if (quote === null) {
+    const enough = PROBES.find((sold) => (mostBought(sold) ?? 0n) >= amount);
+    return enough === undefined ? undefined : `${name} is null, though ${enough} buys ${amount}`;
+  }
   const sellAmount = BigInt(quote.sellAmount);
   const [most, less] = [mostBought(sellAmount) ?? 0n, sellAmount > 1n ? (mostBought(sellAmount - 1n) ?? 0n) : 0n];
   if (most < amount) return `${name} sells ${sellAmount}, which buys ${most} and not ${amount}`;

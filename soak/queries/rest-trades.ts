@@ -4,7 +4,7 @@ import { pick, type SoakContext } from '../context.ts';
 import { isV3, type TradingPool, tradingPools } from '../expected/exchange.ts';
 import { hasBranches, tradesSince } from '../expected/pool-trades.ts';
 import { type ExpectedTrade, isNear, priceOf } from '../expected/trades.ts';
-import { type RestRequest, tickersRequest } from './rest.ts';
+import { type RestRequest, tickersRequest, withoutHeight } from './rest.ts';
 
 type Row = Readonly<Record<'price' | 'base_volume' | 'target_volume' | 'trade_timestamp', number>> & {
   readonly trade_id: string;
@@ -66,7 +66,7 @@ export function tradesRequest(context: SoakContext, random: Random): RestRequest
         const rows = [...sides.buy, ...sides.sell];
         if (rows.length > limit) return `${rows.length} trades with the limit ${limit}`;
         if (rows.some((row) => type !== undefined && row.type !== type)) return `not only ${type}`;
-        if (height === undefined) return undefined;
+        if (height === undefined) return withoutHeight(context, times);
         const oldest = Math.min(...rows.map((row) => row.trade_timestamp)) / 1_000;
         return served.mismatch(height, times, (block) => {
           if (hasBranches(shown, block, oldest)) return undefined;

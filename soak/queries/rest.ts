@@ -3,11 +3,10 @@ import type { Chain } from '../../src/sandbox/chain/chain.ts';
 import type { ChainMarket } from '../../src/sandbox/chain/markets.ts';
 import type { Random } from '../../src/sandbox/chain/random.ts';
 import { pick, type SoakContext } from '../context.ts';
-import { idOfMarket } from '../expected/exchange.ts';
 import { marketsWithBook } from '../expected/market.ts';
 import { type Book, expectedBook } from '../expected/order-book.ts';
-import { expectedPools } from '../expected/pools.ts';
-import type { GraphqlResponse, Operation } from '../judge.ts';
+import { expectedPoolPrice } from '../expected/pools.ts';
+import type { GraphqlResponse, Operation, RequestTimes } from '../judge.ts';
 import { BOOK_MS, bookMismatch, tickersMismatch } from './market.ts';
 
 /** A request to the REST API, and how its response is judged: as that of an operation with the same data. */
@@ -27,7 +26,8 @@ type Sides = { readonly bids: readonly Offer[]; readonly asks: readonly Offer[] 
 type Offer = readonly [price: number, quantity: number];
 
 /** The tickers, with the prices of pools of one height. */
-export function tickersRequest({ shown, served }: SoakContext): RestRequest {
+export function tickersRequest(context: SoakContext): RestRequest {
+  const { shown, served } = context;
   const { chain } = shown;
   return {
     path: 'tickers',
@@ -37,9 +37,13 @@ export function tickersRequest({ shown, served }: SoakContext): RestRequest {
       check(data, times) {
         const { tickers, poolPrices, height } = data as Record<string, readonly unknown[]> & { height?: number };
         const mismatch = tickersMismatch(tickers ?? [], served.markets(times.sentAt));
-        if (mismatch !== undefined || height === undefined) return mismatch;
+        if (mismatch !== undefined) return mismatch;
+        if (height === undefined) return withoutHeight(context, times);
         return served.mismatch(height, times, (block) =>
-          pricesMismatch(poolPrices ?? [], expectedPrices(chain, block)),
+          pricesMismatch(
+            poolPrices ?? [],
+            chain.markets.map((market) => expectedPoolPrice(chain, block, market)),
+          ),
         );
       },
     },
@@ -49,6 +53,16 @@ export function tickersRequest({ shown, served }: SoakContext): RestRequest {
       ...(height !== undefined && { height }),
     }),
   };
+}
+
+/**
+ * The mismatch of a document without the height of its node data. A gateway may have no height until it has read the first one. In a
+ * fleet, a fault can make it start again.
+ */
+export function withoutHeight(context: SoakContext, { sentAt, minHeight }: RequestTimes): string | undefined {
+  const { replicas, outages, served } = context;
+  const hasStarted = minHeight > served.start && (replicas === 1 || outages.couldBeRead('NODE', sentAt, sentAt));
+  return hasStarted ? 'a document without x-pdex-height' : undefined;
 }
 
 function toTicker(ticker: TickerDocument) {
@@ -63,18 +77,6 @@ function toTicker(ticker: TickerDocument) {
     baseVolume: ticker['base_volume'],
     targetVolume: ticker['target_volume'],
   };
-}
-
-/** The prices of one base token in target tokens, from the pools of the chain; null without one. */
-function expectedPrices(chain: Chain, block: Block): readonly (number | null)[] {
-  const pools = expectedPools(chain, block) as ReadonlyMap<
-    string,
-    { price?: number | null; inversePrice?: number | null }
-  >;
-  return chain.markets.map((market) => {
-    const pool = pools.get(`PoolPair:${idOfMarket(chain, market)}`);
-    return (market.base.id === market.token2.id ? pool?.price : pool?.inversePrice) ?? null;
-  });
 }
 
 function pricesMismatch(actual: readonly unknown[], expected: readonly unknown[]): string | undefined {

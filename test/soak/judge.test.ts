@@ -44,13 +44,39 @@ describe('an error is wrong', () => {
 
   test('but not if blocks were replaced, so that only the node with the fault could have the block of the head', () => {
     const oneHangs = (outages: ReturnType<typeof createOutages>) => void outages.begin(0, 'hang');
-    const replaced = (outages: ReturnType<typeof createOutages>) => outages.replaceTip();
+    const replaced = (outages: ReturnType<typeof createOutages>) => outages.replaceTip(100);
     const both = (outages: ReturnType<typeof createOutages>) => {
       oneHangs(outages);
       replaced(outages);
     };
     expect(judged(errorOf('UPSTREAM_UNREACHABLE', 'NODE'), replaced)).toEqual({ 'an error without a cause': 1 });
     expect(judged(errorOf('UPSTREAM_UNREACHABLE', 'NODE'), both)).toEqual({});
+  });
+
+  test('if it is of a height far below a replaced block, which another node can be read for', () => {
+    const timeout = errorOf('UPSTREAM_TIMEOUT', 'NODE');
+    const limited = errorOf('UPSTREAM_BUSY', 'NODE');
+    const message = 'The node responded with too many errors in the last minutes.';
+    const tooMany = { ...limited, errors: limited.errors.map((error) => ({ ...error, message })) };
+    const fails = ({ begin }: ReturnType<typeof createOutages>) => void begin(0, 'hang');
+    const limits = ({ begin }: ReturnType<typeof createOutages>) => void begin(1, 'state-missing');
+    const forks = ({ fork }: ReturnType<typeof createOutages>) => void fork(100);
+    const replaces = ({ replaceTip }: ReturnType<typeof createOutages>) => replaceTip(100);
+    for (const [answer, fault, replacement] of [
+      [timeout, fails, forks],
+      [timeout, fails, replaces],
+      [tooMany, limits, forks],
+      [tooMany, limits, replaces],
+    ] as const) {
+      const both = (outages: ReturnType<typeof createOutages>) => {
+        fault(outages);
+        replacement(outages);
+      };
+      expect(judged(answer, both, { ...OPERATION, heights: { field: 99, other: 40 } })).toEqual({});
+      expect(judged(answer, both, { ...OPERATION, heights: { field: 40, other: 99 } })).toEqual({
+        'an error without a cause': 1,
+      });
+    }
   });
 
   test('but not if it is about a height of a branch that only one URL has, or the others are limited', () => {
@@ -129,7 +155,7 @@ describe('an error is wrong', () => {
     expect(judged(limited, forked)).toEqual({ 'an error without a cause': 1 });
     expect(judged(limited, both)).toEqual({});
     // The other nodes may not have shown the new tip yet.
-    const replaced = ({ replaceTip }: ReturnType<typeof createOutages>) => replaceTip();
+    const replaced = ({ replaceTip }: ReturnType<typeof createOutages>) => replaceTip(100);
     expect(judged(limited, replaced)).toEqual({ 'an error without a cause': 1 });
     const failsWhileReplaced = (outages: ReturnType<typeof createOutages>) =>
       [fails, replaced].forEach((inject) => void inject(outages));

@@ -86,6 +86,17 @@ test('the soak test finds candles that are not in their order, or overlap', asyn
   expect(reversed.length).toBeGreaterThan(1);
 });
 
+/** The divergence as it follows from the prices of a pair. */
+function divergenceOf({ poolPrice, ticker, orderBook }: Row) {
+  const { lastPrice } = ticker as { lastPrice: number | null };
+  const { midPrice: bookMidPrice } = orderBook as { midPrice: number | null };
+  const percent = (price: number | null) => (price && poolPrice ? 100 * (price / Number(poolPrice) - 1) : null);
+  const [lastPercent = null, bookPercent = null] = [percent(lastPrice), percent(bookMidPrice)];
+  const percents = [lastPercent, bookPercent].filter((each) => each !== null).map(Math.abs);
+  const maxPercent = percents.length === 0 ? null : Math.max(...percents);
+  return { poolPrice, lastPrice, bookMidPrice, lastPercent, bookPercent, maxPercent };
+}
+
 test('the soak test finds nothing in the depth of a pair, and each field that is falsified', async () => {
   const { context, mismatchOf, untilHeight } = await startContext();
   await untilHeight(context.shown.chain.tip.height);
@@ -93,6 +104,8 @@ test('the soak test finds nothing in the depth of a pair, and each field that is
   for (let n = 0; n < 10; n++) expect(await mismatchOf(depthQuery(context, random))).toBeUndefined();
 
   for (const path of [
+    ['poolPrice'],
+    ['ticker', 'lastPrice'],
     ['divergence', 'poolPrice'],
     ['divergence', 'bookPercent'],
     ['divergence', 'maxPercent'],
@@ -112,6 +125,8 @@ test('the soak test finds nothing in the depth of a pair, and each field that is
           .reduce<Row | undefined>((value, key) => value?.[key] as Row, (data as { pair: Row }).pair);
         isFalse = typeof parent?.[last] === 'number';
         if (parent && isFalse) parent[last] = more(parent[last]);
+        const { pair } = data as { pair: Row };
+        if (path[0] !== 'divergence') pair['divergence'] = divergenceOf(pair);
       });
       expect([path, mismatch === undefined]).toEqual([path, !isFalse]);
       if (isFalse) found += 1;

@@ -41,16 +41,17 @@ test.each(Object.keys(CLIENTS))(
   },
 );
 
-test('a run of a minute that has checked nothing fails, and a longer one of V3 without a candle that is exact', () => {
-  const judged = (minutes: number, exchange: 'v1' | 'v3', checked: number, ...events: string[]) => {
+test('a run of a minute that has checked nothing fails, and a longer one of V3 and one gateway without a candle that is exact', () => {
+  const judged = (minutes: number, exchange: 'v1' | 'v3', checked: number, event?: string, replicas = 1) => {
     const judge = createJudge(createOutages(1), () => {});
     for (let times = 0; times < checked; times++) judge.judgeUpdate('client', 'head', {}, undefined);
-    for (const event of events) judge.count(event);
-    requireChecks(judge, minutes, exchange);
+    if (event !== undefined) judge.count(event);
+    requireChecks(judge, { minutes, exchange, replicas });
     return judge.counts.wrong.get('too little was checked') ?? 0;
   };
   expect([judged(0.5, 'v3', 0), judged(1, 'v3', 99), judged(1, 'v3', 100), judged(5, 'v1', 100)]).toEqual([0, 1, 0, 0]);
   expect([judged(5, 'v3', 100), judged(5, 'v3', 100, 'candles with exact volumes')]).toEqual([1, 0]);
+  expect([judged(5, 'v3', 99, undefined, 3), judged(5, 'v3', 100, undefined, 3)]).toEqual([1, 0]);
 });
 
 test('while no node can be read, a head that is not stale is wrong', async () => {

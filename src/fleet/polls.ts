@@ -55,6 +55,11 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
   let failure: { readonly error: unknown; readonly at: number } | undefined;
   /** The value of this gateway that Redis has too. */
   let published: T | undefined;
+  /**
+   * Whether a command may have all values that Redis has lost. It may take 500 ms, and 32 heads can have 100 MB: if it fails, only the
+   * newest is sent.
+   */
+  let canSendAll = true;
   /** The run that waits for what others have published, and the one after it. */
   let currentRun = Promise.resolve();
   let next: Promise<void> | undefined;
@@ -133,7 +138,9 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
     const nextVersion = randomUUID();
     const times = [Math.ceil(idleMs), keep, TTL_MS].map(String);
     const terms = [replica, known, nextVersion, ...times, redis.channel, message, String(at), ...entries];
+    canSendAll &&= values.length <= 1;
     if ((await redis.run(PUBLISH, [slot, versionKey, polledKey, valuesKey], terms)) !== 1) return false;
+    canSendAll = true;
     published = newest;
     version = entries.length === 0 ? known : nextVersion;
     return true;
@@ -151,7 +158,8 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
     const isAhead = version !== '' && newest === version && previous !== undefined;
     const { newer, isEmpty } = await (isAhead ? { newer: undefined, isEmpty: true } : receive(previous));
     const isLost = newer === undefined && (isEmpty || newest === '');
-    if (isLost && previous !== undefined) await publish(newest, previous, remembered.slice(-keep), idleMs);
+    const lost = canSendAll ? remembered.slice(-keep) : remembered.slice(-1);
+    if (isLost && previous !== undefined) await publish(newest, previous, lost, idleMs);
     else {
       version = newest;
       published = newer ?? previous;

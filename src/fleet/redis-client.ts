@@ -80,7 +80,7 @@ export function createRedisClient(
   const sentinel = createSentinel({
     RESP: 2,
     name: decodeURIComponent(name),
-    sentinelRootNodes: urls.map((each) => ({ host: each.hostname, port: Number(each.port || SENTINEL_PORT) })),
+    sentinelRootNodes: urls.map((each) => ({ host: hostOf(each), port: Number(each.port || SENTINEL_PORT) })),
     nodeClientOptions: { ...optionsOf(url), database: Number(database), socket },
     sentinelClientOptions: { ...(url.searchParams.has('sentinel-auth') ? optionsOf(url) : OPTIONS), socket },
     scanInterval: 1_000,
@@ -138,6 +138,10 @@ function transportOf({ protocol }: URL) {
 }
 
 function socketOf(url: URL) {
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  return { host, port: Number(url.port || REDIS_PORT), ...transportOf(url) };
+  return { host: hostOf(url), port: Number(url.port || REDIS_PORT), ...transportOf(url) };
+}
+
+/** The host of a URL, without the brackets of an IPv6 address. */
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
 }

@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hasOpenssl, makeCertificate } from '../support/certificate.ts';
 import { startFleet } from '../support/fleet.ts';
@@ -6,6 +7,9 @@ import { startGatewayProcess, untilSettled } from '../support/gateway-process.ts
 import { freePort } from '../support/ports.ts';
 import { hasRedis, type RedisServer, startRedis, startSentinel } from '../support/redis.ts';
 import { until } from '../support/until.ts';
+import { connectForTest } from './connected.ts';
+
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
 
 async function start(args: readonly string[] = []): Promise<RedisServer> {
   const server = await startRedis(args);
@@ -56,6 +60,14 @@ describe.skipIf(!hasRedis)('a fleet', () => {
     await until(() => Number(newest()) === fleet.sandbox.chain.tip.height);
     await fleet.settled();
     await fleet.advance();
+  });
+
+  test.skipIf(!hasIpv6)('finds a Redis through a Sentinel that its URL names by an IPv6 address', async () => {
+    const primary = await start();
+    const sentinel = await startSentinel('pdex', primary, ['--bind', '127.0.0.1', '::1']);
+    onTestFinished(sentinel.close);
+    const redis = await connectForTest({ url: new URL(`redis+sentinel://[::1]:${sentinel.port}/pdex`) });
+    expect(await redis.command('key', 'SET', 'key', '1')).toBe('OK');
   });
 
   test('uses a cluster whose keys are on three servers', async () => {

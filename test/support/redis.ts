@@ -33,14 +33,18 @@ export type RedisServer = {
 };
 
 /** Starts a Sentinel that watches a server, and takes it for down after half a second. A failover that fails is tried again. */
-export function startSentinel(name: string, { port }: Pick<RedisServer, 'port'>): Promise<RedisServer> {
+export function startSentinel(
+  name: string,
+  { port }: Pick<RedisServer, 'port'>,
+  args: readonly string[] = [],
+): Promise<RedisServer> {
   const lines = [
     `monitor ${name} 127.0.0.1 ${port} 1`,
     `down-after-milliseconds ${name} 500`,
     // By default, the next attempt is six minutes later.
     `failover-timeout ${name} 5000`,
   ];
-  return startRedis(['--sentinel'], lines.map((line) => `sentinel ${line}\n`).join(''));
+  return startRedis(['--sentinel', ...args], lines.map((line) => `sentinel ${line}\n`).join(''));
 }
 
 /**

@@ -51,13 +51,16 @@ function secretsOfUrl({ username, password, pathname, searchParams, hash }: URL)
   ];
 }
 
+/** Common names of users. They are not secret, and logs contain these words in other places. */
+const COMMON_NAME = /^(?:default|gateway|node|redis|pdex|admin|user|root)$/i;
+
 /** Each alone, and joined as in the `authorization` header, because each alone may be too short to be redacted. */
 function secretsOfCredentials(name: string, password: string): Secret[] {
   if (name === '' && password === '') return [];
   const joined = `${name}:${password}`;
   const bytes = Buffer.from(joined);
   const encoded = [bytes.toString('base64').replace(/=+$/, ''), bytes.toString('base64url')];
-  return [joined, name, password, ...encoded].map((text) => ({ text }));
+  return [joined, ...(COMMON_NAME.test(name) ? [] : [name]), password, ...encoded].map((text) => ({ text }));
 }
 
 /** A parameter without a value may itself be a key. A value that is too short is redacted together with its name. */

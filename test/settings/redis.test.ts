@@ -38,6 +38,12 @@ describe('REDIS_URL', () => {
     expect(redact('AUTH someone sw/ordfish, sw%2Fordfish')).not.toMatch(/someone|ordfish/);
   });
 
+  test('has a common user whose name is printed, but not with the password', () => {
+    const redact = redactorOf(readConfig([], { REDIS_URL: 'redis://gateway:sw0rdfish@a' }) as Config);
+    const text = 'the gateway works alone';
+    expect(redact(`${text}: gateway:sw0rdfish, gateway, sw0rdfish`)).toBe(`${text}: [redacted], gateway, [redacted]`);
+  });
+
   test('has a prefix of letters, digits and a few signs', () => {
     expect((readConfig([], { REDIS_PREFIX: 'my:pdex-2' }) as Config).redisPrefix).toBe('my:pdex-2');
     expect(problemsOf({ REDIS_PREFIX: '{a}' })).toEqual([

@@ -122,6 +122,11 @@ test.each<[name: string, file: string | Buffer, printed: string]>([
   expect([await closed, output.stderr]).toEqual([[2, null], expect.stringContaining(`pdex-gateway: ${printed}`)]);
 });
 
+test('an empty variable does not override that of a file .env', async () => {
+  const { output, closed } = start({ file: 'ADMIN_PORT=many\n', env: { ADMIN_PORT: '' } });
+  expect([await closed, output.stderr]).toEqual([[2, null], expect.stringContaining('ADMIN_PORT is "many"')]);
+});
+
 test('a variable overrides that of a file .env', async () => {
   const { output, closed } = start({ file: 'ADMIN_PORT=many\nHTTP=\n', env: { ADMIN_PORT: 'none' } });
   expect([await closed, output.stderr]).toEqual([[2, null], expect.stringContaining('ADMIN_PORT is "none"')]);

@@ -6,7 +6,7 @@ export type Spacing = ReturnType<typeof createSpacing>;
 /** What is known of a call. */
 export type SpacedCall = {
   readonly method: string;
-  /** Calls that clients cause come after those that follow the chain. */
+  /** Calls that clients cause come after those that follow the chain, but after a few of them. */
   readonly isForClient: boolean;
   readonly signal?: AbortSignal | undefined;
 };
@@ -16,8 +16,17 @@ const MAX_SPACE_MS = 5_000;
 /** Number of times that a rejected call is repeated. */
 const MAX_RETRIES = 2;
 
+/**
+ * A method makes the space longer at most this number of times in a row. If that does not help, or if the method has never succeeded, it
+ * is not rejected for its rate.
+ */
+const MAX_DOUBLINGS = 2;
+
 /** Each space is up to this much longer, so that several gateways do not call at the same moments. */
 const JITTER = 0.25;
+
+/** Number of calls that follow the chain and go before a waiting call of a client: a new head usually takes as many. */
+const CALLS_BEFORE_CLIENTS = 3;
 
 /** Minimum time for which a call of a client waits if others go first. */
 const MIN_WAIT_MS = 1;
@@ -32,25 +41,36 @@ const MAX_UNTIL_EASED_MS = 10 * 60_000;
  * @param firstMs the space after the first rejected call, unless the host sends `Retry-After`. It doubles with each further one
  */
 export function createSpacing(firstMs: number) {
-  /** The waiting calls that follow the chain. */
-  let following = 0;
-  /** Methods that succeeded since the space last grew: a method that is always rejected is not rejected for its rate. */
-  const succeeded = new Set<string>();
+  /** How many calls wait. */
+  const waiting = { forChain: 0, forClients: 0 };
+  /** How many calls in a row went before those of clients that wait. */
+  let before = 0;
+  /** How often each method that has succeeded has made the space longer since. */
+  const doublings = new Map<string, number>();
   let spaceMs = 0;
   let nextAt = 0;
   let rejectedAt = 0;
   let untilEasedMs = SPACES_UNTIL_EASED * firstMs;
   let isEased = false;
 
+  /** Whether calls of the other kind go first. */
+  function mustWait(isForClient: boolean): boolean {
+    // If a space is longer than the interval of the polls, one of them always waits.
+    const areClientsNext = waiting.forClients > 0 && (waiting.forChain === 0 || before >= CALLS_BEFORE_CLIENTS);
+    return isForClient !== areClientsNext;
+  }
+
   async function turn({ isForClient, signal }: SpacedCall): Promise<void> {
-    if (!isForClient) following += 1;
+    const kind = isForClient ? 'forClients' : 'forChain';
+    waiting[kind] += 1;
     try {
       // While it waits, other calls go first, or a rejected call postpones the next turn.
-      for (let now = performance.now(); now < nextAt || (isForClient && following > 0); now = performance.now())
+      for (let now = performance.now(); now < nextAt || mustWait(isForClient); now = performance.now())
         await sleep(Math.max(nextAt - now, MIN_WAIT_MS), signal);
       nextAt = performance.now() + spaceMs * (1 + Math.random() * JITTER);
+      before = isForClient || waiting.forClients === 0 ? 0 : before + 1;
     } finally {
-      if (!isForClient) following -= 1;
+      waiting[kind] -= 1;
     }
   }
 
@@ -63,13 +83,14 @@ export function createSpacing(firstMs: number) {
   }
 
   function widen(method: string, begunAt: number, retryAfterMs: number): void {
-    const isLarger = spaceMs === 0 || succeeded.has(method);
+    const doubled = doublings.get(method) ?? MAX_DOUBLINGS;
+    const isLarger = spaceMs === 0 || doubled < MAX_DOUBLINGS;
     // Calls that were in progress together count once.
     if (begunAt >= rejectedAt && isLarger) {
       if (isEased) untilEasedMs = Math.min(2 * untilEasedMs, MAX_UNTIL_EASED_MS);
       isEased = false;
       spaceMs = Math.max(2 * spaceMs, firstMs);
-      succeeded.clear();
+      doublings.set(method, doubled + 1);
     }
     spaceMs = Math.min(Math.max(spaceMs, retryAfterMs), MAX_SPACE_MS);
     rejectedAt = performance.now();
@@ -89,7 +110,7 @@ export function createSpacing(firstMs: number) {
       const begunAt = performance.now();
       try {
         const response = await call();
-        if (spaceMs > 0) succeeded.add(options.method);
+        doublings.set(options.method, 0);
         return response;
       } catch (error) {
         if (!isRateLimited(error)) throw error;

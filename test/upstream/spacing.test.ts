@@ -46,6 +46,17 @@ async function settle<T>(promise: Promise<T>): Promise<T | Error> {
   return settled;
 }
 
+/** Calls again and again, each time after a pause. @returns the outcomes, to which it adds */
+function repeat(call: () => Promise<string>, pauseMs = 1_000): string[] {
+  const outcomes: string[] = [];
+  async function next(): Promise<void> {
+    outcomes.push(await call().catch(() => 'refused'));
+    setTimeout(next, pauseMs);
+  }
+  next();
+  return outcomes;
+}
+
 describe('a host that limits the rate of calls', () => {
   test('is called less and less often, until it rejects hardly any call: all calls succeed', async () => {
     const { call, outcomes, answeredAt, spacing } = hostWith(2);
@@ -124,6 +135,27 @@ describe('the order of spaced calls', () => {
     expect(order.indexOf('tip')).toBeLessThanOrEqual(1);
   });
 
+  test('a call of a client comes after three others, also if one that follows the chain always waits', async () => {
+    const { call, spacing } = hostWith(0.6);
+    const order = repeat(() => call('tip'));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(spacing.spaceMs()).toBe(2_000);
+    order.length = 0;
+    call('client', { isForClient: true }).then((name) => order.push(name));
+    await vi.advanceTimersByTimeAsync(5 * 2_500);
+    expect(order.indexOf('client')).toBe(3);
+  });
+
+  test('calls of clients do not use up a rate: the chain is followed', async () => {
+    const { call } = hostWith(0.5);
+    const tips = repeat(() => call('tip', { method: 'tip' }));
+    repeat(() => call('client', { method: 'client', isForClient: true }), 100);
+    await vi.advanceTimersByTimeAsync(300_000);
+    tips.length = 0;
+    await vi.advanceTimersByTimeAsync(300_000);
+    expect(tips.filter((name) => name === 'tip').length).toBeGreaterThan(50);
+  });
+
   test('a call that is aborted leaves the queue, and is not made', async () => {
     const { call, outcomes } = hostWith(2);
     await settle(call());
@@ -174,6 +206,17 @@ describe('errors that are no rate limit', () => {
       await settle(spacing.run(async () => 'tip', { method: 'tip', isForClient: false }));
     }
     expect(spacing.spaceMs()).toBe(FIRST_MS);
+  });
+
+  test('a method that is always rejected from a moment on makes the others wait no longer than half a second', async () => {
+    const spacing = createSpacing(FIRST_MS);
+    const method = { method: 'refused', isForClient: true };
+    await spacing.run(async () => 'answer', method);
+    for (let calls = 0; calls < 5; calls++) {
+      await settle(spacing.run(refused, method));
+      await settle(spacing.run(async () => 'tip', { method: 'tip', isForClient: false }));
+    }
+    expect(spacing.spaceMs()).toBe(2 * FIRST_MS);
   });
 
   test('an HTML page with status 429 is one', async () => {

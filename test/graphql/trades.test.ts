@@ -243,6 +243,19 @@ describe('a node that does not send blocks', () => {
     expect(lines.filter(({ msg }) => msg.includes('cannot be decoded'))).toHaveLength(isDecoded ? 0 : 2);
   });
 
+  test('yet, because it is behind its load balancer, is asked again: no trades are lost', async () => {
+    const { subscribe, sandbox, advance, untilReady } = await startV3();
+    await untilReady();
+    const updates = subscribe('subscription { trades { beaconHeight trades { id } } }');
+    await updates.next();
+    sandbox.node.faults.set({ kind: 'lag', blocks: 1, on: BLOCK_CALL, times: 1 });
+    await advance();
+    const { value } = await updates.next();
+    await updates.return(undefined);
+    const trades = tradesOf(sandbox).map(({ id }) => ({ id }));
+    expect(value).toEqual({ data: { trades: { beaconHeight: sandbox.chain.tip.height, trades } } });
+  });
+
   test('is passed over for another one', async () => {
     const { subscribe, sandbox } = await startV3({ sandbox: { nodes: 2 } });
     for (const node of sandbox.nodes.slice(0, 1)) node.faults.set({ kind: 'reset', on: BLOCK_CALL });

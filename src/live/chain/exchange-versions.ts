@@ -63,8 +63,6 @@ export function createExchangeVersions({ fixed, probeMs, onChange }: ExchangeVer
   }
 
   return {
-    /** The version whose pools trade now; `undefined` until it is known. Once it is V3, it stays V3. */
-    current: () => version,
     /**
      * Calls nodes to find out whether they have V3 at their tips, if that is due. Only the first time, the promise waits for them.
      *

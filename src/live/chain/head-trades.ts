@@ -1,10 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { canBeBelow, UNKNOWN_HASH } from '../../domain/chain.ts';
+import { drain, fullBucket, msUntilAvailable, refill } from '../../domain/token-bucket.ts';
 import { type BlockTrades, mismatches } from '../../domain/trade.ts';
 import { HeightNotAvailableError, UpstreamBadShapeError } from '../../errors.ts';
 import type { PushedBlock } from '../../upstream/node/push-session.ts';
-import { isNoSuchBlock } from '../../upstream/node/state-not-found.ts';
+import { isNoSuchBlock, retryUntilBlockExists } from '../../upstream/node/state-not-found.ts';
 import type { Watcher } from '../broadcast/follower.ts';
 import { type ReadOnce, readAlone } from '../fleet-port.ts';
 import type { Head } from './head.ts';
@@ -12,7 +13,7 @@ import type { Node } from './node.ts';
 import { canBeOfBranch } from './node-record.ts';
 import type { Nodes } from './nodes.ts';
 import { branchError } from './read-errors.ts';
-import { isFarAhead } from './recent-heads.ts';
+import { canBeHead } from './recent-heads.ts';
 
 /** The trades of blocks: those of the newest heads stay in memory. */
 export type HeadTrades = ReturnType<typeof createHeadTrades>;
@@ -49,6 +50,9 @@ const MAX_PUSHED = 8;
 /** Behind a load balancer, or while the tip is replaced, the block can be another one. It is requested at most this number of times. */
 const CALLS_FOR_A_BLOCK = 3;
 
+/** Nodes count errors, and refuse clients that cause many. So this many calls for a block that a node lacks are repeated. */
+const RETRIES = { burst: 20, pointsPerSecond: 2 / 60 };
+
 /** A node behind a load balancer can lack the newest blocks for a while. Below them, it has pruned what it lacks. */
 const NEWEST_BLOCKS = 64;
 
@@ -60,11 +64,20 @@ export function createHeadTrades(options: HeadTradesOptions) {
   const known = new LRUCache<string, Promise<BlockTrades>>({ max: maxBlocks });
   const pushed = new LRUCache<string, () => Promise<BlockTrades>>({ max: MAX_PUSHED });
   const [ofHeads, ofPast] = [onceOf(watcher), onceOf(watcher.past)];
+  let retries = fullBucket(RETRIES, performance.now());
   let mismatched = 0;
+
+  function takeRetry(): boolean {
+    retries = refill(retries, RETRIES, performance.now());
+    if (msUntilAvailable(retries, RETRIES, 1) > 0) return false;
+    retries = drain(retries, 1);
+    return true;
+  }
 
   async function readFrom(node: Node, { beaconHeight, hash, time }: Head, signal: AbortSignal): Promise<BlockTrades> {
     for (let calls = 0; calls < CALLS_FOR_A_BLOCK; calls++) {
-      const block = await node.client.beaconBlock(beaconHeight, signal);
+      const request = () => node.client.beaconBlock(beaconHeight, signal);
+      const block = await retryUntilBlockExists(request, takeRetry, signal);
       if (hash === UNKNOWN_HASH ? block.time === time : block.hash === hash) return block.trades();
     }
     throw branchError(beaconHeight, node.name);
@@ -152,7 +165,7 @@ export function createHeadTrades(options: HeadTradesOptions) {
     published: (head: Head) => void of(head).catch(() => {}),
     /** A node has pushed a block. If it has sent the instructions too, nothing needs to be read. */
     received({ height, hash, trades }: Pick<PushedBlock, 'height' | 'hash' | 'trades'>): void {
-      if (trades !== undefined && !isFarAhead(height, served().at(-1))) pushed.set(nameOf(height, hash), trades);
+      if (trades !== undefined && canBeHead(height, served().at(-1))) pushed.set(nameOf(height, hash), trades);
     },
     readPast,
     /** How many pools had amounts that did not follow from the trades. */

@@ -1,7 +1,7 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { drain, fullBucket, msUntilAvailable, refill } from '../../domain/token-bucket.ts';
 import type { PushedBlock } from '../../upstream/node/push-session.ts';
-import { isFarAhead } from './recent-heads.ts';
+import { canBeHead, isFarAhead } from './recent-heads.ts';
 
 /** What of a block that was pushed decides whether to poll. */
 type NamedBlock = Pick<PushedBlock, 'height' | 'hash'>;
@@ -24,7 +24,7 @@ const POLLS_AT_ONCE = 5;
  */
 const AGAIN_MS = [50, 100, 200, 400, 800];
 
-/** Number of heads without a frame after which the polls no longer rely on frames, until the next frame. */
+/** Number of heads that no frame announced after which the polls no longer rely on frames, until a frame announces one. */
 const SILENT_HEADS = 2;
 
 /**
@@ -111,14 +111,16 @@ export function createPollSchedule(pollMs: number) {
     push: {
       /** A node has pushed a block. */
       received(block: NamedBlock): void {
-        isAnnounced = true;
-        silentHeads = 0;
+        const isExpected = canBeHead(block.height, served);
+        // A node that is behind, or of another chain, announces no head.
+        if (isExpected) {
+          isAnnounced = true;
+          silentHeads = 0;
+        }
         if (!isNews(block)) return;
         const highest = Math.max(served?.beaconHeight ?? 0, awaited?.height ?? 0);
         const isInPlace = block.height === highest && block.hash !== awaited?.hash;
-        // The chain may never reach the height of a frame that is wrong, or of another chain.
-        const isExpected = (block.height > highest || isInPlace) && !isFarAhead(block.height, served);
-        if (isExpected) awaited = { ...block, polls: 0 };
+        if (isExpected && (block.height > highest || isInPlace)) awaited = { ...block, polls: 0 };
         pollSoon(block);
       },
       /** A websocket has opened or closed: blocks may have been missed. While at least one is open, polls are rarer. */

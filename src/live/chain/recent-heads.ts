@@ -45,6 +45,11 @@ export function isFarAhead(height: BeaconHeight, head: Pick<Head, 'beaconHeight'
   return head !== undefined && height > head.beaconHeight + MAX_HEIGHTS_AHEAD;
 }
 
+/** Whether a pushed block can be the served head or a next one. If not, its node is behind, or of another chain. */
+export function canBeHead(height: BeaconHeight, served: Pick<Head, 'beaconHeight'> | undefined): boolean {
+  return height >= (served?.beaconHeight ?? 0) && !isFarAhead(height, served);
+}
+
 /** The sources of the heads of a subscriber that resumes. */
 type HeadsToResume = Pick<Broadcast<Head>, 'current' | 'subscribe'> & {
   readonly recent: Pick<RecentHeads, 'after' | 'turn'>;
@@ -70,8 +75,14 @@ export function headsAfter({ recent, current, subscribe }: HeadsToResume, height
      */
     function goLive(): Subscription {
       const isRemembered = current() === recent.after(newest - 1);
-      const known = sent !== undefined && isRemembered ? sent : current();
-      const onNext = (head: Head) => (head !== known && isChange(head) ? send(head) : live?.request());
+      let known = sent !== undefined && isRemembered ? sent : current();
+      function onNext(head: Head): void {
+        const isKnown = head === known;
+        // The broadcast sends it only at the start.
+        known = undefined;
+        if (!isKnown && isChange(head)) send(head);
+        else live?.request();
+      }
       return subscribe({ onNext, onError: (error) => subscriber.onError(error) });
     }
 

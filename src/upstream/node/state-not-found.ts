@@ -100,3 +100,19 @@ export function retryUntilStateExists<T>(
   const isRetried = (error: unknown) => isInFuture(error) && errors.has(1);
   return retry(handleWhen(isRetried), RETRIES).execute(requestOnce, signal);
 }
+
+/**
+ * Requests a block whose height the chain has reached. It retries as {@link retryUntilStateExists} does.
+ *
+ * @param mayRetry whether one more error may be caused. It is called before each retry
+ */
+export function retryUntilBlockExists<T>(
+  request: () => Promise<T>,
+  mayRetry: () => boolean,
+  signal: AbortSignal,
+): Promise<T> {
+  return retry(
+    handleWhen((error) => isNoSuchBlock(error) && mayRetry()),
+    RETRIES,
+  ).execute(request, signal);
+}

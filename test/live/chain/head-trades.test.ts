@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { UNKNOWN_HASH } from '../../../src/domain/chain.ts';
 import type { BlockTrades } from '../../../src/domain/trade.ts';
-import { UpstreamBadShapeError, UpstreamUnreachableError } from '../../../src/errors.ts';
+import { UpstreamBadShapeError, UpstreamRpcError, UpstreamUnreachableError } from '../../../src/errors.ts';
 import type { Head } from '../../../src/live/chain/head.ts';
 import { createHeadTrades } from '../../../src/live/chain/head-trades.ts';
 import type { Nodes } from '../../../src/live/chain/nodes.ts';
@@ -63,12 +63,13 @@ test.each([
   },
 );
 
-/** The trades of a node that shows one block, of height 5. */
+/** The trades of a node that responds to the first `missing` calls that it does not have the block. */
 function tradesOfNode({ served = [] }: { readonly served?: readonly Head[] } = {}) {
-  const shown = { calls: 0, time: headOf(5).time, splitAt: 1_000 };
-  const beaconBlock = async () => {
+  const shown = { calls: 0, time: headOf(5).time, splitAt: 1_000, missing: 0 };
+  const beaconBlock = async (height: number) => {
     shown.calls += 1;
-    return { ...headOf(5), ...shown, height: 5, trades: async () => NO_TRADES };
+    if (shown.calls <= shown.missing) throw new UpstreamRpcError(-2003, {});
+    return { ...headOf(height), ...shown, height, trades: async () => NO_TRADES };
   };
   const node = { name: 'node', client: { beaconBlock }, record: () => shown };
   const nodes = {
@@ -101,11 +102,34 @@ test('a past block is refused if its time is 0 or less, or later than that of th
   expect(await trades.readPast(5, head, () => {})).toMatchObject({ beaconHeight: 5, time: head.time });
 });
 
-test('the trades of a pushed block are kept for its head, unless it is far above the served one', async () => {
-  const { shown, trades } = tradesOfNode({ served: [headOf(4)] });
+test.each([
+  ['far above the served one', 1_001],
+  ['below it', 20],
+])('the trades of a pushed block are kept for its head, however many blocks %s are pushed', async (_, others) => {
+  const { shown, trades } = tradesOfNode({ served: [headOf(49)] });
   const readTrades = async () => NO_TRADES;
-  trades.received({ height: 5, hash: 'block 5', trades: readTrades });
-  for (let height = 1_001; height <= 1_008; height++) trades.received({ height, hash: 'another', trades: readTrades });
-  expect(await trades.of({ ...headOf(5), exchange: stateOfV3([]) })).toBe(NO_TRADES);
+  trades.received({ height: 50, hash: 'block 50', trades: readTrades });
+  for (let height = others; height < others + 8; height++)
+    trades.received({ height, hash: 'another', trades: readTrades });
+  expect(await trades.of({ ...headOf(50), exchange: stateOfV3([]) })).toBe(NO_TRADES);
   expect(shown.calls).toBe(0);
+});
+
+test('a block that the node does not have yet is requested again, at most 20 times at once and twice a minute', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { shown, trades } = tradesOfNode();
+  const callsFor = async (height: number, missing: number) => {
+    Object.assign(shown, { calls: 0, missing });
+    const read = trades.of({ ...headOf(height), exchange: stateOfV3([]) }).catch((error: Error) => error);
+    await vi.advanceTimersByTimeAsync(4 * 250);
+    return [shown.calls, await read];
+  };
+  const error = expect.any(UpstreamRpcError);
+  expect(await callsFor(1, 2)).toEqual([3, NO_TRADES]);
+  expect(await callsFor(2, 9)).toEqual([5, error]);
+  for (let height = 3; height < 8; height++) await callsFor(height, 9);
+  expect(await callsFor(8, 9)).toEqual([1, error]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(await callsFor(9, 2)).toEqual([3, NO_TRADES]);
 });

@@ -45,6 +45,22 @@ describe('the interval between polls', () => {
     push.received(block(102, 'a'));
     expect(intervalMs()).toBe(10_000);
   });
+
+  test.each([
+    ['behind', -70],
+    ['of another chain', 1e6],
+  ])('is the setting too if only a node that is %s pushes its blocks', (_, height) => {
+    const { intervalMs, serve, push } = schedule();
+    for (const served of [101, 102]) {
+      push.received(block(height + served));
+      serve(served);
+    }
+    vi.advanceTimersByTime(10_000);
+    expect(intervalMs()).toBe(1_000);
+    push.received(block(103));
+    serve(103, 'b');
+    expect(intervalMs()).toBe(10_000);
+  });
 });
 
 describe('a frame', () => {

@@ -46,6 +46,8 @@ export function createDivergenceRankings(sources: RankingSources) {
   const { head, market, orderBooks, tokens } = sources;
   let known: { readonly inputs: RankingInputs; readonly ranking: Promise<readonly RankedPair[]> } | undefined;
   let latest = createBroadcast<RankingInputs>();
+  /** Whether something could not be read, or was too old, when it was last looked at. */
+  let isInterrupted = false;
   let skippedBefore = 0;
   const changes = [head.subscribe, market.pairs.subscribe, market.tickers.subscribe];
   /** What is followed for the subscribers. */
@@ -62,9 +64,14 @@ export function createDivergenceRankings(sources: RankingSources) {
     const newest = head.current();
     const pairs = market.pairs.current()?.market;
     const tickers = market.tickers.current()?.market;
-    if (newest === undefined || pairs === undefined || tickers === undefined) return;
+    if (newest === undefined || pairs === undefined || tickers === undefined) {
+      isInterrupted = true;
+      return;
+    }
     const inputs = { head: newest, pairs, tickers, books: orderBooks.followedBooks().books, tokens: tokens.current() };
-    if (!areSame(latest.current(), inputs)) latest.publish(inputs);
+    // Subscribers that came in between wait for it.
+    if (isInterrupted || !areSame(latest.current(), inputs)) latest.publish(inputs);
+    isInterrupted = false;
   }
 
   /** The next subscriber does not start with earlier data. */
@@ -90,6 +97,8 @@ export function createDivergenceRankings(sources: RankingSources) {
         },
       };
     },
+    /** The data that was sent last, however old. */
+    newest: () => latest.current(),
     subscribers: () => latest.subscribers(),
     skippedValues: () => skippedBefore + latest.skippedValues(),
   };

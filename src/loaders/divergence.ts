@@ -76,7 +76,7 @@ export async function createDivergenceStream(
   const { head, market, divergences } = sources;
   const first = Promise.all([head.get(), market.pairs.get(), market.tickers.get()]);
   return createSourceStream<RankingInputs, Promise<readonly Pair[]>>({
-    subscribe: await startWith(first, divergences.subscribe),
+    subscribe: await startWith(first, divergences.subscribe, divergences.newest),
     toUpdate: (inputs) => divergences.rank(inputs).then(select),
     skipsEqualUpdates: true,
     headOf: (inputs) => inputs.head,

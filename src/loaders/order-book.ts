@@ -86,6 +86,7 @@ export async function createOrderBookStream(
   });
   return createSourceStream<OrderBookSnapshot, CutOrderBook>({
     subscribe: await startWith(first, sources.orderBooks.subscribe(tickerId, options.requester)),
+    identityOf: ({ book }) => book,
     toUpdate: (snapshot) => cutBook(snapshot, tickerId, cut),
   });
 }

@@ -73,6 +73,23 @@ describe('the last good pairs and tickers, while their host is down', () => {
     await expect.poll(() => ask(LISTS)).toEqual({ data: { ...GOOD, ...reading(0, false) } });
   });
 
+  test('are not compared for a new subscriber beyond that age: it gets the error, then the list when it can be read', async () => {
+    const { subscribe, clock, sandbox } = await openWithLastReadings();
+    const ranking = 'subscription { divergentPairs(minPercent: 0) { tickerId divergence { lastPrice } } }';
+    const early = keepEvents(subscribe(ranking));
+    await expect.poll(() => early.answers.length).toBe(1);
+    clock.now += MAX_AGE_MS + 1;
+    const late = keepEvents(subscribe(ranking));
+    await expect.poll(() => late.answers.length).toBe(1);
+    sandbox.advance(2);
+    await sandbox.marketData.start();
+    await expect.poll(() => early.answers.length).toBeGreaterThan(1);
+    await expect.poll(() => late.answers.at(-1)).toEqual(early.answers.at(-1));
+    const [first, ...rest] = late.answers;
+    expect(first?.errors?.map(({ extensions }) => extensions.code)).toEqual(['UPSTREAM_UNREACHABLE']);
+    expect(rest).toEqual(early.answers.slice(1));
+  });
+
   test('are never too old while the host responds, however rarely it is called', async () => {
     const { ask, clock } = await startGatewayForTest({
       config: { marketMaxAgeMs: 1, marketPollMs: 600_000 },

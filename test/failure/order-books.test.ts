@@ -78,6 +78,43 @@ describe('an order book that cannot be read', () => {
     expect(lines.map(({ level }) => level)).toEqual([WARN, INFO]);
   });
 
+  test('is not sent to a new subscriber: it gets the error, and the book when it is read again', async () => {
+    const { ask, subscribe, sandbox, app } = await open();
+    await ask('{ pairs { id } tickers { id } }');
+    const early = keepEvents(subscribe(FOLLOWED));
+    await expect.poll(() => early.answers.length).toBe(1);
+    sandbox.marketData.faults.set({ kind: 'garbage', on: 'orderbook' });
+    await expect.poll(() => app.service.sources.orderBooks.followedBooks().books.size).toBe(0);
+
+    const late = keepEvents(subscribe(FOLLOWED));
+    await expect.poll(() => late.answers.length).toBe(1);
+    sandbox.advance();
+    const calls = sandbox.marketData.calls('orderbook');
+    await expect.poll(() => sandbox.marketData.calls('orderbook')).toBeGreaterThan(calls + 1);
+    sandbox.marketData.faults.clear();
+    await expect.poll(() => early.answers.length).toBe(2);
+    await expect.poll(() => late.answers.at(-1)).toEqual(early.answers[1]);
+    expect(late.answers.map(({ errors }) => errors?.map(({ extensions }) => extensions.code))).toEqual([
+      ['UPSTREAM_BAD_SHAPE'],
+      undefined,
+    ]);
+  });
+
+  test('is sent to those that came during the failure also if it is the same afterwards, and to no others', async () => {
+    const { ask, subscribe, sandbox, app } = await open();
+    await ask('{ pairs { id } tickers { id } }');
+    const early = keepEvents(subscribe(FOLLOWED));
+    await expect.poll(() => early.answers.length).toBe(1);
+    sandbox.marketData.faults.set({ kind: 'garbage', on: 'orderbook' });
+    await expect.poll(() => app.service.sources.orderBooks.followedBooks().books.size).toBe(0);
+    const late = keepEvents(subscribe(FOLLOWED));
+    await expect.poll(() => late.answers.length).toBe(1);
+    sandbox.marketData.faults.clear();
+    await expect.poll(() => late.answers[1]).toEqual(early.answers[0]);
+    sandbox.advance();
+    await expect.poll(() => [early.answers.length, late.answers.length]).toEqual([2, 3]);
+  });
+
   test('because a traffic filter refuses its name does not affect the lists, however often it is requested', async () => {
     const { ask, sandbox, app } = await startGatewayForTest({
       config: { marketPollMs: 300, upstreamMaxPauseMs: 3_200_000 },

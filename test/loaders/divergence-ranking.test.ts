@@ -73,7 +73,9 @@ function createRankings() {
   const tickers = createBroadcast<MarketSnapshot<Ticker>>();
   const books = new Map<string, OrderBook>();
   const followed = { heads: counted(heads), pairs: counted(pairs), tickers: counted(tickers) };
-  const market = followed as unknown as MarketFollower;
+  const state = { isTooOld: false };
+  const pairsNow = { ...followed.pairs, current: () => (state.isTooOld ? undefined : pairs.current()) };
+  const market = { ...followed, pairs: pairsNow } as unknown as MarketFollower;
   const orderBooks = { followedBooks: () => ({ books, freshUntil: 0 }) };
   const rankings = createDivergenceRankings({
     head: followed.heads,
@@ -89,7 +91,7 @@ function createRankings() {
     read: { beganAt: 0, endedAt: 0 },
   });
   const subscribers = () => [followed.heads, followed.pairs, followed.tickers].map((source) => source.open());
-  return { heads, pairs, tickers, rankings, snapshotOf, subscribers };
+  return { heads, pairs, tickers, rankings, snapshotOf, subscribers, state };
 }
 
 const noSources = createRankings().rankings;
@@ -207,4 +209,28 @@ test('subscribers share one ranking, at each head and each response, and nothing
   const late = toAsyncValues(rankings.subscribe);
   expect((await late.next()).value).toMatchObject({ head: { beaconHeight: 7 } });
   await late.return?.();
+});
+
+test('data that became too old is sent again when it can be read, also if it is the same', async () => {
+  const { heads, pairs, tickers, rankings, snapshotOf, state } = createRankings();
+  const listed = snapshotOf([pairOf('one')]);
+  heads.publish(headOf(5, 100n));
+  tickers.publish(snapshotOf([tickerOf(pairOf('one'), 90)]));
+  pairs.publish(listed);
+  const early = toAsyncValues(rankings.subscribe);
+  const { value: before } = await early.next();
+
+  state.isTooOld = true;
+  const late = toAsyncValues(rankings.subscribe);
+  expect((await late.next()).value).toBe(before);
+  expect(rankings.newest()).toBe(before);
+  const next = late.next();
+  state.isTooOld = false;
+  pairs.publish({ ...listed });
+  const { value } = await next;
+  expect(value).not.toBe(before);
+  expect(value).toEqual(before);
+  pairs.publish({ ...listed });
+  expect(rankings.newest()).toBe(value);
+  await Promise.all([early.return?.(), late.return?.()]);
 });

@@ -157,7 +157,7 @@ export function createOrderBooks(options: OrderBooksOptions) {
     let isFirst = true;
     let pauseMs = ttlMs;
     const follower = createFollower<OrderBookSnapshot | BadUserInputError>({
-      async read(previous) {
+      async read(previous): Promise<OrderBookSnapshot | BadUserInputError> {
         // The first read may return a snapshot that was read for other clients a moment ago. Later ones do not rely on the clock.
         const readNow = isFirst ? read : readAgain;
         isFirst = false;
@@ -165,7 +165,11 @@ export function createOrderBooks(options: OrderBooksOptions) {
         const snapshot = await readNow(tickerId, requester);
         if (snapshot !== undefined) pauseMs = Math.min(ttlMs, Math.max(MIN_PAUSE_MS, snapshot.freshUntil - now()));
         const known = previous instanceof BadUserInputError ? undefined : previous;
-        if (snapshot !== undefined) return known && isDeepStrictEqual(known.book, snapshot.book) ? known : snapshot;
+        if (snapshot !== undefined) {
+          if (known === undefined || !isDeepStrictEqual(known.book, snapshot.book)) return snapshot;
+          // Subscribers that came during a failure wait for it.
+          return follower.isFailing() ? { ...snapshot, book: known.book } : known;
+        }
         if (known !== undefined) throw new UpstreamBadShapeError('MARKET_DATA', 'the order book no longer exists');
         pauseMs = Math.max(ttlMs, NO_TICKER_PAUSE_MS);
         return previous ?? noTicker(tickerId);
@@ -183,8 +187,8 @@ export function createOrderBooks(options: OrderBooksOptions) {
   }
 
   /**
-   * Follows a book while it has subscribers: sends the current snapshot, then each one that differs. If the first read shows
-   * that the ticker does not exist, an error is sent in its place.
+   * Follows a book while it has subscribers: sends the current snapshot, then each one that differs. After a failure, an equal book
+   * is sent again. If the first read shows that the ticker does not exist, an error is sent in its place.
    *
    * @param client the client of the subscriber
    */
@@ -193,7 +197,13 @@ export function createOrderBooks(options: OrderBooksOptions) {
       const follower = followed.get(tickerId) ?? follow(tickerId, client);
       followed.set(tickerId, follower);
       follower.addClient(client);
-      const subscription = follower.subscribe(subscriber);
+      // A book from before a failure can be old: the next one that is read comes first.
+      const old = follower.isFailing() ? follower.newest() : undefined;
+      const isOld = (value: unknown) => value === old && !(value instanceof BadUserInputError);
+      const subscription = follower.subscribe({
+        onNext: (value) => (isOld(value) ? subscription.request() : subscriber.onNext(value)),
+        onError: (error) => subscriber.onError(error),
+      });
 
       return {
         request: () => subscription.request(),

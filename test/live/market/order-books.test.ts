@@ -100,6 +100,28 @@ describe('the newest snapshot of a book', () => {
   });
 });
 
+test('a subscriber that comes after a failure gets the next book that is read, and not the last one', async () => {
+  const state = { isFailing: false };
+  const { books } = booksOf(
+    (tickerId) => {
+      if (state.isFailing) throw new UpstreamTimeoutError('MARKET_DATA', 1, {});
+      return bookOf(tickerId, 5);
+    },
+    { ttlMs: 5 },
+  );
+  const early = toAsyncValues(books.subscribe('LISTED', SOMEONE));
+  const { value: before } = await early.next();
+  state.isFailing = true;
+  await expect.poll(() => books.followedBooks().books.size).toBe(0);
+  const late = toAsyncValues(books.subscribe('LISTED', SOMEONE));
+  const next = late.next();
+  state.isFailing = false;
+  const { value } = await next;
+  expect(value).not.toBe(before);
+  expect(value).toEqual(before);
+  await Promise.all([early.return?.(), late.return?.()]);
+});
+
 describe('how often a book is read', () => {
   test('once for a hundred simultaneous requests', async () => {
     const reading = Promise.withResolvers<RawOrderBook>();

@@ -46,8 +46,8 @@ export type WarningMessage = { readonly warning: string };
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 
-/** How long a worker may take to close its database, in milliseconds. */
-const CLOSE_TIMEOUT_MS = 5_000;
+/** How long a worker may take to close its database, in milliseconds. What it has not written by then, it would have to undo. */
+const CLOSE_TIMEOUT_MS = 1_000;
 
 /** The memory of JavaScript in the worker, in MB. Beyond it, the worker fails, and not the process. */
 const MAX_WORKER_MB = 512;

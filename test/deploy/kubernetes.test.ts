@@ -119,7 +119,7 @@ describe('kubernetes.yaml', () => {
     const { stopWindowMs, stopTimeoutMs } = readConfig([], { ...image, ...settings, ...secret }) as Config;
     const preStop = Number(container.lifecycle.preStop.exec.command[1]);
     expect(preStop).toBeGreaterThan(0);
-    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(preStop + (stopWindowMs + stopTimeoutMs) / 1_000);
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(preStop + (stopWindowMs + stopTimeoutMs) / 1_000 + 3);
     expect(container.resources.limits.memory).toBe('1Gi');
     expect(readFileSync(join(FOLDER, 'alerts.yml'), 'utf8')).toContain('At 1 GB the supervisor ends it.');
   });

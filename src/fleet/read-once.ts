@@ -69,8 +69,6 @@ return 1
 export function createReadOnce<Value>(options: ReadOnceOptions<Value>): ReadAged<Value> {
   const { redis, kind, ttlMs, maxWaitMs, watcher } = options;
   const { pack = (value) => value, unpack = (packed) => packed as Value } = options;
-  const replica = randomUUID();
-  let locks = 0;
 
   // The braces put what belongs to one id into one slot of a cluster. An id may have been sent by a client.
   const keyOf = (id: string) => redis.key(kind, `{${encodeURIComponent(id.toWellFormed())}}`);
@@ -135,7 +133,7 @@ export function createReadOnce<Value>(options: ReadOnceOptions<Value>): ReadAged
   }
 
   return async (id, read) => {
-    const token = `${replica}:${++locks}`;
+    const token = randomUUID();
     const found = redis.isAvailable() ? await find(id, token).catch(() => undefined) : undefined;
     if (found !== undefined && 'value' in found) return found;
     watcher.ended(kind, found === undefined ? 'alone' : 'read');

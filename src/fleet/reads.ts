@@ -47,11 +47,7 @@ export function createStateReads(
 
 /** Creates the function that reads the trades of a block. The fleet reads each block once. */
 export function createTradesReads(options: ReadsOptions): ReadOnce<BlockName, BlockTrades> {
-  const readOnce = createReadOnce<BlockTrades>({
-    ...options,
-    kind: 'trades',
-    ttlMs: STATE_TTL_MS,
-  });
+  const readOnce = createReadOnce<BlockTrades>({ ...options, kind: 'trades', ttlMs: STATE_TTL_MS });
   return async ({ chainName, height, hash }, read) => (await readOnce(`${chainName}-${height}-${hash}`, read)).value;
 }
 
@@ -67,11 +63,7 @@ type Response = { readonly book: RawOrderBook | undefined };
 export function createOrderBookReads(
   options: ReadsOptions & { readonly ttlMs: number; readonly now: () => Instant },
 ): ReadOnce<string, Observed<RawOrderBook | undefined>> {
-  const readOnce = createReadOnce<Response>({
-    ...options,
-    kind: 'order_book',
-  });
-
+  const readOnce = createReadOnce<Response>({ ...options, kind: 'order_book' });
   return async (tickerId, read) => {
     const { value, ageMs } = await readOnce(tickerId, async () => ({ book: (await read()).value }));
     return { value: value.book, observedAt: options.now() - Math.ceil(ageMs) };

@@ -80,7 +80,7 @@ export function createRedisClient(
   const sentinel = createSentinel({
     RESP: 2,
     name: decodeURIComponent(name),
-    sentinelRootNodes: urls.map((each) => ({ host: hostOf(each), port: Number(each.port || SENTINEL_PORT) })),
+    sentinelRootNodes: urls.map((each) => socketOf(each, SENTINEL_PORT)),
     nodeClientOptions: { ...optionsOf(url), database: Number(database), socket },
     sentinelClientOptions: { ...(url.searchParams.has('sentinel-auth') ? optionsOf(url) : OPTIONS), socket },
     scanInterval: 1_000,
@@ -137,11 +137,7 @@ function transportOf({ protocol }: URL) {
   return { connectTimeout: CONNECT_TIMEOUT_MS, ...(protocol.startsWith('rediss') && { tls: true as const }) };
 }
 
-function socketOf(url: URL) {
-  return { host: hostOf(url), port: Number(url.port || REDIS_PORT), ...transportOf(url) };
-}
-
-/** The host of a URL, without the brackets of an IPv6 address. */
-function hostOf({ hostname }: URL): string {
-  return hostname.replace(/^\[|\]$/g, '');
+function socketOf(url: URL, usualPort = REDIS_PORT) {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  return { host, port: Number(url.port || usualPort), ...transportOf(url) };
 }

@@ -17,10 +17,15 @@ const LOCK_TIMEOUT_MS = 3_000;
 /** How long a statement may take in the server by default, and until its result has arrived. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 const QUERY_TIMEOUT_MS = 35_000;
+/** How long a transaction waits for its next statement. A gateway that vanishes would otherwise keep the lock for hours. */
+const IDLE_TIMEOUT_MS = 10_000;
 
 // A setting lasts as long as its transaction, so that a pool of connections in front of the server may share its own.
-const settings = (timeoutMs = STATEMENT_TIMEOUT_MS) =>
-  `SET LOCAL search_path TO ${SCHEMA_NAME}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = ${timeoutMs}`;
+const settings = (timeoutMs = STATEMENT_TIMEOUT_MS) => `
+  SET LOCAL search_path TO ${SCHEMA_NAME};
+  SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS};
+  SET LOCAL statement_timeout = ${timeoutMs};
+  SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`;
 const BEGIN_WRITE = `BEGIN ISOLATION LEVEL READ COMMITTED; ${settings()}; SELECT pg_advisory_xact_lock(${LOCK})`;
 
 type PostgresOptions = StoreOptions & Pick<HistoryStoreOptions, 'readTimeoutMs'>;

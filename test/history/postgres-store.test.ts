@@ -1,9 +1,11 @@
 import { chownSync, statSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect, onTestFinished } from 'vitest';
 import { createPostgresStore } from '../../src/history/postgres-store.ts';
 import type { HistoryStore } from '../../src/history/store.ts';
+import { listen } from '../../src/sandbox/http/listen.ts';
 import { hasOpenssl, makeCertificate } from '../support/certificate.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { START, V3_POOL_IDS } from './chains.ts';
@@ -150,6 +152,43 @@ test('while another gateway holds the lock, a write fails after a while, and rea
   await other.end();
   await store.record(blocks(5));
   expect((await store.coverage(0))?.heights).toBe(5);
+});
+
+test('a gateway that vanishes in the middle of a write keeps the lock for ten seconds at most', async () => {
+  const store = await createStore();
+  await store.useChain('test');
+  await store.record(blocks(3));
+
+  // The network is cut once the other gateway has requested the lock: nothing that it sends later arrives.
+  const url = new URL(server().url);
+  let cut: 'no' | 'at the lock' | 'yes' = 'no';
+  const proxy = createServer((client) => {
+    const upstream = connect(Number(server().url.port), url.hostname);
+    client.on('data', (bytes) => {
+      if (cut === 'yes') return;
+      upstream.write(bytes);
+      if (cut === 'at the lock' && bytes.includes('pg_advisory_xact_lock')) cut = 'yes';
+    });
+    client.on('close', () => upstream.destroy());
+    upstream.pipe(client);
+  });
+  url.port = String(await listen(proxy, { host: '127.0.0.1', port: 0 }));
+  const other = createPostgresStore(url.href, { rawDays: 7 });
+  onTestFinished(async () => {
+    await other.close();
+    proxy.close();
+  });
+  await other.useChain('test');
+  cut = 'at the lock';
+  const recording = other.record(blocks(5));
+  recording.catch(() => undefined);
+  const locked = "SELECT pid FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND granted";
+  await expect.poll(() => query(`${locked} AND state = 'idle in transaction'`)).toHaveLength(1);
+  await expect.poll(() => store.record(blocks(5)).catch(() => 'locked'), { timeout: 20_000 }).toEqual([]);
+  await expect(recording).rejects.toMatchObject(TEMPORARY);
+  cut = 'no';
+  expect(await other.record(blocks(7))).toEqual([]);
+  expect(await store.coverage(1)).toMatchObject({ heights: 7, gaps: [] });
 });
 
 test('a read ends when its time is over, and its connection is free for others', async () => {

@@ -92,7 +92,7 @@ export function createDatabaseStore(open: (chainName: string) => Promise<Databas
     },
     record: (blocks) => writeEach(blocks, recordHeight, ({ exchange }) => exchange.beaconHeight),
     recordTrades: (blocks) => writeEach(blocks, recordTrades, ({ beaconHeight }) => beaconHeight),
-    coverage: (gaps) => read((sql) => readCoverage(sql, gaps)),
+    coverage: (gaps, step) => read((sql) => readCoverage(sql, gaps, step)),
     blocksAt: (times, version) => read((sql) => readBlocksAt(sql, times, version)),
     firstBlock: (version) => readForClients((sql) => heightAtOrAbove(sql, 0, version)),
     recentBlocks: (query) => read((sql) => readBlocks(sql, query)),

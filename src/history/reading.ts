@@ -78,19 +78,23 @@ export async function readDeletedBefore(sql: ReadSql): Promise<Instant> {
 }
 
 /** See `HistoryStore.coverage`. */
-export const readCoverage: Read<'coverage'> = async (sql, gaps) => {
+export const readCoverage: Read<'coverage'> = async (sql, gaps, step = 1) => {
   const [lowest] = await sql.all('SELECT first FROM ranges ORDER BY first LIMIT 1');
   const first = lowest && (await heightAtOrAbove(sql, numberOf(lowest, 'first')));
   const last = await heightAtOrBelow(sql, Number.MAX_SAFE_INTEGER);
   if (first === undefined || last === undefined) return undefined;
 
   const [sum] = await sql.all('SELECT CAST(SUM(last - first + 1) AS BIGINT) AS heights FROM ranges');
-  const ranges = await sql.all('SELECT first, last FROM ranges ORDER BY first DESC LIMIT $1', gaps + 1);
-  const between = ranges.slice(1).map((range, index) => ({
-    from: numberOf(range, 'last') + 1,
-    to: numberOf(ranges[index], 'first') - 1,
-  }));
-  return { first, last, heights: numberOf(sum, 'heights'), gaps: between };
+  const between = await sql.all(
+    `SELECT low, high FROM (SELECT last + 1 AS low, LEAD(first) OVER (ORDER BY first) - 1 AS high FROM ranges) gaps
+    WHERE high - high % $2 >= low OR high - low + 2 < $2 ORDER BY low DESC LIMIT $1`,
+    gaps,
+    step,
+  );
+  return {
+    ...{ first, last, heights: numberOf(sum, 'heights') },
+    gaps: between.map((gap) => ({ from: numberOf(gap, 'low'), to: numberOf(gap, 'high') })),
+  };
 };
 
 /** See `HistoryStore.blocksAt`. */

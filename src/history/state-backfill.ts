@@ -66,7 +66,9 @@ export function createStateBackfill(options: BackfillOptions) {
     await recorder.ready();
     // Before the coverage is read: what is recorded meanwhile is in one of them.
     const waiting = recorder.waiting();
-    const { first, last, gaps = [] } = (await store.coverage(GAPS_AT_ONCE)) ?? {};
+    // What a step leaves behind stays as it is, and must not hide the gaps below it.
+    const stepOfGaps = completeHeights === 0 ? step : 1;
+    const { first, last, gaps = [] } = (await store.coverage(GAPS_AT_ONCE, stepOfGaps)) ?? {};
     const ranges = [{ from: (last?.beaconHeight ?? 0) + 1, to: newestFinal(head.beaconHeight) }, ...gaps];
     // Those below the recorded heights, unless these reach the time that is read.
     const lowestFrom = first !== undefined && first.time > newestTime(head) - maxAgeMs ? 1 : urgentFrom(tip);

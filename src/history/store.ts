@@ -44,8 +44,13 @@ export type HistoryStore = TradeStore & {
    * @throws HistoryDatabaseError if the database cannot be written now
    */
   record(blocks: readonly FinalBlock<StoredState>[]): Promise<readonly BeaconHeight[]>;
-  /** What is recorded; `undefined` while nothing is. @param gaps the maximum number of gaps, newest first */
-  coverage(gaps: number): Promise<Coverage | undefined>;
+  /**
+   * What is recorded; `undefined` while nothing is.
+   *
+   * @param gaps the maximum number of gaps, newest first
+   * @param step with a step, only the gaps in which heights are read with it: see `heightsToRead`
+   */
+  coverage(gaps: number, step?: number): Promise<Coverage | undefined>;
   /**
    * For each time: the newest recorded height whose block was made at or before it, and the next recorded one above it.
    *

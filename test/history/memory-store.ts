@@ -1,5 +1,6 @@
 import type { BeaconHeight } from '../../src/domain/beacon-height.ts';
 import type { Instant } from '../../src/domain/instant.ts';
+import { heightsToRead } from '../../src/history/state-backfill.ts';
 import {
   type Coverage,
   type FinalBlock,
@@ -105,7 +106,7 @@ export function createMemoryStore(): MemoryStore {
       notify();
       return leftOut;
     },
-    async coverage(max) {
+    async coverage(max, step = 1) {
       requireWorking();
       const all = heights();
       const [first] = all;
@@ -116,7 +117,8 @@ export function createMemoryStore(): MemoryStore {
         const next = all[index + 1];
         if (next !== undefined && next > height + 1) gaps.unshift({ from: height + 1, to: next - 1 });
       }
-      return { first: at(first), last: at(last), heights: all.length, gaps: gaps.slice(0, max) };
+      const readable = gaps.filter((gap) => !heightsToRead(gap, step)[Symbol.iterator]().next().done);
+      return { first: at(first), last: at(last), heights: all.length, gaps: readable.slice(0, max) };
     },
     async blocksAt(times, version) {
       requireWorking();

@@ -204,19 +204,25 @@ type FillOptions = {
   readonly completeHeights?: number;
   readonly startOfV3?: number;
   readonly maxAgeMs?: number;
+  readonly head?: number;
   readonly headTime?: number;
+  /** Heights that are recorded before. */
+  readonly recorded?: readonly number[];
   /** The time that a read shows; `undefined` if it shows none. */
   readonly timeOf?: (height: number, read: number) => number | undefined;
 };
 
-/** A backfill of the heights below 100, of which one is read at a time. @param poolsOf how many pools a read shows */
+/** A backfill of the heights below 100 or another head, of which one is read at a time. @param poolsOf how many pools a read shows */
 function fillForTest(poolsOf: (height: number, read: number) => number, options: FillOptions = {}) {
-  const { step = 1, completeHeights = 0, startOfV3 = 1_000, maxAgeMs = 50_000, headTime = 103_500 } = options;
-  const { timeOf = (height) => height * 1_000 } = options;
+  const { step = 1, completeHeights = 0, startOfV3 = 1_000, maxAgeMs = 50_000, head = 103 } = options;
+  const { headTime = head * 1_000 + 500, recorded = [], timeOf = (height) => height * 1_000 } = options;
   const store = createMemoryStore();
+  for (const height of recorded) {
+    const exchange = exchangeStateOf(height, [], timeOf(height, 0));
+    void store.record([{ hash: undefined, time: height * 1_000, version: 'V1', exchange }]);
+  }
   const reads = new Map<number, number>();
   const counts = createPoolCounts(() => {});
-  const head = { ...headOf(103), time: headTime, exchange: exchangeStateOf(103, [], headTime) };
   const backfill = createStateBackfill({
     store,
     recorder: {
@@ -254,7 +260,7 @@ function fillForTest(poolsOf: (height: number, read: number) => number, options:
     rate: { ...QUICK, atOnce: 1 },
   });
   onTestFinished(backfill.stop);
-  backfill.wake(head);
+  backfill.wake({ ...headOf(head), time: headTime, exchange: exchangeStateOf(head, [], headTime) });
   return {
     store,
     reads,
@@ -268,6 +274,14 @@ test('with a step and a number of complete heights, reads each of these and mult
   await store.until(() => store.blocks.has(48));
   // The newest final height is 100, and 48 is the first one that is too old.
   expect(store.order).toEqual([...range(83, 100).reverse(), 72, 60, 48]);
+});
+
+test('with a step, reads a gap to its end, however many pieces that leaves', async () => {
+  const multiples = range(1, 1_100).map((n) => 12 * n);
+  const head = 13_203;
+  const { store, backfill } = fillForTest(() => 5, { step: 12, maxAgeMs: head * 1_000, head, recorded: [12] });
+  await expect.poll(() => [backfill.reads() > 0, backfill.isReading()]).toEqual([true, false]);
+  expect(ascending(store.order)).toEqual(multiples);
 });
 
 test('with an age of 0, reads only heights above the first head, and at most 64 below the newest one', async () => {

@@ -6,12 +6,13 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { HeightRange } from '../../src/domain/beacon-height.ts';
 import { type CandleInterval, INTERVAL_MS } from '../../src/domain/candle.ts';
 import { QUICK } from '../../src/history/backfill-loop.ts';
 import { MIGRATIONS, type Migration, type StoreOptions } from '../../src/history/migrations.ts';
 import { createPostgresStore } from '../../src/history/postgres-store.ts';
 import { createSqliteStore } from '../../src/history/sqlite-store.ts';
-import { createStateBackfill } from '../../src/history/state-backfill.ts';
+import { createStateBackfill, heightsToRead } from '../../src/history/state-backfill.ts';
 import type { FinalBlock, HistoryStore } from '../../src/history/store.ts';
 import { createTradeBackfill, QUICK_BYTES } from '../../src/history/trade-backfill.ts';
 import type { TradedBlock } from '../../src/history/trade-store.ts';
@@ -347,6 +348,21 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
     const blocks = [blockOf(11, START - 1, new Map()), blockOf(9, START + 1, new Map()), blockOf(12, START, new Map())];
     expect(await store.record(blocks)).toEqual([11, 9]);
     expect(await store.coverage(1)).toMatchObject({ heights: 2, gaps: [{ from: 11, to: 11 }] });
+  });
+
+  testHere('with a step, the gaps in which nothing is read with it are left out, and hide no others', async () => {
+    const store = await createStore();
+    const heights = [1, 2, 16, 20, 36, 48, 60, 71];
+    await store.record(heights.map((height) => blockOf(height, START + height, new Map())));
+    const gaps = heights
+      .map((height, n) => ({ from: (heights[n - 1] ?? height) + 1, to: height - 1 }))
+      .filter(({ from, to }) => from <= to)
+      .reverse();
+    expect((await store.coverage(9))?.gaps).toEqual(gaps);
+    const isRead = (gap: HeightRange) => [...heightsToRead(gap, 12)].length > 0;
+    expect(gaps.filter((gap) => !isRead(gap))).toEqual([49, 37].map((from) => ({ from, to: from + 10 })));
+    for (const count of [2, 9])
+      expect((await store.coverage(count, 12))?.gaps).toEqual(gaps.filter(isRead).slice(0, count));
   });
 
   testHere('a block is left out if its time contradicts the trades that are recorded beside it', async () => {

@@ -72,7 +72,7 @@ const HISTORY = declare({
   historyBackfillHours: {
     kind: 'number',
     meaning:
-      'How far back the gateway reads missing heights from the node, in hours before the newest block. With 0, it reads only those that it has missed since its start. By default 24, and 168 with the built-in sandbox.',
+      'How far back the gateway reads missing heights from the node, in hours before the newest block, at most as far as `HISTORY_RAW_DAYS`. With 0, it reads only those that it has missed since its start. By default 24, and 168 with the built-in sandbox.',
     read: optional(whole(0, MAX_DAYS * 24).read),
   },
   historyBackfillStep: {

@@ -139,7 +139,7 @@ export function createApp({
     createStore,
     readTimeoutMs: historyTimeoutMs,
     sources: nodes.sources,
-    isRecorder: fleet?.isRecorder,
+    fleet,
   });
   nodes.onHead(recording.add);
 
@@ -183,9 +183,9 @@ export function createApp({
       await server.close();
       for (const follower of [sources.head, sources.market.pairs, sources.market.tickers, sources.tokens])
         follower.stop();
-      await recording.close();
+      await Promise.all([recording.close(), tracing?.close(MAX_FLUSH_MS)]);
       const disconnected = [nodes, marketData, tokens].map((upstream) => upstream.disconnect());
-      await Promise.all([unsubscribed, ...disconnected, tracing?.close(MAX_FLUSH_MS)]);
+      await Promise.all([unsubscribed, ...disconnected]);
       fleet?.disconnect();
     },
   };

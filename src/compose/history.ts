@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { INTERVAL_MS } from '../domain/candle.ts';
 import { HistoryUnavailableError } from '../errors.ts';
+import type { Fleet } from '../fleet/fleet.ts';
 import { GENTLE, QUICK } from '../history/backfill-loop.ts';
 import { createBlockTimes } from '../history/block-times.ts';
 import { createHistory, historyOff } from '../history/history.ts';
@@ -28,8 +29,8 @@ type RecordingOptions = {
   /** How long a read of the history may take. */
   readonly readTimeoutMs: number | undefined;
   readonly sources: Pick<Sources, 'head' | 'pastStates' | 'trades'>;
-  /** Whether this replica records for its fleet; `undefined` without a fleet. */
-  readonly isRecorder?: (() => boolean) | undefined;
+  /** The fleet that the gateway is a replica of. */
+  readonly fleet?: Pick<Fleet, 'isRecorder' | 'recordIf'> | undefined;
 };
 
 /** How long a read of the history may take by default. */
@@ -49,7 +50,8 @@ const COMPLETE_SANDBOX_HEIGHTS = 2_160;
 
 /** Starts to record the heads of the nodes, in the configured database. */
 export function startRecording(options: RecordingOptions) {
-  const { config, isSandbox, log, createStore, isRecorder = () => true, readTimeoutMs = READ_TIMEOUT_MS } = options;
+  const { config, isSandbox, log, createStore, fleet, readTimeoutMs = READ_TIMEOUT_MS } = options;
+  const isRecorder = fleet?.isRecorder ?? (() => true);
   const { head: follower, pastStates, trades } = options.sources;
   const ofNode = { kind: 'sqlite', path: resolve(DEFAULT_HISTORY_FILE) } as const;
   const historyQueue = createBulkhead({
@@ -63,6 +65,7 @@ export function startRecording(options: RecordingOptions) {
   const backfillHours = config.historyBackfillHours ?? (isSandbox ? 168 : 24);
   const tradeHours = config.tradesBackfillHours ?? (isSandbox ? Math.min(backfillHours, 24) : 0);
   if (database === 'off' || config.fullnodeUrl.length === 0) {
+    fleet?.recordIf(() => false);
     const history = historyOff();
     const off = { history, historyQueue, blockTimes: createBlockTimes(history) };
     return { sources: off, add(_head: Head) {}, close: async () => {} };
@@ -72,13 +75,14 @@ export function startRecording(options: RecordingOptions) {
   const store = createStore({ database, rawDays: config.historyRawDays, readTimeoutMs, onWarning });
   // With PostgreSQL, the replicas of a fleet have one database. Any other database is of one replica.
   const mayWrite = database.kind === 'postgresql' ? isRecorder : () => true;
-  if (options.isRecorder !== undefined && database.kind === 'sqlite')
+  if (fleet !== undefined && database.kind === 'sqlite')
     log.warn('each replica of the fleet has its own history: with PostgreSQL in HISTORY_DATABASE, they share one');
   const mustPause = () => follower.isStale() || pastStates.isBusy() || !follower.current()?.source.isAtRest();
   const rate = isSandbox ? QUICK : GENTLE;
   // Nothing is recorded in deleted days.
   const storedForMs = config.historyRawDays * INTERVAL_MS.ONE_DAY;
   const recorder = createRecorder({ store, pastStates, watcher: createHistoryLog(log), mayWrite });
+  fleet?.recordIf(recorder.canRecord);
   const backfill = createStateBackfill({
     store,
     recorder,

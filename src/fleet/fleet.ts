@@ -42,6 +42,7 @@ export function createFleet(options: FleetOptions) {
 
   return {
     isRecorder: members.isRecorder,
+    recordIf: members.recordIf,
     leave: members.leave,
     otherChain: members.otherChain,
     /** The polls of the two lists of the market. */

@@ -20,10 +20,10 @@ const TTL_MS = 3_000;
 const REPORT_MS = 1_000;
 
 /**
- * Reports that a replica lives, and makes it the recorder if there is none.
+ * Reports that a replica lives. If it can record, it becomes the recorder if there is none; otherwise, it is not the recorder any more.
  *
- * Keys: the replicas, the recorder. Arguments: this replica, and after how many ms it is gone. Replies with the number of
- * replicas, and with 1 if this one is the recorder.
+ * Keys: the replicas, the recorder. Arguments: this replica, after how many ms it is gone, and 1 if it can record. Replies with the
+ * number of replicas, and with 1 if this one is the recorder.
  */
 const REPORT = `
 local time = redis.call('TIME')
@@ -36,7 +36,9 @@ redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], now + ARGV[2], '+inf')
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 local recorder = redis.pcall('GET', KEYS[2])
-if recorder == ARGV[1] or type(recorder) ~= 'string' then redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2]) end
+if recorder == ARGV[1] or type(recorder) ~= 'string' then
+  if ARGV[3] == '1' then redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2]) else redis.call('DEL', KEYS[2]) end
+end
 return { redis.call('ZCARD', KEYS[1]), redis.call('GET', KEYS[2]) == ARGV[1] and 1 or 0 }
 `;
 
@@ -49,6 +51,7 @@ export function createMembers(redis: Redis, onOtherChain: (name: string) => void
   let count = 1;
   let recordsUntil = Number.NEGATIVE_INFINITY;
   let isLeaving = false;
+  let canRecord = () => true;
 
   /** Whether this gateway takes part: Redis can be used, and the fleet follows its chain, as far as both are known. */
   const takesPart = () => redis.isAvailable() && otherChain === undefined;
@@ -56,9 +59,11 @@ export function createMembers(redis: Redis, onOtherChain: (name: string) => void
   async function report(): Promise<void> {
     if (isLeaving || !takesPart()) return;
     const sentAt = performance.now();
-    const [replicas, isRecorder] = listOf(await redis.run(REPORT, keys, [replica, String(TTL_MS)]));
+    const [replicas, isRecorder] = listOf(
+      await redis.run(REPORT, keys, [replica, String(TTL_MS), canRecord() ? '1' : '0']),
+    );
     count = Math.max(1, Number(replicas));
-    if (isRecorder === 1) recordsUntil = sentAt + TTL_MS;
+    recordsUntil = isRecorder === 1 ? sentAt + TTL_MS : Number.NEGATIVE_INFINITY;
   }
 
   /** Compares the chain of the fleet with one. @throws Error if Redis cannot be used */
@@ -98,6 +103,10 @@ export function createMembers(redis: Redis, onOtherChain: (name: string) => void
     count: () => (takesPart() ? count : 1),
     /** Whether this replica writes the history, and reads missing heights for it: one of the fleet does, and each that is alone. */
     isRecorder: () => !takesPart() || performance.now() < recordsUntil,
+    /** Lets this replica be the recorder only while a function returns true. */
+    recordIf(condition: () => boolean): void {
+      canRecord = condition;
+    },
     /** Leaves the fleet: another replica becomes the recorder. */
     leave(): void {
       isLeaving = true;

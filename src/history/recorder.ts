@@ -71,6 +71,8 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   let pauseMs = FIRST_PAUSE_MS;
   /** Why the last work failed, while the timer of the next one runs. */
   let failure: unknown;
+  /** Whether the database could be read when the last work failed. */
+  let isReadable = true;
 
   /** Opens the database, and compares it with the node while it is in doubt. All calls at the same time share it. */
   async function settle(): Promise<void> {
@@ -104,11 +106,22 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     if (isStopped || database.state() === 'refused' || working !== undefined) return;
     isDue = false;
     working = workOnce()
-      .catch(workLater)
+      .catch(async (error) => {
+        isReadable = await isStillReadable();
+        workLater(error);
+      })
       .finally(() => {
         working = undefined;
         if (isDue && timer === undefined) work();
       });
+  }
+
+  /** Whether the database can be read: a failure to write is of all replicas, and another recorder would fail too. */
+  function isStillReadable(): Promise<boolean> {
+    return store.coverage(0).then(
+      () => true,
+      () => false,
+    );
   }
 
   function workLater(error?: unknown): void {
@@ -130,6 +143,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
       queue = queue.filter(({ exchange }) => exchange.beaconHeight > (recorded.coverage()?.last.beaconHeight ?? 0));
     }
     pauseMs = FIRST_PAUSE_MS;
+    isReadable = true;
   }
 
   async function recordQueue(): Promise<void> {
@@ -235,6 +249,8 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     /** Whether another replica was recording missing heights, when the database was last looked at. */
     isFilledByOther: () => database.isBeingFilled() && !mayWrite(),
     state: database.state,
+    /** Whether this gateway can record for its fleet, as far as it knows. */
+    canRecord: () => isReadable && database.state() !== 'refused',
     errors: database.errors,
     /** Stops, and records what is final, within a time. @param withinMs maximum time */
     async flush(withinMs: number): Promise<void> {

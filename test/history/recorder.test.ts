@@ -505,6 +505,21 @@ test('a database that does not respond delays the end of the gateway for a limit
   expect([...recorder.waiting()]).toEqual([11]);
 });
 
+test('a gateway can record for its fleet as long as it can read the database, also if it cannot write', async () => {
+  const { store, recorder } = recorderOf({});
+  store.failure = new HistoryDatabaseError('no connection');
+  for (const height of range(10, 13)) recorder.add(linkedHead(height));
+  await until(() => !recorder.canRecord());
+  store.failure = undefined;
+  await until(() => recorder.canRecord());
+
+  store.record = () => Promise.reject(new HistoryDatabaseError('the disk is full'));
+  const errors = recorder.errors();
+  recorder.add(linkedHead(14));
+  await until(() => recorder.errors() === errors + 3);
+  expect([recorder.state(), recorder.canRecord()]).toEqual(['failing', true]);
+});
+
 test('old changes are deleted once an hour by the times of blocks', async () => {
   const { store, sandbox, advanceEach, untilRecorded } = await recordForTest();
   await advanceEach(4);

@@ -109,7 +109,7 @@ export async function createTickerStream(
 ): Promise<SourceStream<MarketSnapshot<Ticker>, readonly Ticker[]>> {
   return createSourceStream<MarketSnapshot<Ticker>, readonly Ticker[]>({
     subscribe: await subscribeTo(sources.market.tickers),
-    isSame: (a, b) => a.market === b.market,
+    identityOf: ({ market }) => market,
     toUpdate: ({ market }) => selectPairs(market.rows, toFilter(filter)),
   });
 }

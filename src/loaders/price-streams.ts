@@ -109,7 +109,8 @@ export async function createPriceCrossingStream(
       };
     }),
     toUpdate: ({ head, place, ...crossed }) => ({ ...crossed, poolPair: sources.pools.of(head.exchange).at(place) }),
-    isSame: (a, b) => a.head === b.head && a.price === b.price && a.previousPrice === b.previousPrice,
+    // Not the head: the next crossing may never come.
+    identityOf: ({ head, price, previousPrice }) => [head.beaconHeight, head.hash, price, previousPrice].join(),
     headOf: ({ head }) => head,
     heightOf: ({ head }) => head.beaconHeight,
     resumesAfter: afterEvent,
@@ -134,7 +135,7 @@ export async function createCandleStream(
       };
     }),
     toUpdate: (moment) => moment,
-    isSame: (a, b) => a.head === b.head && a.closed === b.closed,
+    identityOf: ({ head, closed }) => [head.beaconHeight, head.hash, closed].join(),
     headOf: ({ head }) => head,
     // A client that resumes after a closed candle gets the other ones that were closed at the same height.
     heightOf: ({ head, closed }) => (closed === undefined ? head.beaconHeight : undefined),

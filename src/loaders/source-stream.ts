@@ -13,8 +13,11 @@ import type { Head } from '../live/chain/head.ts';
 export type SourceStream<V = unknown, U = unknown> = AsyncIterable<U> & {
   readonly subscribe: Subscribe<V | GatewayError>;
   toUpdate(value: V | GatewayError, previous: V | undefined): U;
-  /** Whether two values are the same, although they can be two objects. A subscriber gets no update for the second one. */
-  isSame(a: V | GatewayError, b: V | GatewayError): boolean;
+  /**
+   * What a value is compared by, with `===`: two objects can be the same value. A subscriber gets no update for the second one. It is
+   * remembered for as long as nothing else is sent, which can be days.
+   */
+  identityOf(value: V | GatewayError): unknown;
   /** Whether an update depends on the value before it. If not, all subscribers share the update. */
   readonly dependsOnPrevious: boolean;
   /** Whether an update with the same JSON as the one before it is left out. */
@@ -35,7 +38,7 @@ export function isSourceStream(stream: object): stream is SourceStream {
 /** What differs between source streams. By default, each object is another value, and all subscribers share its update. */
 type SourceStreamOptions<V, U> = Pick<SourceStream<V, U>, 'subscribe'> & {
   toUpdate(value: V, previous: V | undefined): U;
-  isSame?(a: V, b: V): boolean;
+  identityOf?(value: V): unknown;
   headOf?(value: V): Head;
   heightOf?(value: V): BeaconHeight | undefined;
   readonly dependsOnPrevious?: boolean;
@@ -45,13 +48,13 @@ type SourceStreamOptions<V, U> = Pick<SourceStream<V, U>, 'subscribe'> & {
 
 /** Creates a source stream. */
 export function createSourceStream<V, U>(options: SourceStreamOptions<V, U>): SourceStream<V, U> {
-  const { subscribe, toUpdate, isSame = Object.is, headOf, heightOf, resumesAfter } = options;
+  const { subscribe, toUpdate, identityOf = (value) => value, headOf, heightOf, resumesAfter } = options;
   const { dependsOnPrevious = false, skipsEqualUpdates = false } = options;
   return {
     subscribe,
     // An error in place of a value is reported by the executor.
     toUpdate: (value, previous) => (value instanceof GatewayError ? (value as U) : toUpdate(value, previous)),
-    isSame: (a, b) => (a instanceof GatewayError || b instanceof GatewayError ? a === b : isSame(a, b)),
+    identityOf: (value) => (value instanceof GatewayError ? value : identityOf(value)),
     dependsOnPrevious,
     skipsEqualUpdates,
     headOf: (value) => (value instanceof GatewayError ? undefined : headOf?.(value)),
@@ -88,11 +91,16 @@ export async function startWith<V>(
   const error: unknown = await first.then(() => undefined).catch((reason) => reason);
   if (error === undefined) return subscribe;
   if (!(error instanceof UpstreamError) || error instanceof UpstreamNotConfiguredError) throw error;
-  const old = expired();
+  let old = expired();
   return (subscriber) => {
     let isReported = false;
     // At once, because an order book is only read while it has subscribers.
-    const values = toSeveral<V, V>(subscribe, () => (value) => (value === old ? [] : [value]))(subscriber);
+    const values = toSeveral<V, V>(subscribe, () => (value) => {
+      if (value === old) return [];
+      // It is not sent again.
+      old = undefined;
+      return [value];
+    })(subscriber);
     return {
       request() {
         if (isReported) return values.request();

@@ -12,7 +12,7 @@ export type ExecutedUpdate = { readonly update: EncodedUpdate; areCurrent(now: I
 type SubscriptionGroupOptions = {
   readonly stream: Pick<
     SourceStream,
-    'subscribe' | 'isSame' | 'dependsOnPrevious' | 'skipsEqualUpdates' | 'resumesAfter'
+    'subscribe' | 'identityOf' | 'dependsOnPrevious' | 'skipsEqualUpdates' | 'resumesAfter'
   >;
   /** Executes the update of a value for members that received `previous` before it. */
   execute(value: unknown, previous: unknown): Promise<ExecutedUpdate>;
@@ -30,7 +30,9 @@ type Member = Subscriber<unknown> &
   Subscription & {
     readonly subscriber: Subscriber<EncodedUpdate>;
     source: Subscription | undefined;
-    /** The value whose update it received last. */
+    /** The identity of the value whose update it received last. */
+    received: unknown;
+    /** That value, if updates depend on the one before. */
     previous: unknown;
     /** The update that it received last, if equal updates are skipped. */
     lastUpdate: EncodedUpdate | undefined;
@@ -40,6 +42,7 @@ type Member = Subscriber<unknown> &
 /** One execution, shared by all members that need the same update. */
 type Execution = {
   readonly value: unknown;
+  readonly identity: unknown;
   /** The value before it, if updates depend on that. */
   readonly previous: unknown;
   readonly startedAt: number;
@@ -57,7 +60,10 @@ const SAME_MOMENT_MS = 100;
 /** How many executions are cached for members that need them a little later. */
 const MAX_CACHED = 32;
 
-/** How long the executions of earlier values are cached, for subscriptions that resume at about the same time. */
+/**
+ * How long an execution is cached, for members that are later or resume at about the same time. It references all that its update
+ * depends on, such as a head.
+ */
 const CACHED_MS = 10_000;
 
 /**
@@ -69,33 +75,39 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
   const { stream, execute, turn, onSent, onEmpty, now } = options;
   const isResumed = stream.resumesAfter !== undefined;
   let cached: readonly Execution[] = [];
+  let expiry: NodeJS.Timeout | undefined;
   let members = 0;
   /** The newest update with its text, if equal updates are skipped. */
   let newest: { readonly text: string; readonly update: EncodedUpdate } | undefined;
-
-  function isOf(execution: Execution, value: unknown, previous: unknown): boolean {
-    return stream.isSame(execution.value, value) && execution.previous === previous;
-  }
 
   function isUsable({ executed }: Execution, isFirst: boolean): boolean {
     if (executed === undefined || executed.areCurrent(now())) return true;
     return !isFirst && performance.now() - executed.at < SAME_MOMENT_MS;
   }
 
-  function start(value: unknown, previous: unknown): Execution {
-    const execution: Execution = { value, previous, startedAt: performance.now(), waiting: [], executed: undefined };
-    const isRecent = (each: Execution) => isResumed && execution.startedAt - each.startedAt < CACHED_MS;
-    const others = cached.filter((each) => !isOf(each, value, previous));
-    const useful = others.filter((each) => stream.isSame(each.value, value) || isRecent(each));
-    cached = [execution, ...useful].slice(0, MAX_CACHED);
+  function start(value: unknown, identity: unknown, previous: unknown): Execution {
+    const startedAt = performance.now();
+    const execution: Execution = { value, identity, previous, startedAt, waiting: [], executed: undefined };
+    const isRecent = (each: Execution) => isResumed && startedAt - each.startedAt < CACHED_MS;
+    const isUseful = (each: Execution) => (each.identity === identity ? each.previous !== previous : isRecent(each));
+    cached = [execution, ...cached.filter(isUseful)].slice(0, MAX_CACHED);
     executeFor(execution);
     return execution;
   }
 
-  function executionOf(value: unknown, before: unknown): Execution {
-    const previous = stream.dependsOnPrevious ? before : undefined;
-    const known = cached.find((each) => isOf(each, value, previous));
-    return known !== undefined && isUsable(known, before === undefined) ? known : start(value, previous);
+  function executionOf(value: unknown, identity: unknown, { received, previous }: Member): Execution {
+    const known = cached.find((each) => each.identity === identity && each.previous === previous);
+    return known !== undefined && isUsable(known, received === undefined) ? known : start(value, identity, previous);
+  }
+
+  /** A stream can send nothing for days after an update. */
+  function expireLater(): void {
+    clearTimeout(expiry);
+    if (members > 0) expiry = setTimeout(expire, CACHED_MS).unref();
+  }
+
+  function expire(): void {
+    cached = [];
   }
 
   async function executeFor(execution: Execution): Promise<void> {
@@ -103,6 +115,7 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
       const executed = await execute(execution.value, execution.previous);
       const update = stream.skipsEqualUpdates ? sameOrNew(executed.update) : executed.update;
       execution.executed = { ...executed, update, at: performance.now() };
+      expireLater();
     } catch (error) {
       // The next member that needs it executes it again.
       cached = cached.filter((each) => each !== execution);
@@ -111,7 +124,7 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
     }
     for (const member of execution.waiting.splice(0)) {
       await turn();
-      send(member, execution.value, execution.executed.update);
+      send(member, execution, execution.executed.update);
     }
   }
 
@@ -122,10 +135,13 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
     return newest.update;
   }
 
-  function send(member: Member, value: unknown, update: EncodedUpdate): void {
+  function send(member: Member, { value, identity }: Execution, update: EncodedUpdate): void {
     if (member.hasLeft) return;
     // After an error, the next update is the same as the first one.
-    if (!(value instanceof Error)) member.previous = value;
+    if (!(value instanceof Error)) {
+      member.received = identity;
+      if (stream.dependsOnPrevious) member.previous = value;
+    }
     if (stream.skipsEqualUpdates) {
       if (member.lastUpdate === update) {
         member.source?.request();
@@ -139,13 +155,14 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
 
   // One function for all members, which finds its member in `this`: there can be thousands.
   function onNext(this: Member, value: unknown): void {
-    if (this.previous !== undefined && stream.isSame(value, this.previous)) {
+    const identity = stream.identityOf(value);
+    if (identity === this.received) {
       this.source?.request();
       return;
     }
-    const execution = executionOf(value, this.previous);
+    const execution = executionOf(value, identity, this);
     if (execution.executed === undefined) execution.waiting.push(this);
-    else send(this, value, execution.executed.update);
+    else send(this, execution, execution.executed.update);
   }
 
   function onError(this: Member, error: unknown): void {
@@ -163,7 +180,9 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
     this.hasLeft = true;
     this.source?.cancel();
     members -= 1;
-    if (members === 0) onEmpty();
+    if (members > 0) return;
+    clearTimeout(expiry);
+    onEmpty();
   }
 
   return {
@@ -176,6 +195,7 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
       const member: Member = {
         subscriber,
         source: undefined,
+        received: undefined,
         previous: undefined,
         lastUpdate: undefined,
         hasLeft: false,

@@ -24,6 +24,9 @@ type OpenSubscription = {
   readonly stream: SourceStream;
 };
 
+/** What a group keeps of its first subscription: without the document, which can be large. */
+type UpdateSource = Omit<OpenSubscription, 'operation'> & { readonly operationName: string | undefined };
+
 /**
  * Joins the group of an operation when the returned function is called. Each distinct operation has one group, for its
  * subscriptions on all transports.
@@ -58,14 +61,14 @@ export function createSubscriptionGroups(options: SubscriptionGroupsOptions): Su
   const sending = createTurnLimit(SENT_PER_TURN);
 
   async function execute(
-    { operation, planned, stream, address: client }: OpenSubscription,
+    { operationName, planned, stream, address: client }: UpdateSource,
     value: unknown,
     previous: unknown,
   ) {
     await executing.wait();
     const head = stream.headOf(value);
     const span = tracing?.startUpdate(head);
-    span?.prepared('subscription', operation.definition.name?.value);
+    span?.prepared('subscription', operationName);
     try {
       const context = createContext(service, { head, client });
       const { dependencies } = context.loaders;
@@ -82,12 +85,12 @@ export function createSubscriptionGroups(options: SubscriptionGroupsOptions): Su
     }
   }
 
-  function open(key: string, subscription: OpenSubscription) {
-    let { address } = subscription;
+  function open(key: string, source: UpdateSource) {
+    let { address } = source;
     const group: Group = {
       ...createSubscriptionGroup({
-        stream: subscription.stream,
-        execute: (value, previous) => execute({ ...subscription, address }, value, previous),
+        stream: source.stream,
+        execute: (value, previous) => execute({ ...source, address }, value, previous),
         turn: sending.wait,
         onSent({ outcome, errors }) {
           metrics.recordOperation('update', outcome);
@@ -106,11 +109,15 @@ export function createSubscriptionGroups(options: SubscriptionGroupsOptions): Su
 
   return (subscription) => {
     const key = keyOf(subscription);
-    const { stream } = subscription;
+    const { address, operation, stream } = subscription;
+    // The arguments have been read. What reads them references the fragments of the document.
+    const plan = { ...subscription.planned.plan, readArguments: () => [] };
+    const planned = { ...subscription.planned, plan };
+    const source = { address, operationName: operation.definition.name?.value, planned, stream };
     // The source stream of each member may start differently: with an error that earlier members did not receive.
     return (subscriber) => {
-      const group = groups.get(key) ?? open(key, subscription);
-      group.addClient(subscription.address);
+      const group = groups.get(key) ?? open(key, source);
+      group.addClient(address);
       return group.join(subscriber, stream.subscribe);
     };
   };

@@ -1,4 +1,4 @@
-import { type ExecutionArgs, GraphQLError } from 'graphql';
+import { type ExecutionArgs, GraphQLError, parse } from 'graphql';
 import type { SubscribePayload } from 'graphql-ws';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Limits } from '../../graphql/limits.ts';
@@ -34,6 +34,9 @@ export type SocketOperationsOptions = TransportOptions & {
 type Outcome = typeof SENT | GraphQLError[] | PreparedOperation;
 
 const SENT = 'sent';
+
+/** Stands for the document of each subscription, which can be large: graphql-ws only needs one with a subscription. */
+const ANY_SUBSCRIPTION = parse('subscription { __typename }');
 
 /** Returned when the operation is closed. For graphql-ws, an operation with errors is over. It sends them only while it is open. */
 const OVER = [new GraphQLError('The result was sent.')];
@@ -150,13 +153,11 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     }
     if (!isOpen(connection, opened)) return undefined;
     opened.hasStarted = true;
-    const { document } = prepared.operation;
-    const operationName = payload.operationName || null;
     log.started(operation, started.points);
     releasePayload(payload);
     // graphql-ws references the arguments until the subscription ends, so they contain nothing that only its start needs.
     const rootValue = sendUpdates(started.updates, receiverOf(operation));
-    return { schema, document, operationName, rootValue, contextValue: undefined };
+    return { schema, document: ANY_SUBSCRIPTION, operationName: null, rootValue, contextValue: undefined };
   }
 
   /** Adds the values of an operation to those of the open operations of its websocket. @returns why there are too many */

@@ -11,7 +11,7 @@ const END = { done: true, value: undefined };
 function createGroup({
   dependsOnPrevious = true,
   skipsEqualUpdates = false,
-  isSame = Object.is as (a: unknown, b: unknown) => boolean,
+  identityOf = (value: unknown): unknown => value,
   areCurrent = (): boolean => true,
   textOf = (value: unknown, previous: unknown): string => JSON.stringify({ value, previous: previous ?? null }),
 } = {}) {
@@ -22,7 +22,7 @@ function createGroup({
   const group = createSubscriptionGroup({
     stream: {
       subscribe: latest.subscribe,
-      isSame,
+      identityOf,
       dependsOnPrevious,
       skipsEqualUpdates,
       resumesAfter: undefined,
@@ -135,8 +135,8 @@ describe('one update is executed', () => {
   });
 
   test('for all members whose values are the same, also if they are not equal to each other', async () => {
-    const isSame = (a: unknown, b: unknown) => Math.floor(Number(a)) === Math.floor(Number(b));
-    const { latest, group, asked, answer } = createGroup({ dependsOnPrevious: false, isSame });
+    const identityOf = (value: unknown) => Math.floor(Number(value));
+    const { latest, group, asked, answer } = createGroup({ dependsOnPrevious: false, identityOf });
     const [early, late] = [toAsyncValues(group.join), toAsyncValues(group.join)];
     latest.publish(1.1);
     const first = early.next();

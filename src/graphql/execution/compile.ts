@@ -55,7 +55,9 @@ const MAX_STEPS = 50_000;
 export function compile({ schema, document, operation, variables, limits, shapes }: Compiled): OperationPlan {
   const definitions = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
   const fragments = Object.fromEntries(definitions.map((node) => [node.name.value, node]));
-  const readers: ((variables: VariableValues) => Arguments)[] = [];
+  const readers: Reader[] = [];
+  // A plan can be used for days, and what a node selects can be large.
+  const bare = new Map<FieldNode, FieldNode>();
   // A fragment can be used thousands of times: its arguments are read once.
   const planned = new Map<FieldNode, PlannedArguments>();
   const usedVariables: string[] = [];
@@ -102,10 +104,11 @@ export function compile({ schema, document, operation, variables, limits, shapes
 
   function planField(
     type: GraphQLObjectType,
-    [name, { nodes, nesting }]: readonly [string, CollectedField],
+    [name, { nodes: selected, nesting }]: readonly [string, CollectedField],
     comma: string,
     around: Depth,
   ): FieldPlan {
+    const nodes = selected.map(withoutSelections);
     const node = nodes[0] as FieldNode;
     const field = schema.getField(type, node.name.value);
     const isTypename = node.name.value === '__typename';
@@ -114,7 +117,7 @@ export function compile({ schema, document, operation, variables, limits, shapes
     // All executions share it, so it has nothing that differs between them, such as a path. The resolvers do not use that.
     const info = { fieldName: field.name, returnType: field.type, parentType: type, schema } as GraphQLResolveInfo;
     const args = argumentsOf(field, node);
-    const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+    const sets = selected.flatMap(({ selectionSet }) => selectionSet ?? []);
     const isOfSchema = getNamedType(field.type).name.startsWith('__');
     deepest = Math.max(deepest, around.depth);
     // Introspection counts as one level.
@@ -142,6 +145,13 @@ export function compile({ schema, document, operation, variables, limits, shapes
     };
   }
 
+  function withoutSelections(node: FieldNode): FieldNode {
+    if (node.selectionSet === undefined) return node;
+    const known = bare.get(node) ?? { ...node, selectionSet: undefined };
+    bare.set(node, known);
+    return known;
+  }
+
   function argumentsOf(field: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['args'] {
     const known = planned.get(node);
     if (known?.field === field) return known.args;
@@ -158,17 +168,27 @@ export function compile({ schema, document, operation, variables, limits, shapes
     }
     usedVariables.push(...used);
     // A field with an error instead of its arguments fails when it is executed.
-    return readers.push((variables) => readArguments(field, node, variables) as Arguments) - 1;
+    return readers.push(readerOf(field, node)) - 1;
   }
 
   const type = schema.getRootType(operation.operation);
   if (type == null) throw new Error(`The schema has no ${operation.operation}.`);
   const root = planObject(type, [operation.selectionSet], { depth: 0, nesting: 0 });
   requireAtMost(limits.maxDepth, deepest, 'The selection depth of the operation');
-  const readAll = (values: VariableValues) => readers.map((read) => read(values));
   // Each update of a subscription has the same shapes.
   const isCaching = operation.operation === 'subscription' || !hasNewShape;
-  return { root, size, isCaching, usedVariables, readArguments: readAll };
+  return { root, size, isCaching, usedVariables, readArguments: readerOfAll(readers) };
+}
+
+/** Reads arguments. It is created outside of `compile`, whose variables reference the document. */
+type Reader = (variables: VariableValues) => Arguments;
+
+function readerOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Reader {
+  return (variables) => readArguments(field, node, variables) as Arguments;
+}
+
+function readerOfAll(readers: readonly Reader[]): OperationPlan['readArguments'] {
+  return (variables) => readers.map((read) => read(variables));
 }
 
 function tooManyFields(): QueryTooComplexError {

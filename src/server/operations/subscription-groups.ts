@@ -109,10 +109,7 @@ export function createSubscriptionGroups(options: SubscriptionGroupsOptions): Su
 
   return (subscription) => {
     const key = keyOf(subscription);
-    const { address, operation, stream } = subscription;
-    // The arguments have been read. What reads them references the fragments of the document.
-    const plan = { ...subscription.planned.plan, readArguments: () => [] };
-    const planned = { ...subscription.planned, plan };
+    const { address, operation, planned, stream } = subscription;
     const source = { address, operationName: operation.definition.name?.value, planned, stream };
     // The source stream of each member may start differently: with an error that earlier members did not receive.
     return (subscriber) => {

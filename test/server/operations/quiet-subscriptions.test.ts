@@ -1,4 +1,5 @@
 import { setImmediate as immediate } from 'node:timers/promises';
+import type { FieldNode } from 'graphql';
 import { afterEach, expect, test, vi } from 'vitest';
 import { UpstreamTimeoutError } from '../../../src/errors.ts';
 import type { Service } from '../../../src/graphql/context.ts';
@@ -140,8 +141,8 @@ test('a subscription that started in an outage does not keep the head before it'
   cancel();
 });
 
-/** Joins the group of a subscription whose document nothing else references. @returns a reference to a fragment of it */
-async function joinWithFragment(service: Service) {
+/** Joins the group of a subscription whose document nothing else references. @returns references to its selections */
+async function joinByDocument(service: Service) {
   const document = parseDocument('subscription { head { ...F } } fragment F on Head { beaconHeight }');
   const operation = createValidDocument(document).operation(null);
   if (operation === undefined) throw new Error('It has no operation.');
@@ -151,15 +152,19 @@ async function joinWithFragment(service: Service) {
   const [takeTurn, metrics, maskError] = [() => immediate(), createMetrics('test'), createErrorMask(() => {})];
   const subscribeToGroup = createSubscriptionGroups({ service, takeTurn, metrics, maskError });
   const subscription = receiveFrom(subscribeToGroup({ address: undefined, operation, planned, stream }));
-  return { ...subscription, fragment: new WeakRef(document.definitions[1] as object) };
+  const { selectionSet } = operation.definition.selectionSet.selections[0] as FieldNode;
+  return {
+    ...subscription,
+    selections: [new WeakRef(document.definitions[1] as object), new WeakRef(selectionSet as object)],
+  };
 }
 
-test('a subscription does not keep the fragments of its document', async () => {
+test('a subscription does not keep the fragments and selections of its document', async () => {
   const { app, advance, untilReady } = await startGatewayForTest();
   await untilReady();
-  const { received, cancel, fragment } = await joinWithFragment(app.service);
+  const { received, cancel, selections } = await joinByDocument(app.service);
   await expect.poll(received).toBe(1);
-  expect(await isCollected(fragment)).toBe(true);
+  for (const each of selections) expect(await isCollected(each)).toBe(true);
   await advance();
   await expect.poll(received).toBe(2);
   cancel();

@@ -69,8 +69,11 @@ export type Outages = {
 /** A height is final, and is recorded, when so many blocks are above it. */
 export const BLOCKS_UNTIL_FINAL = 3;
 
-/** How far below different blocks of nodes there is surely one that all of them have shown. Heights below it can be read from each. */
+/** How far below different blocks of nodes there is surely one that all of them have shown. */
 const COMMON_BELOW = 20;
+
+/** The gateway may not read heights from so many below a fork from a URL that has shown it. */
+const DOUBTFUL_BELOW = 64;
 
 /** How long a fault has effects after its end: a pending request, an open circuit. */
 const AFTER_EFFECT_MS = 5_000;
@@ -148,7 +151,7 @@ export function createOutages(nodes: number): Outages {
     replacedDuring(from, to).some(isNear(height));
   /** A URL that had a fork may not be read for heights that can be of a branch. */
   const isNoneLeft = (from: number, to: number, height?: number) => {
-    const forked = height === undefined ? forks : forksDuring(from, to).filter(isNear(height));
+    const forked = height === undefined ? forks : forks.filter((fork) => height > fork.height - DOUBTFUL_BELOW);
     return isEveryNodeAmong([...failedStates(to), ...during(from - AFTER_EFFECT_MS, to), ...forked.slice(0, 1)]);
   };
 

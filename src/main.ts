@@ -20,7 +20,10 @@ async function main(args: readonly string[]): Promise<void> {
 
 const ENV_FILE = '.env';
 
-/** Adds the variables of the file that are not set, or empty. `process.loadEnvFile` reads no byte order mark, and nothing of UTF-16. */
+/**
+ * Adds the variables of the file, unless the environment has them and they are not empty. `process.loadEnvFile` reads no byte order mark,
+ * and nothing of UTF-16.
+ */
 function loadEnvFile(): void {
   try {
     for (const [name, text] of Object.entries(parseEnv(readTextFile(ENV_FILE)))) process.env[name] ||= text;

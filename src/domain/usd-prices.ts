@@ -93,8 +93,8 @@ export function usdPrice(prices: UsdPrices, tokenId: TokenId, decimals: number |
 
 /**
  * US dollars of all that a pool holds; 0 if one side is empty. `undefined` if a token has no price, or if there are too few
- * dollars behind both: anybody can pair large amounts of two tokens that are priced by a pool with one dollar. Of the
- * dollars behind a token, no more count than the pool holds of it: an amplified pool can hold almost nothing of a stable coin.
+ * dollars behind both: anybody can pair large amounts of two tokens that are priced by a pool with one dollar. The dollars
+ * behind a token count at most as much as what the pool holds of it is worth: an amplified pool can hold almost nothing of a stable coin.
  */
 export function liquidityUsd(prices: UsdPrices, pool: PoolPair): number | undefined {
   if (!isTradable(pool)) return 0;

@@ -20,7 +20,7 @@ const TTL_MS = 3_000;
 const REPORT_MS = 1_000;
 
 /**
- * Reports that a replica lives. If it can record, it becomes the recorder if there is none; otherwise, it is not the recorder any more.
+ * Reports that a replica lives. One that can record becomes the recorder if there is none. One that cannot gives this up.
  *
  * Keys: the replicas, the recorder. Arguments: this replica, after how many ms it is gone, and 1 if it can record. Replies with the
  * number of replicas, and with 1 if this one is the recorder.

@@ -56,8 +56,8 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
   /** The value of this gateway that Redis has too. */
   let published: T | undefined;
   /**
-   * Whether a command may have all values that Redis has lost. It may take 500 ms, and 32 heads can have 100 MB: if it fails, only the
-   * newest is sent.
+   * Whether all values that Redis has lost are sent, in one command. 32 heads can have 96 MB, which can take longer than its 500 ms: after
+   * a failure, only the newest is sent.
    */
   let canSendAll = true;
   /** The run that waits for what others have published, and the one after it. */
@@ -139,8 +139,9 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
     const times = [Math.ceil(idleMs), keep, TTL_MS].map(String);
     const terms = [replica, known, nextVersion, ...times, redis.channel, message, String(at), ...entries];
     canSendAll &&= values.length <= 1;
-    if ((await redis.run(PUBLISH, [slot, versionKey, polledKey, valuesKey], terms)) !== 1) return false;
+    const reply = await redis.run(PUBLISH, [slot, versionKey, polledKey, valuesKey], terms);
     canSendAll = true;
+    if (reply !== 1) return false;
     published = newest;
     version = entries.length === 0 ? known : nextVersion;
     return true;

@@ -107,6 +107,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     isDue = false;
     working = workOnce()
       .catch(async (error) => {
+        failure = error;
         isReadable = await isStillReadable();
         workLater(error);
       })
@@ -116,7 +117,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
       });
   }
 
-  /** Whether the database can be read: a failure to write is of all replicas, and another recorder would fail too. */
+  /** Whether the database can be read: another recorder would usually fail to write too. */
   function isStillReadable(): Promise<boolean> {
     return store.coverage(0).then(
       () => true,

@@ -46,7 +46,7 @@ export type WarningMessage = { readonly warning: string };
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 
-/** How long a worker may take to close its database, in milliseconds. What it has not written by then, it would have to undo. */
+/** How long a worker may take to close its database, in milliseconds. A transaction that has not ended by then is rolled back. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
 /** The memory of JavaScript in the worker, in MB. Beyond it, the worker fails, and not the process. */

@@ -48,7 +48,7 @@ export type HistoryStore = TradeStore & {
    * What is recorded; `undefined` while nothing is.
    *
    * @param gaps the maximum number of gaps, newest first
-   * @param step with a step, only the gaps in which heights are read with it: see `heightsToRead`
+   * @param step with a step, only the gaps that have a height to read at this step: see `heightsToRead`
    */
   coverage(gaps: number, step?: number): Promise<Coverage | undefined>;
   /**

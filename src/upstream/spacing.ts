@@ -6,7 +6,7 @@ export type Spacing = ReturnType<typeof createSpacing>;
 /** What is known of a call. */
 export type SpacedCall = {
   readonly method: string;
-  /** Calls that clients cause come after those that follow the chain, but after a few of them. */
+  /** Calls that follow the chain go first, but at most a few of them before a waiting call of a client. */
   readonly isForClient: boolean;
   readonly signal?: AbortSignal | undefined;
 };
@@ -18,7 +18,7 @@ const MAX_RETRIES = 2;
 
 /**
  * A method makes the space longer at most this number of times in a row. If that does not help, or if the method has never succeeded, it
- * is not rejected for its rate.
+ * is perhaps rejected for another reason.
  */
 const MAX_DOUBLINGS = 2;
 

@@ -72,8 +72,8 @@ describe('an error is wrong', () => {
         fault(outages);
         replacement(outages);
       };
-      expect(judged(answer, both, { ...OPERATION, heights: { field: 99, other: 40 } })).toEqual({});
-      expect(judged(answer, both, { ...OPERATION, heights: { field: 40, other: 99 } })).toEqual({
+      expect(judged(answer, both, { ...OPERATION, heights: { field: 99, other: 30 } })).toEqual({});
+      expect(judged(answer, both, { ...OPERATION, heights: { field: 30, other: 99 } })).toEqual({
         'an error without a cause': 1,
       });
     }

@@ -56,7 +56,7 @@ export function compile({ schema, document, operation, variables, limits, shapes
   const definitions = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
   const fragments = Object.fromEntries(definitions.map((node) => [node.name.value, node]));
   const readers: Reader[] = [];
-  // A plan can be used for days, and what a node selects can be large.
+  // Nodes without their selections: a plan can be used for days, and what a node selects can be large.
   const bare = new Map<FieldNode, FieldNode>();
   // A fragment can be used thousands of times: its arguments are read once.
   const planned = new Map<FieldNode, PlannedArguments>();

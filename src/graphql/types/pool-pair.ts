@@ -56,7 +56,7 @@ PoolPairRef.implement({
     spotPrice:
       'Ratio of the virtual values, in token 1 per token 2: the price of an infinitely small trade. Null in the same cases as `price`.',
     liquidityUsd:
-      'Value of what the pool holds in US dollars, at the height of the pool: each pool value times the price of its token, as `Token.usdPrice` defines it. It changes with the prices of the tokens, also while the pool stays the same. 0 if a pool value is 0. Null if no route leads from the tokens to a stable coin. Null too if the pool would be worth more than 100 times the dollars behind its tokens. Behind a token are the dollars to which its routes lead, but at most the value of what the pool holds of it. The larger number counts. Decimals of the two tokens are not needed. Null with an error if the exchange state cannot be read.',
+      'Value of what the pool holds in US dollars, at the height of the pool: each pool value times the price of its token, as `Token.usdPrice` defines it. It changes with the prices of the tokens, also while the pool stays the same. 0 if a pool value is 0. Null if no route leads from the tokens to a stable coin. Null too if the pool would be worth more than 100 times the dollars behind its tokens. Behind a token are the dollars to which its routes lead, but at most the value of what the pool holds of it. The token with more dollars behind it counts. Decimals of the two tokens are not needed. Null with an error if the exchange state cannot be read.',
     current:
       'The same pool at the height of this response. Use it to compare a pool at an earlier height with the current one. Null if the exchange no longer has this pool. Null with an error if the exchange state cannot be read.',
     pairs:

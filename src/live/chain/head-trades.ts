@@ -50,7 +50,7 @@ const MAX_PUSHED = 8;
 /** Behind a load balancer, or while the tip is replaced, the block can be another one. It is requested at most this number of times. */
 const CALLS_FOR_A_BLOCK = 3;
 
-/** Nodes count errors, and refuse clients that cause many. So this many calls for a block that a node lacks are repeated. */
+/** Nodes count errors, and refuse clients that cause many. So the calls for a block that a node lacks are repeated for this many errors. */
 const RETRIES = { burst: 20, pointsPerSecond: 2 / 60 };
 
 /** A node behind a load balancer can lack the newest blocks for a while. Below them, it has pruned what it lacks. */

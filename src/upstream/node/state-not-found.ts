@@ -104,7 +104,7 @@ export function retryUntilStateExists<T>(
 /**
  * Requests a block whose height the chain has reached. It retries as {@link retryUntilStateExists} does.
  *
- * @param mayRetry whether one more error may be caused. It is called before each retry
+ * @param mayRetry whether one more error may be caused. It is called after each of these errors, also after the last one
  */
 export function retryUntilBlockExists<T>(
   request: () => Promise<T>,

@@ -17,6 +17,7 @@ export type PoolResult = {
   readonly token2PoolValue: string;
   readonly token1VirtualValue: string;
   readonly token2VirtualValue: string;
+  readonly feeRateBps: number | null;
   readonly price: number | null;
   readonly inversePrice: number | null;
 };

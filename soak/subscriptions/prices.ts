@@ -57,7 +57,8 @@ function subscribe(context: SoakContext, selection: Selection, after?: number): 
   const { onlyChanged, pools, tokens } = selection;
   const heights = createHeights(after);
   const newestAtStart = served.highest();
-  const reserves = new Map<string, string>();
+  /** What was sent last of each pool, apart from its orders. */
+  const sentBefore = new Map<string, string>();
   let isFirst = true;
   let last: Update | undefined;
 
@@ -67,8 +68,10 @@ function subscribe(context: SoakContext, selection: Selection, after?: number): 
     const [token1 = '', token2 = ''] = named.split('-');
     return (pools?.includes(named) ?? false) || [token1, token2].some((token) => tokens?.includes(token));
   }
-  const reservesOf = (pool: PoolResult) =>
-    [pool.token1PoolValue, pool.token2PoolValue, pool.token1VirtualValue, pool.token2VirtualValue].join('/');
+  function changingOf(pool: PoolResult): string {
+    const { token1PoolValue, token2PoolValue, token1VirtualValue, token2VirtualValue, feeRateBps } = pool;
+    return [token1PoolValue, token2PoolValue, token1VirtualValue, token2VirtualValue, feeRateBps].join('/');
+  }
 
   /** Compares the height of an update with the previous update. */
   function stepMismatch(update: Update): string | undefined {
@@ -117,7 +120,7 @@ function subscribe(context: SoakContext, selection: Selection, after?: number): 
       const expected = selected.filter(
         (pool) =>
           isWhole ||
-          reserves.get(pool.id) !== reservesOf(pool) ||
+          sentBefore.get(pool.id) !== changingOf(pool) ||
           orders.changed(pool.id, block) === 'certainly' ||
           (sent.has(pool.id) && orders.changed(pool.id, block) === 'maybe'),
       );
@@ -143,7 +146,7 @@ function subscribe(context: SoakContext, selection: Selection, after?: number): 
       const wrong = stepMismatch(update) ?? mismatch(update);
       isFirst = false;
       last = update;
-      for (const pool of update.poolPairs) reserves.set(pool.id, reservesOf(pool));
+      for (const pool of update.poolPairs) sentBefore.set(pool.id, changingOf(pool));
       return wrong;
     },
     height: heights.last,

@@ -90,8 +90,15 @@ describe('where V3 trades, the soak test finds', () => {
     }
   });
 
-  test('a pool that is sent as changed and is not, and one that is left out', async () => {
-    const { context, subscribe, sandbox } = await startContext(V3);
+  // At every 360th height, fee rates change.
+  test.each([
+    ['amounts', {}],
+    ['fee rates', { startHeight: 2_150_279, tradesPerBlock: 0 }],
+  ])('a pool that is sent as changed and is not, and one that is left out: %s', async (_what, sandboxOptions) => {
+    const { context, subscribe, sandbox } = await startContext({
+      ...V3,
+      sandbox: { ...V3.sandbox, ...sandboxOptions },
+    });
     const isOfAll = (seed: number) => {
       const { kind, variables } = createPricesSubscription(context, createRandom('all', seed));
       return kind === 'prices that changed' && !variables?.['tokenIds'] && !variables?.['poolPairs'];

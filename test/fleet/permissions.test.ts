@@ -41,7 +41,9 @@ type Options = {
 describe.skipIf(!hasRedis)('a user of Redis', () => {
   test('needs only the commands that docs/fleet.md names, for keys and a channel with the prefix', async () => {
     expect(COMMANDS.length).toBeGreaterThan(10);
-    const { server, sandbox, ask, clock } = await startWith(COMMANDS, { config: { historyDatabase: { kind: 'memory' } } });
+    const { server, sandbox, ask, clock } = await startWith(COMMANDS, {
+      config: { historyDatabase: { kind: 'memory' } },
+    });
     /** Does what stores a value of each kind. A busy machine can be too slow for Redis. */
     async function storeEachKind(): Promise<void> {
       sandbox.advance(2);

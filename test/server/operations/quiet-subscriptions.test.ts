@@ -44,7 +44,6 @@ function chainForTest() {
 
 /** Joins a group whose updates are empty and, like those with an age, depend on their value. @returns the number of updates */
 function joinGroup<V, U>(stream: SourceStream<V, U>) {
-  let received = 0;
   const group = createSubscriptionGroup({
     stream: stream as unknown as SourceStream,
     execute: async (value) => {
@@ -56,17 +55,7 @@ function joinGroup<V, U>(stream: SourceStream<V, U>) {
     onEmpty() {},
     now: () => 0,
   });
-  const subscription = group.join({
-    onNext() {
-      received += 1;
-      subscription.request();
-    },
-    onError(reason) {
-      throw reason;
-    },
-  });
-  subscription.request();
-  return { received: () => received, cancel: () => subscription.cancel() };
+  return receiveFrom((subscriber) => group.join(subscriber));
 }
 
 /** Receives each value of a source. */

@@ -46,7 +46,7 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
   const [slot, versionKey, polledKey, valuesKey] = [keyOf('slot'), keyOf('version'), keyOf('polled'), keyOf('values')];
   const message = `${name} ${replica}`;
   let version = '';
-  let isStarted = false;
+  const started = redis.ready(START_MS);
   /** Whether another replica has published since the last poll began. */
   let isPublishedMeanwhile = false;
   let pollNow = (): boolean => false;
@@ -73,8 +73,7 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
 
   /** Polls now, or at once after the poll in progress. */
   function pollPublished(): void {
-    const isPolled = pollNow();
-    isPublishedMeanwhile = !isPolled;
+    isPublishedMeanwhile = !pollNow();
   }
 
   const isOverdue = (idleMs: number) => performance.now() - polledAt > INTERVALS_UNTIL_FAILING * idleMs;
@@ -185,8 +184,7 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
 
   /** @returns `undefined` if Redis cannot be used */
   async function tryLook(request: PollRequest<T>) {
-    if (!isStarted) await redis.ready(START_MS);
-    isStarted = true;
+    await started;
     if (!members.takesPart()) return undefined;
     // A value that Redis may not have is published first.
     const wants = request.previous === published && wantsSlot(request);
@@ -227,9 +225,9 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
 
   /** Polls until this gateway knows the version that Redis has. */
   async function catchUpWithOthers(): Promise<void> {
+    await started;
     const until = performance.now() + MAX_WAIT_MS;
     while (performance.now() < until) {
-      if (!isStarted) await redis.ready(START_MS);
       if (!members.takesPart()) return;
       const newest = await redis.command(versionKey, 'GET', versionKey).catch(() => undefined);
       if (newest !== undefined && String(newest ?? '') === version) return;

@@ -64,15 +64,9 @@ export function createRedisClient(
     cluster.on('error', (error) => {
       reason = error;
     });
-    const connectable: Connectable = {
-      connect: () =>
-        cluster.connect().catch((error) => {
-          throw reason ?? error;
-        }),
-      subscribe: (channel, onMessage) => cluster.subscribe(channel, onMessage),
-      destroy: () => cluster.destroy(),
-    };
-    return clientOf(connectable, subscription, (key, args) => cluster.sendCommand(key, false, [...args], bytes));
+    const client = clientOf(cluster, subscription, (key, args) => cluster.sendCommand(key, false, [...args], bytes));
+    const connect = () => client.connect().catch((error) => Promise.reject(reason ?? error));
+    return { ...client, connect };
   }
 
   const [name = '', database = ''] = url.pathname.slice(1).split('/');

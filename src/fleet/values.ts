@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { deserialize, serialize } from 'node:v8';
 import { listOf, type Redis } from './redis.ts';
@@ -28,22 +28,18 @@ const DIGEST_BYTES = 32;
 /** Writes a value for Redis: the SHA-256 of what follows, and the value in the structured clone format of V8. */
 export function encodeValue(value: unknown): Buffer {
   const body = serialize(value);
-  return Buffer.concat([digestOf(body), body]);
+  return Buffer.concat([hash('sha256', body, 'buffer'), body]);
 }
 
 /** Reads what {@link encodeValue} wrote; `undefined` for anything else, and for a value of a V8 that is too new. */
 export function decodeValue(bytes: Buffer): unknown {
   const body = bytes.subarray(DIGEST_BYTES);
-  if (!digestOf(body).equals(bytes.subarray(0, DIGEST_BYTES))) return undefined;
+  if (!hash('sha256', body, 'buffer').equals(bytes.subarray(0, DIGEST_BYTES))) return undefined;
   try {
     return deserialize(body);
   } catch {
     return undefined;
   }
-}
-
-function digestOf(bytes: Uint8Array): Buffer {
-  return createHash('sha256').update(bytes).digest();
 }
 
 /**

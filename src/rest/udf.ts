@@ -95,7 +95,7 @@ export async function writeHistory({ symbol, ...range }: CandlesRequest, loaders
 async function namesOf({ pair }: PairWithPool, loaders: Loaders) {
   const { tickerId, poolId, base, target } = pair;
   const { byTickerId } = await loaders.market.pairs.all();
-  const isUnique = (await withPools(byTickerId.get(tickerId) ?? [], loaders)).length < 2;
+  const isUnique = (await withPools(byTickerId.get(tickerId) ?? [], loaders, 2)).length < 2;
   const ticker = isUnique ? tickerId : poolId;
   return { name: tickerId, ticker, description: `${base}/${target}`, type: TYPE, exchange: EXCHANGE };
 }

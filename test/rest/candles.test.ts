@@ -1,7 +1,10 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { poolPairAt } from '../../src/domain/exchange.ts';
+import { createMarketBuilder, type Pair } from '../../src/domain/market.ts';
 import { createDocumentLoaders } from '../../src/rest/document.ts';
 import { findPair, readCandles } from '../../src/rest/pool-documents.ts';
 import { writeSearch } from '../../src/rest/udf.ts';
+import { poolOfV3, stateOfV3 } from '../domain/v3-pools.ts';
 import { createStoreModel } from '../history/store-model.ts';
 import { START, startGateway } from '../support/gateway.ts';
 import { sumOf } from '../support/metrics.ts';
@@ -315,6 +318,26 @@ describe('the Universal Datafeed', () => {
     expect(rows).toBe(3);
     // Each name needs the pools of its ticker id too.
     expect(find.mock.calls.length).toBeLessThan(20);
+  });
+
+  test('looks for two pools of the ticker id of each symbol that it finds, however many there are', async () => {
+    const { sources } = rest.app.service;
+    const loaders = createDocumentLoaders(sources, sources.head.current());
+    const pools = Array.from({ length: 300 }, (_, number) => poolOfV3([PRV, BTC], [5n, 5n], { number }));
+    const state = stateOfV3(pools);
+    const poolIds = pools.map(({ v3 }) => v3?.poolId ?? '');
+    const names = { tickerId: 'pBTC_PRV', baseId: BTC, base: 'pBTC', targetId: PRV, target: 'PRV' };
+    const builder = createMarketBuilder<Pair>();
+    const pairs = poolIds.map((poolId) => ({ ...names, poolId }));
+    for (const pair of pairs) builder.add(pair);
+    vi.spyOn(loaders.market.pairs, 'all').mockResolvedValue(builder.build(pairs));
+    const find = vi.spyOn(loaders.exchange, 'find').mockImplementation((placeIn) => {
+      const place = placeIn(state);
+      return place === undefined ? undefined : poolPairAt(state, place);
+    });
+    const { texts } = await writeSearch({ query: '', type: '', exchange: '', limit: 300 }, loaders);
+    expect(JSON.parse(texts[0] ?? '').map(({ ticker }: { ticker: string }) => ticker)).toEqual(poolIds);
+    expect(find.mock.calls.length).toBeLessThan(1_000);
   });
 
   test('has prices of six digits, with at least two decimals and at most sixteen', async () => {

@@ -67,8 +67,15 @@ export type PriceSelection = {
  * Creates the function that returns the places of the selected pools of a state, each once, ascending. It looks for them again
  * only if the state can have others than the last one.
  */
-export function createPlaceSelector(selection: PriceSelection): (state: ExchangeState) => readonly number[] {
-  const isNamed = (selection.poolPairs ?? []).every(({ poolId }) => poolId != null);
+export function createPlaceSelector({
+  poolPairs,
+  tokenIds,
+}: PriceSelection): (state: ExchangeState) => readonly number[] {
+  const nameOf = ({ token1Id, token2Id, poolId }: PoolKey) => `${tokensKey(token1Id, token2Id)} ${poolId}`;
+  // A list can name a pool many times. Finding it takes long if many pools have its tokens.
+  const keys = poolPairs && [...new Map(poolPairs.map((key) => [nameOf(key), key])).values()];
+  const selection = { poolPairs: keys, tokenIds };
+  const isNamed = (keys ?? []).every(({ poolId }) => poolId != null);
   let found: { readonly state: ExchangeState; readonly places: readonly number[] } | undefined;
 
   return (state) => {

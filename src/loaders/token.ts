@@ -78,7 +78,8 @@ export class TokenLoader {
       tokenIds = Map.groupBy(placesOfToken.keys(), (tokenId) => this.get(tokenId).symbol ?? '');
       this.#bySymbol.set(placesOfToken, tokenIds);
     }
-    return new Set(symbols.flatMap((symbol) => tokenIds.get(symbol) ?? []));
+    // A list can name a symbol many times.
+    return new Set([...new Set(symbols)].flatMap((symbol) => tokenIds.get(symbol) ?? []));
   }
 
   /** All tokens that can have a symbol. */

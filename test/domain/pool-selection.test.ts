@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type ExchangeState, poolPairAt } from '../../src/domain/exchange.ts';
 import type { PoolPairOrder } from '../../src/domain/page.ts';
 import type { PoolOrder } from '../../src/domain/pool-order.ts';
@@ -179,6 +179,12 @@ describe('the prices of a subscription', () => {
       expect(select({ poolPairs: [named(other)] }, v3)).toEqual([]);
       expect(select({ poolPairs: [named(small)] }, state)).toEqual([]);
       expect(ids(select({ tokenIds: [b] }, v3))).toEqual(ids([small, large, empty]));
+    });
+
+    test('are looked for once, however often a list names their tokens', () => {
+      const get = vi.spyOn(v3.directory.placesOfToken as Map<string, readonly number[]>, 'get');
+      expect(ids(select({ poolPairs: Array(100).fill(tokens) }, v3))).toEqual([poolPairId(large)]);
+      expect(get).toHaveBeenCalledTimes(2);
     });
 
     test('have changed if another pool has the most liquidity now, although it is as it was', () => {

@@ -83,11 +83,14 @@ export class QueryTooComplexError extends GatewayError {
   }
 }
 
-/** A ticker id names several pools. */
+/** An operation can have many of these errors, and anybody can create pools. */
+const MAX_LISTED_POOLS = 20;
+
+/** A ticker id names several pools. The error lists the first ones. */
 export class AmbiguousTickerError extends GatewayError {
   constructor(tickerId: string, poolIds: readonly string[], hint = 'Set poolId to select one.') {
     const message = `${poolIds.length} pools have the ticker id ${JSON.stringify(tickerId)}. ${hint}`;
-    super('AMBIGUOUS_TICKER', message, { extensions: { poolIds } });
+    super('AMBIGUOUS_TICKER', message, { extensions: { poolIds: poolIds.slice(0, MAX_LISTED_POOLS) } });
   }
 }
 
@@ -224,8 +227,8 @@ export class UpstreamFilteredError extends UpstreamError {
   }
 }
 
-/** JSON-RPC error codes of a node that could not read the beacon state or the exchange state. */
-const RETRYABLE_RPC_CODES: ReadonlySet<number | undefined> = new Set([-3000, -8000]);
+/** JSON-RPC error codes of a node that could not read a block, the beacon state, or the exchange state of V1 or V3. */
+const RETRYABLE_RPC_CODES: ReadonlySet<number | undefined> = new Set([-2003, -3000, -8000, -14001]);
 
 /** The node responded with a JSON-RPC error. */
 export class UpstreamRpcError extends UpstreamError {

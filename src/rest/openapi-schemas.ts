@@ -79,7 +79,7 @@ const KNOWN_OF_TICKER = {
 };
 
 /** Codes that the REST API never sends, although they are not named like those of operations. */
-const CODES_OF_OPERATIONS = ['ORIGIN_NOT_ALLOWED', 'UPSTREAM_RPC_ERROR'];
+const CODES_OF_OPERATIONS = ['ORIGIN_NOT_ALLOWED', 'TRADE_REFUSED'];
 
 /** The codes of errors that the REST API can send. The others are about operations of GraphQL. */
 const CODES = Object.keys(ERROR_CODES).filter(
@@ -201,7 +201,8 @@ export const SCHEMAS = {
       poolIds: {
         type: 'array',
         items: { type: 'string' },
-        description: 'Of `AMBIGUOUS_TICKER`: the pool ids to choose from, in place of the ticker id.',
+        description:
+          'Of `AMBIGUOUS_TICKER`: the pool ids to choose from, in place of the ticker id. At most the first 20.',
       },
     },
     ['code', 'message'],

@@ -21,7 +21,7 @@ export function createOpenApi({ paths, version, isSandbox, maxCandles }: OpenApi
       description: `${isSandbox ? 'This gateway serves simulated data. ' : ''}${DESCRIPTION}`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: '.' }],
     tags: [
       { name: 'market', description: 'The documents of a market-data host, trades, and candles.' },
       { name: 'udf', description: "Candles as TradingView's Universal Datafeed (UDF) defines them." },

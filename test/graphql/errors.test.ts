@@ -29,6 +29,13 @@ test('an error of the gateway is sent with its code and extensions, without its 
   expect(logged).toEqual([]);
 });
 
+test('an error lists at most twenty pools of a ticker id', () => {
+  const poolIds = Array.from({ length: 2_000 }, (_, number) => `p${number}`);
+  const { message, extensions } = new AmbiguousTickerError('A_B', poolIds);
+  expect(message).toBe('2000 pools have the ticker id "A_B". Set poolId to select one.');
+  expect(extensions).toEqual({ poolIds: poolIds.slice(0, 20) });
+});
+
 test('any other error is masked and logged', () => {
   const { mask, logged } = createMask();
   const bug = new TypeError('cannot read properties of undefined at /srv/secret.ts');

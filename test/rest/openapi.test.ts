@@ -49,6 +49,12 @@ describe('the description', () => {
     expect(await errorsOf('https://spec.openapis.org/oas/3.1/schema-base', invalid)).not.toEqual([]);
   });
 
+  test('names the gateway by an address that also fits behind a proxy that adds a prefix', () => {
+    const [{ url }] = openApi.servers;
+    expect(new URL(url, 'https://example.com/dex/openapi.json').href).toBe('https://example.com/dex/');
+    expect(new URL(url, 'https://example.com/openapi.json').href).toBe('https://example.com/');
+  });
+
   test('refers only to what it contains, and contains only what it refers to', () => {
     const refs = new Set([...objectsIn(openApi)].flatMap(({ $ref }) => (typeof $ref === 'string' ? [$ref] : [])));
     const components = Object.entries<object>(openApi.components).flatMap(([kind, named]) =>
@@ -119,6 +125,10 @@ describe('the description', () => {
 describe('real responses match the description', () => {
   const RECORDED: TestGatewayOptions = { config: { historyBackfillHours: 0 } };
   const V3: TestGatewayOptions = { ...RECORDED, sandbox: { exchange: 'v3' } };
+  const WITHOUT_STATES: TestGatewayOptions = {
+    ...RECORDED,
+    before: ({ node }) => node.faults.set({ kind: 'state-error', because: 'too many open files' }),
+  };
   const LIMITED: Partial<Config> = { rateLimitPerSecond: 1, rateLimitBurst: 1 };
 
   test.each<[string, number, TestGatewayOptions?, RequestInit?]>([
@@ -143,6 +153,7 @@ describe('real responses match the description', () => {
     ['/candles?ticker_id=pBTC_PRV&interval=1h', 304, RECORDED, { headers: { 'if-none-match': '*' } }],
     ['/candles?ticker_id=pBTC_PRV&interval=1h', 503],
     ['/candles?ticker_id=pBTC_PRV&interval=1h', 503, { without: 'NODE' }],
+    ['/candles?ticker_id=pBTC_PRV&interval=1h', 503, WITHOUT_STATES],
     ['/tickers', 200, V3],
     ['/candles?ticker_id=pBTC_PRV&interval=1h', 200, V3],
     ['/historical_trades?ticker_id=PRV_pUSDT&limit=500', 200, V3],

@@ -33,6 +33,8 @@ describe('an EventSource', () => {
     ['status 503 of an upstream', new UpstreamBadStatusError('NODE', 503, '', {}), 200],
     ['status 404 of an upstream', new UpstreamBadStatusError('NODE', 404, '', {}), 400],
     ['an error of a node that cannot read its state', new UpstreamRpcError(-3000, {}), 200],
+    ['an error of a node that cannot read the exchange of V3', new UpstreamRpcError(-14001, {}), 200],
+    ['an error of a node that cannot read a block', new UpstreamRpcError(-2003, {}), 200],
     ['another error of a node', new UpstreamRpcError(-1, {}), 400],
     ['a node of another chain', new ForeignNodeError('x'), 400],
   ])('reconnects if the error itself can pass: %s', (_, error, status) => {

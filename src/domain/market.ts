@@ -86,6 +86,8 @@ export type Market<P extends Pair> = {
   readonly rows: readonly P[];
   readonly byPoolId: ReadonlyMap<string, P>;
   readonly byTickerId: ReadonlyMap<string, readonly P[]>;
+  /** The number of rows of the ticker id that has most of them. */
+  readonly mostOfTicker: number;
   /** By {@link tokensKey}. */
   readonly byTokens: ReadonlyMap<string, readonly P[]>;
   /** By the ids of pools of V3, as the node spells them. */
@@ -101,11 +103,12 @@ export function createMarketBuilder<P extends Pair>() {
   const byTokens = new Map<string, P[]>();
   const byPool = new Map<string, P[]>();
   const symbols = new Map<TokenId, string>();
+  let mostOfTicker = 0;
 
   return {
     add(row: P): void {
       byPoolId.set(row.poolId, row);
-      addTo(byTickerId, row.tickerId, row);
+      mostOfTicker = Math.max(mostOfTicker, addTo(byTickerId, row.tickerId, row));
       addTo(byTokens, tokensKey(row.baseId, row.targetId), row);
       const named = parsePoolId(row.poolId);
       if (named !== undefined) addTo(byPool, poolPairId(named), row);
@@ -113,14 +116,15 @@ export function createMarketBuilder<P extends Pair>() {
       symbols.set(row.targetId, row.target);
     },
     /** The market of these rows, which were all added. */
-    build: (rows: readonly P[]): Market<P> => ({ rows, byPoolId, byTickerId, byTokens, byPool, symbols }),
+    build: (rows: readonly P[]): Market<P> => ({ rows, byPoolId, byTickerId, mostOfTicker, byTokens, byPool, symbols }),
   };
 }
 
-function addTo<P>(groups: Map<string, P[]>, key: string, row: P): void {
-  const group = groups.get(key);
-  if (group === undefined) groups.set(key, [row]);
-  else group.push(row);
+/** @returns the new length of the group */
+function addTo<P>(groups: Map<string, P[]>, key: string, row: P): number {
+  const group = groups.get(key) ?? [];
+  groups.set(key, group);
+  return group.push(row);
 }
 
 /** The price of a pair from its three sources, in target tokens per base token; `undefined` where a source has none. */

@@ -83,6 +83,12 @@ export function complexityOfPairs(
   return complexityOfList(known.length === 0 ? undefined : Math.min(...known));
 }
 
+/** The complexity of the pairs of a ticker id. There are few, but the number of values is estimated from the most that there are. */
+export function complexityOfTicker({ sources }: Service): Complexity {
+  const most = sources.market.pairs.current()?.market.mostOfTicker ?? 0;
+  return { ...objects(ASSUMED_PAIRS), actual: Math.max(ASSUMED_PAIRS, most) };
+}
+
 /** The complexity of that many objects, at an earlier height if `at` is set. */
 export function objectsAt(count: number, at: unknown): Complexity {
   return objects(count, at == null ? 0 : EARLIER_HEIGHT);

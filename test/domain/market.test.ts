@@ -52,6 +52,7 @@ describe('the indexes of a list', () => {
         ['PRV_pUSDT', [prvUsdt, prvUsdtToo]],
         ['pUSDT_PRV', [usdtPrv]],
       ]),
+      mostOfTicker: 2,
       byTokens: new Map([
         [`${prv}-${btc}`, [btcPrv]],
         [`${prv}-${usdt}`, [prvUsdt, prvUsdtToo, usdtPrv]],

@@ -1,15 +1,17 @@
-import { beforeAll, expect, test } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { BTC, PRV } from '../support/tokens.ts';
 
 const POOL = `poolPair(token1Id: "${PRV}", token2Id: "${BTC}")`;
 
 let url = '';
+let gateway: TestGateway;
 beforeAll(async () => {
-  const gateway = await startGateway({ sandbox: { pools: 40, history: 30 }, config: { maxOperationsPerRequest: 3 } });
+  const started = await startGateway({ sandbox: { pools: 40, history: 30 }, config: { maxOperationsPerRequest: 3 } });
+  gateway = started;
   url = await gateway.app.listen(0, '127.0.0.1');
   await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');
-  return gateway.close;
+  return started.close;
 });
 
 async function post(body: unknown, headers: Readonly<Record<string, string>> = { 'x-pdex-cost': '1' }) {
@@ -92,6 +94,19 @@ test.each(['pairs', 'tickers'])('%s that a filter selects by their ids count as 
   const ids = JSON.stringify(Array.from({ length: 90 }, (_, n) => `pool-${n}`));
   expect(await length(`(filter: { poolIds: ${ids} })`)).toBe(rows.length);
   expect(await length('(filter: { poolIds: null, base: "pBTC" })')).toBe(rows.length);
+});
+
+test('the pairs of an order book count as many values as the ticker id with the most pairs can have', async () => {
+  const { pairs } = gateway.app.service.sources.market;
+  const query = '{ pairs { orderBook(depth: 2) { pairs { poolId } } } }';
+  const { values, points } = await costOf(query);
+  const current = pairs.current();
+  if (current === undefined) throw new Error('pairs are read');
+  const market = { ...current.market, mostOfTicker: 1_000 };
+  const spy = vi.spyOn(pairs, 'current').mockReturnValue({ ...current, market });
+  const more = await costOf(query);
+  spy.mockRestore();
+  expect(more).toMatchObject({ points, values: values + market.rows.length * 990 });
 });
 
 test('a quote costs one point more for each hop and each 250 pools, and a hundred more at an earlier height', async () => {

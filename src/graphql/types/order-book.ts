@@ -13,7 +13,7 @@ import {
   readOrderBookArguments,
 } from '../../loaders/order-book.ts';
 import { builder, PairRef } from '../builder.ts';
-import { ASSUMED_PAIRS, complexityOfOrderBook, objects } from '../complexity.ts';
+import { complexityOfOrderBook, complexityOfTicker } from '../complexity.ts';
 
 const TimestampUnitEnum = builder.enumType('TimestampUnit', {
   description: 'Unit of a timestamp.',
@@ -119,7 +119,7 @@ export const OrderBookRef = builder.objectRef<CutOrderBook>('OrderBook').impleme
     pairs: t.field({
       type: [PairRef],
       nullable: true,
-      complexity: objects(ASSUMED_PAIRS),
+      complexity: (_args, { service }) => complexityOfTicker(service),
       resolve: ({ tickerId }, _args, { loaders }) => loaders.market.pairs.ofTicker(tickerId),
     }),
   }),

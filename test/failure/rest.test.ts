@@ -95,10 +95,10 @@ test('without a market-data host, everything is 503 with a code of its own', asy
   expect((await get('/openapi.json')).status).toBe(200);
 });
 
-test('while the node is down, candles and trades have the age of the newest block', async () => {
+test('while the node is down, candles and trades have the age of the newest block, however old it is', async () => {
   const { get, app, sandbox, clock } = await openRest({
     store: createHistoryStore({ database: { kind: 'memory' }, rawDays: 7 }),
-    config: { historyBackfillHours: 0, tradesBackfillHours: 0 },
+    config: { historyBackfillHours: 0, tradesBackfillHours: 0, marketMaxAgeMs: 60_000 },
     sandbox: { exchange: 'v3', history: 30 },
   });
   const paths = ['candles?ticker_id=pBNB_PRV&interval=1m&limit=1', 'historical_trades?ticker_id=pBNB_PRV'];
@@ -109,6 +109,9 @@ test('while the node is down, candles and trades have the age of the newest bloc
   await expect.poll(app.service.sources.head.isStale).toBe(true);
   clock.now += 60_000;
   expect(await answers()).toEqual(paths.map(() => [200, '60']));
+  await expect.poll(() => app.service.sources.market.pairs.newest()?.observedAt).toBe(clock.now);
+  clock.now += 1_000;
+  expect(await answers()).toEqual(paths.map(() => [200, '61']));
 });
 
 describe('the REST API without a node', () => {

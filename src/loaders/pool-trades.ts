@@ -8,7 +8,7 @@ import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import type { PoolTrade } from '../domain/trade.ts';
 import { BadUserInputError, HeightNotAvailableError } from '../errors.ts';
 import type { RecordedTrade, TradeName, TradePlace, TradesQuery } from '../history/trade-store.ts';
-import { type PageArguments, readPageSize, requireAtLeast, requireWithin } from './arguments.ts';
+import { type PageArguments, readPageSize, requireWithin } from './arguments.ts';
 import { createPoolBatches, type HistoryView } from './history-view.ts';
 import { NO_VOLUME, type ReadHistory, toVolumes, type VolumesOfWindow } from './known-trades.ts';
 import { type ChangeArguments, DEFAULT_HOURS } from './price-changes.ts';
@@ -44,11 +44,6 @@ type Hours = Pick<ChangeArguments, 'hours'>;
 
 /** Recorded trades that are read in one turn of a client. */
 const TRADES_AT_ONCE = 16;
-
-/** Checks what no limit decides about. @throws BadUserInputError */
-export function requireVolumeArguments({ hours }: Hours): void {
-  requireAtLeast(1, 'hours', hours);
-}
 
 /**
  * Creates the loader of the trades of the pools of one response: the recorded ones, and those of the heads in memory. Pools of V1 have

@@ -4,9 +4,6 @@ import type { Instant } from '../domain/instant.ts';
 import { BadUserInputError } from '../errors.ts';
 import { DEFAULT_CANDLES } from '../loaders/candles.ts';
 
-/** More entries than any book has. */
-const MAX_DEPTH_DIGITS = 9;
-
 /**
  * Reads the parameters of `/orderbook`. Parameters with other names are ignored, as listing sites add their own.
  *
@@ -21,7 +18,7 @@ export function readOrderBookParameters(parameters: URLSearchParams) {
 /** Without the parameter, the book is complete: another gateway that reads from this one then has all of it. */
 function readDepth(text: string | undefined): number {
   if (text === undefined) return 0;
-  if (/^\d+$/.test(text) && text.length <= MAX_DEPTH_DIGITS) return Number(text);
+  if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new BadUserInputError(
     `depth is ${JSON.stringify(text)}. It must be 0 (the complete book) or a whole number of entries, both sides together.`,
   );

@@ -1,12 +1,8 @@
 import { andThen } from '../../domain/maybe-promise.ts';
 import { formatTradeCursor } from '../../domain/page.ts';
 import { DEFAULT_PAGE_SIZE } from '../../loaders/arguments.ts';
-import {
-  type PoolVolume,
-  requireVolumeArguments,
-  type TradeOfBlock,
-  type TradePage,
-} from '../../loaders/pool-trades.ts';
+import type { PoolVolume, TradeOfBlock, TradePage } from '../../loaders/pool-trades.ts';
+import { requireChangeArguments } from '../../loaders/price-changes.ts';
 import { createTradeStream, priceOfTrade, type TradesUpdate, tradedPriceOf, tradesOf } from '../../loaders/trades.ts';
 import { builder, NODE_ID, NodeRef, PoolPairRef, TickerRef } from '../builder.ts';
 import { objects, recordedObjects, recordedValues } from '../complexity.ts';
@@ -119,7 +115,7 @@ builder.objectFields(PoolPairRef, (t) => ({
     type: PoolVolumeRef,
     nullable: true,
     complexity: recordedObjects(1),
-    extensions: { refuse: requireVolumeArguments },
+    extensions: { refuse: requireChangeArguments },
     description:
       'What the pool traded in the hours up to its height, exactly, from the trades of the blocks: of those made after `T - hours`, where T is the time of the block of this pool. Null in V1, and without an error if no block of the window is known. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the trades of the block at this height cannot be read.',
     args: windowArgs,

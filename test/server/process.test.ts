@@ -1,15 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { fileURLToPath } from 'node:url';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Agent, type Dispatcher, request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { START } from '../support/gateway-process.ts';
 import { oldNodes } from '../support/old-nodes.ts';
 import { freePort } from '../support/ports.ts';
-
-const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 
 type Run = ChildProcess & { output: () => string };
 
@@ -25,9 +25,9 @@ function runCommand(
   stdout: number | 'pipe' = 'pipe',
 ): Run {
   const { FULLNODE_URL: _node, MARKET_DATA_URL: _host, ...inherited } = process.env;
-  // By default, all of them would record into one file of the working directory.
+  // By default, all of them would record a week of the sandbox into one file of the working directory.
   const child = spawn(command, args, {
-    env: { ...inherited, HISTORY_DATABASE: 'memory', ...env },
+    env: { ...inherited, HISTORY_DATABASE: 'off', ...env },
     stdio: ['pipe', stdout, 'pipe'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -38,6 +38,23 @@ function runCommand(
     });
   }
   return Object.assign(child, { output: () => output });
+}
+
+/** A pipe into which no more bytes fit. */
+function openFullPipe(): number {
+  const folder = mkdtempSync(join(tmpdir(), 'pdex-log-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'log');
+  execFileSync('mkfifo', [path]);
+  const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  for (const bytes of [4_096, 1]) {
+    try {
+      for (;;) writeSync(fd, Buffer.alloc(bytes));
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'EAGAIN' });
+    }
+  }
+  return fd;
 }
 
 async function untilOutput(child: Run, text: string): Promise<void> {
@@ -106,17 +123,25 @@ describe('the process', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
-  test.runIf(process.platform === 'linux')('serves and stops also if its log is on a full disk', async () => {
-    const full = openSync('/dev/full', 'w');
-    onTestFinished(() => closeSync(full));
+  test.runIf(process.platform === 'linux').each([
+    ['on a full disk', () => openSync('/dev/full', 'w')],
+    ['a pipe that nobody reads', openFullPipe],
+  ])('serves, stops and fails also if its log is %s', async (_, openLog) => {
     const port = await freePort();
-    const child = runCommand(process.execPath, [START, '--port', String(port)], {}, full);
+    // A file for each: libuv makes it blocking for all that have it when it starts a process.
+    const start = () => {
+      const log = openLog();
+      onTestFinished(() => closeSync(log));
+      return runCommand(process.execPath, [START, '--port', String(port)], {}, log);
+    };
+    const child = start();
     const status = () =>
       fetch(`http://127.0.0.1:${port}/health`).then(
         (response) => response.status,
         () => undefined,
       );
     await expect.poll(status).toBe(200);
+    expect(await once(start(), 'exit')).toEqual([1, null]);
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
@@ -126,7 +151,8 @@ describe('the process', () => {
     const source = `process.on('newListener', (name) => {
       if (name === 'warning') setImmediate(() => process.emitWarning('a library warns'));
     })`;
-    const child = run(['--port=0'], { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(source)}` });
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(source)}`;
+    const child = run(['--port=0'], { NODE_OPTIONS, HISTORY_DATABASE: 'memory' });
     await expect.poll(() => child.output().split('"msg":"a library warns"').length).toBe(3);
     expect(
       child

@@ -88,7 +88,6 @@ export function createMetrics(version: string, isSandbox = false) {
     'pdex_persisted_operations_total{operation}',
     'Queries of persisted documents with a response, and subscriptions of them that were started, by operation name, or by the id of a document whose operation has no name.',
   );
-  const updates = counter('pdex_updates_sent_total', 'Subscription updates sent to subscribers.');
   const errorsSent = counter(
     'pdex_errors_total{code}',
     'Errors in responses to clients on all transports, by code. A response with several errors counts each, and an update of a subscription counts once for each subscriber.',
@@ -156,7 +155,6 @@ export function createMetrics(version: string, isSandbox = false) {
     },
     /** Counts an operation that was executed, or an update of a subscription. */
     recordOperation(type: OperationType, outcome: Outcome, seconds?: number): void {
-      if (type === 'update') updates.inc();
       operations.inc({ type, outcome });
       if (seconds !== undefined) operationSeconds.observe({ type }, seconds);
     },

@@ -73,7 +73,6 @@ describe('the metrics', () => {
     await heads.next();
     text = await read();
     expect(sample(text, 'pdex_operations_total{type="update",outcome="whole"}')).toBe(2);
-    expect(sample(text, 'pdex_updates_sent_total')).toBe(2);
     expect(sample(text, 'pdex_updates_skipped_total{source="head"}')).toBe(0);
 
     await heads.return?.();

@@ -47,7 +47,7 @@ describe('an update is executed and encoded once', () => {
     const next = nextOf([...prices, ...heads]);
     await advance();
     expect(countOf(await next)).toBe(2);
-    expect(sample(await metrics.text(), 'pdex_updates_sent_total')).toBe(1_200);
+    expect(sample(await metrics.text(), 'pdex_operations_total{type="update",outcome="whole"}')).toBe(1_200);
     await Promise.all([...prices, ...heads].map((member) => member.return?.()));
     await expect.poll(() => app.service.sources.head.subscribers()).toBe(0);
   });

@@ -55,6 +55,14 @@ describe('the pages', () => {
     expect(read('docs/library.md')).toContain(`/pdex-gateway-${version}.tgz\n`);
   });
 
+  test('CHANGELOG lists what was renamed under the headings that docs/backup.md names', () => {
+    const named = [...read('docs/backup.md').matchAll(/"(Changed for \w+)"/g)].map(([, heading]) => heading);
+    const groups = read('CHANGELOG.md').split(/^(?=[A-Z][^\n]*:$)/m);
+    const renaming = groups.filter((group) => /^ *\| before \| now \|$/m.test(group));
+    expect([named.length, renaming.length > 0]).toEqual([2, true]);
+    expect(renaming.map((group) => group.split(':', 1)[0]).filter((heading) => !named.includes(heading))).toEqual([]);
+  });
+
   test('ARCHITECTURE has a line for each folder of src, with the names of its files', () => {
     const folders = globSync('src/**/', { cwd: ROOT }).filter((path) => /^src\/(?!sandbox\/.)./.test(path));
     const lines = read('ARCHITECTURE.md').split('\n');
@@ -223,6 +231,11 @@ describe('the samples', () => {
     // HTML is that of a proprietary library, which cannot be installed. What it requests is tested in test/rest/candles.test.ts.
     const tested = ['', 'graphql', 'json', 'ini', 'js', 'ts', 'sh', 'html'];
     expect(languages.filter((language) => !tested.includes(language))).toEqual([]);
+  });
+
+  test('include a chart that does not change symbols to upper case: they are case-sensitive', () => {
+    const chart = samplesIn('html').find(({ text }) => text.includes('TradingView'));
+    expect(chart?.text).toContain("disabled_features: ['uppercase_instrument_names']");
   });
 
   test.each(samplesIn('graphql'))('GraphQL of $page: $text', async (sample) => {

@@ -13,7 +13,6 @@ type Service = {
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
-  readonly expose?: readonly string[];
   readonly command?: readonly string[];
   readonly depends_on?: readonly string[] | Readonly<Record<string, unknown>>;
   readonly stop_grace_period?: string;
@@ -64,6 +63,17 @@ describe('compose.yaml', () => {
     ]);
   });
 
+  test('has the service, the user and the database with which docs/backup.md backs the history up', () => {
+    const page = readFileSync(join(FOLDER, '../docs/backup.md'), 'utf8');
+    const commands = [...page.matchAll(/exec -T (\S+) \\\n +(\w+) -U (\S+) .*?(\w+)(?: [<>] .*)?$/gm)];
+    const { POSTGRES_USER, POSTGRES_DB } = services['postgresql']?.environment ?? {};
+    expect(commands.map(([, service, program, user, database]) => [service, program, user, database])).toEqual(
+      ['pg_dump', 'psql', 'pg_restore'].map((program) => ['postgresql', program, POSTGRES_USER, POSTGRES_DB]),
+    );
+    const [, stopped] = /compose\.yaml stop (.*)$/m.exec(page) ?? [];
+    expect(stopped?.split(' ')).toEqual(ours.map(([name]) => name));
+  });
+
   test('mounts and builds from files that exist, and declares its volumes', () => {
     const sources = all.flatMap(([, service]) => service.volumes?.map((volume) => volume.split(':')[0] ?? '') ?? []);
     const files = sources.filter((source) => source.startsWith('.'));
@@ -105,7 +115,6 @@ describe('compose.yaml', () => {
     const [, port = ''] = /\bPORT=(\d+)/.exec(dockerfile) ?? [];
     const [, adminPort = ''] = /\bADMIN_PORT=(\d+)/.exec(dockerfile) ?? [];
     expect(dockerfile).toContain(`\nEXPOSE ${port} ${adminPort}\n`);
-    expect(ours.map(([, { expose }]) => expose)).toEqual(Array(2).fill([port, adminPort]));
     for (const [file, served] of [
       ['nginx.conf', port],
       ['prometheus.yml', adminPort],

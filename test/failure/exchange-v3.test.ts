@@ -97,6 +97,22 @@ describe('the version that trades', () => {
     await expect.poll(() => versionAfterBlock(gateway)).toBe('V3');
   });
 
+  test('is not known with a node that closes the connection, as older nodes do: a line of the log names the setting', async () => {
+    const reset = { kind: 'reset', on: 'pdexv3_getState' } as const;
+    const { ask, lines } = await open({ before: ({ node }) => void node.faults.set(reset) });
+    await expect
+      .poll(() => lines)
+      .toContainEqual(expect.objectContaining({ hint: expect.stringContaining('EXCHANGE_VERSION=v1') }));
+    expect((await ask('{ beaconHeight }')).errors?.[0]?.extensions).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
+
+    const configured = await open({
+      before: ({ node }) => void node.faults.set(reset),
+      config: { exchangeVersion: 'v1' },
+    });
+    await configured.untilReady();
+    expect(await stateOf(configured)).toEqual(['V1', configured.sandbox.chain.tip.height, false]);
+  });
+
   test('is looked for at the first ten heads of V1, without a failure of the node', async () => {
     const gateway = await open({ sandbox: { exchange: 'v1' }, config: { exchangeVersion: 'auto' } });
     const { sandbox, untilReady, advance, app, lines } = gateway;

@@ -2,7 +2,7 @@ import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
 import type { PoolOrder } from '../../domain/pool-order.ts';
 import { type PoolPair, poolPairId } from '../../domain/pool-pair.ts';
-import { UpstreamBusyError } from '../../errors.ts';
+import { UpstreamBusyError, UpstreamUnreachableError } from '../../errors.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
 import { isUnknownMethod } from '../../upstream/node/envelope.ts';
 import type { PoolsV3, TimedParams } from '../../upstream/node/exchange-v3.ts';
@@ -42,6 +42,13 @@ async function withParams(
     if (calls === CALLS_FOR_PARAMS) return undefined;
     read = await readAgain();
   }
+}
+
+/** An old node closes the connection for an unknown method. It also does so for a client with too many errors, so this is not V1. */
+function withHint(error: unknown): unknown {
+  if (!(error instanceof UpstreamUnreachableError)) return error;
+  const hint = 'if this node is too old for pdexv3_getState, set EXCHANGE_VERSION=v1';
+  return new UpstreamUnreachableError('NODE', { ...error.details, hint }, error.cause);
 }
 
 /** Creates the reader of the exchange from one node, in the version that trades. */
@@ -90,7 +97,7 @@ export function createExchangeReader({ client, versions, budgetOf }: ExchangeRea
       const { beaconHeight: height, time } = pool;
       const errors = budgetOf('pastStates');
       for (let calls = 0; calls < CALLS_FOR_A_BLOCK; calls++) {
-        if (!errors.has(1)) throw new UpstreamBusyError('NODE', TOO_MANY_ERRORS);
+        if (!errors.has()) throw new UpstreamBusyError('NODE', TOO_MANY_ERRORS);
         const request = () => client.poolOrders(height, poolPairId(pool), signal);
         const read = await retryUntilStateExists(request, errors, signal);
         if (read.time === time) return read.orders;
@@ -107,14 +114,14 @@ export function createExchangeReader({ client, versions, budgetOf }: ExchangeRea
     async hasV3(height: BeaconHeight, maxCalls: number): Promise<boolean> {
       const errors = budgetOf('newBlocks');
       for (let calls = 1; ; calls++) {
-        if (!errors.has(1)) throw new UpstreamBusyError('NODE', TOO_MANY_ERRORS);
+        if (!errors.has()) throw new UpstreamBusyError('NODE', TOO_MANY_ERRORS);
         try {
           await retryUntilStateExists(() => client.earlierParams(height), errors);
           return true;
         } catch (error) {
           const isUnknown = isUnknownMethod(error);
           if (isBeforeV3(error) || isUnknown || (isUnknown === undefined && calls >= maxCalls)) return false;
-          if (isUnknown === false) throw error;
+          if (isUnknown === false) throw withHint(error);
         }
       }
     },

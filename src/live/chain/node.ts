@@ -65,7 +65,7 @@ export function createNode(client: NodeClient, options: NodeOptions) {
 
   function budgetOf(kind: ReadKind): ErrorBudget {
     return {
-      has: (count) => hasErrors(record, kind, count, performance.now()),
+      has: () => hasErrors(record, kind, 1, performance.now()),
       spend: () => note({ type: 'error caused', kind }),
     };
   }

@@ -70,8 +70,8 @@ export function statePruned(details: ErrorDetails): UpstreamRpcError {
 
 /** How many errors of one node the gateway may still cause: nodes count them, and refuse clients that cause too many. */
 export type ErrorBudget = {
-  /** Whether that many more errors may be caused now. */
-  has(errors: number): boolean;
+  /** Whether one more error may be caused now. */
+  has(): boolean;
   /** The node responded with an error. */
   spend(): void;
 };
@@ -97,7 +97,7 @@ export function retryUntilStateExists<T>(
       throw error;
     }
   }
-  const isRetried = (error: unknown) => isInFuture(error) && errors.has(1);
+  const isRetried = (error: unknown) => isInFuture(error) && errors.has();
   return retry(handleWhen(isRetried), RETRIES).execute(requestOnce, signal);
 }
 

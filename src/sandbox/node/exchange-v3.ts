@@ -5,7 +5,7 @@ import type { GenesisPool } from '../exchange/genesis.ts';
 import type { Order, PoolState } from '../exchange/pool.ts';
 import { feesOf, NO_MAPS, NO_STATE, orderOf, paramsOf, sharesOf, stateOf } from './exchange-v3-values.ts';
 import { type GoValue, printGo } from './go-json.ts';
-import type { RpcOutcome } from './rpc.ts';
+import { fieldsOf, type RpcOutcome } from './rpc.ts';
 import { v3Error, v3Invalid } from './rpc-errors.ts';
 
 /** What a node knows when it responds: its tip and its blocks, the oldest height that it keeps, and whether it is old. */
@@ -69,24 +69,12 @@ export function createExchangeV3(chain: Chain): (params: unknown, view: NodeView
   function poolsText(block: Block, shown: readonly GenesisPool[], parts: Parts): string {
     const states = block.exchange?.states;
     const texts = shown.map((pool) => poolText(pool, states?.get(pool.id) ?? pool.initial, parts));
-    return struct(
-      [
-        ['BeaconTimeStamp', String(block.time)],
-        ['PoolPairs', map(texts, 2)],
-      ],
-      1,
-    );
+    return withPools(block, texts);
   }
 
   function emptyPool(block: Block, id: string): string {
-    const text = `${JSON.stringify(id)}: ${struct([['State', printGo(NO_STATE, 4)], ['Orderbook', '{}'], ...NO_MAPS], 3)}`;
-    return struct(
-      [
-        ['BeaconTimeStamp', String(block.time)],
-        ['PoolPairs', map([text], 2)],
-      ],
-      1,
-    );
+    const fields = struct([['State', printGo(NO_STATE, 4)], ['Orderbook', '{}'], ...NO_MAPS], 3);
+    return withPools(block, [`${JSON.stringify(id)}: ${fields}`]);
   }
 
   function resultOf(
@@ -120,7 +108,7 @@ export function createExchangeV3(chain: Chain): (params: unknown, view: NodeView
       case 'PoolPairShares':
         return known ? poolsText(block, [known], { shares: true }) : withTime({ PoolPairs: {} });
       case 'PoolPairOrderRewards':
-        return known ? poolsText(block, [known], {}) : emptyPool(block, id);
+        return emptyPool(block, id);
       case 'Params':
         return withTime({ Params: paramsOf(block.height, ids) });
       case 'StakingPools':
@@ -183,11 +171,6 @@ function unmarshal(value: unknown, field: string, type: string) {
   return v3Error(`json: cannot unmarshal ${typeof value} into Go struct field FilterParam.${field} of type ${type}`, 2);
 }
 
-function fieldsOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  return new Map(Object.entries(value).map(([name, field]) => [name.toLowerCase(), field]));
-}
-
 /** The ids of pools in an order of their own for each block, as a map of Go. */
 function shuffled(seed: number, ids: readonly string[], { height, version }: Block): readonly string[] {
   const random = createRandom(seed, 'order of pools', height, version);
@@ -195,6 +178,10 @@ function shuffled(seed: number, ids: readonly string[], { height, version }: Blo
     .map((id) => ({ id, place: random.unit() }))
     .sort((one, other) => one.place - other.place)
     .map(({ id }) => id);
+}
+
+function withPools({ time }: Block, pools: readonly string[]): string {
+  return map([`"BeaconTimeStamp": ${time}`, `"PoolPairs": ${map(pools, 2)}`], 1);
 }
 
 function struct(fields: readonly (readonly [string, string])[], depth: number): string {

@@ -4,12 +4,12 @@ import type { RpcError } from './rpc.ts';
 
 /** The parameters are not a list that begins with an object. */
 export function payloadInvalid(): RpcError {
-  return withTrace(-1003, 'Invalid parameters', 'Payload data is invalid', 86);
+  return httpError(-1003, 'Invalid parameters', 'Payload data is invalid', 86);
 }
 
 /** The parameters contain no height, or one that is not an integer. */
 export function heightInvalid(): RpcError {
-  return withTrace(-1003, 'Invalid parameters', 'Beacon height is invalid', 94);
+  return httpError(-1003, 'Invalid parameters', 'Beacon height is invalid', 94);
 }
 
 /** The node has no block at a height: it is zero, or in the future for this node. */
@@ -25,7 +25,7 @@ export function statePruned(height: number): RpcError {
 
 /** The node cannot read an exchange state. */
 export function stateError(because: string): RpcError {
-  return withTrace(-8000, 'Get pde state error', because, 98);
+  return httpError(-8000, 'Get pde state error', because, 98);
 }
 
 /** An error of `pdexv3_getState`. Each function that passes it on writes the code in front of it: `depth` times. */
@@ -41,7 +41,7 @@ export function v3Invalid(because: string): RpcError {
 
 /** There is no block at a height. */
 export function noSuchBlock(height: number): RpcError {
-  return withTrace(-2003, 'Get block by height fail', `Beacon, Block Height ${height} not found`, 102);
+  return httpError(-2003, 'Get block by height fail', `Beacon, Block Height ${height} not found`, 102);
 }
 
 function v3Trace(code: number, message: string, cause: string, depth: number): RpcError {
@@ -59,16 +59,23 @@ function rootNotFound(height: number): string {
   return `Can't found ConsensusStateRootHash of beacon height ${printGoFloat(height)}`;
 }
 
-// The first line is the error. The rest is the stack trace, with paths of the server's files.
-function withTrace(code: number, message: string, cause: string, line: number): RpcError {
+function httpError(code: number, message: string, cause: string, line: number): RpcError {
+  const server = ['(*HttpServer).ProcessRpcRequest http.go:278', '(*HttpServer).handleRequest.func2 http.go:141'];
+  return withTrace(code, message, cause, `glob..func2 stub.go:${line}`, ...server);
+}
+
+/**
+ * Creates an error of the node. The first line is the cause. The rest is the stack trace, with paths of the server's files.
+ *
+ * @param frames functions of the server, each with its file and line
+ */
+export function withTrace(code: number, message: string, cause: string, ...frames: readonly string[]): RpcError {
   const server = 'github.com/incognitochain/incognito-chain/rpcserver';
   const trace = [
     `${code}: ${cause}`,
     message,
     `${server}/rpcservice.NewRPCError\n\t/node/rpcserver/rpcservice/error.go:354`,
-    `${server}.glob..func2\n\t/node/rpcserver/stub.go:${line}`,
-    `${server}.(*HttpServer).ProcessRpcRequest\n\t/node/rpcserver/http.go:278`,
-    `${server}.(*HttpServer).handleRequest.func2\n\t/node/rpcserver/http.go:141`,
+    ...frames.map((frame) => `${server}.${frame.replace(' ', '\n\t/node/rpcserver/')}`),
     'runtime.goexit\n\t/usr/lib/go-1.19/src/runtime/asm_amd64.s:1594 ',
   ];
   return { Code: code, Message: message, StackTrace: trace.join('\n') };

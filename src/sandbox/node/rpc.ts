@@ -17,12 +17,12 @@ export type RpcOutcome = { readonly result: Buffer } | { readonly error: RpcErro
 
 /** Parses a request body. Names are case-insensitive. `undefined` if Go would not decode it. */
 export function parseRpcRequest(body: string): RpcRequest | undefined {
-  const json = parse(body);
-  if (json === undefined || typeof json !== 'object' || Array.isArray(json)) return undefined;
+  const json = parseJson(body);
+  const fields = fieldsOf(json === null ? {} : json);
+  if (fields === undefined) return undefined;
 
-  const fields = new Map(Object.entries(json ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
-  const jsonrpc: unknown = fields.get('jsonrpc') ?? '';
-  const method: unknown = fields.get('method') ?? '';
+  const jsonrpc = fields.get('jsonrpc') ?? '';
+  const method = fields.get('method') ?? '';
   if (typeof jsonrpc !== 'string' || typeof method !== 'string') return undefined;
   return { id: fields.get('id') ?? null, jsonrpc, method, params: fields.get('params') ?? null };
 }
@@ -45,10 +45,17 @@ export function printEnvelope(
   return [Buffer.from(`{\n\t"Id": ${printGo(id)},\n\t"Result": `), result, Buffer.from(`,\n${tail.join(',\n')}\n}\n`)];
 }
 
-function parse(body: string): unknown {
+/** Parses JSON. `undefined` if it is none. */
+export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(body);
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+/** The fields of an object. Go compares their names without regard to case. */
+export function fieldsOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return new Map(Object.entries(value).map(([name, field]) => [name.toLowerCase(), field]));
 }

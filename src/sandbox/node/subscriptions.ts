@@ -1,5 +1,6 @@
 import { type GoValue, printGo, toGo } from './go-json.ts';
-import type { RpcError } from './rpc.ts';
+import { fieldsOf, parseJson, type RpcError } from './rpc.ts';
+import { withTrace } from './rpc-errors.ts';
 
 /** A request on the websocket of a node. `subcription` is spelled so on the wire. */
 export type SubscriptionRequest = {
@@ -26,7 +27,7 @@ export const SUBSCRIBE_METHOD = 'subcribenewbeaconblock';
 
 /** Parses a message. `undefined` if the node ignores it: it is not JSON, or it has no id. */
 export function parseSubscriptionRequest(text: string): SubscriptionRequest | undefined {
-  const message = fieldsOf(parse(text));
+  const message = fieldsOf(parseJson(text));
   const request = fieldsOf(message?.get('request'));
   const id = request?.get('id');
   const [jsonrpc, method] = [request?.get('jsonrpc') ?? '', request?.get('method') ?? ''];
@@ -61,23 +62,17 @@ export function printSubscriptionError(request: SubscriptionRequest, error: RpcE
 
 /** The method does not exist. */
 export function methodNotFound(method: string): RpcError {
-  return withTrace(-1002, 'Method not found', `Method${method}Not found`, '(*WsServer).subscribe', 'websocket.go:194');
+  return withTrace(-1002, 'Method not found', `Method${method}Not found`, '(*WsServer).subscribe websocket.go:194');
 }
 
 /** The parameters are not an empty list. */
 export function paramsNotEmpty(): RpcError {
-  return withTrace(-1003, 'Invalid parameters', 'Methods should only contain NO params', 'glob..func6', 'stub.go:126');
+  return withTrace(-1003, 'Invalid parameters', 'Methods should only contain NO params', 'glob..func6 stub.go:126');
 }
 
 /** There is no such subscription to end. */
 export function notSubscribed(): RpcError {
-  return withTrace(
-    -5001,
-    'Failed to unsubcribe',
-    'No Subcription Found',
-    '(*WsServer).unsubscribe',
-    'websocket.go:266',
-  );
+  return withTrace(-5001, 'Failed to unsubcribe', 'No Subcription Found', '(*WsServer).unsubscribe websocket.go:266');
 }
 
 function printFrame(request: SubscriptionRequest, result: GoValue, error: RpcError | null): string {
@@ -89,30 +84,4 @@ function printFrame(request: SubscriptionRequest, result: GoValue, error: RpcErr
     Method: request.method,
     Jsonrpc: request.jsonrpc,
   });
-}
-
-function withTrace(code: number, message: string, cause: string, place: string, line: string): RpcError {
-  const server = 'github.com/incognitochain/incognito-chain/rpcserver';
-  const trace = [
-    `${code}: ${cause}`,
-    message,
-    `${server}/rpcservice.NewRPCError\n\t/node/rpcserver/rpcservice/error.go:354`,
-    `${server}.${place}\n\t/node/rpcserver/${line}`,
-    'runtime.goexit\n\t/usr/lib/go-1.19/src/runtime/asm_amd64.s:1594 ',
-  ];
-  return { Code: code, Message: message, StackTrace: trace.join('\n') };
-}
-
-/** The fields of an object. Go compares their names without regard to case. */
-function fieldsOf(value: unknown): Map<string, unknown> | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  return new Map(Object.entries(value).map(([name, field]) => [name.toLowerCase(), field]));
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

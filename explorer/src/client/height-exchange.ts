@@ -24,10 +24,14 @@ type Observed = {
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 2_000;
 
+/** A stale status from below is shown after this many repeats: they have not reached another replica, which would be newer. */
+const REPEATS_BEFORE_STALE = 5;
+
 /**
  * Keeps heights from going back. An answer from below what the page shows, as from a slower replica or one that was overtaken
- * on its way, is requested again, and an update from below is dropped. A document with the variable `afterHeight` receives
- * every height that it has missed: it must not select pools, which would be shown as they were.
+ * on its way, is requested again, and an update from below is dropped. If all repeats say that the chain data is stale, the last one
+ * is shown, so that the page can say so. A document with the variable `afterHeight` receives every height that it has missed: it must
+ * not select pools, which would be shown as they were.
  */
 export function createHeightExchange({ tracker, clock, onOtherChain }: HeightOptions) {
   const heights = new Map<number, number>();
@@ -36,9 +40,13 @@ export function createHeightExchange({ tracker, clock, onOtherChain }: HeightOpt
 
   function forget({ kind, key }: Operation): void {
     if (kind !== 'teardown') return;
+    stopWaiting(key);
+    heights.delete(key);
+  }
+
+  function stopWaiting(key: number): void {
     clearTimeout(waits.get(key)?.timer);
     waits.delete(key);
-    heights.delete(key);
   }
 
   /**
@@ -56,7 +64,10 @@ export function createHeightExchange({ tracker, clock, onOtherChain }: HeightOpt
   }
 
   function requestAgain(operation: Operation): void {
-    const count = (waits.get(operation.key)?.count ?? 0) + 1;
+    const current = waits.get(operation.key);
+    // A refresh and a repeat can both be behind. Only one of them is repeated.
+    clearTimeout(current?.timer);
+    const count = (current?.count ?? 0) + 1;
     const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** count);
     waits.set(operation.key, { count, timer: setTimeout(() => again.next(operation), waitMs) });
   }
@@ -72,11 +83,12 @@ export function createHeightExchange({ tracker, clock, onOtherChain }: HeightOpt
     }
     const height = data.beaconHeight;
     if (height == null) return true;
-    if (height < tracker.height()) {
+    if (height >= tracker.height()) {
+      stopWaiting(operation.key);
+    } else if (data.service?.head?.stale !== true || (waits.get(operation.key)?.count ?? 0) < REPEATS_BEFORE_STALE) {
       requestAgain(operation);
       return false;
     }
-    waits.delete(operation.key);
     heights.set(operation.key, height);
     tracker.observeHeight(height);
     return true;

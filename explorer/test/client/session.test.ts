@@ -29,7 +29,7 @@ function headAt(beaconHeight: number, changes: object = {}) {
   };
 }
 
-function serviceAt(beaconHeight: number, { chainName = 'sandbox' } = {}) {
+function serviceAt(beaconHeight: number, { chainName = 'sandbox', stale = false } = {}) {
   return {
     data: {
       __typename: 'Query',
@@ -41,7 +41,7 @@ function serviceAt(beaconHeight: number, { chainName = 'sandbox' } = {}) {
         sandbox: true,
         time: timeOf(beaconHeight),
         historyStatus: 'OFF',
-        head: headAt(beaconHeight),
+        head: headAt(beaconHeight, { stale }),
         marketData: null,
         upstreams: [],
       },
@@ -123,6 +123,56 @@ test('an answer from below the newest height is requested again until it is not'
   expect([heights, requests()]).toEqual([[], 1]);
   await vi.advanceTimersByTimeAsync(5_000);
   expect([heights, requests()]).toEqual([[102], 3]);
+});
+
+test('answers from below to two refreshes have one repeat, and none when the query is over', async () => {
+  const { session, answers, showService, settle, restore, requests } = openSession();
+  answers.push(serviceAt(100));
+  const { heights, unsubscribe } = showService();
+  await settle();
+  session.tracker.observeHeight(102);
+  answers.push(...Array.from({ length: 100 }, () => serviceAt(100)));
+  for (const _refresh of [1, 2]) {
+    restore();
+    await settle();
+  }
+  expect([heights, requests(), vi.getTimerCount()]).toEqual([[100], 3, 1]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(vi.getTimerCount()).toBe(1);
+  unsubscribe();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a refresh that is not behind ends the repeats', async () => {
+  const { session, answers, showService, settle, restore, requests } = openSession();
+  answers.push(serviceAt(100), serviceAt(100), serviceAt(102));
+  const { heights } = showService();
+  await settle();
+  session.tracker.observeHeight(102);
+  for (const _refresh of [1, 2]) {
+    restore();
+    await settle();
+  }
+  expect([heights, requests(), vi.getTimerCount()]).toEqual([[100, 102], 3, 0]);
+});
+
+test('an answer from below that is stale is shown if its repeats are stale too, and is then not requested again', async () => {
+  const { session, answers, showService, restore, requests } = openSession();
+  session.tracker.observeHeight(102);
+  const stale = () => serviceAt(100, { stale: true });
+  answers.push(stale(), stale(), serviceAt(102));
+  const { heights } = showService();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect([heights, requests()]).toEqual([[102], 3]);
+
+  answers.push(...Array.from({ length: 10 }, stale));
+  restore();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect([heights, requests(), vi.getTimerCount()]).toEqual([[102, 100], 9, 0]);
+  restore();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(requests()).toBe(10);
+  expect(session.tracker.height()).toBe(102);
 });
 
 test('a query names the newest height that the page shows; the query that finds another chain does not', async () => {

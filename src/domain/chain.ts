@@ -29,7 +29,7 @@ export type BestBlock = {
   readonly epoch: number;
   /** When the block was produced. */
   readonly time: Instant;
-  /** Blocks left in the epoch, this one included: never 0 on the beacon chain. */
+  /** Blocks of the epoch after this one. At the last block of an epoch, the node sends {@link epochBlock}. 0 on a shard. */
   readonly remainingBlockEpoch: number;
   /** Blocks in an epoch. */
   readonly epochBlock: number;

@@ -34,7 +34,8 @@ const BestBlockRef = builder.objectRef<BestBlock>('BestBlock').implement({
   fieldDescriptions: {
     chainId: '-1 for the beacon chain, otherwise the number of the shard, starting at 0.',
     epoch: 'Epoch of the block on the beacon chain. Always 0 on a shard.',
-    remainingBlockEpoch: 'Number of blocks left in the epoch. At least 1 on the beacon chain, always 0 on a shard.',
+    remainingBlockEpoch:
+      'Number of blocks of the epoch after this one. At the last block of an epoch, the node sends `epochBlock`, never 0. Always 0 on a shard.',
     epochBlock: 'Number of blocks per epoch on the beacon chain. Always 0 on a shard.',
     isBeacon: 'True if the block belongs to the beacon chain.',
     height: 'Height of the block in its own chain.',

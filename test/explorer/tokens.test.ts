@@ -50,6 +50,21 @@ describeInBrowser('the page of the tokens', (browser) => {
     await expect.poll(() => new URL(page.url()).search).toBe('?sort=name&direction=descending');
   });
 
+  test('keeps a search that was typed just before the list was sorted', async () => {
+    const { page } = await browser.open('/tokens', { gateway: shared() });
+    await page.getByRole('rowheader').first().waitFor();
+    await page.evaluate(() => {
+      const field = document.querySelector<HTMLInputElement>('input[type=search]');
+      const value = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
+      value?.set?.call(field, 'btc');
+      field?.dispatchEvent(new Event('input', { bubbles: true }));
+      document.querySelector<HTMLElement>('th button')?.click();
+    });
+    await page.locator('th[aria-sort=ascending]', { hasText: 'Token' }).waitFor();
+    await page.getByText(/^1 of \d+ tokens$/).waitFor();
+    expect(new URL(page.url()).search).toBe('?search=btc&sort=name');
+  });
+
   test('is sorted by each column on a phone too, also by one that has no room', async () => {
     const { page, gateway } = await browser.open('/tokens', { gateway: shared(), viewport: 'phone' });
     await page.getByRole('rowheader').first().waitFor();

@@ -44,20 +44,6 @@ export function formatDecimal(decimal: string | null | undefined): string {
   return `${sign}${groupThousands(whole)}${fraction}`;
 }
 
-/**
- * Reads what a person has typed as an amount in whole tokens, exactly. Spaces and thousands separators are allowed.
- *
- * @returns the smallest units as a decimal string; `undefined` if it is no amount, or has more decimals than the token
- */
-export function parseAmountInput(text: string, decimals: number): string | undefined {
-  const match = /^(\d*)(?:\.(\d*))?$/.exec(text.replace(/[\s,_']/g, ''));
-  if (match === null) return undefined;
-  const [, whole = '', fraction = ''] = match;
-  if (whole === '' && fraction === '') return undefined;
-  if (fraction.length > decimals) return undefined;
-  return String(BigInt(whole + fraction.padEnd(decimals, '0')));
-}
-
 /** A number with its unit: 12.5 PRV. No line ends between them. */
 export function withUnit(number: string, unit: string): string {
   return `${number}\u00a0${unit}`;

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, useId, useRef } from 'react';
+import { type KeyboardEvent, useRef } from 'react';
 import styles from './tabs.module.css';
 
 type TabsProps<Value extends string> = {
@@ -7,13 +7,10 @@ type TabsProps<Value extends string> = {
   readonly tabs: readonly { readonly value: Value; readonly label: string }[];
   readonly value: Value;
   readonly onChange: (value: Value) => void;
-  /** The content of the chosen tab. */
-  readonly children?: ReactNode;
 };
 
 /** Tabs, after the pattern of the ARIA Authoring Practices: arrow keys, Home and End choose. */
-export function Tabs<Value extends string>({ label, tabs, value, onChange, children }: TabsProps<Value>) {
-  const id = useId();
+export function Tabs<Value extends string>({ label, tabs, value, onChange }: TabsProps<Value>) {
   const list = useRef<HTMLDivElement>(null);
 
   function choose(index: number): void {
@@ -34,29 +31,20 @@ export function Tabs<Value extends string>({ label, tabs, value, onChange, child
   }
 
   return (
-    <>
-      <div ref={list} role="tablist" aria-label={label} className={styles.list} onKeyDown={onKeyDown}>
-        {tabs.map((tab) => (
-          <button
-            key={tab.value}
-            type="button"
-            role="tab"
-            id={`${id}-${tab.value}`}
-            className={styles.tab}
-            aria-selected={tab.value === value}
-            aria-controls={children === undefined ? undefined : `${id}-content`}
-            tabIndex={tab.value === value ? 0 : -1}
-            onClick={() => onChange(tab.value)}
-          >
-            {tab.label}
-          </button>
-        ))}
-      </div>
-      {children !== undefined && (
-        <div role="tabpanel" id={`${id}-content`} aria-labelledby={`${id}-${value}`}>
-          {children}
-        </div>
-      )}
-    </>
+    <div ref={list} role="tablist" aria-label={label} className={styles.list} onKeyDown={onKeyDown}>
+      {tabs.map((tab) => (
+        <button
+          key={tab.value}
+          type="button"
+          role="tab"
+          className={styles.tab}
+          aria-selected={tab.value === value}
+          tabIndex={tab.value === value ? 0 : -1}
+          onClick={() => onChange(tab.value)}
+        >
+          {tab.label}
+        </button>
+      ))}
+    </div>
   );
 }

@@ -3,18 +3,16 @@ import styles from './token-badge.module.css';
 
 type TokenBadgeProps = {
   readonly token: { readonly tokenId: string; readonly symbol: string | null };
-  /** Shows the sign without the name. */
-  readonly isIconOnly?: boolean;
 };
 
 /** A token: a coloured sign, which is the same wherever the token is shown, and its name. */
-export function TokenBadge({ token, isIconOnly = false }: TokenBadgeProps) {
+export function TokenBadge({ token }: TokenBadgeProps) {
   const name = nameOfToken(token);
   const initial = (token.symbol ?? '?').replace(/^p(?=[A-Z])/, '').slice(0, 1);
   return (
     <span className={styles.badge} translate="no">
       <span className={styles.sign} style={{ '--hue': hueOf(token.tokenId) }} data-initial={initial} />
-      <span className={isIconOnly ? 'visually-hidden' : styles.name} title={token.tokenId}>
+      <span className={styles.name} title={token.tokenId}>
         {name}
       </span>
     </span>

@@ -1,11 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import {
-  formatAmount,
-  formatBigInt,
-  formatDecimal,
-  formatExactAmount,
-  parseAmountInput,
-} from '../../src/format/amounts.ts';
+import { expect, test } from 'vitest';
+import { formatAmount, formatBigInt, formatDecimal, formatExactAmount } from '../../src/format/amounts.ts';
 
 const MAX_UINT64 = '18446744073709551615';
 
@@ -52,25 +46,4 @@ test.each([
 
 test('a large integer has separators', () => {
   expect(formatBigInt('123456789012345678901234567890')).toBe('123,456,789,012,345,678,901,234,567,890');
-});
-
-describe('an amount that a person types', () => {
-  test.each([
-    ['1', 9, '1000000000'],
-    ['1,234.5', 9, '1234500000000'],
-    ['0.000000001', 9, '1'],
-    ['.5', 1, '5'],
-    ['1.', 2, '100'],
-    ['18446744073.709551615', 9, MAX_UINT64],
-    ['5', 0, '5'],
-  ])('%s with %s decimals is %s', (text, decimals, units) => {
-    expect(parseAmountInput(text, decimals)).toBe(units);
-  });
-
-  test.each(['', '.', '-1', '1e5', 'abc', '1.2.3', '0.0000000001'])(
-    '“%s” is no amount of a token with 9 decimals',
-    (text) => {
-      expect(parseAmountInput(text, 9)).toBeUndefined();
-    },
-  );
 });

@@ -148,7 +148,6 @@ test('a pool of other tokens, which a host can name in V3, gives a market no pri
 describe('candles', () => {
   const candle = (minute: number, lastHeight: number, close = 1) => ({
     openTime: minute * 60_000,
-    closeTime: (minute + 1) * 60_000,
     open: 1,
     high: 2,
     low: 0.5,
@@ -163,7 +162,6 @@ describe('candles', () => {
   test('are in the direction of the market', () => {
     const times = {
       openTime: '2026-01-01T00:00:00Z',
-      closeTime: '2026-01-01T00:01:00Z',
       firstHeight: 5,
       lastHeight: 7,
       isComplete: true,
@@ -173,7 +171,6 @@ describe('candles', () => {
     const inverse = { inverseOpen: 1, inverseHigh: 2, inverseLow: 0.5, inverseClose: 1.5, tradedToken1: '1500000000' };
     const expected = {
       openTime: Date.UTC(2026, 0, 1),
-      closeTime: Date.UTC(2026, 0, 1, 0, 1),
       open: 1,
       high: 2,
       low: 0.5,
@@ -317,7 +314,6 @@ test('the divergence compares the newest trade on the chain, too, where there ar
     lastPercent: 0.5,
     bookMidPrice: null,
     bookPercent: null,
-    maxPercent: 0.5,
   };
   const divergence = { ...ofHost, tradedPrice: null, tradedPercent: null };
   expect(comparedPrices(divergence, false)).toEqual({

@@ -35,9 +35,8 @@ const page = (ids: string, endCursor: string | null = null) => ({
 });
 
 /** A pushed block, with its trades in its own order. */
-const block = (beaconHeight: number, ids = '', previousHeight = beaconHeight - 1) => ({
+const block = (beaconHeight: number, ids = '') => ({
   beaconHeight,
-  previousHeight,
   trades: ids.split(' ').filter(Boolean).map(trade),
 });
 
@@ -59,9 +58,9 @@ describe('the trades of a market', () => {
 
   test('of a block that was replaced are gone, also if an answer has them', () => {
     const answered = withNewestPage(undefined, page('9b 9a 7a'), 9);
-    const pushed = withBlock(withBlock(undefined, block(9, '9a 9b')), block(9, '9c', 9));
+    const pushed = withBlock(withBlock(undefined, block(9, '9a 9b')), block(9, '9c'));
     expect(idsOf(listTrades(answered, pushed))).toBe('9c 7a');
-    expect(idsOf(listTrades(answered, withBlock(pushed, block(9, '', 9))))).toBe('7a');
+    expect(idsOf(listTrades(answered, withBlock(pushed, block(9, ''))))).toBe('7a');
   });
 
   test('of a block that was replaced with the one above it are gone with the answer after both are final', () => {
@@ -83,7 +82,7 @@ describe('the trades of a market', () => {
     const answered = withNewestPage(undefined, page('8a'), 8);
     const next = withBlock(undefined, block(9, '9a'));
     expect([isAnswerOld(answered, undefined), isAnswerOld(answered, next)]).toEqual([false, false]);
-    const afterGap = withBlock(next, block(11, '11a', 9));
+    const afterGap = withBlock(next, block(11, '11a'));
     expect([afterGap.from, isAnswerOld(answered, afterGap)]).toEqual([11, true]);
     expect(isAnswerOld(withNewestPage(answered, page('11a 10a 9a 8a'), 11), afterGap)).toBe(false);
     expect(isAnswerOld(answered, withBlock(undefined, block(10)))).toBe(true);

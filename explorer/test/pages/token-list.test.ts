@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { firstDirection, listTokens, type TokenSort } from '../../src/pages/tokens/token-list.ts';
+import { listTokens, type TokenSort } from '../../src/pages/tokens/token-list.ts';
+import { firstDirection } from '../../src/parts/sorting.ts';
 
 const token = (
   tokenId: string,

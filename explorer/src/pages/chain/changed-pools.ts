@@ -1,5 +1,5 @@
 import { percentOf, priceOfBase } from '../../format/prices.ts';
-import { toNodePoolId } from '../market/pool-id.ts';
+import { keyOfPool, keyOfTokens, toNodePoolId } from '../market/pool-id.ts';
 import type { BlockQuery, PoolAtHeightFragment } from './block.generated.ts';
 
 type Token = PoolAtHeightFragment['token1'];
@@ -25,7 +25,7 @@ export function changedPools({ pools, poolsBefore, pairs }: BlockQuery): readonl
   // The first pair of a pool is its market. In V3, each pair has a pool of its own, unless the host names one of other tokens.
   const markets = new Map(
     pairs?.toReversed().flatMap((pair) => {
-      const tokens = keyOf(pair.baseId, pair.targetId);
+      const tokens = keyOfTokens(pair.baseId, pair.targetId);
       return [[tokens, pair] as const, [`${tokens} ${toNodePoolId(pair.poolId)}`, pair] as const];
     }),
   );
@@ -35,7 +35,7 @@ export function changedPools({ pools, poolsBefore, pairs }: BlockQuery): readonl
     if (old === undefined) return [];
     if (old.token1PoolValue === pool.token1PoolValue && old.token2PoolValue === pool.token2PoolValue) return [];
     const { poolId } = pool;
-    const tokens = keyOf(pool.token1.tokenId, pool.token2.tokenId);
+    const tokens = keyOfTokens(pool.token1.tokenId, pool.token2.tokenId);
     const market = markets.get(poolId === null ? tokens : `${tokens} ${poolId}`);
     const isInverse = market?.baseId === pool.token1.tokenId;
     const [base, target] = isInverse ? [pool.token1, pool.token2] : [pool.token2, pool.token1];
@@ -43,12 +43,4 @@ export function changedPools({ pools, poolsBefore, pairs }: BlockQuery): readonl
     return [{ key, poolId, base, target, market, price, percent: percentOf(price, from) }];
   });
   return changed.sort((a, b) => Math.abs(b.percent ?? 0) - Math.abs(a.percent ?? 0));
-}
-
-function keyOfPool({ poolId, token1, token2 }: PoolAtHeightFragment): string {
-  return poolId ?? keyOf(token1.tokenId, token2.tokenId);
-}
-
-function keyOf(a: string, b: string): string {
-  return a < b ? `${a}-${b}` : `${b}-${a}`;
 }

@@ -29,7 +29,23 @@ export function toNodePoolId(poolId: string): string {
   return [...[a, b].sort(), ...hash].join('-');
 }
 
+/** Both token ids in the order of the node: the smaller one first. */
+export function keyOfTokens(a: string, b: string): string {
+  return a < b ? `${a}-${b}` : `${b}-${a}`;
+}
+
+type IdentifiedPool = {
+  readonly poolId: string | null;
+  readonly token1: { readonly tokenId: string };
+  readonly token2: { readonly tokenId: string };
+};
+
+/** What distinguishes a pool of the node from all others: its pool id in V3, its two tokens in V1. */
+export function keyOfPool({ poolId, token1, token2 }: IdentifiedPool): string {
+  return poolId ?? keyOfTokens(token1.tokenId, token2.tokenId);
+}
+
 /** The path of the page of a pool: by its pool id in V3, by its two tokens in V1. */
 export function poolPath(token1Id: string, token2Id: string, poolId: string | null = null): string {
-  return `/pool/${poolId ?? [token1Id, token2Id].sort().join('-')}`;
+  return `/pool/${poolId ?? keyOfTokens(token1Id, token2Id)}`;
 }

@@ -1,16 +1,11 @@
 import type { Unit } from '../../app/unit.ts';
 import { nameOfToken, percentOf } from '../../format/prices.ts';
+import type { SortDirection } from '../../parts/sort-header.tsx';
 import { type MarketRow, searchable } from './market-rows.ts';
 
 /** The columns by which the list can be sorted. */
 export const MARKET_SORTS = ['name', 'price', 'change', 'volume', 'liquidity'] as const;
 export type MarketSort = (typeof MARKET_SORTS)[number];
-export type Direction = 'ascending' | 'descending';
-
-/** How a column is sorted at first: names from A to Z, numbers from the largest. */
-export function firstDirection(sort: MarketSort): Direction {
-  return sort === 'name' ? 'ascending' : 'descending';
-}
 
 const NAMES = new Intl.Collator('en', { sensitivity: 'base', numeric: true });
 
@@ -45,7 +40,7 @@ export function searchRows(rows: readonly MarketRow[], search: string): readonly
 export function sortRows(
   rows: readonly MarketRow[],
   sort: MarketSort,
-  direction: Direction,
+  direction: SortDirection,
   unit: Unit = 'PRV',
 ): readonly MarketRow[] {
   const sign = direction === 'ascending' ? 1 : -1;

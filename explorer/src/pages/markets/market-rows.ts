@@ -1,7 +1,7 @@
 import type { Unit } from '../../app/unit.ts';
 import { nameOfToken, priceOfBase, withoutIsolates } from '../../format/prices.ts';
 import { namesOfSymbol } from '../../format/token-names.ts';
-import { toNodePoolId } from '../market/pool-id.ts';
+import { keyOfPool, keyOfTokens, toNodePoolId } from '../market/pool-id.ts';
 import { termsOfPool } from '../market/pool-terms.ts';
 import type { MarketData } from './market-list.ts';
 import type { ListedPoolFragment } from './markets.generated.ts';
@@ -88,7 +88,7 @@ export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData
 
   // In V3, each pair has a pool of its own, unless the host names one of other tokens. In V1, it is the pool of the two tokens.
   const poolOf = ({ poolId, baseId, targetId }: ListedPair) => {
-    const tokens = tokensKey(baseId, targetId);
+    const tokens = keyOfTokens(baseId, targetId);
     const pool = poolsByKey.get(toNodePoolId(poolId));
     return pool !== undefined && tokensOfPool(pool) === tokens ? pool : poolsByKey.get(tokens);
   };
@@ -178,18 +178,8 @@ function marketPath(tickerId: string, poolId: string | undefined): string {
   return poolId === undefined ? path : `${path}?${new URLSearchParams({ pool: poolId })}`;
 }
 
-/** Both token ids in the order of the node. */
-function tokensKey(a: string, b: string): string {
-  return a < b ? `${a}-${b}` : `${b}-${a}`;
-}
-
 function tokensOfPool({ token1, token2 }: ListedPoolFragment): string {
-  return tokensKey(token1.tokenId, token2.tokenId);
-}
-
-/** Its pool id in V3, its two tokens in V1. */
-function keyOfPool(pool: ListedPoolFragment): string {
-  return pool.poolId ?? tokensOfPool(pool);
+  return keyOfTokens(token1.tokenId, token2.tokenId);
 }
 
 /** What one whole token costs in native coins, of each token that has a pool with the native coin: in the largest one. */

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import { type Answer, useFollow, useGatewayQuery } from '../../client/hooks.ts';
+import { useFollow, useGatewayQuery } from '../../client/hooks.ts';
 import { useIsVisible } from '../../client/visibility.ts';
 import { isOfTokens, priceOfBase } from '../../format/prices.ts';
 import type { MarketRow } from './market-rows.ts';
@@ -24,7 +24,6 @@ type RowsInView = {
   readonly details: ReadonlyMap<string, RowDetails>;
   /** The newest height of the prices. */
   readonly height: number | undefined;
-  readonly answer: Answer<RowsInViewQuery>;
 };
 
 /** The change and the chart of a day move slowly. The price is live. */
@@ -65,7 +64,7 @@ export function useRowDetails(
   const [{ seen, details }, setDetails] = useState<{ seen: RowsInViewQuery | undefined; details: Details }>(NOTHING);
   if (answer.data !== undefined && answer.data !== seen)
     setDetails({ seen: answer.data, details: merge(details, answer.data) });
-  return { details, height: Math.max(height ?? 0, answer.height ?? 0) || undefined, answer };
+  return { details, height: Math.max(height ?? 0, answer.height ?? 0) || undefined };
 }
 
 type Details = ReadonlyMap<string, RowDetails>;

@@ -1,17 +1,12 @@
 import type { Unit } from '../../app/unit.ts';
 import { nameOfToken } from '../../format/prices.ts';
 import { namesOfSymbol } from '../../format/token-names.ts';
+import type { SortDirection } from '../../parts/sort-header.tsx';
 import type { TokenRowFragment } from './tokens.generated.ts';
 
 /** The columns by which the list can be sorted. */
 export const TOKEN_SORTS = ['name', 'price', 'pools', 'decimals'] as const;
 export type TokenSort = (typeof TOKEN_SORTS)[number];
-export type Direction = 'ascending' | 'descending';
-
-/** How a column is sorted at first: names from A to Z, numbers from the largest. */
-export function firstDirection(sort: TokenSort): Direction {
-  return sort === 'name' ? 'ascending' : 'descending';
-}
 
 const NAMES = new Intl.Collator('en', { sensitivity: 'base', numeric: true });
 
@@ -43,7 +38,7 @@ export function findTokens<Token extends SearchedToken>(tokens: readonly Token[]
 type ListOptions = {
   readonly search: string;
   readonly sort: TokenSort;
-  readonly direction: Direction;
+  readonly direction: SortDirection;
   /** Of the prices by which they are sorted. */
   readonly unit?: Unit;
 };

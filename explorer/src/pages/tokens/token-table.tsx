@@ -3,19 +3,19 @@ import { NO_USD_PRICE, type Unit, useUnit } from '../../app/unit.ts';
 import { formatInteger, formatPrice, formatUsdPrice, UNKNOWN } from '../../format/numbers.ts';
 import { CopyableId } from '../../parts/copyable-id.tsx';
 import { LiveNumber } from '../../parts/live-number.tsx';
-import { SortHeader } from '../../parts/sort-header.tsx';
+import { type SortDirection, SortHeader } from '../../parts/sort-header.tsx';
 import { useSteady } from '../../parts/steady.ts';
 import tableStyles from '../../parts/table.module.css';
 import { TokenBadge } from '../../parts/token-badge.tsx';
 import { RowSpace, useVirtualRows } from '../../parts/virtual-rows.tsx';
-import { type Direction, priceIn, type TokenSort } from './token-list.ts';
+import { priceIn, type TokenSort } from './token-list.ts';
 import type { TokenRowFragment } from './tokens.generated.ts';
 import styles from './tokens.module.css';
 
 type TokenTableProps = {
   readonly tokens: readonly TokenRowFragment[];
   readonly sort: TokenSort;
-  readonly direction: Direction;
+  readonly direction: SortDirection;
   readonly onSort: (sort: TokenSort) => void;
 };
 

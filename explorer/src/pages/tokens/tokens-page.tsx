@@ -2,7 +2,7 @@ import { useDeferredValue, useMemo } from 'react';
 import { useSearchParams } from 'react-router';
 import { Page } from '../../app/page.tsx';
 import { DASH_IN_USD, useUnit } from '../../app/unit.ts';
-import { FROM_FIRST_ROW, withParameter } from '../../app/url-parameters.ts';
+import { currentParameters, FROM_FIRST_ROW, withParameter } from '../../app/url-parameters.ts';
 import { useGatewayQuery } from '../../client/hooks.ts';
 import { formatInteger } from '../../format/numbers.ts';
 import { Answered } from '../../parts/answered.tsx';
@@ -13,8 +13,9 @@ import { Panel } from '../../parts/panel.tsx';
 import { focusSearchField, SearchField } from '../../parts/search-field.tsx';
 import { SkeletonRows } from '../../parts/skeleton.tsx';
 import { SortSelect } from '../../parts/sort-select.tsx';
+import { useSorting } from '../../parts/sorting.ts';
 import tableStyles from '../../parts/table.module.css';
-import { type Direction, firstDirection, listTokens, TOKEN_SORTS, type TokenSort } from './token-list.ts';
+import { listTokens, TOKEN_SORTS, type TokenSort } from './token-list.ts';
 import { TokenTable } from './token-table.tsx';
 import { type TokenRowFragment, TokensDocument } from './tokens.generated.ts';
 
@@ -60,23 +61,15 @@ export function TokensPage() {
 function Tokens({ tokens }: { readonly tokens: readonly TokenRowFragment[] }) {
   const [parameters, setParameters] = useSearchParams();
   const search = useDeferredValue(parameters.get('search') ?? '');
-  const sort = readSort(parameters.get('sort'));
-  const direction = readDirection(parameters.get('direction')) ?? firstDirection(sort);
+  const { sort, direction, sortBy } = useSorting(TOKEN_SORTS, 'pools');
   const unit = useUnit();
   const listed = useMemo(
     () => listTokens(tokens, { search, sort, direction, unit }),
     [tokens, search, sort, direction, unit],
   );
 
-  function sortBy(next: TokenSort): void {
-    const other = direction === 'ascending' ? 'descending' : 'ascending';
-    const chosen = next === sort ? other : firstDirection(next);
-    const sorted = withParameter(parameters, 'sort', next === 'pools' ? '' : next);
-    setParameters(withParameter(sorted, 'direction', chosen === firstDirection(next) ? '' : chosen), FROM_FIRST_ROW);
-  }
-
   function clearSearch(): void {
-    setParameters(withParameter(parameters, 'search', ''), FROM_FIRST_ROW);
+    setParameters(withParameter(currentParameters(), 'search', ''), FROM_FIRST_ROW);
     focusSearchField();
   }
 
@@ -100,12 +93,4 @@ function Tokens({ tokens }: { readonly tokens: readonly TokenRowFragment[] }) {
       )}
     </>
   );
-}
-
-function readSort(text: string | null): TokenSort {
-  return TOKEN_SORTS.find((sort) => sort === text) ?? 'pools';
-}
-
-function readDirection(text: string | null): Direction | undefined {
-  return text === 'ascending' || text === 'descending' ? text : undefined;
 }

@@ -1,5 +1,3 @@
-import { parseAmountInput } from '../../../format/amounts.ts';
-
 /** What a person has typed: an amount in smallest units, nothing yet, or why it is none. */
 export type TypedAmount =
   | { readonly kind: 'empty' }
@@ -26,7 +24,7 @@ export function readAmount(text: string, { name, decimals }: TokenOfAmount): Typ
   if (/^-/.test(trimmed)) return invalid('Enter an amount above 0.');
   const number = withPoint(trimmed);
   if (number === undefined || number === '.') return invalid(NO_NUMBER);
-  const [, fraction = ''] = number.split('.');
+  const [whole = '', fraction = ''] = number.replace(/[\s,_']/g, '').split('.');
   if (fraction.length > (decimals ?? 0)) {
     if (decimals === null) return invalid(`Enter whole smallest units: the decimals of ${name} are not known.`);
     return invalid(
@@ -35,11 +33,10 @@ export function readAmount(text: string, { name, decimals }: TokenOfAmount): Typ
         : `${name} has at most ${decimals} decimals, this has ${fraction.length}.`,
     );
   }
-  const units = parseAmountInput(number, decimals ?? 0);
-  if (units === undefined) return invalid(NO_NUMBER);
-  if (BigInt(units) === 0n) return invalid('Enter an amount above 0.');
-  if (BigInt(units) > MAX_UNITS) return invalid('This is more than the exchange can count: 2^64 - 1 smallest units.');
-  return { kind: 'amount', units };
+  const units = BigInt(whole + fraction.padEnd(decimals ?? 0, '0'));
+  if (units === 0n) return invalid('Enter an amount above 0.');
+  if (units > MAX_UNITS) return invalid('This is more than the exchange can count: 2^64 - 1 smallest units.');
+  return { kind: 'amount', units: String(units) };
 }
 
 /** The number with a point before its decimals; undefined if it is none. */

@@ -68,7 +68,8 @@ export function useTrades(poolId: string, pause: boolean): Trades {
     LiveTradesDocument,
     { poolId },
     {
-      pause,
+      // What passes unseen is recorded nowhere.
+      pause: pause && !isUnrecorded,
       onUpdate({ trades }) {
         setPushed((current) => withBlock(current, trades));
         setLiveErrors([]);

@@ -5,7 +5,7 @@ import { WebSocket } from 'ws';
 import type { Answer, TestGatewayOptions } from '../support/gateway.ts';
 import { sample } from '../support/metrics.ts';
 import { type ServedGateway, serveGatewayForTest } from '../support/served-gateway.ts';
-import { firstEvent, TRANSPORTS } from '../support/transports.ts';
+import { firstEvent, nextMessage, openSocket, TRANSPORTS } from '../support/transports.ts';
 import { endWithTest } from '../support/websocket.ts';
 
 const HEADER = 'x-pdex-min-height';
@@ -249,6 +249,24 @@ describe('an operation that waits for a height', () => {
     expect(answers.flatMap(({ errors = [] }) => errors)).toMatchObject([
       { message: expect.stringMatching('^Too many operations wait for a height') },
     ]);
+  });
+
+  test('is refused on a websocket if the open operations of that have too many values', async () => {
+    const { tip, url, waiting, advance } = await serve({ config: { maxValuesPerConnection: 1_000 } });
+    const socket = await openSocket(url);
+    const variables = { unused: Array(600).fill(1) };
+    const payload = { query: HEIGHT, variables, extensions: { minHeight: tip + 1 } };
+    socket.send(JSON.stringify({ id: 'first', type: 'subscribe', payload }));
+    await expect.poll(waiting).toBe(1);
+    socket.send(JSON.stringify({ id: 'second', type: 'subscribe', payload: { ...payload, operationName: '' } }));
+    expect(JSON.parse(await nextMessage(socket))).toMatchObject({
+      id: 'second',
+      type: 'error',
+      payload: [{ message: expect.stringContaining('too many values'), extensions: { code: 'RATE_LIMITED' } }],
+    });
+    const answer = nextMessage(socket);
+    await advance();
+    expect(JSON.parse(await answer)).toMatchObject({ id: 'first', payload: { data: { beaconHeight: tip + 1 } } });
   });
 
   test('waits for the first height of a gateway that has just started', async () => {

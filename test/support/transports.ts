@@ -61,11 +61,11 @@ async function askByWebSocket(url: string, operation: NamedOperation): Promise<A
   return type === 'error' ? { errors: payload as AnswerError[] } : payload;
 }
 
-/** Opens a websocket on which operations can be sent. */
-export async function openSocket(url: string, options: ClientOptions = {}): Promise<WebSocket> {
+/** Opens a websocket on which operations can be sent. @param init the payload of `connection_init` */
+export async function openSocket(url: string, options: ClientOptions = {}, init?: object): Promise<WebSocket> {
   const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', options);
   await once(socket, 'open');
-  socket.send('{"type":"connection_init"}');
+  socket.send(JSON.stringify({ type: 'connection_init', payload: init }));
   await nextMessage(socket);
   return socket;
 }

@@ -23,6 +23,9 @@ export function readBefore(request: IncomingMessage & { readonly body?: unknown 
   return bytes;
 }
 
+/** A chunk takes 100 bytes more than its own, and a client can send chunks of one byte: so many of them are joined. */
+const MAX_CHUNKS = 1_024;
+
 /**
  * Reads the body of a request, unless other code has read it `before`. `onBody` is called with `undefined` as soon as there are
  * more than `maxBytes`, and not at all if the client disconnects before the end.
@@ -38,13 +41,14 @@ export function readRequestBody(
     onBody(isTooLarge ? undefined : before);
     return;
   }
-  const chunks: Buffer[] = [];
+  let chunks: Buffer[] = [];
   let size = 0;
   request.on('data', (chunk: Buffer) => {
     const before = size;
     size += chunk.length;
     if (size <= maxBytes) chunks.push(chunk);
     else if (before <= maxBytes) onBody(undefined);
+    if (chunks.length === MAX_CHUNKS) chunks = [Buffer.concat(chunks)];
   });
   request.on('end', () => {
     if (size <= maxBytes) onBody(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));

@@ -32,12 +32,12 @@ export function createHttpServer({ handle, responses, connections, metrics, ...o
   };
   const takeTurn = createTurnQueue(PIPELINED_PER_TURN);
 
-  /** Handles a request that a client has sent before the response to its last one. Nothing more is read from it while many wait. */
+  /** Handles a request that a client has sent before the response to its last one. Nothing more is read from it while many last. */
   async function handlePipelined(request: IncomingMessage, response: PipelinedResponse): Promise<void> {
     const { remoteAddress, remotePort } = request.socket;
-    response._onPendingData?.(WAITING_REQUEST_BYTES);
+    response._onPendingData?.(PIPELINED_REQUEST_BYTES);
+    response.once('close', () => response._onPendingData?.(-PIPELINED_REQUEST_BYTES));
     await takeTurn(`${remoteAddress} ${remotePort}`);
-    response._onPendingData?.(-WAITING_REQUEST_BYTES);
     handle(request, response);
   }
 
@@ -89,10 +89,10 @@ const MAX_WAITING_BYTES = 4_096;
 const PIPELINED_PER_TURN = 4;
 
 /**
- * As how many bytes of output a pipelined request counts before it is handled. Node reads nothing from a connection while its output
- * has more than `MAX_WAITING_BYTES`: that is, while more than about 100 of its requests wait.
+ * As how many bytes of output a pipelined request counts until its response is closed. Node reads nothing from a connection while its
+ * output has more than `MAX_WAITING_BYTES`: that is, while more than ten of its requests are in progress.
  */
-const WAITING_REQUEST_BYTES = 40;
+const PIPELINED_REQUEST_BYTES = 400;
 
 /** A response whose output waits for that of others, and how Node counts it. */
 type PipelinedResponse = ServerResponse & { _onPendingData?(bytes: number): void };

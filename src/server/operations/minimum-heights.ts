@@ -2,6 +2,7 @@ import type { GraphQLError } from 'graphql';
 import { type BeaconHeight, parseBeaconHeight } from '../../domain/beacon-height.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Service } from '../../graphql/context.ts';
+import { countValues } from '../../graphql/execution/arguments.ts';
 import { onEach, type Subscription } from '../../live/broadcast/broadcast.ts';
 import type { Head } from '../../live/chain/head.ts';
 import { isFarAhead, MAX_HEIGHTS_AHEAD } from '../../live/chain/recent-heads.ts';
@@ -29,6 +30,9 @@ export type MinimumHeights = ReturnType<typeof createMinimumHeights>;
 const MAX_WAITING = 10_000;
 const MAX_WAITING_PER_CLIENT = 1_000;
 
+/** An operation counts as one more for each of so many values that it keeps in memory while it waits. */
+const VALUES_PER_WAITING = 1_000;
+
 /** Operations that go on in one turn of the event loop after their height was published. */
 const RELEASED_PER_TURN = 16;
 
@@ -54,6 +58,7 @@ export function createMinimumHeights({ sources, configured }: Service, timeoutMs
   const { head } = sources;
   const waiting = new Set<Waiter>();
   const waitingOf = new Map<string | undefined, number>();
+  let waitingOfAll = 0;
   const released = createTurnLimit(RELEASED_PER_TURN);
   let heads: Subscription | undefined;
   let isStopped = false;
@@ -66,16 +71,24 @@ export function createMinimumHeights({ sources, configured }: Service, timeoutMs
     if (isStopped) return 'stopping';
     if (connection !== undefined && isClosed(connection)) return 'left';
     const isFull = (waitingOf.get(address) ?? 0) >= MAX_WAITING_PER_CLIENT;
-    return isFull || waiting.size >= MAX_WAITING ? 'full' : undefined;
+    return isFull || waitingOfAll >= MAX_WAITING ? 'full' : undefined;
   }
 
-  async function wait(height: BeaconHeight, client: HeightClient): Promise<MinimumHeightOutcome> {
+  function count(address: string | undefined, weight: number): void {
+    waitingOfAll += weight;
+    const sum = (waitingOf.get(address) ?? 0) + weight;
+    if (sum === 0) waitingOf.delete(address);
+    else waitingOf.set(address, sum);
+  }
+
+  async function wait(height: BeaconHeight, client: HeightClient, sent: unknown): Promise<MinimumHeightOutcome> {
     const { address, connection, receivedAt = performance.now() } = client;
     const { promise, resolve } = Promise.withResolvers<MinimumHeightOutcome>();
     const waiter: Waiter = { height, end: resolve };
+    const weight = 1 + Math.floor(countValues(sent) / VALUES_PER_WAITING);
     const timer = setTimeout(resolve, Math.max(0, receivedAt + timeoutMs - performance.now()), 'late');
     waiting.add(waiter);
-    waitingOf.set(address, (waitingOf.get(address) ?? 0) + 1);
+    count(address, weight);
     metrics.waitingForHeight.inc();
     // The heads are followed only while something waits.
     heads ??= onEach(head.subscribe, endReached);
@@ -83,9 +96,7 @@ export function createMinimumHeights({ sources, configured }: Service, timeoutMs
     const outcome = await promise;
     clearTimeout(timer);
     waiting.delete(waiter);
-    const left = (waitingOf.get(address) ?? 1) - 1;
-    if (left === 0) waitingOf.delete(address);
-    else waitingOf.set(address, left);
+    count(address, -weight);
     metrics.waitingForHeight.dec();
     if (waiting.size === 0) {
       heads?.cancel();
@@ -109,20 +120,30 @@ export function createMinimumHeights({ sources, configured }: Service, timeoutMs
     return heightNotReached(REASONS[outcome](height, timeoutMs), head.current()?.beaconHeight, outcome !== 'ahead');
   }
 
-  /** Waits until the height is published, at most for the upstream timeout. @returns why the operation is refused */
-  function reach(height: BeaconHeight, client: HeightClient): MaybePromise<GraphQLError | undefined> {
+  /**
+   * Waits until the height is published, at most for the upstream timeout.
+   *
+   * @param sent what the client has sent, if it is kept in memory as JSON until then
+   * @returns why the operation is refused
+   */
+  function reach(height: BeaconHeight, client: HeightClient, sent?: unknown): MaybePromise<GraphQLError | undefined> {
     // Without a node no response has a height, and a minimum has no effect.
     if (!configured.NODE) return undefined;
-    const outcome = outcomeNow(height, client) ?? wait(height, client);
+    const outcome = outcomeNow(height, client) ?? wait(height, client, sent);
     return andThen(outcome, (known) => toRefusal(known, height));
   }
 
   return {
     reach,
     /** The same for a value that a client has sent, under that name. */
-    reachSent(value: unknown, name: string, client: HeightClient): MaybePromise<GraphQLError | undefined> {
+    reachSent(
+      value: unknown,
+      name: string,
+      client: HeightClient,
+      sent?: unknown,
+    ): MaybePromise<GraphQLError | undefined> {
       const height = readMinimumHeight(value, name);
-      return typeof height === 'number' ? reach(height, client) : height;
+      return typeof height === 'number' ? reach(height, client, sent) : height;
     },
     /** Refuses all that wait, and from now on all that would have to. */
     stop(): void {

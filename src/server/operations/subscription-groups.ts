@@ -110,7 +110,9 @@ export function createSubscriptionGroups(options: SubscriptionGroupsOptions): Su
   return (subscription) => {
     const key = keyOf(subscription);
     const { address, operation, planned, stream } = subscription;
-    const source = { address, operationName: operation.definition.name?.value, planned, stream };
+    const operationName = operation.definition.name?.value;
+    // The plan and its arguments are enough for updates. The variables can be large.
+    const source = { address, operationName, planned: { ...planned, variables: {} }, stream };
     // The source stream of each member may start differently: with an error that earlier members did not receive.
     return (subscriber) => {
       const group = groups.get(key) ?? open(key, source);

@@ -92,10 +92,30 @@ export function hasInvalidUtf8(url: string): boolean {
 /** Maximum length of a name that is quoted. Every known name is shorter. */
 const MAX_QUOTED = 100;
 
-const NAMES: ReadonlySet<string> = new Set(['query', 'documentId', 'variables', 'operationName', 'extensions']);
+/** The names that an object of JSON may have, each with those inside it; `undefined` if all are allowed there. */
+export type Names = { readonly [name: string]: Names | undefined };
+
+/** The names that are read of an operation. */
+export const OPERATION_NAMES: Names = {
+  query: undefined,
+  documentId: undefined,
+  variables: undefined,
+  operationName: undefined,
+  extensions: { minHeight: undefined, persistedQuery: { version: undefined, sha256Hash: undefined } },
+};
+
+/** Deletes the members of an object of JSON that have other names: they would take memory for as long as the object. */
+export function deleteOthers(value: unknown, names: Names): void {
+  if (!isRecord(value)) return;
+  for (const name of Object.keys(value)) {
+    const inside = names[name];
+    if (!Object.hasOwn(names, name)) delete value[name];
+    else if (inside !== undefined) deleteOthers(value[name], inside);
+  }
+}
 
 /**
- * Reads the parameters of an operation, as JSON. Other names are ignored, as GraphQL over HTTP requires.
+ * Reads the parameters of an operation, as JSON. Other names are ignored, as GraphQL over HTTP requires, and deleted.
  *
  * @throws GraphQLError if they are none
  */
@@ -104,7 +124,7 @@ export function readOperation(params: unknown): SentOperation {
 
   const { query, operationName, variables, extensions } = params;
   if (query == null && !namesDocument(params)) {
-    const other = Object.keys(params).find((name) => !NAMES.has(name));
+    const other = Object.keys(params).find((name) => !Object.hasOwn(OPERATION_NAMES, name));
     throw wrong(
       `Must provide query string.${other === undefined ? '' : ` The body has "${other.slice(0, MAX_QUOTED)}".`}`,
     );
@@ -115,6 +135,7 @@ export function readOperation(params: unknown): SentOperation {
   for (const [name, value] of Object.entries({ variables, extensions }))
     if (value != null && !isRecord(value))
       throw wrong(`Expected "${name}" param to be empty or an object, but given ${typeOf(value)}.`);
+  deleteOthers(params, OPERATION_NAMES);
   return params;
 }
 

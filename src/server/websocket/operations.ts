@@ -1,6 +1,7 @@
 import { type ExecutionArgs, GraphQLError, parse } from 'graphql';
 import type { SubscribePayload } from 'graphql-ws';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
+import { countValues } from '../../graphql/execution/arguments.ts';
 import type { Limits } from '../../graphql/limits.ts';
 import { schema } from '../../graphql/schema.ts';
 import { inSpan } from '../../tracing/tracing.ts';
@@ -72,7 +73,8 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     // Spreading would allocate room for sixteen more entries.
     extra.open = extra.open.concat(opened);
     const hasTooMany = countedOf(connection).length > maxSubscriptionsPerConnection;
-    const responding = hasTooMany ? [account.chargeUpTo(1) ?? TOO_MANY_OPERATIONS] : respondAtMinimum(operation);
+    const excess = hasTooMany ? TOO_MANY_OPERATIONS : addToOpen(operation, countValues(payload));
+    const responding = excess === undefined ? respondAtMinimum(operation) : [account.chargeUpTo(1) ?? excess];
     // Also what is known at once is awaited: messages of the same read are handled first, and one of them can complete the operation.
     const outcome = await (responding instanceof Promise ? socket.track(responding) : responding);
     if (Array.isArray(outcome)) {
@@ -93,7 +95,9 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
   function respondAtMinimum(operation: SocketOperation): MaybePromise<Outcome> {
     const { extra } = operation.connection;
     if (extra.minHeight === undefined) return respond(operation);
-    const reached = operation.account.chargeUpTo(1) ?? minimumHeights.reach(extra.minHeight, clientOf(operation));
+    const reached =
+      operation.account.chargeUpTo(1) ??
+      minimumHeights.reach(extra.minHeight, clientOf(operation), operation.opened.payload);
     return andThen(reached, (refused) => {
       if (refused !== undefined) return [refused];
       extra.minHeight = undefined;
@@ -162,7 +166,7 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
 
   /** Adds the values of an operation to those of the open operations of its websocket. @returns why there are too many */
   function addToOpen({ connection, opened }: SocketOperation, values: number) {
-    opened.values = values;
+    opened.values = Math.max(opened.values, values);
     const sum = countedOf(connection).reduce((all, each) => all + each.values, 0);
     return sum > maxValuesPerConnection ? TOO_MANY_VALUES : undefined;
   }
@@ -194,5 +198,6 @@ function receiverOf({ connection: { extra }, opened }: SocketOperation): Receive
 
 /** Releases the members of a payload, which graphql-ws references for as long as its subscription is open. */
 function releasePayload(payload: SubscribePayload): void {
-  Object.assign(payload, { query: '', documentId: undefined, variables: undefined, extensions: undefined });
+  const released = { documentId: undefined, operationName: undefined, variables: undefined, extensions: undefined };
+  Object.assign(payload, released, { query: '' });
 }

@@ -14,7 +14,15 @@ import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { ClientIdentity } from '../clients/client-address.ts';
 import type { OperationLabel } from '../operations/log-details.ts';
 import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
-import { isRecord, namesDocument, orError, readJson, readOperation } from '../requests/parameters.ts';
+import {
+  deleteOthers,
+  isRecord,
+  namesDocument,
+  OPERATION_NAMES,
+  orError,
+  readJson,
+  readOperation,
+} from '../requests/parameters.ts';
 import type { ClientSocket } from './client-socket.ts';
 
 /** What graphql-ws passes on with each operation of a connection. */
@@ -31,7 +39,7 @@ type ConnectionExtra = {
 export type OpenOperation = {
   readonly id: string;
   readonly payload: SubscribePayload;
-  /** About how many values its result has. */
+  /** About how many values its payload or its result has, whichever has more. */
   values: number;
   /** Whether it is a subscription that has started, for which nothing is executed any more once it is completed. */
   hasStarted: boolean;
@@ -138,16 +146,20 @@ export function keyOfPayload(payload: SubscribePayload): string | undefined {
 
 /**
  * Parses a message. graphql-ws also accepts parsed messages. It would reference the complete text of a message for as long as
- * the subscription is open. graphql-ws rejects a message that is not an object.
+ * the subscription is open, and members of a message that nothing reads: they are deleted. graphql-ws rejects a message that is not an
+ * object.
  */
 export function parseMessage(bytes: Buffer): string {
   const message = orError(() => readJson(bytes));
   return (isRecord(message) && !(message instanceof GraphQLError) ? withQuery(message) : String(bytes)) as string;
 }
 
+const SUBSCRIBE_NAMES = { id: undefined, type: undefined, payload: OPERATION_NAMES };
+
 /** graphql-ws requires a query, also of an operation that names its document by an id. */
 function withQuery(message: Record<string, unknown>): object {
   const { type, payload } = message;
+  if (type === 'subscribe') deleteOthers(message, SUBSCRIBE_NAMES);
   if (type !== 'subscribe' || !isRecord(payload) || payload['query'] != null || !namesDocument(payload)) return message;
   return { ...message, payload: { ...payload, query: '' } };
 }

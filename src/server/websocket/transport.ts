@@ -139,7 +139,8 @@ export function createWebSocketTransport(options: SocketOperationsOptions) {
  *
  * @returns `false` if it is malformed, and the websocket is closed with a code after which clients do not reconnect
  */
-function noteMinimumHeight({ extra, connectionParams = {} }: ProtocolContext): boolean {
+function noteMinimumHeight(connection: ProtocolContext): boolean {
+  const { extra, connectionParams = {} } = connection;
   const { [MIN_HEIGHT_HEADER]: named, minHeight = named } = connectionParams;
   const sent = readMinimumHeight(minHeight, MIN_HEIGHT_HEADER);
   if (sent instanceof GraphQLError) {
@@ -148,6 +149,8 @@ function noteMinimumHeight({ extra, connectionParams = {} }: ProtocolContext): b
   }
   const upgraded = readMinimumHeight(extra.identity.headers[MIN_HEIGHT_HEADER], MIN_HEIGHT_HEADER);
   extra.minHeight = Math.max(sent ?? 0, Number(upgraded ?? 0)) || undefined;
+  // graphql-ws references the payload for as long as the websocket is open.
+  Object.assign(connection, { connectionParams: undefined });
   return true;
 }
 

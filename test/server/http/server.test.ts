@@ -84,6 +84,35 @@ test('while many requests of a connection wait, nothing more is read from it, an
   pair.destroy();
 });
 
+test('nothing more is read from a connection while more than ten of its requests are in progress, and all are answered in order', async () => {
+  const count = 100;
+  const held: (() => void)[] = [];
+  let isHeld = true;
+  const { server } = createServerForTest((request, response) => {
+    const end = () => response.end(`${request.url}\n`);
+    request.resume();
+    if (isHeld) held.push(end);
+    else end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const connected = once(server, 'connection');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const [served] = await connected;
+  const body = 'x'.repeat(20_000);
+  const requests = Array.from({ length: count }, (_, n) => {
+    const connection = n === count - 1 ? 'close' : 'keep-alive';
+    return `POST /${n} HTTP/1.1\r\nHost: x\r\nConnection: ${connection}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  });
+  socket.write(requests.join(''));
+  await until(() => held.length === count || (served.isPaused() && held.length > 10));
+  expect(held.length).toBeLessThan(20);
+  isHeld = false;
+  for (const end of held) end();
+  const answered = (await text(socket)).match(/^\/\d+$/gm);
+  expect(answered).toEqual(Array.from({ length: count }, (_, n) => `/${n}`));
+});
+
 test('a client that is refused may read why for a second, and is disconnected if it keeps its side open', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());

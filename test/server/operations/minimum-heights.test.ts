@@ -33,6 +33,20 @@ test('a client can wait with as many operations as have left, and with no more',
   expect(await more).toEqual(reached(400));
 });
 
+test('an operation with many values counts as several', async () => {
+  const { publish, reach, reachMany } = startAtFive();
+  const address = '192.0.2.1';
+  const variables = { large: 'x'.repeat(5_000_000) };
+  const [large, other] = [reach(6, { address }, { variables }), reach(6, { address }, { variables })];
+  const message = expect.stringContaining('Too many operations');
+  expect(await reach(6, { address })).toMatchObject({ message });
+  publish(6);
+  expect([await large, await other]).toEqual(reached(2));
+  const all = reachMany(1_000, 7);
+  publish(7);
+  expect(await all).toEqual(reached(1_000));
+});
+
 test('ten thousand operations of all clients can wait, and few of them go on in one turn of the event loop', async () => {
   const { publish, reach } = startAtFive();
   const waiting = Array.from({ length: 10_000 }, (_, n) => reach(6, { address: `192.0.2.${n % 10}` }));

@@ -10,8 +10,9 @@ describe('the key of a payload', () => {
     ['{"query":"{ x }"}', '{"query":"{ x }"}'],
     ['{"query": "{ x }", "variables": {"a": 1}}', '{"query":"{ x }","variables":{"a":1}}'],
     ['{"query":"{ x }","query":"{ y }"}', '{"query":"{ y }"}'],
-    ['{"query":"{ x }","other":1}', '{"query":"{ x }","other":1}'],
-    ['{"query":"{ x }","__proto__":{}}', '{"query":"{ x }","__proto__":{}}'],
+    ['{"other":1,"query":"{ x }"}', '{"query":"{ x }"}'],
+    ['{"query":"{ x }","__proto__":{}}', '{"query":"{ x }"}'],
+    ['{"extensions":{"minHeight":1,"other":1},"query":"{ x }"}', '{"extensions":{"minHeight":1},"query":"{ x }"}'],
   ])('is the JSON of %s', (payload, key) => {
     expect(keyIn(subscribe(payload))).toBe(key);
   });
@@ -38,6 +39,22 @@ test('a byte order mark before a message is ignored', () => {
   const message = '{"id":"1","type":"subscribe","payload":{"query":"{ x } # é"}}';
   expect(parse(`\ufeff${message}`)).toEqual(JSON.parse(message));
   expect(parse('\ufeff{"type":"connection_init"}')).toEqual({ type: 'connection_init' });
+});
+
+test('members that nothing reads are deleted', () => {
+  const persistedQuery = { version: 1, sha256Hash: 'x', other: [1] };
+  const payload = { query: '{ x }', variables: { other: 1 }, other: [1], extensions: { other: [1], persistedQuery } };
+  expect(parse(JSON.stringify({ other: [1], id: '1', type: 'subscribe', payload }))).toEqual({
+    id: '1',
+    type: 'subscribe',
+    payload: {
+      query: '{ x }',
+      variables: { other: 1 },
+      extensions: { persistedQuery: { version: 1, sha256Hash: 'x' } },
+    },
+  });
+  const init = { type: 'connection_init', payload: { other: 1 } };
+  expect(parse(JSON.stringify(init))).toEqual(init);
 });
 
 test('what is not an object is handed on as text', () => {

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
-import { describe, expect, test } from 'vitest';
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { collectGarbage } from '../../support/garbage.ts';
 import { startGatewayForTest } from '../../support/gateway.ts';
-import { openSocket } from '../../support/transports.ts';
+import { nextMessage, openSocket } from '../../support/transports.ts';
 import { connect, take } from '../../support/websocket.ts';
 
 async function open() {
@@ -10,6 +12,31 @@ async function open() {
 }
 
 describe('the websocket transport', () => {
+  test('keeps neither the payload of connection_init nor the variables of a subscription that has started', async () => {
+    const { app } = await startGatewayForTest();
+    const url = await app.listen(0, '127.0.0.1');
+    const received: WeakRef<object>[] = [];
+    const { parse } = JSON;
+    onTestFinished(() => {
+      JSON.parse = parse;
+    });
+    JSON.parse = (text) => {
+      const value = parse(text);
+      if (value?.type === 'connection_init') received.push(new WeakRef(value.payload.large));
+      if (value?.type === 'subscribe') received.push(new WeakRef(value.payload.variables.large));
+      return value;
+    };
+    const socket = await openSocket(url, {}, { large: [] });
+    const payload = { query: 'subscription { head { beaconHeight } }', variables: { large: [] } };
+    socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload }));
+    expect(await nextMessage(socket)).toContain('"next"');
+    await turn();
+    collectGarbage();
+    expect(received.map((each) => each.deref())).toEqual([undefined, undefined]);
+    socket.close();
+    await once(socket, 'close');
+  });
+
   test('streams prices: the current ones, then at each beacon height', async () => {
     const { client, sandbox } = await open();
     const start = sandbox.chain.tip.height;

@@ -1,16 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { createGateway } from '../../src/index.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { hasOpenssl, makeCertificate, serveOverTls } from '../support/certificate.ts';
 import { startForwardProxy } from '../support/forward-proxy.ts';
+import { START } from '../support/gateway-process.ts';
 import type { LogLine } from '../support/log.ts';
 import { startOtlpReceiver } from '../support/otlp-receiver.ts';
-
-const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 
 const NAMES = ['node.example', 'market.example', 'tokens.example'].map((name) => `DNS:${name}`);
 

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { App } from '../../src/compose/app.ts';
 import { NEVER_MS, startGatewayForTest } from '../support/gateway.ts';
-import { sample } from '../support/metrics.ts';
+import { readSample } from '../support/metrics.ts';
 import { openThreeNodes, POOLS } from './three-nodes.ts';
 
 /** The nodes keep this many blocks below their tip. */
@@ -31,13 +31,8 @@ const codesOf = (errors: readonly { extensions: { code: string } }[] = []) => [
 
 /** How many calls for a state the node has responded with an error. */
 async function errorsOf(app: App): Promise<number | undefined> {
-  const text = await metricsOf(app);
-  return sample(text, 'pdex_upstream_calls_total{upstream="NODE",method="getpdestate",outcome="UPSTREAM_RPC_ERROR"}');
-}
-
-async function metricsOf(app: App): Promise<string> {
-  const url = await app.listen(0, '127.0.0.1');
-  return (await fetch(new URL('/metrics', url))).text();
+  const labels = 'upstream="NODE",method="getpdestate",outcome="UPSTREAM_RPC_ERROR"';
+  return readSample(await app.listen(0, '127.0.0.1'), `pdex_upstream_calls_total{${labels}}`);
 }
 
 describe('heights that the node has pruned', () => {
@@ -89,9 +84,9 @@ describe('heights that the node has pruned', () => {
   test('are shown to the operator', async () => {
     const { ask, app, sandbox, tip } = await open();
     await ask(AT, { at: tip - 200 });
-    const text = await metricsOf(app);
     const { host } = new URL(sandbox.nodeUrl);
-    expect(sample(text, `pdex_node_pruned_beacon_height{host="${host}"}`)).toBe(tip - 200);
+    const pruned = await readSample(await app.listen(0, '127.0.0.1'), `pdex_node_pruned_beacon_height{host="${host}"}`);
+    expect(pruned).toBe(tip - 200);
   });
 
   test('are read from a node that has them, and the others are not called for them again', async () => {

@@ -2,14 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { hasOpenssl, makeCertificate, serveOverTls } from '../support/certificate.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
+import { START } from '../support/gateway-process.ts';
 import { type LogLine, WARN } from '../support/log.ts';
-
-const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 
 // Without OpenSSL these tests are skipped. CI installs it, and fails if it is missing.
 test.runIf(process.env['CI'])('CI has openssl', () => expect(hasOpenssl).toBe(true));

@@ -1,10 +1,6 @@
 import { expect, test } from 'vitest';
-import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
-import { sample } from '../support/metrics.ts';
-
-async function metricsOf({ app }: Pick<TestGateway, 'app'>): Promise<string> {
-  return (await fetch(new URL('/metrics', await app.listen(0, '127.0.0.1')))).text();
-}
+import { startGatewayForTest } from '../support/gateway.ts';
+import { readSample } from '../support/metrics.ts';
 
 test('a state of 2,000 pools and 100,000 shares is read like any other, now and at an earlier height', async () => {
   const gateway = await startGatewayForTest({
@@ -16,8 +12,9 @@ test('a state of 2,000 pools and 100,000 shares is read like any other, now and 
   const [large, small] = await Promise.all([gateway.ask(query), gateway.ask('{ pairs { id } }')]);
   const pools = { totalCount: 2_000 };
   expect([large, small.errors]).toEqual([{ data: { beaconHeight: height, now: pools, earlier: pools } }, undefined]);
-  const metrics = await metricsOf(gateway);
-  expect(sample(metrics, 'pdex_upstream_read_bytes_total{upstream="NODE"}')).toBeGreaterThan(2 * 30_000_000);
+  const url = await gateway.app.listen(0, '127.0.0.1');
+  const bytes = await readSample(url, 'pdex_upstream_read_bytes_total{upstream="NODE"}');
+  expect(bytes).toBeGreaterThan(2 * 30_000_000);
 });
 
 test('an endless response of the market-data host is aborted at 32 MiB, and the other list is complete', async () => {

@@ -8,6 +8,7 @@ import {
   untilAlone,
   untilConnected,
 } from '../support/fleet.ts';
+import { startSandbox } from '../support/gateway.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
@@ -135,11 +136,15 @@ describe.skipIf(!hasRedis)('when Redis fails', () => {
     const late = await startRedis();
     onTestFinished(late.close);
     await late.kill();
-    // A fleet settles only with Redis.
-    const starting = startFleet(late, { prefix: 'late' });
+    const sandbox = await startSandbox();
+    onTestFinished(sandbox.close);
+    const replicas = [0, 1].map(() => startReplica(late, { prefix: 'late', of: sandbox }));
+    const all = await Promise.all(replicas);
+    await Promise.all(all.map((replica) => replica.untilReady()));
+    expect(all.map(({ status }) => status().isConnected)).toEqual([false, false]);
     await late.restart();
-    const fleet = await starting;
-    await fleet.advance();
-    await fleet.settled();
+    await until(() => all.every(({ status }) => status().isConnected && status().replicas === 2));
+    sandbox.advance();
+    await Promise.all(all.map((replica) => replica.untilHeight(sandbox.chain.tip.height)));
   });
 });

@@ -203,12 +203,14 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
   ])('values that are %s are ignored, and replaced', async (_, text) => {
     const { fleet } = await start();
     redis.cli('del', `{${prefix}}:head-3:values`);
-    redis.cli('zadd', `{${prefix}}:head-3:values`, String(fleet.sandbox.chain.tip.height + 1), text);
+    const height = String(fleet.sandbox.chain.tip.height + 1);
+    redis.cli('zadd', `{${prefix}}:head-3:values`, height, text);
     redis.cli('set', `{${prefix}}:head-3:version`, 'another');
     await fleet.advance();
     await fleet.advance();
     const started = await startReplica(redis, { prefix, of: fleet.sandbox });
     await started.untilReady();
     expect(await heightOf(started)).toBe(fleet.sandbox.chain.tip.height);
+    expect(redis.cli('zrangebyscore', `{${prefix}}:head-3:values`, height, height)).not.toBe(text);
   });
 });

@@ -9,6 +9,7 @@ import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startGatewayForTest, startSandbox, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
 import { chainHeights } from './of-chain.ts';
+import { range } from './recorded.ts';
 
 const TIP = 1_640_000;
 
@@ -22,7 +23,7 @@ function fileForTest(): string {
 }
 
 async function sandboxForTest(): Promise<Sandbox> {
-  const sandbox = await startSandbox();
+  const sandbox = await startSandbox({ pools: 12 });
   onTestFinished(sandbox.close);
   return sandbox;
 }
@@ -68,7 +69,6 @@ async function expectChain(path: string, sandbox: Sandbox, lastHeight: number): 
 const deletedLines = ({ lines }: TestGateway) =>
   lines.filter(({ msg }) => msg.startsWith('heights were deleted from the history')).map(({ heights }) => heights);
 const errors = ({ lines }: TestGateway) => lines.filter(({ level }) => level >= 50);
-const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
 
 describe('a node shows a branch until its blocks are recorded', () => {
   test.each([1, 5, 30])('and the gateway restarts with %i recorded heights of it: they are deleted', async (length) => {

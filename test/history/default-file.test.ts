@@ -2,10 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-
-const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
+import { START } from '../support/gateway-process.ts';
 
 /** Nothing is read-only for root, except without this capability of Linux. */
 const asUser = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override'] : [];

@@ -8,6 +8,9 @@ import { startGatewayForTest, type TestGateway, type TestGatewayOptions } from '
 import { readSample } from '../support/metrics.ts';
 import { createMemoryStore, type MemoryStore } from './memory-store.ts';
 
+/** The heights of a range, both included. */
+export const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
+
 /** A gateway that records into a store in memory. */
 export type RecordingGateway = TestGateway & {
   readonly store: MemoryStore;
@@ -26,6 +29,7 @@ export async function recordForTest({
   const store = options.store ?? createMemoryStore();
   const gateway = await startGatewayForTest({
     ...options,
+    sandbox: { pools: 12, ...options.sandbox },
     store,
     config: { historyBackfillHours: 0, tradesBackfillHours: 0, ...config },
   });

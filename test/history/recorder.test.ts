@@ -11,12 +11,9 @@ import { headOf } from '../live/chain/heads.ts';
 import { dataOf } from '../support/events.ts';
 import { until } from '../support/until.ts';
 import { createMemoryStore } from './memory-store.ts';
-import { allRecorded, expectedTrades, recordedTrades, recordForTest } from './recorded.ts';
+import { allRecorded, expectedTrades, range, recordedTrades, recordForTest } from './recorded.ts';
 
 const TIP = 1_640_000;
-
-/** The heights of a range, both included. */
-const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
 
 describe('what is recorded', () => {
   test('each final height that was served, with its hash, without another call', async () => {

@@ -6,11 +6,10 @@ import { createPoolCounts } from '../../src/live/chain/pool-counts.ts';
 import { exchangeStateOf, poolOf, tokenId } from '../domain/pools.ts';
 import { headOf } from '../live/chain/heads.ts';
 import { createMemoryStore } from './memory-store.ts';
-import { allRecorded, expectedBlock, recordedBlock, recordForTest } from './recorded.ts';
+import { allRecorded, expectedBlock, range, recordedBlock, recordForTest } from './recorded.ts';
 import { poolIdOf, v3StateOf } from './v3-states.ts';
 
 const TIP = 1_640_000;
-const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
 const ascending = (heights: Iterable<number>) => [...heights].sort((a, b) => a - b);
 
 describe('the heights of a range that are read', () => {

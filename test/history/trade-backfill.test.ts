@@ -9,12 +9,11 @@ import type { NodeFault } from '../../src/sandbox/faults.ts';
 import { headOf } from '../live/chain/heads.ts';
 import type { TestGatewayOptions } from '../support/gateway.ts';
 import { createMemoryStore, type MemoryStore } from './memory-store.ts';
-import { expectedTrades, recordedTrades, recordForTest } from './recorded.ts';
+import { expectedTrades, range, recordedTrades, recordForTest } from './recorded.ts';
 import { v3StateOf } from './v3-states.ts';
 
 const BLOCK_CALL = 'retrievebeaconblockbyheight';
 const TIP = 1_640_000;
-const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
 
 /** A gateway of V3 that records into memory. */
 function startV3(options: TestGatewayOptions & { readonly store?: MemoryStore } = {}) {

@@ -3,11 +3,9 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
-
-const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
+import { START } from '../support/gateway-process.ts';
 
 const SECRETS = [
   'some0ne',

@@ -127,7 +127,7 @@ describe('in the trades and volumes of pools, the soak test finds', () => {
     }
   });
 
-  test.each<[string, string, (pool: Pool) => unknown]>([
+  const FALSIFIED: readonly [what: string, finding: string, falsify: (pool: Pool) => unknown][] = [
     ['a trade of the newest block that is missing', 'are missing', ({ trades }) => trades.nodes.shift()],
     [
       'a trade that comes twice',
@@ -156,9 +156,11 @@ describe('in the trades and volumes of pools, the soak test finds', () => {
       'a volume since 2020',
       ({ volume }) => Object.assign(volume, { isComplete: false, since: '2020-01-01' }),
     ],
-  ])('%s', async (_, finding, falsify) => {
+  ];
+  test('whatever is falsified', async () => {
     const { mismatchOf, query } = await startTraded();
-    expect(await mismatchOf(query, (answer) => void falsify(poolOf(answer)))).toContain(finding);
+    for (const [what, finding, falsify] of FALSIFIED)
+      expect(await mismatchOf(query, (answer) => void falsify(poolOf(answer))), what).toContain(finding);
   });
 });
 

@@ -3,7 +3,7 @@ import { createSandbox } from '../../src/sandbox/sandbox.ts';
 /** The upstreams of the process, and after each message the height of the block that it has created. */
 export type ChainMessage = { readonly fullnodeUrl: string; readonly marketDataUrl: string } | number;
 
-const sandbox = await createSandbox({});
+const sandbox = await createSandbox({ history: 5 });
 
 process.on('message', () => {
   sandbox.advance();

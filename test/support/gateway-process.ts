@@ -1,8 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { until } from './until.ts';
+
+/** The file that starts a gateway. */
+export const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 
 /** A gateway in a process of its own. */
 export type GatewayProcess = {
@@ -23,8 +27,6 @@ type GatewayProcessOptions = {
   readonly env?: Readonly<Record<string, string>>;
 };
 
-const ROOT = new URL('../..', import.meta.url);
-
 /** Starts a gateway of a fleet, which ends with the test, and waits until it listens. */
 export async function startGatewayProcess({
   of,
@@ -44,8 +46,7 @@ export async function startGatewayProcess({
     'redis-prefix': prefix,
   };
   const args = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
-  const child = spawn(process.execPath, ['src/start.js', ...args], {
-    cwd: ROOT,
+  const child = spawn(process.execPath, [START, ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

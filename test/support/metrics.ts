@@ -5,7 +5,7 @@ export function sample(text: string, name: string): number | undefined {
 }
 
 /** The same of a gateway, at any of its URLs. */
-export async function readSample(url: string, name: string): Promise<number | undefined> {
+export async function readSample(url: string | URL, name: string): Promise<number | undefined> {
   const response = await fetch(new URL('/metrics', url));
   return sample(await response.text(), name);
 }

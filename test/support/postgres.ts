@@ -55,7 +55,10 @@ export async function startPostgres(): Promise<PostgresServer> {
 
   const port = await freePort();
   const settings = [
+    // Only the server is killed, never the machine.
     'fsync=off',
+    'full_page_writes=off',
+    'autovacuum=off',
     'listen_addresses=127.0.0.1',
     `unix_socket_directories=${folder}`,
     'max_connections=20',

@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Certificate, hasOpenssl, makeCertificate } from '../support/certificate.ts';
+import { START } from '../support/gateway-process.ts';
 import { DOWN, type OtlpReceiver, startGrpcReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
 
-const START = fileURLToPath(new URL('../../src/start.js', import.meta.url));
 const INDEX = fileURLToPath(new URL('../../src/index.ts', import.meta.url));
 
 /** Writes the URL of each module that records or sends spans. */
@@ -26,9 +26,7 @@ async function modulesLoadedWith(env: Readonly<Record<string, string>>): Promise
   const child = spawn(
     process.execPath,
     ['--import', hook, START, '--port', '0', '--sandbox', '--stop-window-ms', '0'],
-    {
-      env: { PATH: process.env['PATH'], ...env },
-    },
+    { env: { PATH: process.env['PATH'], HISTORY_DATABASE: 'off', ...env } },
   );
   onTestFinished(() => void child.kill('SIGKILL'));
   const closed = once(child, 'close');
@@ -46,18 +44,22 @@ async function modulesLoadedWith(env: Readonly<Record<string, string>>): Promise
   return loaded.split('\n').filter((url) => url !== '');
 }
 
-test.each<[string, () => Promise<OtlpReceiver>, readonly string[]]>([
-  ['http/protobuf', () => startOtlpReceiver(() => {}), []],
-  ['grpc', () => startGrpcReceiver(() => {}), []],
-  ['grpc', async () => DOWN, []],
-  ['grpc', () => startGrpcReceiver(), ['query']],
-])('nothing of traces by %s keeps a program running that has closed its gateway', async (protocol, start, names) => {
-  const receiver = await start();
-  const options = { otelExporterOtlpEndpoint: receiver.url.href, otelExporterOtlpProtocol: protocol };
+test('nothing of traces keeps a program running that has closed its gateways', async () => {
+  const receiver = await startGrpcReceiver();
+  const receivers: readonly [protocol: string, receiver: OtlpReceiver][] = [
+    ['http/protobuf', await startOtlpReceiver(() => {})],
+    ['grpc', await startGrpcReceiver(() => {})],
+    ['grpc', DOWN],
+    ['grpc', receiver],
+  ];
+  const options = receivers.map(([otelExporterOtlpProtocol, { url }]) => ({
+    ...{ otelExporterOtlpEndpoint: url.href, otelExporterOtlpProtocol, historyDatabase: 'off', stopWindowMs: 0 },
+  }));
   const program = `import { createGateway } from ${JSON.stringify(INDEX)};
-    const gateway = await createGateway(${JSON.stringify({ ...options, historyDatabase: 'off', stopWindowMs: 0 })});
-    await (await gateway.fetch(new Request('http://any/graphql?query={beaconHeight}'))).text();
-    await gateway.close();
+    const gateways = await Promise.all(${JSON.stringify(options)}.map((each) => createGateway(each)));
+    for (const gateway of gateways)
+      await (await gateway.fetch(new Request('http://any/graphql?query={beaconHeight}'))).text();
+    await Promise.all(gateways.map((gateway) => gateway.close()));
     const closed = performance.eventLoopUtilization();
     process.on('exit', () => process.stdout.write(String(performance.eventLoopUtilization(closed).idle)));`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
@@ -69,7 +71,7 @@ test.each<[string, () => Promise<OtlpReceiver>, readonly string[]]>([
   expect(await exited).toEqual([0, null]);
   // The receiver has five seconds for a batch, of which the gateway waits for one. On a busy machine all takes longer, except waiting.
   expect(waitedMs).toBeLessThan(2_500);
-  expect(receiver.spans().map(({ name }) => name)).toEqual(expect.arrayContaining([...names]));
+  expect(receiver.spans().map(({ name }) => name)).toContain('query');
 });
 
 test.each<[string, Record<string, string>]>([

@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createGateway } from '../../../src/index.ts';
 import type { Config } from '../../../src/settings/settings.ts';
 import type { Answer } from '../../support/gateway.ts';
+import { START } from '../../support/gateway-process.ts';
 import { type ServedGateway, serveGatewayForTest } from '../../support/served-gateway.ts';
 import { type NamedOperation, nextMessage, openSocket, TRANSPORTS } from '../../support/transports.ts';
 
@@ -229,8 +229,7 @@ describe('a manifest with documents that cannot be executed', () => {
 
   test('ends the start of the process with 2, and a line for each with its id and its first error', async () => {
     const path = writeManifest();
-    const start = fileURLToPath(new URL('../../../src/start.js', import.meta.url));
-    const args = [start, '--sandbox', '--port', '0', '--max-depth', '2', '--persisted-documents', path];
+    const args = [START, '--sandbox', '--port', '0', '--max-depth', '2', '--persisted-documents', path];
     const child = spawn(process.execPath, args);
     onTestFinished(() => void child.kill('SIGKILL'));
     let errors = '';

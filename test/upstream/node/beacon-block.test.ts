@@ -68,7 +68,7 @@ describe('the trades of a block', () => {
   });
 
   test('and the state before are the state after, in the sandbox', async () => {
-    await using sandbox = await fixedSandbox({ exchange: 'v3', history: 200 });
+    await using sandbox = await fixedSandbox({ exchange: 'v3', history: 70 });
     const { chain, nodeUrl } = sandbox;
     const readState = async (height: number) => {
       const filter = { Key: 'PoolPairs', Verbosity: 4, ID: '' };

@@ -190,6 +190,10 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
   const result = () => page.locator('.result-window');
   const execute = () => page.locator('.graphiql-execute-button').click();
 
+  /** The place of the selected tab, as it is stored. */
+  const activeIndex = (of: Page) =>
+    of.evaluate(() => JSON.parse(globalThis.localStorage.getItem('graphiql:tabState') ?? '{}').activeTabIndex);
+
   /** A page of a browser that has not opened GraphiQL before, and the address of GraphiQL. */
   async function openNewcomer(options: BrowserContextOptions = {}): Promise<{ newcomer: Page; address: string }> {
     const context = await browser.newContext(options);
@@ -206,9 +210,7 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
     expect(await activeTab()).toBe(tab);
     // GraphiQL reads the operation of a tab after a click. Before that, it would run the one of the previous tab.
     const index = (await tabNames()).indexOf(tab);
-    const activeIndex = () =>
-      page.evaluate(() => JSON.parse(globalThis.localStorage.getItem('graphiql:tabState') ?? '{}').activeTabIndex);
-    await expect.poll(activeIndex).toBe(index);
+    await expect.poll(() => activeIndex(page)).toBe(index);
   }
 
   test.each([
@@ -326,15 +328,10 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
     expect(runs()).toBe(2);
   });
 
-  test.each([
-    { width: 1280, height: 800 },
-    { width: 390, height: 844 },
-  ])('a newcomer can see and click the tabs at $width × $height; the chosen one is in view', async (viewport) => {
-    const { newcomer, address } = await openNewcomer({ viewport });
+  test('a newcomer can see all tabs on a desktop; on a phone, the chosen one is in view', async () => {
+    const { newcomer, address } = await openNewcomer({ viewport: { width: 1280, height: 800 } });
     await newcomer.goto(address);
-    const tabs = newcomer.locator('.graphiql-tab');
-    await tabs.first().waitFor();
-    expect(await tabs.count()).toBe(TABS.length);
+    await newcomer.locator('.graphiql-tab').first().waitFor();
     /** The tabs of which all is visible, by their titles. */
     const visible = () =>
       newcomer.evaluate(() => {
@@ -346,7 +343,8 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
         };
         return tabs.filter(isSeen).map(({ textContent }) => textContent);
       });
-    if (viewport.width === 1280) expect(await visible()).toEqual(TABS.map(({ name }) => name));
+    expect(await visible()).toEqual(TABS.map(({ name }) => name));
+    await newcomer.setViewportSize({ width: 390, height: 844 });
 
     // A new tab, also after a reload, the first one again, and that of a link. A reload opens the tab whose link the address has.
     await expect.poll(() => newcomer.url()).toContain('#');
@@ -365,11 +363,10 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
   });
 
   test('a link that is pasted just before the page writes that of a chosen tab is opened', async () => {
-    const { newcomer, address } = await openNewcomer();
-    await newcomer.goto(address);
-    await expect.poll(() => newcomer.url()).toContain('#');
+    await choose('Prices');
+    await linkOf(page, 'Prices');
     // What the page does if its timer ends before the browser reports the pasted link.
-    await newcomer.evaluate(
+    await page.evaluate(
       (link) => {
         const ofTab = globalThis.location.hash;
         globalThis.location.hash = link;
@@ -377,21 +374,34 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
       },
       `#${toParameters({ query: 'query Shared { beaconHeight }' })}`,
     );
-    await newcomer.locator('.graphiql-tab-active').getByText('Shared', { exact: true }).waitFor();
+    await page.locator('.graphiql-tab-active').getByText('Shared', { exact: true }).waitFor();
   });
 
-  test('a link opens and runs its query for a new visitor, in addition to the tabs', async () => {
+  test('a link opens and runs its query for a new visitor, in addition to the tabs; one opens where the storage is full', async () => {
     const { newcomer, address } = await openNewcomer();
     const query = 'query Linked { beaconHeight }';
     await newcomer.goto(`${address}?query=${encodeURIComponent(query)}#run`);
     const tabs = newcomer.locator('.graphiql-tab-button');
+    const active = newcomer.locator('.graphiql-tab-active .graphiql-tab-button');
     await tabs.getByText('Linked', { exact: true }).waitFor();
-    expect(await tabs.allTextContents()).toEqual(['Linked', ...TABS.map(({ name }) => name)]);
-    expect(await newcomer.locator('.graphiql-tab-active .graphiql-tab-button').textContent()).toBe('Linked');
+    const names = ['Linked', ...TABS.map(({ name }) => name)];
+    expect(await tabs.allTextContents()).toEqual(names);
+    expect(await active.textContent()).toBe('Linked');
     await newcomer.locator('.result-window').getByText('beaconHeight').first().waitFor();
+
+    await tabs.getByText('Live', { exact: true }).click();
+    await expect.poll(() => activeIndex(newcomer)).toBe(names.indexOf('Live'));
+    await newcomer.addInitScript(() => {
+      Storage.prototype.setItem = () => {
+        throw new DOMException('full', 'QuotaExceededError');
+      };
+    });
+    await newcomer.goto(`${address}?query=${encodeURIComponent('query Full { beaconHeight }')}#docs`);
+    await tabs.getByText('Full', { exact: true }).waitFor();
+    expect(await active.textContent()).toBe('Full');
   });
 
-  test('opens with its tabs where the browser blocks the storage, and opens a link where that is full', async () => {
+  test('opens with its tabs where the browser blocks the storage', async () => {
     const { newcomer: blocked, address } = await openNewcomer();
     await blocked.addInitScript(() =>
       Object.defineProperty(globalThis, 'localStorage', {
@@ -401,25 +411,11 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
       }),
     );
     await blocked.goto(`${address}#docs`);
-    const tabsOf = (of: Page) => of.locator('.graphiql-tab-button');
-    await tabsOf(blocked).getByText('Prices', { exact: true }).waitFor();
-    expect(await tabsOf(blocked).allTextContents()).toEqual(TABS.map(({ name }) => name));
+    const tabs = blocked.locator('.graphiql-tab-button');
+    await tabs.getByText('Prices', { exact: true }).waitFor();
+    expect(await tabs.allTextContents()).toEqual(TABS.map(({ name }) => name));
     await blocked.locator('.graphiql-execute-button').click();
     await blocked.locator('.result-window').getByText('exactPrice').first().waitFor();
-
-    const { newcomer: full } = await openNewcomer();
-    await full.goto(address);
-    await tabsOf(full).getByText('Live', { exact: true }).click();
-    const stored = () => full.evaluate(() => globalThis.localStorage.getItem('graphiql:tabState'));
-    await expect.poll(stored).toContain('Live');
-    await full.addInitScript(() => {
-      Storage.prototype.setItem = () => {
-        throw new DOMException('full', 'QuotaExceededError');
-      };
-    });
-    await full.goto(`${address}?query=${encodeURIComponent('query Linked { beaconHeight }')}#docs`);
-    await tabsOf(full).getByText('Linked', { exact: true }).waitFor();
-    expect(await full.locator('.graphiql-tab-active').textContent()).toContain('Linked');
   });
 
   test('the docs panel begins with the description of the endpoint', async () => {

@@ -34,6 +34,22 @@ describeInBrowser('the page of the chain', (browser) => {
     await beacon.getByText('1,640,002', { exact: true }).waitFor();
   });
 
+  test('has the complete epoch at its last block', async () => {
+    const { page } = await browser.open('/chain', { start: { sandbox: { startHeight: 350 * 4_686 } } });
+    await page.getByText('350 of 350 blocks; 0 left', { exact: true }).waitFor();
+    expect(await page.getByRole('progressbar').getAttribute('value')).toBe('350');
+  });
+
+  test('says why recorded blocks could not be read', async () => {
+    const start = { ...recorded(), config: { historyBackfillHours: 0, maxPageSize: 50 } };
+    const { page } = await browser.open('/chain/blocks', { start });
+    const reason = page.getByText(/^The history could not be read\. .*50/);
+    await reason.waitFor();
+    await page.getByRole('link', { name: '1,639,990' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Block 1,639,990' }).waitFor();
+    await reason.waitFor();
+  });
+
   test('shows how long the blocks took', async () => {
     const { page } = await browser.open('/chain', { gateway: shared() });
     const panel = page.getByRole('region', { name: 'Block times' });
@@ -53,6 +69,14 @@ describeInBrowser('the page of the chain', (browser) => {
     const { page: other } = await browser.open('/chain', { start: { without: 'NODE' } });
     const beacon = other.getByRole('region', { name: 'Beacon chain', exact: true });
     await beacon.getByText('No node is configured').waitFor();
+    await other.getByRole('link', { name: 'Newest blocks' }).click();
+    const newest = other.getByRole('region', { name: 'Newest blocks', exact: true });
+    await newest.getByText('The node has shown no chain yet').waitFor();
+    expect(await newest.getAttribute('aria-busy')).not.toBe('true');
+    await other.goto(new URL('/chain/blocks/5', other.url()).href);
+    const block = other.getByRole('region', { name: 'Block', exact: true });
+    await block.getByText('The node has shown no chain yet').waitFor();
+    expect(await block.getAttribute('aria-busy')).not.toBe('true');
   });
 
   test('lists the newest blocks, which follow the chain, and has a page of each', async () => {

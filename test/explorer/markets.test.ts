@@ -7,6 +7,7 @@ import {
   expectAccessible,
   expectToFit,
   holdAnswers,
+  parametersOf,
   screenshot,
   scrollToEnd,
   VIEWPORTS,
@@ -19,7 +20,6 @@ const rowOf = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
 const firstNames = async (page: Page, count: number) =>
   (await page.getByRole('rowheader').allTextContents()).slice(0, count);
-const parametersOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 
 describeInBrowser('the page of the markets', (browser) => {
   const shared = browser.share(recorded);

@@ -5,7 +5,7 @@ import { formatInteger, formatPrice } from '../../explorer/src/format/numbers.ts
 import { createHistoryStore } from '../../src/history/store-client.ts';
 import { volumesOf } from '../../src/sandbox/exchange/trades.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { advanceOnPage, describeInBrowser, expectToFit, untilHeight } from '../support/explorer.ts';
+import { advanceOnPage, describeInBrowser, expectToFit, panel, untilHeight } from '../support/explorer.ts';
 import type { TestGatewayOptions } from '../support/gateway.ts';
 import type { ServedGateway } from '../support/served-gateway.ts';
 
@@ -68,8 +68,6 @@ async function expectedRows(gateway: ServedGateway, poolId: string): Promise<rea
     return cells.join(' ');
   });
 }
-
-const panel = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
 /** The panel, after a reader has scrolled to it. */
 async function scrollToTrades(page: Page) {
@@ -207,11 +205,14 @@ describeInBrowser('the trades of a market', (browser) => {
     const gateway = await browser.serve({ sandbox: V3 });
     const poolId = busiestPool(gateway.sandbox);
     while (tradedPools(gateway.sandbox).includes(poolId)) await gateway.advance();
-    const { page } = await browser.open(`/pool/${poolId}`, { gateway });
-    const trades = await scrollToTrades(page);
+    // On a phone, they are far below what is on the screen at first. Those that come before somebody looks are listed too.
+    const { page } = await browser.open(`/pool/${poolId}`, { gateway, viewport: 'phone' });
+    await page.getByRole('link', { name: 'Show the query: Market' }).waitFor();
+    const trades = panel(page, 'Trades');
     await trades.getByText('No trade since this page was opened').waitFor();
     await untilTipTrades(gateway, page, poolId);
     await expect.poll(() => shownRows(page)).not.toEqual([]);
+    await trades.scrollIntoViewIfNeeded();
     await trades.getByText(/^Trades since this page was opened/).waitFor();
     const before = await shownRows(page);
     gateway.sandbox.replaceTip();

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { formatInteger, formatPrice } from '../../explorer/src/format/numbers.ts';
-import { advanceOnPage, describeInBrowser, OWN_CLOCK, screenshot, showStatus } from '../support/explorer.ts';
+import { advanceOnPage, describeInBrowser, OWN_CLOCK, panel, screenshot, showStatus } from '../support/explorer.ts';
 
 /**
  * Does to the texts of a page what Google Translate does, for as long as the page lives: each is replaced by a `<font>` in a `<font>`
@@ -36,8 +36,6 @@ async function translate(page: Page, respectsMark: boolean): Promise<void> {
     `font, script, style${respectsMark ? ', [translate=no]' : ''}`,
   );
 }
-
-const panel = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
 describeInBrowser('the explorer in a browser that rewrites its texts', (browser) => {
   test.each([

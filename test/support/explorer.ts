@@ -237,6 +237,12 @@ export async function untilHeight(page: Page, height: number): Promise<void> {
   await page.locator(`footer [data-height="${height}"]`).waitFor();
 }
 
+/** The panel with that title. */
+export const panel = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+
+/** The query parameters of the URL that the browser shows. */
+export const parametersOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
+
 /** Scrolls to the end of the page: at once, while a browser animates what a key does, and may drop it when it is busy. */
 export async function scrollToEnd(page: Page): Promise<void> {
   await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));

@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { Link, useParams } from 'react-router';
 import { Page } from '../../app/page.tsx';
+import { useServiceStatus } from '../../app/service-status.ts';
 import { useGatewayQuery, useHead } from '../../client/hooks.ts';
 import { formatInteger, UNKNOWN } from '../../format/numbers.ts';
 import { formatDuration, formatExactTime, parseTime } from '../../format/times.ts';
@@ -25,6 +26,8 @@ export function BlockPage() {
   const { height: text = '' } = useParams();
   const height = /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
   const newest = useHead()?.beaconHeight;
+  // The banner says why, as on the page of the newest blocks.
+  const hasNoHead = useServiceStatus()?.head === null && newest === undefined;
   if (height === undefined) {
     return (
       <Page title="Block not found">
@@ -50,7 +53,11 @@ export function BlockPage() {
         </nav>
       }
     >
-      {newest !== undefined && height > newest ? (
+      {hasNoHead ? (
+        <Panel title="Block">
+          <EmptyState title="The node has shown no chain yet" />
+        </Panel>
+      ) : newest !== undefined && height > newest ? (
         <Panel title="Block">
           <EmptyState title="This block does not exist yet">
             {`The newest block is ${formatInteger(newest)}. The page shows this one as soon as it is there.`}
@@ -67,7 +74,7 @@ type BlockPanelsProps = { readonly height: number; readonly newest: number | und
 
 function BlockPanels({ height, newest }: BlockPanelsProps) {
   const isRecent = newest !== undefined && newest - height + 2 <= MOST_BLOCKS;
-  const { byHeight, answer, isRecorded } = useBlocks(MOST_BLOCKS, { pause: !isRecent });
+  const { byHeight, answer, isRecorded, failure } = useBlocks(MOST_BLOCKS, { pause: !isRecent });
   const block = byHeight.get(height);
   const time = parseTime(block?.time);
   const ms = intervalOf(height, byHeight);
@@ -103,7 +110,9 @@ function BlockPanels({ height, newest }: BlockPanelsProps) {
                   <CopyableId id={block?.hash} what="hash of the block" edge={12} />
                 </dd>
               </dl>
-              {block?.hash == null && <p className={styles.muted}>{whyUnknown(block, isRecorded, isRecent)}</p>}
+              {block?.hash == null && (
+                <p className={styles.muted}>{whyUnknown(block, isRecorded, isRecent, failure)}</p>
+              )}
             </>
           )}
         </div>
@@ -124,9 +133,14 @@ function BlockPanels({ height, newest }: BlockPanelsProps) {
   );
 }
 
-function whyUnknown(block: Block | undefined, isRecorded: boolean, isRecent: boolean): string {
+function whyUnknown(
+  block: Block | undefined,
+  isRecorded: boolean,
+  isRecent: boolean,
+  failure: string | undefined,
+): string {
   if (block !== undefined) return 'The gateway read this block only after it was final, so it does not know its hash.';
   if (!isRecorded) return 'This gateway records no history, so it knows the time and the hash only of new blocks.';
   if (!isRecent) return `The gateway lists the time and the hash of the newest ${MOST_BLOCKS} blocks.`;
-  return 'The gateway has not recorded this block.';
+  return failure ?? 'The gateway has not recorded this block.';
 }

@@ -1,9 +1,11 @@
 import { Link } from 'react-router';
 import { Page } from '../../app/page.tsx';
+import { useServiceStatus } from '../../app/service-status.ts';
 import { useHead } from '../../client/hooks.ts';
 import { formatInteger, UNKNOWN } from '../../format/numbers.ts';
 import { formatDuration } from '../../format/times.ts';
 import { CopyableId } from '../../parts/copyable-id.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
 import { Freshness } from '../../parts/freshness.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { RelativeTime } from '../../parts/relative-time.tsx';
@@ -20,8 +22,10 @@ const SHOWN = 50;
 export function BlocksPage() {
   const newest = useHead()?.beaconHeight;
   const { steady: first, handlers } = useSteady(newest);
+  // The banner says why: no node is configured, or it could not be read since the gateway has started.
+  const hasNoHead = useServiceStatus()?.head === null;
   // The interval of the oldest one needs the block below it.
-  const { byHeight, answer, isRecorded } = useBlocks(SHOWN + 1);
+  const { byHeight, answer, isRecorded, failure } = useBlocks(SHOWN + 1);
   const heights = first === undefined ? [] : Array.from({ length: Math.min(SHOWN, first) }, (_, age) => first - age);
 
   return (
@@ -37,7 +41,7 @@ export function BlocksPage() {
         title="Newest blocks"
         query={isRecorded ? answer.query : undefined}
         freshness={<Freshness height={newest} />}
-        isBusy={newest === undefined}
+        isBusy={newest === undefined && !hasNoHead}
         isFlush
       >
         {!isRecorded && (
@@ -45,8 +49,13 @@ export function BlocksPage() {
             This gateway records no history, so times and hashes are known from when this page was opened.
           </p>
         )}
+        {failure !== undefined && <p className={styles.above}>{failure}</p>}
         {first === undefined ? (
-          <SkeletonRows rows={20} />
+          hasNoHead ? (
+            <EmptyState title="The node has shown no chain yet" />
+          ) : (
+            <SkeletonRows rows={20} />
+          )
         ) : (
           <Scroller label="Blocks">
             <table {...handlers} className={`${tableStyles.table} ${styles.blocks}`}>

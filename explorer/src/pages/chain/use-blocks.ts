@@ -2,6 +2,8 @@ import { useMemo } from 'react';
 import { useLastingKeys } from '../../app/service-status.ts';
 import { useGateway } from '../../client/gateway.tsx';
 import { type Answer, useGatewayQuery, useHead } from '../../client/hooks.ts';
+import { errorsAt } from '../../parts/answered.tsx';
+import { explainError } from '../../parts/error-text.ts';
 import { BlockTimesDocument, type BlockTimesQuery } from './block-times.generated.ts';
 
 /** A block of the beacon chain. */
@@ -13,6 +15,8 @@ type Blocks = {
   readonly answer: Answer<BlockTimesQuery>;
   /** Whether the gateway records them. If not, only those are known that it has pushed to this page. */
   readonly isRecorded: boolean;
+  /** Why blocks that are recorded can be missing, in a sentence; undefined if they have been read. */
+  readonly failure: string | undefined;
 };
 
 /** The largest page that the gateway allows by default. */
@@ -34,7 +38,9 @@ export function useBlocks(last: number, { pause = false }: { readonly pause?: bo
     () => new Map([...tracker.seen(), ...(recorded ?? [])].map((block) => [block.beaconHeight, block])),
     [tracker, recorded, head],
   );
-  return { byHeight, answer, isRecorded };
+  const [error] = errorsAt(answer.errors, ['history']);
+  const failure = isRecorded && error ? `The history could not be read. ${explainError(error).text}` : undefined;
+  return { byHeight, answer, isRecorded, failure };
 }
 
 /** How long after the block below it a block was produced, in milliseconds; `undefined` if one of them is not known. */

@@ -6,7 +6,7 @@ import { nameOfToken, shortPoolId } from '../../format/prices.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { PoolsOfSymbolsDocument } from './choose-market.generated.ts';
+import { PoolsOfSymbolDocument } from './choose-market.generated.ts';
 import styles from './market-view.module.css';
 import { poolPath } from './pool-id.ts';
 import { termsOfPool } from './pool-terms.ts';
@@ -79,11 +79,9 @@ export function UnreadableMarket({ name, tickerId, errors, retry }: UnreadableMa
 /** The pools of the two symbols of a ticker id: the node knows them without the market-data host. */
 function PoolsInstead({ tickerId }: { readonly tickerId: string }) {
   const symbols = symbolsOfTicker(tickerId);
-  const answer = useGatewayQuery(
-    PoolsOfSymbolsDocument,
-    { symbols: [...(symbols ?? [])] },
-    { pause: symbols === undefined },
-  );
+  // Most pools of V1 contain PRV. Those of the other token fit in one page.
+  const symbol = symbols?.find((each) => each !== 'PRV') ?? '';
+  const answer = useGatewayQuery(PoolsOfSymbolDocument, { symbol }, { pause: symbol === '' });
   const pools = answer.data?.poolPairs?.nodes.filter(({ token1, token2 }) =>
     [token1, token2].every(({ symbol }) => symbol !== null && symbols?.includes(symbol)),
   );

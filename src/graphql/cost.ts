@@ -33,7 +33,7 @@ export function measureCost(plan: OperationPlan, args: readonly Arguments[], ser
   };
 }
 
-/** The cost of variables that do not fit their types: coercing them, and reporting the errors. */
+/** The cost of variables by themselves: coercing them, and reporting the errors of those that do not fit their types. */
 export function costOfVariables(variables: unknown): OperationCost {
   return { objects: countValues(variables) * VALUE, schemaObjects: 0, values: 0, heights: 0 };
 }

@@ -59,6 +59,19 @@ test('the cost is there beside field errors, but not for an operation over a lim
   expect([refused.errors[0].extensions.code, refused.extensions]).toEqual(['QUERY_TOO_COMPLEX', undefined]);
 });
 
+test.each(['', '@include(if: false)'])(
+  'a list in an argument that is refused costs its values %s',
+  async (condition) => {
+    const query = `query ($percents: [Float!]) { poolPairs(first: 1) ${condition} { nodes { depth(percents: $percents) { percent } } } }`;
+    const pointsOf = async (count: number) => {
+      const { extensions } = await post({ query, variables: { percents: Array(count).fill(1) } });
+      return extensions.cost.points;
+    };
+    expect(await pointsOf(101)).toBeLessThanOrEqual(6);
+    expect(await pointsOf(10_000)).toBe(501);
+  },
+);
+
 test('lists count with their current lengths', async () => {
   const { data } = await post({
     query: '{ tokens { symbol } pairs { id } tickers { id } chainInfo { bestBlocks { height } } }',

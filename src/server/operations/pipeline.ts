@@ -110,9 +110,11 @@ export function createPipeline(options: PipelineOptions) {
     const { definition } = operation;
     const persistedName = persistedAs && (definition.name?.value ?? persistedAs.id);
     const measure = (planned: Planned): PreparedOperation => {
-      const cost =
-        planned.plan === undefined ? costOfVariables(sentVariables) : measureCost(planned.plan, planned.args, service);
-      const points = Math.max(pointsOfDocument(textOf(operation.document) ?? ''), Math.ceil(complexityOf(cost)));
+      const sent = costOfVariables(sentVariables);
+      const cost = planned.plan === undefined ? sent : measureCost(planned.plan, planned.args, service);
+      // A field that is not included, or that refuses its arguments, has no cost for its variables. They are coerced all the same.
+      const complexity = Math.max(complexityOf(cost), complexityOf(sent));
+      const points = Math.max(pointsOfDocument(textOf(operation.document) ?? ''), Math.ceil(complexity));
       client.span?.prepared(definition.operation, definition.name?.value, points);
       return { client, operation, persistedName, sentVariables, planned, cost, points, isLong };
     };

@@ -1,6 +1,6 @@
 /** One request that is meant to block the gateway, within the limit of a body. */
 export type HostileRequest =
-  | { readonly post: string; readonly accept?: string }
+  | { readonly post: string; readonly accept?: string; readonly encoding?: string }
   /** The payload of a `subscribe` message as JSON, and the number of messages that the client waits for. */
   | { readonly subscribe: string; readonly updates: number };
 
@@ -25,6 +25,8 @@ const onWebSocket = (query: string, variables?: unknown, updates = 1): HostileRe
 const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 const IDS = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }';
 const FIRST = 'query ($first: Int) { poolPairs(first: $first) { totalCount } }';
+const PERCENTS =
+  'query ($percents: [Float!]) { poolPairs(first: 1) { nodes { depth(percents: $percents) { percent } } } }';
 const FILTER = 'query ($f: PoolPairFilter) { poolPairs(filter: $f) { totalCount } }';
 const PRICES = 'subscription ($keys: [PoolPairKey!]) { prices(poolPairs: $keys) { beaconHeight } }';
 const SWAP = {
@@ -140,6 +142,9 @@ export const HOSTILE: Readonly<Record<string, HostileRequest>> = {
   '9,000 ids in the document': post(`{ nodes(ids: [${repeat(9_900, () => '1')}]) { id } }`),
   '3,000 tokens by their ids': post(IDS, { ids: Array(3_000).fill(`Token:${'0'.repeat(63)}4`) }),
   'ids that are objects': post(IDS, { ids: Array(80_000).fill({}) }),
+  'a list that a field refuses': post(PERCENTS, { percents: Array(120_000).fill(1) }),
+  'a long Accept': { post: '{"query":"{ beaconHeight }"}', accept: `${'a/b,'.repeat(3_700)}*/*` },
+  'a long Content-Encoding': { post: '{"query":"{ beaconHeight }"}', encoding: `${'\u00a0'.repeat(15_000)}x` },
   'numbers that are texts': post(FIRST, { first: Array(60_000).fill('x') }),
   'unknown fields of a variable': post(FILTER, {
     f: Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`x${n}`, 1])),

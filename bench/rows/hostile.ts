@@ -66,8 +66,9 @@ async function run({ quick, checkouts, log }: RowContext): Promise<readonly Resu
 async function send({ gateway: { url }, sandbox }: Testbed, hostileRequest: HostileRequest): Promise<void> {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   if ('post' in hostileRequest) {
-    const headers = { 'content-type': 'application/json', accept: hostileRequest.accept ?? 'application/json' };
-    const response = await fetch(url, { method: 'POST', headers, body: hostileRequest.post, signal });
+    const { post: body, accept = 'application/json', encoding } = hostileRequest;
+    const headers = { 'content-type': 'application/json', accept, ...(encoding && { 'content-encoding': encoding }) };
+    const response = await fetch(url, { method: 'POST', headers, body, signal });
     await response.arrayBuffer();
     return;
   }

@@ -167,6 +167,7 @@ describe('candles', () => {
       'text/html,*/*;q=0.8',
       '',
       'text/csv;q=0, application/json',
+      `${'text/html,'.repeat(100)}text/csv`,
     ])
       expect(
         (await rest.get('candles?ticker_id=pBTC_PRV&interval=1h', { headers: { accept } })).headers.get('content-type'),

@@ -19,7 +19,7 @@ import { UDF_CONFIG } from '../../rest/udf.ts';
 import type { Requester } from '../../turns/fair-queue.ts';
 import { Account } from '../clients/rate-limits.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
-import { MIN_HEIGHT_HEADER } from '../requests/headers.ts';
+import { MAX_ACCEPT_LENGTH, MIN_HEIGHT_HEADER } from '../requests/headers.ts';
 import { type HttpExchange, isRead } from '../requests/http-exchange.ts';
 import { hasInvalidUtf8, searchOf } from '../requests/parameters.ts';
 import { createRestWriter, type FixedDocument, type RestWriterOptions } from './rest-writer.ts';
@@ -135,7 +135,8 @@ export function createRestRoutes(options: RestOptions) {
     write: (parsed: Parsed, requester: Requester) => MaybePromise<RestDocument>,
   ): Route['handle'] {
     return respondWith((sent) => {
-      const parsed = read(parametersOf(sent), sent.exchange.request.headers.accept);
+      const accept = sent.exchange.request.headers.accept?.slice(0, MAX_ACCEPT_LENGTH);
+      const parsed = read(parametersOf(sent), accept);
       throwIfRefused(sent.account.chargeUpTo(recordedObjects(parsed.last).field));
       return write(parsed, requesterOf(sent));
     });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import Negotiator from 'negotiator';
 import { createEtag } from '../../domain/entity-tag.ts';
-import { hasEtag, IMMUTABLE } from '../requests/headers.ts';
+import { hasEtag, IMMUTABLE, MAX_ACCEPT_LENGTH } from '../requests/headers.ts';
 
 /** Responds to a request for a page or a file. */
 export type Respond = (request: IncomingMessage, response: ServerResponse) => unknown;
@@ -34,7 +34,8 @@ export function createFile(type: string, content: Bodies | string, options: File
   const etags: Readonly<Record<string, string | undefined>> = Object.fromEntries(tags);
 
   return (request, response) => {
-    const accepted = new Negotiator(request).encodings(['br', 'gzip']);
+    const sent = request.headers['accept-encoding']?.slice(0, MAX_ACCEPT_LENGTH);
+    const accepted = new Negotiator({ headers: { 'accept-encoding': sent } }).encodings(['br', 'gzip']);
     const encoding = (['br', 'gzip'] as const).find((each) => accepted.includes(each) && bodies[each]) ?? 'identity';
     const body = bodies[encoding] ?? bodies.identity;
     const etag = etags[encoding];

@@ -20,6 +20,9 @@ export const MIN_HEIGHT_HEADER = 'x-pdex-min-height';
 /** The response header with the beacon height that the response describes; in the REST API, that of the pool prices. */
 export const HEIGHT_HEADER = 'x-pdex-height';
 
+/** Maximum number of characters of `Accept` and `Accept-Encoding` that are read. Browsers send 150. To read 16 KB takes 100 ms. */
+export const MAX_ACCEPT_LENGTH = 1_000;
+
 /** The methods of the GraphQL endpoint, as the header `Allow` lists them. */
 export const METHODS = 'GET, HEAD, POST, OPTIONS';
 

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
+import { MAX_ACCEPT_LENGTH } from './headers.ts';
 
 /** The two media types of a JSON response. */
 export type JsonType = 'application/json' | 'application/graphql-response+json';
@@ -35,7 +36,7 @@ const MAX_CACHED = 200;
 /** Creates the function that reads `Accept`. Without it, a client accepts everything. */
 export function createNegotiation(): (accept: string | undefined | null) => Accepted {
   const cache = new LRUCache<string, Accepted>({ max: MAX_CACHED, memoMethod: negotiate });
-  return (accept) => cache.memo(accept || '*/*');
+  return (accept) => cache.memo(accept?.slice(0, MAX_ACCEPT_LENGTH) || '*/*');
 }
 
 function negotiate(accept: string): Accepted {
@@ -74,5 +75,5 @@ function isUtf8Parameter(parameter: string): boolean {
 
 /** Whether a `Content-Encoding` header names a coding. Codings are written in any case (RFC 9110, 8.4.1). */
 export function isCompressed(contentEncoding: string | null | undefined): boolean {
-  return !/^\s*(identity)?\s*$/i.test(contentEncoding ?? '');
+  return !['', 'identity'].includes((contentEncoding ?? '').trim().toLowerCase());
 }

@@ -209,6 +209,11 @@ describe('the files of the explorer', () => {
     expect([font.sent['content-encoding'], font.text]).toEqual([undefined, 'a font']);
   });
 
+  test('are sent by the first 1,000 characters of Accept-Encoding', async () => {
+    const { sent } = await get('/assets/main-abc123.js', { 'accept-encoding': `${'gzip,'.repeat(200)}br` });
+    expect(sent['content-encoding']).toBe('gzip');
+  });
+
   test.each([
     ['/robots.txt', 'text/plain; charset=utf-8'],
     ['/favicon.ico', 'image/x-icon'],

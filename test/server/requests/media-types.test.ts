@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createNegotiation } from '../../../src/server/requests/media-types.ts';
+import { createNegotiation, isCompressed } from '../../../src/server/requests/media-types.ts';
 import { startGateway } from '../../support/gateway.ts';
 
 let gateway: Awaited<ReturnType<typeof startGateway>>;
@@ -76,4 +76,29 @@ test.each([
   ['application/json;q=0', undefined],
 ])('%s is decided by weight', (accept, type) => {
   expect(createNegotiation()(accept).json).toBe(type);
+});
+
+test('only the first 1,000 characters of the header are read', () => {
+  const accepted = createNegotiation();
+  const others = 'text/html,'.repeat(99);
+  expect(accepted(`${others}*/*`).json).toBe('application/json');
+  expect(accepted(`${others}${others}*/*`).json).toBeUndefined();
+  expect(accepted(`${others}${others}*/*`)).toBe(accepted(`${others}${others}`));
+});
+
+test.each([
+  [undefined, false],
+  ['', false],
+  [' Identity\t', false],
+  ['\u00a0', false],
+  ['gzip', true],
+  ['identity, gzip', true],
+])('whether %j is a coding', (contentEncoding, expected) => {
+  expect(isCompressed(contentEncoding)).toBe(expected);
+});
+
+test('a coding behind 60,000 spaces takes no seconds to read', () => {
+  const before = process.cpuUsage();
+  expect(isCompressed(`${'\u00a0'.repeat(60_000)}x`)).toBe(true);
+  expect(process.cpuUsage(before).user).toBeLessThan(500_000);
 });

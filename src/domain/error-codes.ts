@@ -9,7 +9,7 @@ export const ERROR_CODES = {
   AMBIGUOUS_TICKER: {
     cause: 'A ticker id names several pools.',
     remedy:
-      'Choose one of `extensions.poolIds` and send it as `poolId`. REST API: choose one of `poolIds`, and send it in place of the ticker id. They are the first 20: `pairs(filter: { tickerIds })` or `/pairs` has all of them.',
+      'Choose one of `extensions.poolIds` and send it as `poolId`. REST API: choose one of `poolIds`, and send it in place of the ticker id. At most 20 are listed. `pairs(filter: { tickerIds })` or `/pairs` has all.',
   },
   TRADE_REFUSED: {
     cause: 'A quote for a `route` that the exchange would refuse. `extensions.reason` is the reason.',

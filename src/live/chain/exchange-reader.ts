@@ -48,7 +48,7 @@ async function withParams(
 function withHint(error: unknown): unknown {
   if (!(error instanceof UpstreamUnreachableError)) return error;
   const hint = 'if this node is too old for pdexv3_getState, set EXCHANGE_VERSION=v1';
-  return new UpstreamUnreachableError('NODE', { ...error.details, hint }, error.cause);
+  return Object.assign(error, { details: { ...error.details, hint } });
 }
 
 /** Creates the reader of the exchange from one node, in the version that trades. */

@@ -41,6 +41,7 @@ export function readRequestBody(
     onBody(isTooLarge ? undefined : before);
     return;
   }
+  const joined: Buffer[] = [];
   let chunks: Buffer[] = [];
   let size = 0;
   request.on('data', (chunk: Buffer) => {
@@ -48,9 +49,12 @@ export function readRequestBody(
     size += chunk.length;
     if (size <= maxBytes) chunks.push(chunk);
     else if (before <= maxBytes) onBody(undefined);
-    if (chunks.length === MAX_CHUNKS) chunks = [Buffer.concat(chunks)];
+    if (chunks.length < MAX_CHUNKS) return;
+    joined.push(Buffer.concat(chunks));
+    chunks = [];
   });
   request.on('end', () => {
-    if (size <= maxBytes) onBody(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+    const all = [...joined, ...chunks];
+    if (size <= maxBytes) onBody(all.length === 1 && all[0] ? all[0] : Buffer.concat(all));
   });
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { formatExactAmount } from '../../explorer/src/format/amounts.ts';
 import { formatPrice } from '../../explorer/src/format/numbers.ts';
 import { shortPoolId } from '../../explorer/src/format/prices.ts';
-import { advanceOnPage, describeInBrowser, expectToFit, untilHeight } from '../support/explorer.ts';
+import { advanceOnPage, describeInBrowser, expectToFit, panel, untilHeight } from '../support/explorer.ts';
 import { answerAfterFrames, readLayoutShift, recordShifts } from '../support/layout-shifts.ts';
 import type { ServedGateway } from '../support/served-gateway.ts';
 import { recorded } from './recorded.ts';
@@ -30,8 +30,6 @@ async function poolsOf({ ask }: ServedGateway): Promise<readonly Pool[]> {
 const ofUsdt = (pools: readonly Pool[]) =>
   pools.filter(({ token1, token2 }) => token1.symbol === 'PRV' && token2.symbol === 'USDT');
 const listed = (pools: readonly Pool[]) => pools.filter(({ pairs }) => pairs.length > 0);
-
-const panel = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
 /** Stays until the market is there: other panels stand in the places of its panels before. */
 const untilMarket = (page: Page) => page.getByRole('link', { name: 'Show the query: Market' }).waitFor();

@@ -34,6 +34,8 @@ export type Answer<Data> = {
   readonly errors: readonly GatewayError[];
   /** True until there is data or an error. */
   readonly isLoading: boolean;
+  /** True if data and errors are of other variables than those of now, whose answer is on its way. */
+  readonly isOutdated: boolean;
   /** The beacon height of the newest response to this query; objects that a subscription updates are newer. */
   readonly height: number | undefined;
   readonly query: SentQuery;
@@ -95,6 +97,7 @@ export function useGatewayQuery<Data, Variables extends AnyVariables>(
     data: result.data,
     errors,
     isLoading: result.data === undefined && result.error === undefined,
+    isOutdated: operation !== undefined && operation.key !== createRequest(document, variables).key,
     height,
     query: { document: document as SentQuery['document'], variables },
     retry,

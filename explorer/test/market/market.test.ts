@@ -2,7 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { notesOfBook, notesOfChainBook } from '../../src/pages/market/book/book-notes.ts';
 import { bookOfPool } from '../../src/pages/market/book/chain-book.ts';
 import { groupingsOf, parseGrouping, powerOfTen } from '../../src/pages/market/book/grouping.ts';
-import { isGapBefore, mergeCandles, toChartCandle, withEmptyIntervals } from '../../src/pages/market/candles/candle.ts';
+import {
+  isGapBefore,
+  isJoined,
+  mergeCandles,
+  toChartCandle,
+  withEmptyIntervals,
+} from '../../src/pages/market/candles/candle.ts';
 import { DEFAULT_INTERVAL, INTERVALS, intervalOf } from '../../src/pages/market/candles/intervals.ts';
 import { curveOfLadder, curveOfPool } from '../../src/pages/market/depth/depth-curve.ts';
 import { percentsOf, RANGES, rangeOf } from '../../src/pages/market/depth/ranges.ts';
@@ -208,6 +214,13 @@ describe('candles', () => {
     // The end of the interval before was not seen.
     expect(isGapBefore(candle(3, 23), known)).toBe(true);
     expect(isGapBefore(candle(4, 40), [])).toBe(false);
+  });
+
+  test('that were known stay, unless the newest ones begin above them', () => {
+    const known = [candle(1, 10), candle(2, 20)];
+    expect([isJoined(known, [candle(2, 21), candle(3, 30)]), isJoined(known, [candle(0, 5)])]).toEqual([true, true]);
+    expect(isJoined(known, [candle(3, 30)])).toBe(false);
+    expect([isJoined(known, []), isJoined([], [candle(3, 30)])]).toEqual([true, true]);
   });
 
   test('leave room for intervals without one, unless there are very many', () => {

@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo } from 'react';
+import { useMemo } from 'react';
 import { useFollow, useGatewayQuery } from '../../client/hooks.ts';
 import { useLastKnown } from '../../client/last-known.ts';
 import { useIsVisible } from '../../client/visibility.ts';
@@ -45,12 +45,8 @@ export function PairMarket({ tickerId, poolId }: PairMarketProps) {
       <UnknownMarket name={name} />
     );
   // The node has pools that the host does not list, and those that it lists also while the host cannot be read.
-  return tickerId === null && poolId !== null ? <PoolById poolId={poolId} otherwise={otherwise} /> : otherwise;
-}
-
-function PoolById({ poolId, otherwise }: { readonly poolId: string; readonly otherwise: ReactNode }) {
-  const name = useMemo(() => ({ kind: 'pair', poolId }) as const, [poolId]);
-  return <PoolMarket name={name} otherwise={otherwise} />;
+  if (tickerId !== null || poolId === null) return otherwise;
+  return <PoolMarket name={{ kind: 'pair', poolId }} otherwise={otherwise} />;
 }
 
 const NO_POOL = { token1Id: '', token2Id: '' };

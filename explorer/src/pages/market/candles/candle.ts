@@ -2,9 +2,8 @@ import type { CandleFieldsFragment } from './candles.generated.ts';
 
 /** A candle as the chart draws it: prices in target tokens per base token, the volume in whole base tokens. */
 export type ChartCandle = {
-  /** When the interval begins and ends, in milliseconds since 1970. */
+  /** When the interval begins, in milliseconds since 1970. */
   readonly openTime: number;
-  readonly closeTime: number;
   readonly open: number;
   readonly high: number;
   readonly low: number;
@@ -36,7 +35,6 @@ export function toChartCandle(
   const traded = isInverse ? candle.tradedToken1 : candle.tradedToken2;
   return {
     openTime: Date.parse(candle.openTime),
-    closeTime: Date.parse(candle.closeTime),
     open,
     high: Math.max(...four),
     low: Math.min(...four),
@@ -64,6 +62,13 @@ export function isGapBefore(pushed: ChartCandle, known: readonly ChartCandle[]):
   const newest = known.at(-1);
   if (newest === undefined || pushed.openTime <= newest.openTime) return false;
   return pushed.firstHeight > newest.lastHeight + 1;
+}
+
+/** Whether no interval can be missing between candles that were known and the newest answer: it begins among them. */
+export function isJoined(known: readonly ChartCandle[], loaded: readonly ChartCandle[]): boolean {
+  const [first] = loaded;
+  const last = known.at(-1);
+  return first === undefined || last === undefined || last.openTime >= first.openTime;
 }
 
 /** More empty places than this are not drawn: the history was off for long. */

@@ -1,9 +1,9 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { useClient } from 'urql';
 import { readErrors } from '../../../client/errors.ts';
 import { type Answer, requestOf, useFollow, useGatewayQuery } from '../../../client/hooks.ts';
 import { type Market, poolKeyOf } from '../market.ts';
-import { type ChartCandle, isGapBefore, mergeCandles, toChartCandle } from './candle.ts';
+import { type ChartCandle, isGapBefore, isJoined, mergeCandles, toChartCandle } from './candle.ts';
 import {
   type CandleFieldsFragment,
   CandlesDocument,
@@ -28,7 +28,13 @@ export type Candles = {
   loadOlder(): void;
 };
 
-type Older = { readonly key: string; readonly candles: readonly ChartCandle[]; readonly isAtStart: boolean };
+/** All candles of an interval, when one was pushed or older ones were loaded. */
+type Known = {
+  readonly candles: readonly ChartCandle[];
+  readonly isAtStart: boolean;
+  /** The newest answer that is among them. */
+  readonly loaded: readonly ChartCandle[];
+};
 
 /** Loads the newest candles, follows the current one, and loads older ones on demand. */
 export function useCandles(market: Market, { interval }: Interval, pause: boolean): Candles {
@@ -61,61 +67,52 @@ export function useCandles(market: Market, { interval }: Interval, pause: boolea
   );
 
   const newest = useMemo(() => requestUpTo(null), [requestUpTo]);
-  const answer = useGatewayQuery(newest.document, newest.variables, { pause });
-  const loaded = useMemo(() => convert(answer.data?.poolPair?.candles), [answer.data, convert]);
+  const given = useGatewayQuery(newest.document, newest.variables, { pause });
+  // Candles of the interval before would be drawn as those of this one.
+  const answer = given.isOutdated ? { ...given, data: undefined, errors: [], isLoading: true } : given;
+  const page = answer.data?.poolPair?.candles;
+  const loaded = useMemo(() => convert(page), [page, convert]);
 
-  const [pushed, setPushed] = useState<{ readonly key: string; readonly candles: readonly ChartCandle[] }>();
-  const ofKey = pushed?.key === key ? pushed.candles : NO_CANDLES;
+  const [knownByKey, setKnownByKey] = useState<Readonly<Record<string, Known>>>({});
+  const stored = knownByKey[key];
+  const known = stored !== undefined && isJoined(stored.candles, loaded) ? stored : undefined;
+  const candles = useMemo(() => {
+    if (known === undefined) return loaded;
+    return known.loaded === loaded ? known.candles : mergeCandles(known.candles, loaded);
+  }, [known, loaded]);
+  // Candles without a price are among those of a page, and not among those that are shown.
+  const isAtStart = known?.isAtStart ?? (page != null && page.length < PAGE);
+
   useFollow(LiveCandleDocument, variables, {
-    pause: pause || answer.data?.poolPair?.candles == null,
-    onUpdate({ candles }) {
-      const [candle] = convert([candles]);
+    pause: pause || page == null,
+    onUpdate(update) {
+      const [candle] = convert([update.candles]);
       if (candle === undefined) return;
-      if (isGapBefore(candle, mergeCandles(loaded, ofKey))) answer.retry();
-      setPushed({ key, candles: mergeCandles(ofKey, [candle]) });
+      // The newest candles are loaded again, with this one.
+      if (isGapBefore(candle, candles)) answer.retry();
+      else setKnownByKey((all) => ({ ...all, [key]: { loaded, candles: mergeCandles(candles, [candle]), isAtStart } }));
     },
   });
 
-  const [older, setOlder] = useState<Older>();
-  const olderOfKey = older?.key === key ? older : undefined;
-  const candles = useMemo(
-    () => mergeCandles(olderOfKey?.candles ?? NO_CANDLES, loaded, ofKey),
-    [olderOfKey, loaded, ofKey],
-  );
-  // Candles without a price are among those of a page, and not among those that are shown.
-  const found = answer.data?.poolPair?.candles ?? [];
-  const isAtStart = olderOfKey?.isAtStart ?? (answer.data !== undefined && found.length < PAGE);
-
-  const inProgress = useRef<string>(undefined);
   const [loadingKey, setLoadingKey] = useState<string>();
-  const isMounted = useRef(true);
-  useEffect(() => {
-    isMounted.current = true;
-    return () => {
-      isMounted.current = false;
-    };
-  }, []);
 
   async function loadOlder(): Promise<void> {
     const [oldest] = candles;
-    if (oldest === undefined || isAtStart || inProgress.current === key) return;
-    inProgress.current = key;
+    if (oldest === undefined || isAtStart || loadingKey === key) return;
     setLoadingKey(key);
+    setKnownByKey((all) => ({ ...all, [key]: { loaded, candles, isAtStart } }));
     const sent = requestUpTo(new Date(oldest.openTime).toISOString());
     const result = await client.query(sent.document, sent.variables, { requestPolicy: 'network-only' }).toPromise();
-    if (inProgress.current === key) inProgress.current = undefined;
-    if (!isMounted.current) return;
     setLoadingKey((current) => (current === key ? undefined : current));
-    const page = result.data?.poolPair?.candles;
-    if (page == null || readErrors(result.error).length > 0) return;
-    setOlder((current) => ({
-      key,
-      candles: mergeCandles(current?.key === key ? current.candles : NO_CANDLES, convert(page)),
-      isAtStart: page.length < PAGE,
-    }));
+    const older = result.data?.poolPair?.candles;
+    if (older == null || readErrors(result.error).length > 0) return;
+    setKnownByKey((all) => {
+      const before = all[key];
+      if (before?.candles[0]?.openTime !== oldest.openTime) return all;
+      const joined = mergeCandles(convert(older), before.candles);
+      return { ...all, [key]: { ...before, candles: joined, isAtStart: older.length < PAGE } };
+    });
   }
 
   return { candles, answer, isLoadingOlder: loadingKey === key, isAtStart, loadOlder: () => void loadOlder() };
 }
-
-const NO_CANDLES: readonly ChartCandle[] = [];

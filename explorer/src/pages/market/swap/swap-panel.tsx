@@ -44,11 +44,13 @@ export function SwapPanel({ market }: { readonly market: Market }) {
     // The amount of an earlier quote beside a new one would be a wrong price.
     const isPending = isComputed && typed.kind === 'amount' && (isOutdated || latest.isLoading);
     const amount = isPending ? undefined : kind === 'pay' ? quote?.sellAmount : quote?.buyAmount;
+    // Without separators: where somebody deletes a digit of 1,976, the comma would become that of the decimals.
+    const computed = amount === undefined ? '' : formatExactAmount(amount, token.decimals).replaceAll(',', '');
     return (
       <AmountField
         label={label}
         token={token}
-        value={isComputed ? (amount === undefined ? '' : formatExactAmount(amount, token.decimals)) : shown.amount}
+        value={isComputed ? computed : shown.amount}
         isComputed={isComputed}
         isPending={isPending}
         problem={!isComputed && typed.kind === 'invalid' ? typed.problem : undefined}

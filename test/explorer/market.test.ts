@@ -408,20 +408,17 @@ describeInBrowser('the page of a market', (browser) => {
     page.on('request', (request) => {
       if (request.postData()?.includes('"operationName":"Market"')) queries.push(request.url());
     });
-    const showBlock = async () => {
-      const height = await advanceOnPage(opened);
-      await market.getByText(`height ${formatInteger(height)}`).waitFor();
-    };
-    // What the page requests when it is opened can be on its way yet, when the first block is made.
-    const queriesOfBlock = async () => {
+    // What the page requests when it is opened can be on its way yet, and be repeated. A query for one block would be seen at the latest
+    // while the next one is waited for.
+    const queriesOfBlocks = async () => {
       queries.length = 0;
-      await showBlock();
+      for (let block = 0; block < 3; block++) {
+        const height = await advanceOnPage(opened);
+        await market.getByText(`height ${formatInteger(height)}`).waitFor();
+      }
       return queries;
     };
-    await expect.poll(queriesOfBlock).toEqual([]);
-    // A query for one block would be seen at the latest while the next one is waited for.
-    for (let block = 0; block < 3; block += 1) await showBlock();
-    expect(queries).toEqual([]);
+    await expect.poll(queriesOfBlocks).toEqual([]);
   });
 
   test('says what is missing: history, a pool, decimals, the market itself', async () => {

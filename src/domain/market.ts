@@ -90,6 +90,8 @@ export type Market<P extends Pair> = {
   readonly mostOfTicker: number;
   /** By {@link tokensKey}. */
   readonly byTokens: ReadonlyMap<string, readonly P[]>;
+  /** The number of rows of the two tokens that have most of them. */
+  readonly mostOfTokens: number;
   /** By the ids of pools of V3, as the node spells them. */
   readonly byPool: ReadonlyMap<string, readonly P[]>;
   /** The host's symbol of each token; that of a bridged token starts with `p`. */
@@ -104,19 +106,29 @@ export function createMarketBuilder<P extends Pair>() {
   const byPool = new Map<string, P[]>();
   const symbols = new Map<TokenId, string>();
   let mostOfTicker = 0;
+  let mostOfTokens = 0;
 
   return {
     add(row: P): void {
       byPoolId.set(row.poolId, row);
       mostOfTicker = Math.max(mostOfTicker, addTo(byTickerId, row.tickerId, row));
-      addTo(byTokens, tokensKey(row.baseId, row.targetId), row);
+      mostOfTokens = Math.max(mostOfTokens, addTo(byTokens, tokensKey(row.baseId, row.targetId), row));
       const named = parsePoolId(row.poolId);
       if (named !== undefined) addTo(byPool, poolPairId(named), row);
       symbols.set(row.baseId, row.base);
       symbols.set(row.targetId, row.target);
     },
     /** The market of these rows, which were all added. */
-    build: (rows: readonly P[]): Market<P> => ({ rows, byPoolId, byTickerId, mostOfTicker, byTokens, byPool, symbols }),
+    build: (rows: readonly P[]): Market<P> => ({
+      rows,
+      byPoolId,
+      byTickerId,
+      mostOfTicker,
+      byTokens,
+      mostOfTokens,
+      byPool,
+      symbols,
+    }),
   };
 }
 

@@ -47,7 +47,7 @@ const POOLS_PER_OBJECT = 250;
 const POOLS_OF_V3_PER_OBJECT = 50;
 
 /** Number of objects that the pairs of a pool or of a ticker id count as: there are few. */
-export const ASSUMED_PAIRS = 10;
+const ASSUMED_PAIRS = 10;
 
 /** What comparing the prices of all pairs counts as, at most. */
 const ALL_PAIRS = 100;
@@ -83,9 +83,20 @@ export function complexityOfPairs(
   return complexityOfList(known.length === 0 ? undefined : Math.min(...known));
 }
 
-/** The complexity of the pairs of a ticker id. There are few, but the number of values is estimated from the most that there are. */
+/** The complexity of the pairs of a ticker id. */
 export function complexityOfTicker({ sources }: Service): Complexity {
-  const most = sources.market.pairs.current()?.market.mostOfTicker ?? 0;
+  return complexityOfFewPairs(sources.market.pairs.current()?.market.mostOfTicker);
+}
+
+/** The complexity of the pairs of a pool. A pool of V1 has all pairs of its two tokens, one of V3 those that name it. */
+export function complexityOfPairsOfPool({ sources }: Service): Complexity {
+  const head = sources.head.current();
+  const isV3 = head !== undefined && versionOf(head.exchange) === 'V3';
+  return complexityOfFewPairs(isV3 ? 0 : sources.market.pairs.current()?.market.mostOfTokens);
+}
+
+/** There are few pairs, but the number of values is estimated from the most that there are. */
+function complexityOfFewPairs(most = 0): Complexity {
   return { ...objects(ASSUMED_PAIRS), actual: Math.max(ASSUMED_PAIRS, most) };
 }
 

@@ -84,7 +84,7 @@ export const LIMITS = {
   maxValuesPerConnection: {
     default: 1_000_000,
     meaning:
-      'Maximum total number of values in the concurrent operations of one websocket, estimated as for `maxValues`; those of its message count if they are more. An operation that exceeds it is RATE_LIMITED.',
+      'Maximum total number of values in the concurrent operations of one websocket, estimated as for `maxValues`. If the message of an operation has more values than its result, those count. An operation that exceeds it is RATE_LIMITED.',
   },
 } satisfies Readonly<Record<string, LimitMeaning & { readonly default: number }>>;
 

@@ -53,6 +53,7 @@ describe('the indexes of a list', () => {
         ['pUSDT_PRV', [usdtPrv]],
       ]),
       mostOfTicker: 2,
+      mostOfTokens: 3,
       byTokens: new Map([
         [`${prv}-${btc}`, [btcPrv]],
         [`${prv}-${usdt}`, [prvUsdt, prvUsdtToo, usdtPrv]],

@@ -109,13 +109,15 @@ test.each(['pairs', 'tickers'])('%s that a filter selects by their ids count as 
   expect(await length('(filter: { poolIds: null, base: "pBTC" })')).toBe(rows.length);
 });
 
-test('the pairs of an order book count as many values as the ticker id with the most pairs can have', async () => {
+test.each([
+  ['an order book', 'ticker id', 'mostOfTicker', '{ pairs { orderBook(depth: 2) { pairs { poolId } } } }'],
+  ['a pool of V1', 'two tokens', 'mostOfTokens', '{ pairs { poolPair { pairs { poolId } } } }'],
+])('the pairs of %s count as many values as those of the %s with the most pairs', async (_of, _name, most, query) => {
   const { pairs } = gateway.app.service.sources.market;
-  const query = '{ pairs { orderBook(depth: 2) { pairs { poolId } } } }';
   const { values, points } = await costOf(query);
   const current = pairs.current();
   if (current === undefined) throw new Error('pairs are read');
-  const market = { ...current.market, mostOfTicker: 1_000 };
+  const market = { ...current.market, [most]: 1_000 };
   const spy = vi.spyOn(pairs, 'current').mockReturnValue({ ...current, market });
   const more = await costOf(query);
   spy.mockRestore();

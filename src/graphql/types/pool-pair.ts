@@ -5,7 +5,7 @@ import { exactPriceOfToken2, priceOfToken1, priceOfToken2, spotPriceOfToken2 } f
 import { liquidityUsd } from '../../domain/usd-prices.ts';
 import { poolPrice, requireDecimals } from '../../loaders/pool-price.ts';
 import { builder, NODE_ID, NodeRef, PairRef, PoolPairRef } from '../builder.ts';
-import { ASSUMED_PAIRS, objects, objectsAt } from '../complexity.ts';
+import { complexityOfPairsOfPool, objects, objectsAt } from '../complexity.ts';
 import { atArg, ExchangeVersionEnum, ofOtherState, versionArg } from './exchange.ts';
 
 /** The decimals of a field that computes prices. */
@@ -112,7 +112,7 @@ PoolPairRef.implement({
     pairs: t.field({
       type: [PairRef],
       nullable: true,
-      complexity: objects(ASSUMED_PAIRS),
+      complexity: (_args, { service }) => complexityOfPairsOfPool(service),
       resolve: (pool, _args, { loaders }) => loaders.market.pairs.ofPool(pool),
     }),
   }),

@@ -307,7 +307,7 @@ describeInBrowser('the page of a market', (browser) => {
     const selling = `sellTokenId: "${PRV}", buyTokenId: "${BTC}", sellAmount: "1000000000000"`;
     const first = await quoted(selling);
     await expect.poll(() => receive.inputValue()).toBe(String(whole(first.buyAmount)));
-    await expect.poll(() => parametersOf(page)).toEqual({ pay: '1000' });
+    await expect.poll(() => parametersOf(page)).toEqual({ from: 'token1', pay: '1000' });
     // The page stays where the reader has scrolled to, though the URL has changed.
     expect(await page.evaluate(() => scrollY)).toBeGreaterThan(0);
     await swap.getByLabel('Slippage that you accept').selectOption('1%');
@@ -332,7 +332,7 @@ describeInBrowser('the page of a market', (browser) => {
     const fourth = await quoted(`sellTokenId: "${BTC}", buyTokenId: "${PRV}", sellAmount: "500000000"`);
     const received = String(whole(fourth.buyAmount));
     await expect.poll(() => receive.inputValue()).toBe(received);
-    await expect.poll(() => parametersOf(page)).toEqual({ side: 'sell', pay: '0.5', slippage: '1' });
+    await expect.poll(() => parametersOf(page)).toEqual({ from: 'token2', pay: '0.5', slippage: '1' });
     await page.reload();
     await scrollTo(page, 'Swap');
     await expect.poll(() => receive.inputValue()).toBe(received);
@@ -389,12 +389,12 @@ describeInBrowser('the page of a market', (browser) => {
     await pay.press('Home');
     await pay.press('ArrowRight');
     await pay.pressSequentially('3');
-    await expect.poll(() => parametersOf(page)).toEqual({ pay: '132' });
+    await expect.poll(() => parametersOf(page)).toEqual({ from: 'token1', pay: '132' });
     await pay.pressSequentially('4');
-    await expect.poll(() => parametersOf(page)).toEqual({ pay: '1342' });
+    await expect.poll(() => parametersOf(page)).toEqual({ from: 'token1', pay: '1342' });
 
     await swap.getByRole('button', { name: 'Swap in the other direction: pay BTC, receive PRV' }).click();
-    await expect.poll(() => parametersOf(page)).toEqual({ side: 'sell', receive: '1342' });
+    await expect.poll(() => parametersOf(page)).toEqual({ from: 'token2', receive: '1342' });
     expect(await swap.getByLabel('You receive').inputValue()).toBe('1342');
   });
 

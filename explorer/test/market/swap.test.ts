@@ -71,31 +71,43 @@ describe('an amount that somebody types', () => {
 });
 
 describe('the form in the URL', () => {
-  const read = (text: string) => readSwapState(new URLSearchParams(text));
+  const market = { isInverse: false };
+  const read = (text: string) => readSwapState(new URLSearchParams(text), market);
 
   test('has defaults, also for what is wrong', () => {
     const defaults = { side: 'buy', exact: 'pay', amount: '', slippagePercent: 0.5, path: '3' };
     expect(read('')).toEqual(defaults);
-    expect(read('side=up&slippage=99&route=6')).toEqual(defaults);
+    expect(read('from=up&slippage=99&route=6')).toEqual(defaults);
     expect(read(`pay=${'9'.repeat(99)}`).amount).toHaveLength(60);
   });
 
   test.each([
     '',
-    'pay=1%2C000.5',
-    'side=sell&pay=2',
-    'side=sell&receive=3&slippage=1',
-    'receive=',
-    'pay=1&route=pool',
+    'from=token1&pay=1%2C000.5',
+    'from=token2&pay=2',
+    'from=token2&receive=3&slippage=1',
+    'from=token1&receive=',
+    'from=token2',
+    'from=token1&pay=1&route=pool',
     'route=5',
   ])('%j is read and written the same, and other parameters stay', (text) => {
     const state = read(text);
-    const written = writeSwapState(new URLSearchParams('interval=1h&pay=7&receive=8&side=sell'), state);
+    const written = writeSwapState(new URLSearchParams('interval=1h&pay=7&receive=8&from=token2'), state, market);
     expect(written.get('interval')).toBe('1h');
-    expect(readSwapState(written)).toEqual(state);
+    expect(readSwapState(written, market)).toEqual(state);
     written.delete('interval');
     expect(written.toString()).toBe(text);
   });
+
+  test.each(['buy', 'sell'] as const)(
+    'to %s pays the same token on the page of a market with the other direction',
+    (side) => {
+      const ofPool = { ...read('pay=5'), side };
+      const parameters = writeSwapState(new URLSearchParams(), ofPool, market);
+      const ofMarket = readSwapState(parameters, { isInverse: true });
+      expect(ofMarket).toEqual({ ...ofPool, side: side === 'buy' ? 'sell' : 'buy' });
+    },
+  );
 });
 
 test('the impact on the price has a level, and a warning unless it is low', () => {

@@ -22,7 +22,7 @@ import { useSwapForm } from './use-swap-form.ts';
 
 /** Calculates a swap of the two tokens of a market, again at each height. It sends nothing. */
 export function SwapPanel({ market }: { readonly market: Market }) {
-  const form = useSwapForm();
+  const form = useSwapForm(market);
   const isV3 = isOfV3(market);
   const { shown, committed } = form;
   const element = useRef<HTMLDivElement>(null);

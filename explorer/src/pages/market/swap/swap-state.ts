@@ -1,3 +1,5 @@
+import type { Market } from '../market.ts';
+
 /** The values of the form, as they are in the URL. */
 export type SwapState = {
   /** Whether the trader buys or sells the base token of the market. */
@@ -26,12 +28,18 @@ const DEFAULT_PATH: SwapPath = '3';
 /** Longer texts are no amounts. */
 const MAX_AMOUNT_LENGTH = 60;
 
-/** Reads the form from a URL. What is missing or wrong has its default. */
-export function readSwapState(parameters: URLSearchParams): SwapState {
+/** Which of the two tokens of the pool is the base of the market. */
+type Direction = Pick<Market, 'isInverse'>;
+
+/**
+ * Reads the form from a URL. What is missing or wrong has its default. The token that is paid is one of the pool: the market of a pool
+ * can have the other direction, and its host can fail and come back.
+ */
+export function readSwapState(parameters: URLSearchParams, market: Direction): SwapState {
   const slippage = Number(parameters.get('slippage') ?? DEFAULT_SLIPPAGE);
   const receive = parameters.get('receive');
   return {
-    side: parameters.get('side') === 'sell' ? 'sell' : 'buy',
+    side: parameters.get('from') === paidToken('sell', market) ? 'sell' : 'buy',
     exact: receive === null ? 'pay' : 'receive',
     amount: (receive ?? parameters.get('pay') ?? '').slice(0, MAX_AMOUNT_LENGTH),
     slippagePercent: SLIPPAGES.find((each) => each === slippage) ?? DEFAULT_SLIPPAGE,
@@ -39,12 +47,17 @@ export function readSwapState(parameters: URLSearchParams): SwapState {
   };
 }
 
+function paidToken(side: SwapState['side'], { isInverse }: Direction): 'token1' | 'token2' {
+  return (side === 'sell') === isInverse ? 'token1' : 'token2';
+}
+
 /** Writes the form into a URL. Defaults are left out. */
-export function writeSwapState(parameters: URLSearchParams, state: SwapState): URLSearchParams {
+export function writeSwapState(parameters: URLSearchParams, state: SwapState, market: Direction): URLSearchParams {
   const next = new URLSearchParams(parameters);
-  for (const name of ['side', 'pay', 'receive', 'slippage', 'route']) next.delete(name);
-  if (state.side !== 'buy') next.set('side', state.side);
-  if (state.amount !== '' || state.exact === 'receive') next.set(state.exact, state.amount);
+  for (const name of ['from', 'pay', 'receive', 'slippage', 'route']) next.delete(name);
+  const hasAmount = state.amount !== '' || state.exact === 'receive';
+  if (hasAmount || state.side !== 'buy') next.set('from', paidToken(state.side, market));
+  if (hasAmount) next.set(state.exact, state.amount);
   if (state.slippagePercent !== DEFAULT_SLIPPAGE) next.set('slippage', String(state.slippagePercent));
   if (state.path !== DEFAULT_PATH) next.set('route', state.path);
   return next;

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { currentParameters, IN_PLACE } from '../../../app/url-parameters.ts';
+import type { Market } from '../market.ts';
 import { isSameState, readSwapState, type SwapState, writeSwapState } from './swap-state.ts';
 
 /** While somebody types, the URL and the quote wait for so long. */
@@ -19,9 +20,9 @@ type SwapForm = {
 };
 
 /** The state of the form is in the URL, so that a swap can be shared. */
-export function useSwapForm(): SwapForm {
+export function useSwapForm(market: Market): SwapForm {
   const [parameters, setParameters] = useSearchParams();
-  const committed = readSwapState(parameters);
+  const committed = readSwapState(parameters, market);
   const [draft, setDraft] = useState<Partial<SwapState>>();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -34,7 +35,7 @@ export function useSwapForm(): SwapForm {
     clearTimeout(timer.current);
     setDraft(changes);
     const current = currentParameters();
-    setParameters(writeSwapState(current, { ...readSwapState(current), ...changes }), IN_PLACE);
+    setParameters(writeSwapState(current, { ...readSwapState(current, market), ...changes }, market), IN_PLACE);
   }
 
   return {

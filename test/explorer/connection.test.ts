@@ -3,7 +3,14 @@ import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { formatPrice } from '../../explorer/src/format/numbers.ts';
-import { advanceOnPage, describeInBrowser, expectAccessible, screenshot, untilHeight } from '../support/explorer.ts';
+import {
+  advanceOnPage,
+  describeInBrowser,
+  expectAccessible,
+  OWN_CLOCK,
+  screenshot,
+  untilHeight,
+} from '../support/explorer.ts';
 
 /** What Chromium writes when a server is gone. */
 const GONE = [/ERR_CONNECTION_|ERR_EMPTY_RESPONSE|WebSocket connection to/];
@@ -140,6 +147,28 @@ describeInBrowser('the connection of the explorer', (browser) => {
     await page.unroute(file);
     await gateway.replace(1);
     await page.getByRole('heading', { level: 1, name: 'Chain' }).waitFor();
+  });
+
+  test('loads itself again for a page whose file is gone, as after an update of the gateway', async () => {
+    let loads = 0;
+    const { page, gateway } = await browser.open('/', {
+      ...OWN_CLOCK,
+      allowed: [/404/, /Failed to fetch dynamically imported module|Unable to preload CSS/],
+      before: async (opened) => {
+        await OWN_CLOCK.before(opened);
+        opened.on('load', () => {
+          loads += 1;
+        });
+        await opened.route(/chain-page-.*\.js/, (route) =>
+          loads === 1 ? route.fulfill({ status: 404 }) : route.continue(),
+        );
+      },
+    });
+    await untilHeight(page, gateway.sandbox.chain.tip.height);
+    await page.clock.fastForward(40_000);
+    await page.getByRole('link', { name: 'Chain', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Chain' }).waitFor();
+    expect(loads).toBe(2);
   });
 
   test('begins again when another chain is shown, and says so', async () => {

@@ -12,6 +12,9 @@ type PageBoundaryState = { readonly error: unknown };
 /** A page that has worked for this time has recovered from its earlier failures. */
 const RECOVERED_AFTER_MS = 30_000;
 
+/** A file that is missing so soon after the index was loaded would be missing again. */
+const NEW_UNTIL_MS = 30_000;
+
 /**
  * Shows a page that is broken as such, and starts it again by itself: after up to a second, then later after each failure. The cause
  * can pass, such as an extension of the browser that has moved elements of the page. The other pages work meanwhile.
@@ -50,7 +53,7 @@ export class PageBoundary extends Component<PageBoundaryProps, PageBoundaryState
     const retry = () => (isMissing ? location.reload() : this.#startAgain());
     return (
       <Page title="This page is broken">
-        {isMissing && <ReloadWhenRestored />}
+        {isMissing && <ReloadWhenReachable />}
         <Panel title="Something went wrong">
           <EmptyState title={isMissing ? 'This page could not be loaded' : 'This page cannot be shown'}>
             <p>
@@ -73,8 +76,12 @@ function isMissingFile(error: unknown): boolean {
   return error instanceof Error && /dynamically imported module|module script|preload CSS/i.test(error.message);
 }
 
-function ReloadWhenRestored() {
+/** Reloads the page when the gateway can be reached: a page that is not new was probably loaded before an update. */
+function ReloadWhenReachable() {
   const { connection } = useGateway();
-  useEffect(() => connection.onRestored(() => location.reload()), [connection]);
+  useEffect(() => {
+    if (!('since' in connection.state.get()) && performance.now() > NEW_UNTIL_MS) location.reload();
+    return connection.onRestored(() => location.reload());
+  }, [connection]);
   return null;
 }

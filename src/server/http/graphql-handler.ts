@@ -13,9 +13,15 @@ import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
 import { createEventStream } from '../requests/event-stream.ts';
 import { LAST_EVENT_ID_HEADER, MIN_HEIGHT_HEADER, wantsCost } from '../requests/headers.ts';
 import { type HttpExchange, isRead } from '../requests/http-exchange.ts';
-import { createNegotiation, isCompressed, type JsonType, readContentType } from '../requests/media-types.ts';
+import {
+  type Accepted,
+  createNegotiation,
+  isCompressed,
+  type JsonType,
+  readContentType,
+} from '../requests/media-types.ts';
 import { type Entry, orError, readJson, readOperation, readUrl } from '../requests/parameters.ts';
-import { bodyTooLarge, compressed, internalError } from '../requests/refusal.ts';
+import { bodyTooLarge, internalError } from '../requests/refusal.ts';
 import { createWriteBatch } from '../requests/write-batch.ts';
 import type { TransportOptions } from '../transport-options.ts';
 import { isArray, readBefore, readRequestBody } from './request-body.ts';
@@ -59,21 +65,24 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
     return request.method === 'OPTIONS' ? refused : (refused ?? account.chargeUpTo(1));
   }
 
-  function handle(exchange: HttpExchange, account: Account, type: JsonType | undefined): void {
+  function handle(exchange: HttpExchange, account: Account, { json, events, multipart }: Accepted): void {
     const { request } = exchange;
+    // Yoga refuses what is not readable without its body. Each chunk of a body would pass several of its streams.
     const handleOther = (body: Buffer | undefined) => {
       if (body !== undefined) Object.assign(request, { body: Readable.from([body]) });
       respondByYoga(exchange, account);
     };
     const before = isRead(request) ? undefined : readBefore(request);
-    if (type === undefined || !isPlain(request)) handleOther(before);
-    else if (isRead(request)) handlePlain(exchange, account, type, undefined);
-    else if (isCompressed(request.headers['content-encoding'])) writer.refuse(exchange, type, compressed());
+    const kind = request.method === 'POST' ? readContentType(request.headers['content-type']) : undefined;
+    const isAcceptable = json !== undefined || events || multipart;
+    const isReadable = kind !== undefined && isAcceptable && !isCompressed(request.headers['content-encoding']);
+    if (isRead(request) && json !== undefined) handlePlain(exchange, account, json, undefined);
+    else if (!isReadable) handleOther(before);
     else
       readRequestBody(request, before, maxBodyBytes, (body) => {
-        if (body === undefined) writer.refuse(exchange, type, bodyTooLarge());
-        else if (isArray(body)) handleOther(body);
-        else handlePlain(exchange, account, type, body);
+        if (body === undefined) writer.refuse(exchange, json, bodyTooLarge());
+        else if (json === undefined || kind !== 'json' || isArray(body)) handleOther(body);
+        else handlePlain(exchange, account, json, body);
       });
   }
 
@@ -164,16 +173,12 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
       handlePreflight(request, response);
       return;
     }
-    const { json } = accepted(request.headers.accept);
+    const accepts = accepted(request.headers.accept);
     const account = new Account(rates, request, 'http');
     const refused = refusalOf(request, response, account);
-    if (refused !== undefined) writer.refuse(exchange, json, refused);
-    else handle(exchange, account, json);
+    if (refused !== undefined) writer.refuse(exchange, accepts.json, refused);
+    else handle(exchange, account, accepts);
   };
-}
-
-function isPlain(request: IncomingMessage): boolean {
-  return isRead(request) || (request.method === 'POST' && readContentType(request.headers['content-type']) === 'json');
 }
 
 /** The operation of a request, or the error of one that has none. It is parsed once. */

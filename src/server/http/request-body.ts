@@ -23,12 +23,18 @@ export function readBefore(request: IncomingMessage & { readonly body?: unknown 
   return bytes;
 }
 
-/** A chunk takes 100 bytes more than its own, and a client can send chunks of one byte: so many of them are joined. */
-const MAX_CHUNKS = 1_024;
+/**
+ * How many chunks are read in one turn of the event loop, and then joined: a client can send chunks of one byte, and each takes 100
+ * bytes more than its own.
+ */
+const CHUNKS_PER_TURN = 1_024;
+
+/** How long a client that still sends may read the error, before it is disconnected. */
+const LINGER_MS = 1_000;
 
 /**
  * Reads the body of a request, unless other code has read it `before`. `onBody` is called with `undefined` as soon as there are
- * more than `maxBytes`, and not at all if the client disconnects before the end.
+ * more than `maxBytes`, after which nothing more is read, and not at all if the client disconnects before the end.
  */
 export function readRequestBody(
   request: IncomingMessage,
@@ -44,15 +50,22 @@ export function readRequestBody(
   const joined: Buffer[] = [];
   let chunks: Buffer[] = [];
   let size = 0;
-  request.on('data', (chunk: Buffer) => {
-    const before = size;
+  const onChunk = (chunk: Buffer) => {
     size += chunk.length;
-    if (size <= maxBytes) chunks.push(chunk);
-    else if (before <= maxBytes) onBody(undefined);
-    if (chunks.length < MAX_CHUNKS) return;
+    if (size > maxBytes) {
+      request.off('data', onChunk).pause();
+      setTimeout(() => request.destroy(), LINGER_MS).unref();
+      onBody(undefined);
+      return;
+    }
+    chunks.push(chunk);
+    if (chunks.length < CHUNKS_PER_TURN) return;
     joined.push(Buffer.concat(chunks));
     chunks = [];
-  });
+    request.pause();
+    setImmediate(() => request.resume());
+  };
+  request.on('data', onChunk);
   request.on('end', () => {
     const all = [...joined, ...chunks];
     if (size <= maxBytes) onBody(all.length === 1 && all[0] ? all[0] : Buffer.concat(all));

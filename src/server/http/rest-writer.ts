@@ -6,7 +6,7 @@ import type { RestDocument } from '../../rest/document.ts';
 import { UDF_PREFIX } from '../../rest/rest-api.ts';
 import { EXPOSED } from '../clients/origins.ts';
 import { type AccessDetails, codesOf } from '../operations/log-details.ts';
-import { HEIGHT_HEADER, hasEtag, MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
+import { HEIGHT_HEADER, hasEtag, MIN_HEIGHT_HEADER, READ_METHODS, SANDBOX_HEADER } from '../requests/headers.ts';
 import { type HttpExchange, REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
 import type { HttpExtension } from '../requests/refusal.ts';
 import type { EndpointOptions } from '../transport-options.ts';
@@ -21,8 +21,6 @@ export type RestWriterOptions = EndpointOptions & {
   /** How often pairs and tickers are read: how long a client waits after an error of the market-data host. */
   readonly marketPollMs: number;
 };
-
-const METHODS = 'GET, HEAD, OPTIONS';
 
 /** Pages of all origins may read everything: it is public, and no response depends on who requests it. */
 const CORS: readonly string[] = [
@@ -111,8 +109,8 @@ export function createRestWriter(options: RestWriterOptions) {
     },
     /** Sends the methods, and what a CORS preflight requests. */
     sendMethods(exchange: HttpExchange): void {
-      const preflight = ['access-control-allow-methods', METHODS, 'access-control-allow-headers', '*'];
-      end(exchange, 204, ['allow', METHODS, ...preflight, 'access-control-max-age', '86400']);
+      const preflight = ['access-control-allow-methods', READ_METHODS, 'access-control-allow-headers', '*'];
+      end(exchange, 204, ['allow', READ_METHODS, ...preflight, 'access-control-max-age', '86400']);
     },
     /**
      * Sends an error that was masked.
@@ -135,7 +133,7 @@ export function createRestWriter(options: RestWriterOptions) {
       const ofUpstream = retryMs === undefined ? undefined : String(Math.ceil(waitMs / 1_000));
       const retryAfter = status === NOT_AVAILABLE ? ofUpstream : http?.headers?.['retry-after'];
       const headers = ['cache-control', 'no-store', 'content-type', 'application/json'];
-      if (status === 405) headers.push('allow', METHODS);
+      if (status === 405) headers.push('allow', READ_METHODS);
       const { message } = error;
       // A chart shows the error of the datafeed's own shape.
       const named = request.url?.startsWith(UDF_PREFIX) ? { s: 'error', errmsg: message, code } : { code, message };

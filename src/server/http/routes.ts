@@ -10,7 +10,7 @@ import { createFile, type Respond, TEXT } from '../pages/file-response.ts';
 import { handleGraphiql, handleNoGraphiql, isNavigation } from '../pages/graphiql.ts';
 import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, STOPPING } from '../pages/health.ts';
 import { createIndex, INDEX_PATH, SCHEMA_PATH } from '../pages/index-page.ts';
-import { METHODS, SANDBOX_HEADER } from '../requests/headers.ts';
+import { METHODS, READ_METHODS, SANDBOX_HEADER } from '../requests/headers.ts';
 import { GRAPHQL_PATH, isRead, normalizeTarget, REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
 import { internalError, toRefusedResponse } from '../requests/refusal.ts';
 import type { EndpointOptions } from '../transport-options.ts';
@@ -18,9 +18,6 @@ import type { OpenResponses } from './open-responses.ts';
 import { NOWHERE, type RestRoutes, type Route } from './rest.ts';
 
 const METRICS_PATH = '/metrics';
-
-/** The methods of a page, as the header `Allow` lists them. */
-const READ_METHODS = 'GET, HEAD, OPTIONS';
 
 /** What the pages for operators need: /health, /ready and /metrics. */
 export type AdminPagesOptions = Pick<EndpointOptions, 'metrics' | 'requestIds' | 'maskError'> & {

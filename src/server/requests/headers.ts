@@ -26,6 +26,9 @@ export const MAX_ACCEPT_LENGTH = 1_000;
 /** The methods of the GraphQL endpoint, as the header `Allow` lists them. */
 export const METHODS = 'GET, HEAD, POST, OPTIONS';
 
+/** The methods of a page or of the REST API. */
+export const READ_METHODS = 'GET, HEAD, OPTIONS';
+
 /** The `cache-control` of what never changes. */
 export const IMMUTABLE = 'public, max-age=31536000, immutable';
 

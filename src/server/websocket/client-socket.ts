@@ -11,6 +11,9 @@ const MAX_WAITING_BYTES = 2 ** 20;
 /** Maximum number of messages of a client that are handled in one turn of the event loop. Each can take some milliseconds. */
 const MESSAGES_PER_TURN = 8;
 
+/** Maximum number of pongs in a period that answer no ping. RFC 6455, 5.5.3 allows them, and one write can have 100,000. */
+const MAX_OTHER_PONGS = 1_000;
+
 /** How often a websocket that is to be closed looks whether its operations have ended. */
 const POLL_MS = 10;
 
@@ -80,7 +83,7 @@ export class ClientSocket extends WebSocket {
   /**
    * Pings the client in each period, and terminates the websocket if no pong has arrived a period after the ping was
    * written. A ping waits behind what was sent before it, so the websocket is also terminated within two periods if no byte of that
-   * moves.
+   * moves. Also a client that sends very many pongs of its own is terminated.
    *
    * @param wire the socket under this one
    */
@@ -88,7 +91,9 @@ export class ClientSocket extends WebSocket {
     // Clients cannot guess it: a pong shows that the client has read everything before its ping.
     let pending: string | undefined;
     let isWritten = false;
+    let otherPongs = 0;
     const timer = setInterval(() => {
+      otherPongs = 0;
       // While nothing is read from a client, its pong is not read either.
       if (pending !== undefined) {
         if (isWritten && !this.isPaused) this.terminate();
@@ -103,6 +108,7 @@ export class ClientSocket extends WebSocket {
     }, periodMs).unref();
     this.on('pong', (data) => {
       if (String(data) === pending) pending = undefined;
+      else if (++otherPongs > MAX_OTHER_PONGS) this.terminate();
     });
     const isStalled = createStallCheck(() => (wire.writableLength > 0 ? wire : undefined));
     const stallTimer = setInterval(() => isStalled() && this.terminate(), periodMs * 0.75).unref();

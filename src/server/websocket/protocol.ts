@@ -119,8 +119,13 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
     socket.on('error', () => {});
     socket.readInTurns((message, isBinary) => {
       // `ws` checks text frames, and closes with 1007 itself.
-      if (isBinary && !isUtf8(message)) socket.close(CloseCode.BadRequest, 'Invalid message received');
-      else onText?.(parseMessage(message)).catch((error) => fail(socket, error));
+      if (isBinary && !isUtf8(message)) {
+        socket.close(CloseCode.BadRequest, 'Invalid message received');
+        return;
+      }
+      const parsed = parseMessage(message);
+      if (hasLongId(parsed)) socket.close(CloseCode.BadRequest, ID_TOO_LONG);
+      else onText?.(parsed).catch((error) => fail(socket, error));
     });
     socket.on('close', (code, reason) => onClosed(code, String(reason)).catch(internal));
     socket.keepAlive(keepAliveMs, identity.socket);
@@ -152,6 +157,15 @@ export function keyOfPayload(payload: SubscribePayload): string | undefined {
 export function parseMessage(bytes: Buffer): string {
   const message = orError(() => readJson(bytes));
   return (isRecord(message) && !(message instanceof GraphQLError) ? withQuery(message) : String(bytes)) as string;
+}
+
+/** Maximum length of the id of an operation. It is kept while the operation is open, and sent with each update. */
+const MAX_ID_LENGTH = 256;
+
+const ID_TOO_LONG = `The id of an operation has more than ${MAX_ID_LENGTH} characters.`;
+
+function hasLongId(message: unknown): boolean {
+  return isRecord(message) && typeof message['id'] === 'string' && message['id'].length > MAX_ID_LENGTH;
 }
 
 const SUBSCRIBE_NAMES = { id: undefined, type: undefined, payload: OPERATION_NAMES };

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { readRequestBody } from '../../../src/server/http/request-body.ts';
 import { collectGarbage } from '../../support/garbage.ts';
 
@@ -21,4 +21,45 @@ test('a body in chunks of one byte is read completely, and its chunks are not ke
   expect(chunks.filter((chunk) => chunk.deref() !== undefined).length).toBeLessThan(1_100);
   request.emit('end');
   expect(String(await promise)).toBe(text);
+});
+
+function createRequest(maxBytes: number, onBody: (body: Buffer | undefined) => void) {
+  const request = Object.assign(new PassThrough({ highWaterMark: 2 ** 20 }), { headers: {} });
+  readRequestBody(request as unknown as IncomingMessage, undefined, maxBytes, onBody);
+  return request;
+}
+
+test('few of the chunks that arrive at once are read in one turn of the event loop', async () => {
+  const { promise, resolve } = Promise.withResolvers<Buffer | undefined>();
+  const request = createRequest(10_000, resolve);
+  let thisTurn = 0;
+  let most = 0;
+  request.on('data', () => {
+    if (thisTurn === 0)
+      setImmediate(() => {
+        thisTurn = 0;
+      });
+    thisTurn += 1;
+    most = Math.max(most, thisTurn);
+  });
+  const text = '0123456789'.repeat(500);
+  for (const character of text) request.write(character);
+  request.end();
+  expect(String(await promise)).toBe(text);
+  expect(most).toBeLessThan(2_100);
+});
+
+test('nothing more is read of a body that is too large, and its client is disconnected after it may have read why', () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const bodies: (Buffer | undefined)[] = [];
+  const request = createRequest(10, (body) => bodies.push(body));
+  request.emit('data', Buffer.alloc(11));
+  request.emit('data', Buffer.alloc(11));
+  expect(bodies).toEqual([undefined]);
+  expect([request.isPaused(), request.listenerCount('data')]).toEqual([true, 0]);
+  vi.advanceTimersByTime(999);
+  expect(request.destroyed).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect(request.destroyed).toBe(true);
 });

@@ -12,6 +12,7 @@ beforeAll(async () => {
   url = await gateway.app.listen(0, '127.0.0.1');
 });
 afterAll(() => gateway.close());
+afterAll(() => void vi.restoreAllMocks());
 
 /** The output of the process, which a hostile client could fill. */
 const stderr = vi.spyOn(console, 'error');
@@ -86,6 +87,17 @@ describe('a websocket is closed with', () => {
     ['error', { type: 'error', id: '1', payload: [{ message: 'x' }] }],
   ])('4400 for %s, which only a server sends', async (_name, message) => {
     expect(await closeAfter(await openSocket(url), message)).toEqual([4400, 'Unexpected message received']);
+  });
+
+  test('4400 for an id of more than 256 characters', async () => {
+    const socket = await openSocket(url);
+    const longest = 'x'.repeat(256);
+    socket.send(JSON.stringify(subscribe(HEAD, longest)));
+    expect(JSON.parse(await nextMessage(socket))).toMatchObject({ type: 'next', id: longest });
+    expect(await closeAfter(socket, subscribe(HEAD, `${longest}x`))).toEqual([
+      4400,
+      'The id of an operation has more than 256 characters.',
+    ]);
   });
 
   test('4401 for an operation before connection_init', async () => {

@@ -152,6 +152,26 @@ test.each([
   expect(socket?.readyState).toBe(WebSocket.CLOSING);
 });
 
+test('a client that sends very many pongs is terminated, and the rest of them is not read', async () => {
+  const { server, url } = await serve({});
+  const wire = connect(Number(new URL(url).port), '127.0.0.1');
+  const client = await openSocket(url, { createConnection: () => wire });
+  const [socket] = server.clients;
+  let pongs = 0;
+  socket?.on('pong', () => {
+    pongs++;
+  });
+  client.on('error', () => {});
+  const closed = once(socket as ClientSocket, 'close');
+  // A pong without a payload, whose mask is zero.
+  const pong = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
+  wire.write(Buffer.concat(Array(100_000).fill(pong)));
+  const [code] = await closed;
+  expect(code).toBe(1006);
+  // Those of one read of the connection.
+  expect(pongs).toBeLessThan(50_000);
+});
+
 test('a client that does not answer pings is disconnected, and others are not', async () => {
   const { server, url } = await serve({ keepAliveMs: 1_000 });
   const active = await openSocket(url);

@@ -1,3 +1,4 @@
+import type { GraphQLFieldResolver } from 'graphql';
 import type { Complexity } from './complexity.ts';
 import type { Service } from './context.ts';
 import { type Arguments, countValues } from './execution/arguments.ts';
@@ -10,7 +11,7 @@ export type OperationCost = {
   readonly objects: number;
   /** Objects of the schema, for introspection. */
   readonly schemaObjects: number;
-  /** Values, by the current lengths of lists where these are known. */
+  /** Values, by the current lengths of lists where these are known. Those of the schema are counted as they are. */
   readonly values: number;
   /** Beacon heights that the arguments name. */
   readonly heights: number;
@@ -23,7 +24,7 @@ export function complexityOf({ objects, schemaObjects }: OperationCost): number 
 
 /** Estimates the response to an operation with these arguments, before anything of it is executed. */
 export function measureCost(plan: OperationPlan, args: readonly Arguments[], service: Service): OperationCost {
-  const measurement: Measurement = { args, service, heights: new Set() };
+  const measurement: Measurement = { args, service, heights: new Set(), schemaFields: 0 };
   const { objects, objectsPerEntry, schemaObjects, values, valuesPerEntry } = costOfObject(plan.root, measurement);
   return {
     objects: objects + objectsPerEntry * ASSUMED_LIST_SIZE,
@@ -56,6 +57,8 @@ type Measurement = {
   readonly service: Service;
   /** Collects the heights that arguments name. */
   readonly heights: Set<number>;
+  /** How many fields of the schema were counted. */
+  schemaFields: number;
 };
 
 /** The estimated size of one object, for one selection. */
@@ -100,8 +103,12 @@ function hasConstantCost({ args, complexity, findHeights, selections }: FieldPla
   return isConstant && selections.every((plan) => constantCosts.has(plan));
 }
 
+function argumentsOf({ args }: FieldPlan, measurement: Measurement): Arguments | Error | undefined {
+  return typeof args === 'number' ? measurement.args[args] : args;
+}
+
 function costOfField(field: FieldPlan, measurement: Measurement): SelectionCost {
-  const args = typeof field.args === 'number' ? measurement.args[field.args] : field.args;
+  const args = argumentsOf(field, measurement);
   // The field fails before anything in it is executed. The response contains null.
   if (args === undefined || args instanceof Error)
     return { ...NOTHING, objects: (1 + valuesIn(field, {})) * VALUE, values: 1 };
@@ -113,7 +120,45 @@ function costOfField(field: FieldPlan, measurement: Measurement): SelectionCost 
   for (const plan of field.selections) inside = combine(inside, costOfObject(plan, measurement), Math.max);
   const { complexity } = field;
   const own = typeof complexity === 'function' ? complexity(args, { service: measurement.service }) : complexity;
-  return costOfValue(field, own, inside, sentValues);
+  const cost = costOfValue(field, own, inside, sentValues);
+  // Only these two fields lead into the schema.
+  const isEntry = field.definition.name === '__schema' || field.definition.name === '__type';
+  return isEntry ? { ...cost, values: valuesOfSchema(field, measurement) } : cost;
+}
+
+/** The introspection with all options needs 6,000. */
+const MAX_SCHEMA_FIELDS = 50_000;
+
+/**
+ * The values of a field that leads into the schema. Its texts count by their lengths, as those that a client sends. The lists and texts
+ * of the schema differ too much for an estimate. An operation that needs more steps is refused.
+ */
+function valuesOfSchema(entry: FieldPlan, measurement: Measurement): number {
+  const { maxValues } = measurement.service.limits;
+  // Each object of the schema is counted once for each selection, though a response can contain it thousands of times.
+  const known = new Map<ObjectPlan, Map<unknown, number>>();
+
+  function ofField(field: FieldPlan, parent: unknown): number {
+    const args = argumentsOf(field, measurement);
+    measurement.schemaFields += 1;
+    if (measurement.schemaFields > MAX_SCHEMA_FIELDS) return maxValues;
+    if (args === undefined || args instanceof Error || field.write === undefined) return 1;
+    const resolve = field.definition.resolve as GraphQLFieldResolver<unknown, unknown> | undefined;
+    return 1 + valuesIn(field, args) + ofValue(field, resolve?.(parent, args, undefined, field.info));
+  }
+
+  function ofValue(field: FieldPlan, value: unknown): number {
+    if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + 1 + ofValue(field, entry), 0);
+    const [plan] = field.selections;
+    if (plan === undefined || value == null) return countValues(value);
+    const counts = known.get(plan) ?? new Map<unknown, number>();
+    known.set(plan, counts);
+    const count = counts.get(value) ?? plan.fields.reduce((sum, each) => sum + ofField(each, value), 0);
+    counts.set(value, count);
+    return count;
+  }
+
+  return ofField(entry, undefined);
 }
 
 /** The number of values that a client sends with a field: its arguments and its alias, which the response repeats. */

@@ -17,6 +17,7 @@ import './types/quote.ts';
 import './types/service.ts';
 import './types/token.ts';
 import './types/trades.ts';
+import { DirectiveLocation, GraphQLDirective, specifiedDirectives } from 'graphql';
 import { MAX_HOPS } from '../domain/best-route.ts';
 import { MAX_HOPS_V3 } from '../domain/route-search.ts';
 import { builder } from './builder.ts';
@@ -34,5 +35,13 @@ This endpoint combines two upstreams: a full **node** of a blockchain with an ex
 Start with \`poolPairs\` or \`pool\` for prices, \`tickers\` for markets, \`quote\` for swaps, \`chainInfo\` for the chain, and \`service\` for the status and the limits of this gateway.
 `.trim();
 
+/** A directive with the locations that are in the specification of GraphQL: clients refuse an introspection with others. */
+function toSpecified(directive: GraphQLDirective): GraphQLDirective {
+  const locations = directive.locations.filter((location) => location !== DirectiveLocation.DIRECTIVE_DEFINITION);
+  return new GraphQLDirective({ ...directive.toConfig(), locations });
+}
+
 /** The schema of the gateway. */
-export const schema = Object.assign(builder.toSchema(), { description });
+export const schema = Object.assign(builder.toSchema({ directives: specifiedDirectives.map(toSpecified) }), {
+  description,
+});

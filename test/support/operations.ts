@@ -206,6 +206,13 @@ export const ABUSIVE: Readonly<Record<string, Operation>> = {
   'the types of the schema, again and again': {
     query: `{ __schema { ${repeat(400, (n) => `a${n}: types { fields { name } }`)} } }`,
   },
+  'the texts of the schema, again and again': {
+    query: `{ __schema { types { fields { ${repeat(430, (n) => `a${n}: description`)} } } } }`,
+  },
+  'the texts of the schema, again and again, by a variable': {
+    query: `query ($all: Boolean!) { __schema { types { fields(includeDeprecated: $all) { ${repeat(430, (n) => `a${n}: description`)} } } } }`,
+    variables: { all: true },
+  },
   'a long text that comes back in many errors': {
     query: `query ($id: ID!) { ${repeat(100, (n) => `a${n}: node(id: $id) { id }`)} }`,
     variables: { id: 'x'.repeat(100_000) },

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { MAX_AMOUNT } from '../../src/domain/amount.ts';
-import { ExchangeSwaps, type Hop } from '../../src/domain/exchange-swaps.ts';
+import { ExchangeSwaps, type Hop, leastAlong, sellAlong } from '../../src/domain/exchange-swaps.ts';
 import { toPoolGraph } from '../../src/domain/pool-graph.ts';
 import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
+import { PoolSwap } from '../../src/domain/pool-swap.ts';
 import { findRoute } from '../../src/domain/route-search.ts';
 import type { TradeDirection } from '../../src/domain/swap.ts';
 import { tokenId } from './pools.ts';
@@ -161,5 +162,74 @@ describe('the best route of V3', () => {
     const trade = { direction: 'SELLING', start, end, amount: 10n ** 6n, maxHops: 5 } as const;
     expect(findRoute(new CountedSwaps(state), graph, trade)?.route).toEqual([{ place: 599, side: 0 }]);
     expect(bounds).toBeLessThan(80_000);
+  });
+});
+
+/** The least amount along a route by its definition, which computes the rest of the route again for each amount that it refuses. */
+function leastByDefinition(route: readonly PoolSwap[], wanted: bigint, from = 1n): bigint | undefined {
+  const [pool, ...rest] = route;
+  if (pool === undefined) return wanted > from ? wanted : from;
+  let needed = leastByDefinition(rest, wanted);
+  while (needed !== undefined) {
+    const sold = pool.least(needed, from);
+    const bought = sold === undefined ? undefined : pool.sell(sold);
+    if (typeof bought !== 'bigint') return undefined;
+    if (bought === needed || typeof sellAlong(rest, bought) !== 'string') return sold;
+    needed = leastByDefinition(rest, wanted, bought);
+  }
+  return undefined;
+}
+
+/** A route of so many pairs of pools: what the first pool of a pair gives, the second one refuses as often as each has orders. */
+function refusingRoute(pairs: number, orders: bigint): PoolSwap[] {
+  const first = (orders + 5n) * 1_000n;
+  const half = 500n;
+  const all = Array.from({ length: Number(orders) }, (_, n) => BigInt(n));
+  const coarse = all.map((n) => {
+    // The sum of what the second pool is sent for all of its orders before, and half of the next one.
+    const between = (n: bigint) => (n < 0n ? 0n : sumUpTo(n) + first + n * 1_000n + half);
+    const sellRate = between(n) - between(n - 1n);
+    return { sellRate, buyRate: 1n, left: sellRate, bought: 0n };
+  });
+  const gaps = all.map((n) => ({ sellRate: 1n, buyRate: first + n * 1_000n, left: orders + 5n - n, bought: 0n }));
+  function sumUpTo(last: bigint): bigint {
+    return all.slice(0, Number(last) + 1).reduce((sum, n) => sum + (orders + 5n - n) * (first + n * 1_000n), 0n);
+  }
+  coarse.push({ sellRate: first, buyRate: 1n, left: 10n ** 12n, bought: 0n });
+  gaps.push({ sellRate: 1n, buyRate: first + orders * 1_000n, left: 10n ** 6n, bought: 0n });
+  const poolOf = (amountIn: bigint, orders: typeof gaps) =>
+    new PoolSwap({ virtualIn: amountIn, virtualOut: 1_000n, realIn: amountIn, realOut: 1_000n, orders });
+  return Array.from({ length: pairs }, () => [poolOf(1_000n, coarse), poolOf(10n ** 18n, gaps)]).flat();
+}
+
+describe('the least amount along a route', () => {
+  test('is that of its definition', () => {
+    const anyRoute = fc.array(fc.oneof(smallExchange, anyExchange), { minLength: 1, maxLength: 5 });
+    let found = 0;
+    fc.assert(
+      fc.property(anyRoute, fc.bigInt(1n, 60n), fc.bigInt(1n, 200n), (exchanges, wanted, from) => {
+        const route = exchanges.map((pools) => new ExchangeSwaps(stateOfV3(pools)).swapOf({ place: 0, side: 0 }));
+        const least = leastAlong(route, wanted, from);
+        if (least !== undefined) found += 1;
+        expect(least).toBe(leastByDefinition(route, wanted, from));
+        const known = leastAlong(route.slice(1), wanted);
+        if (known !== undefined) expect(leastAlong(route, wanted, from, known)).toBe(least);
+      }),
+      { numRuns: 300 },
+    );
+    expect(found).toBeGreaterThan(30);
+  });
+
+  test('takes a number of steps that grows as the orders do', () => {
+    const least = vi.spyOn(PoolSwap.prototype, 'least');
+    const stepsOf = (orders: bigint) => {
+      least.mockClear();
+      expect(leastAlong(refusingRoute(2, orders), 1n)).toBeDefined();
+      return least.mock.calls.length;
+    };
+    const [few, many] = [stepsOf(20n), stepsOf(80n)];
+    expect(few).toBeGreaterThan(60);
+    expect(many / few).toBeLessThan(5);
+    least.mockRestore();
   });
 });

@@ -55,7 +55,8 @@ export function readPoolRow(poolId: string, value: unknown, lists: OrderLists | 
 export function readOrders(value: unknown, lists: OrderLists): readonly PoolOrder[] {
   const pool = readObject(value, POOL);
   const { orders } = readObject(pool['Orderbook'], `${POOL}.Orderbook`);
-  if (orders === undefined) return [];
+  // An empty list can be absent or null.
+  if (orders == null) return [];
   const [number] = readArray(orders, `${POOL}.Orderbook.orders`);
   const listed = lists[Number(number)] ?? [];
   return listed.map((order) => {

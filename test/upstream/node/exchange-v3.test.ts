@@ -152,6 +152,10 @@ describe('a response with pools', () => {
     }
   });
 
+  test('may have null instead of an empty list of orders', () => {
+    expect(readPools(responseWith(poolWith('{"orders":null}')))).toEqual(readPools(responseWith(poolWith('{}'))));
+  });
+
   test('may have 5,000 orders in one pool', () => {
     const many = Array.from({ length: 5_000 }, (_, n) => ({ ...ORDER, Id: `${n}`, Token0Balance: n }));
     const text = responseWith(poolWith(orders(...many)), poolWith('{}', {}, ID.replace(HASH, 'ac'.repeat(32))));
@@ -205,7 +209,6 @@ describe('what is not a pool of V3 is refused', () => {
     ['a pool without an order book', `"${ID}":{"State":${print(STATE)}}`],
     ['an order book that is null', poolWith('null')],
     ['an order book that is a list', poolWith(`[${print([ORDER])}]`)],
-    ['orders that are null', poolWith('{"orders":null}')],
     ['orders in an object', poolWith(`{"orders":{"1":${print([ORDER])}}}`)],
     ['an order that is null', poolWith('{"orders":[null]}')],
     ['an order that is a list', poolWith(`{"orders":[${print([ORDER])}]}`)],

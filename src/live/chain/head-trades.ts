@@ -56,6 +56,9 @@ const RETRIES = { burst: 20, pointsPerSecond: 2 / 60 };
 /** A node behind a load balancer can lack the newest blocks for a while. Below them, it has pruned what it lacks. */
 const NEWEST_BLOCKS = 64;
 
+/** Blocks that are read again at once, after their reads have failed. More would take the connections that new blocks need. */
+const READ_AGAIN_AT_ONCE = 2;
+
 const WRONG_BLOCK = 'the block has another height, or a time that cannot be true';
 
 /** Creates the trades, with none read yet. */
@@ -64,6 +67,7 @@ export function createHeadTrades(options: HeadTradesOptions) {
   const known = new LRUCache<string, Promise<BlockTrades>>({ max: maxBlocks });
   const pushed = new LRUCache<string, () => Promise<BlockTrades>>({ max: MAX_PUSHED });
   const [ofHeads, ofPast] = [onceOf(watcher), onceOf(watcher.past)];
+  const readsAgain = new Set<Promise<BlockTrades>>();
   let retries = fullBucket(RETRIES, performance.now());
   let mismatched = 0;
 
@@ -144,12 +148,24 @@ export function createHeadTrades(options: HeadTradesOptions) {
     if (found.length > 0) watcher.mismatched(head.beaconHeight, found);
   }
 
+  /** Waits while others are read. If one of them fails, so does this one. */
+  async function readInTurn(head: Head): Promise<BlockTrades> {
+    while (readsAgain.size >= READ_AGAIN_AT_ONCE) await Promise.race(readsAgain);
+    const reading = read(head);
+    readsAgain.add(reading);
+    return reading.finally(() => readsAgain.delete(reading));
+  }
+
   /** The trades of the block of a head; none in V1. All callers share one read. @throws UpstreamError */
   function of(head: Head): Promise<BlockTrades> {
+    return readOrShare(head, readInTurn);
+  }
+
+  function readOrShare(head: Head, readNow: typeof read): Promise<BlockTrades> {
     const name = nameOf(head.beaconHeight, head.hash);
     const before = known.get(name);
     if (before !== undefined) return before;
-    const reading = read(head);
+    const reading = readNow(head);
     known.set(name, reading);
     reading.then(ofHeads.succeeded, (error) => {
       ofHeads.failed(error);
@@ -162,7 +178,7 @@ export function createHeadTrades(options: HeadTradesOptions) {
   return {
     of,
     /** A head is published: its trades are read, and compared with its state. A head never waits for them. */
-    published: (head: Head) => void of(head).catch(() => {}),
+    published: (head: Head) => void readOrShare(head, read).catch(() => {}),
     /** A node has pushed a block. If it has sent the instructions too, nothing needs to be read. */
     received({ height, hash, trades }: Pick<PushedBlock, 'height' | 'hash' | 'trades'>): void {
       if (trades !== undefined && canBeHead(height, served().at(-1))) pushed.set(nameOf(height, hash), trades);

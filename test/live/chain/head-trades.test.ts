@@ -39,6 +39,32 @@ test('after a failure, the trades of a block are read again for a client, but no
   expect(calls).toBe(2);
 });
 
+test('of many blocks, few are read for clients at once: the others wait, and fail with them', async () => {
+  const pending: PromiseWithResolvers<BlockTrades>[] = [];
+  const readFrom = () => {
+    const read = Promise.withResolvers<BlockTrades>();
+    pending.push(read);
+    return read.promise;
+  };
+  const nodes = { ofChain: () => [], readFrom } as unknown as Nodes;
+  const watcher = { ...UNWATCHED(), past: UNWATCHED(), undecodable() {}, mismatched() {} };
+  const trades = createHeadTrades({ nodes, served: () => [], maxBlocks: 32, retryMs: RETRY_MS, watcher });
+  const headAt = (height: number): Head => ({ ...headOf(height), exchange: stateOfV3([]) });
+
+  const reads = Promise.allSettled([5, 6, 7, 8, 9].map((height) => trades.of(headAt(height))));
+  expect(pending).toHaveLength(2);
+  // That of a new block does not wait.
+  trades.published(headAt(10));
+  expect(pending).toHaveLength(3);
+  pending[0]?.resolve(NO_TRADES);
+  await expect.poll(() => pending.length).toBe(4);
+  pending[1]?.reject(new UpstreamUnreachableError('NODE', {}, new Error('refused')));
+  pending[3]?.resolve(NO_TRADES);
+  const results = (await reads).map(({ status }) => status);
+  expect(results).toEqual(['fulfilled', 'rejected', 'fulfilled', 'rejected', 'rejected']);
+  expect(pending).toHaveLength(4);
+});
+
 test.each([
   ['hash', 'block 5'],
   ['time if it has no hash', UNKNOWN_HASH],

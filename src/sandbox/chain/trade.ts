@@ -14,7 +14,7 @@ export type Trade = {
 };
 
 /**
- * Executes a trade with a constant-product pool. The pool keeps a fee of 0.3 % of the amount that goes in, and every rounding.
+ * Executes a trade with a constant-product pool, which keeps every rounding. A trader pays the fee of V1 in addition.
  *
  * @returns `undefined`, with the reserves unchanged, if nothing would come out or a reserve would become too large
  */
@@ -25,8 +25,7 @@ export function trade(reserves: BigUint64Array, venue: number, sideIn: Side, amo
   const reserveOut = reserves[placeOut] ?? 0n;
   if (amountIn <= 0n || reserveIn === 0n || reserveOut === 0n || reserveIn + amountIn > MAX_RESERVE) return undefined;
 
-  const effective = (amountIn * 997n) / 1000n;
-  const amountOut = (reserveOut * effective) / (reserveIn + effective);
+  const amountOut = (reserveOut * amountIn) / (reserveIn + amountIn);
   if (amountOut === 0n) return undefined;
 
   reserves[placeIn] = reserveIn + amountIn;
@@ -34,7 +33,7 @@ export function trade(reserves: BigUint64Array, venue: number, sideIn: Side, amo
   return { venue, sideIn, amountIn, amountOut };
 }
 
-/** Executes the trade that moves a pool to `ratio`, reserve 2 per reserve 1, as nearly as whole units and the fee allow. */
+/** Executes the trade that moves a pool to `ratio`, reserve 2 per reserve 1, as nearly as whole units allow. */
 export function tradeTowards(reserves: BigUint64Array, venue: number, ratio: number): Trade | undefined {
   const reserve1 = Number(reserves[venue * 2] ?? 0n);
   const reserve2 = Number(reserves[venue * 2 + 1] ?? 0n);

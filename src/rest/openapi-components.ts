@@ -20,7 +20,7 @@ export function document(description: string, schema: keyof typeof EXAMPLES, ...
 
 /** A response with an error. @param messages an example of the message of each code */
 function failure(description: string, messages: Readonly<Record<string, string>>, ...more: readonly string[]) {
-  const examples = Object.entries(messages).map(([code, message]) => [code, { value: { code, message } }]);
+  const examples = Object.entries(messages).map(([code, message]) => [code, { value: { code, message } }] as const);
   return {
     description,
     headers: headers(...more, ...COMMON),
@@ -28,15 +28,27 @@ function failure(description: string, messages: Readonly<Record<string, string>>
   };
 }
 
+/** @param prefix how the names of the responses begin */
+function errors(prefix: string) {
+  const error = (name: keyof typeof FAILURES) => ref('responses', `${prefix}${name}`);
+  return {
+    304: ref('responses', 'NotModified'),
+    400: error('InvalidParameter'),
+    412: error('HeightNotReached'),
+    429: error('RateLimited'),
+    500: error('InternalError'),
+    503: error('NotAvailable'),
+  };
+}
+
 /** The other responses of every document, by their status. */
-export const ERRORS = {
-  304: ref('responses', 'NotModified'),
-  400: ref('responses', 'InvalidParameter'),
-  412: ref('responses', 'HeightNotReached'),
-  429: ref('responses', 'RateLimited'),
-  500: ref('responses', 'InternalError'),
-  503: ref('responses', 'NotAvailable'),
-};
+export const ERRORS = errors('');
+
+/** The response of a document whose ticker does not exist. */
+export const NOT_FOUND = { 404: ref('responses', 'NotFound') };
+
+/** All other responses of the Universal Datafeed. */
+export const UDF_ERRORS = { ...errors('Udf'), 404: ref('responses', 'UdfNotFound') };
 
 /** The parameters of several documents. */
 export const PARAMETERS = {
@@ -90,12 +102,7 @@ export const HEADERS = {
   RateLimit: header('The points left (`r`), and the seconds until all of them are back (`t`).', TEXT),
 };
 
-/** The responses without a document. */
-export const RESPONSES = {
-  NotModified: {
-    description: 'The client has the current document. There is no body.',
-    headers: headers('Cache-Control', 'ETag', 'Vary', 'X-Pdex-Height', ...COMMON),
-  },
+const FAILURES = {
   InvalidParameter: failure('A parameter or a header is invalid, or several pools have the ticker id.', {
     BAD_USER_INPUT:
       'depth is "-1". It must be 0 (the complete book) or a whole number of entries, both sides together.',
@@ -130,12 +137,34 @@ export const RESPONSES = {
   ),
 };
 
+/** The same response of the Universal Datafeed, whose errors have other names. */
+function udfFailure({ content, ...response }: ReturnType<typeof failure>) {
+  const { examples } = content['application/json'];
+  const named = Object.entries(examples).map(([code, { value }]) => [
+    code,
+    { value: { s: 'error', errmsg: value.message, code } },
+  ]);
+  const json = { schema: ref('schemas', 'UdfError'), examples: Object.fromEntries(named) };
+  return { ...response, content: { 'application/json': json } };
+}
+
+/** The responses without a document. */
+export const RESPONSES = {
+  NotModified: {
+    description: 'The client has the current document. There is no body.',
+    headers: headers('Cache-Control', 'ETag', 'Vary', 'X-Pdex-Height', ...COMMON),
+  },
+  ...FAILURES,
+  ...Object.fromEntries(Object.entries(FAILURES).map(([name, response]) => [`Udf${name}`, udfFailure(response)])),
+};
+
 const BASE = 'b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696';
 const TARGET = '0000000000000000000000000000000000000000000000000000000000000004';
 const POOL = `${TARGET}-${BASE}-4a2d5b7d3a0f4f7f3d35d0c5b4d3f5f7a9c1d7a0b8e3c9f2e6d4b1a8c7f05e13`;
 const TICKER = 'pBTC_PRV';
 const SAME_IDS = { ticker_id: TICKER, base_id: BASE, target_id: TARGET, pool_id: POOL };
 const TIME = 1767225600;
+const UDF_NAMES = { ticker: TICKER, description: 'pBTC/PRV', type: 'crypto', exchange: 'pDEX' };
 
 const EXAMPLES = {
   PairList: { message: 'OK', pairs: [{ ...SAME_IDS, base: 'pBTC', target: 'PRV' }] },
@@ -188,11 +217,11 @@ const EXAMPLES = {
     sell: [],
   },
   UdfHistory: { s: 'ok', t: [TIME], o: [11603.9], h: [11871.4], l: [11590.2], c: [11733.5], v: [1.25] },
-  UdfSymbol: { name: TICKER, ticker: TICKER, session: '24x7', timezone: 'Etc/UTC', minmov: 1, pricescale: 100 },
-  UdfSymbols: [
-    {
-      ...{ symbol: TICKER, full_name: `pDEX:${TICKER}`, ticker: TICKER },
-      ...{ description: 'pBTC/PRV', exchange: 'pDEX', type: 'crypto' },
-    },
-  ],
+  UdfSymbol: {
+    ...{ name: TICKER, ...UDF_NAMES, listed_exchange: 'pDEX', session: '24x7', timezone: 'Etc/UTC', format: 'price' },
+    ...{ minmov: 1, pricescale: 100, currency_code: 'PRV', has_intraday: true, intraday_multipliers: ['1', '60'] },
+    ...{ has_daily: true, has_weekly_and_monthly: false, supported_resolutions: ['1', '60', '1D'] },
+    ...{ volume_precision: 6, data_status: 'streaming' },
+  },
+  UdfSymbols: [{ symbol: TICKER, full_name: `pDEX:${TICKER}`, ...UDF_NAMES }],
 };

@@ -10,6 +10,7 @@ const price = (description: string) => ({ type: 'number', minimum: 0, descriptio
 // The documented formula gives 0 or less for some pools with amounts above 2^53.
 const poolPrice = (description: string) => ({ type: 'number', description });
 const nullable = (description: string) => ({ type: ['number', 'null'], minimum: 0, description });
+const texts = (description: string) => ({ type: 'array', items: { type: 'string' }, description });
 const column = (description: string) => ({ type: 'array', items: { type: 'number' }, description });
 const rows = (item: string, description?: string) => ({ type: 'array', description, items: ref('schemas', item) });
 
@@ -85,6 +86,21 @@ const CODES_OF_OPERATIONS = ['ORIGIN_NOT_ALLOWED', 'TRADE_REFUSED'];
 const CODES = Object.keys(ERROR_CODES).filter(
   (code) => !(CODES_OF_OPERATIONS.includes(code) || /^(GRAPHQL|QUERY|PERSISTED|TOO_MANY)_/.test(code)),
 );
+
+/** What errors have, in both forms. */
+const CODE = { type: 'string', enum: CODES, description: 'For programs: a code never changes its meaning.' };
+const WORDS = text('For people: the wording can change.');
+const POOL_IDS = texts(
+  'Of `AMBIGUOUS_TICKER`: the pool ids to choose from, in place of the ticker id. At most the first 20.',
+);
+
+/** What a symbol and a symbol that was found share. */
+const UDF_NAMES = {
+  ticker: text('What names the symbol in requests: its ticker id, or its pool id.'),
+  description: text('The symbols of both tokens, as in `pBTC/PRV`.'),
+  type: { type: 'string', const: 'crypto', description: 'The type of all symbols.' },
+  exchange: text('The name of the exchange.'),
+};
 
 /** The schemas of the documents of the REST API. */
 export const SCHEMAS = {
@@ -179,32 +195,41 @@ export const SCHEMAS = {
   ),
   UdfSymbol: object("A symbol, with the fields of the chart library's `LibrarySymbolInfo`.", {
     name: text('Ticker id.'),
-    ticker: text('What names the symbol in requests: its ticker id, or its pool id.'),
+    ...UDF_NAMES,
+    listed_exchange: text('The exchange where it is listed, the same.'),
     session: { type: 'string', const: '24x7', description: 'It always trades.' },
     timezone: { type: 'string', const: 'Etc/UTC', description: 'Days begin at 0 h UTC.' },
     minmov: { type: 'integer', const: 1, description: 'Units of the smallest price change.' },
     pricescale: integer('Number of these units in 1: a power of ten.'),
+    format: { type: 'string', const: 'price', description: 'Prices are decimal numbers.' },
+    currency_code: text('Symbol of the target token.'),
+    has_intraday: { type: 'boolean', const: true, description: 'There are bars shorter than a day.' },
+    intraday_multipliers: texts('The resolutions below a day.'),
+    has_daily: { type: 'boolean', const: true, description: 'There are bars of a day.' },
+    has_weekly_and_monthly: {
+      type: 'boolean',
+      const: false,
+      description: 'The chart makes weeks and months from days.',
+    },
+    supported_resolutions: texts('All resolutions of `/udf/history`.'),
+    volume_precision: { type: 'integer', minimum: 0, description: 'Decimals of volumes.' },
+    data_status: { type: 'string', const: 'streaming', description: 'Bars are of now.' },
   }),
   UdfSymbols: {
     type: 'array',
-    items: {
-      type: 'object',
-      description: 'A symbol that has bars.',
-      required: ['symbol', 'full_name', 'description', 'exchange', 'ticker', 'type'],
-    },
+    items: object('A symbol that has bars.', {
+      symbol: text('Ticker id.'),
+      full_name: text('The exchange and the ticker id, with a colon between them.'),
+      ...UDF_NAMES,
+    }),
   },
-  Error: object(
-    'Why there is no document.',
+  Error: object('Why there is no document.', { code: CODE, message: WORDS, poolIds: POOL_IDS }, ['code', 'message']),
+  UdfError: object(
+    'Why there is no document, in the form of the Universal Datafeed.',
     {
-      code: { type: 'string', enum: CODES, description: 'For programs: a code never changes its meaning.' },
-      message: text('For people: the wording can change.'),
-      poolIds: {
-        type: 'array',
-        items: { type: 'string' },
-        description:
-          'Of `AMBIGUOUS_TICKER`: the pool ids to choose from, in place of the ticker id. At most the first 20.',
-      },
+      ...{ s: { type: 'string', const: 'error', description: 'It is an error.' }, errmsg: WORDS },
+      ...{ code: CODE, poolIds: POOL_IDS },
     },
-    ['code', 'message'],
+    ['s', 'errmsg', 'code'],
   ),
 };

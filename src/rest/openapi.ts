@@ -1,4 +1,14 @@
-import { COMMON, document, ERRORS, HEADERS, headers, PARAMETERS, RESPONSES } from './openapi-components.ts';
+import {
+  COMMON,
+  document,
+  ERRORS,
+  HEADERS,
+  headers,
+  NOT_FOUND,
+  PARAMETERS,
+  RESPONSES,
+  UDF_ERRORS,
+} from './openapi-components.ts';
 import { ref, SCHEMAS } from './openapi-schemas.ts';
 import { DEFAULT_TRADES, INTERVALS, MAX_TRADES, RESOLUTIONS } from './parameters.ts';
 import { OPEN_API_PATH, type RestPaths, UDF_PREFIX } from './rest-api.ts';
@@ -44,7 +54,6 @@ export function createOpenApi({ paths, version, isSandbox, maxCandles }: OpenApi
 const DESCRIPTION = `The gateway reads the market-data host and the node once for all clients, and responds from memory. Candles and older trades come from the recorded history. All paths also accept HEAD and OPTIONS. Pages of all origins may read the responses. Unknown parameters are ignored. Numbers can have an exponent.`;
 
 const CONDITIONS = [ref('parameters', 'IfNoneMatch'), ref('parameters', 'MinHeight')];
-const NOT_FOUND = { 404: ref('responses', 'NotFound') };
 
 const PAIRS = {
   operationId: 'getPairs',
@@ -76,7 +85,8 @@ function seconds(name: string, description: string, required = false) {
 }
 
 function milliseconds(name: string, description: string) {
-  return query(name, `${description} In milliseconds since 1970-01-01T00:00:00Z.`, { type: 'integer', minimum: 0 });
+  const unit = 'In milliseconds since 1970-01-01T00:00:00Z. A number of seconds is refused.';
+  return query(name, `${description} ${unit}`, { type: 'integer', minimum: 0 });
 }
 
 const ORDER_BOOK = {
@@ -146,7 +156,7 @@ function candles(maxCandles: number): object {
       seconds('from', 'The earliest `time`.'),
       seconds('to', 'Only candles whose `time` is before it. It must be after `from`.'),
       query('limit', 'Maximum number of candles.', limit),
-      query('format', 'By default, the first of both types in `Accept`, else JSON.', { enum: ['json', 'csv'] }),
+      query('format', 'By default, the type that `Accept` prefers, else JSON.', { enum: ['json', 'csv'] }),
       ...CONDITIONS,
     ],
     responses: { 200: { ...found, content: { ...found.content, 'text/csv': csv } }, ...NOT_FOUND, ...ERRORS },
@@ -158,12 +168,12 @@ function udf(
   description: string,
   parameters: readonly object[],
   response: object,
-  errors: object = { ...NOT_FOUND, ...ERRORS },
+  errors: object = UDF_ERRORS,
 ) {
   return {
     operationId: `udf${name}`,
     tags: ['udf'],
-    description: `${description} An error has \`s: "error"\` and \`errmsg\` in place of \`message\`.`,
+    description,
     parameters,
     responses: { 200: response, ...errors },
   };
@@ -174,6 +184,7 @@ const ANY_OBJECT = { 'application/json': { schema: { type: 'object' } } };
 const CACHED = headers('Cache-Control', 'ETag', ...COMMON);
 /** Of paths that read nothing. */
 const OWN_ERRORS = { 429: ERRORS[429], 500: ERRORS[500] };
+const OWN_UDF_ERRORS = { 429: UDF_ERRORS[429], 500: UDF_ERRORS[500] };
 
 /** The Universal Datafeed, by the last segments of the paths. */
 const UDF = {
@@ -182,14 +193,14 @@ const UDF = {
     'What the datafeed can do: intervals, search, time.',
     [ref('parameters', 'IfNoneMatch')],
     { description: 'The configuration.', headers: CACHED, content: ANY_OBJECT },
-    { 304: ERRORS[304], ...OWN_ERRORS },
+    { 304: UDF_ERRORS[304], ...OWN_UDF_ERRORS },
   ),
   time: udf(
     'Time',
     'The clock of the gateway.',
     [],
     { description: 'Whole Unix seconds.', headers: headers(...COMMON), content: { 'text/plain': { schema: {} } } },
-    OWN_ERRORS,
+    OWN_UDF_ERRORS,
   ),
   symbols: udf(
     'Symbols',

@@ -69,13 +69,16 @@ export function readCandlesParameters(parameters: URLSearchParams, accept: strin
   const [from, to] = [readSeconds(parameters, 'from'), readSeconds(parameters, 'to')];
   if (from !== undefined && to !== undefined && from >= to) throw new BadUserInputError('from is not before to.');
   const last = readCount(parameters, 'limit', maxCandles) ?? Math.min(DEFAULT_CANDLES, maxCandles);
-  const accepted = new Negotiator({ headers: { accept } }).mediaType(['application/json', 'text/csv']);
+  const accepted = new Negotiator({ headers: { accept } }).mediaType(['application/json; charset=utf-8', CSV_TYPE]);
   const format = readOnce(parameters, 'format');
-  const isCsv = format === undefined ? accepted === 'text/csv' : readOneOf(FORMATS, 'format', format);
+  const isCsv = format === undefined ? accepted === CSV_TYPE : readOneOf(FORMATS, 'format', format);
   return { symbol, interval, intervalName, from, to, last, isCsv };
 }
 
 const FORMATS = { json: false, csv: true };
+
+/** The media type of candles as CSV. */
+export const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
 
 /** Trades of a document if `limit` is not set. */
 export const DEFAULT_TRADES = 100;
@@ -83,8 +86,8 @@ export const DEFAULT_TRADES = 100;
 /** The maximum number of trades in a document. */
 export const MAX_TRADES = 500;
 
-/** Milliseconds up to the year 5138: a number of microseconds is refused. */
-const MILLISECONDS = /^\d{1,14}$/;
+/** Milliseconds from 1973 to the year 5138, or 0: a number of seconds or microseconds is refused. */
+const MILLISECONDS = /^(0|\d{12,14})$/;
 
 /** Reads the parameters of `/historical_trades`. @throws BadUserInputError that names the parameter */
 export function readTradesParameters(parameters: URLSearchParams) {

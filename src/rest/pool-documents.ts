@@ -10,7 +10,7 @@ import type { TradeOfBlock } from '../loaders/pool-trades.ts';
 import type { TokenLoader } from '../loaders/token.ts';
 import { priceOfTrade } from '../loaders/trades.ts';
 import type { WrittenDocument } from './document.ts';
-import type { CandlesRequest, readCandlesParameters, readTradesParameters } from './parameters.ts';
+import { type CandlesRequest, CSV_TYPE, type readCandlesParameters, type readTradesParameters } from './parameters.ts';
 
 /** A pair, and its pool on the chain. */
 export type PairWithPool = { readonly pair: Pair; readonly pool: PoolPair };
@@ -33,7 +33,7 @@ export async function writeCandles(
 ): Promise<WrittenDocument> {
   const found = await findPair(request.symbol, loaders);
   const rows = await readCandles(found, request, loaders);
-  if (isCsv) return { contentType: 'text/csv; charset=utf-8; header=present', texts: csvTexts(rows) };
+  if (isCsv) return { contentType: CSV_TYPE, texts: csvTexts(rows) };
   const { tickerId, poolId } = found.pair;
   const head = { message: 'OK', ticker_id: tickerId, pool_id: poolId, interval: request.intervalName };
   return { contentType: 'application/json', texts: [JSON.stringify({ ...head, candles: rows })] };

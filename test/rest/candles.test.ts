@@ -149,6 +149,8 @@ describe('candles', () => {
     [{ accept: 'text/csv' }, ''],
     [{ accept: 'text/csv;q=0.9, application/json;q=0.1' }, ''],
     [{ accept: 'application/json;q=0.1, text/csv' }, ''],
+    [{ accept: 'text/csv; charset=utf-8' }, ''],
+    [{ accept: 'text/csv; charset=UTF-8; header=present' }, ''],
     [{ accept: 'application/json' }, '&format=csv'],
   ])('are CSV with %j%s', async (headers: Record<string, string>, parameter) => {
     const path = `candles?ticker_id=pBTC_PRV&interval=15m&limit=3`;
@@ -167,6 +169,7 @@ describe('candles', () => {
       'text/html,*/*;q=0.8',
       '',
       'text/csv;q=0, application/json',
+      'application/json; charset=utf-8, text/csv',
       `${'text/html,'.repeat(100)}text/csv`,
     ])
       expect(

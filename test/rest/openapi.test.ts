@@ -36,6 +36,19 @@ function resolve(value: any): any {
   return keys.reduce((part: Record<string, unknown> | undefined, key: string) => part?.[key], openApi);
 }
 
+/** The names of members that a schema does not describe. */
+// biome-ignore lint/suspicious/noExplicitAny: any part of the description is looked at
+function membersNotIn(schema: any, value: object): string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => membersNotIn(resolve(schema.items) ?? {}, item));
+  return Object.entries(value).flatMap(([name, member]) => {
+    const described = resolve(schema.properties?.[name]);
+    if (described === undefined) return [name];
+    return described.items && typeof member[0] === 'object' && !Array.isArray(member[0])
+      ? membersNotIn(described, member)
+      : [];
+  });
+}
+
 function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield value as Record<string, unknown>;
@@ -163,10 +176,16 @@ describe('real responses match the description', () => {
     ['/historical_trades?ticker_id=PRV_pUSDT', 503, { sandbox: { exchange: 'v3' } }],
     ['/historical_trades?ticker_id=PRV_pUSDT', 404, RECORDED],
     ['/udf/config', 304, {}, { headers: { 'if-none-match': '*' } }],
+    ['/udf/config', 429, { config: LIMITED }],
     ['/udf/symbols?symbol=pBTC_PRV', 200],
+    ['/udf/symbols?symbol=nothing', 404],
+    ['/udf/symbols?symbol=pBTC_PRV', 412, {}, { headers: { 'x-pdex-min-height': '9000000' } }],
+    ['/udf/symbols?symbol=pBTC_PRV', 503, { without: 'MARKET_DATA' }],
+    ['/udf/search?limit=x', 400],
     ['/udf/search?query=usd&type=crypto&exchange=pDEX&limit=3', 200],
     ['/udf/history?symbol=pBTC_PRV&resolution=1&from=0&to=1800000000&countback=9', 200, RECORDED],
     ['/udf/history?symbol=pBTC_PRV&resolution=1&from=0&to=60', 200, RECORDED],
+    ['/udf/history?symbol=pFXC_PRV&resolution=1&from=0&to=60', 400, RECORDED],
   ])('%s: %i', async (path, status, options, init) => {
     const isRecorded = options?.config?.historyBackfillHours === 0;
     const { get } = await openRest(isRecorded ? { ...options, store: createStoreModel() } : options);
@@ -189,7 +208,10 @@ describe('real responses match the description', () => {
     if (content === undefined) expect(await response.text()).toBe('');
     else {
       expect(response.headers.get('content-type')).toBe('application/json');
-      expect(await errorsOfSchema(content['application/json'].schema.$ref, await response.json())).toEqual([]);
+      const { schema } = content['application/json'];
+      const body = await response.json();
+      expect(await errorsOfSchema(schema.$ref, body)).toEqual([]);
+      expect(membersNotIn(resolve(schema), body)).toEqual([]);
     }
   });
 });

@@ -122,6 +122,12 @@ describe('the pages', () => {
   });
 });
 
+test('the samples that install Node allow its install script, which npm 12 otherwise does not run', () => {
+  const installing = samplesIn('sh').filter(({ text }) => text.includes('npm install node@'));
+  expect(installing.map(({ page }) => page)).toEqual(['docs/clients.md', 'docs/library.md']);
+  for (const { text } of installing) expect(text).toContain('npm pkg set allowScripts.node=true --json');
+});
+
 describe('the names on the pages', () => {
   const source = globSync('src/**/*.ts', { cwd: ROOT }).map((path) => ({ path, text: read(path) }));
   const ours = source.filter(({ path }) => !path.startsWith('src/sandbox/'));

@@ -31,8 +31,11 @@ function post(query: string, variables: object, accept: string): Promise<Respons
 /** Finds a token by its symbol or id. Several tokens can share a symbol, and the chain does not know decimals. */
 async function findToken(name: string): Promise<NamedToken> {
   const response = await post('{ tokens { tokenId symbol decimals poolCount } }', {}, 'application/json');
-  const { data, errors } = (await response.json()) as Result<{ tokens: readonly ListedToken[] }>;
-  if (!data) throw new Error(errors?.[0]?.message ?? `${url} is no gateway.`);
+  const { data, errors } = (await response.json().catch(() => ({}))) as Result<{ tokens: readonly ListedToken[] }>;
+  if (!data)
+    throw new Error(
+      errors?.[0]?.message ?? `${url} is no endpoint of a gateway. An example is http://127.0.0.1:4000/graphql`,
+    );
   const known = data.tokens.filter(({ decimals }) => decimals !== null);
   const named = known.filter(({ tokenId, symbol }) => tokenId === name || symbol === name);
   const [token] = named;

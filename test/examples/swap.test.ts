@@ -105,6 +105,14 @@ test('the example lists the tokens that share a symbol, and takes the id of one'
   expect((await readUpdate())[1]).toMatch(/^100 PRV give [\d.]+ USDT$/);
 });
 
+test('the example names the endpoint if the URL is another page of the gateway', async () => {
+  const { url } = await serveGatewayForTest();
+  const { origin } = new URL(url);
+  const { ended, errors } = startSwap('PRV', 'BTC', '1', origin);
+  const message = `${origin} is no endpoint of a gateway. An example is http://127.0.0.1:4000/graphql\n`;
+  expect([await errors, await ended]).toEqual([message, 1]);
+});
+
 test('the example says that there is no gateway, and exits with 1', async () => {
   const { ended, errors } = startSwap('PRV', 'BTC', '1', 'http://127.0.0.1:1/graphql');
   expect([await errors, await ended]).toEqual(['No gateway responds at http://127.0.0.1:1/graphql.\n', 1]);

@@ -1,3 +1,4 @@
+import { versionOf } from '../domain/exchange.ts';
 import { MAX_FOLLOWED_HEADS } from '../history/followed-heads.ts';
 import { createExchangeVersions } from '../live/chain/exchange-versions.ts';
 import type { Head } from '../live/chain/head.ts';
@@ -28,6 +29,10 @@ const FIRST_SPACE_MS = 250;
 /** The time after which the trades of a block are read again that could not be read, unless the maximum back-off is shorter. */
 const TRADES_RETRY_MS = 10_000;
 
+/** A node is only read in the fixed version. */
+const OTHER_VERSION =
+  'another gateway of the fleet publishes another version of the exchange than EXCHANGE_VERSION: give it the same value, or another REDIS_PREFIX';
+
 const POOLS_LOST =
   'an exchange state has fewer pools than the state at a lower height: the database of the node may be damaged';
 
@@ -54,8 +59,9 @@ export function connectNodes(options: SourceOptions) {
     return { ...none, onHead() {}, unsubscribe: async () => {} };
   }
 
+  const fixed = FIXED_VERSIONS[config.exchangeVersion];
   const versions = createExchangeVersions({
-    fixed: FIXED_VERSIONS[config.exchangeVersion],
+    fixed,
     probeMs: config.exchangeProbeMs,
     onChange(version) {
       log.info({ exchangeVersion: version }, `the pools of version ${version.slice(1)} of the exchange trade`);
@@ -85,6 +91,13 @@ export function connectNodes(options: SourceOptions) {
     readOnce: together?.trades,
   });
   const headListeners: ((head: Head) => void)[] = [trades.published];
+  let isOtherVersionLogged = false;
+  headListeners.push(({ exchange }) => {
+    const exchangeVersion = versionOf(exchange);
+    if (isOtherVersionLogged || fixed === undefined || exchangeVersion === fixed) return;
+    isOtherVersionLogged = true;
+    log.warn({ exchangeVersion }, OTHER_VERSION);
+  });
   const head = createHeadFollower({
     nodes,
     versions,

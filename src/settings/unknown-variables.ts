@@ -13,11 +13,20 @@ const MIN_LENGTH = 6;
 
 const MAX_EDITS = 2;
 
+/** A name of this length can have one typing error more: `TRUSTED_PROXY` differs from `TRUSTED_PROXIES` by three. */
+const LONG_NAME = 12;
+
+/** Minimum length of a short form: one word, such as `HISTORY`, can belong to another program. */
+const MIN_SHORT_FORM = 9;
+
+/** Values of `NODE_ENV` that probably mean `production`, and would not be it. */
+const ALMOST_PRODUCTION = /^\s*prod/i;
+
 /**
- * Finds variables that are probably misspelt settings: they have a prefix of ours, or differ from a setting in case or in
- * one or two characters.
+ * Finds variables that are probably misspelt settings: they have a prefix of ours, are a short form of a setting, or differ from one
+ * in case or in a few characters. `NODE_ENV` is no setting, but its value can be misspelt.
  *
- * @returns a sentence for each, without the value of the variable
+ * @returns a sentence for each, without any value that may be a secret
  */
 export function findUnknownVariables(env: NodeJS.ProcessEnv): string[] {
   const settings = Object.values<Setting>(SETTINGS);
@@ -25,18 +34,35 @@ export function findUnknownVariables(env: NodeJS.ProcessEnv): string[] {
   // `http_proxy` and `FTP_PROXY` are right as they are.
   const ours = settings.filter(({ isOfNode }) => !isOfNode).map(({ variable }) => variable);
 
-  return Object.keys(env).flatMap((name) => {
+  const mode = env['NODE_ENV'] ?? '';
+  const isMisspelt = ALMOST_PRODUCTION.test(mode) && mode !== 'production';
+  const misspelt = isMisspelt ? [`NODE_ENV is ${JSON.stringify(mode)}: did you mean production?`] : [];
+
+  const unknown = Object.keys(env).flatMap((name) => {
     if (known.has(name) || SERVICE_LINK.test(name)) return [];
     const meant = nearestOf(name.toUpperCase(), ours);
     if (meant === undefined && !OUR_PREFIX.test(name)) return [];
     return [`${name} is not a setting${meant === undefined ? '' : `: did you mean ${meant}?`}`];
   });
+  return [...misspelt, ...unknown];
 }
 
-/** The name that was probably meant, within two typing errors; `undefined` if there is none. */
+/** The name that was probably meant: within a few typing errors, or one that is longer; `undefined` if there is none. */
 export function nearestOf(name: string, ours: readonly string[]): string | undefined {
   const candidates = ours.filter(({ length }) => length >= MIN_LENGTH);
-  return RENAMED.get(name) ?? closestMatch(name, candidates, { maxDistance: MAX_EDITS });
+  const maxDistance = name.length < LONG_NAME ? MAX_EDITS : MAX_EDITS + 1;
+  return (
+    RENAMED.get(name) ??
+    closestMatch(name, candidates, { maxDistance }) ??
+    candidates.find((candidate) => isShortFormOf(name, candidate))
+  );
+}
+
+/** Whether a name has letters of a setting in their order, such as `HISTORY_DB` for `HISTORY_DATABASE`, and begins like it. */
+function isShortFormOf(name: string, setting: string): boolean {
+  let found = 0;
+  for (const letter of setting) if (letter === name[found]) found += 1;
+  return name.length >= MIN_SHORT_FORM && found === name.length && setting.startsWith(name.slice(0, MIN_LENGTH));
 }
 
 /** The names of settings that had another name before, by that: as variable, flag and option. */

@@ -9,6 +9,7 @@ import { startGatewayForTest } from '../support/gateway.ts';
 type Labels = Readonly<Record<string, string>>;
 type Probe = { readonly httpGet: { readonly path: string; readonly port: string } };
 type Container = {
+  readonly env: readonly { readonly name: string; readonly value: string }[];
   readonly envFrom: readonly Readonly<Record<string, { readonly name: string }>>[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
   readonly startupProbe: Probe;
@@ -36,7 +37,8 @@ const byKind = (kind: string) => objects.find((object) => object.kind === kind);
 const { spec: deployment } = byKind('Deployment');
 const pod: Pod = deployment.template.spec;
 const [container] = pod.containers;
-const settings: Labels = byKind('ConfigMap').data;
+const configMap: Labels = byKind('ConfigMap').data;
+const settings: Labels = { ...configMap, ...Object.fromEntries(container.env.map(({ name, value }) => [name, value])) };
 
 /** The variables that the image sets. */
 const image = Object.fromEntries(
@@ -78,6 +80,11 @@ describe('kubernetes.yaml', () => {
     const named = [...Object.keys(settings), ...Object.keys(secret)];
     expect(named.filter((name) => !known.includes(name))).toEqual([]);
     expect(manifest.split('\n\n')[0]).toContain(Object.keys(secret).join(', '));
+  });
+
+  test('has the prefix of Redis in the pod: an old one that starts again during an upgrade does not get the new prefix', () => {
+    expect(container.env.map(({ name }) => name)).toEqual(['REDIS_PREFIX']);
+    expect(Object.keys(configMap)).not.toContain('REDIS_PREFIX');
   });
 
   test('starts a gateway with its settings, whose probes succeed, and whose clients are served', async () => {

@@ -1,7 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { SETTINGS } from '../../src/settings/settings.ts';
 import { oldNodes } from '../support/old-nodes.ts';
 
@@ -34,6 +35,25 @@ describe('pdex-gateway.service', () => {
     // A database of the history that does not respond takes three seconds more.
     const needed = (Number(SETTINGS.stopWindowMs.default) + Number(SETTINGS.stopTimeoutMs.default)) / 1_000 + 3;
     expect(Number(valuesOf('TimeoutStopSec')[0])).toBeGreaterThan(needed);
+  });
+
+  test.each([
+    ['systemd', '/etc/pdex-gateway.env'],
+    ['Docker Compose', 'deploy/gateway.env'],
+  ])('the commands for %s create the file of the settings, and leave it as it is when they run again', (_, path) => {
+    const page = readFileSync(join(ROOT, 'docs/deploying.md'), 'utf8');
+    const [command = '', ...others] = page
+      .split('\n')
+      .filter((line) => line.includes('.env.example ') && line.includes(path));
+    const folder = mkdtempSync(join(tmpdir(), 'pdex-settings-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'settings.env');
+    const run = () => execFileSync('sh', ['-ec', command.replaceAll(path, file)], { cwd: ROOT });
+    run();
+    expect([readFileSync(file, 'utf8'), others]).toEqual([readFileSync(join(ROOT, '.env.example'), 'utf8'), []]);
+    writeFileSync(file, 'FULLNODE_URL=https://node.example/key\n');
+    run();
+    expect(readFileSync(file, 'utf8')).toBe('FULLNODE_URL=https://node.example/key\n');
   });
 
   // Without systemd these tests are skipped. CI installs it, and fails if it is missing.

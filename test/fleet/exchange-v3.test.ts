@@ -5,6 +5,7 @@ import { createPoolDirectories } from '../../src/upstream/node/pools-reader.ts';
 import { tokenId } from '../domain/pools.ts';
 import { dataOf } from '../support/events.ts';
 import { type Replica, startFleet, startReplica, type TestFleet, timesAlone } from '../support/fleet.ts';
+import { WARN } from '../support/log.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { connectPatiently, keptOutcomes, readUntil } from './connected.ts';
 
@@ -152,13 +153,16 @@ describe.skipIf(!hasRedis)('a fleet where V3 trades', () => {
   test('does not go back to V1 when a replica publishes its pools', async () => {
     const fleet = await start(2);
     const prefix = `v3-${fleets}`;
-    await startReplica(redis, { prefix, of: fleet.sandbox, config: { exchangeVersion: 'v1' } });
+    const fixed = await startReplica(redis, { prefix, of: fleet.sandbox, config: { exchangeVersion: 'v1' } });
     const poolsOf = async (replica: Replica) => (await replica.ask('{ poolPairs { totalCount } }')).data.poolPairs;
     for (let blocks = 0; blocks < 6; blocks++) {
       await fleet.advance();
       for (const replica of fleet.all)
         expect(await poolsOf(replica)).toEqual({ totalCount: fleet.sandbox.chain.exchangePools.length });
     }
+    const warnings = () => fixed.lines.filter(({ msg }) => msg.includes('than EXCHANGE_VERSION'));
+    await expect.poll(warnings).toMatchObject([{ level: WARN, exchangeVersion: 'V3' }]);
+    for (const { lines } of fleet.all) expect(lines.filter(({ msg }) => msg.includes('EXCHANGE_VERSION'))).toEqual([]);
   });
 });
 

@@ -24,6 +24,16 @@ async function scrollTo(page: Page, name: string) {
   return found;
 }
 
+/** Records the title of the tab at each change of the page, before anything else runs, beside the price that the page shows. */
+function recordTitles(): void {
+  const titles: [string, string][] = [];
+  Object.assign(globalThis, { titles });
+  new MutationObserver(() => {
+    const price = document.querySelector('section p [translate=no]')?.textContent;
+    if (price != null) titles.push([price, document.title]);
+  }).observe(document, { childList: true, characterData: true, subtree: true });
+}
+
 describeInBrowser('the page of a market', (browser) => {
   const shared = browser.share();
 
@@ -234,6 +244,11 @@ describeInBrowser('the page of a market', (browser) => {
       '24 h volume': withUnit(formatQuantity(ticker.baseVolume), 'BTC'),
     });
 
+    // A last trade of the host can be outside of the pool's high and low.
+    for (const name of ['Last trade', '24 h volume']) {
+      await market.locator('dl > div', { hasText: name }).getByText('by the market-data host').waitFor();
+    }
+
     const details = page.locator('details');
     expect(await details.getByText('Spot price').isVisible()).toBe(false);
     await details.locator('summary').press('Enter');
@@ -252,6 +267,18 @@ describeInBrowser('the page of a market', (browser) => {
     expect(await details.locator('dl > div > dd:nth-child(3)').count()).toBe(6);
     await expectAccessible(page);
     await screenshot(page, 'market-details');
+  });
+
+  test('has the price of the page in the title of the tab, from the moment that the page shows it', async () => {
+    const { page } = await browser.open('/market/pBTC_PRV', {
+      gateway: shared(),
+      context: {},
+      before: (page) => page.addInitScript(recordTitles),
+    });
+    await panel(page, 'Market').locator('[translate=no]').first().waitFor();
+    const titles = await page.evaluate(() => (globalThis as unknown as { titles: [string, string][] }).titles);
+    expect(titles.length).toBeGreaterThan(0);
+    for (const [price, title] of titles) expect(title).toBe(`${price} BTC/PRV · pdex-gateway`);
   });
 
   test('on a phone, has the chart before the details and the book', async () => {

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useLayoutEffect, useRef } from 'react';
 import { useLocation } from 'react-router';
 import styles from './page.module.css';
 
@@ -30,7 +30,8 @@ export function Page({ title, tabTitle = title, heading, beside, description, ac
   const { pathname } = useLocation();
   const shown = useRef(visited ?? pathname);
 
-  useEffect(() => {
+  // With the content, not some time after it: a price in the title is the one on the page.
+  useLayoutEffect(() => {
     document.title = `${tabTitle} · pdex-gateway`;
   }, [tabTitle]);
 

@@ -88,14 +88,18 @@ export function FiguresPanel({ market, figures, traded, query, poolErrors }: Fig
         </div>
         <dl className={styles.list}>
           {market.pair !== undefined && (
-            <Figure name="Last trade" title={whyNot}>
+            <Figure name="Last trade" meaning={BY_HOST} title={whyNot}>
               {priceInUnit(lastPrice)}
             </Figure>
           )}
           <Figure name="24 h high">{recordedPrice(range?.high)}</Figure>
           <Figure name="24 h low">{recordedPrice(range?.low)}</Figure>
           {(hostVolume !== undefined || !isOfV3(market)) && (
-            <Figure name="24 h volume" title={isUsd ? volume : undefined}>
+            <Figure
+              name="24 h volume"
+              meaning={hostVolume === undefined ? undefined : BY_HOST}
+              title={isUsd ? volume : undefined}
+            >
               {isUsd ? formatUsd(volumeUsd(market, figures)) : volume}
             </Figure>
           )}
@@ -133,6 +137,9 @@ export function FiguresPanel({ market, figures, traded, query, poolErrors }: Fig
     return isUsd && price != null ? withUnit(formatPrice(price), target) : formatPrice(price);
   }
 }
+
+/** The source of a figure that is not of the pool: a last trade can be outside of the pool's high and low. */
+const BY_HOST = 'by the market-data host';
 
 /** What the trades of the chain are a sum of: all of 24 hours, or those that are known. */
 export function MeaningOfTraded({ traded }: { readonly traded: TradedVolume | undefined }) {

@@ -1,3 +1,4 @@
+import { GraphQLIncludeDirective, getDirectiveValues, Kind, parse } from 'graphql';
 import { createLatencies, type Latencies } from './latencies.ts';
 import { type Outages, TRADES_AFTER_MS, type Upstream } from './outages.ts';
 
@@ -40,6 +41,8 @@ export type Operation = {
   readonly heights?: Readonly<Record<string, number>>;
   /** Error codes that are right because the operation requests very much. */
   readonly mayFailWith?: readonly string[];
+  /** Whether `check` accepts a root field without one of its fields that failed. By default, it does not get the root field. */
+  readonly checksParts?: boolean;
   /** Checks the data without the fields that failed for a known cause. @returns what is wrong */
   check?(data: Readonly<Record<string, unknown>>, times: RequestTimes): string | undefined;
 };
@@ -68,6 +71,8 @@ export type Judge = {
     readonly errors: ReadonlyMap<string, number>;
     readonly events: ReadonlyMap<string, number>;
     readonly wrong: ReadonlyMap<string, number>;
+    /** Responses and updates that were compared with what is expected, by their kinds. */
+    readonly compared: ReadonlyMap<string, number>;
   };
   /** The number of responses and updates that were compared with what is expected. */
   checked(): number;
@@ -98,10 +103,10 @@ export function createJudge(outages: Outages, onFinding: (finding: string) => vo
     errors: new Map<string, number>(),
     events: new Map<string, number>(),
     wrong: new Map<string, number>(),
+    compared: new Map<string, number>(),
   };
   const findings: string[] = [];
   const latencies = createLatencies();
-  let checked = 0;
 
   function wrong(what: string, detail?: unknown): void {
     const kind = what.split(':')[0] ?? what;
@@ -131,8 +136,10 @@ export function createJudge(outages: Outages, onFinding: (finding: string) => vo
     // A block can be replaced before its trades were read.
     if (branched !== undefined && isOfTrades) return outages.explainsReplaced(tradesFrom, to);
     if (message.includes(TOO_MANY_ERRORS)) return outages.explainsTooManyErrors(from, to, height);
-    // A client that requests very much lists this code in `mayFailWith`. For others, only a slow upstream explains it.
-    if (code === 'UPSTREAM_BUSY' && upstream !== undefined) return !outages.isWell(upstream, from, to);
+    // A client that requests very much lists this code in `mayFailWith`. For others, only a slow upstream explains it. Calls for blocks
+    // use the same connections.
+    if (code === 'UPSTREAM_BUSY' && upstream !== undefined)
+      return !outages.isWell(upstream, from, to) || (upstream === 'NODE' && outages.explainsTrades(from, to));
     return code.startsWith('UPSTREAM_') && upstream !== undefined && outages.explains(upstream, from, to, height);
   }
 
@@ -177,7 +184,7 @@ export function createJudge(outages: Outages, onFinding: (finding: string) => vo
           extensions?.code === fails ||
           (isUnknown && extensions?.upstream === knownBy) ||
           (knownBy !== undefined && message.includes(TOO_MANY_ERRORS) && outages.hasFailedStates(answeredAt));
-        if (errors.length > 0 && errors.every(isRight)) checked += 1;
+        if (errors.length > 0 && errors.every(isRight)) add(counts.compared, kind);
         else wrong(`not ${fails}: ${kind} of ${client}`, { query: query.slice(0, 500), variables, faults, answer });
         return;
       }
@@ -194,15 +201,20 @@ export function createJudge(outages: Outages, onFinding: (finding: string) => vo
         if (errors.length === 0) wrong(`neither data nor errors: ${kind} of ${client}`, { query, variables, answer });
         return;
       }
-      const failed = new Set(errors.map(({ path }) => path?.[0]));
-      const rest = Object.fromEntries(Object.entries(data).filter(([name]) => !failed.has(name)));
+      const missing = rootNamesOf(operation).filter((name) => !Object.hasOwn(data, name));
+      if (missing.length > 0) {
+        wrong(`a response without ${missing}: ${kind} of ${client}`, { query, variables, times, faults, answer });
+        return;
+      }
+      const rest = withoutFailed(data, errors, operation);
       const mismatch = check?.(rest, times);
-      if (mismatch === undefined) checked += 1;
-      else wrong(`a wrong response: ${kind} of ${client}: ${mismatch}`, { query, variables, times, faults, answer });
+      if (mismatch === undefined) {
+        if (Object.keys(rest).length > 0) add(counts.compared, kind);
+      } else wrong(`a wrong response: ${kind} of ${client}: ${mismatch}`, { query, variables, times, faults, answer });
     },
     judgeUpdate(client, kind, payload, mismatch) {
       add(counts.updates, kind);
-      if (mismatch === undefined) checked += 1;
+      if (mismatch === undefined) add(counts.compared, kind);
       else
         wrong(`a wrong update: ${kind} of ${client}: ${mismatch}`, {
           second: Math.round(performance.now() / 1_000),
@@ -214,10 +226,37 @@ export function createJudge(outages: Outages, onFinding: (finding: string) => vo
     fail: wrong,
     count: (what, times = 1) => add(counts.events, what, times),
     counts,
-    checked: () => checked,
+    checked: () => [...counts.compared.values()].reduce((sum, count) => sum + count, 0),
     latencies,
     findings,
   };
+}
+
+/** The names of the root fields that a response must have. A request by REST names none. */
+function rootNamesOf({ query, variables = {} }: Operation): readonly string[] {
+  if (query.startsWith('GET ')) return [];
+  const [definition] = parse(query, { noLocation: true }).definitions;
+  if (definition?.kind !== Kind.OPERATION_DEFINITION) return [];
+  const values = { sources: {}, coerced: variables };
+  return definition.selectionSet.selections
+    .filter((field) => field.kind === Kind.FIELD)
+    .filter((field) => getDirectiveValues(GraphQLIncludeDirective, field, values)?.['if'] !== false)
+    .map(({ alias, name }) => (alias ?? name).value);
+}
+
+/** The data without the root fields that failed. With `checksParts`, a root field that has a value loses only its fields that failed. */
+function withoutFailed(
+  data: Readonly<Record<string, unknown>>,
+  errors: readonly ResponseError[],
+  { checksParts = false }: Operation,
+): Readonly<Record<string, unknown>> {
+  const rest = { ...data };
+  for (const { path: [name = '', part = ''] = [] } of errors) {
+    const { [part]: _failed, ...others } = (rest[name] ?? {}) as Readonly<Record<string, unknown>>;
+    if (checksParts && part !== '' && rest[name] != null) rest[name] = others;
+    else delete rest[name];
+  }
+  return rest;
 }
 
 function add(counts: Map<string, number>, what: string, times = 1): void {

@@ -18,7 +18,8 @@ export type Outages = {
   wereAlone(from: number, to: number): boolean;
   /**
    * Whether faults explain an error of an upstream between two times. While nodes have different blocks, only those that have
-   * shown the block of the head can be read for the heights near the tip: then the fault of one node explains an error.
+   * shown the block of the head can be read for the heights near the tip: then the fault of one node explains an error. A node that
+   * is called less may not be read for earlier heights: then a fault of each other node does.
    *
    * @param height the earlier height of the field that failed, if it has one
    */
@@ -54,7 +55,7 @@ export type Outages = {
    * could not be read, or are called less.
    */
   explainsBranch(height: number, from: number, to: number): boolean;
-  /** Whether the gateway could read an upstream at all times between two times. */
+  /** Whether a host of an upstream had no fault between two times. */
   couldBeRead(upstream: Upstream, from: number, to: number): boolean;
   /** Whether no host of an upstream had a fault between two times or shortly before. */
   isWell(upstream: Upstream, from: number, to: number): boolean;
@@ -195,8 +196,10 @@ export function createOutages(nodes: number): Outages {
       if (fleetFaults(from, to).length > 0) return true;
       const found = during(from - AFTER_EFFECT_MS, to);
       if (upstream === 'MARKET_DATA') return ofMarketData(found);
-      const isReplaced = ofUpstream('NODE', found).length > 0 && areBlocksReplaced(from, to, height);
-      return isEveryNodeAmong(found) || hides(found) || isReplaced;
+      const hasFault = ofUpstream('NODE', found).length > 0;
+      const isReplaced = hasFault && areBlocksReplaced(from, to, height);
+      const isNotCalled = hasFault && height !== undefined && isEveryNodeAmong([...found, ...failedStates(to)]);
+      return isEveryNodeAmong(found) || hides(found) || isReplaced || isNotCalled;
     },
     explainsTrades(from, to) {
       if (fleetFaults(from, to).length > 0) return true;

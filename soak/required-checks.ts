@@ -4,6 +4,9 @@ import type { Judge } from './judge.ts';
 /** A run of a minute checks many thousands of responses. */
 const MIN_CHECKED = 100;
 
+/** A kind that was requested so often has also been compared: faults do not last so long. */
+const MANY_REQUESTS = 30;
+
 /** In V3, the volume of a candle is exact if the trades of all its blocks are known. Each longer run has such candles. */
 const EXACT_CANDLES = 'candles with exact volumes';
 const MINUTES_WITH_EXACT_CANDLES = 5;
@@ -15,6 +18,9 @@ export function requireChecks(
 ): void {
   if (minutes < 1) return;
   if (judge.checked() < MIN_CHECKED) judge.fail(`too little was checked: ${judge.checked()} responses and updates`);
+  const { requests, updates, compared } = judge.counts;
+  for (const [kind, count] of [...requests, ...updates])
+    if (count >= MANY_REQUESTS && !compared.has(kind)) judge.fail(`too little was checked: no response of ${kind}`);
   // A fleet of the soak test has no history, so it has no candles.
   const needsCandles = replicas === 1 && exchange === 'v3' && minutes >= MINUTES_WITH_EXACT_CANDLES;
   if (needsCandles && !judge.counts.events.has(EXACT_CANDLES))

@@ -27,7 +27,7 @@ export type TradesOfPool = {
 type Data = {
   readonly beaconHeight?: number;
   readonly pool?: TradesOfPool | null;
-  readonly ticker?: { readonly tradedPrice: number | null } | null;
+  readonly ticker?: { readonly tradedPrice?: number | null } | null;
 };
 
 /** Which trades are requested. */
@@ -70,7 +70,7 @@ export function tradesQuery(
       (page && pageMismatch(shown, block, pool, page, isKnown)) ??
       (volume && volumeMismatch(shown, block, pool, hours, volume)) ??
       fieldMismatch(ticker, 'ticker', ({ tradedPrice }) =>
-        page && volume ? priceMismatch(page, tradedPrice, volume.isComplete) : undefined,
+        page && volume && tradedPrice !== undefined ? priceMismatch(page, tradedPrice, volume.isComplete) : undefined,
       )
     );
   }
@@ -102,6 +102,7 @@ export function tradesQuery(
       ticker(poolId: $poolId) @include(if: $hasTicker) { tradedPrice }
     }`,
     variables: { poolId: pool.id, hours, first, after: after?.cursor, hasTicker: market !== undefined },
+    checksParts: true,
     tradesSince: ({ beaconHeight }: Data) => shown.shownAt(beaconHeight ?? 0),
     check(data: Data, times) {
       const { beaconHeight, pool: found } = data;

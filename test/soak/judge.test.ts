@@ -1,8 +1,9 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createJudge, type Operation } from '../../soak/judge.ts';
+import { createJudge, type GraphqlResponse, type Operation } from '../../soak/judge.ts';
 import { createOutages } from '../../soak/outages.ts';
+import { requireChecks } from '../../soak/required-checks.ts';
 
-const OPERATION: Operation = { kind: 'an operation', query: '{ beaconHeight }' };
+const OPERATION: Operation = { kind: 'an operation', query: '{ field }' };
 
 function errorOf(code: string, upstream?: 'NODE' | 'MARKET_DATA') {
   return {
@@ -24,6 +25,68 @@ function judged(
   judge.judgeResponse('someone', operation, answer, { sentAt: now, answeredAt: now, minHeight });
   return Object.fromEntries(judge.counts.wrong);
 }
+
+/** What is counted after one response, while the node hangs. */
+function countsOf(operation: Operation, answer: GraphqlResponse) {
+  const outages = createOutages(1);
+  outages.begin(0, 'hang');
+  const judge = createJudge(outages, () => {});
+  judge.judgeResponse('someone', operation, answer, { sentAt: 0, answeredAt: performance.now(), minHeight: 1_000 });
+  return { wrong: [...judge.counts.wrong.keys()], compared: judge.checked() };
+}
+
+describe('a response', () => {
+  const ofFault = (...path: string[]) => ({
+    message: 'down',
+    path,
+    extensions: { code: 'UPSTREAM_TIMEOUT', upstream: 'NODE' as const },
+  });
+  const operation: Operation = {
+    kind: 'a pool',
+    query: 'query ($isAsked: Boolean!) { beaconHeight pool { price } other: pool @include(if: $isAsked) { price } }',
+    variables: { isAsked: false },
+    check: ({ pool }) => (pool === undefined || (pool as { price?: number }).price === 1 ? undefined : 'another price'),
+  };
+
+  test('is wrong without a root field that the operation requests', () => {
+    expect(countsOf(operation, { data: { beaconHeight: 1, pool: { price: 1 } } })).toEqual({ wrong: [], compared: 1 });
+    expect(countsOf(operation, { data: { beaconHeight: 1 } })).toEqual({
+      wrong: ['a response without pool'],
+      compared: 0,
+    });
+    const asked = { ...operation, variables: { isAsked: true } };
+    expect(countsOf(asked, { data: {} }).wrong).toEqual(['a response without beaconHeight,pool,other']);
+    expect(countsOf({ kind: 'by REST', query: 'GET tickers' }, { data: { tickers: [] } }).wrong).toEqual([]);
+  });
+
+  test('is not counted as compared if all of it failed', () => {
+    const data = { beaconHeight: null, pool: null };
+    const errors = [ofFault('beaconHeight'), ofFault('pool')];
+    expect(countsOf(operation, { data, errors })).toEqual({ wrong: [], compared: 0 });
+    expect(countsOf(operation, { data: { ...data, beaconHeight: 1 }, errors: errors.slice(1) }).compared).toBe(1);
+  });
+
+  test('is compared without the field that failed, not without its root field, if its check accepts that', () => {
+    const answer = { data: { beaconHeight: 1, pool: { price: 2, volume: null } }, errors: [ofFault('pool', 'volume')] };
+    expect(countsOf({ ...operation, checksParts: true }, answer).wrong).toEqual(['a wrong response']);
+    expect(countsOf(operation, answer).wrong).toEqual([]);
+    const whole = { data: { beaconHeight: 1, pool: null }, errors: [ofFault('pool', 'price')] };
+    expect(countsOf({ ...operation, checksParts: true }, whole).wrong).toEqual([]);
+  });
+
+  test('of each kind that was requested often must have been compared', () => {
+    const judge = createJudge(createOutages(1), () => {});
+    const times = { sentAt: 0, answeredAt: 1, minHeight: 0 };
+    for (let n = 0; n < 200; n++) {
+      judge.judgeUpdate('someone', 'an update', {}, undefined);
+      judge.judgeResponse('someone', { kind: 'empty', query: '{ pool }' }, { data: {} }, times);
+    }
+    const run = { minutes: 1, exchange: 'v1', replicas: 1 } as const;
+    requireChecks(judge, run);
+    expect([...judge.counts.wrong.keys()]).toEqual(['a response without pool', 'too little was checked']);
+    expect(judge.findings.at(-1)).toBe('too little was checked: no response of empty');
+  });
+});
 
 describe('an error is wrong', () => {
   test('if its upstream has no fault', () => {
@@ -105,7 +168,7 @@ describe('an error is wrong', () => {
     judge.judgeResponse(
       'client',
       operation,
-      { data: { beaconHeight: 9 }, errors },
+      { data: { field: null, beaconHeight: 9 }, errors },
       { sentAt: 1, answeredAt: 5, minHeight: 0 },
     );
     expect(Object.fromEntries(judge.counts.wrong)).toEqual({ 'an error without a cause': 1 });
@@ -140,7 +203,30 @@ describe('an error is wrong', () => {
     expect(judged(busy)).toEqual({ 'an error without a cause': 1 });
     expect(judged(busy, ({ begin }) => void begin('market data', 'delay'))).toEqual({ 'an error without a cause': 1 });
     expect(judged(busy, ({ begin }) => void begin(1, 'delay'))).toEqual({});
+    const drips =
+      (...nodes: readonly number[]) =>
+      ({ beginOfTrades }: ReturnType<typeof createOutages>) =>
+        nodes.forEach((node) => void beginOfTrades(node, 'drip'));
+    expect(judged(busy, drips(1))).toEqual({ 'an error without a cause': 1 });
+    expect(judged(busy, drips(0, 1))).toEqual({});
     expect(judged(busy, undefined, { ...OPERATION, mayFailWith: ['UPSTREAM_BUSY'] })).toEqual({});
+  });
+
+  test('if it is of the newest height while another node is called less, but not if it is of an earlier height', () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const failsWhileOtherIsLimited = ({ begin }: ReturnType<typeof createOutages>) => {
+      begin(1, 'state-error')();
+      vi.advanceTimersByTime(60_000);
+      begin(0, 'hang');
+    };
+    const timeout = errorOf('UPSTREAM_TIMEOUT', 'NODE');
+    expect(judged(timeout, failsWhileOtherIsLimited)).toEqual({ 'an error without a cause': 1 });
+    expect(judged(timeout, failsWhileOtherIsLimited, { ...OPERATION, heights: { field: 99 } })).toEqual({});
+    const onlyFails = ({ begin }: ReturnType<typeof createOutages>) => void begin(0, 'hang');
+    expect(judged(timeout, onlyFails, { ...OPERATION, heights: { field: 99 } })).toEqual({
+      'an error without a cause': 1,
+    });
   });
 
   test('if the errors of a node are limited, unless each node responds with many, cannot be read or has a fork', () => {

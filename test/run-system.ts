@@ -22,6 +22,8 @@ type Project = (typeof LANES)[number][number];
 /** What a run of Vitest has found. */
 type Outcome = {
   readonly project: Project;
+  /** How long each file took, in seconds. */
+  readonly seconds: readonly (readonly [path: string, seconds: number])[];
   /** The first error of each file that failed, by its path. */
   readonly failed: ReadonlyMap<string, string>;
   readonly passed: number;
@@ -38,6 +40,7 @@ async function runTests(project: Project, path?: string): Promise<Outcome> {
   const tests = modules.flatMap((each) => [...each.children.allTests()]);
   return {
     project,
+    seconds: modules.map((each) => [nameOf(each.moduleId), each.diagnostic().duration / 1_000]),
     failed: new Map([
       ...unhandledErrorsOf(vitest),
       ...failuresOf(modules),
@@ -87,6 +90,9 @@ function print(title: string, lines: readonly string[]): void {
   if (lines.length > 0) process.stdout.write(`\n${title}:\n${lines.map((line) => `  ${line}\n`).join('')}`);
 }
 
+/** How many of the slowest files are printed. */
+const SLOWEST = 10;
+
 const [reportFile] = process.argv.slice(2);
 const outcomes = (await Promise.all(LANES.map(runLane))).flat();
 const failed = outcomes.flatMap(({ project, failed }) =>
@@ -116,6 +122,11 @@ print('failed twice', failedTwice);
 if (lacksTests) print('skipped, although CI has all that it needs', skipped);
 print('passed at the second attempt', repeated);
 if (reportFile !== undefined) writeFileSync(reportFile, repeated.map((line) => `${line}\n`).join(''));
+const slowest = outcomes.flatMap(({ seconds }) => seconds).sort(([, one], [, other]) => other - one);
+print(
+  'the slowest files',
+  slowest.slice(0, SLOWEST).map(([path, seconds]) => `${seconds.toFixed(1)} s ${path}`),
+);
 const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0);
 process.stdout.write(`\n${passed} passed, ${failed.length - repeated.length} failed, ${skipped.length} skipped\n`);
 process.exit(isPassed ? 0 : 1);

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { toPoolDirectory } from '../../src/domain/exchange.ts';
 import { TokenLoader } from '../../src/loaders/token.ts';
 import { tokenId } from '../domain/pools.ts';
@@ -12,7 +12,8 @@ test('tokens are looked up once for each symbol, however often a filter lists it
   } as never);
   const bySymbol = new Map([['', [b]]]);
   const get = vi.spyOn(bySymbol, 'get');
-  vi.spyOn(Map, 'groupBy').mockReturnValueOnce(bySymbol);
+  const groupBy = vi.spyOn(Map, 'groupBy').mockReturnValueOnce(bySymbol);
+  onTestFinished(() => groupBy.mockRestore());
   expect([...tokens.withSymbols(Array(1_000).fill(''), toPoolDirectory([`${a}-${b}`]))]).toEqual([b]);
   expect(get).toHaveBeenCalledTimes(1);
 });

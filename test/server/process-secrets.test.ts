@@ -108,24 +108,18 @@ test('an uncaught error ends the process with 1, and is logged without secrets',
   expectNoSecret(output.stdout + output.stderr);
 });
 
-test.each<[name: string, file: string | Buffer, printed: string]>([
-  ['with a byte order mark is read', '\ufeffADMIN_PORT=many\n', 'ADMIN_PORT is "many": expected a whole'],
-  [
-    'in UTF-16 is refused',
-    Buffer.from('\ufeffADMIN_PORT=1\n', 'utf16le'),
-    '.env: the file is in UTF-16, expected UTF-8\n',
-  ],
-])('a file .env %s', async (_name, file, printed) => {
-  const { output, closed } = start({ file });
-  expect([await closed, output.stderr]).toEqual([[2, null], expect.stringContaining(`pdex-gateway: ${printed}`)]);
+test('a file .env with a byte order mark is read: an empty variable does not override it, another one does', async () => {
+  const { output, closed } = start({
+    file: '\ufeffADMIN_PORT=many\nHEAD_POLL_MS=many\nHTTP=\n',
+    env: { ADMIN_PORT: '', HEAD_POLL_MS: 'none' },
+  });
+  expect(await closed).toEqual([2, null]);
+  expect(output.stderr).toContain('pdex-gateway: ADMIN_PORT is "many": expected a whole');
+  expect(output.stderr).toContain('HEAD_POLL_MS is "none"');
 });
 
-test('an empty variable does not override that of a file .env', async () => {
-  const { output, closed } = start({ file: 'ADMIN_PORT=many\n', env: { ADMIN_PORT: '' } });
-  expect([await closed, output.stderr]).toEqual([[2, null], expect.stringContaining('ADMIN_PORT is "many"')]);
-});
-
-test('a variable overrides that of a file .env', async () => {
-  const { output, closed } = start({ file: 'ADMIN_PORT=many\nHTTP=\n', env: { ADMIN_PORT: 'none' } });
-  expect([await closed, output.stderr]).toEqual([[2, null], expect.stringContaining('ADMIN_PORT is "none"')]);
+test('a file .env in UTF-16 is refused', async () => {
+  const { output, closed } = start({ file: Buffer.from('\ufeffADMIN_PORT=1\n', 'utf16le') });
+  expect(await closed).toEqual([2, null]);
+  expect(output.stderr).toContain('pdex-gateway: .env: the file is in UTF-16, expected UTF-8\n');
 });

@@ -29,12 +29,12 @@ export function readBefore(request: IncomingMessage & { readonly body?: unknown 
  */
 const CHUNKS_PER_TURN = 1_024;
 
-/** How long a client that still sends may read the error, before it is disconnected. */
+/** How long a client may go on sending a body that is too large, before it is disconnected. */
 const LINGER_MS = 1_000;
 
 /**
  * Reads the body of a request, unless other code has read it `before`. `onBody` is called with `undefined` as soon as there are
- * more than `maxBytes`, after which nothing more is read, and not at all if the client disconnects before the end.
+ * more than `maxBytes`, and not at all if the client disconnects before the end.
  */
 export function readRequestBody(
   request: IncomingMessage,
@@ -50,23 +50,24 @@ export function readRequestBody(
   const joined: Buffer[] = [];
   let chunks: Buffer[] = [];
   let size = 0;
-  const onChunk = (chunk: Buffer) => {
+  let count = 0;
+  let disconnecting: NodeJS.Timeout | undefined;
+  request.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > maxBytes) {
-      request.off('data', onChunk).pause();
-      setTimeout(() => request.destroy(), LINGER_MS).unref();
+    if (size <= maxBytes) chunks.push(chunk);
+    else if (disconnecting === undefined) {
+      disconnecting = setTimeout(() => request.destroy(), LINGER_MS).unref();
       onBody(undefined);
-      return;
     }
-    chunks.push(chunk);
-    if (chunks.length < CHUNKS_PER_TURN) return;
+    count += 1;
+    if (count % CHUNKS_PER_TURN !== 0) return;
     joined.push(Buffer.concat(chunks));
     chunks = [];
     request.pause();
     setImmediate(() => request.resume());
-  };
-  request.on('data', onChunk);
+  });
   request.on('end', () => {
+    clearTimeout(disconnecting);
     const all = [...joined, ...chunks];
     if (size <= maxBytes) onBody(all.length === 1 && all[0] ? all[0] : Buffer.concat(all));
   });

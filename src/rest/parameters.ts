@@ -86,8 +86,8 @@ export const DEFAULT_TRADES = 100;
 /** The maximum number of trades in a document. */
 export const MAX_TRADES = 500;
 
-/** Milliseconds from 1973 to the year 5138, or 0: a number of seconds or microseconds is refused. */
-const MILLISECONDS = /^(0|\d{12,14})$/;
+/** Milliseconds up to the year 5138. A number of microseconds is refused, and one that is a time in seconds from 1973 on. */
+const MILLISECONDS = /^(\d{1,8}|\d{12,14})$/;
 
 /** Reads the parameters of `/historical_trades`. @throws BadUserInputError that names the parameter */
 export function readTradesParameters(parameters: URLSearchParams) {

@@ -150,7 +150,7 @@ describe('the trades of a ticker', () => {
     const document = await read(`ticker_id=PRV_pUSDT&limit=500&start_time=${start}&end_time=${end}`);
     expect(rowsOf(document)).toEqual(ofSides(expectedOf(inRange, markets)));
     expect(await read('ticker_id=PRV_pUSDT&start_time=99999999999999')).toEqual({ buy: [], sell: [] });
-    expect(await read('ticker_id=PRV_pUSDT&start_time=0&end_time=100000000000')).toEqual({ buy: [], sell: [] });
+    expect(await read('ticker_id=PRV_pUSDT&start_time=0&end_time=1')).toEqual({ buy: [], sell: [] });
   });
 
   test('are what candles and bars have as their volumes, and candles say where', async () => {
@@ -220,7 +220,7 @@ describe('the trades of a ticker', () => {
     ['ticker_id=PRV_pUSDT&type=BUY', 'type is "BUY". It must be one of buy, sell.'],
     ['ticker_id=PRV_pUSDT&type=toString', 'type is "toString". It must be one of buy, sell.'],
     ['ticker_id=PRV_pUSDT&type=', 'type is "". It must be one of buy, sell.'],
-    ['ticker_id=PRV_pUSDT&start_time=100000000000&end_time=100000000000', 'start_time is not before end_time.'],
+    ['ticker_id=PRV_pUSDT&start_time=5&end_time=5', 'start_time is not before end_time.'],
     [
       'ticker_id=PRV_pUSDT&start_time=-1',
       'start_time is "-1". It must be whole milliseconds since 1970-01-01T00:00:00Z.',

@@ -3,7 +3,7 @@ import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { canBeBelow, UNKNOWN_HASH } from '../../domain/chain.ts';
 import { drain, fullBucket, msUntilAvailable, refill } from '../../domain/token-bucket.ts';
 import { type BlockTrades, mismatches } from '../../domain/trade.ts';
-import { HeightNotAvailableError, UpstreamBadShapeError } from '../../errors.ts';
+import { HeightNotAvailableError, UpstreamBadShapeError, UpstreamTimeoutError } from '../../errors.ts';
 import type { PushedBlock } from '../../upstream/node/push-session.ts';
 import { isNoSuchBlock, retryUntilBlockExists } from '../../upstream/node/state-not-found.ts';
 import type { Watcher } from '../broadcast/follower.ts';
@@ -56,8 +56,8 @@ const RETRIES = { burst: 20, pointsPerSecond: 2 / 60 };
 /** A node behind a load balancer can lack the newest blocks for a while. Below them, it has pruned what it lacks. */
 const NEWEST_BLOCKS = 64;
 
-/** Blocks that are read again at once, after their reads have failed. More would take the connections that new blocks need. */
-const READ_AGAIN_AT_ONCE = 2;
+/** How many blocks are read for clients at once. More would take the connections that new blocks need. */
+const READ_FOR_CLIENTS_AT_ONCE = 2;
 
 const WRONG_BLOCK = 'the block has another height, or a time that cannot be true';
 
@@ -67,7 +67,7 @@ export function createHeadTrades(options: HeadTradesOptions) {
   const known = new LRUCache<string, Promise<BlockTrades>>({ max: maxBlocks });
   const pushed = new LRUCache<string, () => Promise<BlockTrades>>({ max: MAX_PUSHED });
   const [ofHeads, ofPast] = [onceOf(watcher), onceOf(watcher.past)];
-  const readsAgain = new Set<Promise<BlockTrades>>();
+  const readsForClients = new Set<Promise<BlockTrades>>();
   let retries = fullBucket(RETRIES, performance.now());
   let mismatched = 0;
 
@@ -148,12 +148,12 @@ export function createHeadTrades(options: HeadTradesOptions) {
     if (found.length > 0) watcher.mismatched(head.beaconHeight, found);
   }
 
-  /** Waits while others are read. If one of them fails, so does this one. */
+  /** Waits while others are read. If one of them has waited until the timeout, this one does not. */
   async function readInTurn(head: Head): Promise<BlockTrades> {
-    while (readsAgain.size >= READ_AGAIN_AT_ONCE) await Promise.race(readsAgain);
+    while (readsForClients.size >= READ_FOR_CLIENTS_AT_ONCE) await Promise.race(readsForClients).catch(throwTimeout);
     const reading = read(head);
-    readsAgain.add(reading);
-    return reading.finally(() => readsAgain.delete(reading));
+    readsForClients.add(reading);
+    return reading.finally(() => readsForClients.delete(reading));
   }
 
   /** The trades of the block of a head; none in V1. All callers share one read. @throws UpstreamError */
@@ -187,6 +187,10 @@ export function createHeadTrades(options: HeadTradesOptions) {
     /** How many pools had amounts that did not follow from the trades. */
     mismatches: () => mismatched,
   };
+}
+
+function throwTimeout(error: unknown): void {
+  if (error instanceof UpstreamTimeoutError) throw error;
 }
 
 /** Notifies of the first of several failures in a row, and of the success after them. */

@@ -1,7 +1,12 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { UNKNOWN_HASH } from '../../../src/domain/chain.ts';
 import type { BlockTrades } from '../../../src/domain/trade.ts';
-import { UpstreamBadShapeError, UpstreamRpcError, UpstreamUnreachableError } from '../../../src/errors.ts';
+import {
+  UpstreamBadShapeError,
+  UpstreamRpcError,
+  UpstreamTimeoutError,
+  UpstreamUnreachableError,
+} from '../../../src/errors.ts';
 import type { Head } from '../../../src/live/chain/head.ts';
 import { createHeadTrades } from '../../../src/live/chain/head-trades.ts';
 import type { Nodes } from '../../../src/live/chain/nodes.ts';
@@ -39,7 +44,7 @@ test('after a failure, the trades of a block are read again for a client, but no
   expect(calls).toBe(2);
 });
 
-test('of many blocks, few are read for clients at once: the others wait, and fail with them', async () => {
+test('of many blocks, few are read for clients at once: the others wait, but not for one timeout after another', async () => {
   const pending: PromiseWithResolvers<BlockTrades>[] = [];
   const readFrom = () => {
     const read = Promise.withResolvers<BlockTrades>();
@@ -59,10 +64,13 @@ test('of many blocks, few are read for clients at once: the others wait, and fai
   pending[0]?.resolve(NO_TRADES);
   await expect.poll(() => pending.length).toBe(4);
   pending[1]?.reject(new UpstreamUnreachableError('NODE', {}, new Error('refused')));
-  pending[3]?.resolve(NO_TRADES);
+  await expect.poll(() => pending.length).toBe(5);
+  pending[3]?.reject(new UpstreamTimeoutError('NODE', RETRY_MS, {}));
+  await expect(trades.of(headAt(9))).rejects.toThrow(UpstreamTimeoutError);
+  pending[4]?.resolve(NO_TRADES);
   const results = (await reads).map(({ status }) => status);
-  expect(results).toEqual(['fulfilled', 'rejected', 'fulfilled', 'rejected', 'rejected']);
-  expect(pending).toHaveLength(4);
+  expect(results).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled', 'rejected']);
+  expect(pending).toHaveLength(5);
 });
 
 test.each([

@@ -38,8 +38,11 @@ type Direction = Pick<Market, 'isInverse'>;
 export function readSwapState(parameters: URLSearchParams, market: Direction): SwapState {
   const slippage = Number(parameters.get('slippage') ?? DEFAULT_SLIPPAGE);
   const receive = parameters.get('receive');
+  const from = parameters.get('from');
+  // URLs of earlier versions have the side of the market.
+  const isSelling = from === null ? parameters.get('side') === 'sell' : from === paidToken('sell', market);
   return {
-    side: parameters.get('from') === paidToken('sell', market) ? 'sell' : 'buy',
+    side: isSelling ? 'sell' : 'buy',
     exact: receive === null ? 'pay' : 'receive',
     amount: (receive ?? parameters.get('pay') ?? '').slice(0, MAX_AMOUNT_LENGTH),
     slippagePercent: SLIPPAGES.find((each) => each === slippage) ?? DEFAULT_SLIPPAGE,
@@ -54,7 +57,7 @@ function paidToken(side: SwapState['side'], { isInverse }: Direction): 'token1' 
 /** Writes the form into a URL. Defaults are left out. */
 export function writeSwapState(parameters: URLSearchParams, state: SwapState, market: Direction): URLSearchParams {
   const next = new URLSearchParams(parameters);
-  for (const name of ['from', 'pay', 'receive', 'slippage', 'route']) next.delete(name);
+  for (const name of ['from', 'side', 'pay', 'receive', 'slippage', 'route']) next.delete(name);
   const hasAmount = state.amount !== '' || state.exact === 'receive';
   if (hasAmount || state.side !== 'buy') next.set('from', paidToken(state.side, market));
   if (hasAmount) next.set(state.exact, state.amount);

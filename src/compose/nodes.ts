@@ -29,7 +29,7 @@ const FIRST_SPACE_MS = 250;
 /** The time after which the trades of a block are read again that could not be read, unless the maximum back-off is shorter. */
 const TRADES_RETRY_MS = 10_000;
 
-/** A node is only read in the fixed version. */
+/** With a fixed version, this gateway reads no state of the other one itself. */
 const OTHER_VERSION =
   'another gateway of the fleet publishes another version of the exchange than EXCHANGE_VERSION: give it the same value, or another REDIS_PREFIX';
 

@@ -99,16 +99,16 @@ export function sellAlong(route: readonly PoolSwap[], sold: bigint): bigint[] | 
  * @param known the least amount that the rest of the route needs, if it is known: that of the route without its first pool
  */
 export function leastAlong(route: readonly PoolSwap[], wanted: bigint, from = 1n, known?: bigint): bigint | undefined {
-  // What the route needs from each pool on, computed once: where many amounts are refused, computing it for each would take quadratic time.
+  // The least amount that is needed from each pool on. Computed again for each amount that a pool refuses, it would take quadratic time.
   const needs: (bigint | undefined)[] = [undefined, known];
 
-  function leastFrom(index: number, from: bigint): bigint | undefined {
+  function leastFrom(index: number, minimum: bigint): bigint | undefined {
     const pool = route[index];
-    if (pool === undefined) return wanted > from ? wanted : from;
+    if (pool === undefined) return wanted > minimum ? wanted : minimum;
     needs[index + 1] ??= leastFrom(index + 1, 1n);
     let needed = needs[index + 1];
     while (needed !== undefined) {
-      const sold = pool.least(needed, from);
+      const sold = pool.least(needed, minimum);
       const bought = sold === undefined ? undefined : pool.sell(sold);
       if (typeof bought !== 'bigint') return undefined;
       if (bought === needed || typeof sellAlong(route.slice(index + 1), bought) !== 'string') return sold;

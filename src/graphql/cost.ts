@@ -126,12 +126,12 @@ function costOfField(field: FieldPlan, measurement: Measurement): SelectionCost 
   return isEntry ? { ...cost, values: valuesOfSchema(field, measurement) } : cost;
 }
 
-/** The introspection with all options needs 6,000. */
+/** How many fields of the schema are counted for one operation. The introspection with all options has 6,000. */
 const MAX_SCHEMA_FIELDS = 50_000;
 
 /**
  * The values of a field that leads into the schema. Its texts count by their lengths, as those that a client sends. The lists and texts
- * of the schema differ too much for an estimate. An operation that needs more steps is refused.
+ * of the schema differ too much for an estimate. An operation with more fields than {@link MAX_SCHEMA_FIELDS} is refused.
  */
 function valuesOfSchema(entry: FieldPlan, measurement: Measurement): number {
   const { maxValues } = measurement.service.limits;

@@ -196,7 +196,7 @@ export const SCHEMAS = {
   UdfSymbol: object("A symbol, with the fields of the chart library's `LibrarySymbolInfo`.", {
     name: text('Ticker id.'),
     ...UDF_NAMES,
-    listed_exchange: text('The exchange where it is listed, the same.'),
+    listed_exchange: text('The exchange where the symbol is listed: the same as `exchange`.'),
     session: { type: 'string', const: '24x7', description: 'It always trades.' },
     timezone: { type: 'string', const: 'Etc/UTC', description: 'Days begin at 0 h UTC.' },
     minmov: { type: 'integer', const: 1, description: 'Units of the smallest price change.' },
@@ -213,7 +213,7 @@ export const SCHEMAS = {
     },
     supported_resolutions: texts('All resolutions of `/udf/history`.'),
     volume_precision: { type: 'integer', minimum: 0, description: 'Decimals of volumes.' },
-    data_status: { type: 'string', const: 'streaming', description: 'Bars are of now.' },
+    data_status: { type: 'string', const: 'streaming', description: 'Bars are updated in real time.' },
   }),
   UdfSymbols: {
     type: 'array',

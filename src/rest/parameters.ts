@@ -86,7 +86,7 @@ export const DEFAULT_TRADES = 100;
 /** The maximum number of trades in a document. */
 export const MAX_TRADES = 500;
 
-/** Milliseconds up to the year 5138. A number of microseconds is refused, and one that is a time in seconds from 1973 on. */
+/** Milliseconds up to the year 5138. Numbers of 9 to 11 digits are refused, because they are probably seconds. Longer ones are too. */
 const MILLISECONDS = /^(\d{1,8}|\d{12,14})$/;
 
 /** Reads the parameters of `/historical_trades`. @throws BadUserInputError that names the parameter */

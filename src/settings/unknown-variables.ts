@@ -19,7 +19,7 @@ const LONG_NAME = 12;
 /** Minimum length of a short form: one word, such as `HISTORY`, can belong to another program. */
 const MIN_SHORT_FORM = 9;
 
-/** Values of `NODE_ENV` that probably mean `production`, and would not be it. */
+/** Values of `NODE_ENV` that probably mean `production`, but do not have its effect. */
 const ALMOST_PRODUCTION = /^\s*prod/i;
 
 /**

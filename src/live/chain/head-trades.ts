@@ -148,7 +148,7 @@ export function createHeadTrades(options: HeadTradesOptions) {
     if (found.length > 0) watcher.mismatched(head.beaconHeight, found);
   }
 
-  /** Waits while others are read. If one of them has waited until the timeout, this one does not. */
+  /** Waits while others are read. If one of them reaches the timeout, this one fails too, and does not wait for another timeout. */
   async function readInTurn(head: Head): Promise<BlockTrades> {
     while (readsForClients.size >= READ_FOR_CLIENTS_AT_ONCE) await Promise.race(readsForClients).catch(throwTimeout);
     const reading = read(head);

@@ -67,7 +67,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
 
   function handle(exchange: HttpExchange, account: Account, { json, events, multipart }: Accepted): void {
     const { request } = exchange;
-    // Yoga refuses what is not readable without its body. Each chunk of a body would pass several of its streams.
+    // To refuse a request that cannot be read, Yoga needs no body. Of a body that Yoga reads itself, each chunk passes several streams.
     const handleOther = (body: Buffer | undefined) => {
       if (body !== undefined) Object.assign(request, { body: Readable.from([body]) });
       respondByYoga(exchange, account);

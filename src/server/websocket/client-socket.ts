@@ -83,7 +83,7 @@ export class ClientSocket extends WebSocket {
   /**
    * Pings the client in each period, and terminates the websocket if no pong has arrived a period after the ping was
    * written. A ping waits behind what was sent before it, so the websocket is also terminated within two periods if no byte of that
-   * moves. Also a client that sends very many pongs of its own is terminated.
+   * moves. A client that sends very many pongs without a ping is terminated too.
    *
    * @param wire the socket under this one
    */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { type ExchangeState, type PoolDirectory, poolPairAt } from '../domain/exchange.ts';
-import type { PoolPair } from '../domain/pool-pair.ts';
+import { poolPairAt } from '../domain/exchange.ts';
+import { type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { PoolVolume, TradeOfBlock } from '../loaders/pool-trades.ts';
 import type { Sources } from '../loaders/sources.ts';
@@ -15,14 +15,15 @@ export type DayTrades = {
   readonly lastTrade: TradeOfBlock['trade'] | undefined;
 };
 
-/** Figures of pools, such as their ranges, as they were last read. Only the first time, a document waits for them. */
+/** Figures of pools at a head, such as their ranges. All documents share one read of them. */
 export type DayFigures<Figures> = ReturnType<typeof createDayFigures<Figures>>;
 
 type DayFiguresOptions<Figures> = {
   /** Reads the figures of pools of a head, in their order. `undefined` for a pool of which too little is known. */
   readonly read: (head: Head, pools: readonly PoolPair[]) => Promise<readonly (Figures | undefined)[]>;
-  readonly versionOf: (head: Head) => unknown;
-  /** How often the time that a read takes passes before the next one. */
+  /** The figures of one head are read again when this has changed. */
+  readonly version: () => unknown;
+  /** How often the time that a read takes passes before the next one of the same head. */
   readonly pauseFactor?: number;
 };
 
@@ -31,81 +32,71 @@ const POOLS_AT_ONCE = 100;
 
 const MAX_PAUSE_MS = 60_000;
 
-/** How long the first documents wait for a database that does not respond. */
-const MAX_FIRST_READ_MS = 2_000;
+/** How long a document waits for the figures of its head: a database, or the block of a node, may not respond. */
+const MAX_WAIT_MS = 2_000;
+
+/** The figures of the head that was read last, by the ids of pools. The same map has the same figures. */
+type Newest<Figures> = { readonly head: Head | undefined; readonly byPool: ReadonlyMap<string, Figures> };
 
 /** Creates the figures; none is known yet. */
-export function createDayFigures<Figures>(options: DayFiguresOptions<Figures>) {
-  const { read, versionOf, pauseFactor = 0 } = options;
-  /** By the ids of pools: with a new pool, others have another place. */
-  type Known = ReadonlyMap<string, Figures>;
-  const none: Known = new Map();
-  let known = none;
+export function createDayFigures<Figures>({ read, version, pauseFactor = 0 }: DayFiguresOptions<Figures>) {
+  let newest: Newest<Figures> = { head: undefined, byPool: new Map() };
   let reading: Promise<void> | undefined;
-  let isFirstRead = true;
-  let readFrom: { readonly version: unknown; readonly directory: PoolDirectory } | undefined;
+  let readFrom: { readonly head: Head; readonly version: unknown } | undefined;
   let pauseUntil = Number.NEGATIVE_INFINITY;
 
-  async function readAll(head: Head, places: ReadonlySet<number>): Promise<Known> {
-    const byId = new Map<string, Figures>();
+  async function readAll(head: Head, places: ReadonlySet<number>): Promise<Newest<Figures>['byPool']> {
+    const byPool = new Map<string, Figures>();
     const all = [...places];
     for (let start = 0; start < all.length; start += POOLS_AT_ONCE) {
       // What is in memory is read without a wait.
       if (start > 0) await nextTurn();
-      const group = all.slice(start, start + POOLS_AT_ONCE);
-      const found = await read(
-        head,
-        group.map((place) => poolPairAt(head.exchange, place)),
-      );
-      for (const [index, place] of group.entries()) {
+      const pools = all.slice(start, start + POOLS_AT_ONCE).map((place) => poolPairAt(head.exchange, place));
+      const found = await read(head, pools);
+      for (const [index, pool] of pools.entries()) {
         const figures = found[index];
-        if (figures !== undefined) byId.set(idAt(head.exchange, place), figures);
+        if (figures !== undefined) byPool.set(poolPairId(pool), figures);
       }
     }
-    return byId;
+    return byPool;
   }
 
   function startReading(head: Head, places: () => ReadonlySet<number>): void {
     const startedAt = performance.now();
-    const version = versionOf(head);
-    const { directory } = head.exchange;
-    const isCurrent = readFrom?.directory === directory && readFrom.version === version;
-    if (reading !== undefined || isCurrent || startedAt < pauseUntil) return;
-    const end = (found: Known) => {
-      // Nothing is known: the documents stay as they are.
-      if (found.size > 0 || known.size > 0) known = found;
-      readFrom = { version, directory };
+    const isOfHead = readFrom?.head === head;
+    if (reading !== undefined || (isOfHead && (readFrom?.version === version() || startedAt < pauseUntil))) return;
+    readFrom = { head, version: version() };
+    const end = (byPool: Newest<Figures>['byPool']) => {
+      // While nothing is known, the documents stay as they are.
+      const isKnown = byPool.size > 0 || newest.byPool.size > 0;
+      newest = { head, byPool: isKnown ? byPool : newest.byPool };
       reading = undefined;
       // At the start, reads wait for the database and find nothing.
-      const tookMs = found.size === 0 ? 0 : performance.now() - startedAt;
+      const tookMs = byPool.size === 0 ? 0 : performance.now() - startedAt;
       pauseUntil = performance.now() + Math.min(MAX_PAUSE_MS, pauseFactor * tookMs);
     };
     // If the history cannot be read, the rest of the documents does not depend on it.
-    reading = readAll(head, places()).then(end, () => end(none));
+    reading = readAll(head, places()).then(end, () => end(new Map()));
   }
 
   return {
     /**
-     * Starts to read the figures of the pools at these places, if their version has changed since they were read. The promise waits
-     * until figures were read once, but not for long.
+     * Reads the figures of the pools at these places of a head, and waits for them, but not for long. Figures of this head that are known
+     * already are read again in the background, if their version has changed.
      */
     async refresh(head: Head, places: () => ReadonlySet<number>): Promise<void> {
+      const end = performance.now() + MAX_WAIT_MS;
       startReading(head, places);
-      if (!isFirstRead) return;
-      await Promise.race([reading, sleep(MAX_FIRST_READ_MS, undefined, { ref: false })]);
-      isFirstRead = false;
+      while (newest.head !== head && performance.now() < end) {
+        await Promise.race([reading, sleep(end - performance.now(), undefined, { ref: false })]);
+        startReading(head, places);
+      }
     },
-    /** The figures of the pool at a place of the directory; `undefined` if they are not known. */
-    of: (state: Pick<ExchangeState, 'directory'>, place: number): Figures | undefined => known.get(idAt(state, place)),
-    version: (): object => known,
+    newest: () => newest,
   };
 }
 
-function idAt({ directory }: Pick<ExchangeState, 'directory'>, place: number): string {
-  return directory.ids[place] ?? '';
-}
-
-/** Reading ranges takes at most a fiftieth of the time, however many pools there are, as long as it takes about a second. */
+/** While older heights are recorded, reading ranges of one head again takes at most a fiftieth of the time. */
 const RANGES_PAUSE_FACTOR = 49;
 
 /**
@@ -114,7 +105,7 @@ const RANGES_PAUSE_FACTOR = 49;
  */
 export function createDayRanges(sources: Sources): DayFigures<DayRange> {
   return createDayFigures({
-    versionOf: sources.history.version,
+    version: sources.history.version,
     pauseFactor: RANGES_PAUSE_FACTOR,
     read(head, pools) {
       const { history } = createDocumentLoaders(sources, head);
@@ -131,10 +122,10 @@ export function createDayRanges(sources: Sources): DayFigures<DayRange> {
   });
 }
 
-/** Creates the volumes and last trades, which all documents and operations about a head share. */
+/** Creates the volumes and last trades, which all documents about a head share. */
 export function createDayTrades(sources: Sources): DayFigures<DayTrades> {
   return createDayFigures({
-    versionOf: ({ beaconHeight, hash }) => `${beaconHeight} ${hash} ${sources.history.tradesVersion()}`,
+    version: sources.history.tradesVersion,
     async read(head, pools) {
       const { history } = createDocumentLoaders(sources, head);
       return Promise.all(

@@ -94,7 +94,9 @@ export function readTradesParameters(parameters: URLSearchParams) {
   const symbol = readRequired(parameters, 'ticker_id');
   const poolId = readOnce(parameters, 'pool_id');
   const last = readCount(parameters, 'limit', MAX_TRADES) ?? DEFAULT_TRADES;
-  const [from, to] = ['start_time', 'end_time'].map((name) => readTime(parameters, name, MILLISECONDS, 'milliseconds'));
+  const [from, to] = ['start_time', 'end_time'].map((name) =>
+    readTime(parameters, name, MILLISECONDS, 'milliseconds, not seconds,'),
+  );
   if (from !== undefined && to !== undefined && from >= to)
     throw new BadUserInputError('start_time is not before end_time.');
   const type = readOnce(parameters, 'type');

@@ -2,7 +2,7 @@ import { toShortestDecimal } from '../domain/amount.ts';
 import { poolPairAt } from '../domain/exchange.ts';
 import { placeWithPriceOf, type Ticker } from '../domain/market.ts';
 import type { OrderBook } from '../domain/order-book.ts';
-import { liquidityIn, type PoolPair } from '../domain/pool-pair.ts';
+import { liquidityIn, type PoolPair, poolPairId } from '../domain/pool-pair.ts';
 import { basePrice, tokenPrice } from '../domain/price.ts';
 import { liquidityUsd } from '../domain/usd-prices.ts';
 import type { Head } from '../live/chain/head.ts';
@@ -26,8 +26,8 @@ type TickersOptions = DocumentOptions & {
 };
 
 /**
- * Writes `/tickers`. Everything that is not known is left out, and no upstream is called for it. Only the first documents wait for
- * the figures of 24 hours.
+ * Writes `/tickers`. Everything that is not known is left out, and no upstream is called for it, but for the trades of
+ * the block. The document waits for the figures of 24 hours, but not for long.
  *
  * @throws UpstreamError if tickers cannot be read
  */
@@ -51,16 +51,28 @@ export async function writeTickers(loaders: Loaders, options: TickersOptions): P
     const places = () => new Set(rows.flatMap((row) => placeWithPriceOf(head.exchange, row) ?? []));
     await Promise.all([dayRanges.refresh(head, places), dayTrades.refresh(head, places)]);
   }
+  const [ranges, trades] = [figuresOf(dayRanges), figuresOf(dayTrades)];
   const [writtenAt, reads] = [now(), orderBooks.reads()];
   dependencies.dependOn(
     () => (rows.length > MAX_SHORT_LIST && Math.abs(now() - writtenAt) < LONG_LIST_MS ? reads : orderBooks.reads()),
     reads,
     () => Number.POSITIVE_INFINITY,
   );
-  for (const { version } of [dayRanges, dayTrades]) dependencies.dependOn(version, version(), sources.head.nextAt);
   const prices = head && sources.usdPrices(head.exchange, tokens.list);
   const threeRoundsMs = bookSweepPerMinute && (3 * 60_000 * byTickerId.size) / bookSweepPerMinute;
   const maxBookAgeMs = Math.min(MAX_BOOK_AGE_MS, Math.max(MIN_BOOK_AGE_MS, threeRoundsMs));
+
+  /** The figures of the head, which may not be read yet. */
+  function figuresOf<Figures>({ newest }: DayFigures<Figures>): ReadonlyMap<string, Figures> | undefined {
+    const { byPool } = newest();
+    const isOfHead = () => newest().head === head;
+    dependencies.dependOn(
+      () => newest().byPool,
+      byPool,
+      () => (isOfHead() ? sources.head.nextAt() : undefined),
+    );
+    return isOfHead() ? byPool : undefined;
+  }
 
   function bookOf({ tickerId }: Ticker): OrderBook | undefined {
     const snapshot = orderBooks.newest(tickerId);
@@ -75,10 +87,10 @@ export async function writeTickers(loaders: Loaders, options: TickersOptions): P
     const place = head && placeWithPriceOf(head.exchange, ticker);
     if (head === undefined || place === undefined) return writeTicker(ticker, bookOf(ticker), tokens);
     const pool = poolPairAt(head.exchange, place);
-    const range = dayRanges.of(head.exchange, place);
-    const trades = dayTrades.of(head.exchange, place);
+    const id = poolPairId(pool);
     const usd = prices && liquidityUsd(prices, pool);
-    return writeTicker(ticker, bookOf(ticker), tokens, { pool, range, trades, usd });
+    const figures = { range: ranges?.get(id), trades: trades?.get(id), usd };
+    return writeTicker(ticker, bookOf(ticker), tokens, { pool, ...figures });
   }
 
   return {
@@ -109,9 +121,8 @@ function writeTicker(
   { pool, range, trades, usd }: Partial<PoolOfTicker> = {},
 ): string {
   const priceOf = (each: PoolPair) => tokenPrice(basePrice, each, ticker.baseId, tokens.list);
-  // The range may have been read a moment ago: the current price counts too. The highest price of one token is the lowest of
-  // the other.
-  const prices = pool && range ? [range.highest, range.lowest, pool].map(priceOf) : [];
+  // The highest price of one token is the lowest of the other.
+  const prices = range ? [range.highest, range.lowest].map(priceOf) : [];
   const known = prices.filter((price) => price !== undefined);
   const text = JSON.stringify({
     ticker_id: ticker.tickerId,

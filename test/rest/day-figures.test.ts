@@ -23,10 +23,11 @@ async function open(sandbox: SandboxOptions = {}) {
       reads.push({ pools, end: resolve, fail: () => reject(new Error('no history')) });
       return promise;
     },
-    versionOf: () => recorded,
+    version: () => recorded,
     pauseFactor: 49,
   });
-  return { head, reads, ranges, record: () => ++recorded };
+  const rangeOfPlace = (place: number) => ranges.newest().byPool.get(head.exchange.directory.ids[place] ?? '');
+  return { head, reads, ranges, rangeOfPlace, record: () => ++recorded };
 }
 
 const rangeOf = (pool: PoolPair, factor: bigint): DayRange => ({
@@ -35,26 +36,26 @@ const rangeOf = (pool: PoolPair, factor: bigint): DayRange => ({
 });
 
 describe('the ranges of pools', () => {
-  test('are read in the background, of the pools that are needed', async () => {
-    const { head, reads, ranges } = await open();
-    const before = ranges.version();
-    ranges.refresh(head, () => new Set([3, 5]));
-    ranges.refresh(head, () => new Set([3, 5]));
+  test('are read once for all documents, of the pools that are needed', async () => {
+    const { head, reads, ranges, rangeOfPlace } = await open();
+    const before = ranges.newest();
+    const documents = [ranges.refresh(head, () => new Set([3, 5])), ranges.refresh(head, () => new Set([3, 5]))];
     expect(reads.map(({ pools }) => pools.map(poolPairId))).toEqual([
       [head.exchange.directory.ids[3], head.exchange.directory.ids[5]],
     ]);
-    expect([ranges.of(head.exchange, 3), ranges.version()]).toEqual([undefined, before]);
+    expect(ranges.newest()).toBe(before);
 
     const [pool] = reads[0]?.pools ?? [];
     if (pool === undefined) throw new Error('no pool was read');
     reads[0]?.end([rangeOf(pool, 2n), undefined]);
-    await nextTurn();
-    expect(ranges.version()).not.toBe(before);
-    expect([ranges.of(head.exchange, 3), ranges.of(head.exchange, 5)]).toEqual([rangeOf(pool, 2n), undefined]);
+    await Promise.all(documents);
+    expect(ranges.newest().head).toBe(head);
+    expect(ranges.newest().byPool).not.toBe(before.byPool);
+    expect([rangeOfPlace(3), rangeOfPlace(5)]).toEqual([rangeOf(pool, 2n), undefined]);
   });
 
   test('are read of a hundred pools in one turn of the event loop', async () => {
-    const { head, reads, ranges } = await open({ pools: 250 });
+    const { head, reads, ranges, rangeOfPlace } = await open({ pools: 250 });
     const { exchange } = head;
     ranges.refresh(head, () => new Set(Array(205).keys()));
     for (const [index, length] of [100, 100, 5].entries()) {
@@ -65,31 +66,31 @@ describe('the ranges of pools', () => {
     }
     await nextTurn();
     for (let place = 0; place < 205; place++)
-      expect(ranges.of(exchange, place)).toEqual(rangeOf(poolPairAt(exchange, place), 2n));
+      expect(rangeOfPlace(place)).toEqual(rangeOf(poolPairAt(exchange, place), 2n));
   });
 
-  test('stay when the exchange has a new pool, which can have the place of another one', async () => {
+  test('are those of the head of the document, also if an earlier head is still being read', async () => {
     const { head, reads, ranges } = await open();
-    ranges.refresh(head, () => new Set([3]));
-    const [pool] = reads[0]?.pools ?? [];
-    if (pool === undefined) throw new Error('no pool was read');
-    reads[0]?.end([rangeOf(pool, 2n)]);
-    await nextTurn();
-    const { directory } = head.exchange;
-    const ids = [directory.ids[0] ?? '', ...directory.ids];
-    const later = { directory: { ...directory, ids } };
-    expect([ranges.of(later, 3), ranges.of(later, 4)]).toEqual([undefined, rangeOf(pool, 2n)]);
+    const later = { ...head };
+    const documents = [ranges.refresh(head, () => new Set([3])), ranges.refresh(later, () => new Set([3]))];
+    expect(reads).toHaveLength(1);
+    reads[0]?.end(reads[0].pools.map((pool) => rangeOf(pool, 2n)));
+    await documents[0];
+    expect(ranges.newest().head).toBe(head);
+    await expect.poll(() => reads.length).toBe(2);
+    reads[1]?.end(reads[1].pools.map((pool) => rangeOf(pool, 3n)));
+    await documents[1];
+    expect(ranges.newest().head).toBe(later);
   });
 
-  test('are waited for only the first time, whether they can be read or not', async () => {
-    const { head, reads, ranges, record } = await open();
-    const first = [ranges.refresh(head, () => new Set([0])), ranges.refresh(head, () => new Set([0]))];
-    expect(reads).toHaveLength(1);
-    reads[0]?.fail();
-    await Promise.all(first);
-    record();
-    await ranges.refresh(head, () => new Set([0]));
-    expect(reads).toHaveLength(2);
+  test('are waited for, but not for long', async () => {
+    const { head, reads, ranges } = await open();
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const document = ranges.refresh(head, () => new Set([0]));
+    await vi.advanceTimersByTimeAsync(2_000);
+    await document;
+    expect([reads.length, ranges.newest().head]).toEqual([1, undefined]);
   });
 
   test('are read again when something has been recorded, but not all the time', async () => {
@@ -108,7 +109,7 @@ describe('the ranges of pools', () => {
       .toBe(2);
   });
 
-  test('are read in a fiftieth of the time, but at least once a minute', async () => {
+  test('are read again for one head in a fiftieth of the time, but at least once a minute', async () => {
     const { head, reads, ranges, record } = await open();
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
@@ -132,36 +133,36 @@ describe('the ranges of pools', () => {
     }
   });
 
-  test('are read again when the exchange has a new pool', async () => {
+  test('are read again for each head', async () => {
     const { head, reads, ranges } = await open();
     ranges.refresh(head, () => new Set([0]));
     reads[0]?.end([undefined]);
     await nextTurn();
-    const directory = { ...head.exchange.directory };
-    ranges.refresh({ ...head, exchange: { ...head.exchange, directory } }, () => new Set([0]));
+    ranges.refresh({ ...head }, () => new Set([0]));
     expect(reads).toHaveLength(2);
   });
 
   test('change no document while none is known', async () => {
     const { head, reads, ranges } = await open();
-    const before = ranges.version();
+    const before = ranges.newest().byPool;
     ranges.refresh(head, () => new Set([0]));
     reads[0]?.end([undefined]);
     await nextTurn();
-    expect(ranges.version()).toBe(before);
+    expect(ranges.newest()).toEqual({ head, byPool: before });
+    expect(ranges.newest().byPool).toBe(before);
   });
 
   test('are not known while the history cannot be read', async () => {
-    const { head, reads, ranges, record } = await open();
+    const { head, reads, ranges, rangeOfPlace, record } = await open();
     ranges.refresh(head, () => new Set([0]));
     const [pool] = reads[0]?.pools ?? [];
     if (pool === undefined) throw new Error('no pool was read');
     reads[0]?.end([rangeOf(pool, 3n)]);
     await nextTurn();
-    expect(ranges.of(head.exchange, 0)).toBeDefined();
+    expect(rangeOfPlace(0)).toBeDefined();
 
     record();
-    const known = ranges.version();
+    const known = ranges.newest().byPool;
     await expect
       .poll(() => {
         ranges.refresh(head, () => new Set([0]));
@@ -170,7 +171,7 @@ describe('the ranges of pools', () => {
       .toBe(2);
     reads[1]?.fail();
     await nextTurn();
-    expect(ranges.of(head.exchange, 0)).toBeUndefined();
-    expect(ranges.version()).not.toBe(known);
+    expect(rangeOfPlace(0)).toBeUndefined();
+    expect(ranges.newest().byPool).not.toBe(known);
   });
 });

@@ -76,6 +76,9 @@ const NO_DOUBT = Number.POSITIVE_INFINITY;
 /** How long a pruned height, and those below it, are not read: a node may be replaced by one that has more. */
 const PRUNED_FOR_MS = 3_600_000;
 
+/** How long a height that was pruned three times is left out: so long that those below it can be read. */
+const HOLE_FOR_MS = 24 * PRUNED_FOR_MS;
+
 /** Time from the first head to the first search, because clients wait for their first responses in that time. */
 const FIRST_LOOK_AFTER_MS = 300;
 
@@ -218,12 +221,14 @@ export function createBackfillLoop<T extends TimedBlock>(options: LoopOptions<T>
         throw error;
       }
     }
+    // If a node lacks only this height, those below it are read after three failures.
+    noteFailure(height, current, HOLE_FOR_MS);
     pruned = { height: Math.max(height, pruned?.height ?? 0), until: performance.now() + PRUNED_FOR_MS };
     return [];
   }
 
-  function noteFailure(height: BeaconHeight, { head }: Tip): void {
-    failures.set(height, { count: (failures.get(height)?.count ?? 0) + 1, below: head.beaconHeight });
+  function noteFailure(height: BeaconHeight, { head }: Tip, ttl = leftOutForMs): void {
+    failures.set(height, { count: (failures.get(height)?.count ?? 0) + 1, below: head.beaconHeight }, { ttl });
   }
 
   /** The pause after a read. */

@@ -41,6 +41,9 @@ const SHORT: readonly CandleInterval[] = ['ONE_MINUTE', 'FIVE_MINUTES', 'FIFTEEN
 /** How long candles of short intervals are kept, in days. */
 const SHORT_DAYS = 90;
 
+/** With the numbers of the pools, deletions find their rows by the keys of the tables. */
+const OF_ANY_POOL = 'pool IN (SELECT pool FROM pools)';
+
 /**
  * See `HistoryStore.deleteFrom`.
  *
@@ -53,37 +56,50 @@ export async function deleteFrom(sql: Sql, block: RecordedHeight): Promise<reado
   const [first] = deleted;
   if (first?.beaconHeight !== from || first.hash !== block.hash || first.time !== block.time) return [];
   const last = await heightAtOrBelow(sql, from - 1);
-  if (last === undefined || first.time < (await readDeletedBefore(sql)))
+  const deletedBefore = await readDeletedBefore(sql);
+  if (last === undefined || first.time < deletedBefore)
     throw permanentError(`The heights from ${from} on cannot be deleted: the history has too few heights below them.`);
 
-  // With the numbers of the pools, the deletions find their rows by the keys of the tables.
-  const ofAnyPool = 'pool IN (SELECT pool FROM pools)';
-  await sql.run(`DELETE FROM changes WHERE ${ofAnyPool} AND height >= $1`, from);
-  for (const table of ['heights', 'trades', 'traded_blocks'])
-    await sql.run(`DELETE FROM ${table} WHERE height >= $1`, from);
+  await sql.run(`DELETE FROM changes WHERE ${OF_ANY_POOL} AND height >= $1`, from);
+  await sql.run('DELETE FROM heights WHERE height >= $1', from);
   await sql.run('DELETE FROM ranges WHERE first >= $1', from);
   await sql.run('UPDATE ranges SET last = $2 WHERE last >= $1', from, from - 1);
   for (const interval of CANDLE_INTERVALS) {
     const [minutes, opened] = [minutesOf(interval), openedAt(first.time, interval)];
-    await sql.run(`DELETE FROM candles WHERE minutes = $1 AND ${ofAnyPool} AND opened >= $2`, minutes, opened);
+    await sql.run(`DELETE FROM candles WHERE minutes = $1 AND ${OF_ANY_POOL} AND opened >= $2`, minutes, opened);
     for (const version of VERSIONS) {
       const left = await deleteIntervals(sql, intervalsOf(version), interval, opened, from);
       const pools = left && (await sql.all(`SELECT pool FROM pools WHERE ${isPoolOf(version)}`));
       const numbers = pools?.map((row) => numberOf(row, 'pool')) ?? [];
       if (left !== undefined) await rebuildCandles(sql, { version, interval }, left, numbers);
     }
-    await sql.run(`DELETE FROM traded_candles WHERE minutes = $1 AND ${ofAnyPool} AND opened >= $2`, minutes, opened);
+  }
+  // Trades are not compared with the node: without a state at their height, they may be of the branch too.
+  await deleteTradesAbove(sql, last.beaconHeight, deletedBefore);
+  for (const version of VERSIONS) {
+    const isLeft = (await heightAtOrBelow(sql, from, version)) !== undefined;
+    if (!isLeft) await sql.run(`UPDATE pools SET base1 = NULL, base2 = NULL WHERE ${isPoolOf(version)}`);
+  }
+  return deleted.map(({ beaconHeight }) => beaconHeight);
+}
+
+/** Deletes the trades of all blocks above a height, with their part of the candles. Those of deleted days stay: their candles are final. */
+async function deleteTradesAbove(sql: Sql, height: BeaconHeight, deletedBefore: Instant): Promise<void> {
+  const query = 'SELECT height, time FROM traded_blocks WHERE height > $1 AND time >= $2 ORDER BY height LIMIT 1';
+  const [first] = await sql.all(query, height, deletedBefore);
+  if (first === undefined) return;
+  const [from, time] = [numberOf(first, 'height'), numberOf(first, 'time')];
+  for (const table of ['trades', 'traded_blocks']) await sql.run(`DELETE FROM ${table} WHERE height >= $1`, from);
+  for (const interval of CANDLE_INTERVALS) {
+    const [minutes, opened] = [minutesOf(interval), openedAt(time, interval)];
+    const candles = `DELETE FROM traded_candles WHERE minutes = $1 AND ${OF_ANY_POOL} AND opened >= $2`;
+    await sql.run(candles, minutes, opened);
     const left = await deleteIntervals(sql, TRADED_INTERVALS, interval, opened, from);
     if (left === undefined) continue;
     const trades = await sql.all('SELECT pool, sells, sold, bought FROM trades WHERE height >= $1', left.firstHeight);
     const volumes = trades.map((row) => [numberOf(row, 'pool'), toVolume(row)] as const);
     await addToCandles(sql, interval, opened, sumVolumes(volumes));
   }
-  for (const version of VERSIONS) {
-    const isLeft = (await heightAtOrBelow(sql, from, version)) !== undefined;
-    if (!isLeft) await sql.run(`UPDATE pools SET base1 = NULL, base2 = NULL WHERE ${isPoolOf(version)}`);
-  }
-  return deleted.map(({ beaconHeight }) => beaconHeight);
 }
 
 /** Deletes intervals from the one of the lowest deleted height on. @returns what is left of this one; `undefined` if nothing is */

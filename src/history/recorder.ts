@@ -160,7 +160,9 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
 
   async function record(blocks: readonly FinalBlock[]): Promise<readonly BeaconHeight[]> {
     await settle();
-    const leftOut = await use(() => store.record(blocks));
+    const leftOut: BeaconHeight[] = [];
+    // One message to the thread for each block: one for all of them would block the event loop.
+    for (const block of blocks) leftOut.push(...(await use(() => store.record([block]))));
     if (leftOut.length > 0) watcher.leftOut(leftOut);
     const heights = blocks.map(({ exchange }) => exchange.beaconHeight);
     const doubtful = [...leftOut, ...heights.filter((height) => height <= doubtUpTo)];
@@ -172,7 +174,6 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   async function recordTrades(blocks: readonly TradedBlock[], isSure = () => true): Promise<readonly BeaconHeight[]> {
     await settle();
     const leftOut: BeaconHeight[] = [];
-    // One message to the thread for each block: one for all of them would block the event loop.
     for (const block of blocks) {
       // They are not compared with the node later, as states are.
       if (!isSure()) break;

@@ -95,9 +95,9 @@ export type HistoryStore = TradeStore & {
     readonly heights: readonly BeaconHeight[];
   }): Promise<ReadonlyMap<string, readonly (Reserves | undefined)[]>>;
   /**
-   * Deletes a recorded block and everything above it in one transaction, because it is of a branch that was given up. What is
-   * read afterwards is as if those heights had never been recorded. If another block is recorded at that height by now, or
-   * none, nothing is deleted.
+   * Deletes a recorded block and everything above it in one transaction, because it is of a branch that was given up. It also deletes
+   * the trades of the heights below it, down to the next recorded state: they may be of the branch too. What is read afterwards
+   * is as if all of this had never been recorded. If another block is recorded at that height by now, or none, nothing is deleted.
    *
    * @returns the deleted heights, ascending
    * @throws HistoryDatabaseError permanent if no lower height is recorded, or if changes of these heights are deleted already

@@ -192,6 +192,33 @@ test.each([
   await expect.poll(() => recorded).toEqual([9, 10, 8]);
 });
 
+test('one height that no node has hides those below it for three hours', async () => {
+  const now = performance.now.bind(performance);
+  let laterByMs = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + laterByMs);
+  onTestFinished(() => clock.mockRestore());
+  const read: number[] = [];
+  let tip = 12;
+  const loop = createBackfillLoop<Read>({
+    missing: async () => (read.includes(7) ? [] : [8, 7]),
+    ...OPTIONS,
+    rate: { ...OPTIONS.rate, atOnce: 1 },
+    async read(height) {
+      read.push(height);
+      if (height === 8) throw new HeightNotAvailableError(8, tip);
+      return blockAt(height);
+    },
+    record: async () => [],
+  });
+  onTestFinished(loop.stop);
+  for (let hour = 0; hour < 4; hour++) {
+    laterByMs = hour * 3_600_000 + hour;
+    loop.wake(headOf(tip++));
+    await expect.poll(() => [read.length, loop.isReading()]).toEqual([hour + 1, false]);
+  }
+  expect(read).toEqual([8, 8, 8, 7]);
+});
+
 test('each pause after a failure is twice as long as the one before', async () => {
   const readAt: number[] = [];
   const areRead = Promise.withResolvers<void>();

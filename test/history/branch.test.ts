@@ -5,11 +5,12 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { CANDLE_INTERVALS } from '../../src/history/candle-rows.ts';
 import { createSqliteStore } from '../../src/history/sqlite-store.ts';
 import type { HistoryStore } from '../../src/history/store.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import { DEFAULT_BACKFILL_STEP } from '../../src/settings/history-database.ts';
 import { startGatewayForTest, startSandbox, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
 import { chainHeights } from './of-chain.ts';
-import { range } from './recorded.ts';
+import { expectedTrades, range, recordedTrades } from './recorded.ts';
 
 const TIP = 1_640_000;
 
@@ -22,8 +23,8 @@ function fileForTest(): string {
   return join(folder, 'history.sqlite');
 }
 
-async function sandboxForTest(): Promise<Sandbox> {
-  const sandbox = await startSandbox({ pools: 12 });
+async function sandboxForTest(options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = await startSandbox({ pools: 12, ...options });
   onTestFinished(sandbox.close);
   return sandbox;
 }
@@ -107,6 +108,45 @@ describe('a node shows a branch until its blocks are recorded', () => {
     await gateway.app.close();
     await expectChain(path, sandbox, last);
   });
+});
+
+/** Requires that a store has the trades of the chain in a range of heights, and no other ones. */
+async function expectTrades(store: HistoryStore, sandbox: Sandbox, from: number, upTo: number): Promise<void> {
+  const poolIds = sandbox.chain.exchangePools.map(({ id }) => id);
+  const { recorded, value } = await store.trades({ poolIds, upTo, memoryFrom: from, last: 1_000 });
+  const all = [...value.values()].flat().toSorted((a, b) => a.place - b.place);
+  const blocks = range(from, upTo).map((beaconHeight) => {
+    const trades = all.filter((trade) => trade.beaconHeight === beaconHeight);
+    return recordedTrades({ beaconHeight, hash: undefined, time: 0, isComplete: recorded.has(beaconHeight), trades });
+  });
+  expect(blocks).toEqual(range(from, upTo).map((h) => ({ ...expectedTrades(sandbox, h), hash: undefined, time: 0 })));
+}
+
+test('the trades of a branch are deleted down to the last state of the chain, also where the branch has no states', async () => {
+  const [path, sandbox] = [fileForTest(), await sandboxForTest({ exchange: 'v3', startHeight: TIP })];
+  const ofTest = { of: sandbox, config: { ...config, historyBackfillStep: DEFAULT_BACKFILL_STEP } };
+  const untilTraded = async (store: HistoryStore, to: number) => {
+    await store.useChain('sandbox');
+    await until(async () => (await store.missingTrades({ from: TIP, to }, 1)).length === 0);
+  };
+  const firstStore = openStore(path);
+  const before = await startGatewayForTest({ ...ofTest, store: firstStore });
+  await before.untilHeight(TIP);
+  for (let made = 0; made < 6; made++) await before.advance();
+  await untilTraded(firstStore, TIP + 3);
+  await before.app.close();
+
+  sandbox.advance(40);
+  const end = sandbox.node.faults.set({ kind: 'fork', from: TIP + 20 });
+  const store = openStore(path);
+  const gateway = await startGatewayForTest({ ...ofTest, store });
+  await gateway.untilHeight(TIP + 46);
+  await untilTraded(store, TIP + 43);
+  end();
+  for (let made = 0; made < 6; made++) await gateway.advance();
+  await until(async () => deletedLines(gateway).length > 0);
+  await untilTraded(store, TIP + 49);
+  await expectTrades(store, sandbox, TIP, TIP + 49);
 });
 
 test('a recorded block of a branch that is later than the next ones is deleted at the start', async () => {

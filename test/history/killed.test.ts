@@ -186,8 +186,8 @@ describe('a gateway that is killed', () => {
 
     const gateway = await startProcess(sandbox, folder);
     await expect.poll(() => gateway.lines.filter(({ msg }) => msg.includes('history')).length).toBeGreaterThan(0);
-    const { data, errors } = await gateway.ask('{ beaconHeight }');
-    expect(errors).toBeUndefined();
+    const { data, errors } = await gateway.ask('{ beaconHeight history { heights } }');
+    expect(errors).toMatchObject([{ path: ['history'], extensions: { code: 'HISTORY_UNAVAILABLE' } }]);
     expect(data.beaconHeight).toBeGreaterThan(0);
     await gateway.end('SIGTERM');
   });

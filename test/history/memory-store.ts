@@ -57,7 +57,7 @@ export function createMemoryStore(): MemoryStore {
   const {
     blocks: tradedBlocks,
     recordTrades,
-    deleteFrom: deleteTrades,
+    deleteAbove: deleteTradesAbove,
     deleteBefore: _,
     ...traded
   } = createTradesModel();
@@ -154,7 +154,7 @@ export function createMemoryStore(): MemoryStore {
       if (blocks.get(beaconHeight)?.time !== time) return [];
       const deleted = heights().filter((height) => height >= beaconHeight);
       for (const height of deleted) blocks.delete(height);
-      deleteTrades(beaconHeight);
+      deleteTradesAbove(heights().at(-1) ?? 0);
       return deleted;
     },
     async prune(now) {

@@ -127,10 +127,13 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
         const store = create({ rawDays: 1 });
         await store.useChain('test');
         const model = createTradesModel();
+        const compareAll = async () => {
+          for (const query of queries) await compareTrades(store, model, query);
+        };
         const recordAndCompare = async () => {
           expect(await store.recordTrades(order)).toEqual([]);
           await model.recordTrades(order);
-          for (const query of queries) await compareTrades(store, model, query);
+          await compareAll();
         };
         await store.record(states);
         await recordAndCompare();
@@ -140,10 +143,16 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
           model.deleteBefore(now - (now % DAY_MS) - DAY_MS, now - (now % DAY_MS) - 90 * DAY_MS);
         }
         const recorded = await store.recentBlocks({ upTo: 1e6, last: 1e6 });
-        const from = recorded[recorded.length - deletes];
-        // The lowest heights are not deleted.
-        const deleted: readonly number[] = from ? await store.deleteFrom(from).catch(() => []) : [];
-        if (from && deleted.includes(from.beaconHeight)) model.deleteFrom(from.beaconHeight);
+        const place = recorded.length - 1 - (deletes % recorded.length);
+        const [shared, from] = [recorded[place - 1], recorded[place]];
+        if (from && shared && from.time >= (await store.deletedBefore())) {
+          expect(await store.deleteFrom(from)).toContain(from.beaconHeight);
+          model.deleteAbove(shared.beaconHeight);
+        } else if (from) {
+          // The lowest heights are not deleted.
+          await expect(store.deleteFrom(from)).rejects.toMatchObject({ isPermanent: true });
+        }
+        await compareAll();
         await recordAndCompare();
         await store.close();
       }),
@@ -166,6 +175,30 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
     expect(await store.tradeCoverage()).toBeUndefined();
     expect((await store.tradedIntervals(query)).value[0]?.traded).toEqual(recorded.value[0]?.traded);
   });
+
+  testHere(
+    'the trades of a deleted branch are deleted also where it has no states, except in deleted days',
+    async () => {
+      const store = await createStore({ rawDays: 1 });
+      const now = START + 10 * DAY_MS;
+      const tradedAt = (beaconHeight: number, time: number) => ({
+        ...{ beaconHeight, time, hash: undefined, trades: [tradeOf(0, beaconHeight)], isComplete: true },
+      });
+      const daily = { poolIds: V3_POOL_IDS, interval: 'ONE_DAY', from: 0, upTo: 20, memoryFrom: 0 } as const;
+      const branch = blockOf(14, now + 14, new Map(), 'V3');
+      await store.record([blockOf(9, START, new Map(), 'V3'), branch]);
+      await store.recordTrades([
+        tradedAt(10, START + 1),
+        ...[11, 12, 13, 14].map((height) => tradedAt(height, now + height)),
+      ]);
+      await store.prune(now);
+      await store.deleteFrom({ beaconHeight: 14, hash: branch.hash, time: branch.time });
+      expect(await store.tradeCoverage()).toBeUndefined();
+      expect((await store.tradedIntervals(daily)).value.map(({ lastHeight }) => lastHeight)).toEqual([10]);
+      const blocks = [11, 12, 13, 14].map((height) => blockOf(height, now + height - 10, new Map(), 'V3'));
+      expect(await store.record(blocks)).toEqual([]);
+    },
+  );
 
   testHere('more old heights and trades than one transaction deletes are all deleted', async () => {
     const store = await createStore({ rawDays: 1 });

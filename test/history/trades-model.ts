@@ -17,7 +17,8 @@ import { V3_POOL_IDS } from './chains.ts';
 export type TradesModel = TradeStore & {
   /** The recorded blocks, ascending. */
   blocks(): readonly TradedBlock[];
-  deleteFrom(height: number): void;
+  /** Deletes the blocks above a height that were not made in deleted days. */
+  deleteAbove(height: number): void;
   /** Deletes the trades of blocks that were made before a time. The sums of intervals stay, those of short ones since another time. */
   deleteBefore(time: Instant, short: Instant): void;
 };
@@ -60,8 +61,8 @@ export function createTradesModel(): TradesModel {
 
   return {
     blocks,
-    deleteFrom(height) {
-      all = all.filter(({ beaconHeight }) => beaconHeight < height);
+    deleteAbove(height) {
+      all = all.filter(({ beaconHeight, time }) => beaconHeight <= height || time < deletedBefore);
     },
     deleteBefore(time, short) {
       deletedBefore = Math.max(deletedBefore, time);

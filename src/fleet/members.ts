@@ -59,9 +59,8 @@ export function createMembers(redis: Redis, onOtherChain: (name: string) => void
   async function report(): Promise<void> {
     if (isLeaving || !takesPart()) return;
     const sentAt = performance.now();
-    const [replicas, isRecorder] = listOf(
-      await redis.run(REPORT, keys, [replica, String(TTL_MS), canRecord() ? '1' : '0']),
-    );
+    const reply = await redis.run(REPORT, keys, [replica, String(TTL_MS), canRecord() ? '1' : '0']);
+    const [replicas, isRecorder] = listOf(reply);
     count = Math.max(1, Number(replicas));
     recordsUntil = isRecorder === 1 ? sentAt + TTL_MS : Number.NEGATIVE_INFINITY;
   }

@@ -20,6 +20,9 @@ type RedisSubscription = { readonly channel: string; readonly onMessage: (messag
 
 const CONNECT_TIMEOUT_MS = 2_000;
 
+/** Ends a connection that asks where the servers are and gets no reply: `destroy` of the library does not. An idle one needs pings. */
+const DISCOVERY = { socketTimeout: 2_000 };
+
 /** Commands that wait for a reply. More of them fail at once. */
 const MAX_PENDING_COMMANDS = 10_000;
 
@@ -56,7 +59,7 @@ export function createRedisClient(
   }
 
   if (kind === 'cluster') {
-    const rootNodes = urls.map((each) => ({ ...optionsOf(each), socket: socketOf(each) }));
+    const rootNodes = urls.map((each) => ({ ...optionsOf(each), socket: { ...socketOf(each), ...DISCOVERY } }));
     const defaults = { ...optionsOf(url), socket: transportOf(url) };
     const cluster = createCluster({ RESP: 2, rootNodes, defaults, minimizeConnections: true });
     // A cluster that cannot connect throws an error without the reason, and emits the reason before.
@@ -71,19 +74,19 @@ export function createRedisClient(
 
   const [name = '', database = ''] = url.pathname.slice(1).split('/');
   const socket = transportOf(url);
+  const sentinelOptions = url.searchParams.has('sentinel-auth') ? optionsOf(url) : OPTIONS;
   const sentinel = createSentinel({
     RESP: 2,
     name: decodeURIComponent(name),
     sentinelRootNodes: urls.map((each) => socketOf(each, SENTINEL_PORT)),
     nodeClientOptions: { ...optionsOf(url), database: Number(database), socket },
-    sentinelClientOptions: { ...(url.searchParams.has('sentinel-auth') ? optionsOf(url) : OPTIONS), socket },
+    sentinelClientOptions: { ...sentinelOptions, pingInterval: 1_000, socket: { ...socket, ...DISCOVERY } },
     scanInterval: 1_000,
   });
   sentinel.on('error', () => {});
   return clientOf(sentinel, subscription, (_key, args) => sentinel.sendCommand(false, [...args], bytes));
 }
 
-const REDIS_PORT = 6379;
 const SENTINEL_PORT = 26_379;
 
 type Connectable = {
@@ -131,7 +134,7 @@ function transportOf({ protocol }: URL) {
   return { connectTimeout: CONNECT_TIMEOUT_MS, ...(protocol.startsWith('rediss') && { tls: true as const }) };
 }
 
-function socketOf(url: URL, usualPort = REDIS_PORT) {
+function socketOf(url: URL, usualPort = 6379) {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   return { host, port: Number(url.port || usualPort), ...transportOf(url) };
 }

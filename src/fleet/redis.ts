@@ -88,16 +88,15 @@ export function createRedis({ urls, prefix, watcher, stableMs = STABLE_MS }: Red
         await within(COMMAND_TIMEOUT_MS, opened.send(probeKey, ['SET', probeKey, '1', 'PX', '1000']));
         if (closing.signal.aborted) break;
         probes = 0;
-        const lost = new Promise<void>((resolve) => {
-          wake = resolve;
-        });
+        const lost = Promise.withResolvers<void>();
+        wake = lost.resolve;
         change(true);
         const stable = setTimeout(() => {
           pauseMs = 0;
           if (isOutage) watcher?.available();
           isOutage = false;
         }, stableMs);
-        await lost;
+        await lost.promise;
         clearTimeout(stable);
       } catch (error) {
         lose(error);
@@ -224,9 +223,8 @@ export function createRedis({ urls, prefix, watcher, stableMs = STABLE_MS }: Red
  */
 function within<T>(timeoutMs: number, result: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      setImmediate(() => setImmediate(reject, new Error(`no reply within ${timeoutMs} ms`)));
-    }, timeoutMs);
+    const fail = () => setImmediate(() => setImmediate(reject, new Error(`no reply within ${timeoutMs} ms`)));
+    const timer = setTimeout(fail, timeoutMs);
     result.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

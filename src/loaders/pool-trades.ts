@@ -68,6 +68,17 @@ export function createPoolTradeLoader(view: HistoryView) {
     },
   );
 
+  /** Whether the trades of the block at a height are recorded. */
+  const loadIsRecorded = new DataLoader(
+    (heights: readonly BeaconHeight[]) => read(() => Promise.all(heights.map(hasRecordedTrades))),
+    { maxBatchSize: TRADES_AT_ONCE },
+  );
+
+  async function hasRecordedTrades(height: BeaconHeight): Promise<boolean> {
+    const { recorded } = await history.trades({ poolIds: [], upTo: height, memoryFrom: height, last: 1 });
+    return recorded.has(height);
+  }
+
   /** Reads the newest trades of each pool of one height, newest first. */
   async function readTrades(
     pools: readonly PoolPair[],
@@ -200,9 +211,7 @@ export function createPoolTradeLoader(view: HistoryView) {
       const trade = await loadRecorded.load(name);
       if (trade !== undefined) return trade;
       const { beaconHeight } = name;
-      const ofBlock = { poolIds: [], upTo: beaconHeight, memoryFrom: beaconHeight, last: 1 };
-      const { recorded } = await read(() => history.trades(ofBlock));
-      if (recorded.has(beaconHeight)) return undefined;
+      if (await loadIsRecorded.load(beaconHeight)) return undefined;
       const whyNot = `The trades of the block at beacon height ${beaconHeight} are not recorded.`;
       throw new HeightNotAvailableError(beaconHeight, newestHeight, whyNot);
     },

@@ -30,24 +30,32 @@ async function nextChange(redis: Redis): Promise<boolean> {
   return redis.isAvailable();
 }
 
-test('to a Redis that accepts connections and does not reply, there is one connection, which ends with the gateway', async () => {
-  const open = new Set<Socket>();
-  let accepted = 0;
-  const silent = createServer((socket) => {
-    accepted += 1;
-    open.add(socket.resume());
-    socket.on('error', () => {});
-    socket.on('close', () => open.delete(socket));
-  });
-  const port = await freePort();
-  await once(silent.listen(port, '127.0.0.1'), 'listening');
-  onTestFinished(() => void silent.close());
-  const { redis } = connect([new URL(`redis://127.0.0.1:${port}`)]);
-  // Five seconds later, the first attempt is over.
-  await until(() => accepted >= 2 && open.size === 1);
-  redis.close();
-  await until(() => open.size === 0);
-});
+test.concurrent.for([
+  ['server', 'redis', ''],
+  ['cluster', 'redis+cluster', ''],
+  ['Sentinel', 'redis+sentinel', '/mymaster'],
+])(
+  'to a %s that accepts connections and does not reply, there is one connection, which ends with the gateway',
+  async ([, scheme, path], { onTestFinished }) => {
+    const open = new Set<Socket>();
+    let accepted = 0;
+    const silent = createServer((socket) => {
+      accepted += 1;
+      open.add(socket.resume());
+      socket.on('error', () => {});
+      socket.on('close', () => open.delete(socket));
+    });
+    const port = await freePort();
+    await once(silent.listen(port, '127.0.0.1'), 'listening');
+    onTestFinished(() => void silent.close());
+    const redis = createRedis({ urls: [new URL(`${scheme}://127.0.0.1:${port}${path}`)], prefix: 'test' });
+    onTestFinished(redis.close);
+    // After five seconds at most, the first attempt is over.
+    await until(() => accepted >= 2 && open.size === 1);
+    redis.close();
+    await until(() => open.size === 0);
+  },
+);
 
 describe.skipIf(!hasRedis)('the connection to Redis', () => {
   let server: RedisServer;
@@ -251,5 +259,7 @@ describe.skipIf(!hasRedis)('other forms of Redis', () => {
     expect(await redis.ready(READY_MS)).toBe(true);
     await redis.command('a', 'SET', 'a', '1');
     expect(primary.cli('-n', '2', 'get', 'a')).toBe('1');
+    // The connection for its messages is idle, and stays open.
+    await until(() => /^.* age=([4-9]|\d{2,}) .* psub=[1-9]/m.test(sentinel.cli('client', 'list')));
   });
 });

@@ -11,7 +11,7 @@ export const HeadRef = builder.objectRef<Head>('Head').implement({
     id: "Cache key for clients: 'Head:<height>:<hash>'. Two heads never share a key. `node` does not accept it.",
     beaconHeight: 'The beacon height.',
     previousHeight:
-      'The height that this gateway published before this one. Null for the first height. Equal to `beaconHeight` if the node replaced the block at that height and the gateway read it again.',
+      'The height that this gateway published before this one. Null for the first height. Equal to `beaconHeight` if the node replaced the block at that height and the gateway read it again. If the node replaced lower blocks too, the gateway does not publish their heights again.',
     hash: 'Hash of the beacon block at this height.',
     time: 'Time at which the block was produced.',
     observedAt: 'Time at which the gateway finished reading this height.',

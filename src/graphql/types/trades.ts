@@ -144,7 +144,7 @@ const TradesUpdateRef = builder.objectRef<TradesUpdate>('TradesUpdate').implemen
   fieldDescriptions: {
     beaconHeight: 'Beacon height of the block.',
     previousHeight:
-      'Height of the previous update of this subscription. For the first update, the height after which the subscription resumed, or null if it did not resume. A difference to `beaconHeight` of more than 1 means that the subscriber skipped heights. If it equals `beaconHeight`, the block of that height was replaced: the trades of the update before do not count.',
+      'Height of the previous update of this subscription. For the first update, the height after which the subscription resumed, or null if it did not resume. A difference to `beaconHeight` of more than 1 means that the subscriber skipped heights. If it equals `beaconHeight`, the block of that height was replaced: the trades of the update before do not count. A block can also be replaced together with a later one, without an update of its own. So a trade is certain when its height is final, three blocks later: query `PoolPair.trades` then.',
     time: 'Time at which the block was produced.',
     trades:
       'The trades in the order of the block. Empty if there were none, and in V1. An error if the node does not send the block: then the update has null data.',

@@ -129,7 +129,7 @@ export function createFollower<T>(options: FollowerOptions<T>) {
         throw timeout;
       }
       const value = current();
-      if (value === undefined) throw failure?.error ?? new Error('stopped before the first read ended');
+      if (value === undefined) throw failure?.error ?? new UpstreamTimeoutError(upstream, timeoutMs, {});
       return value;
     },
     current,

@@ -148,9 +148,18 @@ export function createHeadTrades(options: HeadTradesOptions) {
     if (found.length > 0) watcher.mismatched(head.beaconHeight, found);
   }
 
-  /** Waits while others are read. If one of them reaches the timeout, this one fails too, and does not wait for another timeout. */
+  /**
+   * Waits while others are read. If one of them reaches the timeout, this one fails too, and does not wait for another timeout. It is
+   * read at the next request: if it failed for as long as those, it would wait for them again.
+   */
   async function readInTurn(head: Head): Promise<BlockTrades> {
-    while (readsForClients.size >= READ_FOR_CLIENTS_AT_ONCE) await Promise.race(readsForClients).catch(throwTimeout);
+    while (readsForClients.size >= READ_FOR_CLIENTS_AT_ONCE) {
+      await Promise.race(readsForClients).catch((error) => {
+        if (!(error instanceof UpstreamTimeoutError)) return;
+        known.delete(nameOf(head.beaconHeight, head.hash));
+        throw error;
+      });
+    }
     const reading = read(head);
     readsForClients.add(reading);
     return reading.finally(() => readsForClients.delete(reading));
@@ -187,10 +196,6 @@ export function createHeadTrades(options: HeadTradesOptions) {
     /** How many pools had amounts that did not follow from the trades. */
     mismatches: () => mismatched,
   };
-}
-
-function throwTimeout(error: unknown): void {
-  if (error instanceof UpstreamTimeoutError) throw error;
 }
 
 /** Notifies of the first of several failures in a row, and of the success after them. */

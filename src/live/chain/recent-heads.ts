@@ -1,4 +1,5 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import { isReplacedBy, UNKNOWN_HASH } from '../../domain/chain.ts';
 import { createTurnLimit } from '../../turns/turns.ts';
 import type { Broadcast, Subscribe, Subscription } from '../broadcast/broadcast.ts';
 import type { Head } from './head.ts';
@@ -15,15 +16,15 @@ export function createRecentHeads(max: number) {
   let heads: readonly Head[] = [];
 
   return {
-    /** Adds the newest head. It replaces a remembered one of the same height. */
+    /** Adds the newest head. Those that it shows as replaced are no longer remembered. */
     add(head: Head): void {
-      const below = heads.filter(({ beaconHeight }) => beaconHeight < head.beaconHeight);
-      heads = [...below, head].slice(-max);
+      heads = [...heads.filter((each) => isBelow(each, head)), head].slice(-max);
     },
-    /** Adds heads of heights that are not remembered. */
+    /** Adds heads of heights that are not remembered, unless one above shows that they were replaced. */
     fill(others: readonly Head[]): void {
       const byHeight = new Map([...others, ...heads].map((head) => [head.beaconHeight, head]));
-      heads = [...byHeight.values()].sort((a, b) => a.beaconHeight - b.beaconHeight).slice(-max);
+      const all = [...byHeight.values()].sort((a, b) => a.beaconHeight - b.beaconHeight);
+      heads = all.filter((each, place) => all.slice(place + 1).every((above) => isBelow(each, above))).slice(-max);
     },
     /** All that are remembered, ascending. */
     all: () => heads,
@@ -32,6 +33,11 @@ export function createRecentHeads(max: number) {
     /** Resolves when the next subscriber may get one: thousands can resume at the same time. */
     turn: resumed.wait,
   };
+}
+
+/** Whether a head can be on the chain of a newer one. One that was filled in has no hash that could differ. */
+function isBelow(head: Head, newer: Head): boolean {
+  return head.hash === UNKNOWN_HASH ? head.beaconHeight < newer.beaconHeight : !isReplacedBy(head, newer);
 }
 
 /**

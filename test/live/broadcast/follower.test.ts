@@ -78,13 +78,13 @@ describe('what a follower returns', () => {
     await expect(follower.get()).rejects.toThrow('The node did not respond within 1 ms.');
   });
 
-  test('an error to a caller that waits when it is stopped', async () => {
+  test('the timeout error to a caller that waits when it is stopped, which is no defect', async () => {
     const reading = Promise.withResolvers<string>();
     const { follower } = follow(() => reading.promise);
     const waiting = follower.get();
     follower.stop();
     reading.resolve('too late for anyone');
-    await expect(waiting).rejects.toBeInstanceOf(Error);
+    await expect(waiting).rejects.toThrow(UpstreamTimeoutError);
   });
 });
 

@@ -66,11 +66,19 @@ test('of many blocks, few are read for clients at once: the others wait, but not
   pending[1]?.reject(new UpstreamUnreachableError('NODE', {}, new Error('refused')));
   await expect.poll(() => pending.length).toBe(5);
   pending[3]?.reject(new UpstreamTimeoutError('NODE', RETRY_MS, {}));
-  await expect(trades.of(headAt(9))).rejects.toThrow(UpstreamTimeoutError);
+  await expect(trades.of(headAt(7))).rejects.toThrow(UpstreamTimeoutError);
   pending[4]?.resolve(NO_TRADES);
   const results = (await reads).map(({ status }) => status);
   expect(results).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled', 'rejected']);
   expect(pending).toHaveLength(5);
+
+  // The one that has reached the timeout is not read again yet. The one that waited for it is.
+  await expect(trades.of(headAt(7))).rejects.toThrow(UpstreamTimeoutError);
+  expect(pending).toHaveLength(5);
+  const waited = trades.of(headAt(9));
+  expect(pending).toHaveLength(6);
+  pending[5]?.resolve(NO_TRADES);
+  expect(await waited).toBe(NO_TRADES);
 });
 
 test.each([

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { UNKNOWN_HASH } from '../../../src/domain/chain.ts';
 import { createBroadcast, type Subscribe } from '../../../src/live/broadcast/broadcast.ts';
 import type { Head } from '../../../src/live/chain/head.ts';
 import { createRecentHeads, headsAfter } from '../../../src/live/chain/recent-heads.ts';
@@ -10,8 +11,8 @@ function chainForTest(kept = 5) {
   const recent = createRecentHeads(kept);
   const { current, subscribe, subscribers, publish } = createBroadcast<Head>();
 
-  function show(height: number, hash?: string): void {
-    const head = { ...headOf(height, hash), previousHeight: current()?.beaconHeight };
+  function show(height: number, hash?: string, previousHash?: string): void {
+    const head = { ...headOf(height, hash), previousHash, previousHeight: current()?.beaconHeight };
     recent.add(head);
     publish(head);
   }
@@ -91,6 +92,18 @@ describe('a subscriber that resumes gets', () => {
     const third = next();
     show(3);
     expect(await third).toEqual(block(3));
+  });
+
+  test('no block that a later one shows as replaced', async () => {
+    const { show, comeBackAfter } = chainForTest();
+    show(1);
+    show(2, 'replaced');
+    show(3, 'newer', 'never shown');
+    const { next } = comeBackAfter(1);
+    expect(await next()).toEqual(block(3, 'newer'));
+    const fourth = next();
+    show(4);
+    expect(await fourth).toEqual(block(4));
   });
 
   test('a block that replaces the last one that it received', async () => {
@@ -187,4 +200,18 @@ test('heads that are filled in do not replace those that were published', () => 
     [5, 'block 5'],
     [6, 'block 6'],
   ]);
+});
+
+test('heads that are filled in are not remembered if one above shows that they were replaced', () => {
+  const recent = createRecentHeads(3);
+  recent.add({ ...headOf(6), previousHash: 'block 5' });
+  recent.fill([headOf(4), headOf(5, 'replaced')]);
+  expect(recent.all().map(({ beaconHeight }) => beaconHeight)).toEqual([4, 6]);
+});
+
+test('a head without a known hash is remembered below a block that names the hash', () => {
+  const recent = createRecentHeads(3);
+  recent.add(headOf(5, UNKNOWN_HASH));
+  recent.add({ ...headOf(6), previousHash: 'block 5' });
+  expect(recent.all().map(({ beaconHeight }) => beaconHeight)).toEqual([5, 6]);
 });

@@ -93,7 +93,8 @@ function readEach<Value>(
       return read(part, index, parts);
     } catch (error) {
       const { message } = error as Error;
-      throw parts.length === 1 ? error : new Error(`${kind} ${index + 1} of ${parts.length}: ${message}`);
+      const empty = part === '' ? ', which is empty' : '';
+      throw parts.length === 1 ? error : new Error(`${kind} ${index + 1} of ${parts.length}${empty}: ${message}`);
     }
   });
 }

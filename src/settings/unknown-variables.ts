@@ -13,8 +13,9 @@ const MIN_LENGTH = 6;
 
 const MAX_EDITS = 2;
 
-/** A name of this length can have one typing error more: `TRUSTED_PROXY` differs from `TRUSTED_PROXIES` by three. */
+/** A long name that begins like a setting can have more typing errors: `TRUSTED_PROXY` differs from `TRUSTED_PROXIES` by three. */
 const LONG_NAME = 12;
+const MAX_EDITS_OF_LONG = 3;
 
 /** Minimum length of a short form: one word, such as `HISTORY`, can belong to another program. */
 const MIN_SHORT_FORM = 9;
@@ -50,19 +51,24 @@ export function findUnknownVariables(env: NodeJS.ProcessEnv): string[] {
 /** The name that was probably meant: within a few typing errors, or one that is longer; `undefined` if there is none. */
 export function nearestOf(name: string, ours: readonly string[]): string | undefined {
   const candidates = ours.filter(({ length }) => length >= MIN_LENGTH);
-  const maxDistance = name.length < LONG_NAME ? MAX_EDITS : MAX_EDITS + 1;
+  const beginning = name.slice(0, MIN_LENGTH);
+  const similar = name.length < LONG_NAME ? [] : candidates.filter((candidate) => candidate.startsWith(beginning));
   return (
     RENAMED.get(name) ??
-    closestMatch(name, candidates, { maxDistance }) ??
+    closestMatch(name, candidates, { maxDistance: MAX_EDITS }) ??
+    closestMatch(name, similar, { maxDistance: MAX_EDITS_OF_LONG }) ??
     candidates.find((candidate) => isShortFormOf(name, candidate))
   );
 }
 
-/** Whether a name has letters of a setting in their order, such as `HISTORY_DB` for `HISTORY_DATABASE`, and begins like it. */
+/**
+ * Whether a name begins like a setting, and each of its words has letters of a word there in their order, from the first one on, such as
+ * `HISTORY_DB` for `HISTORY_DATABASE`.
+ */
 function isShortFormOf(name: string, setting: string): boolean {
-  let found = 0;
-  for (const letter of setting) if (letter === name[found]) found += 1;
-  return name.length >= MIN_SHORT_FORM && found === name.length && setting.startsWith(name.slice(0, MIN_LENGTH));
+  const words = name.split('_').map((word) => word.split('').join('[^_]*'));
+  const form = new RegExp(`^${words.join('[^_]*(_[^_]+)*_')}`);
+  return name.length >= MIN_SHORT_FORM && setting.startsWith(name.slice(0, MIN_LENGTH)) && form.test(setting);
 }
 
 /** The names of settings that had another name before, by that: as variable, flag and option. */

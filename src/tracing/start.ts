@@ -86,7 +86,8 @@ function createHttpSender(options: SenderOptions, contentType: string): Sender {
         signal: AbortSignal.timeout(timeoutMs),
       });
       await received.dump();
-      if (statusCode < 200 || statusCode > 299) throw new Error(`it responded with status ${statusCode}`);
+      const hint = statusCode === 404 ? ': the gateway appends /v1/traces to the configured URL' : '';
+      if (statusCode < 200 || statusCode > 299) throw new Error(`it responded with status ${statusCode}${hint}`);
     },
     close: () => agent.destroy(),
   };

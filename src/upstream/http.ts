@@ -19,7 +19,7 @@ import {
   readResponseBody,
   UnreadableEncoding,
 } from './response-body.ts';
-import { isPageType, toResponseError } from './response-error.ts';
+import { isPageType, tlsHintOf, toResponseError } from './response-error.ts';
 import { ShapeError, TooLargeError } from './wire.ts';
 
 /** An HTTP client for one upstream. Each response is read while it arrives. */
@@ -168,7 +168,8 @@ export function createHttpClient(options: HttpClientOptions) {
 
   function toUpstreamError(error: unknown, url: URL, isTimeout: boolean): UpstreamError {
     if (isTimeout) return new UpstreamTimeoutError(upstream, timeoutMs, addressesOf(url));
-    return error instanceof UpstreamError ? error : new UpstreamUnreachableError(upstream, addressesOf(url), error);
+    if (error instanceof UpstreamError) return error;
+    return new UpstreamUnreachableError(upstream, { ...addressesOf(url), ...tlsHintOf(error) }, error);
   }
 
   /** For the log: a response can also be that of the proxy. */

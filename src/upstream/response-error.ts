@@ -51,6 +51,14 @@ export function toResponseError(response: ResponseBeginning, details: ErrorDetai
   return status === 200 ? undefined : badStatus('', { ...hint });
 }
 
+/** A hint for the log if a request has failed because a server with a URL of https does not use TLS. */
+export function tlsHintOf(error: unknown): ErrorDetails {
+  const { code } = (error ?? {}) as NodeJS.ErrnoException;
+  return code === 'ERR_SSL_WRONG_VERSION_NUMBER'
+    ? { hint: 'the configured URL should perhaps begin with http://' }
+    : {};
+}
+
 /** Whether a content type is that of an HTML page. */
 export function isPageType(contentType: string | string[] | undefined): boolean {
   return String(contentType ?? '').startsWith('text/html');

@@ -9,6 +9,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { LIMITS } from '../../src/graphql/limits.ts';
 import type { ExplorerFiles } from '../../src/server/pages/explorer-files.ts';
 import { createFile } from '../../src/server/pages/file-response.ts';
+import { type Config, SETTINGS } from '../../src/settings/settings.ts';
 import { hasOpenssl, makeCertificate } from '../support/certificate.ts';
 import { readEvents } from '../support/events.ts';
 import { sumOf } from '../support/metrics.ts';
@@ -21,9 +22,7 @@ const config = readFileSync(join(import.meta.dirname, '../../deploy/nginx.conf')
 /** The configuration with other addresses, of nginx and of the gateways. */
 function configAt(listen: string, gateways: readonly string[], text = config): string {
   let n = 0;
-  return text
-    .replace('listen 80;', `listen ${listen};`)
-    .replace(/server gateway-\d:4000;/g, () => `server ${gateways[n++]};`);
+  return text.replace('listen 80;', `listen ${listen};`).replace(/gateway-\d:4000/g, () => String(gateways[n++]));
 }
 
 /** A file of the explorer, which is not compressed. */
@@ -38,11 +37,14 @@ const EXPLORER: ExplorerFiles = {
   assets: new Map(['/assets/a-12345678.js', ...PUBLIC_FILES].map((path) => [path, FILE])),
 };
 
-/** Two gateways with nginx in front, each with a sandbox of its own. */
-async function open(text = config) {
+/** Two gateways with nginx in front, each with a sandbox of its own. @param ofSecond settings of the second gateway alone */
+async function open(text = config, ofSecond: Partial<Config> = {}) {
   const settings = { trustedProxies: ['loopback'], accessLog: 'all', marketPollMs: 60_000 } as const;
   const options = { config: settings, explorer: EXPLORER };
-  const gateways = await Promise.all([serveGatewayForTest(options), serveGatewayForTest(options)]);
+  const gateways = await Promise.all([
+    serveGatewayForTest(options),
+    serveGatewayForTest({ ...options, config: { ...settings, ...ofSecond } }),
+  ]);
   await Promise.all(gateways.map((gateway) => gateway.untilReady()));
   const hosts = gateways.map(({ url }) => new URL(url).host);
   const url = await startNginx((port) => configAt(`127.0.0.1:${port}`, hosts, text));
@@ -156,6 +158,20 @@ describe.skipIf(!existsSync(NGINX))('nginx.conf', () => {
     },
   );
 
+  // docs/fleet.md#upgrading. nginx notices that a gateway is back while the other one still serves: during STOP_WINDOW_MS.
+  test('gateways can restart one directly after the other: no request fails', async () => {
+    const { gateways, ask } = await open(config, { stopWindowMs: Number(SETTINGS.stopWindowMs.default) });
+    const askAll = async () => {
+      for (let n = 2; n < 20; n++) expect(await ask(`127.0.0.${n}`, '{ __typename }')).toMatchObject({ status: 200 });
+    };
+    await askAll();
+    await gateways[0]?.app.close();
+    await askAll();
+    await (await gateways[0]?.replace(0))?.untilReady();
+    await gateways[1]?.app.close();
+    await askAll();
+  });
+
   // RFC 9110, 7.8: a server may ignore it. undici does not send the header.
   test.each(['h2c', 'websocket'])('a request with an Upgrade to %s is answered as one without it', async (upgrade) => {
     const { url, gateways } = await open();
@@ -181,6 +197,7 @@ describe.skipIf(!existsSync(NGINX))('nginx.conf', () => {
     };
     for (const path of [
       ...['/', '/schema.graphql', '/graphql?query={__typename}', '/graphql/?query={__typename}', '/openapi.json'],
+      `/graphql?query={__typename}&long=${'x'.repeat(15_800)}`,
       ...['//graphql?query={__typename}', '/%67raphql?query={__typename}'],
       ...['pairs', 'tickers/', 'orderbook?ticker_id=pBTC_PRV'].map((name) => `/api/v1/public/market-data/${name}`),
     ])

@@ -494,7 +494,7 @@ describe('invalid values', () => {
     ['fullnode-url', 'node', url],
     ['fullnode-url', 'ftp://node', url],
     ['fullnode-url', 'http://', url],
-    ['fullnode-url', 'http://a,', `URL 2 of 2: ${url}`],
+    ['fullnode-url', 'http://a,', `URL 2 of 2, which is empty: ${url}`],
     ['fullnode-url', 'http://a, s3cret-word@b, https://c', `URL 2 of 3: ${url}`],
     ['fullnode-url', 'http://name:s3cret,word@b', `URL 1 of 2: ${url}`],
     ['market-data-url', 'host', url],

@@ -115,6 +115,12 @@ test.each<[OtlpProtocol, string, string, () => Promise<OtlpReceiver>]>([
     'it responded with status 503',
     () => startOtlpReceiver((response) => response.writeHead(503, { 'retry-after': '0' }).end(details)),
   ],
+  [
+    'http/protobuf',
+    'has another path',
+    'it responded with status 404: the gateway appends /v1/traces to the configured URL',
+    () => startOtlpReceiver((response) => response.writeHead(404).end(details)),
+  ],
   ['http/protobuf', 'never responds', 'The client is destroyed', () => startOtlpReceiver(() => {})],
   [
     'grpc',

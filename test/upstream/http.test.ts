@@ -106,6 +106,17 @@ describe('a request is sent', () => {
   });
 });
 
+test('a host that does not use TLS is one that cannot be reached, with a hint for the log', async () => {
+  const { request } = await faultyNode({ kind: 'hang' });
+  const url = new URL(request.url);
+  url.protocol = 'https:';
+  const error = await clientOf()
+    .request({ url })
+    .catch((error) => error);
+  const hint = 'the configured URL should perhaps begin with http://';
+  expect(error).toMatchObject({ ...unreachable, details: { host: url.host, hint } });
+});
+
 describe('the timeout of a response', () => {
   test.each<HttpFault['kind']>(['hang', 'drip', 'endless'])('no longer than the deadline: %s', async (kind) => {
     const { request } = await faultyNode({ kind } as HttpFault);

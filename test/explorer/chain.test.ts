@@ -65,7 +65,8 @@ describeInBrowser('the page of the chain', (browser) => {
 
   test('says that nothing is recorded, and that no node is configured', async () => {
     const { page } = await browser.open('/chain');
-    await page.getByRole('region', { name: 'Block times' }).getByText('There is no price history').waitFor();
+    await page.getByRole('region', { name: 'Block times' }).getByText('This gateway records no history').waitFor();
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
     const { page: other } = await browser.open('/chain', { start: { without: 'NODE' } });
     const beacon = other.getByRole('region', { name: 'Beacon chain', exact: true });
     await beacon.getByText('No node is configured').waitFor();

@@ -31,6 +31,30 @@ const ofUsdt = (pools: readonly Pool[]) =>
   pools.filter(({ token1, token2 }) => token1.symbol === 'PRV' && token2.symbol === 'USDT');
 const listed = (pools: readonly Pool[]) => pools.filter(({ pairs }) => pairs.length > 0);
 
+/** A pool and an amount of its first token whose best route costs more than a single pool, with the fees. */
+async function dearRouteOf(gateway: ServedGateway): Promise<{ readonly poolId: string; readonly amount: string }> {
+  type Costs = {
+    readonly buyAmount: string;
+    readonly fee: { readonly inSellToken: string };
+    readonly route: readonly object[];
+  };
+  for (const { poolId, token1, token2 } of listed(await poolsOf(gateway))) {
+    if (token1.symbol !== 'PRV') continue;
+    const { data } = await gateway.ask(
+      `query ($sellTokenId: TokenId!, $buyTokenId: TokenId!, $sellAmount: BigInt!) {
+        route: quote(sellTokenId: $sellTokenId, buyTokenId: $buyTokenId, sellAmount: $sellAmount) { ...Costs }
+        single: quote(sellTokenId: $sellTokenId, buyTokenId: $buyTokenId, sellAmount: $sellAmount, maxHops: 1) { ...Costs }
+      } fragment Costs on Quote { buyAmount fee { inSellToken } route { sellAmount } }`,
+      { sellTokenId: token1.tokenId, buyTokenId: token2.tokenId, sellAmount: '1000000000000' },
+    );
+    const { route, single }: { route: Costs | null; single: Costs | null } = data;
+    const received = (costs: Costs) => Number(costs.buyAmount) / (1_000_000_000_000 + Number(costs.fee.inSellToken));
+    if (route && single && route.route.length > 1 && received(route) < received(single) * 0.9999)
+      return { poolId, amount: '1000' };
+  }
+  throw new Error('the sandbox has such a route');
+}
+
 /** Stays until the market is there: other panels stand in the places of its panels before. */
 const untilMarket = (page: Page) => page.getByRole('link', { name: 'Show the query: Market' }).waitFor();
 
@@ -180,6 +204,21 @@ describeInBrowser('the explorer of a gateway of V3', (browser) => {
     await swap.getByText(/more than it really holds/).waitFor();
     await swap.getByLabel('You pay').fill('5');
     await expect.poll(() => received.inputValue()).toBe(shown(alone.buyAmount));
+  });
+
+  test('says when a single pool is cheaper with the fees than a route of several pools', async () => {
+    const gateway = shared();
+    const { poolId, amount } = await dearRouteOf(gateway);
+    const { page } = await browser.open(`/pool/${poolId}?from=token1&pay=${amount}`, { gateway });
+    await untilMarket(page);
+    const swap = panel(page, 'Swap');
+    await swap.scrollIntoViewIfNeeded();
+    const note = swap.getByText('“Best single pool” is cheaper than this route');
+    await note.waitFor();
+    expect(await swap.locator('ol > li').count()).toBeGreaterThan(1);
+    await swap.getByLabel('Route').selectOption('1');
+    await expect.poll(() => swap.locator('ol > li').count()).toBe(1);
+    expect(await note.count()).toBe(0);
   });
 
   test('has pages of pools without a market by their ids, and says when a pool refuses every trade', async () => {

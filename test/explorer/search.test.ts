@@ -107,6 +107,16 @@ describeInBrowser('the search for everything', (browser) => {
     await page.getByRole('heading', { level: 1, name: 'Status' }).waitFor();
   });
 
+  test('closes when the browser goes back', async () => {
+    const { page } = await browser.open('/status', { gateway: shared() });
+    await page.getByRole('link', { name: 'Chain', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Chain' }).waitFor();
+    await openWith(page, '/');
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'Status' }).waitFor();
+    await untilGone(page);
+  });
+
   test('is a button on a phone', async () => {
     const { page } = await browser.open('/status', { gateway: shared(), viewport: 'phone', colorScheme: 'dark' });
     await page.getByRole('button', { name: 'Search' }).click();

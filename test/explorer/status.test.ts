@@ -43,7 +43,7 @@ describeInBrowser('the page of the status', (browser) => {
     const upstreams = page.getByRole('region', { name: 'Upstreams' });
     await upstreams.getByText('not configured', { exact: true }).waitFor();
     await page.getByRole('region', { name: 'Freshness' }).getByText('This gateway records no prices.').waitFor();
-    await page.getByRole('region', { name: 'Recorded heights' }).getByText('There is no price history').waitFor();
+    await page.getByRole('region', { name: 'Recorded heights' }).getByText('This gateway records no history').waitFor();
   });
 
   test('has space around rows of two lines on a phone', async () => {

@@ -80,7 +80,9 @@ function firstTabs(): Tab[] {
 function withLinked(stored: TabState): TabState {
   if (linked === undefined) return stored;
   const tab = toTab(linked);
-  const isSame = (other: Tab) => other.query === tab.query && (other.variables ?? '') === (tab.variables ?? '');
+  // The URL of a tab that was edited has the variables as they were typed.
+  const texts = [linked.variables ?? '', tab.variables ?? ''];
+  const isSame = (other: Tab) => other.query === tab.query && texts.includes(other.variables ?? '');
   const index = stored.tabs.findIndex(isSame);
   const tabs = index === -1 ? [...stored.tabs, tab] : stored.tabs;
   return { ...stored, tabs, activeTabIndex: index === -1 ? stored.tabs.length : index };

@@ -1,5 +1,7 @@
+import { useLastingKeys } from '../app/service-status.ts';
 import type { GatewayError } from '../client/errors.ts';
 import { Button } from './button.tsx';
+import { EmptyState } from './empty-state.tsx';
 import { explainError } from './error-text.ts';
 import styles from './state.module.css';
 
@@ -11,8 +13,11 @@ type ErrorStateProps = {
 
 /** Says in plain words why there is nothing to show. */
 export function ErrorState({ errors, retry }: ErrorStateProps) {
+  const isUnrecorded = useLastingKeys().includes('history');
   const [error] = errors;
   if (error === undefined) return null;
+  if (error.code === 'HISTORY_UNAVAILABLE' && isUnrecorded)
+    return <EmptyState title="This gateway records no history" />;
   const { title, text, retries } = explainError(error);
   return (
     <div className={styles.state} data-error={error.code}>

@@ -23,7 +23,7 @@ const { markets } = rowsOf({
 });
 const blocks = new Map([[5, { beaconHeight: 5, hash: BLOCK, time: '2026-01-01T00:00:00Z' }]]);
 const found = (text: string) =>
-  find(text, { rows: markets, unit: 'PRV', tokens, blocks, newest: 1_640_000 }).map(
+  find(text, { rows: markets, unit: 'PRV', tokens, blocks, newest: 1_640_000 }).found.map(
     ({ kind, name, path }) => `${kind} ${name} ${path}`,
   );
 
@@ -51,6 +51,17 @@ test('finds a block by its height, also with separators, and by its hash', () =>
   expect(['1639999', '1,639,999', '#1639999'].map(found)).toEqual([[block], [block], [block]]);
   expect(found(BLOCK.toUpperCase())).toEqual(['Block 5 /chain/blocks/5']);
   expect(['1640001', '1,63', ' ', 'a'.repeat(64)].map(found)).toEqual([[], [], [], []]);
+});
+
+test('finds the native coin by its id, which consists of digits, and no block', () => {
+  expect(found(PRV)).toEqual([MARKET, 'Market PRV/USDT /market/PRV_pUSDT', `Token PRV /tokens?search=${PRV}`]);
+});
+
+test('shows the first markets and tokens, and counts all', () => {
+  const rows = Array.from({ length: 5 }, () => markets).flat();
+  const many = { rows, unit: 'PRV', tokens: [...tokens, ...tokens], blocks, newest: undefined } as const;
+  const { found, count } = find('p', many);
+  expect([found.map(({ kind }) => kind).filter((kind) => kind === 'Market').length, count]).toEqual([8, 12]);
 });
 
 test('says what a market costs and trades in the unit of the rows', () => {

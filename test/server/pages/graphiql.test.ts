@@ -310,15 +310,20 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
     await choose('Run');
     const names = await tabNames();
     expect(names).toEqual([...before, 'Run', '<untitled>']);
-    await linkOf(page, 'Run');
+    // Not as GraphiQL would write them.
+    await page.locator('.graphiql-editor-tool .view-lines:visible').click();
+    await page.keyboard.press('ControlOrMeta+End');
+    await page.keyboard.insertText(' ');
+    const variables = '{\n  "first": 1\n} ';
+    await expect.poll(() => linkOf(page, 'Run')).toEqual({ query, variables });
     // GraphiQL stores its tabs a moment after the last change.
     const stored = () =>
       page.evaluate(() => {
         const { tabs, activeTabIndex } = JSON.parse(globalThis.localStorage.getItem('graphiql:tabState') ?? '{}');
         const titles: string[] | undefined = tabs?.map(({ title }: { title: string }) => title);
-        return [titles?.[activeTabIndex], titles];
+        return [titles?.[activeTabIndex], tabs?.[activeTabIndex]?.variables, titles];
       });
-    await expect.poll(stored).toEqual(['Run', names]);
+    await expect.poll(stored).toEqual(['Run', variables, names]);
     await page.reload();
     await tabButton('Run').waitFor();
     expect([await activeTab(), await tabNames()]).toEqual(['Run', names]);

@@ -28,11 +28,16 @@ export function isHash(text: string): boolean {
   return /^[0-9a-f]{64}$/i.test(text.trim());
 }
 
+/** The first results, and how many there are. */
+type Results = { readonly found: readonly Found[]; readonly count: number };
+
 /** What a text names: a block by its height or hash, markets and pools, the most traded first, and tokens. */
-export function find(search: string, { rows, unit, tokens, blocks, newest }: SearchedIn): readonly Found[] {
+export function find(search: string, { rows, unit, tokens, blocks, newest }: SearchedIn): Results {
   const text = search.trim();
-  if (text === '') return [];
-  const height = /^#?\d{1,3}(,?\d{3})*$|^#?\d+$/.test(text) ? Number(text.replace(/[#,]/g, '')) : undefined;
+  if (text === '') return { found: [], count: 0 };
+  // The id of PRV consists of digits.
+  const isHeight = /^#?\d{1,3}(,?\d{3})*$|^#?\d+$/.test(text) && !isHash(text);
+  const height = isHeight ? Number(text.replace(/[#,]/g, '')) : undefined;
   const byHash = isHash(text) ? [...blocks.values()].find(({ hash }) => hash === text.toLowerCase()) : undefined;
   const found: Found[] = [];
   const block = byHash?.beaconHeight ?? height;
@@ -40,14 +45,11 @@ export function find(search: string, { rows, unit, tokens, blocks, newest }: Sea
     found.push({ path: blockPath(block), kind: 'Block', name: formatInteger(block), note: 'of the beacon chain' });
   }
   const markets = sortRows(searchRows(rows, text), 'volume', 'descending');
-  return [
-    ...found,
-    ...markets.slice(0, MOST_MARKETS).map((row) => foundMarket(row, unit)),
-    ...findTokens(tokens, text)
-      .sort((a, b) => relevanceOf(b, text) - relevanceOf(a, text))
-      .slice(0, MOST_TOKENS)
-      .map(foundToken),
-  ];
+  const named = findTokens(tokens, text).sort((a, b) => relevanceOf(b, text) - relevanceOf(a, text));
+  const count = found.length + markets.length + named.length;
+  found.push(...markets.slice(0, MOST_MARKETS).map((row) => foundMarket(row, unit)));
+  found.push(...named.slice(0, MOST_TOKENS).map(foundToken));
+  return { found, count };
 }
 
 /** A market, or a pool without one. */

@@ -18,7 +18,13 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const pressed = useRef<EventTarget>(null);
   const [text, setText] = useState('');
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    dialog.current?.showModal();
+    // “Back” and “forward” lead to another page.
+    const leave = () => dialog.current?.close();
+    addEventListener('popstate', leave);
+    return () => removeEventListener('popstate', leave);
+  }, []);
   // The browser gives the focus back to where it was.
   const close = () => dialog.current?.close();
 
@@ -32,8 +38,9 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   const marked = useFavourites();
   const { byHeight } = useBlocks(MOST_BLOCKS, { pause: !isHash(text) });
   const isEmpty = text.trim() === '';
-  const found = isEmpty
-    ? rows.filter(({ poolIds }) => isFavourite(marked, poolIds)).map((row) => foundMarket(row, unit))
+  const favourites = rows.filter(({ poolIds }) => isFavourite(marked, poolIds));
+  const { found, count } = isEmpty
+    ? { found: favourites.map((row) => foundMarket(row, unit)), count: favourites.length }
     : find(text, { rows, unit, tokens: data?.tokens ?? [], blocks: byHeight, newest });
 
   function onKeyDown(event: KeyboardEvent<HTMLDialogElement>): void {
@@ -102,7 +109,8 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   function statusOf(): string {
     if (isEmpty) return found.length > 0 ? 'Favourites' : 'For example BTC-PRV, Bitcoin, a token id, or a height';
     if (data === undefined && found.length === 0) return errors.length > 0 ? '' : 'Loading the markets…';
-    if (found.length > 0) return `${formatInteger(found.length)} found`;
+    if (found.length < count) return `The first ${found.length} of ${formatInteger(count)} found`;
+    if (found.length > 0) return `${found.length} found`;
     if (isHash(text))
       return `Nothing has this id. Blocks are found by their hash if they are among the newest ${MOST_BLOCKS}, and recorded.`;
     return /^\d+$/.test(text.trim()) && newest !== undefined

@@ -10,7 +10,7 @@ import type { SwapQuoteSubscription } from './swap.generated.ts';
 import styles from './swap.module.css';
 
 /** A quote of the gateway. */
-type Quote = NonNullable<SwapQuoteSubscription['quote']>;
+export type Quote = NonNullable<SwapQuoteSubscription['quote']>;
 
 type QuoteViewProps = {
   readonly market: Market;
@@ -100,6 +100,12 @@ function Fee({ fee: { rateBps, inSellToken, inNativeToken }, pays }: FeeProps) {
 
 /** The native coin of the chain, in which a fee is lower. */
 const NATIVE_COIN: MarketToken = { id: '', tokenId: '4'.padStart(64, '0'), symbol: 'PRV', decimals: 9, usdPrice: null };
+
+/** Whether a trade gives more than another one for what is paid, with the least fee in the same token. */
+export function isCheaper(one: Quote, other: Quote): boolean {
+  const paid = ({ sellAmount, fee }: Quote) => BigInt(sellAmount) + BigInt(fee?.inSellToken ?? 0);
+  return paid(one) * BigInt(other.buyAmount) < paid(other) * BigInt(one.buyAmount);
+}
 
 /** The price of a quote counts tokens that are paid for one that is received. */
 function priceInTarget(price: string | null, isBuying: boolean): number | null {

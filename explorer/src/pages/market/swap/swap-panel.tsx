@@ -13,7 +13,7 @@ import { Skeleton } from '../../../parts/skeleton.tsx';
 import { isOfV3, type Market, type MarketToken } from '../market.ts';
 import { readAmount, type TypedAmount } from './amount.ts';
 import { AmountField } from './amount-field.tsx';
-import { QuoteView } from './quote-view.tsx';
+import { isCheaper, type Quote, QuoteView } from './quote-view.tsx';
 import { staleQuoteReason } from './stale-quote.ts';
 import { SwapQuoteDocument, type SwapQuoteSubscription } from './swap.generated.ts';
 import styles from './swap.module.css';
@@ -96,9 +96,12 @@ export function SwapPanel({ market }: { readonly market: Market }) {
             staleReason={staleQuoteReason({ quotedAt: quote.beaconHeight, connection, head })}
           />
         )}
+        {isV3 && quote != null && quote.route.length > 1 && !isOutdated && (
+          <CheaperPool market={market} state={committed} quote={quote} pause={!isWatched} />
+        )}
         <p className={styles.small}>
           {isV3
-            ? 'This form only calculates: it sends nothing to the chain. The fee is the least that the exchange accepts, and is paid in addition. Who pays more is first in a block.'
+            ? 'This form only calculates: it sends nothing to the chain. The fee is the least that the exchange accepts, and is paid in addition: that of each pool on the route. Who pays more is first in a block.'
             : "This form only calculates: it sends nothing to the chain. The exchange's trading fee is not part of the quote. A trader bids it separately, and pays it in addition."}
         </p>
       </div>
@@ -123,6 +126,21 @@ function useQuote(market: Market, state: SwapState, pause: boolean): Latest<Swap
     },
     { pause: pause || units === null },
   );
+}
+
+type CheaperPoolProps = {
+  readonly market: Market;
+  readonly state: SwapState;
+  /** Through several pools. */
+  readonly quote: Quote;
+  readonly pause: boolean;
+};
+
+/** Says if one pool is cheaper than the route: the gateway finds the route without the fees, which add up. */
+function CheaperPool({ market, state, quote, pause }: CheaperPoolProps) {
+  const { data, isOutdated } = useQuote(market, { ...state, path: '1' }, pause);
+  const isBetter = data?.quote != null && !isOutdated && isCheaper(data.quote, quote);
+  return isBetter && <p className={styles.note}>With the fees, “Best single pool” is cheaper than this route.</p>;
 }
 
 /** Nothing in V1, where the gateway takes its usual number of pools. */

@@ -127,7 +127,7 @@ function costOfField(field: FieldPlan, measurement: Measurement): SelectionCost 
 }
 
 /** How many fields of the schema are counted for one operation. The introspection with all options has 6,000. */
-const MAX_SCHEMA_FIELDS = 50_000;
+const MAX_SCHEMA_FIELDS = 20_000;
 
 /**
  * The values of a field that leads into the schema. Its texts count by their lengths, as those that a client sends. The lists and texts

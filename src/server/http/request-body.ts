@@ -42,9 +42,8 @@ export function readRequestBody(
   maxBytes: number,
   onBody: (body: Buffer | undefined) => void,
 ): void {
-  const isTooLarge = Number(request.headers['content-length'] ?? 0) > maxBytes;
-  if (isTooLarge || before !== undefined) {
-    onBody(isTooLarge ? undefined : before);
+  if (before !== undefined) {
+    onBody(before.length > maxBytes ? undefined : before);
     return;
   }
   const joined: Buffer[] = [];
@@ -52,13 +51,15 @@ export function readRequestBody(
   let size = 0;
   let count = 0;
   let disconnecting: NodeJS.Timeout | undefined;
+  const refuse = () => {
+    disconnecting = setTimeout(() => request.destroy(), LINGER_MS).unref();
+    onBody(undefined);
+  };
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) refuse();
   request.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size <= maxBytes) chunks.push(chunk);
-    else if (disconnecting === undefined) {
-      disconnecting = setTimeout(() => request.destroy(), LINGER_MS).unref();
-      onBody(undefined);
-    }
+    if (disconnecting === undefined && size > maxBytes) refuse();
+    if (disconnecting === undefined) chunks.push(chunk);
     count += 1;
     if (count % CHUNKS_PER_TURN !== 0) return;
     joined.push(Buffer.concat(chunks));
@@ -69,6 +70,6 @@ export function readRequestBody(
   request.on('end', () => {
     clearTimeout(disconnecting);
     const all = [...joined, ...chunks];
-    if (size <= maxBytes) onBody(all.length === 1 && all[0] ? all[0] : Buffer.concat(all));
+    if (disconnecting === undefined) onBody(all.length === 1 && all[0] ? all[0] : Buffer.concat(all));
   });
 }

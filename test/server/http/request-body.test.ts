@@ -23,8 +23,8 @@ test('a body in chunks of one byte is read completely, and its chunks are not ke
   expect(String(await promise)).toBe(text);
 });
 
-function createRequest(maxBytes: number, onBody: (body: Buffer | undefined) => void) {
-  const request = Object.assign(new PassThrough({ highWaterMark: 2 ** 20 }), { headers: {} });
+function createRequest(maxBytes: number, onBody: (body: Buffer | undefined) => void, headers = {}) {
+  const request = Object.assign(new PassThrough({ highWaterMark: 2 ** 20 }), { headers });
   readRequestBody(request as unknown as IncomingMessage, undefined, maxBytes, onBody);
   return request;
 }
@@ -50,13 +50,15 @@ test('few of the chunks that arrive at once are read in one turn of the event lo
 });
 
 test.each([
-  ['goes on sending a body that is too large is disconnected when it may have read why', false],
-  ['has sent all of it is not', true],
-])('a client that %s', (_, hasEnded) => {
+  ['goes on sending a body that is too large is disconnected when it may have read why', false, {}],
+  ['goes on sending a body whose length it has sent is too', false, { 'content-length': '18' }],
+  ['has sent all of it is not', true, {}],
+  ['has sent all of it, and its length, is not', true, { 'content-length': '18' }],
+])('a client that %s', (_, hasEnded, headers) => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const bodies: (Buffer | undefined)[] = [];
-  const request = createRequest(10, (body) => bodies.push(body));
+  const request = createRequest(10, (body) => bodies.push(body), headers);
   for (let n = 0; n < 3; n++) request.emit('data', Buffer.alloc(6));
   if (hasEnded) request.emit('end');
   vi.advanceTimersByTime(999);

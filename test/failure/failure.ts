@@ -29,7 +29,8 @@ export const TIMEOUT = {
   code: 'UPSTREAM_TIMEOUT',
   message: `did not respond within ${SHORT_TIMEOUT_MS} ms`,
   opensCircuit: true,
-  config: { upstreamTimeoutMs: SHORT_TIMEOUT_MS },
+  // The other upstream is read all the time that a timeout takes.
+  config: { upstreamTimeoutMs: SHORT_TIMEOUT_MS, headPollMs: 200, marketPollMs: 200 },
 } as const;
 
 /** Everything is read so often, and pauses are so short, that no test waits for it. */

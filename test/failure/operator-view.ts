@@ -9,6 +9,9 @@ import { type Failure, hostOf, type OpenGateway } from './failure.ts';
 /** The age of the last good responses when they are checked. */
 export const AGE_MS = 5_000;
 
+/** How often the gateway is asked until it reports what is expected: some failures take seconds. */
+const POLLED = { interval: 100 };
+
 /** What `/ready` and `service` report while an upstream fails. */
 type View = { readonly reason: { readonly code: string; readonly message: string }; readonly service: object };
 
@@ -49,15 +52,17 @@ export async function expectFailing(
   const reason = { ...view.reason, message: expect.stringContaining(`${view.reason.message}: ${cause}`) };
   const { host } = new URL(hostOf(sandbox, upstream).url);
   const failed = async () => sumOf(await metricsOf(origin), 'pdex_upstream_calls_total', { upstream, outcome: code });
-  await expect.poll(failed).toBeGreaterThanOrEqual(3);
-  await expect.poll(() => serviceOf(gateway)).toEqual({ ...view.service, upstreams: healthWhile(upstream, code) });
+  await expect.poll(failed, POLLED).toBeGreaterThanOrEqual(3);
+  await expect
+    .poll(() => serviceOf(gateway), POLLED)
+    .toEqual({ ...view.service, upstreams: healthWhile(upstream, code) });
   const version = view === NOTHING_READ.NODE ? {} : { exchangeVersion: 'V1' };
   await expect
-    .poll(() => readiness(origin))
+    .poll(() => readiness(origin), POLLED)
     .toEqual([503, { status: 'not ready', reasons: [reason], ...version, sandbox: true }]);
 
   await expect
-    .poll(() => figures(gateway, upstream))
+    .poll(() => figures(gateway, upstream), POLLED)
     .toEqual({
       headStale: Number(upstream === 'NODE'),
       healthy: 0,
@@ -71,7 +76,9 @@ export async function expectFailing(
 /** Expects what they see when both upstreams respond again. */
 export async function expectHealth(gateway: OpenGateway, upstream: Upstream): Promise<void> {
   const { lines, origin } = gateway;
-  await expect.poll(() => readiness(origin)).toEqual([200, { status: 'ready', exchangeVersion: 'V1', sandbox: true }]);
+  await expect
+    .poll(() => readiness(origin), POLLED)
+    .toEqual([200, { status: 'ready', exchangeVersion: 'V1', sandbox: true }]);
   await expect.poll(() => lines.length).toBe(2);
   expect(lines[1]).toEqual({ level: INFO, msg: 'an upstream can be read again', upstream });
   const { upstreams, ...readings } = await serviceOf(gateway);

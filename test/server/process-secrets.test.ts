@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
-import { START } from '../support/gateway-process.ts';
+import { ConfigError } from '../../src/settings/kinds.ts';
+import { readConfig } from '../../src/settings/read-config.ts';
+import { buildCommand } from '../support/package-build.ts';
 
 const SECRETS = [
   'some0ne',
@@ -18,6 +20,12 @@ const SECRETS = [
   'other-h34der',
 ];
 
+/** The command of the package. */
+let command: string;
+beforeAll(async () => {
+  command = await buildCommand();
+});
+
 type Started = {
   readonly args?: readonly string[];
   readonly env?: Record<string, string>;
@@ -29,7 +37,7 @@ function start({ args = [], env = {}, file = '' }: Started) {
   const { FULLNODE_URL: _node, MARKET_DATA_URL: _host, ...inherited } = process.env;
   const cwd = mkdtempSync(join(tmpdir(), 'gateway-'));
   writeFileSync(join(cwd, '.env'), file);
-  const child = spawn(process.execPath, [START, '--port=0', '--log-level=trace', ...args], {
+  const child = spawn(process.execPath, [command, '--port=0', '--log-level=trace', ...args], {
     cwd,
     env: { ...inherited, ...env },
   });
@@ -56,20 +64,44 @@ function expectNoSecret(text: string): void {
 const WRONG = 'htp://some0ne:s3cr%3At@host/0123456789abcdef?key=a%20key%26more';
 const HEADERS = 'x-key: h34der value\nHost: other-h34der\nother-h34der';
 
-test.each<[where: string, Started]>([
-  ['variables', { env: { FULLNODE_URL: `http://a,${WRONG}`, MARKET_DATA_URL: WRONG, FULLNODE_HEADERS: HEADERS } }],
-  ['flags', { args: [`--fullnode-url=${WRONG},b`, '--market-data-url', WRONG, '--fullnode-headers', HEADERS] }],
-  ['a file', { file: `FULLNODE_URL=${WRONG}\nMARKET_DATA_URL=${WRONG}\nFULLNODE_HEADERS="${HEADERS}"\n` }],
+test.each<[where: string, args: readonly string[], env: Readonly<Record<string, string>>]>([
+  ['variables', [], { FULLNODE_URL: `http://a,${WRONG}`, MARKET_DATA_URL: WRONG, FULLNODE_HEADERS: HEADERS }],
+  ['flags', [`--fullnode-url=${WRONG},b`, '--market-data-url', WRONG, '--fullnode-headers', HEADERS], {}],
   [
     'misspelt flags',
-    { args: ['--fulnode-url', WRONG, `--market-url=${WRONG}`, '--fullnode-headers', 'x-key:', 'other-h34der'] },
+    ['--fulnode-url', WRONG, `--market-url=${WRONG}`, '--fullnode-headers', 'x-key:', 'other-h34der'],
+    {},
   ],
-])('wrong settings are not printed: %s', async (_, settings) => {
-  const { output, closed } = start(settings);
+])('the problems of wrong settings have no secrets: %s', (_, args, env) => {
+  let problems: readonly string[] = [];
+  try {
+    readConfig(args, env);
+  } catch (error) {
+    if (error instanceof ConfigError) ({ problems } = error);
+  }
+  expect(problems.length).toBeGreaterThanOrEqual(3);
+  expectNoSecret(problems.join('\n'));
+});
+
+// The file has a byte order mark. An empty variable does not override it, another one does.
+test('everything that is wrong is printed, a line each without secrets, and the process exits with 2', async () => {
+  const { output, closed } = start({
+    args: ['--nothing', '--max-depth=x'],
+    env: { ADMIN_PORT: '', HEAD_POLL_MS: 'none' },
+    file: `\ufeffADMIN_PORT=many\nHEAD_POLL_MS=many\nHTTP=\nFULLNODE_URL=${WRONG}\nMARKET_DATA_URL=${WRONG}\nFULLNODE_HEADERS="${HEADERS}"\n`,
+  });
   expect(await closed).toEqual([2, null]);
-  expect(output.stdout).toBe('');
-  expect(output.stderr.trim().split('\n').length).toBeGreaterThanOrEqual(3);
-  expectNoSecret(output.stderr);
+  const hidden = '(not shown, it may contain a secret)';
+  const problems = [
+    '--nothing is not a flag: see --help',
+    `FULLNODE_URL ${hidden}: expected a URL with http or https`,
+    `MARKET_DATA_URL ${hidden}: expected a URL with http or https`,
+    `FULLNODE_HEADERS ${hidden}: line 2: \`host\` cannot be set`,
+    'HEAD_POLL_MS is "none": expected a whole number from 50 to 2147483647',
+    'ADMIN_PORT is "many": expected a whole number from 0 to 65535',
+    '--max-depth is "x": expected a whole number from 1 to 2147483647',
+  ];
+  expect(output).toEqual({ stdout: '', stderr: problems.map((problem) => `pdex-gateway: ${problem}\n`).join('') });
 });
 
 test('headers from a file reach the upstreams, and no secret reaches the output, also when the hosts repeat it', async () => {
@@ -106,16 +138,6 @@ test('an uncaught error ends the process with 1, and is logged without secrets',
   expect(await closed).toEqual([1, null]);
   expect(output.stdout).toContain('cannot read http://[redacted]@127.0.0.1:1/[redacted]');
   expectNoSecret(output.stdout + output.stderr);
-});
-
-test('a file .env with a byte order mark is read: an empty variable does not override it, another one does', async () => {
-  const { output, closed } = start({
-    file: '\ufeffADMIN_PORT=many\nHEAD_POLL_MS=many\nHTTP=\n',
-    env: { ADMIN_PORT: '', HEAD_POLL_MS: 'none' },
-  });
-  expect(await closed).toEqual([2, null]);
-  expect(output.stderr).toContain('pdex-gateway: ADMIN_PORT is "many": expected a whole');
-  expect(output.stderr).toContain('HEAD_POLL_MS is "none"');
 });
 
 test('a file .env in UTF-16 is refused', async () => {

@@ -1,12 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { pathToFileURL } from 'node:url';
 import { expect } from 'vitest';
 import type { Network } from './network.ts';
+import { buildCommand } from './package-build.ts';
 import type { SubscriptionTransport } from './subscribers.ts';
 import type { Command } from './subscribers-process.ts';
 
 const CHAIN = new URL('./chain-process.ts', import.meta.url);
-const START = new URL('../../src/start.js', import.meta.url);
 const SUBSCRIBERS = new URL('./subscribers-process.ts', import.meta.url);
 
 /** About 75 KB an update, 54 pools twice: the buffers between the two machines are full after a few. */
@@ -18,8 +19,8 @@ export const PRICES = `subscription { prices { beaconHeight a: poolPairs { ...P 
 /** So little that the system's buffers hold hundreds. */
 export const HEIGHTS = 'subscription { prices { beaconHeight } }';
 
-/** Subscribers on the remote machine, and enough of them for a mean. */
-export const [REMOTE_COUNT, SOME_REMOTE] = [1_000, 400];
+/** Subscribers on the remote machine: by default, enough of them for a mean, and a few. */
+export const [REMOTE_COUNT, SOME_REMOTE, FEW_REMOTE] = [1_000, 400, 20];
 
 /** Subscribers on the machine of the gateway, which must miss nothing. */
 export const LOCAL_COUNT = 6;
@@ -55,7 +56,7 @@ export async function startRemoteSubscribers(
   const flags = Object.entries({ port: 4_000, 'head-poll-ms': 50, ...settings });
   const args = ['--host', network.address, '--fullnode-url', fullnodeUrl, '--market-data-url', marketDataUrl];
   args.push(...flags.flatMap(([flag, value]) => [`--${flag}`, String(value)]));
-  const gateway = network.start('near', START, args);
+  const gateway = network.start('near', pathToFileURL(await buildCommand()), args);
   for await (const line of gateway.stdout ?? []) if (String(line).includes('"serving"')) break;
 
   const url = `http://${network.address}:4000/graphql`;

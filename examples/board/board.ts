@@ -59,7 +59,8 @@ try {
 } catch (problem) {
   const refusal = Array.isArray(problem) ? problem[0].message : undefined;
   console.error(
-    refusal ?? `No gateway responds at ${url}. Start one, or pass another URL, such as ws://127.0.0.1:4000/graphql`,
+    refusal ??
+      `No gateway responds at ${url}. Start one, or pass the URL of another endpoint, which ends with /graphql`,
   );
 }
 process.exitCode = 1; // The board goes on until it is stopped.

@@ -10,7 +10,7 @@ import type { JsonType } from './media-types.ts';
 export type HttpExtension = {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the status is for clients that accept `application/graphql-response+json` only. */
+  /** Whether the status is only for clients that prefer `application/graphql-response+json`. */
   readonly spec?: boolean;
 };
 
@@ -24,8 +24,8 @@ export function errorOf(code: ErrorCode, message: string, http: HttpExtension, m
 }
 
 /**
- * The error of an operation that is not executed. As in GraphQL over HTTP, its status is 400 for clients that accept
- * `application/graphql-response+json`, and 200 for those that accept only `application/json`.
+ * The error of an operation that is not executed. As in GraphQL over HTTP, its status is 400 for clients that prefer
+ * `application/graphql-response+json`, and 200 for those that prefer `application/json`.
  */
 export function refusal(code: ErrorCode, message: string, more: HttpExtension = {}): GraphQLError {
   return errorOf(code, message, { status: 400, spec: true, ...more });

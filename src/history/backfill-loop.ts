@@ -76,8 +76,8 @@ const NO_DOUBT = Number.POSITIVE_INFINITY;
 /** How long a pruned height, and those below it, are not read: a node may be replaced by one that has more. */
 const PRUNED_FOR_MS = 3_600_000;
 
-/** How long a height that was pruned three times is left out: so long that those below it can be read. */
-const HOLE_FOR_MS = 24 * PRUNED_FOR_MS;
+/** How long the failure of a pruned height counts: after three hours, so long that those below it are read. */
+const HOLE_FOR_MS = 4 * PRUNED_FOR_MS;
 
 /** Time from the first head to the first search, because clients wait for their first responses in that time. */
 const FIRST_LOOK_AFTER_MS = 300;

@@ -35,17 +35,17 @@ const MAX_PAUSE_MS = 60_000;
 /** How long a document waits for the figures of its head: a database, or the block of a node, may not respond. */
 const MAX_WAIT_MS = 2_000;
 
-/** The figures of the head that was read last, by the ids of pools. The same map has the same figures. */
-type Newest<Figures> = { readonly head: Head | undefined; readonly byPool: ReadonlyMap<string, Figures> };
+/** Figures by the ids of pools. The same map has the same figures. */
+type ByPool<Figures> = ReadonlyMap<string, Figures>;
 
 /** Creates the figures; none is known yet. */
 export function createDayFigures<Figures>({ read, version, pauseFactor = 0 }: DayFiguresOptions<Figures>) {
-  let newest: Newest<Figures> = { head: undefined, byPool: new Map() };
-  let reading: Promise<void> | undefined;
-  let readFrom: { readonly head: Head; readonly version: unknown } | undefined;
+  type Newest = { readonly head: Head | undefined; readonly version: unknown; readonly byPool: ByPool<Figures> };
+  let newest: Newest = { head: undefined, version: undefined, byPool: new Map() };
+  let reading: { readonly head: Head; readonly found: Promise<ByPool<Figures>> } | undefined;
   let pauseUntil = Number.NEGATIVE_INFINITY;
 
-  async function readAll(head: Head, places: ReadonlySet<number>): Promise<Newest<Figures>['byPool']> {
+  async function readAll(head: Head, places: ReadonlySet<number>): Promise<ByPool<Figures>> {
     const byPool = new Map<string, Figures>();
     const all = [...places];
     for (let start = 0; start < all.length; start += POOLS_AT_ONCE) {
@@ -61,36 +61,43 @@ export function createDayFigures<Figures>({ read, version, pauseFactor = 0 }: Da
     return byPool;
   }
 
-  function startReading(head: Head, places: () => ReadonlySet<number>): void {
+  function startReading(head: Head, places: () => ReadonlySet<number>): Promise<ByPool<Figures>> {
     const startedAt = performance.now();
-    const isOfHead = readFrom?.head === head;
-    if (reading !== undefined || (isOfHead && (readFrom?.version === version() || startedAt < pauseUntil))) return;
-    readFrom = { head, version: version() };
-    const end = (byPool: Newest<Figures>['byPool']) => {
+    const readVersion = version();
+    const end = (found: ByPool<Figures>) => {
       // While nothing is known, the documents stay as they are.
-      const isKnown = byPool.size > 0 || newest.byPool.size > 0;
-      newest = { head, byPool: isKnown ? byPool : newest.byPool };
+      const byPool = found.size > 0 || newest.byPool.size > 0 ? found : newest.byPool;
+      // Otherwise, a newer head is being read.
+      if (reading?.head !== head) return byPool;
+      newest = { head, version: readVersion, byPool };
       reading = undefined;
       // At the start, reads wait for the database and find nothing.
-      const tookMs = byPool.size === 0 ? 0 : performance.now() - startedAt;
+      const tookMs = found.size === 0 ? 0 : performance.now() - startedAt;
       pauseUntil = performance.now() + Math.min(MAX_PAUSE_MS, pauseFactor * tookMs);
+      return byPool;
     };
     // If the history cannot be read, the rest of the documents does not depend on it.
-    reading = readAll(head, places()).then(end, () => end(new Map()));
+    const found = readAll(head, places()).then(end, () => end(new Map()));
+    reading = { head, found };
+    return found;
   }
 
   return {
     /**
-     * Reads the figures of the pools at these places of a head, and waits for them, but not for long. Figures of this head that are known
-     * already are read again in the background, if their version has changed.
+     * The figures of the pools at these places of a head, which are read if they are not known; `undefined` if that takes too long, or if
+     * those of a newer head are read already. Known figures of this head are read again in the background, if their version has changed.
      */
-    async refresh(head: Head, places: () => ReadonlySet<number>): Promise<void> {
-      const end = performance.now() + MAX_WAIT_MS;
-      startReading(head, places);
-      while (newest.head !== head && performance.now() < end) {
-        await Promise.race([reading, sleep(end - performance.now(), undefined, { ref: false })]);
-        startReading(head, places);
+    async at(head: Head, places: () => ReadonlySet<number>): Promise<ByPool<Figures> | undefined> {
+      if (newest.head === head) {
+        const { byPool } = newest;
+        const isCurrent = newest.version === version() || performance.now() < pauseUntil;
+        if (reading === undefined && !isCurrent) startReading(head, places);
+        return byPool;
       }
+      const isOld = [newest.head, reading?.head].some((other) => other && other.beaconHeight > head.beaconHeight);
+      if (isOld && reading?.head !== head) return undefined;
+      const found = reading?.head === head ? reading.found : startReading(head, places);
+      return Promise.race([found, sleep(MAX_WAIT_MS, undefined, { ref: false })]);
     },
     newest: () => newest,
   };

@@ -26,8 +26,8 @@ type TickersOptions = DocumentOptions & {
 };
 
 /**
- * Writes `/tickers`. Everything that is not known is left out, and no upstream is called for it, but for the trades of
- * the block. The document waits for the figures of 24 hours, but not for long.
+ * Writes `/tickers`. Everything that is not known is left out, and no upstream is called for it, except for the
+ * trades of the block. The document waits for the figures of 24 hours, but not for long.
  *
  * @throws UpstreamError if tickers cannot be read
  */
@@ -47,11 +47,7 @@ export async function writeTickers(loaders: Loaders, options: TickersOptions): P
   const { rows, byTickerId } = await loaders.market.tickers.all();
   const head = headInUse();
   dependencies.dependOn(headInUse, head, sources.head.nextAt);
-  if (head) {
-    const places = () => new Set(rows.flatMap((row) => placeWithPriceOf(head.exchange, row) ?? []));
-    await Promise.all([dayRanges.refresh(head, places), dayTrades.refresh(head, places)]);
-  }
-  const [ranges, trades] = [figuresOf(dayRanges), figuresOf(dayTrades)];
+  const [ranges, trades] = await Promise.all([figuresOf(dayRanges), figuresOf(dayTrades)]);
   const [writtenAt, reads] = [now(), orderBooks.reads()];
   dependencies.dependOn(
     () => (rows.length > MAX_SHORT_LIST && Math.abs(now() - writtenAt) < LONG_LIST_MS ? reads : orderBooks.reads()),
@@ -62,16 +58,19 @@ export async function writeTickers(loaders: Loaders, options: TickersOptions): P
   const threeRoundsMs = bookSweepPerMinute && (3 * 60_000 * byTickerId.size) / bookSweepPerMinute;
   const maxBookAgeMs = Math.min(MAX_BOOK_AGE_MS, Math.max(MIN_BOOK_AGE_MS, threeRoundsMs));
 
-  /** The figures of the head, which may not be read yet. */
-  function figuresOf<Figures>({ newest }: DayFigures<Figures>): ReadonlyMap<string, Figures> | undefined {
-    const { byPool } = newest();
-    const isOfHead = () => newest().head === head;
+  /** The figures of the head; `undefined` if they cannot be read soon. */
+  async function figuresOf<Figures>({
+    at,
+    newest,
+  }: DayFigures<Figures>): Promise<ReadonlyMap<string, Figures> | undefined> {
+    const places = () => new Set(rows.flatMap((row) => (head && placeWithPriceOf(head.exchange, row)) ?? []));
+    const found = head && (await at(head, places));
     dependencies.dependOn(
       () => newest().byPool,
-      byPool,
-      () => (isOfHead() ? sources.head.nextAt() : undefined),
+      found ?? newest().byPool,
+      () => (newest().head === head ? sources.head.nextAt() : undefined),
     );
-    return isOfHead() ? byPool : undefined;
+    return found;
   }
 
   function bookOf({ tickerId }: Ticker): OrderBook | undefined {

@@ -62,13 +62,20 @@ export function nearestOf(name: string, ours: readonly string[]): string | undef
 }
 
 /**
- * Whether a name begins like a setting, and each of its words has letters of a word there in their order, from the first one on, such as
- * `HISTORY_DB` for `HISTORY_DATABASE`.
+ * Whether a name begins like a setting, and each of its words is a short form of a word there, in their order, such as `HISTORY_DB` for
+ * `HISTORY_DATABASE`.
  */
 function isShortFormOf(name: string, setting: string): boolean {
-  const words = name.split('_').map((word) => word.split('').join('[^_]*'));
-  const form = new RegExp(`^${words.join('[^_]*(_[^_]+)*_')}`);
-  return name.length >= MIN_SHORT_FORM && setting.startsWith(name.slice(0, MIN_LENGTH)) && form.test(setting);
+  if (name.length < MIN_SHORT_FORM || !setting.startsWith(name.slice(0, MIN_LENGTH))) return false;
+  const words = setting.split('_').values();
+  return name.split('_').every((short) => words.some((word) => isShortWord(short, word)));
+}
+
+/** Whether a word has these letters in their order, from its first one on. */
+function isShortWord(short: string, word: string): boolean {
+  let found = 0;
+  for (const letter of word) if (letter === short[found]) found += 1;
+  return found === short.length && word[0] === short[0];
 }
 
 /** The names of settings that had another name before, by that: as variable, flag and option. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createRedis, type Redis, RedisUnavailableError } from '../../src/fleet/redis.ts';
@@ -45,8 +45,8 @@ test.concurrent.for([
       socket.on('error', () => {});
       socket.on('close', () => open.delete(socket));
     });
-    const port = await freePort();
-    await once(silent.listen(port, '127.0.0.1'), 'listening');
+    await once(silent.listen(0, '127.0.0.1'), 'listening');
+    const { port } = silent.address() as AddressInfo;
     onTestFinished(() => void silent.close());
     const redis = createRedis({ urls: [new URL(`${scheme}://127.0.0.1:${port}${path}`)], prefix: 'test' });
     onTestFinished(redis.close);

@@ -39,7 +39,7 @@ describe('the ranges of pools', () => {
   test('are read once for all documents, of the pools that are needed', async () => {
     const { head, reads, ranges, rangeOfPlace } = await open();
     const before = ranges.newest();
-    const documents = [ranges.refresh(head, () => new Set([3, 5])), ranges.refresh(head, () => new Set([3, 5]))];
+    const documents = [ranges.at(head, () => new Set([3, 5])), ranges.at(head, () => new Set([3, 5]))];
     expect(reads.map(({ pools }) => pools.map(poolPairId))).toEqual([
       [head.exchange.directory.ids[3], head.exchange.directory.ids[5]],
     ]);
@@ -57,7 +57,7 @@ describe('the ranges of pools', () => {
   test('are read of a hundred pools in one turn of the event loop', async () => {
     const { head, reads, ranges, rangeOfPlace } = await open({ pools: 250 });
     const { exchange } = head;
-    ranges.refresh(head, () => new Set(Array(205).keys()));
+    ranges.at(head, () => new Set(Array(205).keys()));
     for (const [index, length] of [100, 100, 5].entries()) {
       await expect.poll(() => reads[index]?.pools.length).toBe(length);
       reads[index]?.end(reads[index].pools.map((pool) => rangeOf(pool, 2n)));
@@ -69,41 +69,44 @@ describe('the ranges of pools', () => {
       expect(rangeOfPlace(place)).toEqual(rangeOf(poolPairAt(exchange, place), 2n));
   });
 
-  test('are those of the head of the document, also if an earlier head is still being read', async () => {
+  test('are those of the head of the document, also while those of another head are read', async () => {
     const { head, reads, ranges } = await open();
-    const later = { ...head };
-    const documents = [ranges.refresh(head, () => new Set([3])), ranges.refresh(later, () => new Set([3]))];
-    expect(reads).toHaveLength(1);
-    reads[0]?.end(reads[0].pools.map((pool) => rangeOf(pool, 2n)));
-    await documents[0];
-    expect(ranges.newest().head).toBe(head);
-    await expect.poll(() => reads.length).toBe(2);
-    reads[1]?.end(reads[1].pools.map((pool) => rangeOf(pool, 3n)));
-    await documents[1];
-    expect(ranges.newest().head).toBe(later);
+    const later = { ...head, beaconHeight: head.beaconHeight + 1 };
+    const places = () => new Set([3]);
+    const documents = [ranges.at(head, places), ranges.at(later, places)];
+    expect(reads).toHaveLength(2);
+    const found = reads.map(({ pools }, place) => pools.map((pool) => rangeOf(pool, BigInt(place + 2))));
+    reads[1]?.end(found[1] ?? []);
+    expect([...((await documents[1]) ?? []).values()]).toEqual(found[1]);
+    reads[0]?.end(found[0] ?? []);
+    expect([...((await documents[0]) ?? []).values()]).toEqual(found[0]);
+    expect([...ranges.newest().byPool.values()]).toEqual(found[1]);
+    // A document of an earlier head does not replace them.
+    expect(await ranges.at(head, places)).toBeUndefined();
+    expect([reads.length, ranges.newest().head]).toEqual([2, later]);
   });
 
   test('are waited for, but not for long', async () => {
     const { head, reads, ranges } = await open();
     vi.useFakeTimers({ toFake: ['performance', 'setTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
-    const document = ranges.refresh(head, () => new Set([0]));
+    const document = ranges.at(head, () => new Set([0]));
     await vi.advanceTimersByTimeAsync(2_000);
-    await document;
+    expect(await document).toBeUndefined();
     expect([reads.length, ranges.newest().head]).toEqual([1, undefined]);
   });
 
   test('are read again when something has been recorded, but not all the time', async () => {
     const { head, reads, ranges, record } = await open();
-    ranges.refresh(head, () => new Set([0]));
+    ranges.at(head, () => new Set([0]));
     reads[0]?.end([undefined]);
     await nextTurn();
-    ranges.refresh(head, () => new Set([0]));
+    ranges.at(head, () => new Set([0]));
     expect(reads).toHaveLength(1);
     record();
     await expect
       .poll(() => {
-        ranges.refresh(head, () => new Set([0]));
+        ranges.at(head, () => new Set([0]));
         return reads.length;
       })
       .toBe(2);
@@ -113,7 +116,7 @@ describe('the ranges of pools', () => {
     const { head, reads, ranges, record } = await open();
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
-    const refresh = () => void ranges.refresh(head, () => new Set([0]));
+    const refresh = () => void ranges.at(head, () => new Set([0]));
     refresh();
     for (const [count, readMs, pauseMs] of [
       [1, 1_000, 49_000],
@@ -135,26 +138,26 @@ describe('the ranges of pools', () => {
 
   test('are read again for each head', async () => {
     const { head, reads, ranges } = await open();
-    ranges.refresh(head, () => new Set([0]));
+    ranges.at(head, () => new Set([0]));
     reads[0]?.end([undefined]);
     await nextTurn();
-    ranges.refresh({ ...head }, () => new Set([0]));
+    ranges.at({ ...head }, () => new Set([0]));
     expect(reads).toHaveLength(2);
   });
 
   test('change no document while none is known', async () => {
     const { head, reads, ranges } = await open();
     const before = ranges.newest().byPool;
-    ranges.refresh(head, () => new Set([0]));
+    ranges.at(head, () => new Set([0]));
     reads[0]?.end([undefined]);
     await nextTurn();
-    expect(ranges.newest()).toEqual({ head, byPool: before });
+    expect(ranges.newest().head).toBe(head);
     expect(ranges.newest().byPool).toBe(before);
   });
 
   test('are not known while the history cannot be read', async () => {
     const { head, reads, ranges, rangeOfPlace, record } = await open();
-    ranges.refresh(head, () => new Set([0]));
+    ranges.at(head, () => new Set([0]));
     const [pool] = reads[0]?.pools ?? [];
     if (pool === undefined) throw new Error('no pool was read');
     reads[0]?.end([rangeOf(pool, 3n)]);
@@ -165,7 +168,7 @@ describe('the ranges of pools', () => {
     const known = ranges.newest().byPool;
     await expect
       .poll(() => {
-        ranges.refresh(head, () => new Set([0]));
+        ranges.at(head, () => new Set([0]));
         return reads.length;
       })
       .toBe(2);

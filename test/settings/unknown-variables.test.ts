@@ -36,10 +36,16 @@ test.each(['FULLNODE_ADDRESS', 'MARKET_HOST'])('%s has a prefix of the gateway',
   expect(unknown(name)).toEqual([`${name} is not a setting`]);
 });
 
-test.each(['HISTORY_FILE', 'MAX_FILE_SIZE', 'MAX_CACHE_SIZE', 'SYNC_TIMEOUT_MS', 'UPSTREAMS'])(
-  '%s may belong to another program',
-  (name) => expect(unknown(name)).toEqual([]),
-);
+test.each([
+  'HISTORY_FILE',
+  'MAX_FILE_SIZE',
+  'MAX_CACHE_SIZE',
+  'SYNC_TIMEOUT_MS',
+  'UPSTREAMS',
+  'LIBS+=x',
+  'HISTORY*DB',
+  'x(y',
+])('%s may belong to another program', (name) => expect(unknown(name)).toEqual([]));
 
 test('every setting is a known variable', () => {
   expect(unknown(...Object.values(SETTINGS).map(({ variable }) => variable))).toEqual([]);

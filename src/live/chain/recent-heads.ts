@@ -23,8 +23,11 @@ export function createRecentHeads(max: number) {
     /** Adds heads of heights that are not remembered, unless one above shows that they were replaced. */
     fill(others: readonly Head[]): void {
       const byHeight = new Map([...others, ...heads].map((head) => [head.beaconHeight, head]));
-      const all = [...byHeight.values()].sort((a, b) => a.beaconHeight - b.beaconHeight);
-      heads = all.filter((each, place) => all.slice(place + 1).every((above) => isBelow(each, above))).slice(-max);
+      const kept: Head[] = [];
+      // From the newest one down: a head that was replaced says nothing about those below it.
+      for (const each of [...byHeight.values()].sort((a, b) => b.beaconHeight - a.beaconHeight))
+        if (kept.every((above) => isBelow(each, above))) kept.push(each);
+      heads = kept.reverse().slice(-max);
     },
     /** All that are remembered, ascending. */
     all: () => heads,

@@ -202,6 +202,12 @@ test('heads that are filled in do not replace those that were published', () => 
   ]);
 });
 
+test('a head that was replaced does not show that those below it were', () => {
+  const recent = createRecentHeads(3);
+  recent.add({ ...headOf(5), previousHash: 'block 4' });
+  recent.fill([headOf(3), { ...headOf(4, 'replaced'), previousHash: 'another' }]);
+  expect(recent.all().map(({ beaconHeight }) => beaconHeight)).toEqual([3, 5]);
+});
 test('heads that are filled in are not remembered if one above shows that they were replaced', () => {
   const recent = createRecentHeads(3);
   recent.add({ ...headOf(6), previousHash: 'block 5' });

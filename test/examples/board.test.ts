@@ -67,7 +67,7 @@ test('the board connects again to the gateway that takes the place of one that s
 test.each([
   [
     'ws://127.0.0.1:1',
-    'No gateway responds at ws://127.0.0.1:1. Start one, or pass another URL, such as ws://127.0.0.1:4000/graphql\n',
+    'No gateway responds at ws://127.0.0.1:1. Start one, or pass the URL of another endpoint, which ends with /graphql\n',
   ],
   ['localhost', 'localhost is no address of a gateway. An example is ws://127.0.0.1:4000/graphql\n'],
 ])('the board says that there is no gateway at %s, and exits with 1', async (url, message) => {

@@ -99,12 +99,17 @@ function subscribe(context: SoakContext, selection: Selection, after?: number): 
     return onlyChanged ? poolPairs.length === 0 : isDeepStrictEqual(poolPairs, last.poolPairs);
   }
 
-  /** A height that was served before the subscriber resumed, and that can still be resumed, must not be skipped. */
+  /**
+   * A height that was served before the subscriber resumed, and that can still be resumed, must not be skipped, unless its block may have
+   * been replaced together with a later one.
+   */
   function resumeMismatch(before: number, height: number): string | undefined {
     const oldest = shown.chain.tip.height - DEFAULT_LIMITS.maxResumedHeights + 1;
-    for (let expected = Math.max(before + 1, oldest); expected < Math.min(height, newestAtStart + 1); expected++)
-      if (served.wasServed(expected) && !outages.wereAlone(shown.shownAt(expected), performance.now()))
+    for (let expected = Math.max(before + 1, oldest); expected < Math.min(height, newestAtStart + 1); expected++) {
+      const wasReplaced = shown.at(expected).length > 1;
+      if (!wasReplaced && served.wasServed(expected) && !outages.wereAlone(shown.shownAt(expected), performance.now()))
         return `${expected} is skipped between ${before} and ${height}, after a resume from ${after}`;
+    }
     return undefined;
   }
 

@@ -60,12 +60,19 @@ function subscribe(
     return before === undefined ? undefined : skipMismatch(before, beaconHeight);
   }
 
-  /** Every height that was served as the newest must be sent while it is remembered; in a fleet, each that was served before a resume. */
+  /**
+   * Every height that was served as the newest must be sent while it is remembered; in a fleet, each that was served before a resume. One
+   * whose block may have been replaced together with a later one is not remembered.
+   */
   function skipMismatch(before: number, height: number): string | undefined {
     const oldest = chain.tip.height - DEFAULT_LIMITS.maxResumedHeights + 1;
     const newest = replicas === 1 ? height - 1 : Math.min(height - 1, after === undefined ? 0 : newestAtStart);
     const skipped = Array.from({ length: Math.max(0, newest - before) }, (_, n) => before + 1 + n).filter(
-      (each) => each >= oldest && served.wasServed(each) && !outages.wereAlone(shown.shownAt(each), performance.now()),
+      (each) =>
+        each >= oldest &&
+        served.wasServed(each) &&
+        shown.at(each).length === 1 &&
+        !outages.wereAlone(shown.shownAt(each), performance.now()),
     );
     return skipped.length > failed ? `${skipped} skipped between ${before} and ${height}, ${failed} errors` : undefined;
   }

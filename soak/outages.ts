@@ -57,7 +57,7 @@ export type Outages = {
   explainsBranch(height: number, from: number, to: number): boolean;
   /** Whether a host of an upstream had no fault between two times. */
   couldBeRead(upstream: Upstream, from: number, to: number): boolean;
-  /** Whether no host of an upstream had a fault between two times or shortly before. */
+  /** Whether no host of an upstream had a fault between two times or so shortly before that the gateway may still not call it. */
   isWell(upstream: Upstream, from: number, to: number): boolean;
   /** Whether no host of an upstream listened at any time between two times. */
   isDown(upstream: Upstream, from: number, to: number): boolean;
@@ -78,6 +78,12 @@ const DOUBTFUL_BELOW = 64;
 
 /** How long a fault has effects after its end: a pending request, an open circuit. */
 const AFTER_EFFECT_MS = 5_000;
+
+/**
+ * How long a host may not be called after its fault, if no block is pushed: its circuit closes at the next poll, which is 10 seconds
+ * after the last one while nodes push their blocks.
+ */
+const NOT_CALLED_MS = 11_000;
 
 /** How long the trades of a block are not known after its read has failed: until they are read again. */
 export const TRADES_AFTER_MS = 16_000;
@@ -227,7 +233,7 @@ export function createOutages(nodes: number): Outages {
       isNoneLeft(from, to, height) || (failedStates(to).length > 0 && areBlocksReplaced(from, to, height)),
     isWell(upstream, from, to) {
       if (fleetFaults(from, to).length > 0) return false;
-      return ofUpstream(upstream, during(from - AFTER_EFFECT_MS, to)).length === 0;
+      return ofUpstream(upstream, during(from - NOT_CALLED_MS, to)).length === 0;
     },
     isDown(upstream, from, to) {
       const down = ofUpstream(upstream, during(from, to)).filter(

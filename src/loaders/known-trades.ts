@@ -20,7 +20,11 @@ import type { HeadTrades } from '../live/chain/head-trades.ts';
 type BlockInMemory = TradedHeight & { readonly trades: readonly RecordedTrade[] | undefined };
 
 /** A result of the database, and the blocks in memory, ascending, that it does not contain. */
-export type KnownTrades<T> = BesideMemory<T> & { readonly blocks: readonly BlockInMemory[] };
+export type KnownTrades<T> = BesideMemory<T> & {
+  readonly blocks: readonly BlockInMemory[];
+  /** The lowest of the blocks in memory that surely are of one chain, if the one below it in memory may be one that was replaced. */
+  readonly cutAt?: BeaconHeight | undefined;
+};
 
 /** Reads the database. @throws HistoryUnavailableError */
 export type ReadHistory = <T>(operation: () => Promise<T>) => Promise<T>;
@@ -53,7 +57,9 @@ export function createKnownTrades(
   ): Promise<KnownTrades<T>> => {
     const { isNeeded = () => true, isNewestNeeded = true, read = view.read } = options;
     // Before the database is read: it says which of them it contains.
-    const heads = linked(view.headsOf(pool));
+    const inMemory = view.headsOf(pool);
+    const heads = linked(inMemory);
+    const cutAt = heads.length < inMemory.length ? heads[0]?.beaconHeight : undefined;
     const memoryFrom = heads[0]?.beaconHeight ?? pool.beaconHeight + 1;
     const found = await read(() => query(memoryFrom));
     const rest = heads.filter((head) => !found.recorded.has(head.beaconHeight) && isNeeded(head));
@@ -63,7 +69,7 @@ export function createKnownTrades(
       if (isNewestNeeded && beaconHeight === pool.beaconHeight) return { beaconHeight, time, trades: await reading };
       return { beaconHeight, time, trades: await reading.catch(() => undefined) };
     });
-    return { ...found, blocks: await Promise.all(blocks) };
+    return { ...found, cutAt, blocks: await Promise.all(blocks) };
   };
 }
 
@@ -138,7 +144,7 @@ export type TradedIn = ReturnType<typeof toExactIntervals>;
  * @param known the intervals of the candles, and the ones before and after them
  */
 export function toExactIntervals(
-  { value, recorded, blocks }: KnownTrades<readonly TradedInterval[]>,
+  { value, recorded, blocks, cutAt }: KnownTrades<readonly TradedInterval[]>,
   { interval, upTo }: { readonly interval: CandleInterval; readonly upTo: BeaconHeight },
 ) {
   const inMemory = Map.groupBy(blocks, ({ time }) => openTimeOf(time, interval));
@@ -157,8 +163,9 @@ export function toExactIntervals(
     );
     const last = Math.max(found?.lastHeight ?? 0, later.at(-1)?.beaconHeight ?? 0);
     const isWhole = found?.isComplete ?? true;
-    // The heights next to a complete candle are of other intervals, which can be farther away than those that were read.
-    const isFirst = (height: BeaconHeight) => isComplete && height === firstHeight;
+    // The heights next to a complete candle are of other intervals, which can be farther away than those that were read. Of a block that
+    // was replaced, the time says nothing.
+    const isFirst = (height: BeaconHeight) => isComplete && height === firstHeight && height !== cutAt;
     const areKnown = later.every(
       ({ beaconHeight: height }) => known.has(height) && (isFirst(height) || known.has(height - 1)),
     );

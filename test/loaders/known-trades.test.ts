@@ -1,8 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Candle, INTERVAL_MS } from '../../src/domain/candle.ts';
+import type { PoolPair } from '../../src/domain/pool-pair.ts';
 import type { BesideMemory, RecordedTrade } from '../../src/history/trade-store.ts';
-import { type KnownTrades, rangeAround, toExactIntervals, toVolumes } from '../../src/loaders/known-trades.ts';
+import type { Head } from '../../src/live/chain/head.ts';
+import {
+  createKnownTrades,
+  type KnownTrades,
+  rangeAround,
+  toExactIntervals,
+  toVolumes,
+} from '../../src/loaders/known-trades.ts';
 import { V3_POOL_IDS } from '../history/chains.ts';
 import { createTradesModel, tradeOf } from '../history/trades-model.ts';
 
@@ -42,6 +50,25 @@ test('a complete candle is exact if the blocks next to it are farther away than 
     const tradedIn = toExactIntervals(known, { interval: INTERVAL, upTo: 500 });
     expect(tradedIn({ ...candle, isComplete: true }, POOL_ID)).toEqual(expected);
     expect(tradedIn({ ...candle, isComplete: false }, POOL_ID)).toBeUndefined();
+  }
+});
+
+test('a candle is not exact if the block below its first one can be one that was replaced', async () => {
+  const openTime = 1_800_000_000_000;
+  const below = { beaconHeight: 100, hash: 'a', time: openTime - 1 };
+  const candle = { openTime, firstHeight: 101, lastHeight: 101, isComplete: true } as Candle;
+  for (const [previousHash, expected] of [
+    ['a', { traded1: 0n, traded2: 0n }],
+    [undefined, undefined],
+  ] as const) {
+    const heads = [below, { beaconHeight: 101, hash: 'b', previousHash, time: openTime }] as Head[];
+    const view = { headsOf: () => heads, read: <T>(operation: () => Promise<T>) => operation() };
+    const readKnown = createKnownTrades(view, {
+      of: async () => ({ trades: [], isComplete: true, poolsWithLiquidityChanges: new Set() }),
+    });
+    const pool = { beaconHeight: 101 } as PoolPair;
+    const known = await readKnown(pool, async () => ({ value: [], recorded: new Set<number>() }));
+    expect(toExactIntervals(known, { interval: INTERVAL, upTo: 101 })(candle, POOL_ID)).toEqual(expected);
   }
 });
 

@@ -20,14 +20,20 @@ type RuleTest = {
   readonly alert_rule_test: readonly { readonly alertname: string; readonly exp_alerts: readonly unknown[] }[];
 };
 type Panel = { readonly title: string; readonly targets?: readonly { readonly expr: string }[] };
+type Variable = { readonly name: string; readonly allValue?: string };
+type Dashboard = { readonly panels: readonly Panel[]; readonly templating: { readonly list: readonly Variable[] } };
 
 const FOLDER = join(import.meta.dirname, '../../deploy');
 const PROMTOOL = '/usr/bin/promtool';
 const read = (path: string) => readFileSync(join(FOLDER, path), 'utf8');
 const rules: readonly Rule[] = parse(read('alerts.yml')).groups.flatMap((group: { rules: Rule[] }) => group.rules);
-const panels: readonly Panel[] = JSON.parse(read('grafana/pdex-gateway.json')).panels;
+const { panels, templating }: Dashboard = JSON.parse(read('grafana/pdex-gateway.json'));
 const queries = panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })));
 const expressions = [...rules.map(({ alert, expr }) => ({ title: alert, expr })), ...queries];
+const namesIn = (expr: string) => expr.match(/\b(?:pdex|nodejs|process)_\w+|\bup\b/g) ?? [];
+const everyInstance = templating.list.find(({ name }) => name === 'instance')?.allValue ?? '';
+/** A query of the dashboard as Grafana sends it, for all gateways. */
+const filledIn = (expr: string) => expr.replaceAll('$__rate_interval', '1m').replaceAll('$instance', everyInstance);
 
 /** The metrics of a gateway that has answered an operation. */
 let exposition: string;
@@ -67,7 +73,6 @@ function promtool(...args: readonly string[]): void {
 describe('alerts and dashboard', () => {
   test('name only metrics that the gateway has', () => {
     const known = new Set([...exposition.matchAll(/^# HELP (\w+) /gm)].map(([, name = '']) => name));
-    const namesIn = (expr: string) => expr.match(/\b(?:pdex|nodejs|process)_\w+|\bup\b/g) ?? [];
     const isKnown = (name: string) => name === 'up' || known.has(name) || known.has(name.replace(/_(bucket|sum)$/, ''));
     expect(expressions.length).toBeGreaterThan(50);
     expect(expressions.filter(({ expr }) => namesIn(expr).length === 0)).toEqual([]);
@@ -98,6 +103,16 @@ describe('alerts and dashboard', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('the dashboard has all metrics of the alerts', () => {
+    const shown = new Set(queries.flatMap(({ expr }) => namesIn(expr)));
+    const hidden = rules.flatMap(({ alert, expr }) =>
+      namesIn(expr)
+        .filter((name) => !shown.has(name))
+        .map((name) => [alert, name]),
+    );
+    expect(hidden).toEqual([]);
+  });
+
   test('each alert has a summary, what to do, and a section of docs/operating.md', () => {
     const page = PAGES.find(({ path }) => path === 'docs/operating.md');
     const anchors = [...(page ? anchorsOf(page) : [])].map((anchor) => `docs/operating.md#${anchor}`);
@@ -115,11 +130,10 @@ describe('alerts and dashboard', () => {
     const tests = parse(read('alerts.test.yml')).tests.flatMap(
       (one: RuleTest) => one.alert_rule_test,
     ) as RuleTest['alert_rule_test'];
-    const named = (fires: boolean) =>
-      tests
-        .filter(({ exp_alerts: alerts }) => alerts.length > 0 === fires)
-        .map(({ alertname }) => alertname)
-        .toSorted();
+    const named = (fires: boolean) => {
+      const ofKind = tests.filter(({ exp_alerts: alerts }) => alerts.length > 0 === fires);
+      return [...new Set(ofKind.map(({ alertname }) => alertname))].toSorted();
+    };
     const all = rules.map(({ alert }) => alert).toSorted();
     expect(all.length).toBeGreaterThan(10);
     expect([named(true), named(false)]).toEqual([all, all]);
@@ -160,11 +174,13 @@ describe('alerts and dashboard', () => {
       const isPushed = ({ app }: TestGateway) => app.service.sources.pushes.every(({ status }) => status().isOpen);
       await until(() => gateways.every(isPushed));
       for (const [n, gateway] of gateways.entries()) {
+        const target = `job="pdex-gateway",instance="gateway-${n}:4001"`;
+        input.push({ series: `up{${target}}`, values: '1x30' });
         await gateway.ask('{ beaconHeight pairs { id } changes: pairs { change(hours: 24) { from } } }');
         const url = new URL('/metrics', await gateway.app.listen(0, '127.0.0.1'));
         for (const [, name, labels = '', value] of (await (await fetch(url)).text()).matchAll(SAMPLE))
           input.push({
-            series: `${name}{${labels}${labels && ','}job="pdex-gateway",instance="gateway-${n}:4001"}`,
+            series: `${name}{${labels}${labels && ','}${target}}`,
             values: `${value}x30`,
           });
       }
@@ -184,13 +200,72 @@ describe('alerts and dashboard', () => {
       const folder = mkdtempSync(join(tmpdir(), 'pdex-queries-'));
       onTestFinished(() => rmSync(folder, { recursive: true }));
       const file = join(folder, 'queries.yml');
-      const values = (expr: string) => expr.replaceAll('$__rate_interval', '1m').replaceAll('$instance', '.+');
       const group = {
         name: 'dashboard',
-        rules: queries.map(({ expr }, n) => ({ record: `query_${n}`, expr: values(expr) })),
+        rules: queries.map(({ expr }, n) => ({ record: `query_${n}`, expr: filledIn(expr) })),
       };
       writeFileSync(file, stringify({ groups: [group] }));
       expect(() => promtool('check', 'rules', file)).not.toThrow();
+    });
+
+    // Samples of the gateways, and what each query of the panel returns for them.
+    const [a, b] = ['a', 'b'].map((instance) => `instance="${instance}", job="pdex-gateway"`);
+    test.each<readonly [string, string, readonly string[], readonly (readonly string[])[]]>([
+      [
+        'Not ready',
+        'why gateways are not ready, and which do not respond',
+        [`up{${a}} 0`, `up{${b}} 1`, `pdex_not_ready{${b}, code="NODE_UNREADABLE"} 1`],
+        [[`{${a}, code="no response"} 1`, `pdex_not_ready{${b}, code="NODE_UNREADABLE"} 1`]],
+      ],
+      [
+        'Not ready',
+        'that Prometheus knows no gateway',
+        [],
+        [['{job="pdex-gateway", code="Prometheus knows no gateway"} 1']],
+      ],
+      [
+        'Heights',
+        'no height of a gateway and a node that have none yet',
+        [`pdex_head_beacon_height{${a}} 0`, `pdex_node_beacon_height{${a}, host="node"} 0`],
+        [[], []],
+      ],
+      [
+        'Heights',
+        'a node that two gateways read once',
+        [`pdex_node_beacon_height{${a}, host="node"} 7`, `pdex_node_beacon_height{${b}, host="node"} 8`],
+        [[], ['{host="node"} 8']],
+      ],
+      [
+        'Recorded heights',
+        'no height without a history and a head',
+        [`pdex_head_beacon_height{${a}} 0`, `pdex_history_recorded_beacon_height{${a}} 0`],
+        [[], []],
+      ],
+      [
+        'State of upstreams',
+        'what a fleet has read once',
+        [a, b].flatMap((gateway) => [
+          `pdex_market_data_dropped_rows{${gateway}, list="pairs"} 3`,
+          `pdex_push_connected{${gateway}, host="node"} 1`,
+        ]),
+        [[], [], ['{list="pairs"} 3'], [], ['{host="node"} 0'], []],
+      ],
+    ])('the panel "%s" shows %s', (name, _, samples, expected) => {
+      const folder = mkdtempSync(join(tmpdir(), 'pdex-panel-'));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      const file = join(folder, 'panel.test.yml');
+      const partsOf = (sample: string) => [sample.replace(/ \S+$/, ''), /\S+$/.exec(sample)?.[0] ?? ''] as const;
+      const series = samples.map(partsOf).map(([series, value]) => ({ series, values: `${value}x2` }));
+      const asked = queries
+        .filter(({ title }) => title === name)
+        .map(({ expr }, n) => ({
+          expr: filledIn(expr),
+          eval_time: '1m',
+          exp_samples: (expected[n] ?? []).map(partsOf).map(([labels, value]) => ({ labels, value: Number(value) })),
+        }));
+      expect(asked).toHaveLength(expected.length);
+      writeFileSync(file, stringify({ tests: [{ interval: '1m', input_series: series, promql_expr_test: asked }] }));
+      promtool('test', 'rules', file);
     });
   });
 });

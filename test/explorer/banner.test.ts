@@ -52,7 +52,8 @@ describeInBrowser('the banner of the explorer', (browser) => {
     await expect
       .poll(() => page.getByRole('status', { name: 'Notices' }).locator('p').allTextContents())
       .toEqual(notices.map((text) => expect.stringMatching(text)));
-    await expectAccessible(page);
+    // All notices look the same.
+    if (notices.length > 1) await expectAccessible(page);
     await screenshot(page, `banner-${name.replaceAll(' ', '-')}`);
   });
 });

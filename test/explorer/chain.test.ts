@@ -1,6 +1,13 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { advanceOnPage, describeInBrowser, expectToFit, untilHeight } from '../support/explorer.ts';
+import {
+  advanceOnPage,
+  describeInBrowser,
+  expectAccessible,
+  expectNotWider,
+  expectToFit,
+  untilHeight,
+} from '../support/explorer.ts';
 import { recorded } from './recorded.ts';
 
 describeInBrowser('the page of the chain', (browser) => {
@@ -127,7 +134,27 @@ describeInBrowser('the page of the chain', (browser) => {
     await page.getByRole('link', { name: 'See the newest blocks' }).click();
     await page.getByRole('heading', { level: 1, name: 'Blocks' }).waitFor();
     await page.getByRole('rowheader', { name: '1,640,000' }).waitFor();
-    await expectToFit(page, 'blocks');
+    await expectNotWider(page, 'phone');
+    await expectAccessible(page);
+  });
+
+  test('says what a block has changed that has replaced the one that was shown', async () => {
+    const gateway = await browser.serve(recorded());
+    const { page } = await browser.open(`/chain/blocks/${gateway.sandbox.chain.tip.height}`, { gateway });
+    const changed = page.getByRole('region', { name: 'What it changed' });
+    const rows = () => changed.getByRole('row').allTextContents();
+    await changed.getByRole('rowheader').first().waitFor();
+    const before = await rows();
+
+    gateway.sandbox.replaceTip();
+    await expect
+      .poll(async () => (await gateway.ask('{ service { head { hash } } }')).data.service.head.hash)
+      .toBe(gateway.sandbox.chain.tip.hash);
+    await advanceOnPage({ page, gateway });
+    await expect.poll(rows).not.toEqual(before);
+    const replaced = await rows();
+    await page.reload();
+    await expect.poll(rows).toEqual(replaced);
   });
 
   test('has the exact time of a block here and in UTC, but not the same one twice', async () => {

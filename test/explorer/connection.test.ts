@@ -117,7 +117,6 @@ describeInBrowser('the connection of the explorer', (browser) => {
     // What is here can still be searched.
     await page.getByRole('searchbox').fill('btc');
     await page.getByText(/^\d+ of \d+ markets$/).waitFor();
-    await expectAccessible(page);
     await screenshot(page, 'markets-reconnecting', { fullPage: false });
 
     const restarted = await gateway.replace(30);

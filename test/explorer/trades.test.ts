@@ -136,7 +136,7 @@ describeInBrowser('the trades of a market', (browser) => {
       .toBe(`/chain/blocks/${row?.split(' ').at(-1)?.replaceAll(',', '')}`);
   });
 
-  test('go back as far as they are recorded, fit a phone, and are read with the keyboard', async () => {
+  test('go back as far as they are recorded, and are read with the keyboard', async () => {
     const gateway = await browser.serve(recorded());
     const { height: first } = gateway.sandbox.chain.tip;
     await gateway.advance(90);
@@ -150,8 +150,6 @@ describeInBrowser('the trades of a market', (browser) => {
     const { page } = await browser.open(`/pool/${poolId}`, { gateway });
     const trades = await scrollToTrades(page);
     await expectNewest(page, gateway, poolId);
-    // Before there are more rows, which axe would look at too.
-    await expectToFit(page, 'trades');
     await trades.getByRole('region', { name: 'Trades as a table' }).focus();
     await page.keyboard.press('End');
     const older = trades.getByRole('button', { name: 'Load older trades' });
@@ -173,7 +171,7 @@ describeInBrowser('the trades of a market', (browser) => {
     await expect.poll(() => shownRows(page)).toEqual(await expectedRows(gateway, poolId));
   });
 
-  test('have an exact volume, a place in the divergence, and exact bars in the chart', async () => {
+  test('have an exact volume, a place in the divergence, and exact bars in the chart, and fit a phone', async () => {
     const gateway = await browser.serve(recorded());
     await advanceUntilTrades(gateway);
     const poolId = busiestPool(gateway.sandbox);
@@ -200,6 +198,9 @@ describeInBrowser('the trades of a market', (browser) => {
     await panel(page, 'Divergence')
       .getByRole('row', { name: `Newest trade on the chain ${formatPrice(tradedPrice)}` })
       .waitFor();
+    // Here, where the list is short: axe looks at each row.
+    await expectNewest(page, gateway, poolId);
+    await expectToFit(page, 'trades');
   });
 
   test('are those since the page was opened if no history is recorded', async () => {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { formatPrice, formatUsd, formatUsdPrice } from '../../explorer/src/format/numbers.ts';
-import { advanceOnPage, describeInBrowser, expectToFit } from '../support/explorer.ts';
+import { advanceOnPage, describeInBrowser, expectAccessible, expectNotWider, screenshot } from '../support/explorer.ts';
 import type { ServedGateway } from '../support/served-gateway.ts';
 import { BTC, PRV } from '../support/tokens.ts';
 
@@ -203,13 +203,16 @@ describeInBrowser('the unit of the explorer', (browser) => {
     ['markets', '/'],
     ['tokens', '/tokens'],
     ['market', '/market/pBTC_PRV'],
-  ])('is accessible and fits on a phone and on a wide screen, light and dark: %s', async (name, path) => {
+  ])('is accessible, and fits on a phone and on a wide screen: %s', async (name, path) => {
     const { page } = await browser.open(path, { gateway: shared(), viewport: 'phone' });
     await choose(page, 'USD');
     await page
       .getByText(/^\$[\d,.]+/)
       .first()
       .waitFor();
-    await expectToFit(page, `unit-${name}`, { fullPage: false });
+    await expectNotWider(page, 'phone');
+    await screenshot(page, `unit-${name}`, { fullPage: false });
+    await expectNotWider(page, 'wide');
+    await expectAccessible(page);
   });
 });

@@ -51,6 +51,7 @@ export const routes: RouteObject[] = [
       { path: PATHS.tokens, element: <TokensPage /> },
       { path: PATHS.status, element: <StatusPage /> },
       { path: '*', element: <NotFoundPage /> },
-    ],
+      // The gateway responds with 404 to any other spelling.
+    ].map((route) => ({ ...route, caseSensitive: true })),
   },
 ];

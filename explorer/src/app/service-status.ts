@@ -24,3 +24,9 @@ export function servedNotices(): string {
 export function useLastingKeys(): readonly string[] {
   return lastingKeys(useServiceStatus(), servedNotices());
 }
+
+/** Whether prices are recorded and can be read now; undefined until the gateway has said so. */
+export function useHasHistory(): boolean | undefined {
+  const service = useServiceStatus();
+  return useLastingKeys().includes('history') ? false : service && service.historyStatus === 'RECORDING';
+}

@@ -18,9 +18,11 @@ export function firstDirection(sort: string): SortDirection {
 /** How the URL says that a list is sorted. What is usual is not in the URL. */
 export function useSorting<Sort extends string>(sorts: readonly Sort[], usual: Sort): Sorting<Sort> {
   const [parameters, setParameters] = useSearchParams();
-  const sort = sorts.find((known) => known === parameters.get('sort')) ?? usual;
-  const named = parameters.get('direction');
-  const direction = named === 'ascending' || named === 'descending' ? named : firstDirection(sort);
+  const [inUrl, named] = [parameters.get('sort') ?? usual, parameters.get('direction')];
+  const sort = sorts.find((known) => known === inUrl) ?? usual;
+  // The direction in the URL belongs to the column that the URL names.
+  const isNamed = sort === inUrl && (named === 'ascending' || named === 'descending');
+  const direction = isNamed ? named : firstDirection(sort);
   return {
     sort,
     direction,

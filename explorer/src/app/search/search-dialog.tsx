@@ -7,6 +7,7 @@ import { rowsOf } from '../../pages/markets/market-rows.ts';
 import { useMarketList } from '../../pages/markets/use-market-list.ts';
 import { ErrorState } from '../../parts/error-state.tsx';
 import { isFavourite, useFavourites } from '../favourites.ts';
+import { useHasHistory } from '../service-status.ts';
 import { useUnit } from '../unit.ts';
 import { find, foundMarket, isHash } from './find.ts';
 import styles from './search.module.css';
@@ -30,7 +31,8 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
 
   // The list of the page below keeps what it has read.
   const isByChange = new URLSearchParams(location.search).get('sort') === 'change';
-  const { data, errors, retry } = useMarketList(isByChange);
+  const hasHistory = useHasHistory();
+  const { data, errors, retry } = useMarketList(isByChange && hasHistory === true);
   const unit = useUnit();
   const { markets, pools } = useMemo(() => (data === undefined ? NOTHING : rowsOf(data, unit)), [data, unit]);
   const rows = useMemo(() => [...new Set([...markets, ...pools])], [markets, pools]);

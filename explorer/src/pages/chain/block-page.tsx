@@ -2,6 +2,7 @@ import { useMemo } from 'react';
 import { Link, useParams } from 'react-router';
 import { Page } from '../../app/page.tsx';
 import { useServiceStatus } from '../../app/service-status.ts';
+import { FINAL_AFTER } from '../../client/head-tracker.ts';
 import { useGatewayQuery, useHead } from '../../client/hooks.ts';
 import { formatInteger, UNKNOWN } from '../../format/numbers.ts';
 import { formatDuration, formatExactTime, parseTime } from '../../format/times.ts';
@@ -80,10 +81,12 @@ function BlockPanels({ height, newest }: BlockPanelsProps) {
   const ms = intervalOf(height, byHeight);
   const isLoading = newest === undefined || (isRecent && isRecorded && answer.isLoading);
 
+  // Another block can still replace it, which changes other pools.
+  const isReplaceable = newest !== undefined && newest - height <= FINAL_AFTER;
   const changes = useGatewayQuery(
     BlockDocument,
     useMemo(() => ({ height, before: Math.max(1, height - 1), first: POOLS }), [height]),
-    { pause: newest === undefined },
+    { pause: newest === undefined, ...(isReplaceable && { refresh: 'each-height' }) },
   );
 
   return (

@@ -1,5 +1,5 @@
 import { Page } from '../../app/page.tsx';
-import { useLastingKeys, useServiceStatus } from '../../app/service-status.ts';
+import { useHasHistory, useLastingKeys } from '../../app/service-status.ts';
 import { useUnit } from '../../app/unit.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { MarketsPanel } from './markets-panel.tsx';
@@ -8,11 +8,8 @@ import { useViewParameters } from './view-parameters.ts';
 
 /** All markets and pools, with live prices. The URL has the list, the search and the order. */
 export function MarketsPage() {
-  const service = useServiceStatus();
-  const lacks = useLastingKeys();
-  const view = useViewParameters(lacks.includes('MARKET_DATA') ? 'pools' : 'markets');
-  const isRecording = service === undefined ? undefined : service.historyStatus === 'RECORDING';
-  const hasHistory = lacks.includes('history') ? false : isRecording;
+  const hasHistory = useHasHistory();
+  const view = useViewParameters(useLastingKeys().includes('MARKET_DATA') ? 'pools' : 'markets', hasHistory);
   const unit = useUnit();
   const list = useMarketList(view.sort === 'change' && hasHistory === true);
 

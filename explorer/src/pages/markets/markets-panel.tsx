@@ -70,6 +70,7 @@ export function MarketsPanel({ list: { data, errors, query, retry }, view, hasHi
     withUsd: unit === 'USD',
   });
 
+  const columns = COLUMNS.filter((column) => column.sort !== 'change' || hasHistory !== false);
   const notesId = useId();
   const isPaler = hasHistory !== false && inView.some(({ key }) => hasGaps(details.get(key)));
   const notes = [
@@ -87,7 +88,7 @@ export function MarketsPanel({ list: { data, errors, query, retry }, view, hasHi
     >
       <div className={tableStyles['bar']}>
         <p role="status">{data && countOf({ data, rows, found: listed.length, search, view })}</p>
-        <SortSelect columns={COLUMNS} sort={view.sort} direction={view.direction} onSort={view.sortBy} />
+        <SortSelect columns={columns} sort={view.sort} direction={view.direction} onSort={view.sortBy} />
       </div>
       {hasHistory === false && (
         <p className={styles.note}>The 24 h change and chart need recorded prices, and this gateway has none now.</p>

@@ -16,13 +16,14 @@ export type ViewParameters = Sorting<MarketSort> & {
   clearSearch(): void;
 };
 
-/** The choices in the URL. `usualList` is shown if it names none. */
-export function useViewParameters(usualList: ListName): ViewParameters {
+/** The choices in the URL. `usualList` is shown if it names none. Without a history, no list is sorted by changes. */
+export function useViewParameters(usualList: ListName, hasHistory: boolean | undefined): ViewParameters {
   const [parameters, setParameters] = useSearchParams();
   const inUrl = parameters.get('list');
   const list = LISTS.find((known) => known === inUrl) ?? usualList;
   // A pool without a market has no volume.
-  const sorting = useSorting(MARKET_SORTS, list === 'pools' ? 'liquidity' : 'volume');
+  const sorts = MARKET_SORTS.filter((sort) => sort !== 'change' || hasHistory !== false);
+  const sorting = useSorting(sorts, list === 'pools' ? 'liquidity' : 'volume');
 
   return {
     list,

@@ -3,10 +3,10 @@ import { parseEnv } from 'node:util';
 import { readVersion, startApp } from './compose/app.ts';
 import { createLog, type Log } from './logging/log.ts';
 import { readTextFile } from './settings/files.ts';
-import { ConfigError, flagOf, type Setting } from './settings/kinds.ts';
+import { ConfigError } from './settings/kinds.ts';
 import { findIgnoredVariables, readConfig, usesProxies } from './settings/read-config.ts';
 import { redactorOf } from './settings/secrets.ts';
-import { type Config, helpText, SETTINGS } from './settings/settings.ts';
+import { type Config, helpText } from './settings/settings.ts';
 import { findUnknownVariables } from './settings/unknown-variables.ts';
 
 /** @throws ConfigError if settings are wrong */
@@ -67,27 +67,11 @@ async function serve(config: Config): Promise<void> {
     const explorer = app.hasExplorer && { explorer: new URL('/', url).href };
     log.info({ graphql: url, ...explorer, ...(admin && { admin }), ...app.upstreams }, 'serving');
   } catch (error) {
-    log.fatal(listenProblem(error as ListenError, config));
+    log.fatal(`${(error as Error).message}; choose another port or address with PORT, HOST, ADMIN_PORT or ADMIN_HOST`);
     await app.close();
     process.exit(1);
   }
 }
-
-/** Why the gateway cannot listen, with the setting for another port or address. */
-function listenProblem(error: ListenError, { adminPort, adminHost }: Config): string {
-  const { code, message, port, hostname } = error;
-  const isAdmin = hostname === undefined ? port === adminPort : hostname === adminHost;
-  if (code === 'EADDRINUSE' || code === 'EACCES')
-    return chooseAnother('port', isAdmin ? SETTINGS.adminPort : SETTINGS.port);
-  return chooseAnother('address', isAdmin && adminHost !== undefined ? SETTINGS.adminHost : SETTINGS.host);
-
-  function chooseAnother(what: string, setting: Setting): string {
-    return `${message}; choose another ${what} with ${setting.variable} or --${flagOf(setting)}`;
-  }
-}
-
-/** An error of the system has the port, and one of the search for an address the host name. */
-type ListenError = NodeJS.ErrnoException & { readonly port?: number; readonly hostname?: string };
 
 /** Logs which proxies are used, or that those of the environment are not. */
 function logProxies({ httpProxy, httpsProxy }: Config, log: Log): void {

@@ -23,7 +23,7 @@ import { SETTINGS } from '../src/settings/settings.ts';
 import { hasNoRegistry, NPM_ENV } from './support/npm.ts';
 import { oldNodes } from './support/old-nodes.ts';
 import { type OtlpReceiver, startGrpcReceiver, startOtlpReceiver } from './support/otlp-receiver.ts';
-import { buildCommand } from './support/package-build.ts';
+import { buildPackage } from './support/package-build.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -42,7 +42,9 @@ const run = promisify(execFile);
 let notInstalled: string | undefined;
 
 beforeAll(async () => {
-  await buildCommand();
+  // npm packs the files of this folder.
+  rmSync(join(ROOT, 'dist'), { recursive: true, force: true });
+  cpSync(await buildPackage(), join(ROOT, 'dist'), { recursive: true });
   // Without scripts: `prepack` would build again.
   await run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: ROOT, env: NPM_ENV });
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');

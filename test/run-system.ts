@@ -2,13 +2,14 @@
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { startVitest, type TestModule, type Vitest } from 'vitest/node';
+import { buildPackage } from './support/package-build.ts';
 
 /*
  * Runs the system tests in three lanes beside each other. Those of the explorer and those that start other processes run one file at a
- * time each. The third lane has the slow ones, and then those with Redis or a database. A file that fails is run once more, alone,
- * after the others. If it passes then, its name and its first error are printed at the end, and written to the file that the first
- * argument names. The status is 1 if a file fails twice, if more than five fail at first, if an error belongs to no file, or if a test
- * is skipped in CI.
+ * time each, after the package is built with its explorer. The third lane has the slow ones, and then those with Redis or a database. A
+ * file that fails is run once more, alone, after the others. If it passes then, its name and its first error are printed at the end,
+ * and written to the file that the first argument names. The status is 1 if a file fails twice, if more than five fail at first, if an
+ * error belongs to no file, or if a test is skipped in CI.
  */
 
 /** More failed files than these are not run again: so many do not fail by chance. */
@@ -54,8 +55,10 @@ async function runTests(project: Project, path?: string): Promise<Outcome> {
   };
 }
 
-async function runLane(projects: readonly Project[]): Promise<readonly Outcome[]> {
+/** @param built resolves when the package is built: only the slow tests do not use it */
+async function runLane(projects: readonly Project[], built: Promise<unknown>): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
+  if (!projects.includes('slow')) await built;
   for (const project of projects) outcomes.push(await runTests(project));
   return outcomes;
 }
@@ -94,7 +97,8 @@ function print(title: string, lines: readonly string[]): void {
 const SLOWEST = 10;
 
 const [reportFile] = process.argv.slice(2);
-const outcomes = (await Promise.all(LANES.map(runLane))).flat();
+const built = buildPackage();
+const outcomes = (await Promise.all(LANES.map((lane) => runLane(lane, built)))).flat();
 const failed = outcomes.flatMap(({ project, failed }) =>
   [...failed].map(([path, error]) => ({ project, path, error })),
 );

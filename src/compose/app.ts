@@ -10,7 +10,6 @@ import { createDivergenceRankings } from '../loaders/divergence-ranking.ts';
 import { createHistoryCache } from '../loaders/history-cache.ts';
 import { createPoolCache, createUsdPrices } from '../loaders/pool-cache.ts';
 import type { Sources } from '../loaders/sources.ts';
-import { createTokenCount } from '../loaders/token.ts';
 import type { Log } from '../logging/log.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { createGatewayServer } from '../server/gateway-server.ts';
@@ -152,7 +151,6 @@ export function createApp({
     divergences: createDivergenceRankings(followed),
     historyCache: createHistoryCache(recording.sources.history, recording.sources.historyQueue),
     closedIntervals: createClosedIntervals(nodes.sources.head),
-    tokenCount: createTokenCount(followed),
   };
   const service: Service = {
     version,

@@ -1,6 +1,6 @@
 import { MAX_AMOUNT } from './amount.ts';
 import type { ExchangeState } from './exchange.ts';
-import { ordersMet, type PoolOrder } from './pool-order.ts';
+import { matchableTerms, ordersSelling, type PoolOrder } from './pool-order.ts';
 import { PoolSwap, type SwapRefusal, type SwapSide } from './pool-swap.ts';
 import { SwapBound } from './swap-bound.ts';
 
@@ -25,7 +25,7 @@ export class ExchangeSwaps {
   readonly #directions: (Direction | undefined)[] = [];
   #isTradable: readonly boolean[] | undefined;
 
-  /** @param ordersAt the orders of a pool in the order of the node's list; by default those of the state, which can have none */
+  /** @param ordersAt the orders of a pool; by default those of the state, which can have none */
   constructor(state: ExchangeState, ordersAt = (place: number) => state.v3?.orders?.[place] ?? []) {
     this.state = state;
     this.#ordersAt = ordersAt;
@@ -67,7 +67,7 @@ export class ExchangeSwaps {
       realOut: values[other] ?? 0n,
       // The exchange would take a trade of V1 after which an amount is too large to be stored.
       ...(v3 === undefined && { maxIn: 2n * MAX_AMOUNT }),
-      orders: ordersMet(this.#ordersAt(place), side === 0 ? 1 : 2),
+      orders: matchableTerms(ordersSelling(this.#ordersAt(place), side === 0 ? 2 : 1)),
     };
     const created: Direction = { parts };
     this.#directions[index] = created;
@@ -95,10 +95,9 @@ export function sellAlong(route: readonly PoolSwap[], sold: bigint): bigint[] | 
  * If it buys more than the rest of the route needs, and the rest refuses that, the next larger amount that the rest accepts is needed.
  *
  * @param wanted above 0
- * @param from amounts below it do not count
  * @param known the least amount that the rest of the route needs, if it is known: that of the route without its first pool
  */
-export function leastAlong(route: readonly PoolSwap[], wanted: bigint, from = 1n, known?: bigint): bigint | undefined {
+export function leastAlong(route: readonly PoolSwap[], wanted: bigint, known?: bigint): bigint | undefined {
   // The least amount that is needed from each pool on. Computed again for each amount that a pool refuses, it would take quadratic time.
   const needs: (bigint | undefined)[] = [undefined, known];
 
@@ -117,5 +116,5 @@ export function leastAlong(route: readonly PoolSwap[], wanted: bigint, from = 1n
     return undefined;
   }
 
-  return leastFrom(0, from);
+  return leastFrom(0, 1n);
 }

@@ -39,7 +39,6 @@ export type PairFilter = {
 
 /** The pairs that pass the filter, in their order. */
 export function selectPairs<P extends Pair>(pairs: readonly P[], filter: PairFilter): readonly P[] {
-  if (filter.poolIds?.length === 0 || filter.tickerIds?.length === 0) return [];
   const tickerIds = filter.tickerIds && new Set(filter.tickerIds);
   const poolIds = filter.poolIds && new Set(filter.poolIds);
 

@@ -105,7 +105,8 @@ const PARTS = /^(\d{1,16}):([\w-]{11}):([0-3]):([0-9a-f]{64}(?:-[0-9a-f]{64}){1,
 
 /** The cursor that {@link formatCursor} wrote; `undefined` for any other text. */
 export function parseCursor(text: string): Cursor | undefined {
-  const [, height, filter, order, id, liquidity, empty] = partsOf(text);
+  const decoded = Buffer.from(text, 'base64url').toString();
+  const [, height, filter, order, id, liquidity, empty] = PARTS.exec(decoded) ?? [];
   const beaconHeight = parseBeaconHeight(Number(height));
   if (beaconHeight === undefined || filter === undefined || id === undefined) return undefined;
 
@@ -117,15 +118,6 @@ export function parseCursor(text: string): Cursor | undefined {
   };
   // Base64 and numbers have several spellings. Only that of `formatCursor` is a cursor.
   return formatCursor(cursor) === text ? cursor : undefined;
-}
-
-/** The height in a cursor; `undefined` for most other texts. */
-export function heightOfCursor(text: string): BeaconHeight | undefined {
-  return parseBeaconHeight(Number(partsOf(text)[1]));
-}
-
-function partsOf(text: string): readonly (string | undefined)[] {
-  return PARTS.exec(Buffer.from(text, 'base64url').toString()) ?? [];
 }
 
 /** The place of a trade on the chain. `place` counts the trades of its block from 0. */

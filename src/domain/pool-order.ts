@@ -64,23 +64,17 @@ export function matchableTerms(orders: readonly PoolOrder[]): OrderTerms[] {
   return orders.filter(isMatchable).map(termsOf);
 }
 
-/**
- * The orders that a seller of a token meets, best first.
- *
- * @param orders in the order of the node's list, which has those that a seller of token 1 meets from the worst one on
- */
-export function ordersMet(orders: readonly PoolOrder[], sells: 1 | 2): OrderTerms[] {
-  const met = matchableTerms(orders.filter((order) => order.sells !== sells));
-  return sells === 1 ? met.reverse() : met;
-}
-
 /** The open orders of a pool that sell each of its tokens, as trades meet them: best rate first, then the smaller id. */
 export type OrderSides = { readonly selling1: readonly PoolOrder[]; readonly selling2: readonly PoolOrder[] };
 
-/** The sides of a pool, from its orders in any order. Those of the node are sorted already, and need one comparison each. */
+/** The sides of a pool, from its orders in any order. */
 export function toOrderSides(orders: readonly PoolOrder[]): OrderSides {
-  const selling = (token: 1 | 2) => orders.filter(({ sells }) => sells === token).sort(compareForTrades);
-  return { selling1: selling(1), selling2: selling(2) };
+  return { selling1: ordersSelling(orders, 1), selling2: ordersSelling(orders, 2) };
+}
+
+/** One of the sides. The orders of the node are sorted already, and need one comparison each. */
+export function ordersSelling(orders: readonly PoolOrder[], token: 1 | 2): readonly PoolOrder[] {
+  return orders.filter(({ sells }) => sells === token).sort(compareForTrades);
 }
 
 /** Of two orders that sell the same token, a trade first meets the one that asks for less of the other token. */

@@ -90,7 +90,7 @@ export function findRoute(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteS
       trades += 1;
       const pool = swaps.swapOf({ place, side: isSelling ? side : 1 - side });
       const all = isSelling ? [...pools, pool] : [pool, ...pools];
-      const other = isSelling ? pool.sell(known) : leastAlong(all, amount, 1n, known);
+      const other = isSelling ? pool.sell(known) : leastAlong(all, amount, known);
       if (typeof other !== 'bigint' || !isEnough(neighbour, Number(other), through, leftThen)) continue;
       if (neighbour === end) {
         offer({ places: through, amount: other });

@@ -55,25 +55,21 @@ export function toTokenList(tokens: Iterable<Token>): TokenList {
 /**
  * Reads the document of a tokens file, `[{"id", "symbol", "decimals"}]`; symbol and decimals are optional.
  *
- * @returns the tokens, or the problems, each with its path
+ * @throws Error with the first problem and its path
  */
-export function parseTokens(document: unknown): { tokens: Token[] } | { problems: string[] } {
-  if (!Array.isArray(document)) return { problems: ['expected an array of {"id", "symbol", "decimals"}'] };
-
-  const tokens: Token[] = [];
-  const problems: string[] = [];
-  for (const [index, entry] of document.entries()) {
+export function readTokens(document: unknown): Token[] {
+  if (!Array.isArray(document)) throw new Error('expected an array of {"id", "symbol", "decimals"}');
+  return document.map((entry, index): Token => {
     const { id, symbol, decimals } = (entry ?? {}) as Record<string, unknown>;
     const tokenId = parseTokenId(id);
-    const isText = symbol == null || typeof symbol === 'string';
-    const isWhole = typeof decimals === 'number' && Number.isInteger(decimals);
-    const isNumber = decimals == null || (isWhole && decimals >= 0 && decimals <= MAX_DECIMALS);
-    if (tokenId === undefined) problems.push(`expected 64 lowercase hexadecimal characters at $[${index}].id`);
-    if (!isText) problems.push(`expected a string at $[${index}].symbol`);
-    if (!isNumber) problems.push(`expected a whole number from 0 to 30 at $[${index}].decimals`);
-    if (tokenId !== undefined && isText && isNumber) {
-      tokens.push({ tokenId, symbol: symbol?.toWellFormed(), decimals: decimals ?? undefined });
-    }
-  }
-  return problems.length > 0 ? { problems } : { tokens };
+    if (tokenId === undefined) throw new Error(`expected 64 lowercase hexadecimal characters at $[${index}].id`);
+    if (symbol != null && typeof symbol !== 'string') throw new Error(`expected a string at $[${index}].symbol`);
+    if (decimals != null && !isDecimals(decimals))
+      throw new Error(`expected a whole number from 0 to ${MAX_DECIMALS} at $[${index}].decimals`);
+    return { tokenId, symbol: symbol?.toWellFormed(), decimals: decimals ?? undefined };
+  });
+}
+
+function isDecimals(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_DECIMALS;
 }

@@ -1,7 +1,7 @@
 import { type GraphQLField, getNamedType, getNullableType, isLeafType, isListType } from 'graphql';
 import { poolCount, versionOf } from '../domain/exchange.ts';
 import type { Market, Pair } from '../domain/market.ts';
-import { heightOfCursor } from '../domain/page.ts';
+import { parseCursor } from '../domain/page.ts';
 import { DEFAULT_PAGE_SIZE } from '../loaders/arguments.ts';
 import { DEFAULT_STEPS } from '../loaders/depth.ts';
 import type { PairFilterInput } from '../loaders/market.ts';
@@ -31,7 +31,7 @@ export type Complexity = {
   readonly isList?: boolean;
 };
 
-/** What reading an earlier height counts as. */
+/** What reading an earlier height counts as, once for an operation. */
 export const EARLIER_HEIGHT = 100;
 
 /** What reading a few values of the recorded history counts as. */
@@ -69,6 +69,15 @@ export function complexityOfList(actual: number | undefined, max: number = ASSUM
   return { ...objects(Math.min(max, actual ?? max)), ...(actual !== undefined && { actual }) };
 }
 
+/** Number of objects that all tokens count as at most. */
+const MAX_TOKENS_COUNTED = 1_000;
+
+/** The complexity of all tokens: those of the token list and those of the pools. A token of both counts twice. */
+export function complexityOfTokens({ sources }: Service): Complexity {
+  const inPools = sources.head.current()?.exchange.directory.placesOfToken.size ?? 0;
+  return complexityOfList(sources.tokens.current().size + inPools, MAX_TOKENS_COUNTED);
+}
+
 /** The complexity of the pairs or tickers that a filter selects. Only ids in the filter bound their number. */
 export function complexityOfPairs(
   filter: PairFilterInput | null | undefined,
@@ -100,18 +109,6 @@ function complexityOfFewPairs(most = 0): Complexity {
   return { ...objects(ASSUMED_PAIRS), actual: Math.max(ASSUMED_PAIRS, most) };
 }
 
-/** The complexity of that many objects, at an earlier height if `at` is set. */
-export function objectsAt(count: number, at: unknown): Complexity {
-  return objects(count, at == null ? 0 : EARLIER_HEIGHT);
-}
-
-/** The work to read the states at heights that ids or cursors name. Those of the last heads are in memory. */
-export function workOfHeights(named: readonly unknown[], { sources }: Service): number {
-  const heights = new Set(named.filter((height) => typeof height === 'number'));
-  if (heights.size > 0) for (const { beaconHeight } of sources.head.recent()) heights.delete(beaconHeight);
-  return heights.size * EARLIER_HEIGHT;
-}
-
 /** The complexity of a price from a pool: the same as of a field that returns the pool. */
 export const POOL_PRICE: Complexity = objects(1);
 
@@ -136,15 +133,14 @@ const ASSUMED_POOLS = 10_000;
 
 /** The complexity of a quote: the pools of its route, and for each of them the search through all pools unless the route is an argument. */
 export function complexityOfQuote(
-  { maxHops, route, at }: Pick<QuoteArguments, 'maxHops' | 'route' | 'at'>,
+  { maxHops, route }: Pick<QuoteArguments, 'maxHops' | 'route'>,
   service: Service,
 ): Complexity {
   const hops = route?.length ?? maxHops ?? DEFAULT_MAX_HOPS;
   const head = service.sources.head.current();
   const perObject = head && versionOf(head.exchange) === 'V3' ? POOLS_OF_V3_PER_OBJECT : POOLS_PER_OBJECT;
   const search = route != null ? hops : hops * Math.ceil((poolsNow(service) ?? ASSUMED_POOLS) / perObject);
-  const quote = objectsAt(1, at);
-  return { ...quote, field: quote.field + search, entries: hops };
+  return { ...objects(1, search), entries: hops };
 }
 
 /** The complexity of the divergence of a pair. It reads an order book, but not in a list by divergence. */
@@ -189,7 +185,7 @@ type NamesHeights = { readonly findHeights: FindHeights };
 export const IS_HEIGHT: NamesHeights = { findHeights: (value) => [value] };
 
 /** Of an argument that is a cursor. */
-export const IS_CURSOR: NamesHeights = { findHeights: (value) => [heightOfCursor(String(value))] };
+export const IS_CURSOR: NamesHeights = { findHeights: (value) => [parseCursor(String(value))?.beaconHeight] };
 
 /** Of an argument that is an id for `node`, or a list of them: the id of a pool can end with `@<height>`. */
 export const IS_NODE_ID: NamesHeights = {

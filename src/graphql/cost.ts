@@ -1,5 +1,5 @@
 import type { GraphQLFieldResolver } from 'graphql';
-import type { Complexity } from './complexity.ts';
+import { type Complexity, EARLIER_HEIGHT } from './complexity.ts';
 import type { Service } from './context.ts';
 import { type Arguments, countValues } from './execution/arguments.ts';
 import type { FieldPlan, ObjectPlan, OperationPlan } from './execution/plan.ts';
@@ -26,12 +26,20 @@ export function complexityOf({ objects, schemaObjects }: OperationCost): number 
 export function measureCost(plan: OperationPlan, args: readonly Arguments[], service: Service): OperationCost {
   const measurement: Measurement = { args, service, heights: new Set(), schemaFields: 0 };
   const { objects, objectsPerEntry, schemaObjects, values, valuesPerEntry } = costOfObject(plan.root, measurement);
+  const { heights } = measurement;
   return {
-    objects: objects + objectsPerEntry * ASSUMED_LIST_SIZE,
+    objects: objects + objectsPerEntry * ASSUMED_LIST_SIZE + workOfHeights(heights, service),
     schemaObjects,
     values: values + valuesPerEntry * ASSUMED_LIST_SIZE,
-    heights: measurement.heights.size,
+    heights: heights.size,
   };
+}
+
+/** The work to read the states at the heights that an operation names. Those of the last heads are in memory. */
+function workOfHeights(heights: ReadonlySet<number>, { sources }: Service): number {
+  if (heights.size === 0) return 0;
+  const recent = new Set(sources.head.recent().map(({ beaconHeight }) => beaconHeight));
+  return heights.difference(recent).size * EARLIER_HEIGHT;
 }
 
 /** The cost of variables by themselves: coercing them, and reporting the errors of those that do not fit their types. */
@@ -86,21 +94,10 @@ const NOTHING: SelectionCost = {
 /** Introspection: a list of the schema counts as this many objects. */
 const ASSUMED_SCHEMA_LIST_SIZE = 8;
 
-/** The costs of selections that depend on no variable, and on nothing that the gateway serves now. */
-const constantCosts = new WeakMap<ObjectPlan, SelectionCost>();
-
-function costOfObject(plan: ObjectPlan, measurement: Measurement): SelectionCost {
-  const known = constantCosts.get(plan);
-  if (known !== undefined) return known;
+function costOfObject({ fields }: ObjectPlan, measurement: Measurement): SelectionCost {
   let sum = NOTHING;
-  for (const field of plan.fields) sum = combine(sum, costOfField(field, measurement), (x, y) => x + y);
-  if (plan.fields.every(hasConstantCost)) constantCosts.set(plan, sum);
+  for (const field of fields) sum = combine(sum, costOfField(field, measurement), (x, y) => x + y);
   return sum;
-}
-
-function hasConstantCost({ args, complexity, findHeights, selections }: FieldPlan): boolean {
-  const isConstant = typeof args !== 'number' && typeof complexity !== 'function' && findHeights === undefined;
-  return isConstant && selections.every((plan) => constantCosts.has(plan));
 }
 
 function argumentsOf({ args }: FieldPlan, measurement: Measurement): Arguments | Error | undefined {

@@ -89,7 +89,7 @@ export type Gateway = {
  * @throws ConfigError that lists everything that is wrong with the options
  */
 export async function createGateway({ logger, ...options }: GatewayOptions = {}): Promise<Gateway> {
-  const config = readOptions(options, isLogger(logger) ? [] : [NOT_A_LOGGER]);
+  const config = readOptions(options);
   const app = await startApp(config, createLog(logger, config, redactorOf(config)));
   let listening: Promise<string> | undefined;
   let closing: Promise<void> | undefined;
@@ -117,13 +117,6 @@ export async function createGateway({ logger, ...options }: GatewayOptions = {})
 }
 
 const BODY_USED = 'The body of the request was already read: read it from request.clone(), and pass the request';
-
-const NOT_A_LOGGER = 'logger: expected an object with the methods debug, info, warn and error';
-
-function isLogger(logger: Partial<Logger> | undefined): boolean {
-  if (logger === undefined) return true;
-  return [logger?.debug, logger?.info, logger?.warn, logger?.error].every((method) => typeof method === 'function');
-}
 
 /** Creates the log. It passes its lines to the logger, redacted; without one, it has none. */
 function createLog(logger: Logger | undefined, { logLevel }: Config, redact: Redact): Log {

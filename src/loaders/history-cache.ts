@@ -37,23 +37,22 @@ export function createHistoryCache(
   queue: Bulkhead,
 ) {
   let reads = 0;
-  const readStart = cacheReads<WindowStart | undefined>(history.version);
+  const readStart = cacheReads<string, WindowStart | undefined>(history.version);
 
   /**
-   * Creates the function that returns what was read under a name, and about a head, or reads it: the first time, and after the version has
-   * changed. The read of the database is in the queue for each operation that waits for it. `read` must begin it at once.
+   * Creates the function that returns what was read under a key, or reads it: the first time, and after the version has changed. The read
+   * of the database is in the queue for each operation that waits for it. `read` must begin it at once.
    */
-  function cacheReads<V>(version: () => number, max = MAX_VALUES) {
+  function cacheReads<Key extends string | Head, V>(version: () => number, max = MAX_VALUES) {
     type Known = {
-      readonly head: Head | undefined;
       readonly version: number;
       /** The read of the database that the value waits for. */
       readonly call: QueuedCall<unknown> | undefined;
       value: MaybePromise<V>;
     };
-    const known = new LRUCache<string, Known>({ max });
+    const known = new LRUCache<Key, Known>({ max });
 
-    function start(key: string, head: Head | undefined, read: (readHistory: ReadHistory) => Promise<V>): Known {
+    function start(key: Key, read: (readHistory: ReadHistory) => Promise<V>): Known {
       const readVersion = version();
       let call: QueuedCall<unknown> | undefined;
       const reading = read((operation) => {
@@ -61,7 +60,7 @@ export function createHistoryCache(
         call = queued;
         return queued.response;
       });
-      const started: Known = { head, version: readVersion, call, value: reading };
+      const started: Known = { version: readVersion, call, value: reading };
       known.set(key, started);
       reading.then(
         (value) => {
@@ -76,16 +75,9 @@ export function createHistoryCache(
       return started;
     }
 
-    return (
-      head: Head | undefined,
-      name: string | number,
-      requester: Requester,
-      read: (readHistory: ReadHistory) => Promise<V>,
-    ): MaybePromise<V> => {
-      const key = `${name} ${head?.beaconHeight}`;
+    return (key: Key, requester: Requester, read: (readHistory: ReadHistory) => Promise<V>): MaybePromise<V> => {
       const found = known.get(key);
-      const isCurrent = found?.version === version() && found.head === head;
-      const { value, call } = isCurrent ? found : start(key, head, read);
+      const { value, call } = found?.version === version() ? found : start(key, read);
       return value instanceof Promise && call !== undefined ? call.wait(requester).then(() => value) : value;
     };
   }
@@ -109,12 +101,10 @@ export function createHistoryCache(
      * `undefined` while nothing is recorded.
      */
     startAt: (start: Instant, version: ExchangeVersion, requester: Requester): MaybePromise<WindowStart | undefined> =>
-      readStart(undefined, `${version} ${start}`, requester, (readHistory) =>
-        readHistory(() => findStart(start, version)),
-      ),
+      readStart(`${version} ${start}`, requester, (readHistory) => readHistory(() => findStart(start, version))),
     /** The volumes of all pools in the default window up to a head. */
-    volumesAt: cacheReads<VolumesOfWindow | undefined>(history.tradesVersion),
+    volumesAt: cacheReads<Head, VolumesOfWindow | undefined>(history.tradesVersion),
     /** The last trade of each pool up to a head. */
-    lastTradesAt: cacheReads<ReadonlyMap<string, RecordedTrade>>(history.tradesVersion, MAX_LAST_TRADES),
+    lastTradesAt: cacheReads<Head, ReadonlyMap<string, RecordedTrade>>(history.tradesVersion, MAX_LAST_TRADES),
   };
 }

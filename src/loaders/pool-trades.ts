@@ -61,22 +61,20 @@ export function createPoolTradeLoader(view: HistoryView) {
   });
 
   const loadRecorded = new DataLoader(
-    (names: readonly TradeName[]) => read(() => Promise.all(names.map((name) => history.trade(name)))),
+    (names: readonly TradeName[]) => read(() => Promise.all(names.map(findRecorded))),
     {
       maxBatchSize: TRADES_AT_ONCE,
       cacheKeyFn: ({ beaconHeight, transactionId, step }) => `${beaconHeight} ${transactionId} ${step}`,
     },
   );
 
-  /** Whether the trades of the block at a height are recorded. */
-  const loadIsRecorded = new DataLoader(
-    (heights: readonly BeaconHeight[]) => read(() => Promise.all(heights.map(hasRecordedTrades))),
-    { maxBatchSize: TRADES_AT_ONCE },
-  );
-
-  async function hasRecordedTrades(height: BeaconHeight): Promise<boolean> {
+  /** A recorded trade, and whether the trades of its block are recorded. */
+  async function findRecorded(name: TradeName) {
+    const trade = await history.trade(name);
+    if (trade !== undefined) return { trade, isRecorded: true };
+    const { beaconHeight: height } = name;
     const { recorded } = await history.trades({ poolIds: [], upTo: height, memoryFrom: height, last: 1 });
-    return recorded.has(height);
+    return { trade, isRecorded: recorded.has(height) };
   }
 
   /** Reads the newest trades of each pool of one height, newest first. */
@@ -175,7 +173,7 @@ export function createPoolTradeLoader(view: HistoryView) {
       // One window is that of nearly all clients. Of others, only the pools that are requested are read.
       const found =
         head && hours === DEFAULT_HOURS
-          ? cache.volumesAt(head, '', options.requester, (readHistory) =>
+          ? cache.volumesAt(head, options.requester, (readHistory) =>
               readVolumes(head.exchange.directory.ids, pool, hours, readHistory),
             )
           : loadVolume(pool, hours);
@@ -193,7 +191,7 @@ export function createPoolTradeLoader(view: HistoryView) {
       versions.trades.depend();
       const head = view.headAt(pool);
       if (head === undefined) return loadTrades(pool, { last: 1 }).then(([trade]) => trade);
-      const found = cache.lastTradesAt(head, '', options.requester, async (readHistory) => {
+      const found = cache.lastTradesAt(head, options.requester, async (readHistory) => {
         const { exchange } = head;
         const pools = exchange.directory.ids.map((_, place) => poolPairAt(exchange, place));
         const trades = await readTrades(pools, { last: 1 }, undefined, readHistory);
@@ -208,10 +206,9 @@ export function createPoolTradeLoader(view: HistoryView) {
      */
     async recordedTrade(name: TradeName, newestHeight: BeaconHeight): Promise<RecordedTrade | undefined> {
       versions.trades.depend();
-      const trade = await loadRecorded.load(name);
-      if (trade !== undefined) return trade;
+      const { trade, isRecorded } = await loadRecorded.load(name);
+      if (isRecorded) return trade;
       const { beaconHeight } = name;
-      if (await loadIsRecorded.load(beaconHeight)) return undefined;
       const whyNot = `The trades of the block at beacon height ${beaconHeight} are not recorded.`;
       throw new HeightNotAvailableError(beaconHeight, newestHeight, whyNot);
     },

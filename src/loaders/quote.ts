@@ -1,21 +1,17 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { MAX_HOPS } from '../domain/best-route.ts';
-import { placeOfId, versionOf } from '../domain/exchange.ts';
+import { placeOfId } from '../domain/exchange.ts';
 import { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { PoolOrder } from '../domain/pool-order.ts';
-import { parsePoolId, poolPairId } from '../domain/pool-pair.ts';
+import { poolPairId } from '../domain/pool-pair.ts';
 import { bestQuote, type Quote, type QuotedPools, type QuoteRequest, quoteAlong } from '../domain/quote.ts';
 import { MAX_HOPS_V3 } from '../domain/route-search.ts';
 import type { TokenId } from '../domain/token.ts';
 import { BadUserInputError, TradeRefusedError } from '../errors.ts';
-import type { Head } from '../live/chain/head.ts';
 import { createTurnQueue } from '../turns/turns.ts';
 import { requireBetween, type SentArguments } from './arguments.ts';
-import type { ExchangeLoader } from './exchange.ts';
-import { createHeadStream } from './head-streams.ts';
-import type { SourceStream } from './source-stream.ts';
-import type { LoaderInputs } from './sources.ts';
+import { type ExchangeLoader, readPoolId } from './exchange.ts';
 
 /** The arguments of a quote. */
 export type QuoteArguments = {
@@ -62,12 +58,6 @@ export class QuoteLoader {
     return pools instanceof Promise ? this.#inTurn(pools, request) : this.#quoteIn(pools, request);
   }
 
-  /** The same for an update of a subscription. @throws the error that the update has in place of a head */
-  findForUpdate(head: Head | Error, args: QuoteArguments): MaybePromise<Quote | undefined> {
-    if (head instanceof Error) throw head;
-    return this.find(args);
-  }
-
   /** Quotes that wait for the same state get it in the same turn of the event loop, and are computed one in each turn. */
   async #inTurn(awaited: Promise<QuotedPools>, request: RoutedRequest): Promise<Quote | undefined> {
     const pools = await awaited;
@@ -105,16 +95,6 @@ function quoteIn(pools: QuotedPools, request: RoutedRequest): Quote | undefined 
   return quote;
 }
 
-/** The heads at which a quote is computed: the current one first. @throws BadUserInputError for arguments that only V3 has, in V1 */
-export async function createQuoteStream(
-  args: QuoteArguments,
-  loaders: Pick<LoaderInputs, 'sources'>,
-): Promise<SourceStream<Head, Head>> {
-  const current = loaders.sources.head.current();
-  if (current !== undefined && versionOf(current.exchange) === 'V1') requireArgumentsOfV1(readQuoteArguments(args));
-  return createHeadStream(loaders);
-}
-
 function requireArgumentsOfV1({ route, maxHops }: Pick<RoutedRequest, 'route' | 'maxHops'>): void {
   if (route !== undefined)
     throw new BadUserInputError('route is set. Pools of the first version of the exchange have no pool ids.');
@@ -145,13 +125,7 @@ function requireHops(max: number, maxHops: number): void {
 
 function readRoute(route: readonly string[]): readonly string[] {
   requireBetween(1, MAX_HOPS_V3, 'The number of pools of route', route.length);
-  return route.map((id) => {
-    const named = parsePoolId(id);
-    if (named !== undefined) return poolPairId(named);
-    throw new BadUserInputError(
-      `route contains ${JSON.stringify(id.slice(0, 300))}. A pool id is two token ids and a hash, joined by "-".`,
-    );
-  });
+  return route.map((id) => poolPairId(readPoolId(id)));
 }
 
 function aboveZero(name: string, amount: bigint): bigint {

@@ -30,11 +30,6 @@ export type SourceStream<V = unknown, U = unknown> = AsyncIterable<U> & {
   readonly resumesAfter: BeaconHeight | undefined;
 };
 
-/** Whether the result of a field's `subscribe` is a source stream, and not an error. */
-export function isSourceStream(stream: object): stream is SourceStream {
-  return 'toUpdate' in stream;
-}
-
 /** What differs between source streams. By default, each object is another value, and all subscribers share its update. */
 type SourceStreamOptions<V, U> = Pick<SourceStream<V, U>, 'subscribe'> & {
   toUpdate(value: V, previous: V | undefined): U;

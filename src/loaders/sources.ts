@@ -38,7 +38,6 @@ export type Sources = {
   readonly orderBooks: OrderBooks;
   readonly divergences: DivergenceRankings;
   readonly tokens: TokenSource;
-  readonly tokenCount: () => number;
   readonly historyCache: HistoryCache;
   readonly closedIntervals: ClosedIntervals;
 };

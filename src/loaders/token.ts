@@ -5,22 +5,7 @@ import { UpstreamNotConfiguredError } from '../errors.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { HeadPin } from './head-pin.ts';
 import type { MarketLoader } from './market.ts';
-import type { LoaderInputs, Sources } from './sources.ts';
-
-/** Creates the number of tokens in the token list and in the pools. It is counted again only when one of the two has changed. */
-export function createTokenCount({ head, tokens }: Pick<Sources, 'head' | 'tokens'>): Sources['tokenCount'] {
-  let list: TokenList | undefined;
-  let directory: PoolDirectory | undefined;
-  let count = 0;
-  return () => {
-    const inPools = head.current()?.exchange.directory;
-    if (list === tokens.current() && directory === inPools) return count;
-    list = tokens.current();
-    directory = inPools;
-    count = new Set(list.keys()).union(directory?.placesOfToken ?? new Set()).size;
-    return count;
-  };
-}
+import type { LoaderInputs } from './sources.ts';
 
 type TokenLoaderInputs = Omit<ResponseInputs, 'tokens'> & { readonly market: MarketLoader };
 
@@ -33,7 +18,6 @@ export class TokenLoader {
   readonly list: TokenList;
   /** The tokens of the pools of each directory, by symbol: many fields of a response can search them. */
   readonly #bySymbol = new Map<PoolDirectory['placesOfToken'], ReadonlyMap<string, readonly TokenId[]>>();
-  #everythingRead: Promise<unknown> | undefined;
 
   constructor(inputs: TokenLoaderInputs) {
     const { current, service } = inputs.sources.tokens;
@@ -103,8 +87,7 @@ export class TokenLoader {
   }
 
   async #findAnywhere(tokenId: TokenId): Promise<Token | undefined> {
-    this.#everythingRead ??= this.#readEverything();
-    const failure = await this.#everythingRead;
+    const failure = await this.#readEverything();
     if (this.#isKnown(tokenId)) return this.get(tokenId);
     if (failure !== undefined) throw failure;
     return undefined;

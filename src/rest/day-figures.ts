@@ -18,32 +18,22 @@ export type DayTrades = {
 /** Figures of pools at a head, such as their ranges. All documents share one read of them. */
 export type DayFigures<Figures> = ReturnType<typeof createDayFigures<Figures>>;
 
-type DayFiguresOptions<Figures> = {
-  /** Reads the figures of pools of a head, in their order. `undefined` for a pool of which too little is known. */
-  readonly read: (head: Head, pools: readonly PoolPair[]) => Promise<readonly (Figures | undefined)[]>;
-  /** The figures of one head are read again when this has changed. */
-  readonly version: () => unknown;
-  /** How often the time that a read takes passes before the next one of the same head. */
-  readonly pauseFactor?: number;
-};
+/** Reads the figures of pools of a head, in their order. `undefined` for a pool of which too little is known. */
+type ReadFigures<Figures> = (head: Head, pools: readonly PoolPair[]) => Promise<readonly (Figures | undefined)[]>;
 
 /** Pools that are read together. Between two groups, other clients get their turn. */
 const POOLS_AT_ONCE = 100;
 
-const MAX_PAUSE_MS = 60_000;
-
 /** How long a document waits for the figures of its head: a database, or the block of a node, may not respond. */
 const MAX_WAIT_MS = 2_000;
 
-/** Figures by the ids of pools. The same map has the same figures. */
+/** Figures by the ids of pools. */
 type ByPool<Figures> = ReadonlyMap<string, Figures>;
 
-/** Creates the figures; none is known yet. */
-export function createDayFigures<Figures>({ read, version, pauseFactor = 0 }: DayFiguresOptions<Figures>) {
-  type Newest = { readonly head: Head | undefined; readonly version: unknown; readonly byPool: ByPool<Figures> };
-  let newest: Newest = { head: undefined, version: undefined, byPool: new Map() };
-  let reading: { readonly head: Head; readonly found: Promise<ByPool<Figures>> } | undefined;
-  let pauseUntil = Number.NEGATIVE_INFINITY;
+/** Creates the figures; none is known yet. They are read once for each head: what is recorded later counts from the next head on. */
+export function createDayFigures<Figures>(read: ReadFigures<Figures>) {
+  type Reading = { readonly head: Head; readonly found: Promise<ByPool<Figures>>; known?: ByPool<Figures> };
+  let newest: Reading | undefined;
 
   async function readAll(head: Head, places: ReadonlySet<number>): Promise<ByPool<Figures>> {
     const byPool = new Map<string, Figures>();
@@ -61,86 +51,55 @@ export function createDayFigures<Figures>({ read, version, pauseFactor = 0 }: Da
     return byPool;
   }
 
-  function startReading(head: Head, places: () => ReadonlySet<number>): Promise<ByPool<Figures>> {
-    const startedAt = performance.now();
-    const readVersion = version();
-    const end = (found: ByPool<Figures>) => {
-      // While nothing is known, the documents stay as they are.
-      const byPool = found.size > 0 || newest.byPool.size > 0 ? found : newest.byPool;
-      // Otherwise, a newer head is being read.
-      if (reading?.head !== head) return byPool;
-      newest = { head, version: readVersion, byPool };
-      reading = undefined;
-      // At the start, reads wait for the database and find nothing.
-      const tookMs = found.size === 0 ? 0 : performance.now() - startedAt;
-      pauseUntil = performance.now() + Math.min(MAX_PAUSE_MS, pauseFactor * tookMs);
-      return byPool;
-    };
+  function startReading(head: Head, places: ReadonlySet<number>): Reading {
     // If the history cannot be read, the rest of the documents does not depend on it.
-    const found = readAll(head, places()).then(end, () => end(new Map()));
-    reading = { head, found };
-    return found;
+    const found = readAll(head, places).catch(() => new Map<string, Figures>());
+    const started: Reading = { head, found };
+    found.then((known) => {
+      started.known = known;
+    });
+    return started;
   }
 
   return {
-    /**
-     * The figures of the pools at these places of a head, which are read if they are not known; `undefined` if that takes too long, or if
-     * those of a newer head are read already. Known figures of this head are read again in the background, if their version has changed.
-     */
+    /** The figures of the pools at these places of the current head; `undefined` if it takes too long to read them. */
     async at(head: Head, places: () => ReadonlySet<number>): Promise<ByPool<Figures> | undefined> {
-      if (newest.head === head) {
-        const { byPool } = newest;
-        const isCurrent = newest.version === version() || performance.now() < pauseUntil;
-        if (reading === undefined && !isCurrent) startReading(head, places);
-        return byPool;
-      }
-      const isOld = [newest.head, reading?.head].some((other) => other && other.beaconHeight > head.beaconHeight);
-      if (isOld && reading?.head !== head) return undefined;
-      const found = reading?.head === head ? reading.found : startReading(head, places);
-      return Promise.race([found, sleep(MAX_WAIT_MS, undefined, { ref: false })]);
+      if (newest?.head !== head) newest = startReading(head, places());
+      return newest.known ?? Promise.race([newest.found, sleep(MAX_WAIT_MS, undefined, { ref: false })]);
     },
-    newest: () => newest,
+    /** The figures of a head, without waiting; `undefined` if they are not read yet, or if those of another head were read since. */
+    known: (head: Head): ByPool<Figures> | undefined => (newest?.head === head ? newest.known : undefined),
   };
 }
-
-/** While older heights are recorded, reading ranges of one head again takes at most a fiftieth of the time. */
-const RANGES_PAUSE_FACTOR = 49;
 
 /**
  * Creates the ranges, which are read from the recorded history and the heads in memory. A pool has no range while the history does
  * not reach back for 24 hours and older heights are still being read: its range would be that of a shorter time.
  */
 export function createDayRanges(sources: Sources): DayFigures<DayRange> {
-  return createDayFigures({
-    version: sources.history.version,
-    pauseFactor: RANGES_PAUSE_FACTOR,
-    read(head, pools) {
-      const { history } = createDocumentLoaders(sources, head);
-      const isBackfilling = history.isBackfilling();
-      return Promise.all(
-        pools.map(async (pool) => {
-          const change = await history.change(pool, { hours: TICKER_HOURS });
-          if (change === undefined || (isBackfilling && !change.start.isAtStart)) return undefined;
-          const { high, low } = await history.window(change);
-          return { highest: { ...pool, ...high }, lowest: { ...pool, ...low } };
-        }),
-      );
-    },
+  return createDayFigures((head, pools) => {
+    const { history } = createDocumentLoaders(sources, head);
+    const isBackfilling = history.isBackfilling();
+    return Promise.all(
+      pools.map(async (pool) => {
+        const change = await history.change(pool, { hours: TICKER_HOURS });
+        if (change === undefined || (isBackfilling && !change.start.isAtStart)) return undefined;
+        const { high, low } = await history.window(change);
+        return { highest: { ...pool, ...high }, lowest: { ...pool, ...low } };
+      }),
+    );
   });
 }
 
 /** Creates the volumes and last trades, which all documents about a head share. */
 export function createDayTrades(sources: Sources): DayFigures<DayTrades> {
-  return createDayFigures({
-    version: sources.history.tradesVersion,
-    async read(head, pools) {
-      const { history } = createDocumentLoaders(sources, head);
-      return Promise.all(
-        pools.map(async (pool) => {
-          const volume = await history.volume(pool, { hours: TICKER_HOURS });
-          return { volume, lastTrade: await history.lastTrade(pool) };
-        }),
-      );
-    },
+  return createDayFigures((head, pools) => {
+    const { history } = createDocumentLoaders(sources, head);
+    return Promise.all(
+      pools.map(async (pool) => {
+        const volume = await history.volume(pool, { hours: TICKER_HOURS });
+        return { volume, lastTrade: await history.lastTrade(pool) };
+      }),
+    );
   });
 }

@@ -125,13 +125,10 @@ export function startDocument(
 /** Documents that are cached for the next client with the same parameters. */
 const MAX_DOCUMENTS = 64;
 
-/** How many documents of other clients a client waits for, one after the other. */
-const MAX_WAITS = 2;
-
 /**
  * Creates the function that returns the document for some parameters: the same one for as long as it is valid. Clients that need a new
  * one at the same time wait for the same one, unless it already depends on something that has changed. If the first client has used up
- * its share of a queue, one of the others starts a document for all; if that client has too, each of them starts its own.
+ * its share of a queue, each of the others starts its own.
  *
  * @param start starts to write a document; the requester is the client that waits for it first
  */
@@ -161,22 +158,15 @@ export function cacheDocuments<Parameters>(
     return started.written;
   }
 
-  function documentFor(
-    parameters: Parameters,
-    requester: Requester | undefined,
-    waits: number,
-  ): MaybePromise<RestDocument> {
+  return (parameters, requester) => {
     const key = `${JSON.stringify(parameters)}`;
     const newest = documents.get(key);
     if (!newest?.dependencies.areCurrent(now())) return startFor(requester, parameters, key);
     const { written, client } = newest;
     if (!(written instanceof Promise) || client === requester?.client) return written;
-    if (waits === MAX_WAITS) return startFor(requester, parameters, key);
     return written.catch((error) => {
       if (!isOfClient(error)) throw error;
-      return documentFor(parameters, requester, waits + 1);
+      return startFor(requester, parameters, key);
     });
-  }
-
-  return (parameters, requester) => documentFor(parameters, requester, 0);
+  };
 }

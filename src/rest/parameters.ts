@@ -12,7 +12,7 @@ import { DEFAULT_CANDLES } from '../loaders/candles.ts';
 export function readOrderBookParameters(parameters: URLSearchParams) {
   const tickerId = readRequired(parameters, 'ticker_id');
   const [depth, uncrossed] = [readOnce(parameters, 'depth'), readOnce(parameters, 'uncrossed')];
-  return { tickerId, depth: readDepth(depth), isUncrossed: readFlag('uncrossed', uncrossed) };
+  return { tickerId, depth: readDepth(depth), isUncrossed: readOneOf(FLAGS, 'uncrossed', uncrossed ?? 'false') };
 }
 
 /** Without the parameter, the book is complete: another gateway that reads from this one then has all of it. */
@@ -24,10 +24,7 @@ function readDepth(text: string | undefined): number {
   );
 }
 
-function readFlag(name: string, text = 'false'): boolean {
-  if (text === 'true' || text === 'false') return text === 'true';
-  throw new BadUserInputError(`${name} is ${JSON.stringify(text)}. It must be true or false.`);
-}
+const FLAGS = { true: true, false: false };
 
 /** The names of the intervals of candles in the REST API. */
 export const INTERVALS = {

@@ -59,16 +59,13 @@ export async function writeTickers(loaders: Loaders, options: TickersOptions): P
   const maxBookAgeMs = Math.min(MAX_BOOK_AGE_MS, Math.max(MIN_BOOK_AGE_MS, threeRoundsMs));
 
   /** The figures of the head; `undefined` if they cannot be read soon. */
-  async function figuresOf<Figures>({
-    at,
-    newest,
-  }: DayFigures<Figures>): Promise<ReadonlyMap<string, Figures> | undefined> {
-    const places = () => new Set(rows.flatMap((row) => (head && placeWithPriceOf(head.exchange, row)) ?? []));
-    const found = head && (await at(head, places));
+  async function figuresOf<Figures>({ at, known }: DayFigures<Figures>) {
+    if (head === undefined) return undefined;
+    const found = await at(head, () => new Set(rows.flatMap((row) => placeWithPriceOf(head.exchange, row) ?? [])));
     dependencies.dependOn(
-      () => newest().byPool,
-      found ?? newest().byPool,
-      () => (newest().head === head ? sources.head.nextAt() : undefined),
+      () => known(head),
+      found,
+      () => found && sources.head.nextAt(),
     );
     return found;
   }

@@ -53,7 +53,7 @@ type GatewayServerOptions = Omit<OperationsOptions, 'maskError'> &
 /** Creates the server: HTTP with server-sent events, and websockets, all with one pipeline. */
 export function createGatewayServer(options: GatewayServerOptions) {
   const { service, metrics, log, tracing } = options;
-  const { trustedProxies, keepAliveMs, adminPort, adminHost, explorer, graphiql, persistedOnly } = options;
+  const { trustedProxies, keepAliveMs, adminPort, adminHost, explorer } = options;
   const { marketDataPartner, marketPollMs, marketMaxAgeMs: maxAgeMs, bookSweepPerMinute } = options;
   const { limits, now, isSandbox, version, sources } = service;
   const corsOrigins = isSandbox ? [...options.corsOrigins, ...LOOPBACK_ORIGINS] : options.corsOrigins;
@@ -95,7 +95,9 @@ export function createGatewayServer(options: GatewayServerOptions) {
   const pages = { service, metrics, requestIds, accessLog, maskError, isStopping };
   const hasAdminPages = adminPort === undefined;
   const admin = hasAdminPages ? undefined : createAdminServer({ ...pages, keepAliveMs });
-  const forClients = { graphqlHandler, rest, explorer, graphiql, persistedOnly };
+  // GraphiQL sends operations as texts.
+  const graphiql = options.graphiql && !options.persistedOnly;
+  const forClients = { graphqlHandler, rest, explorer, graphiql };
   const handle = createRoutes({ ...pages, forClients, hasAdminPages, responses });
   const isUpgrade = (request: IncomingMessage) => isWebSocketUpgrade(request) && isGraphqlPath(request);
   const server = createHttpServer({ handle, responses, connections, metrics, keepAliveMs, isUpgrade });

@@ -17,7 +17,7 @@ export type EndpointOptions = {
   readonly clients: ClientAddresses;
   readonly rates: RateLimits | undefined;
   readonly connections: ConnectionLimits | undefined;
-  readonly minimumHeights: Pick<MinimumHeights, 'reach' | 'reachSent'>;
+  readonly minimumHeights: Pick<MinimumHeights, 'reach'>;
   readonly requestIds: RequestIds;
   readonly maskError: (error: unknown) => GraphQLError;
   readonly metrics: Metrics;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseTokens, type Token } from '../domain/token.ts';
+import { readTokens, type Token } from '../domain/token.ts';
 import type { PersistedManifest } from '../server/operations/persisted-queries.ts';
 
 /** Removes a byte order mark. */
@@ -25,18 +25,8 @@ function readJsonFile(path: string): unknown {
 
 /** Reads a tokens file. @throws Error with its first problem */
 export function readTokensFile(path: string): readonly Token[] {
-  const read = parseTokens(readJsonFile(path));
-  if ('problems' in read) throw problemsError(read.problems, TOKENS_FORMAT);
-  return read.tokens;
+  return readTokens(readJsonFile(path));
 }
-
-/** An error with the first problem of a file. If there are others, it also has their number and the format of the file. */
-function problemsError([first, ...others]: readonly string[], format: string): Error {
-  const more = others.length === 1 ? '1 other problem' : `${others.length} other problems`;
-  return new Error(others.length === 0 ? first : `${first}, and ${more}; ${format}`);
-}
-
-const TOKENS_FORMAT = 'expected an array of {"id", "symbol", "decimals"}';
 
 const APOLLO = 'apollo-persisted-query-manifest';
 
@@ -53,15 +43,12 @@ type Entry = readonly [id: unknown, text: unknown, place: string];
  */
 export function readPersistedManifest(path: string): PersistedManifest {
   const texts = new Map<string, string>();
-  const problems: string[] = [];
   for (const [id, text, place] of entriesOf(readJsonFile(path))) {
-    if (typeof id !== 'string' || id === '') problems.push(`expected a non-empty string as id of ${place}`);
-    else if (typeof text !== 'string') problems.push(`expected a string as text of ${place}`);
-    else if ((texts.get(id) ?? text) !== text)
-      problems.push(`the id ${JSON.stringify(id)} has a second text at ${place}`);
-    else texts.set(id, text);
+    if (typeof id !== 'string' || id === '') throw new Error(`expected a non-empty string as id of ${place}`);
+    if (typeof text !== 'string') throw new Error(`expected a string as text of ${place}`);
+    if ((texts.get(id) ?? text) !== text) throw new Error(`the id ${JSON.stringify(id)} has a second text at ${place}`);
+    texts.set(id, text);
   }
-  if (problems.length > 0) throw problemsError(problems, MANIFEST_FORMAT);
   return { path, texts };
 }
 

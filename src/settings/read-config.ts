@@ -5,7 +5,7 @@ import { DEFAULT_HISTORY_FILE, requireDatabaseFile } from './history-database.ts
 import { ConfigError, flagOf, type Setting } from './kinds.ts';
 import { redactorOf } from './secrets.ts';
 import { type Config, SETTINGS } from './settings.ts';
-import { findRenamedVariables, findUnknownVariables, nearestOf, RENAMED } from './unknown-variables.ts';
+import { findRenamedVariables, findUnknownVariables, nearestOf } from './unknown-variables.ts';
 
 const ALL = Object.values<Setting>(SETTINGS);
 
@@ -124,7 +124,6 @@ const CHECKS: readonly (readonly [
 ])[] = [
   [['sandbox', 'fullnodeUrl', 'marketDataUrl'], sandboxProblems],
   [['persistedOnly', 'persistedDocuments'], persistedProblems],
-  [['port', 'adminPort'], portProblems],
   [['adminPort', 'adminHost'], adminProblems],
   [['rateLimitPerSecond', 'rateLimitBurst'], rateProblems],
   [['fullnodeUrl', 'fullnodeWsUrl'], pushProblems],
@@ -155,12 +154,6 @@ function persistedProblems({ persistedOnly, persistedDocuments }: Config, source
   if (!persistedOnly || persistedDocuments !== undefined) return [];
   const [only, documents] = [SETTINGS.persistedOnly, SETTINGS.persistedDocuments].map(source.nameOf);
   return [`${only} is true, but ${documents} is not set: no operation could be executed`];
-}
-
-/** With 0 the system chooses two different ports. */
-function portProblems({ port, adminPort }: Config, { nameOf }: SettingsSource): string[] {
-  if (adminPort !== port || port === 0) return [];
-  return [`${nameOf(SETTINGS.adminPort)} is ${port}, the same as ${nameOf(SETTINGS.port)}: expected another port`];
 }
 
 function adminProblems({ adminPort, adminHost }: Config, { nameOf }: SettingsSource): string[] {
@@ -214,8 +207,6 @@ const FLAG = /^--?[a-z_][\w-]{0,39}$/i;
 
 /** What a user can do about an unknown flag. */
 function hintFor(flag: string): string {
-  const now = RENAMED.get(flag);
-  if (now !== undefined) return `it is now ${now}`;
   const meant = nearestOf(
     flag.toLowerCase(),
     ALL.map((setting) => `--${flagOf(setting)}`),

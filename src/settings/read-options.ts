@@ -6,15 +6,14 @@ import { nearestOf } from './unknown-variables.ts';
 /**
  * Reads all settings from options of the library, with the same checks as on the command line. No environment variable is read.
  *
- * @param found what is wrong already, a line each
  * @throws ConfigError with all problems of all options
  */
-export function readOptions(options: object, found: readonly string[] = []): Config {
+export function readOptions(options: object): Config {
   const values = new Map(Object.entries(options));
   const names = Object.keys(SETTINGS);
   const unknown = [...values.keys()].filter((name) => !names.includes(name)).map((name) => unknownOption(name, names));
 
-  return toConfig([...found, ...unknown], {
+  return toConfig(unknown, {
     read(setting) {
       const { option: name } = setting;
       const value = values.get(name);
@@ -32,7 +31,7 @@ export function readOptions(options: object, found: readonly string[] = []): Con
 
 /** What is wrong with an option that does not exist, with the name that was probably meant. */
 export function unknownOption(name: string, names: readonly string[]): string {
-  const meant = names.find((known) => known.toLowerCase() === name.toLowerCase()) ?? nearestOf(name, names);
+  const meant = nearestOf(name, names);
   return `${name} is not an option${meant === undefined ? '' : `: did you mean ${meant}?`}`;
 }
 

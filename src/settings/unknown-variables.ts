@@ -13,18 +13,14 @@ const MIN_LENGTH = 6;
 
 const MAX_EDITS = 2;
 
-/** A long name that begins like a setting can have more typing errors: `TRUSTED_PROXY` differs from `TRUSTED_PROXIES` by three. */
-const LONG_NAME = 12;
-const MAX_EDITS_OF_LONG = 3;
-
-/** Minimum length of a short form: one word, such as `HISTORY`, can belong to another program. */
-const MIN_SHORT_FORM = 9;
+/** Minimum length of a beginning: one word, such as `HISTORY`, can belong to another program. */
+const MIN_BEGINNING = 10;
 
 /** Values of `NODE_ENV` that probably mean `production`, but do not have its effect. */
 const ALMOST_PRODUCTION = /^\s*prod/i;
 
 /**
- * Finds variables that are probably misspelt settings: they have a prefix of ours, are a short form of a setting, or differ from one
+ * Finds variables that are probably misspelt settings: they have a prefix of ours, are the beginning of a setting, or differ from one
  * in case or in a few characters. `NODE_ENV` is no setting, but its value can be misspelt.
  *
  * @returns a sentence for each, without any value that may be a secret
@@ -48,38 +44,20 @@ export function findUnknownVariables(env: NodeJS.ProcessEnv): string[] {
   return [...misspelt, ...unknown];
 }
 
-/** The name that was probably meant: within a few typing errors, or one that is longer; `undefined` if there is none. */
+/**
+ * The name that was probably meant: within a few typing errors, or one that begins with all but the last character, as `HISTORY_DATABASE`
+ * for `HISTORY_DB`; `undefined` if there is none.
+ */
 export function nearestOf(name: string, ours: readonly string[]): string | undefined {
   const candidates = ours.filter(({ length }) => length >= MIN_LENGTH);
-  const beginning = name.slice(0, MIN_LENGTH);
-  const similar = name.length < LONG_NAME ? [] : candidates.filter((candidate) => candidate.startsWith(beginning));
+  const isBeginning = (candidate: string) => name.length >= MIN_BEGINNING && candidate.startsWith(name.slice(0, -1));
   return (
-    RENAMED.get(name) ??
-    closestMatch(name, candidates, { maxDistance: MAX_EDITS }) ??
-    closestMatch(name, similar, { maxDistance: MAX_EDITS_OF_LONG }) ??
-    candidates.find((candidate) => isShortFormOf(name, candidate))
+    RENAMED.get(name) ?? closestMatch(name, candidates, { maxDistance: MAX_EDITS }) ?? candidates.find(isBeginning)
   );
 }
 
-/**
- * Whether a name begins like a setting, and each of its words is a short form of a word there, in their order, such as `HISTORY_DB` for
- * `HISTORY_DATABASE`.
- */
-function isShortFormOf(name: string, setting: string): boolean {
-  if (name.length < MIN_SHORT_FORM || !setting.startsWith(name.slice(0, MIN_LENGTH))) return false;
-  const words = setting.split('_').values();
-  return name.split('_').every((short) => words.some((word) => isShortWord(short, word)));
-}
-
-/** Whether a word has these letters in their order, from its first one on. */
-function isShortWord(short: string, word: string): boolean {
-  let found = 0;
-  for (const letter of word) if (letter === short[found]) found += 1;
-  return found === short.length && word[0] === short[0];
-}
-
 /** The names of settings that had another name before, by that: as variable, flag and option. */
-export const RENAMED: ReadonlyMap<string, string> = new Map([
+const RENAMED: ReadonlyMap<string, string> = new Map([
   ['ANSWER_CACHE_BYTES', 'RESPONSE_CACHE_BYTES'],
   ['--answer-cache-bytes', '--response-cache-bytes'],
   ['answerCacheBytes', 'responseCacheBytes'],

@@ -1,7 +1,5 @@
 import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
-import { Defer20220824Handler } from '@apollo/client/incremental';
 import { cacheExchange, createClient, fetchExchange } from '@urql/core';
-import { GraphQLClient } from 'graphql-request';
 import { createClient as createSocketClient } from 'graphql-ws';
 import { lastValueFrom } from 'rxjs';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -10,9 +8,6 @@ import { serveGatewayForTest } from '../support/served-gateway.ts';
 import { endWithTest } from '../support/websocket.ts';
 
 const HEIGHT = '{ beaconHeight }';
-const DEFERRED = '{ service { version } ... @defer { beaconHeight } }';
-const NOT_INCREMENTAL =
-  'Unknown directive "@defer": the gateway does not support incremental delivery. Remove the directive to receive the complete response.';
 
 /** A gateway, and a `fetch` that keeps what clients send with it. */
 async function open() {
@@ -32,7 +27,6 @@ describe('Apollo Client', () => {
       link: new HttpLink({ uri: gateway.url, fetch: gateway.keepingFetch }),
       cache: new InMemoryCache(),
       clientAwareness: { name: 'a wallet', version: '1.2.3' },
-      incrementalHandler: new Defer20220824Handler(),
     });
     onTestFinished(() => client.stop());
     return { ...gateway, client };
@@ -48,20 +42,10 @@ describe('Apollo Client', () => {
     });
   });
 
-  test('learns what to do in the place of @defer', async () => {
-    const { client, sent } = await connect();
-    const answer = client.query({ query: gql(DEFERRED) });
-    await expect(answer).rejects.toThrow(NOT_INCREMENTAL);
-    expect(await codesThrown(answer)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
-    expect(sent[0]?.headers.get('accept')).toContain('multipart/mixed');
-  });
-
   test('learns what to do in the place of a multipart subscription, which then is not left open', async () => {
     const { client, sent, app } = await connect();
     const { error } = await lastValueFrom(client.subscribe({ query: gql`subscription { head { beaconHeight } }` }));
-    expect(error?.message).toBe(
-      'Multipart subscriptions are not supported. A subscription requires a websocket, or a client that accepts text/event-stream.',
-    );
+    expect(error?.message).toBe('A subscription requires a websocket, or a client that accepts text/event-stream.');
     expect(await codesThrown(Promise.reject(error))).toEqual(['BAD_USER_INPUT']);
     expect(sent[0]?.headers.get('accept')).toContain('multipart/mixed;boundary=graphql;subscriptionSpec=1.0');
     expect(app.service.sources.head.subscribers()).toBe(0);
@@ -69,22 +53,11 @@ describe('Apollo Client', () => {
 });
 
 describe('other clients', () => {
-  test('urql is answered with its own Accept, and learns what to do in the place of @defer', async () => {
+  test('urql is answered with its own Accept', async () => {
     const { url, sent, keepingFetch, height } = await open();
     const client = createClient({ url, fetch: keepingFetch, exchanges: [cacheExchange, fetchExchange] });
     expect((await client.query(HEIGHT, {})).data).toEqual({ beaconHeight: height });
     expect(sent[0]?.headers.get('accept')).toMatch(/multipart\/mixed/);
-    expect((await client.query(DEFERRED, {})).error?.graphQLErrors.map(({ message }) => message)).toEqual([
-      NOT_INCREMENTAL,
-    ]);
-  });
-
-  test('graphql-request learns what to do in the place of @stream', async () => {
-    const { url } = await open();
-    const client = new GraphQLClient(url);
-    await expect(client.request('{ pairs @stream(initialCount: 1) { id } }')).rejects.toThrow(
-      NOT_INCREMENTAL.replace('defer', 'stream'),
-    );
   });
 
   test("a network of Relay's documentation is answered", async () => {

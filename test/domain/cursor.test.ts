@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Cursor, filterFingerprint, formatCursor, heightOfCursor, parseCursor } from '../../src/domain/page.ts';
+import { type Cursor, filterFingerprint, formatCursor, parseCursor } from '../../src/domain/page.ts';
 import { anyCharacter } from '../support/any-character.ts';
 import { MAX_RESERVE, tokenId } from './pools.ts';
 
@@ -39,14 +39,6 @@ describe('a cursor', () => {
       }),
     );
   });
-});
-
-test('the height of a cursor is read without the rest, and no other text has one', () => {
-  expect([formatCursor(cursor), 'nothing', ''].map(heightOfCursor)).toEqual([
-    cursor.beaconHeight,
-    undefined,
-    undefined,
-  ]);
 });
 
 describe('a text that is not a cursor', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MAX_AMOUNT } from '../../src/domain/amount.ts';
-import { ordersMet } from '../../src/domain/pool-order.ts';
+import { matchableTerms, ordersSelling } from '../../src/domain/pool-order.ts';
 import type { PoolPair } from '../../src/domain/pool-pair.ts';
 import { PoolSwap } from '../../src/domain/pool-swap.ts';
 import { A, anyAmountOfV3, anyPoolOfV3, B } from './v3-pools.ts';
@@ -11,7 +11,8 @@ function swapOf({ reserve1, reserve2, v3 }: PoolPair, sells: 1 | 2): PoolSwap {
   const [value1, value2] = [v3?.value1 ?? 0n, v3?.value2 ?? 0n];
   const [virtualIn, virtualOut] = sells === 1 ? [reserve1, reserve2] : [reserve2, reserve1];
   const [realIn, realOut] = sells === 1 ? [value1, value2] : [value2, value1];
-  return new PoolSwap({ virtualIn, virtualOut, realIn, realOut, orders: ordersMet(v3?.orders ?? [], sells) });
+  const orders = matchableTerms(ordersSelling(v3?.orders ?? [], sells === 1 ? 2 : 1));
+  return new PoolSwap({ virtualIn, virtualOut, realIn, realOut, orders });
 }
 
 const slowly = (pool: PoolPair, sells: 1 | 2, amount: bigint) => {
@@ -49,9 +50,9 @@ describe('a trade through one pool of V3', () => {
           expect([amount, sold]).toEqual([amount, slowly(pool, sells, amount)]);
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: 400 },
     );
-    expect(accepted).toBeGreaterThan(3_000);
+    expect(accepted).toBeGreaterThan(1_200);
   });
 
   test('never gives less for more, where it is accepted', () => {
@@ -62,7 +63,7 @@ describe('a trade through one pool of V3', () => {
         const bought = ascending.map((amount) => swap.sell(amount)).filter((each) => typeof each === 'bigint');
         for (const [index, each] of bought.entries()) expect(each >= (bought[index - 1] ?? 0n)).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });
@@ -97,9 +98,9 @@ describe('the least amount that buys an amount', () => {
         if (first !== undefined && first >= 3_000n) expect(least).toBeUndefined();
         else expect(first).toBe(least);
       }),
-      { numRuns: 700 },
+      { numRuns: 280 },
     );
-    expect(found).toBeGreaterThan(70);
+    expect(found).toBeGreaterThan(28);
   });
 
   test('of any magnitude is accepted and buys as much, and one unit less does not', () => {
@@ -116,7 +117,7 @@ describe('the least amount that buys an amount', () => {
           expect([amount, buysEnough(amount) && (least === undefined || amount < least)]).toEqual([amount, false]);
         if (least !== undefined) expect(buysEnough(least)).toBe(true);
       }),
-      { numRuns: 700 },
+      { numRuns: 280 },
     );
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ExchangeParams } from '../../src/domain/exchange.ts';
-import { ordersMet } from '../../src/domain/pool-order.ts';
+import { matchableTerms, ordersSelling } from '../../src/domain/pool-order.ts';
 import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
 import { bestQuote, priceImpactPercent, type QuoteRequest, quoteAlong } from '../../src/domain/quote.ts';
 import { NATIVE_TOKEN_ID, type TokenId } from '../../src/domain/token.ts';
@@ -179,7 +179,7 @@ describe("the node's own numbers: the orders that a trade meets", () => {
     for (const sells of [1, 2] as const) {
       const id = sells === 1 ? expected.nextForSellerOfToken0 : expected.nextForSellerOfToken1;
       const order = orders.find((each) => each.id === id);
-      const [met] = ordersMet(orders, sells);
+      const [met] = matchableTerms(ordersSelling(orders, sells === 1 ? 2 : 1));
       expect(met?.buyRate).toBe(sells === 1 ? order?.rate1 : order?.rate2);
       expect(met?.left).toBe(sells === 1 ? order?.balance2 : order?.balance1);
     }
@@ -188,7 +188,7 @@ describe("the node's own numbers: the orders that a trade meets", () => {
   test.each(vectorsOf('auto-withdraw'))('%s: the orders that the node closes are never met', (_, { pool }) => {
     const orders = Object.values(toPools({ pool: pool as PoolVectors[string] })).flatMap(({ v3 }) => v3?.orders ?? []);
     expect(orders).toHaveLength(2);
-    expect([...ordersMet(orders, 1), ...ordersMet(orders, 2)]).toEqual([]);
+    expect(matchableTerms(orders)).toEqual([]);
   });
 });
 

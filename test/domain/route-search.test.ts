@@ -80,9 +80,9 @@ describe('the best route of V3', () => {
         longest = Math.max(longest, best?.ids.length ?? 0);
         expect(search(pools, 'SELLING', amount, maxHops).found).toEqual(best);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 800 },
     );
-    expect(found).toBeGreaterThan(300);
+    expect(found).toBeGreaterThan(120);
     expect(longest).toBeGreaterThan(3);
   });
 
@@ -107,9 +107,9 @@ describe('the best route of V3', () => {
         if (route !== undefined && route.amount > max) expect(best).toBeUndefined();
         else expect(route).toEqual(best);
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
-    expect(found).toBeGreaterThan(50);
+    expect(found).toBeGreaterThan(25);
   });
 
   test('for an amount that is bought gives as much, and no route gives as much for one unit less', () => {
@@ -122,7 +122,7 @@ describe('the best route of V3', () => {
         if (found === undefined) return;
         expect(most(found.amount) >= wanted).toBe(true);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 400 },
     );
   });
 
@@ -207,17 +207,17 @@ describe('the least amount along a route', () => {
     const anyRoute = fc.array(fc.oneof(smallExchange, anyExchange), { minLength: 1, maxLength: 5 });
     let found = 0;
     fc.assert(
-      fc.property(anyRoute, fc.bigInt(1n, 60n), fc.bigInt(1n, 200n), (exchanges, wanted, from) => {
+      fc.property(anyRoute, fc.bigInt(1n, 60n), (exchanges, wanted) => {
         const route = exchanges.map((pools) => new ExchangeSwaps(stateOfV3(pools)).swapOf({ place: 0, side: 0 }));
-        const least = leastAlong(route, wanted, from);
+        const least = leastAlong(route, wanted);
         if (least !== undefined) found += 1;
-        expect(least).toBe(leastByDefinition(route, wanted, from));
+        expect(least).toBe(leastByDefinition(route, wanted));
         const known = leastAlong(route.slice(1), wanted);
-        if (known !== undefined) expect(leastAlong(route, wanted, from, known)).toBe(least);
+        if (known !== undefined) expect(leastAlong(route, wanted, known)).toBe(least);
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
-    expect(found).toBeGreaterThan(30);
+    expect(found).toBeGreaterThan(20);
   });
 
   test('takes a number of steps that grows as the orders do', () => {

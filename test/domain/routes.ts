@@ -17,7 +17,7 @@ export type Trade = {
 export type Path = { readonly pools: readonly PoolPair[]; readonly amounts: readonly bigint[] };
 
 /** The documented formula, word for word. */
-export function receivedFrom(pool: PoolPair, sellTokenId: TokenId, sent: bigint): bigint {
+function receivedFrom(pool: PoolPair, sellTokenId: TokenId, sent: bigint): bigint {
   const [paid, bought] =
     pool.token1Id === sellTokenId ? [pool.reserve1, pool.reserve2] : [pool.reserve2, pool.reserve1];
   const remaining = (paid * bought + (paid + sent) - 1n) / (paid + sent);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ordersMet } from '../../src/domain/pool-order.ts';
+import { matchableTerms, ordersSelling } from '../../src/domain/pool-order.ts';
 import type { PoolPair } from '../../src/domain/pool-pair.ts';
 import { PoolSwap, type SwapSide } from '../../src/domain/pool-swap.ts';
 import { SwapBound } from '../../src/domain/swap-bound.ts';
@@ -10,7 +10,8 @@ function sideOf({ reserve1, reserve2, v3 }: PoolPair, sells: 1 | 2): SwapSide {
   const [value1, value2] = [v3?.value1 ?? 0n, v3?.value2 ?? 0n];
   const [virtualIn, virtualOut] = sells === 1 ? [reserve1, reserve2] : [reserve2, reserve1];
   const [realIn, realOut] = sells === 1 ? [value1, value2] : [value2, value1];
-  return { virtualIn, virtualOut, realIn, realOut, orders: ordersMet(v3?.orders ?? [], sells) };
+  const orders = matchableTerms(ordersSelling(v3?.orders ?? [], sells === 1 ? 2 : 1));
+  return { virtualIn, virtualOut, realIn, realOut, orders };
 }
 
 const anySide = fc
@@ -29,9 +30,9 @@ test('a trade buys at most as much as its bound, and the bound is near', () => {
       all += 1;
       if (most <= Number(bought) * 1.01 + 2) near += 1;
     }),
-    { numRuns: 3_000 },
+    { numRuns: 1_000 },
   );
-  expect(all).toBeGreaterThan(600);
+  expect(all).toBeGreaterThan(200);
   expect(near / all).toBeGreaterThan(0.6);
 });
 
@@ -46,8 +47,8 @@ test('an amount costs at least as much as its bound, and the bound is near', () 
       all += 1;
       if (least >= Number(sold) * 0.99 - 2) near += 1;
     }),
-    { numRuns: 3_000 },
+    { numRuns: 1_000 },
   );
-  expect(all).toBeGreaterThan(500);
+  expect(all).toBeGreaterThan(160);
   expect(near / all).toBeGreaterThan(0.8);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { KNOWN_TOKENS, NATIVE_TOKEN_ID, parseTokenId, parseTokens, toTokenList } from '../../src/domain/token.ts';
+import { KNOWN_TOKENS, NATIVE_TOKEN_ID, parseTokenId, readTokens, toTokenList } from '../../src/domain/token.ts';
 import { tokenId } from './pools.ts';
 
 describe('a token id', () => {
@@ -30,44 +30,30 @@ describe('a tokens file', () => {
       { id: tokenId('d'), decimals: 30 },
       { id: tokenId('e'), symbol: 'half\ud83d' },
     ];
-    expect(parseTokens(document)).toEqual({
-      tokens: [
-        { tokenId: tokenId('a'), symbol: 'AAA', decimals: 0 },
-        { tokenId: tokenId('b'), symbol: undefined, decimals: undefined },
-        { tokenId: tokenId('c'), symbol: undefined, decimals: undefined },
-        { tokenId: tokenId('d'), symbol: undefined, decimals: 30 },
-        { tokenId: tokenId('e'), symbol: 'half\ufffd', decimals: undefined },
-      ],
-    });
-    expect(parseTokens([])).toEqual({ tokens: [] });
+    expect(readTokens(document)).toEqual([
+      { tokenId: tokenId('a'), symbol: 'AAA', decimals: 0 },
+      { tokenId: tokenId('b'), symbol: undefined, decimals: undefined },
+      { tokenId: tokenId('c'), symbol: undefined, decimals: undefined },
+      { tokenId: tokenId('d'), symbol: undefined, decimals: 30 },
+      { tokenId: tokenId('e'), symbol: 'half\ufffd', decimals: undefined },
+    ]);
+    expect(readTokens([])).toEqual([]);
   });
 
-  test('has all its problems reported, each with its path', () => {
-    const document = [
-      { id: tokenId('a').toUpperCase() },
-      { id: tokenId('b'), symbol: 7 },
-      { id: tokenId('c'), symbol: 'C', decimals: 31 },
-      { id: tokenId('d'), decimals: 1.5 },
-      { id: tokenId('e'), decimals: '9' },
-      null,
-      'token',
-      { id: tokenId('f') },
-    ];
-    expect(parseTokens(document)).toEqual({
-      problems: [
-        'expected 64 lowercase hexadecimal characters at $[0].id',
-        'expected a string at $[1].symbol',
-        'expected a whole number from 0 to 30 at $[2].decimals',
-        'expected a whole number from 0 to 30 at $[3].decimals',
-        'expected a whole number from 0 to 30 at $[4].decimals',
-        'expected 64 lowercase hexadecimal characters at $[5].id',
-        'expected 64 lowercase hexadecimal characters at $[6].id',
-      ],
-    });
+  test.each([
+    [{ id: tokenId('a').toUpperCase() }, 'expected 64 lowercase hexadecimal characters at $[1].id'],
+    [{ id: tokenId('b'), symbol: 7 }, 'expected a string at $[1].symbol'],
+    [{ id: tokenId('c'), symbol: 'C', decimals: 31 }, 'expected a whole number from 0 to 30 at $[1].decimals'],
+    [{ id: tokenId('d'), decimals: 1.5 }, 'expected a whole number from 0 to 30 at $[1].decimals'],
+    [{ id: tokenId('e'), decimals: '9' }, 'expected a whole number from 0 to 30 at $[1].decimals'],
+    [null, 'expected 64 lowercase hexadecimal characters at $[1].id'],
+    ['token', 'expected 64 lowercase hexadecimal characters at $[1].id'],
+  ])('with %j is refused', (entry, problem) => {
+    expect(() => readTokens([{ id: tokenId('f') }, entry])).toThrow(new Error(problem));
   });
 
   test.each([[{}], [null], ['[]'], [7]])('cannot be %j', (document) => {
-    expect(parseTokens(document)).toEqual({ problems: ['expected an array of {"id", "symbol", "decimals"}'] });
+    expect(() => readTokens(document)).toThrow('expected an array of {"id", "symbol", "decimals"}');
   });
 
   test('can have a token twice, of which the last counts', () => {

@@ -3,7 +3,7 @@ import { describeFailure } from './scenario.ts';
 /** A text that no client may get. */
 const body = 'upstream 10.0.0.1:9334 said so';
 
-for (const status of [403, 429, 503]) {
+for (const status of [429, 503]) {
   describeFailure(`answers with status ${status} and a text`, {
     fault: { kind: 'status', status, body },
     code: 'UPSTREAM_BAD_STATUS',

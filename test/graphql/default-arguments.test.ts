@@ -1,9 +1,9 @@
 import { type GraphQLArgument, isNonNullType, isObjectType } from 'graphql';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { schema } from '../../src/graphql/schema.ts';
 import { chainHeights } from '../history/of-chain.ts';
 import { createStoreModel } from '../history/store-model.ts';
-import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
+import { startGateway, startGatewayForTest, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
 import { ETH, PRV, XMR } from '../support/tokens.ts';
 
 type Case = {
@@ -208,6 +208,13 @@ function argumentsWithDefault(): (readonly [string, GraphQLArgument])[] {
 }
 
 describe('an argument with a default', () => {
+  let queried: TestGateway;
+  beforeAll(async () => {
+    const gateway = await startRecordedGateway(startGateway);
+    queried = gateway;
+    return gateway.close;
+  });
+
   test('is nullable, and a test covers its null', () => {
     const args = argumentsWithDefault();
     expect(args.filter(([, { type }]) => isNonNullType(type)).map(([name]) => name)).toEqual([]);
@@ -215,9 +222,9 @@ describe('an argument with a default', () => {
   });
 
   test.each(CASES)('$name has its default if it is null', async ({ name, type, values, query }) => {
-    const gateway = await startRecordedGateway();
-    const ask = name.startsWith('Subscription.') ? secondUpdate(gateway) : gateway.ask;
-    const operation = name.startsWith('Subscription.') ? 'subscription' : 'query';
+    const isSubscription = name.startsWith('Subscription.');
+    const ask = isSubscription ? secondUpdate(await startRecordedGateway(startGatewayForTest)) : queried.ask;
+    const operation = isSubscription ? 'subscription' : 'query';
 
     const expected = await ask(`${operation} ${query(values[0])}`);
     expect(expected?.errors).toBeUndefined();
@@ -230,9 +237,11 @@ describe('an argument with a default', () => {
 });
 
 /** Starts a gateway with two hours of history, of which each tenth height is missing. */
-async function startRecordedGateway(): Promise<TestGateway> {
+async function startRecordedGateway<Gateway>(
+  start: (options: TestGatewayOptions) => Promise<Gateway>,
+): Promise<Gateway> {
   const store = createStoreModel();
-  return startGatewayForTest({
+  return start({
     store,
     before(sandbox) {
       const { height } = sandbox.chain.tip;

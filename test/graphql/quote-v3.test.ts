@@ -247,10 +247,10 @@ describe('a route', () => {
     const { data, errors } = await gateway.ask(QUOTE, { sell: hash, buy: NATIVE_TOKEN, sellAmount: '1', route });
     expect(data).toEqual({ quote: null });
     expect(errors).toMatchObject([{ path: ['quote'], extensions: { code: 'BAD_USER_INPUT' } }]);
-    expect(errors?.[0]?.message).toMatch(/route/);
+    expect(errors?.[0]?.message).toMatch(/route|is not a pool id/);
   });
 
-  test('is BAD_USER_INPUT in V1, also of a subscription, and a quote of V1 has no fee', async () => {
+  test('is BAD_USER_INPUT in V1, also in each update of a subscription, and a quote of V1 has no fee', async () => {
     const v1 = await startGatewayForTest();
     await v1.untilReady();
     const args = `sellTokenId: "${NATIVE_TOKEN}", buyTokenId: "${hash}", sellAmount: 1, route: ["${hash}-${hash}-${hash}"]`;
@@ -259,7 +259,7 @@ describe('a route', () => {
     expect(errors).toMatchObject([{ path: ['quote'], extensions: { code: 'BAD_USER_INPUT' } }]);
     const updates = v1.subscribe(`subscription { quote(${args}) { buyAmount } }`);
     expect((await updates.next()).value?.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
-    expect((await updates.next()).done).toBe(true);
+    await updates.return(undefined);
 
     const [pool] = v1.sandbox.chain.pools;
     const pair = `sellTokenId: "${pool?.token1.id}", buyTokenId: "${pool?.token2.id}"`;

@@ -275,7 +275,9 @@ describe('bad arguments are BAD_USER_INPUT with the name of the argument', () =>
   });
 
   test('also of a subscription, which does not start', async () => {
-    for (const [, args, message] of BAD_ARGUMENTS) {
+    for (const [name, args, message] of BAD_ARGUMENTS) {
+      // Another version could trade at a later height.
+      if (name === 'too many pools') continue;
       const updates = gateway.subscribe(
         `subscription { quote(sellTokenId: "${PRV}", buyTokenId: "${BTC}", ${args}) { buyAmount } }`,
       );

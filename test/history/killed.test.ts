@@ -8,9 +8,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSqliteStore } from '../../src/history/sqlite-store.ts';
 import { createHistoryStore } from '../../src/history/store-client.ts';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
-import { START } from '../support/gateway-process.ts';
+import { buildCommand } from '../support/package-build.ts';
 import { chainHeights } from './of-chain.ts';
-import { expectedBlock, expectedTrades, poolsOf } from './recorded.ts';
+import { expectedBlock, expectedTrades } from './recorded.ts';
 
 function folderForTest(): string {
   const folder = mkdtempSync(join(tmpdir(), 'pdex-killed-'));
@@ -21,7 +21,7 @@ function folderForTest(): string {
 /** Starts a gateway as a process, with a history in a file. */
 async function startProcess(sandbox: Sandbox, folder: string, env: Record<string, string> = {}) {
   const { FULLNODE_URL: _node, MARKET_DATA_URL: _host, ...inherited } = process.env;
-  const child = spawn(process.execPath, [START], {
+  const child = spawn(process.execPath, [await buildCommand()], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
@@ -82,7 +82,8 @@ async function readFile(path: string, from: number, to: number) {
     for (let height = Math.max(from, coverage?.first.beaconHeight ?? to); height <= to; height++) {
       if (isMissing(height) || height > (coverage?.last.beaconHeight ?? 0)) continue;
       const state = await store.stateAt(height);
-      blocks.push({ height, pools: state && poolsOf(state) });
+      const pools = state?.directory.ids.map((id, place) => [id, ...state.reserves.slice(place * 2, place * 2 + 2)]);
+      blocks.push({ height, pools: pools?.sort(([one = ''], [other = '']) => (one < other ? -1 : 1)) });
     }
     return { coverage, blocks };
   } finally {
@@ -91,16 +92,20 @@ async function readFile(path: string, from: number, to: number) {
 }
 
 describe('a gateway that is killed', () => {
-  test('again and again shows nothing wrong, and has every final height afterwards', async () => {
-    const sandbox = await createSandbox({ seed: 7, history: 6, pools: 12 });
+  test('again and again shows nothing wrong, and has every final height and its trades once afterwards', async () => {
+    const sandbox = await createSandbox({ seed: 7, history: 6, exchange: 'v3' });
     onTestFinished(sandbox.close);
     const first = sandbox.chain.tip.height;
     const folder = folderForTest();
     const path = join(folder, 'pdex-history.sqlite');
     for (let round = 0; round < 3; round++) {
       const gateway = await startProcess(sandbox, folder);
-      for (let blocks = 0; blocks < 3 + 2 * round; blocks++) await gateway.advance();
-      // Some moment of the recording: these blocks are read, become final and are recorded one after another.
+      // It listens before it has read the first head.
+      const served = async () => (await gateway.ask('{ beaconHeight }')).data?.beaconHeight;
+      await expect.poll(served).toBe(sandbox.chain.tip.height);
+      for (let blocks = 0; blocks < 4 + round; blocks++) await gateway.advance();
+      if (round === 0) await expect.poll(() => gateway.metric('pdex_history_trade_blocks')).toBe(2);
+      // Some moment of the recording: these blocks are read, become final and are recorded one after another, or nobody sees them.
       sandbox.advance(1 + round);
       await gateway.end('SIGKILL');
     }
@@ -110,6 +115,7 @@ describe('a gateway that is killed', () => {
     const recordedTo = sandbox.chain.tip.height - 3;
     await expect.poll(() => gateway.metric('pdex_history_recorded_beacon_height')).toBe(recordedTo);
     await expect.poll(() => gateway.metric('pdex_history_missing_heights')).toBe(0);
+    await expect.poll(() => gateway.metric('pdex_history_trade_blocks')).toBe(recordedTo - first + 1);
     // The backfill reads the heights below the first recorded one last.
     await expect.poll(() => gateway.metric('pdex_history_heights')).toBeGreaterThan(recordedTo - first);
     const { beaconHeight, poolPairs } = (
@@ -124,36 +130,8 @@ describe('a gateway that is killed', () => {
     expect(recordedTo).toBeGreaterThan(first + 10);
     expect(blocks.length).toBeGreaterThan(recordedTo - first);
     expect(blocks).toEqual(blocks.map(({ height }) => ({ height, pools: expectedBlock(sandbox, height).pools })));
-  });
 
-  test('again and again has the trades of every final block once, and none that it does not know', async () => {
-    const sandbox = await createSandbox({ seed: 7, history: 6, exchange: 'v3' });
-    onTestFinished(sandbox.close);
-    const first = sandbox.chain.tip.height;
-    const folder = folderForTest();
-    for (let round = 0; round < 3; round++) {
-      const gateway = await startProcess(sandbox, folder);
-      // It listens before it has read the first head.
-      const served = async () => (await gateway.ask('{ beaconHeight }')).data?.beaconHeight;
-      await expect.poll(served).toBe(sandbox.chain.tip.height);
-      for (let blocks = 0; blocks < 4 + round; blocks++) await gateway.advance();
-      if (round === 0) await expect.poll(() => gateway.metric('pdex_history_trade_blocks')).toBe(2);
-      // Some moment of the recording, and blocks that no gateway sees.
-      await gateway.end('SIGKILL');
-      sandbox.advance(2 * round);
-    }
-
-    const gateway = await startProcess(sandbox, folder);
-    for (let blocks = 0; blocks < 2; blocks++) await gateway.advance();
-    const recordedTo = sandbox.chain.tip.height - 3;
-    await expect.poll(() => gateway.metric('pdex_history_trade_blocks')).toBe(recordedTo - first + 1);
-    expect(await gateway.end('SIGTERM')).toEqual([0, null]);
-    expect(gateway.lines.filter(({ level }) => level >= 40)).toEqual([]);
-
-    const store = createHistoryStore({
-      database: { kind: 'sqlite', path: join(folder, 'pdex-history.sqlite') },
-      rawDays: 7,
-    });
+    const store = createHistoryStore({ database: { kind: 'sqlite', path }, rawDays: 7 });
     onTestFinished(() => store.close());
     await store.useChain('sandbox');
     const heights = Array.from({ length: recordedTo - first + 1 }, (_, n) => first + n);

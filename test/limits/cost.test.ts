@@ -78,8 +78,11 @@ test('lists count with their current lengths', async () => {
   });
   const { tokens, pairs, tickers, chainInfo } = data;
   const withAValue = (objects: number) => Math.ceil(Math.round(objects * 1.05 * 100) / 100);
+  // Those of the token list that pools contain count twice.
+  const { sources } = gateway.app.service;
+  const inPools = (await sources.head.get()).exchange.directory.placesOfToken;
   expect(tokens.length).toBeLessThan(100);
-  expect((await costOf('{ tokens { symbol } }')).points).toBe(withAValue(tokens.length));
+  expect((await costOf('{ tokens { symbol } }')).points).toBe(withAValue(sources.tokens.current().size + inPools.size));
   expect((await costOf('{ pairs { id } }')).points).toBe(withAValue(pairs.length));
   expect((await costOf('{ tickers { id } }')).points).toBe(withAValue(tickers.length));
   expect((await costOf('{ chainInfo { bestBlocks { height } } }')).points).toBe(
@@ -139,7 +142,7 @@ test('a quote costs one point more for each hop and each 250 pools, and a hundre
   expect((await route(4)).complexity - (await route(1)).complexity).toBeGreaterThan(3 + 3 * 2);
 });
 
-test('an earlier height costs a hundred, whether an argument, an id or a cursor names it; the newest ones cost nothing', async () => {
+test('an earlier height costs a hundred once, whether an argument, an id or a cursor names it; the newest ones cost nothing', async () => {
   const { data } = await post({
     query: '{ beaconHeight poolPairs(first: 1) { pageInfo { endCursor } nodes { id } } }',
   });
@@ -154,6 +157,11 @@ test('an earlier height costs a hundred, whether an argument, an id or a cursor 
   const nodes = [at, at, at - 1].map((height) => `"${id}@${height}"`);
   const three = await complexityOf(`{ nodes(ids: [${nodes}]) { id } }`);
   expect([three > 200, three < 210]).toEqual([true, true]);
+
+  const poolAt = (height: number) => `${POOL.slice(0, -1)}, at: ${height}) { id }`;
+  const twice = (height: number) => complexityOf(`{ a: ${poolAt(height)} b: ${poolAt(height)} }`);
+  expect(await twice(data.beaconHeight)).toBeLessThan(5);
+  expect((await twice(at)) - (await twice(data.beaconHeight))).toBeCloseTo(100, 5);
 
   const page = (cursor: string) => complexityOf(`{ poolPairs(first: 1, after: "${cursor}") { nodes { id } } }`);
   const earlier = await post({ query: `{ poolPairs(first: 1, at: ${at}) { pageInfo { endCursor } } }` });

@@ -2,7 +2,6 @@ import { buildSchema, parse } from 'graphql';
 import { expect, test } from 'vitest';
 import type { TokenList } from '../../src/domain/token.ts';
 import { createPlanner, createValidDocument } from '../../src/graphql/execution/planner.ts';
-import { createTokenCount } from '../../src/loaders/token.ts';
 import { startGateway } from '../support/gateway.ts';
 import { DEFAULT_LIMITS } from '../support/limits.ts';
 
@@ -46,21 +45,6 @@ test('the estimates of 900 lists of all tokens read a number, and walk through n
     },
   ]);
   expect(walks.map((count) => count())).toEqual([0, 0]);
-});
-
-test('the tokens are counted again when the list or the pools change, and only then', () => {
-  const head = (places: ReadonlyMap<string, unknown>) => ({ exchange: { directory: { placesOfToken: places } } });
-  const now = { head: undefined as ReturnType<typeof head> | undefined, list: listOf(3) };
-  const count = createTokenCount({ head: { current: () => now.head }, tokens: { current: () => now.list } } as never);
-  expect(count()).toBe(3);
-  now.head = head(listOf(5));
-  expect(count()).toBe(5);
-  const walks = countWalks(now.list);
-  // The next block has the same pools.
-  now.head = { ...now.head };
-  expect([count(), count(), walks()]).toEqual([5, 5, 0]);
-  now.list = new Map([['other', { tokenId: 'other', symbol: undefined, decimals: undefined }]]);
-  expect(count()).toBe(6);
 });
 
 test('arguments are not read if the fields of an operation use more values than its complexity may have', () => {

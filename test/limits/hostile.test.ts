@@ -101,7 +101,7 @@ test('any invalid operation has few errors, short messages, correct lines and no
       }
       expect(await ask(url, { query: '{ __typename }' })).toEqual({ data: { __typename: 'Query' } });
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
   expect(gateway.lines.filter(({ msg }) => msg === 'internal error')).toEqual([]);
 });

@@ -29,7 +29,7 @@ test('a client that has waited too long for the volumes of a head fails alone', 
   const inTheWay = queue.queue(() => before.promise).wait({ client: 'a' });
   let reads = 0;
   const ask = async (client: string) =>
-    volumesAt(head, 24, { client }, (readHistory) =>
+    volumesAt(head, { client }, (readHistory) =>
       readHistory(async () => {
         reads += 1;
         return volumes;
@@ -48,14 +48,14 @@ test('a client that has waited too long for the volumes of a head fails alone', 
   expect(reads).toBe(1);
 });
 
-test('the volumes of some windows are in memory, and those of no more', async () => {
+test('the volumes of some heads are in memory, and those of no more', async () => {
   const { reads, volumesAt } = openCache();
-  const ask = async (hours: number) =>
-    volumesAt(head, hours, { client: 'a' }, (readHistory) => readHistory(async () => volumes));
-  for (let hours = 1; hours <= 20; hours++) await ask(hours);
-  await ask(20);
+  const heads = Array.from({ length: 20 }, (_, n) => headOf(n + 1));
+  const ask = async (at = head) => volumesAt(at, { client: 'a' }, (readHistory) => readHistory(async () => volumes));
+  for (const at of heads) await ask(at);
+  await ask(heads[19]);
   expect(reads()).toBe(20);
-  await ask(1);
+  await ask(heads[0]);
   expect(reads()).toBe(21);
 });
 
@@ -63,7 +63,7 @@ test('the last trades of two heads are in memory, and those of no more', async (
   const { reads, lastTradesAt } = openCache();
   const heads = [headOf(7), headOf(8), headOf(9)] as const;
   const ask = async (at: Head) =>
-    lastTradesAt(at, '', { client: 'a' }, (readHistory) => readHistory(async () => new Map()));
+    lastTradesAt(at, { client: 'a' }, (readHistory) => readHistory(async () => new Map()));
   for (const at of heads) await ask(at);
   await ask(heads[1]);
   expect(reads()).toBe(3);
@@ -74,7 +74,7 @@ test('the last trades of two heads are in memory, and those of no more', async (
 test('volumes that could not be read are read again', async () => {
   const { volumesAt } = openCache();
   const ask = async (read: () => Promise<typeof volumes>) =>
-    volumesAt(head, 24, { client: 'a' }, (readHistory) => readHistory(read));
+    volumesAt(head, { client: 'a' }, (readHistory) => readHistory(read));
   await expect(ask(() => Promise.reject(new HistoryUnavailableError()))).rejects.toThrow(HistoryUnavailableError);
   expect(await ask(async () => volumes)).toBe(volumes);
 });

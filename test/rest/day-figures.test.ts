@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { poolPairAt } from '../../src/domain/exchange.ts';
 import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
@@ -16,18 +15,12 @@ async function open(sandbox: SandboxOptions = {}) {
     end(ranges: readonly (DayRange | undefined)[]): void;
     fail(): void;
   }[] = [];
-  let recorded = 1;
-  const ranges = createDayFigures<DayRange>({
-    read(_head, pools) {
-      const { promise, resolve, reject } = Promise.withResolvers<readonly (DayRange | undefined)[]>();
-      reads.push({ pools, end: resolve, fail: () => reject(new Error('no history')) });
-      return promise;
-    },
-    version: () => recorded,
-    pauseFactor: 49,
+  const ranges = createDayFigures<DayRange>((_head, pools) => {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly (DayRange | undefined)[]>();
+    reads.push({ pools, end: resolve, fail: () => reject(new Error('no history')) });
+    return promise;
   });
-  const rangeOfPlace = (place: number) => ranges.newest().byPool.get(head.exchange.directory.ids[place] ?? '');
-  return { head, reads, ranges, rangeOfPlace, record: () => ++recorded };
+  return { head, reads, ranges };
 }
 
 const rangeOf = (pool: PoolPair, factor: bigint): DayRange => ({
@@ -36,37 +29,34 @@ const rangeOf = (pool: PoolPair, factor: bigint): DayRange => ({
 });
 
 describe('the ranges of pools', () => {
-  test('are read once for all documents, of the pools that are needed', async () => {
-    const { head, reads, ranges, rangeOfPlace } = await open();
-    const before = ranges.newest();
+  test('are read once for all documents of a head, of the pools that are needed', async () => {
+    const { head, reads, ranges } = await open();
+    const [third, fifth] = [head.exchange.directory.ids[3], head.exchange.directory.ids[5]];
     const documents = [ranges.at(head, () => new Set([3, 5])), ranges.at(head, () => new Set([3, 5]))];
-    expect(reads.map(({ pools }) => pools.map(poolPairId))).toEqual([
-      [head.exchange.directory.ids[3], head.exchange.directory.ids[5]],
-    ]);
-    expect(ranges.newest()).toBe(before);
+    expect(reads.map(({ pools }) => pools.map(poolPairId))).toEqual([[third, fifth]]);
+    expect(ranges.known(head)).toBeUndefined();
 
     const [pool] = reads[0]?.pools ?? [];
     if (pool === undefined) throw new Error('no pool was read');
     reads[0]?.end([rangeOf(pool, 2n), undefined]);
-    await Promise.all(documents);
-    expect(ranges.newest().head).toBe(head);
-    expect(ranges.newest().byPool).not.toBe(before.byPool);
-    expect([rangeOfPlace(3), rangeOfPlace(5)]).toEqual([rangeOf(pool, 2n), undefined]);
+    const [found] = await Promise.all([...documents, ranges.at(head, () => new Set([3, 5]))]);
+    expect(found).toEqual(new Map([[third, rangeOf(pool, 2n)]]));
+    expect(ranges.known(head)).toBe(found);
+    expect(reads).toHaveLength(1);
   });
 
   test('are read of a hundred pools in one turn of the event loop', async () => {
-    const { head, reads, ranges, rangeOfPlace } = await open({ pools: 250 });
+    const { head, reads, ranges } = await open({ pools: 250 });
     const { exchange } = head;
-    ranges.at(head, () => new Set(Array(205).keys()));
+    const found = ranges.at(head, () => new Set(Array(205).keys()));
     for (const [index, length] of [100, 100, 5].entries()) {
       await expect.poll(() => reads[index]?.pools.length).toBe(length);
       reads[index]?.end(reads[index].pools.map((pool) => rangeOf(pool, 2n)));
       await new Promise(process.nextTick);
       expect(reads).toHaveLength(index + 1);
     }
-    await nextTurn();
-    for (let place = 0; place < 205; place++)
-      expect(rangeOfPlace(place)).toEqual(rangeOf(poolPairAt(exchange, place), 2n));
+    const pools = Array.from({ length: 205 }, (_, place) => poolPairAt(exchange, place));
+    expect(await found).toEqual(new Map(pools.map((pool) => [poolPairId(pool), rangeOf(pool, 2n)])));
   });
 
   test('are those of the head of the document, also while those of another head are read', async () => {
@@ -80,101 +70,27 @@ describe('the ranges of pools', () => {
     expect([...((await documents[1]) ?? []).values()]).toEqual(found[1]);
     reads[0]?.end(found[0] ?? []);
     expect([...((await documents[0]) ?? []).values()]).toEqual(found[0]);
-    expect([...ranges.newest().byPool.values()]).toEqual(found[1]);
-    // A document of an earlier head does not replace them.
-    expect(await ranges.at(head, places)).toBeUndefined();
-    expect([reads.length, ranges.newest().head]).toEqual([2, later]);
+    expect([ranges.known(head), [...(ranges.known(later) ?? []).values()]]).toEqual([undefined, found[1]]);
   });
 
   test('are waited for, but not for long', async () => {
     const { head, reads, ranges } = await open();
-    vi.useFakeTimers({ toFake: ['performance', 'setTimeout'] });
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const document = ranges.at(head, () => new Set([0]));
     await vi.advanceTimersByTimeAsync(2_000);
-    expect(await document).toBeUndefined();
-    expect([reads.length, ranges.newest().head]).toEqual([1, undefined]);
-  });
-
-  test('are read again when something has been recorded, but not all the time', async () => {
-    const { head, reads, ranges, record } = await open();
-    ranges.at(head, () => new Set([0]));
+    expect([await document, reads.length, ranges.known(head)]).toEqual([undefined, 1, undefined]);
+    // A later document has them.
     reads[0]?.end([undefined]);
-    await nextTurn();
-    ranges.at(head, () => new Set([0]));
-    expect(reads).toHaveLength(1);
-    record();
-    await expect
-      .poll(() => {
-        ranges.at(head, () => new Set([0]));
-        return reads.length;
-      })
-      .toBe(2);
+    expect(await ranges.at(head, () => new Set([0]))).toEqual(new Map());
   });
 
-  test('are read again for one head in a fiftieth of the time, but at least once a minute', async () => {
-    const { head, reads, ranges, record } = await open();
-    vi.useFakeTimers({ toFake: ['performance'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const refresh = () => void ranges.at(head, () => new Set([0]));
-    refresh();
-    for (const [count, readMs, pauseMs] of [
-      [1, 1_000, 49_000],
-      [2, 10_000, 60_000],
-    ] as const) {
-      const read = reads[count - 1];
-      vi.advanceTimersByTime(readMs);
-      read?.end(read.pools.map((pool) => rangeOf(pool, 2n)));
-      await nextTurn();
-      record();
-      vi.advanceTimersByTime(pauseMs - 1);
-      refresh();
-      expect(reads).toHaveLength(count);
-      vi.advanceTimersByTime(1);
-      refresh();
-      expect(reads).toHaveLength(count + 1);
-    }
-  });
-
-  test('are read again for each head', async () => {
+  test('are not known of a head at which the history cannot be read', async () => {
     const { head, reads, ranges } = await open();
-    ranges.at(head, () => new Set([0]));
-    reads[0]?.end([undefined]);
-    await nextTurn();
+    const found = ranges.at(head, () => new Set([0]));
+    reads[0]?.fail();
+    expect(await found).toEqual(new Map());
     ranges.at({ ...head }, () => new Set([0]));
     expect(reads).toHaveLength(2);
-  });
-
-  test('change no document while none is known', async () => {
-    const { head, reads, ranges } = await open();
-    const before = ranges.newest().byPool;
-    ranges.at(head, () => new Set([0]));
-    reads[0]?.end([undefined]);
-    await nextTurn();
-    expect(ranges.newest().head).toBe(head);
-    expect(ranges.newest().byPool).toBe(before);
-  });
-
-  test('are not known while the history cannot be read', async () => {
-    const { head, reads, ranges, rangeOfPlace, record } = await open();
-    ranges.at(head, () => new Set([0]));
-    const [pool] = reads[0]?.pools ?? [];
-    if (pool === undefined) throw new Error('no pool was read');
-    reads[0]?.end([rangeOf(pool, 3n)]);
-    await nextTurn();
-    expect(rangeOfPlace(0)).toBeDefined();
-
-    record();
-    const known = ranges.newest().byPool;
-    await expect
-      .poll(() => {
-        ranges.at(head, () => new Set([0]));
-        return reads.length;
-      })
-      .toBe(2);
-    reads[1]?.fail();
-    await nextTurn();
-    expect(rangeOfPlace(0)).toBeUndefined();
-    expect(ranges.newest().byPool).not.toBe(known);
   });
 });

@@ -114,23 +114,6 @@ test.each([new UpstreamBusyError('NODE'), new HistoryUnavailableError({ isBusy: 
   },
 );
 
-test('of those that wait for a refused document, one starts a document for all; if it is refused too, each starts its own', async () => {
-  const { read, started } = openShared();
-  const busy = new UpstreamBusyError('NODE');
-  const all = Promise.allSettled(['a', 'b', 'c', 'd'].map((client) => read(undefined, { client })));
-  started[0]?.fail(busy);
-  await nextTurn();
-  expect(started).toHaveLength(2);
-  started[1]?.fail(busy);
-  await nextTurn();
-  expect(started).toHaveLength(4);
-  await started[2]?.end('of c');
-  await started[3]?.end('of d');
-  const [ofA, ofB, ...others] = await all;
-  expect([ofA, ofB]).toEqual([busy, busy].map((reason) => ({ status: 'rejected', reason })));
-  expect(others).toMatchObject(['of c', 'of d'].map((etag) => ({ status: 'fulfilled', value: { etag } })));
-});
-
 test('another error is given to all clients that wait', async () => {
   const { read, started } = openShared();
   const all = Promise.allSettled(['a', 'b'].map((client) => read(undefined, { client })));

@@ -180,9 +180,9 @@ describe('the pools', () => {
     expect(trade(reserves, 0, 1, 1n)).toBeUndefined();
   });
 
-  test('stay near their initial prices for weeks of blocks', () => {
+  test('stay near their initial prices for a week of blocks', () => {
     const chain = young({ retention: 100 });
-    chain.advance(30_000);
+    chain.advance(15_120);
     for (const pool of chain.pools) {
       const held = chain.reserves(pool);
       const ratio = Number(held?.reserve1 ?? 0n) / Number(pool.initial[0] || 1n);
@@ -222,9 +222,9 @@ describe.each([1, 7])('the prices of a week, with seed %i', (seed) => {
     }
   }
 
-  test('agree within 1 % over any route of up to four pools, at each of 60 heights', () => {
-    for (let n = 0; n < 60; n++) {
-      const products = [...roundTrips(spotPrices(chain.tip.height - n * 252))];
+  test('agree within 1 % over any route of up to four pools, at each of 15 heights', () => {
+    for (let n = 0; n < 15; n++) {
+      const products = [...roundTrips(spotPrices(chain.tip.height - n * 1_008))];
       expect(products.length).toBeGreaterThan(300);
       expect(Math.max(...products)).toBeLessThan(1.01);
       expect(Math.min(...products)).toBeGreaterThan(0.99);

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { json } from 'node:stream/consumers';
 import { request } from 'undici';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
@@ -345,33 +343,6 @@ describe('with ACCESS_LOG=errors', () => {
     expect(access()).toMatchObject([
       { status: 403, codes: ['ORIGIN_NOT_ALLOWED'], error: REFUSED_PAGE, msg: 'websocket refused' },
     ]);
-  });
-
-  test.each<[name: string, header: string, value: string]>([
-    ['another version', 'sec-websocket-version', '12'],
-    ['no key', 'sec-websocket-key', ''],
-    ['an invalid protocol', 'sec-websocket-protocol', 'a,,b'],
-  ])('a handshake that ws refuses has one: %s', async (_, name, value) => {
-    const { url, access } = await open(errors);
-    const key = { 'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==', 'sec-websocket-version': '13' };
-    const headers = { ...ID, connection: 'Upgrade', upgrade: 'websocket', ...key, [name]: value };
-    const [response]: IncomingMessage[] = await once(get(url, { headers }), 'response');
-    expect([response?.statusCode, response?.headers]).toMatchObject([
-      400,
-      {
-        'x-request-id': 'test/7',
-        'x-pdex-sandbox': 'true',
-        'sec-websocket-version': '13, 8',
-        'content-type': 'application/json; charset=utf-8',
-      },
-    ]);
-    expect(await json(response as IncomingMessage)).toEqual({
-      errors: [{ message: expect.stringMatching(/header\.$/), extensions: { code: 'BAD_USER_INPUT' } }],
-    });
-    expect(access()).toMatchObject([
-      { requestId: 'test/7', status: 400, codes: ['BAD_USER_INPUT'], msg: 'websocket refused' },
-    ]);
-    expect(await (await fetch(new URL('/metrics', url))).text()).toContain('_errors_total{code="BAD_USER_INPUT"} 1');
   });
 
   test('an internal error has one, with the request id of its stack trace', async () => {

@@ -159,14 +159,14 @@ describe('the process', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
-  test('logs the warnings of libraries, also those in the thread of the history', async () => {
-    // Emits a warning in each thread as soon as somebody listens for it, besides Node.
+  test('logs the warnings of libraries, and prints nothing else', async () => {
+    // Emits a warning as soon as somebody listens for it, besides Node.
     const source = `process.on('newListener', (name) => {
       if (name === 'warning') setImmediate(() => process.emitWarning('a library warns'));
     })`;
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(source)}`;
     const child = run(['--port=0'], { NODE_OPTIONS, HISTORY_DATABASE: 'memory' });
-    await expect.poll(() => child.output().split('"msg":"a library warns"').length).toBe(3);
+    await expect.poll(() => child.output().split('"msg":"a library warns"').length).toBe(2);
     expect(
       child
         .output()
@@ -313,42 +313,13 @@ describe('the process', () => {
       expect(fatalLinesOf(child)).toEqual([
         {
           level: 60,
-          msg: `listen EADDRINUSE: address already in use 127.0.0.1:${port}; choose another port with PORT or --port`,
+          msg: `listen EADDRINUSE: address already in use 127.0.0.1:${port}; choose another port or address with PORT, HOST, ADMIN_PORT or ADMIN_HOST`,
         },
       ]);
       await expect.poll(sandbox.push.openSockets).toBe(0);
     } while (sandbox.push.calls('subscribe') === 0);
     expect([sandbox.push.calls('unsubscribe'), sandbox.push.leaked()]).toEqual([1, 0]);
     server.close();
-  });
-
-  test('prints one line when its admin port is taken, and does not start', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as { port: number };
-    const child = run(['--port', '0', '--admin-port', String(port), NO_NODE]);
-    expect(await once(child, 'close')).toEqual([1, null]);
-    expect(fatalLinesOf(child)).toEqual([
-      {
-        level: 60,
-        msg: `listen EADDRINUSE: address already in use 127.0.0.1:${port}; choose another port with ADMIN_PORT or --admin-port`,
-      },
-    ]);
-    server.close();
-  });
-
-  test.each([
-    [['--host', 'host.invalid'], /^getaddrinfo (ENOTFOUND|EAI_AGAIN) host\.invalid/, 'HOST or --host'],
-    [
-      ['--admin-port', '4001', '--admin-host', '192.0.2.1'],
-      /^listen EADDRNOTAVAIL: address not available 192\.0\.2\.1:4001/,
-      'ADMIN_HOST or --admin-host',
-    ],
-  ])('prints one line when it cannot listen with %j, and exits with 1', async (args, reason, settings) => {
-    const child = run(['--port', '4000', NO_NODE, ...args]);
-    expect(await once(child, 'close')).toEqual([1, null]);
-    const msg = expect.stringMatching(`${reason.source}; choose another address with ${settings}$`);
-    expect(fatalLinesOf(child)).toEqual([{ level: 60, msg }]);
   });
 
   test('stops when npm, which has started it, gets SIGTERM', async () => {

@@ -385,15 +385,6 @@ describe('the websockets of nodes', () => {
   });
 });
 
-describe('the admin port', () => {
-  test('is another one than the port, unless the system chooses both', () => {
-    expect(problemsOf(['--admin-port=4000'])).toEqual(['ADMIN_PORT is 4000, the same as PORT: expected another port']);
-    expect(problemsOf([], { PORT: '81', ADMIN_PORT: '81' })).toHaveLength(1);
-    expect(problemsOf([], { PORT: '0', ADMIN_PORT: '0' })).toEqual([]);
-    expect(readConfig(['--admin-port', ''], { ADMIN_PORT: '81' })).toEqual(DEFAULTS);
-  });
-});
-
 describe('settings that have no effect without another one', () => {
   test.each([
     ['ADMIN_HOST', '::1', 'ADMIN_PORT', 'ADMIN_PORT is not: /health, /ready and /metrics would stay on PORT'],
@@ -546,11 +537,7 @@ describe('invalid values', () => {
     ['it is a folder', '.', 'EISDIR: illegal operation on a directory, read'],
     ['it is not JSON', 'not-json.txt', 'the file is not JSON: Unexpected end of JSON input'],
     ['it is no list', 'no-list.json', 'expected an array of {"id", "symbol", "decimals"}'],
-    [
-      'its tokens have problems: all are reported',
-      'bad-tokens.json',
-      'expected 64 lowercase hexadecimal characters at $[0].id, and 1 other problem; expected an array of {"id", "symbol", "decimals"}',
-    ],
+    ['its tokens have problems', 'bad-tokens.json', 'expected 64 lowercase hexadecimal characters at $[0].id'],
   ])('a tokens file: %s', (_, name, problem) => {
     const path = fixture(name);
     expect(problemsOf([], { TOKENS_FILE: path })).toEqual([`TOKENS_FILE is ${JSON.stringify(path)}: ${problem}`]);

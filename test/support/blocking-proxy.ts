@@ -7,7 +7,7 @@ import { listen } from '../../src/sandbox/http/listen.ts';
 import type { ServedGateway } from './served-gateway.ts';
 
 /** What a proxy does with websockets: it passes them on, or one of the things that proxies in the wild do instead. */
-export type WebSocketFace = 'open' | 'refused' | 'bad gateway' | 'reset' | 'unanswered' | 'swallowed';
+export type WebSocketFace = 'open' | 'refused' | 'reset' | 'unanswered' | 'swallowed';
 
 /** An HTTP/1.1 proxy in front of a gateway, as a gateway for a page. */
 export type BlockingProxy = ServedGateway & {
@@ -49,7 +49,6 @@ export async function startBlockingProxy(gateway: ServedGateway, face: WebSocket
     sockets.add(socket.on('error', () => {}).on('close', () => sockets.delete(socket)));
     if (proxy.face === 'open') passOn(upgrade, socket, head);
     else if (proxy.face === 'refused') socket.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n');
-    else if (proxy.face === 'bad gateway') socket.end('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n');
     else if (proxy.face === 'reset') socket.destroy();
     else if (proxy.face === 'swallowed') swallowing.handleUpgrade(upgrade, socket, head, () => {});
   });

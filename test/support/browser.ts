@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Browser, type BrowserServer, chromium } from 'playwright-core';
+import { type Browser, chromium } from 'playwright-core';
 
 /** Chromium, if it is installed. Its headless shell cannot show windows, and tests take a third less CPU time in it. */
 const CHROMIUM = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path));
@@ -7,16 +7,15 @@ const CHROMIUM = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(
 /** Whether tests in a browser can run on this machine. */
 export const hasBrowser = CHROMIUM !== undefined;
 
-/** The browser of this worker, which runs many test files. It ends with the worker. */
-let server: Promise<BrowserServer> | undefined;
+let browser: Promise<Browser> | undefined;
 
-/** A browser without a window, with pages of its own. Whoever starts it closes it. */
-export async function launchBrowser(): Promise<Browser> {
-  server ??= startServer();
-  return chromium.connect((await server).wsEndpoint());
+/** The browser of this worker, without a window. It ends with the worker. Whoever opens a page in it closes the page. */
+export function sharedBrowser(): Promise<Browser> {
+  browser ??= launch();
+  return browser;
 }
 
-function startServer(): Promise<BrowserServer> {
+function launch(): Promise<Browser> {
   // It requests nothing by itself.
   const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic'];
   // Nor can a page request anything from elsewhere.
@@ -24,5 +23,5 @@ function startServer(): Promise<BrowserServer> {
   // A page of a test lives for seconds: to optimise its code takes a fifth of the browser's CPU time, and gains nothing.
   const unoptimised = '--js-flags=--no-opt --no-maglev';
   const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', unoptimised, ...quiet, ...local];
-  return chromium.launchServer({ ...(CHROMIUM && { executablePath: CHROMIUM }), args, host: '127.0.0.1' });
+  return chromium.launch({ ...(CHROMIUM && { executablePath: CHROMIUM }), args });
 }

@@ -1,11 +1,12 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type axe from 'axe-core';
-import type { Browser, BrowserContextOptions, ConsoleMessage, Page } from 'playwright-core';
+import type { BrowserContextOptions, ConsoleMessage, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { hasBrowser, launchBrowser } from './browser.ts';
+import { hasBrowser, sharedBrowser } from './browser.ts';
 import { readBuiltExplorer } from './explorer-build.ts';
 import type { TestGatewayOptions } from './gateway.ts';
+import { freePort } from './ports.ts';
 import { type ServedGateway, serveGateway, serveGatewayForTest } from './served-gateway.ts';
 
 /** Sizes of windows: the smallest phone that the explorer is made for, and a desktop. */
@@ -51,9 +52,6 @@ export type ExplorerBrowser = {
   share(start?: () => TestGatewayOptions): () => ServedGateway;
 };
 
-/** Connected once for all files of this worker. */
-let connected: Promise<Browser> | undefined;
-
 /** A page that the test before has left as it was. The first load of a new one takes more than a second of CPU time. */
 let idle: Page | undefined;
 
@@ -67,8 +65,7 @@ export function describeInBrowser(name: string, body: (browser: ExplorerBrowser)
 
   describe.skipIf(!hasBrowser)(title, () => {
     beforeAll(async () => {
-      connected ??= launchBrowser();
-      await Promise.all([connected, readBuiltExplorer()]);
+      await Promise.all([sharedBrowser(), readBuiltExplorer()]);
     });
     body({ open: openPage, serve: serveExplorer, share: shareGateway });
   });
@@ -87,8 +84,14 @@ function shareGateway(start: () => TestGatewayOptions = () => ({})): () => Serve
   };
 }
 
+/** Ports of gateways of earlier tests. At the same address, a page finds the files of the explorer in its cache, and compiled. */
+const usedPorts: number[] = [];
+
 async function serveExplorer(start: TestGatewayOptions = {}): Promise<ServedGateway> {
-  const gateway = await serveGatewayForTest(await withExplorer(start));
+  const port = usedPorts.pop() ?? (await freePort());
+  // After the gateway is closed: what is registered first is called last.
+  onTestFinished(() => void usedPorts.push(port));
+  const gateway = await serveGatewayForTest(await withExplorer(start), port);
   if (start.without !== 'NODE') await gateway.untilReady();
   return gateway;
 }
@@ -127,7 +130,8 @@ async function openPage(path: string, options: OpenOptions = {}): Promise<Opened
   });
 
   await page.setViewportSize(VIEWPORTS[viewport]);
-  await page.emulateMedia({ colorScheme });
+  // Frames of animations that nobody looks at take CPU time.
+  await page.emulateMedia({ colorScheme, reducedMotion: options.context?.reducedMotion ?? 'reduce' });
   await options.before?.(page, gateway);
   await page.goto(new URL(path, gateway.url).href);
   await page.locator('h1').waitFor();
@@ -146,8 +150,7 @@ async function takePage(context: BrowserContextOptions | undefined): Promise<Pag
     idle = undefined;
     return page;
   }
-  if (connected === undefined) throw new Error('the browser is launched before the first test');
-  const created = await (await (await connected).newContext(context)).newPage();
+  const created = await (await (await sharedBrowser()).newContext(context)).newPage();
   created.setDefaultTimeout(60_000);
   await created.addInitScript(reportLooseTexts);
   return created;
@@ -275,16 +278,22 @@ export async function expectAccessible(page: Page, runOnly?: readonly string[]):
  */
 export async function expectToFit(page: Page, name: string, options: ScreenshotOptions = {}): Promise<void> {
   for (const viewport of ['phone', 'wide'] as const) {
-    await page.setViewportSize(VIEWPORTS[viewport]);
-    const width = () => page.evaluate(() => document.documentElement.scrollWidth);
-    await expect.poll(width, { message: viewport }).toBe(VIEWPORTS[viewport].width);
+    await expectNotWider(page, viewport);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       await screenshot(page, `${name}-${viewport}-${colorScheme}`, options);
-      // Between light and dark, only colours differ.
-      await expectAccessible(page, colorScheme === 'dark' ? ['color-contrast', 'link-in-text-block'] : undefined);
+      if (colorScheme === 'light') await expectAccessible(page);
+      // Between light and dark, only colours differ, and these are the same in a window of any width.
+      else if (viewport === 'wide') await expectAccessible(page, ['color-contrast', 'link-in-text-block']);
     }
   }
+}
+
+/** Makes the window as large as a phone or a desktop. Fails if the page is wider. */
+export async function expectNotWider(page: Page, viewport: keyof typeof VIEWPORTS): Promise<void> {
+  await page.setViewportSize(VIEWPORTS[viewport]);
+  const width = () => page.evaluate(() => document.documentElement.scrollWidth);
+  await expect.poll(width, { message: viewport }).toBe(VIEWPORTS[viewport].width);
 }
 
 type ScreenshotOptions = { readonly fullPage?: boolean };

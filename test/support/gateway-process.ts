@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { buildCommand } from './package-build.ts';
 import { until } from './until.ts';
 
 /** The file that starts a gateway. */
@@ -46,7 +47,7 @@ export async function startGatewayProcess({
     'redis-prefix': prefix,
   };
   const args = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
-  const child = spawn(process.execPath, [START, ...args], {
+  const child = spawn(process.execPath, [await buildCommand(), ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
-import { type Dispatcher, request } from 'undici';
+import { Agent, type Dispatcher, request } from 'undici';
 import { onTestFinished } from 'vitest';
 import { type App, createApp } from '../../src/compose/app.ts';
 import type { HistoryStore } from '../../src/history/store.ts';
@@ -128,6 +128,9 @@ export async function startGateway(
   const appOptions = { config, isSandbox, log, now, tracing, explorer, historyTimeoutMs: NEVER_MS };
   const app = listenOnce(createApp({ ...appOptions, ...(store && { createStore: () => store }) }));
 
+  // Of its own: another gateway may have had its port, and connections to that one are about to close.
+  const dispatcher = new Agent();
+
   async function post(query: unknown, variables: unknown, accept: string): Promise<Dispatcher.ResponseData> {
     return request(await app.listen(0, '127.0.0.1'), {
       method: 'POST',
@@ -135,6 +138,7 @@ export async function startGateway(
       body: JSON.stringify({ query, variables }),
       // A connection that stays open would be one more client.
       reset: true,
+      dispatcher,
     });
   }
 
@@ -155,7 +159,7 @@ export async function startGateway(
   async function untilReady(): Promise<void> {
     const url = new URL('/ready', await app.listen(0, '127.0.0.1'));
     for (;;) {
-      const { statusCode, body } = await request(url, { reset: true });
+      const { statusCode, body } = await request(url, { reset: true, dispatcher });
       await body.dump();
       if (statusCode === 200) return;
       await sleep(5);
@@ -176,6 +180,7 @@ export async function startGateway(
   async function close(): Promise<void> {
     await app.close();
     if (options.of === undefined) await sandbox.close();
+    await dispatcher.destroy();
   }
 
   return { sandbox, app, lines, clock, ask, subscribe, untilReady, untilHeight, advance, close };

@@ -38,7 +38,7 @@ export function createTestPipeline({
     documents: createDocuments({ schema, limits, onRefused: metrics.recordRefusedOperation }),
     planner: createPlanner({ schema, limits }),
     subscribeToGroup: createSubscriptionGroups({ service, takeTurn: () => nextTurn(), metrics, maskError }),
-    minimumHeights: { reachSent: () => undefined },
+    minimumHeights: { reach: () => undefined },
     metrics,
     maskError,
     takeTurn: () => nextTurn(),

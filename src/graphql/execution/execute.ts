@@ -1,7 +1,7 @@
 import { GraphQLError, locatedError } from 'graphql';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import { withoutStacks } from '../../errors.ts';
-import { isSourceStream, type SourceStream } from '../../loaders/source-stream.ts';
+import type { SourceStream } from '../../loaders/source-stream.ts';
 import type { TakeTurn } from '../../turns/turns.ts';
 import type { Context } from '../context.ts';
 import { FieldErrors } from './field-errors.ts';
@@ -52,9 +52,7 @@ export async function openSourceStream(
     const coerced = typeof field.args === 'number' ? args[field.args] : field.args;
     if (coerced instanceof Error) throw coerced;
     const stream: unknown = await field.definition.subscribe?.(undefined, coerced ?? {}, context, field.info);
-    if (typeof stream !== 'object' || stream === null || !isSourceStream(stream))
-      throw new Error(`Subscription.${field.definition.name} returned no source stream.`);
-    return stream;
+    return stream as SourceStream;
   } catch (error) {
     return { errors: [withoutStacks(() => locatedError(error, field.nodes, [field.name]))] };
   }

@@ -36,25 +36,8 @@ type TypeSurroundings = {
 
 /** Creates the writer of the values of a type. */
 export function writerOf(type: GraphQLOutputType, surroundings: TypeSurroundings): WriteValue {
-  const { nodes, info, isEntry = false } = surroundings;
+  const { nodes, info } = surroundings;
   const nullable = getNullableType(type);
-  const writeNull = () => {
-    if (nullable === type) return 'null';
-    throw new Error(`Cannot return null for non-nullable field ${info.parentType.name}.${info.fieldName}.`);
-  };
-  if (isObjectType(nullable)) {
-    const plan = surroundings.planOf(nullable);
-    // A single pool is hardly ever requested again before the next height.
-    const shape =
-      plan.isCacheable && (isEntry || info.parentType !== info.schema.getQueryType()) ? plan.shape : undefined;
-    return (value, around, key, execution) => {
-      if (value === null || value === undefined) return writeNull();
-      if (value instanceof Error) throw value;
-      const cached =
-        shape !== undefined && execution.isCaching ? cachedPool(plan, shape, value as object, execution) : undefined;
-      return cached ?? writeObject(plan, value, { around, key }, execution);
-    };
-  }
   const write = isListType(nullable)
     ? listWriter(writerOf(nullable.ofType, { ...surroundings, isEntry: true }), {
         isNullable: !isNonNullType(nullable.ofType),
@@ -62,12 +45,28 @@ export function writerOf(type: GraphQLOutputType, surroundings: TypeSurroundings
       })
     : isLeafType(nullable)
       ? leafWriter(nullable)
-      : abstractWriter(nullable, surroundings);
+      : isObjectType(nullable)
+        ? objectWriter(nullable, surroundings)
+        : abstractWriter(nullable, surroundings);
 
   return (value, around, key, execution) => {
-    if (value === null || value === undefined) return writeNull();
     if (value instanceof Error) throw value;
-    return write(value, around, key, execution);
+    if (value !== null && value !== undefined) return write(value, around, key, execution);
+    if (nullable === type) return 'null';
+    throw new Error(`Cannot return null for non-nullable field ${info.parentType.name}.${info.fieldName}.`);
+  };
+}
+
+/** Creates the writer of the objects of a type. */
+function objectWriter(type: GraphQLObjectType, { info, planOf, isEntry = false }: TypeSurroundings): WriteValue {
+  const plan = planOf(type);
+  // A single pool is hardly ever requested again before the next height.
+  const isCached = plan.isCacheable && (isEntry || info.parentType !== info.schema.getQueryType());
+  const shape = isCached ? plan.shape : undefined;
+  return (value, around, key, execution) => {
+    const cached =
+      shape !== undefined && execution.isCaching ? cachedPool(plan, shape, value as object, execution) : undefined;
+    return cached ?? writeObject(plan, value, { around, key }, execution);
   };
 }
 

@@ -88,14 +88,15 @@ function resolveField(
   return typeof value === 'function' ? value.call(source, args, context, info) : value;
 }
 
-/** Creates the writer of a list. If entries are nullable, an entry that fails does not fail the list. */
+/**
+ * Creates the writer of a list. If entries are nullable, an entry that fails does not fail the list. Entries that are promises come from
+ * an iterator, which creates each of them when it is written: of an array, one could reject unhandled before that.
+ */
 export function listWriter(write: WriteValue, entries: Pick<FieldPlan, 'isNullable' | 'nodes'>): WriteValue {
   return (value, around, key, execution) => {
     if (typeof value !== 'object' || value === null || !(Symbol.iterator in value))
       throw new Error('The value is not iterable.');
-    const written = writeEntries((value as Iterable<unknown>)[Symbol.iterator](), 0, { around, key }, execution);
-    if (execution.slice?.isYielding && Array.isArray(value)) handleRejections(value);
-    return written;
+    return writeEntries((value as Iterable<unknown>)[Symbol.iterator](), 0, { around, key }, execution);
   };
 
   /** Writes the remaining entries of a list. A long list is written in several time slices. */
@@ -126,19 +127,6 @@ export function listWriter(write: WriteValue, entries: Pick<FieldPlan, 'isNullab
     return pending === undefined ? `${text}]` : join(pending, `${text}]`);
   }
 }
-
-/**
- * An entry of an array that rejects before it is written is not an unhandled rejection, which would end the process. Its error
- * is still reported when the entry is written. The entries of a generator do not exist before.
- */
-function handleRejections(entries: readonly unknown[]): void {
-  for (const entry of entries) {
-    if (isPromise(entry)) entry.then(undefined, ignore);
-    else if (Array.isArray(entry)) handleRejections(entry);
-  }
-}
-
-function ignore(): void {}
 
 /** Reports the error of a nullable field or entry, and writes null. @throws the error, with its path, if it is not nullable */
 function writeNull(

@@ -34,7 +34,7 @@ const CandleRef = builder.objectRef<PricedCandle>('Candle').implement({
     poolId: '`PoolPair.poolId` of the pool. Null in V1.',
     openTime: 'When the interval begins. A block made at this time belongs to it.',
     closeTime: 'When the interval ends. A block made at this time belongs to the next interval.',
-    open: price('`PoolPair.price` after the first height of the interval.'),
+    open: price('`PoolPair.price` after the first height of the interval at which the pool exists.'),
     high: price(
       '`PoolPair.price` after the height with the highest ratio of the reserves, token 1 to token 2. Heights with an empty side are left out unless there are no others.',
     ),

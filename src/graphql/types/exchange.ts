@@ -1,7 +1,6 @@
 import type { ExchangeParams } from '../../domain/exchange.ts';
-import type { ExchangeVersion } from '../../domain/pool-pair.ts';
 import { builder } from '../builder.ts';
-import { IS_HEIGHT, objectsAt } from '../complexity.ts';
+import { IS_HEIGHT } from '../complexity.ts';
 
 /** A version of the exchange. */
 export const ExchangeVersionEnum = builder.enumType('ExchangeVersion', {
@@ -30,11 +29,6 @@ export const versionArg = builder.args((t) => ({
   }),
 }));
 
-/** Something that is set if the state of the head is not the one that is read. */
-export function ofOtherState(at: unknown, version: ExchangeVersion | null | undefined): unknown {
-  return at ?? (version === 'V1' ? version : undefined);
-}
-
 const ExchangeParamsRef = builder.objectRef<ExchangeParams>('ExchangeParams').implement({
   description: 'Parameters of the exchange, which the chain can change.',
   fieldDescriptions: {
@@ -50,7 +44,6 @@ builder.queryField('exchangeParams', (t) =>
   t.field({
     type: ExchangeParamsRef,
     nullable: true,
-    complexity: ({ at }) => objectsAt(1, at),
     description:
       'The parameters that the exchange of this response was computed with. The gateway reads them with each block. Null in V1 and below the start of V3. Null with an error if the exchange state cannot be read.',
     args: atArg,

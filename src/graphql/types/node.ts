@@ -1,6 +1,5 @@
 import { type BeaconHeight, parseBeaconHeight } from '../../domain/beacon-height.ts';
 import { findBestBlock } from '../../domain/chain.ts';
-import { versionOf } from '../../domain/exchange.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import { parsePoolPairId } from '../../domain/pool-pair.ts';
 import { parseTokenId } from '../../domain/token.ts';
@@ -8,8 +7,7 @@ import { BadUserInputError } from '../../errors.ts';
 import type { Loaders } from '../../loaders/loaders.ts';
 import { findTrade } from '../../loaders/trades.ts';
 import { builder, NodeRef } from '../builder.ts';
-import { type Complexity, EARLIER_HEIGHT, IS_NODE_ID, objects, workOfHeights } from '../complexity.ts';
-import type { Service } from '../context.ts';
+import { IS_NODE_ID, objects } from '../complexity.ts';
 
 /** Finds an object by the part of its id after the colon. Returns {@link NO_ID} for a text that is not an id. */
 type Finder = (id: string, loaders: Loaders) => MaybePromise<object | undefined> | typeof NO_ID;
@@ -62,31 +60,19 @@ function readHeight(text: string): BeaconHeight | undefined {
   return /^[1-9]\d*$/.test(text) ? parseBeaconHeight(Number(text)) : undefined;
 }
 
-/** The complexity of objects by their ids, and of the states of the pools among them that are not those of the last heads. */
-function complexityOfIds(ids: readonly unknown[], service: Service): Complexity {
-  const head = service.sources.head.current();
-  const isV3 = head !== undefined && versionOf(head.exchange) === 'V3';
-  const readsV1 = isV3 && ids.some((id) => V1_POOL.test(String(id)));
-  return objects(ids.length, workOfHeights(IS_NODE_ID.findHeights(ids), service) + (readsV1 ? EARLIER_HEIGHT : 0));
-}
-
-/** The id of a current pool of V1: with two token ids. */
-const V1_POOL = /^PoolPair:[^-@]*-[^-@]*$/;
-
 builder.queryFields((t) => ({
   node: t.field({
     type: NodeRef,
     nullable: true,
     description:
       "Finds an object by its id. Ids are readable: 'Pair:<pool id>', 'Ticker:<pool id>', 'PoolPair:<pool id>' for a pool of V3, 'PoolPair:<id1>-<id2>' for one of V1, 'PoolPair:<pool id>@<height>' and 'PoolPair:<id1>-<id2>@<height>', 'Token:<id>', 'ChainInfo:<name>', 'BestBlock:<chain id>', 'Trade:<height>:<transaction>:<step>'. A trade is found in the newest `service.limits.maxResumedHeights` blocks and in the recorded history; one of an earlier block whose trades are not known is HEIGHT_NOT_AVAILABLE, and one of a block above the newest height is null. Null if there is no such object. Null with an error if its upstream cannot be read. Text in any other format is BAD_USER_INPUT.",
-    complexity: ({ id }, { service }) => complexityOfIds([id], service),
     args: { id: t.arg.id({ required: true, description: 'Id of the object.', extensions: IS_NODE_ID }) },
     resolve: (_root, { id }, { loaders }) => findNode(id, loaders),
   }),
   nodes: t.field({
     type: [NodeRef],
     nullable: { list: false, items: true },
-    complexity: ({ ids }, { service }) => complexityOfIds(ids, service),
+    complexity: ({ ids }) => objects(ids.length),
     description: 'Finds objects by their ids, in the order of the ids. An entry is null in the same cases as `node`.',
     args: { ids: t.arg.idList({ required: true, description: 'Ids of the objects.', extensions: IS_NODE_ID }) },
     // One after another: the executor yields to the event loop within a long list.

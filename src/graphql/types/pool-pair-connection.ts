@@ -1,12 +1,11 @@
 import { andThen } from '../../domain/maybe-promise.ts';
-import { heightOfCursor } from '../../domain/page.ts';
 import type { PoolPair } from '../../domain/pool-pair.ts';
 import { DEFAULT_PAGE_SIZE } from '../../loaders/arguments.ts';
 import { DEFAULT_ORDER, type PoolPairPage, type PoolPairsArguments } from '../../loaders/exchange.ts';
 import { builder, PoolPairRef, TokenRef } from '../builder.ts';
-import { type Complexity, objects, objectsAt, poolsNow, workOfHeights } from '../complexity.ts';
+import { type Complexity, objects, poolsNow } from '../complexity.ts';
 import type { Service } from '../context.ts';
-import { atArg, ExchangeVersionEnum, ofOtherState } from './exchange.ts';
+import { atArg, ExchangeVersionEnum } from './exchange.ts';
 
 const PoolPairFilterInput = builder.inputType('PoolPairFilter', {
   description: 'Filter for pools. A pool must match every field that is set.',
@@ -112,15 +111,11 @@ builder.objectField(TokenRef, 'poolPairs', (t) =>
 const ALL_POOLS = 100;
 
 /** The complexity of a page of pools: at most the existing pools, and the work of filtering and sorting. */
-function complexityOfPage(args: PoolPairsArguments, service: Service): Complexity {
-  const { first, last, after, before, filter, orderBy, at } = args;
+function complexityOfPage({ first, last, filter, orderBy, at }: PoolPairsArguments, service: Service): Complexity {
   const pools = (at == null ? poolsNow(service) : undefined) ?? Number.POSITIVE_INFINITY;
   // Pools are stored in the order of their ids.
   const isMade = filter != null || orderBy === 'NATIVE_LIQUIDITY_DESC';
-  const page = objectsAt(Math.min(first ?? last ?? DEFAULT_PAGE_SIZE, pools), ofOtherState(at, filter?.version));
-  const named = [after, before].map((cursor) => (cursor == null ? undefined : heightOfCursor(cursor)));
-  const states = at == null ? workOfHeights(named, service) : 0;
-  return { ...page, field: page.field + states + (isMade ? Math.min(ALL_POOLS, pools) : 1) };
+  return objects(Math.min(first ?? last ?? DEFAULT_PAGE_SIZE, pools), isMade ? Math.min(ALL_POOLS, pools) : 1);
 }
 
 /** A page as a Relay connection. */

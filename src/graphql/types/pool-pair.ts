@@ -5,8 +5,8 @@ import { exactPriceOfToken2, priceOfToken1, priceOfToken2, spotPriceOfToken2 } f
 import { liquidityUsd } from '../../domain/usd-prices.ts';
 import { poolPrice, requireDecimals } from '../../loaders/pool-price.ts';
 import { builder, NODE_ID, NodeRef, PairRef, PoolPairRef } from '../builder.ts';
-import { complexityOfPairsOfPool, objects, objectsAt } from '../complexity.ts';
-import { atArg, ExchangeVersionEnum, ofOtherState, versionArg } from './exchange.ts';
+import { complexityOfPairsOfPool } from '../complexity.ts';
+import { atArg, ExchangeVersionEnum, versionArg } from './exchange.ts';
 
 /** The decimals of a field that computes prices. */
 export const decimalsArgs = builder.args((t) => ({
@@ -106,7 +106,6 @@ PoolPairRef.implement({
     current: t.field({
       type: PoolPairRef,
       nullable: true,
-      complexity: objects(1),
       resolve: (pool, _args, { loaders }) => loaders.exchange.named(pool),
     }),
     pairs: t.field({
@@ -127,7 +126,6 @@ builder.queryFields((t) => ({
   poolPair: t.field({
     type: PoolPairRef,
     nullable: true,
-    complexity: ({ at, version }) => objectsAt(1, ofOtherState(at, version)),
     description:
       'The pool of two tokens, in either order. In V3, of several pools the one with the most liquidity: the greatest product of its pool values, and of equal ones the smallest pool id. Null if the exchange has no such pool at that height. Null with an error if the exchange state cannot be read.',
     args: {
@@ -142,7 +140,6 @@ builder.queryFields((t) => ({
   pool: t.field({
     type: PoolPairRef,
     nullable: true,
-    complexity: ({ at }) => objectsAt(1, at),
     description:
       'A pool of V3 by its id. Null if the exchange has no such pool at that height. Text in any other format is BAD_USER_INPUT. Null with an error if the exchange state cannot be read.',
     args: {

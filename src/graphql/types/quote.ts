@@ -2,8 +2,8 @@ import { MAX_HOPS } from '../../domain/best-route.ts';
 import { minimumReceived, priceImpactPercent, type Quote, type QuoteStep, quotedPrice } from '../../domain/quote.ts';
 import { MAX_HOPS_V3 } from '../../domain/route-search.ts';
 import type { TradeFee } from '../../domain/trade-fee.ts';
+import { createHeadStream } from '../../loaders/head-streams.ts';
 import {
-  createQuoteStream,
   DEFAULT_MAX_HOPS,
   DEFAULT_SLIPPAGE_PERCENT,
   readQuoteArguments,
@@ -131,7 +131,7 @@ const TRADES_OF_V3 = `In V3, a trade goes along the curve of a pool, which gives
 
 /** Which of several equally good and equally short routes a quote takes. */
 const EQUAL_ROUTES =
-  'Of several such routes, in V1 it takes the one whose last pool has the smallest id (for `buyAmount`: whose first pool), and the same rule decides between the other pools of the route. In V3, it takes the one whose first pool has the smallest id (for `buyAmount`: whose last pool), then whose next one has, and so on.';
+  'Of several such routes, in V1 it takes the one whose last pool has the smallest id, and the route to this pool is the best one of its length, by the same rules (for `buyAmount`: whose first pool has the smallest id, and the route from this pool on). In V3, it takes the one whose first pool has the smallest id (for `buyAmount`: whose last pool), then whose next one has, and so on.';
 
 /** When a quote is null, and what is refused. */
 const QUOTE_LIMITS = `Null if there is no route, if the best route gives 0, or if it requires more than 2^64 - 1. The same token twice (without \`route\`), no amount, both amounts, an amount of 0 and (without \`route\`) a \`maxHops\` outside 1 to ${MAX_HOPS_V3} (in V1, to ${MAX_HOPS}) are BAD_USER_INPUT.`;
@@ -156,7 +156,7 @@ builder.subscriptionField('quote', (t) =>
     extensions: { refuse: readQuoteArguments },
     description: `Sends the quote of \`Query.quote\` at the current beacon height first, then at each new one. The exchange's trading fee is not part of the amounts. In V3, a \`route\` that the exchange would refuse is an update with null data and the error TRADE_REFUSED, and the subscription stays open. ${QUOTE_LIMITS} A slow subscriber skips heights and receives the newest quote. If no height could be read yet, the first update is an error with null data, and the subscription stays open.`,
     args: quoteArgs,
-    subscribe: (_root, args, { loaders }) => createQuoteStream(args, loaders),
-    resolve: (head, args, { loaders }) => loaders.quotes.findForUpdate(head, args),
+    subscribe: (_root, _args, { loaders }) => createHeadStream(loaders),
+    resolve: (_head, args, { loaders }) => loaders.quotes.find(args),
   }),
 );

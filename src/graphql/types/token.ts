@@ -3,10 +3,7 @@ import { basePrice, tokenPrice } from '../../domain/price.ts';
 import { NATIVE_TOKEN_ID } from '../../domain/token.ts';
 import { usdPrice } from '../../domain/usd-prices.ts';
 import { builder, NODE_ID, NodeRef, TokenRef } from '../builder.ts';
-import { complexityOfList, POOL_PRICE } from '../complexity.ts';
-
-/** Number of objects that all tokens count as at most. */
-const MAX_TOKENS_COUNTED = 1_000;
+import { complexityOfTokens, POOL_PRICE } from '../complexity.ts';
 
 TokenRef.implement({
   interfaces: [NodeRef],
@@ -63,7 +60,7 @@ builder.queryFields((t) => ({
   }),
   tokens: t.field({
     type: [TokenRef],
-    complexity: (_args, { service }) => complexityOfList(service.sources.tokenCount(), MAX_TOKENS_COUNTED),
+    complexity: (_args, { service }) => complexityOfTokens(service),
     description:
       'All tokens of the token list, of all pairs, and of all pools of the version of the exchange that trades, ascending by id.',
     resolve: (_root, _args, { loaders }) => loaders.tokens.all(),

@@ -7,7 +7,7 @@ import { handlePreflight, isPreflight, refuseOrigin } from '../clients/origins.t
 import { Account } from '../clients/rate-limits.ts';
 import type { ResponseSource } from '../metrics/metrics.ts';
 import { EncodedResponse, type StartedSubscription } from '../operations/encoded-response.ts';
-import { codesOf, type OperationLabel } from '../operations/log-details.ts';
+import { codesOf } from '../operations/log-details.ts';
 import { type Client, createStreamCheck } from '../operations/prepared-operation.ts';
 import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
 import { createEventStream } from '../requests/event-stream.ts';
@@ -106,7 +106,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
   /** Responds when the height is served. Responses in the cache are never below the height that is served. */
   function respondAt(minimum: unknown, plain: PlainRequest): MaybePromise<void> {
     if (minimum === undefined) return respond(plain);
-    return andThen(minimumHeights.reachSent(minimum, MIN_HEIGHT_HEADER, clientOf(plain)), (refused) => {
+    return andThen(minimumHeights.reach(minimum, MIN_HEIGHT_HEADER, clientOf(plain)), (refused) => {
       if (refused === undefined) return respond(plain);
       plain.span?.end({ codes: codesOf([refused]) });
       return send(plain, pipeline.refuse(clientOf(plain), [refused]), 'executed');
@@ -126,7 +126,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
 
   function stream({ exchange, span, sent }: PlainRequest, { updates, points }: StartedSubscription): undefined {
     span?.end({ codes: [] });
-    const access = { label: labelOf(sent), cost: points };
+    const access = { label: persisted.labelOf(sent), cost: points };
     writer.stream(exchange, () => createEventStream(updates, options, exchange.response), access);
   }
 
@@ -138,7 +138,9 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
 
   function send(plain: PlainRequest, response: EncodedResponse, from: ResponseSource): undefined {
     const isLogged = isAllLogged || response.errors !== undefined;
-    const access = isLogged ? { label: labelOf(readSent(plain)), ...response.accessDetails, from } : undefined;
+    const access = isLogged
+      ? { label: persisted.labelOf(readSent(plain)), ...response.accessDetails, from }
+      : undefined;
     batch(() => {
       try {
         writer.send(plain.exchange, plain.type, response, access);
@@ -150,7 +152,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
 
   function refuse(plain: PlainRequest, error: GraphQLError): undefined {
     const { exchange, type, span } = plain;
-    writer.refuse(exchange, type, error, labelOf(readSent(plain)));
+    writer.refuse(exchange, type, error, persisted.labelOf(readSent(plain)));
     span?.end({ codes: codesOf([error]) });
   }
 
@@ -160,10 +162,6 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
     const masked = internalError(requestIds.run(exchange.id, () => maskError(error)));
     if (exchange.response.headersSent) exchange.response.destroy();
     else refuse(plain, masked);
-  }
-
-  function labelOf(sent: Entry | undefined): OperationLabel {
-    return sent === undefined || sent instanceof GraphQLError ? {} : persisted.labelOf(sent);
   }
 
   return (exchange) => {

@@ -84,7 +84,7 @@ export function createRestRoutes(options: RestOptions) {
         const { request, response, startedAt: receivedAt } = exchange;
         const client = { address: clients.of(request), connection: response, receivedAt };
         const minimum = request.headers[MIN_HEIGHT_HEADER];
-        const document = andThen(minimumHeights.reachSent(minimum, MIN_HEIGHT_HEADER, client), (refused) => {
+        const document = andThen(minimumHeights.reach(minimum, MIN_HEIGHT_HEADER, client), (refused) => {
           throwIfRefused(refused);
           return read(sent);
         });

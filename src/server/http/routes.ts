@@ -7,7 +7,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { readinessProblems } from '../metrics/readiness.ts';
 import { type BuiltExplorer, createExplorer } from '../pages/explorer-files.ts';
 import { createFile, type Respond, TEXT } from '../pages/file-response.ts';
-import { handleGraphiql, handleNoGraphiql, isNavigation } from '../pages/graphiql.ts';
+import { handleGraphiql, isNavigation } from '../pages/graphiql.ts';
 import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, STOPPING } from '../pages/health.ts';
 import { createIndex, INDEX_PATH, SCHEMA_PATH } from '../pages/index-page.ts';
 import { METHODS, READ_METHODS, SANDBOX_HEADER } from '../requests/headers.ts';
@@ -40,15 +40,13 @@ export type ClientRoutes = {
   readonly rest: RestRoutes | undefined;
   readonly explorer: BuiltExplorer;
   readonly graphiql: boolean;
-  /** Whether only persisted documents are executed, which GraphiQL cannot send. */
-  readonly persistedOnly: boolean;
 };
 
 /** Creates the handler of requests by their paths. For a path without a route, it calls `next` if there is one, else responds with 404. */
 export function createRoutes(options: RoutesOptions) {
   const { forClients, hasAdminPages, responses, service, metrics, requestIds, maskError, isStopping } = options;
   const { rest, explorer: built = 'off' } = forClients ?? {};
-  const graphiql = createRoute('graphiql', forClients?.persistedOnly ? handleNoGraphiql : handleGraphiql);
+  const graphiql = createRoute('graphiql', handleGraphiql);
   const routes: ReadonlyMap<string, Route> = new Map([
     ...(forClients === undefined ? [] : clientRoutes(forClients)),
     ...(hasAdminPages ? adminRoutes() : []),
@@ -75,8 +73,7 @@ export function createRoutes(options: RoutesOptions) {
   }
 
   function clientRoutes(clients: ClientRoutes): [string, Route][] {
-    const graphiql = clients.graphiql && !clients.persistedOnly;
-    const index = createIndex({ ...service, explorer: built, graphiql, hasAdminPages, restBase: rest?.base });
+    const index = createIndex({ ...service, ...clients, hasAdminPages, restBase: rest?.base });
     return [
       [GRAPHQL_PATH, { endpoint: 'graphql', handle: clients.graphqlHandler }],
       [INDEX_PATH, createRoute('index', index)],

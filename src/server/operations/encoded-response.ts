@@ -79,6 +79,7 @@ export type EncodedUpdate = ReturnType<typeof encodeUpdate>;
 export function encodeUpdate(result: WrittenResult, height: BeaconHeight | undefined) {
   const json = toBytes(result.toJson());
   let last: { readonly id: string; readonly bytes: Buffer } | undefined;
+  let text: string | undefined;
 
   return {
     outcome: outcomeOf(result),
@@ -86,7 +87,7 @@ export function encodeUpdate(result: WrittenResult, height: BeaconHeight | undef
     /** The height after which a subscriber resumes; `undefined` if it would start anew. */
     height,
     /** The result as JSON on one line: the data of a server-sent event. */
-    toText: () => Buffer.concat(json).toString(),
+    toText: () => (text ??= Buffer.concat(json).toString()),
     /** The result as a transport encodes it for an operation; the same bytes for the same id, if that was the last one. */
     encoded(id: string, encode: (id: string, json: readonly Buffer[]) => Buffer): Buffer {
       // Clients that count their operations all have the same ids.

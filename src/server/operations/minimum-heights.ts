@@ -13,6 +13,7 @@ import { badRequest, heightNotReached } from '../requests/refusal.ts';
 
 /** Who names a minimum height. */
 export type HeightClient = {
+  /** Without an address, the operation counts as a client by itself. */
   readonly address: string | undefined;
   /** Closed when the client has disconnected: the operation is not executed then, but waits as long as others. */
   readonly connection?: Closing | undefined;
@@ -120,30 +121,20 @@ export function createMinimumHeights({ sources, configured }: Service, timeoutMs
     return heightNotReached(REASONS[outcome](height, timeoutMs), head.current()?.beaconHeight, outcome !== 'ahead');
   }
 
-  /**
-   * Waits until the height is published, at most for the upstream timeout.
-   *
-   * @param sent what the client has sent, if it is kept in memory as JSON until then
-   * @returns why the operation is refused
-   */
-  function reach(height: BeaconHeight, client: HeightClient, sent?: unknown): MaybePromise<GraphQLError | undefined> {
-    // Without a node no response has a height, and a minimum has no effect.
-    if (!configured.NODE) return undefined;
-    const outcome = outcomeNow(height, client) ?? wait(height, client, sent);
-    return andThen(outcome, (known) => toRefusal(known, height));
-  }
-
   return {
-    reach,
-    /** The same for a value that a client has sent, under that name. */
-    reachSent(
-      value: unknown,
-      name: string,
-      client: HeightClient,
-      sent?: unknown,
-    ): MaybePromise<GraphQLError | undefined> {
+    /**
+     * Waits until the minimum height is published that a client has sent under that name, at most for the upstream timeout.
+     *
+     * @param sent what the client has sent, if it is kept in memory as JSON until then
+     * @returns why the operation is refused
+     */
+    reach(value: unknown, name: string, client: HeightClient, sent?: unknown): MaybePromise<GraphQLError | undefined> {
       const height = readMinimumHeight(value, name);
-      return typeof height === 'number' ? reach(height, client, sent) : height;
+      if (typeof height !== 'number') return height;
+      // Without a node no response has a height, and a minimum has no effect.
+      if (!configured.NODE) return undefined;
+      const outcome = outcomeNow(height, client) ?? wait(height, client, sent);
+      return andThen(outcome, (known) => toRefusal(known, height));
     },
     /** Refuses all that wait, and from now on all that would have to. */
     stop(): void {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import type { GraphQLError } from 'graphql';
+import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { ValidDocument } from '../../graphql/execution/planner.ts';
-import { type PersistedQuery, persistedQueryIn, type SentOperation } from '../requests/parameters.ts';
+import { type Entry, type PersistedQuery, persistedQueryIn, type SentOperation } from '../requests/parameters.ts';
 import { badRequest, errorOf, refusal } from '../requests/refusal.ts';
 import { MAX_STORED_CHARACTERS } from './document-bounds.ts';
 import { createDocuments, type DocumentsOptions } from './documents.ts';
@@ -80,7 +80,8 @@ export function createPersistedQueries({ documents, isOnly }: PersistedQueriesOp
 
   return {
     /** Identifies the operation of a request in the access log. */
-    labelOf(sent: SentOperation): OperationLabel {
+    labelOf(sent: Entry | undefined): OperationLabel {
+      if (sent === undefined || sent instanceof GraphQLError) return {};
       const { query, documentId, extensions } = sent;
       const id = query ? undefined : (documentId ?? persistedQueryIn(extensions)?.sha256Hash);
       return labelOf(typeof id === 'string' ? { ...sent, query: documents.get(id)?.text ?? texts.get(id) } : sent);

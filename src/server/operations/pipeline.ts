@@ -36,7 +36,7 @@ type PipelineOptions = {
   readonly documents: Documents;
   readonly planner: Planner;
   readonly subscribeToGroup: SubscribeToGroup;
-  readonly minimumHeights: Pick<MinimumHeights, 'reachSent'>;
+  readonly minimumHeights: Pick<MinimumHeights, 'reach'>;
   readonly metrics: Metrics;
   readonly maskError: (error: unknown) => GraphQLError;
   /** Waits for a turn of the event loop. */
@@ -71,7 +71,7 @@ export function createPipeline(options: PipelineOptions) {
     const unpaid = client.account.chargeUpTo(pointsOfDocument(text));
     if (unpaid !== undefined) return { errors: [unpaid] };
     const minimum = sent.extensions?.['minHeight'];
-    return andThen(minimumHeights.reachSent(minimum, 'extensions.minHeight', client, sent), (refused) => {
+    return andThen(minimumHeights.reach(minimum, 'extensions.minHeight', client, sent), (refused) => {
       if (refused !== undefined) return { errors: [refused] };
       return andThen(document ?? documents.read(text, client.address), (found) => {
         if (document === undefined && found.valid !== undefined) persisted.store(sent, text);
@@ -204,7 +204,7 @@ export function createPipeline(options: PipelineOptions) {
   ): MaybePromise<EncodedResponse | StartedSubscription> {
     if (sent instanceof GraphQLError) return refuse(client, [sent]);
     return inSpan(client.span, () =>
-      andThen(minimumHeights.reachSent(client.minHeight, MIN_HEIGHT_HEADER, client, sent), (early) =>
+      andThen(minimumHeights.reach(client.minHeight, MIN_HEIGHT_HEADER, client, sent), (early) =>
         andThen(early === undefined ? prepare(sent, client) : { errors: [early] }, (prepared) => {
           if (prepared.errors !== undefined) return refuse(client, prepared.errors);
           const refused = check(prepared) ?? admit(prepared);

@@ -10,8 +10,6 @@ import type { HeightClient } from './minimum-heights.ts';
 
 /** The client of one operation, as its transport knows it. */
 export type Client = HeightClient & {
-  /** Shares the requests to upstreams fairly. Without an address, the operation counts as a client by itself. */
-  readonly address: string | undefined;
   readonly account: Account;
   /** The minimum height in the header of its request, unchecked; `undefined` if it was reached before. */
   readonly minHeight?: unknown;
@@ -50,9 +48,9 @@ export function isSubscription(prepared: Prepared): prepared is PreparedOperatio
 
 /** Creates the check of operations over HTTP: a subscription needs an event stream. @param admit compares it with the limits first */
 export function createStreamCheck(
-  { events, multipart }: Accepted,
+  { events }: Accepted,
   admit: (prepared: PreparedOperation) => GraphQLError | undefined,
 ) {
   return (prepared: PreparedOperation): GraphQLError | undefined =>
-    events || !isSubscription(prepared) ? undefined : (admit(prepared) ?? noEventStream(multipart));
+    events || !isSubscription(prepared) ? undefined : (admit(prepared) ?? noEventStream());
 }

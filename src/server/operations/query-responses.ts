@@ -79,19 +79,16 @@ export function createQueryResponses({ cache, dataVersion, metrics }: QueryRespo
     }
 
     /** Shares the execution of an equal request, if there is one. */
-    function coalesce(request: Request, version = dataVersion(), mayWaitAgain = true): MaybePromise<Other> {
+    function coalesce(request: Request, version: DataVersion): MaybePromise<Other> {
       // See `requested` in the response cache for why a text is not looked up without need.
       const isShareable = request.key !== undefined && inFlight.size > 0;
       const execution = isShareable ? inFlight.get(request.key) : undefined;
       // An execution that started before the last publication may use data that is no longer current.
       if (execution?.version !== version) return executeNow(request, version);
       return execution.response.then((shared) => {
-        // It is a subscription, or has an error of its client alone.
-        if (!(shared instanceof EncodedResponse) || hasErrorOfClient(shared)) return executeNow(request);
-        if (shared.isExecuted) return sendAgain(request, shared, 'coalesced');
-        // The other client may have no points left, or may have left. The first of those that wait executes the operation, and the
-        // others wait for it once more. After that they do not wait again: each would wait for the one before it.
-        return mayWaitAgain ? coalesce(request, dataVersion(), false) : executeNow(request);
+        // It is a subscription, has an error of its client alone, or was refused: its client may have no points left, or may have left.
+        const isForAll = shared instanceof EncodedResponse && shared.isExecuted && !hasErrorOfClient(shared);
+        return isForAll ? sendAgain(request, shared, 'coalesced') : executeNow(request);
       });
     }
 

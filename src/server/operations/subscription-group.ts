@@ -34,8 +34,8 @@ type Member = Subscriber<unknown> &
     received: unknown;
     /** That value, if updates depend on the one before. */
     previous: unknown;
-    /** The update that it received last, if equal updates are skipped. */
-    lastUpdate: EncodedUpdate | undefined;
+    /** The text of the update that it received last, if equal updates are skipped. */
+    lastText: string | undefined;
     hasLeft: boolean;
   };
 
@@ -77,8 +77,6 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
   let cached: readonly Execution[] = [];
   let expiry: NodeJS.Timeout | undefined;
   let members = 0;
-  /** The newest update with its text, if equal updates are skipped. */
-  let newest: { readonly text: string; readonly update: EncodedUpdate } | undefined;
 
   function isUsable({ executed }: Execution, isFirst: boolean): boolean {
     if (executed === undefined || executed.areCurrent(now())) return true;
@@ -113,8 +111,7 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
   async function executeFor(execution: Execution): Promise<void> {
     try {
       const executed = await execute(execution.value, execution.previous);
-      const update = stream.skipsEqualUpdates ? sameOrNew(executed.update) : executed.update;
-      execution.executed = { ...executed, update, at: performance.now() };
+      execution.executed = { ...executed, at: performance.now() };
       expireLater();
     } catch (error) {
       // The next member that needs it executes it again.
@@ -128,13 +125,6 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
     }
   }
 
-  /** The newest update if it has the same text: members compare updates by their identity. */
-  function sameOrNew(update: EncodedUpdate): EncodedUpdate {
-    const text = update.toText();
-    if (text !== newest?.text) newest = { text, update };
-    return newest.update;
-  }
-
   function send(member: Member, { value, identity }: Execution, update: EncodedUpdate): void {
     if (member.hasLeft) return;
     // After an error, the next update is the same as the first one.
@@ -143,11 +133,12 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
       if (stream.dependsOnPrevious) member.previous = value;
     }
     if (stream.skipsEqualUpdates) {
-      if (member.lastUpdate === update) {
+      const text = update.toText();
+      if (member.lastText === text) {
         member.source?.request();
         return;
       }
-      member.lastUpdate = update;
+      member.lastText = text;
     }
     onSent(update);
     member.subscriber.onNext(update);
@@ -197,7 +188,7 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
         source: undefined,
         received: undefined,
         previous: undefined,
-        lastUpdate: undefined,
+        lastText: undefined,
         hasLeft: false,
         onNext,
         onError,

@@ -22,7 +22,6 @@ import {
 import type { ErrorCode } from '../../domain/error-codes.ts';
 import { MAX_ERRORS, withoutStacks } from '../../errors.ts';
 import { textOf } from '../../graphql/document-source.ts';
-import { placeError } from '../../graphql/errors.ts';
 import { tooDeep, tooManyComparisons } from './document-bounds.ts';
 import { overlappingFields } from './overlapping-fields.ts';
 
@@ -67,7 +66,7 @@ function validateBy(
     // graphql-js aborts for documents whose fragments take long to validate.
     return errors.some(({ message }) => message === 'Validation aborted.')
       ? [tooManyComparisons()]
-      : errors.map((error, index) => (index < MAX_ERRORS ? error : tooManyErrors())).map(explainDirective);
+      : errors.map((error, index) => (index < MAX_ERRORS ? error : tooManyErrors()));
   } catch (error) {
     if (error instanceof GraphQLError) return [error];
     // Validation is recursive. How deep it can go depends on the stack that is left.
@@ -158,17 +157,3 @@ function tooManyErrors(): GraphQLError {
   const code: ErrorCode = 'TOO_MANY_ERRORS';
   return new GraphQLError(`Validation stopped after ${MAX_ERRORS} errors.`, { extensions: { code } });
 }
-
-/**
- * Explains the error about a directive of incremental delivery, which the schema does not have. Other errors stay as they are.
- *
- * A response is about one height that is in memory, so no part of it would arrive earlier than the rest.
- */
-function explainDirective(error: GraphQLError): GraphQLError {
-  const [, name] = UNKNOWN.exec(error.message) ?? [];
-  if (name === undefined) return error;
-  const message = `Unknown directive "@${name}": the gateway does not support incremental delivery. Remove the directive to receive the complete response.`;
-  return placeError(message, error, error.extensions);
-}
-
-const UNKNOWN = /^Unknown directive "@(defer|stream)"\.$/;

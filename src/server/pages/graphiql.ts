@@ -37,13 +37,6 @@ async function readPage(): Promise<Respond | undefined> {
   return undefined;
 }
 
-const ONLY_PERSISTED = `GraphiQL is off: this gateway executes only persisted documents (PERSISTED_ONLY).
-Programs send the id of a document as documentId. The schema is at /schema.graphql.
-`;
-
-/** Says why there is no GraphiQL, in its place. */
-export const handleNoGraphiql = createFile(TEXT, ONLY_PERSISTED, { headers: HEADERS, status: 403 });
-
 /**
  * Whether a browser opens this URL in a tab or window. The response is a page then, and no operation is executed, whatever the
  * URL contains. A frame of another page is not a tab: it is handled like any other request of that page.

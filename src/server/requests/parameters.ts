@@ -1,5 +1,4 @@
 import { GraphQLError } from 'graphql';
-import { METHODS } from './headers.ts';
 import { badRequest } from './refusal.ts';
 
 /** An operation as a client sends it. */
@@ -40,7 +39,8 @@ export function readEntries(params: readonly unknown[], maxOperations: number): 
   if (params.length > maxOperations)
     throw badRequest(413, `Batching is limited to ${maxOperations} operations per request.`);
   return params.map((each) => {
-    if (each !== null && !isRecord(each)) return wrong(`Expected params to be an object but given ${typeOf(each)}.`);
+    if (each !== null && !isRecord(each))
+      return badRequest(400, `Expected params to be an object but given ${typeOf(each)}.`);
     return orError(() => readOperation(each ?? {}));
   });
 }
@@ -125,24 +125,17 @@ export function readOperation(params: unknown): SentOperation {
   const { query, operationName, variables, extensions } = params;
   if (query == null && !namesDocument(params)) {
     const other = Object.keys(params).find((name) => !Object.hasOwn(OPERATION_NAMES, name));
-    throw wrong(
-      `Must provide query string.${other === undefined ? '' : ` The body has "${other.slice(0, MAX_QUOTED)}".`}`,
-    );
+    const hint = other === undefined ? '' : ` The body has "${other.slice(0, MAX_QUOTED)}".`;
+    throw badRequest(400, `Must provide query string.${hint}`);
   }
   for (const [name, value] of Object.entries({ query, operationName }))
     if (value != null && typeof value !== 'string')
-      throw wrong(`Expected "${name}" param to be a string, but given ${typeOf(value)}.`);
+      throw badRequest(400, `Expected "${name}" param to be a string, but given ${typeOf(value)}.`);
   for (const [name, value] of Object.entries({ variables, extensions }))
     if (value != null && !isRecord(value))
-      throw wrong(`Expected "${name}" param to be empty or an object, but given ${typeOf(value)}.`);
+      throw badRequest(400, `Expected "${name}" param to be empty or an object, but given ${typeOf(value)}.`);
   deleteOthers(params, OPERATION_NAMES);
   return params;
-}
-
-const ALLOWED = { allow: METHODS };
-
-function wrong(message: string): GraphQLError {
-  return badRequest(400, message, ALLOWED);
 }
 
 function typeOf(value: unknown): string {

@@ -42,10 +42,8 @@ export function bodyTooLarge(): GraphQLError {
 }
 
 /** The error of a subscription whose client accepts no event stream. */
-export function noEventStream(acceptsMultipart: boolean): GraphQLError {
-  const reason = acceptsMultipart ? 'Multipart subscriptions are not supported. ' : '';
-  const message = 'A subscription requires a websocket, or a client that accepts text/event-stream.';
-  return badRequest(406, `${reason}${message}`);
+export function noEventStream(): GraphQLError {
+  return badRequest(406, 'A subscription requires a websocket, or a client that accepts text/event-stream.');
 }
 
 /** The error of a request whose client accepts none of the media types of responses. */

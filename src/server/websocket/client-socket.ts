@@ -24,8 +24,6 @@ const HANDSHAKE_MS = 1_000;
 const MAX_REASON_BYTES = 123;
 const SHORT_REASON = 41;
 
-type Message = [bytes: Buffer, isBinary: boolean];
-
 /** The websocket of a client. Its state is in fields, so that nothing is looked up by socket. */
 export class ClientSocket extends WebSocket {
   /** When it was opened, in `performance.now()`. */
@@ -36,7 +34,7 @@ export class ClientSocket extends WebSocket {
   sentCode: number | undefined = undefined;
 
   /** Messages that wait for a later turn of the event loop. */
-  readonly #waiting: Message[] = [];
+  readonly #waiting: Buffer[] = [];
 
   /** Whether `close` was emitted. */
   get closed(): boolean {
@@ -54,9 +52,9 @@ export class ClientSocket extends WebSocket {
    * Calls a function with each message, in their order. One write of a client can have thousands: then they are distributed over
    * several turns of the event loop.
    */
-  readInTurns(read: (...message: Message) => void): void {
+  readInTurns(read: (message: Buffer) => void): void {
     let inThisTurn = 0;
-    const handle = (message: Message) => {
+    const handle = (message: Buffer) => {
       if (inThisTurn === 0)
         setImmediate(() => {
           inThisTurn = 0;
@@ -64,9 +62,9 @@ export class ClientSocket extends WebSocket {
           this.#resumeIfDone();
         });
       inThisTurn += 1;
-      if (!this.closed) read(...message);
+      if (!this.closed) read(message);
     };
-    this.on('message', (...message: Message) => {
+    this.on('message', (message: Buffer) => {
       if (inThisTurn < MESSAGES_PER_TURN) {
         handle(message);
         return;

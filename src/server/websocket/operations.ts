@@ -10,6 +10,7 @@ import type { ResponseSource } from '../metrics/metrics.ts';
 import { EncodedResponse } from '../operations/encoded-response.ts';
 import { codesOf } from '../operations/log-details.ts';
 import { isSubscription, type Prepared, type PreparedOperation } from '../operations/prepared-operation.ts';
+import { MIN_HEIGHT_HEADER } from '../requests/headers.ts';
 import { tooManyAtOnce } from '../requests/refusal.ts';
 import { createWriteBatch } from '../requests/write-batch.ts';
 import type { TransportOptions } from '../transport-options.ts';
@@ -97,7 +98,7 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     if (extra.minHeight === undefined) return respond(operation);
     const reached =
       operation.account.chargeUpTo(1) ??
-      minimumHeights.reach(extra.minHeight, clientOf(operation), operation.opened.payload);
+      minimumHeights.reach(extra.minHeight, MIN_HEIGHT_HEADER, clientOf(operation), operation.opened.payload);
     return andThen(reached, (refused) => {
       if (refused !== undefined) return [refused];
       extra.minHeight = undefined;
@@ -176,12 +177,7 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
 
 /** The operations that count for the limits of a websocket: those that are open or executed. */
 function countedOf({ extra, subscriptions }: ProtocolContext): readonly OpenOperation[] {
-  let newest: ReadonlyMap<string, OpenOperation> | undefined;
-  const isNewest = (operation: OpenOperation) => {
-    newest ??= new Map(extra.open.map((each) => [each.id, each]));
-    return newest.get(operation.id) === operation;
-  };
-  return extra.open.filter((each) => !each.hasStarted || (each.id in subscriptions && isNewest(each)));
+  return extra.open.filter(({ hasStarted, id }) => !hasStarted || id in subscriptions);
 }
 
 /** The request id of an operation: that of its websocket, and its own. */

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { GraphQLError } from 'graphql';
 import {
   CloseCode,
@@ -20,7 +19,6 @@ import {
   namesDocument,
   OPERATION_NAMES,
   orError,
-  readJson,
   readOperation,
 } from '../requests/parameters.ts';
 import type { ClientSocket } from './client-socket.ts';
@@ -117,12 +115,7 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
     const onClosed = protocol.opened(connection, { socket, identity, minHeight: undefined, open: [] });
     // After an error, `ws` closes the websocket itself, with the right code: 1009 for a message that is too large.
     socket.on('error', () => {});
-    socket.readInTurns((message, isBinary) => {
-      // `ws` checks text frames, and closes with 1007 itself.
-      if (isBinary && !isUtf8(message)) {
-        socket.close(CloseCode.BadRequest, 'Invalid message received');
-        return;
-      }
+    socket.readInTurns((message) => {
       const parsed = parseMessage(message);
       if (hasLongId(parsed)) socket.close(CloseCode.BadRequest, ID_TOO_LONG);
       else onText?.(parsed).catch((error) => fail(socket, error));
@@ -155,9 +148,18 @@ export function keyOfPayload(payload: SubscribePayload): string | undefined {
  * object.
  */
 export function parseMessage(bytes: Buffer): string {
-  const message = orError(() => readJson(bytes));
-  return (isRecord(message) && !(message instanceof GraphQLError) ? withQuery(message) : String(bytes)) as string;
+  let text = '';
+  try {
+    text = UTF_8.decode(bytes);
+    const message: unknown = JSON.parse(text);
+    return (isRecord(message) ? withQuery(message) : text) as string;
+  } catch {
+    return text;
+  }
 }
+
+/** Ignores a byte order mark. `ws` closes with 1007 for text that is not UTF-8. A binary message that is not is no JSON either. */
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Maximum length of the id of an operation. It is kept while the operation is open, and sent with each update. */
 const MAX_ID_LENGTH = 256;

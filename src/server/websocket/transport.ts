@@ -13,7 +13,7 @@ import { readMinimumHeight } from '../operations/minimum-heights.ts';
 import { stagger } from '../requests/closing.ts';
 import { MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
 import { REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
-import { badRequest, toHttpText } from '../requests/refusal.ts';
+import { toHttpText } from '../requests/refusal.ts';
 import { ClientSocket } from './client-socket.ts';
 import { createSocketOperations, requestIdOf, type SocketOperationsOptions } from './operations.ts';
 import { closeOperation, openOperationOf, type ProtocolContext, runProtocol } from './protocol.ts';
@@ -29,11 +29,6 @@ export function createWebSocketTransport(options: SocketOperationsOptions) {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxBodyBytes, WebSocket: ClientSocket });
   sockets.on('headers', (lines, request) => {
     for (const header of Object.entries(headersOf(requestIds.of(request)))) lines.push(header.join(': '));
-  });
-  // `ws` itself refuses a handshake that is not one of RFC 6455, for example of another version.
-  sockets.on('wsClientError', ({ message }, socket, request) => {
-    const requestId = requestIds.of(request);
-    refuse(socket, toIdentity(request, requestId), requestId, badRequest(400, `${message}.`, SUPPORTED_VERSIONS));
   });
 
   /** The headers of every response. */
@@ -153,9 +148,6 @@ function noteMinimumHeight(connection: ProtocolContext): boolean {
   Object.assign(connection, { connectionParams: undefined });
   return true;
 }
-
-/** The versions of the websocket protocol that `ws` accepts, as RFC 6455, 4.4 requires in the response to another one. */
-const SUPPORTED_VERSIONS = { 'sec-websocket-version': '13, 8' };
 
 const KEPT_HEADERS = [FORWARDED_FOR_HEADER, MIN_HEIGHT_HEADER, ...TRACE_CONTEXT_HEADERS];
 

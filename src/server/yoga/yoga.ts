@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import { GraphQLError } from 'graphql';
+import type { GraphQLError } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { schema } from '../../graphql/schema.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
@@ -85,7 +85,7 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
       span: tracing?.startOperation('http', served?.id, Object.fromEntries(headers), served?.startedAt),
     });
     const [first] = [sent].flat();
-    const label = first === undefined || first instanceof GraphQLError ? {} : persisted.labelOf(first);
+    const label = persisted.labelOf(first);
     if (isList(sent)) {
       const { response, access } = await respondToArray(sent, clientAt);
       return { errors: [], all: response, access: { label, ...access } };

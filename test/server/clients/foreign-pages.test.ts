@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { hasBrowser, launchBrowser } from '../../support/browser.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { hasBrowser, sharedBrowser } from '../../support/browser.ts';
 import { startGatewayForTest } from '../../support/gateway.ts';
 import { sumOf } from '../../support/metrics.ts';
 
@@ -32,12 +31,6 @@ const WAYS: Readonly<Record<string, string>> = {
 test.runIf(process.env['CI'])('CI has a browser', () => expect(hasBrowser).toBe(true));
 
 describe.skipIf(!hasBrowser)('a page of another origin in a browser', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser?.close());
-
   /** Serves an empty page. @returns its port */
   async function servePage(): Promise<number> {
     const server = createServer((_request, response) => {
@@ -61,7 +54,7 @@ describe.skipIf(!hasBrowser)('a page of another origin in a browser', () => {
       sumOf(await (await fetch(new URL('/metrics', url))).text(), name, labels);
 
     async function openPage(host: string): Promise<(script: string) => Promise<void>> {
-      const page = await browser.newPage();
+      const page = await (await sharedBrowser()).newPage();
       onTestFinished(() => page.close());
       await page.goto(`http://${host}:${port}/`);
       return (script) =>

@@ -61,7 +61,6 @@ const REQUESTS: Readonly<Record<string, Sent>> = {
   'a name that is no string': post('{"query":"{ beaconHeight }","operationName":5}'),
   'an unknown parameter': post('{"query":"{ beaconHeight }","other":1}'),
   'an unknown parameter with a long name': post(`{"query":"{ beaconHeight }","${'o'.repeat(900)}":1}`),
-  'an unknown parameter that is null': post('{"query":"{ beaconHeight }","other":null}'),
   'variables by GET that are no JSON': get('?query={beaconHeight}&variables=x'),
   'variables by GET that are no object': get('?query={beaconHeight}&variables=1'),
   'a URL that is not UTF-8': get('?query={beaconHeight}%23%ff'),

@@ -1,6 +1,6 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasBrowser, launchBrowser } from '../../support/browser.ts';
+import { hasBrowser, sharedBrowser } from '../../support/browser.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { serveGatewayForTest } from '../../support/served-gateway.ts';
 
@@ -40,13 +40,17 @@ const REFUSED: readonly (readonly [name: string, code: string, params: Record<st
 ];
 
 describe('an event stream by GET whose operation is refused', () => {
-  test.each(REFUSED)('for %s has status 400 and errors in JSON', async (_name, code, params) => {
+  test('has status 400 and errors in JSON', async () => {
     const { url } = await serveGatewayForTest();
-    const response = await fetch(`${url}?${new URLSearchParams(params)}`, { headers: { accept: 'text/event-stream' } });
-    expect([response.status, response.headers.get('content-type')]).toEqual([400, 'application/json; charset=utf-8']);
-    expect(await response.json()).toEqual({
-      errors: [expect.objectContaining({ extensions: expect.objectContaining({ code }) })],
-    });
+    for (const [name, code, params] of REFUSED) {
+      const headers = { accept: 'text/event-stream' };
+      const response = await fetch(`${url}?${new URLSearchParams(params)}`, { headers });
+      const type = response.headers.get('content-type');
+      expect([name, response.status, type]).toEqual([name, 400, 'application/json; charset=utf-8']);
+      expect(await response.json()).toEqual({
+        errors: [expect.objectContaining({ extensions: expect.objectContaining({ code }) })],
+      });
+    }
   });
 
   test('has status 400 too if an upstream is not configured', async () => {
@@ -83,7 +87,6 @@ describe('an event stream by GET whose operation is refused', () => {
 });
 
 describe.skipIf(!hasBrowser)("a browser's EventSource", () => {
-  let browser: Browser;
   let page: Page;
   let gateway: Awaited<ReturnType<typeof startGateway>>;
   let requests: string[] = [];
@@ -91,14 +94,13 @@ describe.skipIf(!hasBrowser)("a browser's EventSource", () => {
   beforeAll(async () => {
     gateway = await startGateway();
     const url = await gateway.app.listen(0, '127.0.0.1');
-    browser = await launchBrowser();
-    page = await browser.newPage();
+    page = await (await sharedBrowser()).newPage();
     await page.goto(new URL('/health', url).href);
     page.on('request', (request) => requests.push(request.url()));
   });
 
   afterAll(async () => {
-    await browser?.close();
+    await page?.close();
     await gateway?.close();
   });
 

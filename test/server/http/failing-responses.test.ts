@@ -40,7 +40,7 @@ async function serveHandler(respond: () => Promise<EncodedResponse>, broken: Par
     internal: (error: unknown) => logged.push(error),
     persisted: createPersistedQueries({ documents: new Map(), isOnly: false }),
     respondOver: createQueryResponses({ cache, dataVersion, metrics }),
-    minimumHeights: { reach: () => undefined, reachSent: () => undefined },
+    minimumHeights: { reach: () => undefined },
     clients: createClientAddresses([]),
     rates: undefined,
     accessLog: { isAll: false },

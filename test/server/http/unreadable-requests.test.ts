@@ -116,8 +116,8 @@ describe('a body', () => {
     ],
   ])('that %s is not well-formed', async (_name, body, message) => {
     for (const accept of [JSON_TYPE, RESPONSE_TYPE]) {
-      const { status, headers, answer } = await send({ headers: { 'content-type': JSON_TYPE, accept }, body });
-      expect([status, headers['allow'], answer]).toEqual([400, 'GET, HEAD, POST, OPTIONS', refusedWith(message)]);
+      const { status, answer } = await send({ headers: { 'content-type': JSON_TYPE, accept }, body });
+      expect([status, answer]).toEqual([400, refusedWith(message)]);
     }
   });
 

@@ -3,7 +3,7 @@ import type { Service } from '../../../src/graphql/context.ts';
 import { createBroadcast } from '../../../src/live/broadcast/broadcast.ts';
 import type { Head } from '../../../src/live/chain/head.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
-import { createMinimumHeights } from '../../../src/server/operations/minimum-heights.ts';
+import { createMinimumHeights, type HeightClient } from '../../../src/server/operations/minimum-heights.ts';
 import { headOf } from '../../live/chain/heads.ts';
 import { NEVER_MS } from '../../support/gateway.ts';
 import { mostInOneTurn } from '../../support/turns.ts';
@@ -13,7 +13,8 @@ function startAtFive() {
   const head = createBroadcast<Head>();
   head.publish(headOf(5));
   const service = { sources: { head }, configured: { NODE: true } } as unknown as Service;
-  const { reach } = createMinimumHeights(service, NEVER_MS, createMetrics('test'));
+  const heights = createMinimumHeights(service, NEVER_MS, createMetrics('test'));
+  const reach = (height: number, client: HeightClient, sent?: object) => heights.reach(height, 'minimum', client, sent);
   const reachMany = (count: number, height: number) =>
     Promise.all(Array.from({ length: count }, () => reach(height, { address: '192.0.2.1' })));
   return { publish: (height: number) => head.publish(headOf(height)), reach, reachMany };

@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +7,6 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createGateway } from '../../../src/index.ts';
 import type { Config } from '../../../src/settings/settings.ts';
 import type { Answer } from '../../support/gateway.ts';
-import { START } from '../../support/gateway-process.ts';
 import { type ServedGateway, serveGatewayForTest } from '../../support/served-gateway.ts';
 import { type NamedOperation, nextMessage, openSocket, TRANSPORTS } from '../../support/transports.ts';
 
@@ -66,76 +63,80 @@ const WAYS: Readonly<Record<string, (gateway: ServedGateway, operation: NamedOpe
 
 const codesOf = ({ errors = [] }: Answer) => errors.map(({ extensions }) => extensions.code);
 
-describe.each(Object.entries(WAYS))('over %s, a persisted document', (name, ask) => {
+describe('over every transport, a persisted document', () => {
   test('is executed by its id, by the hash of its text and as a persisted query, with or without its text', async () => {
     const gateway = await serve({ persistedOnly: true });
     const data = { beaconHeight: gateway.sandbox.chain.tip.height };
-    for (const operation of [
-      { documentId: 'height' },
-      { documentId: 'height', query: '' },
-      { documentId: 'height', query: HEIGHT },
-      { documentId: `sha256:${sha256(HEIGHT)}` },
-      { documentId: 'several', operationName: 'A' },
-      { documentId: 'conditional', variables: { a: true, b: true } },
-      { extensions: hashed('height') },
-      { extensions: hashed('height'), query: HEIGHT },
-    ])
-      expect([operation, await ask(gateway, operation)]).toEqual([operation, { data }]);
+    for (const [name, ask] of Object.entries(WAYS))
+      for (const operation of [
+        { documentId: 'height' },
+        { documentId: 'height', query: '' },
+        { documentId: 'height', query: HEIGHT },
+        { documentId: `sha256:${sha256(HEIGHT)}` },
+        { documentId: 'several', operationName: 'A' },
+        { documentId: 'conditional', variables: { a: true, b: true } },
+        { extensions: hashed('height') },
+        { extensions: hashed('height'), query: HEIGHT },
+      ])
+        expect([name, operation, await ask(gateway, operation)]).toEqual([name, operation, { data }]);
   });
 
   test('has clear errors: unknown ids, wrong types, another text, no operation', async () => {
     const gateway = await serve();
-    const isText = name.endsWith('GET');
-    for (const [operation, code] of [
-      [{ documentId: 'unknown' }, 'PERSISTED_QUERY_NOT_IN_LIST'],
-      [{ documentId: '' }, 'PERSISTED_QUERY_NOT_IN_LIST'],
-      [{ documentId: 'unknown', query: HEIGHT }, 'PERSISTED_QUERY_NOT_IN_LIST'],
-      [{ documentId: 7 }, isText ? 'PERSISTED_QUERY_NOT_IN_LIST' : 'BAD_USER_INPUT'],
-      [{ documentId: ['height'] }, isText ? 'PERSISTED_QUERY_NOT_IN_LIST' : 'BAD_USER_INPUT'],
-      [{ documentId: 'height', query: '{ beaconHeight }' }, 'BAD_USER_INPUT'],
-      [{ extensions: hashed('height'), query: '{ beaconHeight }' }, 'BAD_USER_INPUT'],
-      [{ extensions: hashed('unknown') }, 'PERSISTED_QUERY_NOT_FOUND'],
-      [{ documentId: 'several' }, 'BAD_USER_INPUT'],
-      [{ documentId: 'several', operationName: 'C' }, 'BAD_USER_INPUT'],
-      [{ documentId: 'conditional' }, 'BAD_USER_INPUT'],
-    ] as const)
-      expect([operation, codesOf(await ask(gateway, operation))]).toEqual([operation, [code]]);
-    expect(await ask(gateway, { query: '{ beaconHeight }' })).toHaveProperty('data');
+    for (const [name, ask] of Object.entries(WAYS)) {
+      const wrongType = name.endsWith('GET') ? 'PERSISTED_QUERY_NOT_IN_LIST' : 'BAD_USER_INPUT';
+      for (const [operation, code] of [
+        [{ documentId: 'unknown' }, 'PERSISTED_QUERY_NOT_IN_LIST'],
+        [{ documentId: '' }, 'PERSISTED_QUERY_NOT_IN_LIST'],
+        [{ documentId: 'unknown', query: HEIGHT }, 'PERSISTED_QUERY_NOT_IN_LIST'],
+        [{ documentId: 7 }, wrongType],
+        [{ documentId: ['height'] }, wrongType],
+        [{ documentId: 'height', query: '{ beaconHeight }' }, 'BAD_USER_INPUT'],
+        [{ extensions: hashed('height'), query: '{ beaconHeight }' }, 'BAD_USER_INPUT'],
+        [{ extensions: hashed('unknown') }, 'PERSISTED_QUERY_NOT_FOUND'],
+        [{ documentId: 'several' }, 'BAD_USER_INPUT'],
+        [{ documentId: 'several', operationName: 'C' }, 'BAD_USER_INPUT'],
+        [{ documentId: 'conditional' }, 'BAD_USER_INPUT'],
+      ] as const)
+        expect([name, operation, codesOf(await ask(gateway, operation))]).toEqual([name, operation, [code]]);
+      expect(await ask(gateway, { query: '{ beaconHeight }' })).toHaveProperty('data');
+    }
   });
 
   test('is executed with an empty operation name as without one, and so is a text', async () => {
     const gateway = await serve();
-    const { height } = gateway.sandbox.chain.tip;
-    for (const operation of [{ documentId: 'height' }, { documentId: 'unnamed' }, { query: HEIGHT }])
-      expect([operation, await ask(gateway, { ...operation, operationName: '' })]).toEqual([
-        operation,
-        { data: { beaconHeight: height } },
-      ]);
-    for (const operation of [{ documentId: 'several' }, { query: DOCUMENTS.several }])
-      expect(await ask(gateway, { ...operation, operationName: '' })).toEqual(await ask(gateway, operation));
+    const data = { beaconHeight: gateway.sandbox.chain.tip.height };
+    for (const [name, ask] of Object.entries(WAYS)) {
+      for (const operation of [{ documentId: 'height' }, { documentId: 'unnamed' }, { query: HEIGHT }]) {
+        const answer = await ask(gateway, { ...operation, operationName: '' });
+        expect([name, operation, answer]).toEqual([name, operation, { data }]);
+      }
+      for (const operation of [{ documentId: 'several' }, { query: DOCUMENTS.several }])
+        expect(await ask(gateway, { ...operation, operationName: '' })).toEqual(await ask(gateway, operation));
+    }
   });
 
   test('is the only thing that is executed with PERSISTED_ONLY, and nothing is registered', async () => {
     const gateway = await serve({ persistedOnly: true });
     const query = '{ pools: beaconHeight }';
-    for (const [operation, code] of [
-      [{ query }, 'PERSISTED_QUERY_ONLY'],
-      [{ query: HEIGHT }, 'PERSISTED_QUERY_ONLY'],
-      [{ query: '{ __schema { queryType { name } } }' }, 'PERSISTED_QUERY_ONLY'],
-      [{ query, extensions: hashed(sha256(query)) }, 'PERSISTED_QUERY_ONLY'],
-      [{ extensions: hashed(sha256(query)) }, 'PERSISTED_QUERY_NOT_IN_LIST'],
-      [{ documentId: 'unknown' }, 'PERSISTED_QUERY_NOT_IN_LIST'],
-    ] as const)
-      expect([operation, codesOf(await ask(gateway, operation))]).toEqual([operation, [code]]);
+    for (const [name, ask] of Object.entries(WAYS))
+      for (const [operation, code] of [
+        [{ query }, 'PERSISTED_QUERY_ONLY'],
+        [{ query: HEIGHT }, 'PERSISTED_QUERY_ONLY'],
+        [{ query: '{ __schema { queryType { name } } }' }, 'PERSISTED_QUERY_ONLY'],
+        [{ query, extensions: hashed(sha256(query)) }, 'PERSISTED_QUERY_ONLY'],
+        [{ extensions: hashed(sha256(query)) }, 'PERSISTED_QUERY_NOT_IN_LIST'],
+        [{ documentId: 'unknown' }, 'PERSISTED_QUERY_NOT_IN_LIST'],
+      ] as const)
+        expect([name, operation, codesOf(await ask(gateway, operation))]).toEqual([name, operation, [code]]);
   });
-});
 
-describe.each(['a websocket', 'server-sent events by POST', 'server-sent events by GET'])('over %s', (name) => {
-  test('a persisted subscription starts', async () => {
+  test('starts, if it is a subscription', async () => {
     const gateway = await serve({ persistedOnly: true });
-    const beaconHeight = gateway.sandbox.chain.tip.height;
-    for (const operation of [{ documentId: 'heads' }, { documentId: 'heads', operationName: '' }])
-      expect(await WAYS[name]?.(gateway, operation)).toEqual({ data: { head: { beaconHeight } } });
+    const data = { head: { beaconHeight: gateway.sandbox.chain.tip.height } };
+    for (const name of ['a websocket', 'server-sent events by POST', 'server-sent events by GET'])
+      for (const operation of [{ documentId: 'heads' }, { documentId: 'heads', operationName: '' }])
+        expect([name, await WAYS[name]?.(gateway, operation)]).toEqual([name, { data }]);
   });
 });
 
@@ -192,12 +193,12 @@ test('the access log has the name and the hash of the text that an id stands for
   );
 });
 
-test('browsers read in the place of GraphiQL that it is off with PERSISTED_ONLY', async () => {
+test('browsers do not get GraphiQL with PERSISTED_ONLY, and the index has no link to it', async () => {
   const { url } = await serve({ persistedOnly: true });
-  const headers = { accept: 'text/html' };
-  const page = await request(url, { headers });
-  expect([page.statusCode, page.headers['content-type']]).toEqual([403, 'text/plain; charset=utf-8']);
-  expect(await page.body.text()).toContain('executes only persisted documents (PERSISTED_ONLY)');
+  const headers = { accept: 'text/html,*/*;q=0.8' };
+  const endpoint = await request(url, { headers });
+  expect([endpoint.statusCode, endpoint.headers['content-type']]).toEqual([400, 'application/json; charset=utf-8']);
+  await endpoint.body.dump();
   const index = await request(new URL('/', url), { headers });
   expect(await index.body.text()).not.toContain('GraphiQL');
 });
@@ -219,37 +220,12 @@ describe('a manifest with documents that cannot be executed', () => {
     /document "deep": The selection depth of the operation is 3\. The maximum is 2\.$/,
   ];
 
-  function writeManifest(): string {
+  test('fails the start, and each has a problem with its id and its first error', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'pdex-persisted-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    const path = join(folder, 'manifest.json');
-    writeFileSync(path, JSON.stringify(INVALID));
-    return path;
-  }
-
-  test('ends the start of the process with 2, and a line for each with its id and its first error', async () => {
-    const path = writeManifest();
-    const args = [START, '--sandbox', '--port', '0', '--max-depth', '2', '--persisted-documents', path];
-    const child = spawn(process.execPath, args);
-    onTestFinished(() => void child.kill('SIGKILL'));
-    let errors = '';
-    child.stderr.on('data', (chunk) => {
-      errors += chunk;
-    });
-    let output = '';
-    child.stdout.on('data', (chunk) => {
-      output += chunk;
-    });
-    expect(await once(child, 'close')).toEqual([2, null]);
-    const lines = errors.trimEnd().split('\n');
-    expect(lines.every((line) => line.startsWith(`pdex-gateway: ${path}: document "`))).toBe(true);
-    expect(lines).toEqual(PROBLEMS.map((problem) => expect.stringMatching(problem)));
-    expect(output).toBe('');
-  });
-
-  test('fails createGateway with the same problems', async () => {
-    const creating = createGateway({ persistedDocuments: writeManifest(), maxDepth: 2, persistedOnly: true });
-    await expect(creating).rejects.toMatchObject({
+    const persistedDocuments = join(folder, 'manifest.json');
+    writeFileSync(persistedDocuments, JSON.stringify(INVALID));
+    await expect(createGateway({ persistedDocuments, maxDepth: 2, persistedOnly: true })).rejects.toMatchObject({
       name: 'ConfigError',
       problems: PROBLEMS.map((problem) => expect.stringMatching(problem)),
     });

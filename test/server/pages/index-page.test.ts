@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { hasBrowser, launchBrowser } from '../../support/browser.ts';
+import { hasBrowser, sharedBrowser } from '../../support/browser.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../../support/gateway.ts';
 
 const BROWSER_HEADERS = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'sec-fetch-mode': 'navigate' };
@@ -76,20 +76,13 @@ describe('the index', () => {
       'Send a GET, HEAD or OPTIONS request. The GraphQL endpoint is /graphql.\n',
     ]);
   });
-
-  test('responds to HEAD without a body', async () => {
-    const { origin } = await open();
-    const head = await fetch(`${origin}/`, { method: 'HEAD' });
-    expect([head.status, await head.text()]).toEqual([200, '']);
-  });
 });
 
 describe.skipIf(!hasBrowser)('the index in a browser', () => {
   test('loads nothing from other hosts, is readable in light and dark, fits a phone, and leads to GraphiQL by keyboard', async () => {
     const { origin } = await open();
-    const browser = await launchBrowser();
-    onTestFinished(() => browser.close());
-    const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
+    const page = await (await sharedBrowser()).newPage({ viewport: { width: 320, height: 640 } });
+    onTestFinished(() => page.close());
     page.setDefaultNavigationTimeout(60_000);
     const asked: string[] = [];
     const errors: string[] = [];

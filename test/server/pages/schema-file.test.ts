@@ -19,26 +19,3 @@ test('the schema is plain text, complete with its descriptions', async () => {
   });
   expect(printSchema(buildSchema(text))).toBe(printSchema(schema));
 });
-
-test('HEAD has the headers of GET', async () => {
-  const url = await open();
-  const headersOf = async (method: 'GET' | 'HEAD') => {
-    const { headers, body } = await request(url, { method });
-    const { date: _, 'x-request-id': __, connection: ___, 'keep-alive': ____, ...others } = headers;
-    return { others, isEmpty: (await body.text()) === '' };
-  };
-  const { others } = await headersOf('GET');
-  expect(await headersOf('HEAD')).toEqual({ others, isEmpty: true });
-});
-
-test('a client that already has the schema gets 304', async () => {
-  const url = await open();
-  const { headers, body } = await request(url);
-  await body.dump();
-  const etag = String(headers['etag']);
-  const again = await request(url, { headers: { 'if-none-match': `"other", W/${etag}` } });
-  expect([again.statusCode, again.headers['etag'], await again.body.text()]).toEqual([304, etag, '']);
-  const other = await request(url, { headers: { 'if-none-match': '"other"' } });
-  await other.body.dump();
-  expect(other.statusCode).toBe(200);
-});

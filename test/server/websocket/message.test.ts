@@ -57,6 +57,11 @@ test('members that nothing reads are deleted', () => {
   expect(parse(JSON.stringify(init))).toEqual(init);
 });
 
+test('bytes that are not UTF-8 are no JSON', () => {
+  const bytes = Buffer.from('{"id":"\xff","type":"subscribe","payload":{"query":"{ x }"}}', 'latin1');
+  expect(() => JSON.parse(parseMessage(bytes))).toThrow(SyntaxError);
+});
+
 test('what is not an object is handed on as text', () => {
   expect(['{', '1', '"a"', '{"id":"1","type":"subscribe","payload":{}'].map(parse)).toEqual([
     '{',

@@ -57,7 +57,7 @@ export type Outages = {
   explainsBranch(height: number, from: number, to: number): boolean;
   /** Whether a host of an upstream had no fault between two times. */
   couldBeRead(upstream: Upstream, from: number, to: number): boolean;
-  /** Whether no host of an upstream had a fault between two times or so shortly before that the gateway may still not call it. */
+  /** Whether all hosts of an upstream were without a fault between two times, and for so long before that the gateway calls them again. */
   isWell(upstream: Upstream, from: number, to: number): boolean;
   /** Whether no host of an upstream listened at any time between two times. */
   isDown(upstream: Upstream, from: number, to: number): boolean;
@@ -80,8 +80,8 @@ const DOUBTFUL_BELOW = 64;
 const AFTER_EFFECT_MS = 5_000;
 
 /**
- * How long a host may not be called after its fault, if no block is pushed: its circuit closes at the next poll, which is 10 seconds
- * after the last one while nodes push their blocks.
+ * How long the gateway may not call a host after its fault. The circuit of the host closes at the next poll, and while nodes push their
+ * blocks, a poll can be 10 seconds after the last one.
  */
 const NOT_CALLED_MS = 11_000;
 

@@ -22,7 +22,7 @@ type BlockInMemory = TradedHeight & { readonly trades: readonly RecordedTrade[] 
 /** A result of the database, and the blocks in memory, ascending, that it does not contain. */
 export type KnownTrades<T> = BesideMemory<T> & {
   readonly blocks: readonly BlockInMemory[];
-  /** The lowest of the blocks in memory that surely are of one chain, if the one below it in memory may be one that was replaced. */
+  /** The lowest block in memory of the chain of the head, if memory also has one below it that may have been replaced. */
   readonly cutAt?: BeaconHeight | undefined;
 };
 

@@ -131,7 +131,7 @@ const TRADES_OF_V3 = `In V3, a trade goes along the curve of a pool, which gives
 
 /** Which of several equally good and equally short routes a quote takes. */
 const EQUAL_ROUTES =
-  'Of several such routes, in V1 it takes the one whose last pool has the smallest id, and the route to this pool is the best one of its length, by the same rules (for `buyAmount`: whose first pool has the smallest id, and the route from this pool on). In V3, it takes the one whose first pool has the smallest id (for `buyAmount`: whose last pool), then whose next one has, and so on.';
+  'Of several such routes in V1, it takes the one whose last pool has the smallest id. The part of the route before this pool is the best one of its length, by the same rules. With `buyAmount`, the first pool decides, and the part after it is the best one. In V3, it takes the one whose first pool has the smallest id (for `buyAmount`: whose last pool), then whose next one has, and so on.';
 
 /** When a quote is null, and what is refused. */
 const QUOTE_LIMITS = `Null if there is no route, if the best route gives 0, or if it requires more than 2^64 - 1. The same token twice (without \`route\`), no amount, both amounts, an amount of 0 and (without \`route\`) a \`maxHops\` outside 1 to ${MAX_HOPS_V3} (in V1, to ${MAX_HOPS}) are BAD_USER_INPUT.`;

@@ -241,16 +241,20 @@ export function createBackfillLoop<T extends TimedBlock>(options: LoopOptions<T>
     if (ms > 0) await wait(ms, undefined, { signal: stopping.signal }).catch(() => {});
   }
 
+  function wake(head: Head): void {
+    if (tip !== undefined && tip.head !== head && isDoubtful(tip.head, head))
+      doubtFrom = Math.min(doubtFrom, head.beaconHeight - MAX_BRANCH);
+    tip = { head, firstHeight: tip?.firstHeight ?? head.beaconHeight };
+    if (isWorking || timer !== undefined || isOver()) return;
+    nextLookAt ??= performance.now() + FIRST_LOOK_AFTER_MS;
+    timer = setTimeout(start, Math.max(0, nextLookAt - performance.now()));
+  }
+
   return {
     /** Starts to look for heights that are missing below a head, unless it reads already. Called with each head that is published. */
-    wake(head: Head): void {
-      if (tip !== undefined && isDoubtful(tip.head, head))
-        doubtFrom = Math.min(doubtFrom, head.beaconHeight - MAX_BRANCH);
-      tip = { head, firstHeight: tip?.firstHeight ?? head.beaconHeight };
-      if (isWorking || timer !== undefined || isOver()) return;
-      nextLookAt ??= performance.now() + FIRST_LOOK_AFTER_MS;
-      timer = setTimeout(start, Math.max(0, nextLookAt - performance.now()));
-    },
+    wake,
+    /** Looks again below the newest head. */
+    wakeAgain: () => tip && wake(tip.head),
     /** Whether it is reading missing heights now. It may pause in between. */
     isReading: () => isReading,
     stop(): void {

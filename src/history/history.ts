@@ -47,7 +47,7 @@ export type HistoryStatus = {
 type HistoryOptions = {
   readonly store: HistoryStore;
   readonly recorder: Recorder;
-  readonly backfill: StateBackfill;
+  readonly backfill: Pick<StateBackfill, 'isReading' | 'reads'>;
   readonly tradeBackfill: Pick<TradeBackfill, 'reads' | 'readBytes'>;
   readonly timeoutMs: number;
   /** While the database works on this number of reads whose time is over, all others fail at once. Otherwise they would pile up. */

@@ -14,7 +14,7 @@ export type TradeBackfill = ReturnType<typeof createTradeBackfill>;
 type TradeBackfillOptions = {
   readonly store: Pick<HistoryStore, 'missingTrades' | 'deletedBefore'>;
   readonly recorder: Pick<Recorder, 'ready' | 'recordTrades' | 'unrecorded'> & {
-    readonly recorded: Pick<Recorder['recorded'], 'tradeCoverage'>;
+    readonly recorded: Pick<Recorder['recorded'], 'coverage' | 'tradeCoverage' | 'onRecorded'>;
   };
   readonly trades: Pick<HeadTrades, 'of' | 'readPast'>;
   /** Whether blocks that are not in memory have to wait: the node is unwell or limits calls, clients need it, or another replica reads. */
@@ -43,8 +43,8 @@ export const QUICK_BYTES: RateLimit = { pointsPerSecond: 1e9, burst: 1e9 };
 
 /**
  * Records the trades of final blocks of V3, from the newest down: those of heads in memory, and of blocks that it reads from the
- * nodes. It records the blocks that are missing between the lowest recorded one and the newest final one, as far as trades are stored,
- * and the blocks below these, up to an age that is set. It does nothing before it is woken.
+ * nodes. It records the blocks that are missing between the lowest recorded one and the highest recorded state, as far as trades are
+ * stored, and the blocks below these, up to an age that is set. It does nothing before it is woken.
  */
 export function createTradeBackfill(options: TradeBackfillOptions) {
   const { store, recorder, trades, mustPause, mayRun, storedForMs, maxAgeMs, rate, bytes } = options;
@@ -79,7 +79,9 @@ export function createTradeBackfill(options: TradeBackfillOptions) {
     const { first } = recorder.recorded.tradeCoverage() ?? {};
     const isReached = maxAgeMs === 0 || (first !== undefined && first.time <= newestTime(head) - maxAgeMs);
     const from = Math.max(isReached ? lowestKnown(tip) : 1, tooOld + 1);
-    const heights = await store.missingTrades({ from, to: newestFinal(head.beaconHeight) }, last);
+    // Above the highest recorded state, nothing would show later that they are of a branch.
+    const to = Math.min(newestFinal(head.beaconHeight), recorder.recorded.coverage()?.last.beaconHeight ?? 0);
+    const heights = await store.missingTrades({ from, to }, last);
     const memory = inMemory(head);
     return heights.filter((height) => memory.get(height)?.exchange.v3 !== undefined || !memory.has(height));
   }
@@ -128,6 +130,7 @@ export function createTradeBackfill(options: TradeBackfillOptions) {
     rate,
     leftOutForMs: 600_000,
   });
+  recorder.recorded.onRecorded(loop.wakeAgain);
 
   return {
     ...loop,

@@ -69,7 +69,7 @@ function replicaOf(fleet: { recorder: string; onRead?: () => void }, name: strin
     mayWrite: isRecorder,
   });
   onTestFinished(() => recorder.flush(0));
-  const backfill = { wake() {}, isReading: () => false, reads: () => 0, stop() {} };
+  const backfill = { isReading: () => false, reads: () => 0 };
   const history = createHistory({
     store,
     recorder,

@@ -231,7 +231,7 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
       await store.record(heights.map(stateOf));
       await store.recordTrades(heights.map(tradedOf));
       await store.prune(now);
-      const tradeCoverage = await store.tradeCoverage();
+      const [coverage, tradeCoverage] = [await store.coverage(0), await store.tradeCoverage()];
       const read: number[] = [];
       const options = {
         ...{ store, mustPause: () => false, mayRun: () => true, rate: { ...QUICK, atOnce: 1 } },
@@ -239,7 +239,7 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
         recorder: {
           ...{ record: store.record, recordTrades: store.recordTrades },
           ...{ ready: async () => {}, waiting: () => new Set<number>(), unrecorded: () => [] },
-          recorded: { tradeCoverage: () => tradeCoverage },
+          recorded: { coverage: () => coverage, tradeCoverage: () => tradeCoverage, onRecorded() {} },
         },
         pastStates: {
           isComplete: () => true,

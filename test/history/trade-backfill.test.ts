@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { BlockTrades } from '../../src/domain/trade.ts';
 import { QUICK } from '../../src/history/backfill-loop.ts';
-import { HistoryDatabaseError } from '../../src/history/store.ts';
+import { type Coverage, HistoryDatabaseError } from '../../src/history/store.ts';
 import { createTradeBackfill, GENTLE_BYTES } from '../../src/history/trade-backfill.ts';
 import type { TradedBlock } from '../../src/history/trade-store.ts';
 import type { Head } from '../../src/live/chain/head.ts';
@@ -51,7 +51,7 @@ describe('the trades of final blocks', () => {
   });
 
   test('are read as far back as the setting says, from the newest down, and one block more', async () => {
-    const gateway = await startV3({ config: { tradesBackfillHours: 1 } });
+    const gateway = await startV3({ config: { historyBackfillHours: 1, tradesBackfillHours: 1 } });
     const { store, sandbox, metric } = gateway;
     await untilTraded(store, TIP - 91, TIP - 3);
     expectExact(gateway);
@@ -70,7 +70,7 @@ describe('the trades of final blocks', () => {
     const { sandbox, store } = first;
     sandbox.advance(20);
     const before = sandbox.node.calls(BLOCK_CALL);
-    const second = await startV3({ of: sandbox, store });
+    const second = await startV3({ of: sandbox, store, config: { historyBackfillHours: 1 } });
     await second.advanceEach(2);
     // What was read and is not recorded yet when a block is skipped is read again.
     await untilTraded(store, TIP, TIP + 24);
@@ -84,7 +84,7 @@ describe('the trades of final blocks', () => {
   });
 
   test('are not recorded while V1 trades', async () => {
-    const v1 = await recordForTest({ config: { tradesBackfillHours: 1 } });
+    const v1 = await recordForTest({ config: { historyBackfillHours: 1, tradesBackfillHours: 1 } });
     await v1.advanceEach(5);
     await v1.untilRecorded(TIP + 2);
     expect([heightsOf(v1.store), v1.sandbox.node.calls(BLOCK_CALL)]).toEqual([[], 0]);
@@ -142,16 +142,16 @@ describe('a node that does not send earlier blocks', () => {
   test('is passed over for another one', async () => {
     const gateway = await startV3({
       sandbox: { nodes: 2 },
-      config: { tradesBackfillHours: 1 },
+      config: { historyBackfillHours: 0.5, tradesBackfillHours: 0.5 },
       before: ({ nodes: [first] }) => void first?.faults.set({ kind: 'reset', on: BLOCK_CALL }),
     });
-    await untilTraded(gateway.store, TIP - 91, TIP - 3);
+    await untilTraded(gateway.store, TIP - 46, TIP - 3);
     expectExact(gateway);
   });
 
   test('because it has pruned them is not called for those below, and nothing is logged', async () => {
     const { store, sandbox, lines, advanceEach } = await startV3({
-      config: { tradesBackfillHours: 1 },
+      config: { historyBackfillHours: 1, tradesBackfillHours: 1 },
       before: ({ node }) => void node.faults.set({ kind: 'pruned-blocks', blocks: 80 }),
     });
     await store.until(() => heightsOf(store).includes(TIP - 79));
@@ -180,6 +180,8 @@ const NO_TRADES: BlockTrades = { trades: [], isComplete: true, poolsWithLiquidit
 
 type FillOptions = {
   readonly bytes?: number;
+  /** The highest recorded state. */
+  readonly statesTo?: number;
   readonly leavesOut?: (block: TradedBlock) => boolean;
   readonly timeOf?: (height: number, read: number) => number;
   readonly maxAgeMs?: number;
@@ -196,26 +198,37 @@ function linkedHead(height: number): Head {
   return { ...head, time, previousHash: `block ${height - 1}`, exchange: v3StateOf(height, [], time) };
 }
 
+function coverageTo(beaconHeight: number): Coverage {
+  const last = { beaconHeight, hash: undefined, time: beaconHeight * 40_000 };
+  return { first: last, last, heights: 1, gaps: [] };
+}
+
 /** A filling of the heights up to 1,000 whose reads take so many bytes. */
 function fillForTest(options: FillOptions) {
   const { bytes = 0, leavesOut = () => false, hashOf = (height) => `block ${height}` } = options;
   const { timeOf = (height) => height * 40_000, maxAgeMs = 86_400_000 } = options;
+  let { statesTo = 1_000 } = options;
+  const onRecorded: (() => void)[] = [];
   const { mustPause = false, inMemory = [], headTime = 1_003 * 40_000, whileRecording = () => {} } = options;
   const store = createMemoryStore();
   const clock = { now: 0 };
   const reads: number[] = [];
-  let coverage: Awaited<ReturnType<typeof store.tradeCoverage>>;
+  let tradeCoverage: Awaited<ReturnType<typeof store.tradeCoverage>>;
   const filling = createTradeBackfill({
     store,
     recorder: {
       ready: async () => {},
-      recorded: { tradeCoverage: () => coverage },
+      recorded: {
+        coverage: () => coverageTo(statesTo),
+        tradeCoverage: () => tradeCoverage,
+        onRecorded: (listener) => void onRecorded.push(listener),
+      },
       unrecorded: () => inMemory,
       async recordTrades(blocks: readonly TradedBlock[], isSure = () => true) {
         whileRecording();
         if (!isSure()) return [];
         await store.recordTrades(blocks.filter((block) => !leavesOut(block)));
-        coverage = await store.tradeCoverage();
+        tradeCoverage = await store.tradeCoverage();
         return blocks.filter(leavesOut).map(({ beaconHeight }) => beaconHeight);
       },
     },
@@ -238,7 +251,11 @@ function fillForTest(options: FillOptions) {
   });
   onTestFinished(filling.stop);
   filling.wake({ ...linkedHead(1_003), time: headTime });
-  return { store, clock, reads, filling };
+  function recordStatesTo(height: number): void {
+    statesTo = height;
+    for (const listener of onRecorded) listener();
+  }
+  return { store, clock, reads, filling, recordStatesTo };
 }
 
 test('at most 100 MB of earlier blocks are read in a day, also from the start on', async () => {
@@ -317,4 +334,14 @@ test('while blocks that are not in memory have to wait, those in memory are reco
   const { store, reads } = fillForTest({ mustPause: true, inMemory });
   await store.until(() => store.tradedOrder.length >= 3);
   expect([store.tradedOrder, reads]).toEqual([[1_000, 999, 998], []]);
+});
+
+test('trades above the highest recorded state wait for a higher one, and those that were read are not doubtful then', async () => {
+  const { store, reads, recordStatesTo } = fillForTest({ statesTo: 990 });
+  await store.until(() => store.tradedOrder.includes(980));
+  expect([store.tradedOrder[0], reads[0]]).toEqual([990, 990]);
+  recordStatesTo(995);
+  await store.until(() => store.tradedOrder.includes(991));
+  expect(store.tradedOrder.filter((height) => height > 990)).toEqual(range(991, 995).reverse());
+  expect(new Set(reads).size).toBe(reads.length);
 });

@@ -207,7 +207,7 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
       watcher.ended(name, 'read');
       return attempt(() => readForAll(request));
     }
-    if (failure !== undefined && isOverdue(idleMs)) throw failure.error;
+    if (failure !== undefined && failure.at > polledAt && isOverdue(idleMs)) throw failure.error;
     published = previous && options.polledAgain(previous, polledAt);
     return published;
   }

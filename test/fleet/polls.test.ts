@@ -9,11 +9,13 @@ type Value = { readonly height: number; readonly below?: readonly Value[] };
 
 const KEPT = 8;
 
+const IDLE_MS = 1;
+
 /** The values of the newest heights up to one. */
 const upTo = (newest: number): readonly Value[] =>
   Array.from({ length: KEPT }, (_, n) => ({ height: newest - KEPT + 1 + n }));
 
-describe.skipIf(!hasRedis)('the values that Redis does not have', () => {
+describe.skipIf(!hasRedis)('polls', () => {
   let server: RedisServer;
   beforeAll(async () => {
     server = await startRedis();
@@ -58,13 +60,15 @@ describe.skipIf(!hasRedis)('the values that Redis does not have', () => {
       },
     );
     const newest = () => remembered.at(-1)?.height;
+    const read = () => Promise.reject(new Error('the upstream cannot be read'));
+    const tryPoll = () => polls.poll({ previous: remembered.at(-1), remembered, idleMs: IDLE_MS, read });
     return {
       newest,
       heights: () => remembered.map(({ height }) => height),
+      tryPoll,
       async poll() {
-        const read = () => Promise.reject(new Error('the upstream cannot be read'));
         const previous = remembered.at(-1);
-        const polled = await polls.poll({ previous, remembered, idleMs: 1, read }).catch(() => previous);
+        const polled = await tryPoll().catch(() => previous);
         if (polled && polled !== previous) remembered = [...remembered, ...(polled.below ?? []), polled];
         return newest();
       },
@@ -76,7 +80,7 @@ describe.skipIf(!hasRedis)('the values that Redis does not have', () => {
   const stored = () =>
     server.cli('zrange', '{test}:head:values', '0', '-1', 'withscores').match(/^\d+$/gm)?.map(Number);
 
-  test('are sent in one command, and another replica receives all of them', async () => {
+  test('values that Redis does not have are sent in one command, and another replica receives all of them', async () => {
     server.flush();
     const [first, started] = [await replicaWith(upTo(100)), await replicaWith([])];
     await first.poll();
@@ -85,7 +89,7 @@ describe.skipIf(!hasRedis)('the values that Redis does not have', () => {
     expect(started.heights()).toEqual(upTo(100).map(({ height }) => height));
   });
 
-  test('are only the newest after all were too many for one command', async () => {
+  test('only the newest of them is sent after all were too many for one command', async () => {
     server.flush();
     const [first, second] = [await replicaWith(upTo(100), 3), await replicaWith(upTo(99))];
     await first.poll();
@@ -95,5 +99,16 @@ describe.skipIf(!hasRedis)('the values that Redis does not have', () => {
     expect(stored()).toEqual([100]);
     expect(await second.poll()).toBe(100);
     expect(second.sent).toEqual([]);
+  });
+
+  test('a replica that has failed before does not fail while another one, which has polled since, is reading', async () => {
+    server.flush();
+    const failed = await replicaWith([]);
+    await expect(failed.tryPoll()).rejects.toThrow('the upstream cannot be read');
+    await (await replicaWith(upTo(100))).poll();
+    expect(await failed.poll()).toBe(100);
+    // The read takes longer than three intervals.
+    server.cli('set', '{test}:head:slot', 'other');
+    for (const end = performance.now() + 20 * IDLE_MS; performance.now() < end; ) await failed.tryPoll();
   });
 });

@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { OpenResponses } from './http/open-responses.ts';
+import { MAX_PENDING } from './http/server.ts';
 import type { WebSocketTransport } from './websocket/transport.ts';
 
 /** What is stopped, and how fast. */
@@ -46,12 +47,9 @@ export async function stopServer(options: StopOptions): Promise<void> {
   await Promise.all([closed, responses.abortStreams(0)]);
 }
 
-/** New connections keep the port open for this number at most: as many can be pending, which is Node's backlog. */
-const MAX_PENDING = 511;
-
 /**
  * Waits until no connection is pending. Node accepts one in each turn of the event loop. When the port closes, the operating
- * system resets pending connections, and connections with unread bytes.
+ * system resets pending connections, and connections with unread bytes. New ones keep the port open for as many as can be pending.
  */
 async function untilNoneIsPending(server: Server): Promise<void> {
   let accepted = 0;

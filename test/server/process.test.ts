@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, type Dispatcher, request } from 'undici';
@@ -255,6 +255,18 @@ describe('the process', () => {
 
     await Promise.all([...keeping, ...opening]);
     expect(await exit).toEqual([0, null]);
+  });
+
+  // Other systems have lower limits.
+  test.runIf(process.platform === 'linux')('lets a thousand clients connect while it is busy', async () => {
+    const child = run([NO_NODE, '--port=0']);
+    const { hostname, port } = new URL(await untilServing(child));
+    child.kill('SIGSTOP');
+    const sockets = Array.from({ length: 1_000 }, () => connect(Number(port), hostname));
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
   });
 
   test('exits at once with 1 on a second signal', async () => {

@@ -129,9 +129,15 @@ const ERRORS: ReadonlyMap<string, typeof NOT_HTTP> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', badRequest(408, 'The request was not complete in time.')],
 ]);
 
+/**
+ * New connections that can wait until the gateway accepts them: thousands of clients may reconnect at once. Linux drops or resets those
+ * beyond it. Node's default is 511.
+ */
+export const MAX_PENDING = 4_096;
+
 /** Starts to listen. @returns the origin of the server @throws Error of the system, which names the address and the problem */
 export async function listenOn(server: Server, port: number, host: string): Promise<string> {
-  server.listen(port, host);
+  server.listen(port, host, MAX_PENDING);
   await once(server, 'listening');
   return originOf(server);
 }

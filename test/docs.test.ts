@@ -140,6 +140,7 @@ describe('the names on the pages', () => {
     'GATEWAY_URL',
     'POSTGRES_PASSWORD',
     'NODE_EXTRA_CA_CERTS',
+    'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
   ]);
 
   test('settings, codes and values of enums exist in the code', () => {

@@ -78,6 +78,9 @@ function withOurCode(error: GraphQLError, placed: GraphQLError): GraphQLError {
 /** Maximum length of a message, in characters: messages quote what a client has sent. */
 const MAX_MESSAGE_LENGTH = 500;
 
+/** Maximum number of locations: those of fragments in a circle are all fragments. */
+const MAX_LOCATIONS = 10;
+
 /**
  * Creates an error for clients, with the path and the location of another one. Many parsers of JSON refuse half of a surrogate
  * pair, which a shortened or quoted text can contain: U+FFFD replaces it.
@@ -97,7 +100,7 @@ export function placeError(
     () =>
       new GraphQLError(shown.toWellFormed(), { nodes: at?.nodes ?? null, path: at?.path ?? null, extensions, cause }),
   );
-  return Object.assign(placed, { locations: at && locationsOf(at) });
+  return Object.assign(placed, { locations: at && locationsOf(at)?.slice(0, MAX_LOCATIONS) });
 }
 
 /** Whether the same operation can succeed a moment later, after an error that was masked or that refuses a request. */

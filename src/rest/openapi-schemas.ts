@@ -62,7 +62,7 @@ const KNOWN_OF_TICKER = {
     'Price of one base token in target tokens, from the pool of the ticker on the chain, by the documented formula: with the third version of the exchange the pool that `pool_id` names, and with the first one the pool of the two tokens. The same as `Pair.poolPrice` in GraphQL. Only if the chain has that pool.',
   ),
   liquidity: price(
-    'Value of what that pool holds of both tokens together, in whole target tokens at its spot price, with all digits.',
+    'Value of what that pool holds of both tokens together, in whole target tokens at its spot price, with all digits. It is 0 if one side of the pool is empty.',
   ),
   pool_base_volume: price(
     'What was traded through that pool within the last 24 hours, in whole base tokens, exactly: the sum of the trades of the blocks. Only if trades are known, so not with the first version of the exchange.',

@@ -37,7 +37,8 @@ export function findUnknownVariables(env: NodeJS.ProcessEnv): string[] {
 
   const unknown = Object.keys(env).flatMap((name) => {
     if (known.has(name) || SERVICE_LINK.test(name)) return [];
-    const meant = nearestOf(name.toUpperCase(), ours);
+    // OpenTelemetry has variables for traces alone, which the gateway does not read.
+    const meant = nearestOf(name.toUpperCase().replace('_OTLP_TRACES_', '_OTLP_'), ours);
     if (meant === undefined && !OUR_PREFIX.test(name)) return [];
     return [`${name} is not a setting${meant === undefined ? '' : `: did you mean ${meant}?`}`];
   });

@@ -19,7 +19,7 @@ import {
   readResponseBody,
   UnreadableEncoding,
 } from './response-body.ts';
-import { isPageType, tlsHintOf, toResponseError } from './response-error.ts';
+import { tlsHintOf, toResponseError } from './response-error.ts';
 import { ShapeError, TooLargeError } from './wire.ts';
 
 /** An HTTP client for one upstream. Each response is read while it arrives. */
@@ -135,7 +135,7 @@ export function createHttpClient(options: HttpClientOptions) {
     span: CallSpan | undefined,
   ): Promise<T> {
     const { statusCode: status, headers } = response;
-    const isSuccess = status === 200 && !isPageType(headers['content-type']);
+    const isSuccess = status === 200;
     const { bytes, beginning, failure } = await readResponseBody(
       decompressBody(response.body, headers['content-encoding']),
       {

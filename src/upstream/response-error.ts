@@ -39,7 +39,7 @@ export function toResponseError(response: ResponseBeginning, details: ErrorDetai
   }
   if (status === 400 && EXPECTS_HTTPS.test(beginning))
     return badStatus(' because it expects HTTPS', { hint: 'the configured URL should begin with https://' });
-  if (isPageType(headers['content-type']) || isPage(beginning))
+  if (isPage(beginning.trimStart(), headers['content-type']))
     return new UpstreamFilteredError(
       upstream,
       status,
@@ -59,13 +59,9 @@ export function tlsHintOf(error: unknown): ErrorDetails {
     : {};
 }
 
-/** Whether a content type is that of an HTML page. */
-export function isPageType(contentType: string | string[] | undefined): boolean {
-  return String(contentType ?? '').startsWith('text/html');
-}
-
-function isPage(text: string): boolean {
-  return text.trimStart().startsWith('<');
+/** Whether a body is an HTML page. Some hosts send JSON with the type of a page, and others a page with the type of JSON. */
+function isPage(text: string, contentType: string | string[] | undefined): boolean {
+  return text.startsWith('<') || (String(contentType).startsWith('text/html') && !/^[[{]/.test(text));
 }
 
 /** The target of a redirect without user, password, path and query: they may have secrets of the request. */

@@ -163,6 +163,14 @@ describe('messages quote what a client has sent, up to a length', () => {
     expect(data).toEqual({ poolPairs: { totalCount: 0 }, b: { totalCount: expect.any(Number) } });
   });
 
+  test('fragments in circles, each with all locations of its circle', async () => {
+    const fragments = repeat(900, (n) => `fragment F${n} on Query { ...F${(n + 1) % 900} ...F0 }`);
+    const { errors = [] } = await gateway.ask(`{ ...F0 } ${fragments}`);
+    expect(errors).toHaveLength(101);
+    expect(errors[0]).toHaveProperty('locations.length', 10);
+    expect(JSON.stringify(errors).length).toBeLessThan(150_000);
+  });
+
   test('many invalid variables', async () => {
     const query = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }';
     const { errors = [] } = await gateway.ask(query, { ids: Array(20_000).fill({}) });

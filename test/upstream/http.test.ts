@@ -202,11 +202,17 @@ describe('a response that is not read to its end', () => {
   });
 });
 
+test.each(['{"a":1}', '\n [1]'])('JSON with the type of a page is not one: %j', async (body) => {
+  const { url } = await startRawServer((socket) => socket.end(bytesOf(body, 'text/html; charset=utf-8')));
+  expect(await clientOf().request({ url })).toBe(body);
+});
+
 describe('responses that are errors', () => {
   test.each([
     [200, 'text/html; charset=UTF-8', '<!DOCTYPE html><p>Just a moment…'],
     [403, 'text/html', '<html></html>'],
     [503, 'text/html', ''],
+    [200, 'text/html', 'Access denied'],
     [200, 'application/json', '\n <html></html>'],
     [521, 'text/plain', '<html></html>'],
   ])('an HTML page with status %i of type %s is an error of a traffic filter', async (status, type, page) => {

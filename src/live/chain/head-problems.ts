@@ -47,6 +47,8 @@ type HeadProblemsOptions = {
 /** A node behind a load balancer lags by a few blocks. At this distance it has lost them. */
 const FAR_BLOCKS = 100;
 
+const toText = (time: Instant) => new Date(time).toISOString();
+
 /** Creates the problems of a head, with no tip polled yet. */
 export function createHeadProblems(options: HeadProblemsOptions) {
   const { interval, maxBlockAgeMs, now, watcher } = options;
@@ -68,7 +70,7 @@ export function createHeadProblems(options: HeadProblemsOptions) {
       time !== undefined &&
         now() - time > maxBlockAgeMs && {
           code: 'BLOCK_TOO_OLD',
-          message: `the newest block, produced at ${new Date(time).toISOString()}, is older than MAX_BLOCK_AGE_MS`,
+          message: `the newest block, produced at ${toText(time)}, is older than MAX_BLOCK_AGE_MS by the clock of the gateway, ${toText(now())}: the node is behind, or this clock is wrong`,
         },
     ];
     return problems.filter((problem) => problem !== false);

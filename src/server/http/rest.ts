@@ -170,7 +170,7 @@ export function createRestRoutes(options: RestOptions) {
      * percent-encoded characters, or one that responds with 404.
      */
     at(path: string): Route | undefined {
-      if (!path.startsWith(REST_PREFIX) && !path.startsWith(UDF_PREFIX)) return undefined;
+      if (![REST_PREFIX, UDF_PREFIX].some((prefix) => `${path}/`.startsWith(prefix))) return undefined;
       const route = routes.get(percentDecoded(path).replace(/\/$/, ''));
       return route ?? { endpoint: NOWHERE, handle: (exchange) => admit(exchange, throwNotFound) };
     },

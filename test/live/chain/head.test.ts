@@ -440,6 +440,10 @@ describe('when a head is stale', () => {
       await next();
       expect([head.isStale(), codes()]).toEqual([true, ['BLOCK_TOO_OLD']]);
     }
+    const [block, gateway] = [sandbox.chain.tip.time * 1_000, clock.now].map((time) => new Date(time).toISOString());
+    expect(head.problems()[0]?.message).toBe(
+      `the newest block, produced at ${block}, is older than MAX_BLOCK_AGE_MS by the clock of the gateway, ${gateway}: the node is behind, or this clock is wrong`,
+    );
     clock.now = (sandbox.chain.tip.time + 600) * 1_000;
     sandbox.advance();
     await next();

@@ -339,7 +339,9 @@ describe('HTTP', () => {
   });
 
   const WRONG: readonly (readonly [path: string, status: number, code?: string])[] = [
-    ['/api', 404],
+    ['/apis', 404],
+    ['/api', 404, 'NOT_FOUND'],
+    ['/udf', 404, 'NOT_FOUND'],
     ['/api/', 404, 'NOT_FOUND'],
     ['/api/v1/public/other/pairs', 404, 'NOT_FOUND'],
     ['/api/v1/public/market-data', 404, 'NOT_FOUND'],

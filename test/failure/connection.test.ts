@@ -8,7 +8,8 @@ const UNREACHABLE = { code: 'UPSTREAM_UNREACHABLE', message: 'cannot be reached'
 
 describeFailure('refuses connections', { fault: 'refused', ...UNREACHABLE });
 
-describeFailure('resets connections instead of answering', { fault: { kind: 'reset' }, ...UNREACHABLE });
+// Later, the connection is one that is open, and the gateway calls once more.
+describeFailure('resets connections instead of answering', { fault: { kind: 'reset' }, ...UNREACHABLE, when: 'later' });
 
 // The body of a node's response ends with its connection, so a truncated one is text that is not JSON.
 const NOT_JSON = {
@@ -17,12 +18,12 @@ const NOT_JSON = {
   opensCircuit: false,
 } as const;
 
-for (const [what, kind] of [
-  ['resets connections in the middle of its answers', 'reset-in-body'],
-  ['ends connections in the middle of its answers', 'truncated'],
+for (const [what, kind, when] of [
+  ['resets connections in the middle of its answers', 'reset-in-body', 'later'],
+  ['ends connections in the middle of its answers', 'truncated', 'from the start'],
 ] as const) {
-  describeFailure(what, { only: 'NODE', fault: { kind }, ...NOT_JSON });
-  describeFailure(what, { only: 'MARKET_DATA', fault: { kind }, ...UNREACHABLE });
+  describeFailure(what, { only: 'NODE', fault: { kind }, ...NOT_JSON, when });
+  describeFailure(what, { only: 'MARKET_DATA', fault: { kind }, ...UNREACHABLE, when });
 }
 
 test('a call whose connection is reset before the response begins is repeated once, and nothing is logged', async () => {

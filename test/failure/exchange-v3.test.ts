@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HttpFault } from '../../src/sandbox/faults.ts';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
-import { startGatewayForTest, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
+import { startGateway, startGatewayForTest, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
 
 const QUERY = '{ beaconHeight poolPairs(first: 1) { totalCount } service { exchangeVersion head { stale } } }';
 
@@ -35,7 +35,16 @@ async function versionAfterBlock(gateway: TestGateway) {
   return (await stateOf(gateway))[0];
 }
 
-describe('a state of V3 with a wrong shape is an error that names the place, and the last good head stays', () => {
+describe('a state of V3 with a wrong shape', () => {
+  let gateway: Awaited<ReturnType<typeof startGateway>>;
+  let unread: number;
+  beforeAll(async () => {
+    gateway = await startGateway({ sandbox: V3 });
+    await gateway.untilReady();
+    unread = gateway.sandbox.chain.tip.height;
+  });
+  afterAll(() => gateway.close());
+
   const pool: Place = ['Result', 'PoolPairs', '*'];
   const order: Place = [...pool, 'Orderbook', 'orders', 0];
   test.each<[Place, unknown, misfit: string]>([
@@ -62,13 +71,28 @@ describe('a state of V3 with a wrong shape is an error that names the place, and
     ],
     [order, null, 'expected an object at $.Result.PoolPairs[…].Orderbook.orders[…]'],
     [[...order, 'Token0Rate'], 0, 'expected an amount above 0 at $.Result.PoolPairs[…].Orderbook.orders[…].Token0Rate'],
-  ])('%j is %j', async (path, value, misfit) => {
-    const fault = { kind: 'shape', on: 'pdexv3_getState', path, value } as const;
+  ])('is an error that names the place: %j is %j', async (path, value, misfit) => {
+    const { sandbox, ask } = gateway;
+    unread -= 1;
+    sandbox.node.faults.set({ kind: 'shape', on: 'pdexv3_getState', path, value });
+    const { data, errors } = await ask(`{ poolPairs(first: 0, at: ${unread}) { totalCount } }`);
+    sandbox.node.faults.clear();
+    expect(data).toEqual({ poolPairs: null });
+    expect(errors?.[0]).toMatchObject({
+      message: expect.stringContaining(`The node sent an invalid response: ${misfit}`),
+      extensions: { code: 'UPSTREAM_BAD_SHAPE', upstream: 'NODE' },
+    });
+  });
+
+  test('is never a head: there is none at first, and later the last good one stays', async () => {
+    const path = ['Result', 'PoolPairs', '*', 'State', 'Token1RealAmount'];
+    const fault = { kind: 'shape', on: 'pdexv3_getState', path, value: '7' } as const;
     const gateway = await open({ before: ({ node }) => void node.faults.set(fault) });
     const { sandbox, ask, untilHeight } = gateway;
     const { height } = sandbox.chain.tip;
     const { data, errors } = await ask('{ beaconHeight }');
     expect(data).toEqual({ beaconHeight: null });
+    const misfit = 'expected an integer at $.Result.PoolPairs[…].State.Token1RealAmount';
     expect(errors?.[0]).toMatchObject({
       message: expect.stringContaining(`The node sent an invalid response: ${misfit}`),
       extensions: { code: 'UPSTREAM_BAD_SHAPE', upstream: 'NODE' },

@@ -18,11 +18,13 @@ export type Failure = {
   readonly opensCircuit: boolean;
   /** The only upstream that can fail in this way. */
   readonly only?: Upstream;
+  /** The only moment that is tested, where another failure with the same code is tested at both. */
+  readonly when?: 'from the start' | 'later' | undefined;
   readonly config?: Partial<Config>;
 };
 
 /** The timeout for failures that show only after it: short, and long enough for a good response on a busy machine. */
-const SHORT_TIMEOUT_MS = 1_500;
+const SHORT_TIMEOUT_MS = 1_000;
 
 /** What clients and operators see of a host that does not respond in time. */
 export const TIMEOUT = {

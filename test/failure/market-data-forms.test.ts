@@ -48,6 +48,13 @@ const note = (pairs: number, tickers: number, entries: number) => ({
 const unreadable = ({ lines }: Pick<TestGateway, 'lines'>) => lines.filter(({ list }) => list !== undefined);
 
 describe('market data in another form is the same data', () => {
+  const answersOf = async ({ untilReady, ask, rest }: Awaited<ReturnType<typeof open>>) => {
+    await untilReady();
+    return [await ask(QUERY), await rest('orderbook?ticker_id=pPOWR_PRV'), await rest('tickers')] as const;
+  };
+  /** In the usual form. */
+  let expected: ReturnType<typeof answersOf> | undefined;
+
   test.each<[string, MarketDataForm, differing: object]>([
     ['decimal strings', { decimals: 'strings' }, {}],
     ['longer entries', { entries: 'longer' }, {}],
@@ -64,24 +71,16 @@ describe('market data in another form is the same data', () => {
       ]),
     ),
   ])('%s', async (_, form, { message = 'OK', unit = 'SECONDS' }: { message?: string; unit?: string }) => {
-    const plain = await open();
-    await plain.untilReady();
-    const expected = await plain.ask(QUERY);
-    const expectedBook = await plain.rest('orderbook?ticker_id=pPOWR_PRV');
-    const expectedTickers = await plain.rest('tickers');
+    expected ??= answersOf(await open());
+    const [{ data }, book, tickers] = await expected;
+    const quality = { ...data.orderBook.quality, timestampUnit: unit };
 
     const other = await open([{ kind: 'form', ...form }]);
-    await other.untilReady();
-    const answer = await other.ask(QUERY);
-    const { orderBook } = expected.data;
-    expect(answer).toEqual({
-      data: {
-        ...expected.data,
-        orderBook: { ...orderBook, message, quality: { ...orderBook.quality, timestampUnit: unit } },
-      },
-    });
-    expect(await other.rest('orderbook?ticker_id=pPOWR_PRV')).toEqual({ ...expectedBook, message });
-    expect(await other.rest('tickers')).toEqual(expectedTickers);
+    expect(await answersOf(other)).toEqual([
+      { data: { ...data, orderBook: { ...data.orderBook, message, quality } } },
+      { ...book, message },
+      tickers,
+    ]);
     expect([await other.dropped(), await other.notes(), other.lines]).toEqual([[0, 0, 0], undefined, []]);
   });
 });

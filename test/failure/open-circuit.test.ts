@@ -5,6 +5,9 @@ import { sumOf } from '../support/metrics.ts';
 /** The first pause is a 32nd of this, less the jitter: no test waits for its end. */
 const LONG_PAUSE_MS = 3_200_000;
 
+/** How often the metrics are read until they show what is expected. */
+const POLLED = { interval: 200 };
+
 const QUERIES = {
   NODE: 'query ($at: BeaconHeight) { asked: poolPairs(first: 0, at: $at) { totalCount } }',
   MARKET_DATA: '{ asked: orderBook(tickerId: "pBTC_PRV") { tickerId } }',
@@ -33,7 +36,7 @@ describe.each(UPSTREAMS)('%s, which is down', (upstream) => {
     const gateway = await open(upstream, { upstreamMaxPauseMs: LONG_PAUSE_MS });
     const { host, openCircuits, ask } = gateway;
     host.faults.set({ kind: 'html', status: 403 });
-    await expect.poll(openCircuits).toBe(1);
+    await expect.poll(openCircuits, POLLED).toBe(1);
 
     const calls = host.calls();
     for (let times = 0; times < 3; times++) {
@@ -48,12 +51,12 @@ describe.each(UPSTREAMS)('%s, which is down', (upstream) => {
   });
 
   test('is not called for as long as its Retry-After says, from the first such response on', async () => {
-    const gateway = await open(upstream, { upstreamMaxPauseMs: 1 });
+    const gateway = await open(upstream, { upstreamMaxPauseMs: 1, headPollMs: 500 });
     const { host, openCircuits } = gateway;
     host.resetCalls();
     // A busy machine has to send the next request before that time is over.
     host.faults.set({ kind: 'status', status: 429, retryAfter: 5 });
-    await expect.poll(openCircuits).toBe(1);
+    await expect.poll(openCircuits, POLLED).toBe(1);
     const [refused] = host.requests;
     host.faults.clear();
 
@@ -62,7 +65,7 @@ describe.each(UPSTREAMS)('%s, which is down', (upstream) => {
     expect(errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'UPSTREAM_BAD_STATUS', upstream }]);
     expect(host.calls()).toBe(calls);
 
-    await expect.poll(openCircuits).toBe(0);
+    await expect.poll(openCircuits, POLLED).toBe(0);
     const next = host.requests[calls];
     expect((next?.at ?? 0) - (refused?.at ?? 0)).toBeGreaterThanOrEqual(5_000);
     gateway.clock.now += 5_000;

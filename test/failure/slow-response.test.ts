@@ -1,4 +1,4 @@
 import { TIMEOUT } from './failure.ts';
 import { describeFailure } from './scenario.ts';
 
-describeFailure('responds byte by byte', { fault: { kind: 'drip' }, ...TIMEOUT });
+describeFailure('responds byte by byte', { fault: { kind: 'drip' }, ...TIMEOUT, when: 'from the start' });

@@ -3,21 +3,29 @@ import { describeFailure } from './scenario.ts';
 /** A text that no client may get. */
 const body = 'upstream 10.0.0.1:9334 said so';
 
-for (const status of [429, 503]) {
+for (const [status, when] of [
+  [429, 'later'],
+  [503, undefined],
+] as const) {
   describeFailure(`answers with status ${status} and a text`, {
     fault: { kind: 'status', status, body },
     code: 'UPSTREAM_BAD_STATUS',
     message: `responded with HTTP status ${status}`,
     opensCircuit: true,
+    when,
   });
 }
 
-for (const status of [200, 403]) {
+for (const [status, when] of [
+  [200, 'later'],
+  [403, undefined],
+] as const) {
   describeFailure(`is behind a filter that answers with a page and status ${status}`, {
     fault: { kind: 'html', status },
     code: 'UPSTREAM_FILTERED',
     message: `is blocked by a traffic filter, which responded with HTTP status ${status}`,
     opensCircuit: true,
+    when,
   });
 }
 
@@ -26,6 +34,7 @@ describeFailure('redirects to another host', {
   code: 'UPSTREAM_BAD_STATUS',
   message: 'responded with HTTP status 301, a redirect, which the gateway does not follow',
   opensCircuit: true,
+  when: 'from the start',
 });
 
 describeFailure('expects HTTPS', {
@@ -33,4 +42,5 @@ describeFailure('expects HTTPS', {
   code: 'UPSTREAM_BAD_STATUS',
   message: 'responded with HTTP status 400 because it expects HTTPS',
   opensCircuit: true,
+  when: 'from the start',
 });

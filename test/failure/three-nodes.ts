@@ -22,7 +22,7 @@ export const FRESH = { head: { stale: false } };
 
 /** The settings for a fault that shows only after the timeout of the gateway. A good response must not take as long. */
 export function configFor({ kind }: Fault): Partial<Config> {
-  return kind === 'hang' || kind === 'drip' ? { upstreamTimeoutMs: 1_500 } : {};
+  return kind === 'hang' || kind === 'drip' ? { upstreamTimeoutMs: 1_000, headPollMs: 200 } : {};
 }
 
 /** Starts a gateway with three nodes. It reads the first while that one responds. */

@@ -169,7 +169,7 @@ describe('a token service that fails', () => {
     ['no response', { kind: 'hang' }, 'UPSTREAM_TIMEOUT'],
   ])('with %s: the last list stays, until it can be read again', async (_, fault, code) => {
     const { token, untilListed, sandbox, lines, ready, untilReady } = await tokensGateway({
-      config: { upstreamTimeoutMs: 2_000 },
+      config: { upstreamTimeoutMs: 1_000, headPollMs: 200 },
     });
     await untilListed();
     await untilReady();

@@ -9,8 +9,8 @@ import { startGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
 
 const TIP = 2_150_000;
-/** V3 starts half an hour before the first head. */
-const START_OF_V3 = TIP - 45;
+/** V3 starts a quarter of an hour before the first head. */
+const START_OF_V3 = TIP - 23;
 
 const POOLS = `id token1 { tokenId } token2 { tokenId } price
   candles(interval: FIFTEEN_MINUTES) { ${CANDLE} }
@@ -24,17 +24,15 @@ describe('the history of pools of V3', () => {
       sandbox: { exchange: 'v3', startHeight: TIP, exchangeFrom: START_OF_V3 },
       store: createHistoryStore({ database: { kind: 'memory' }, rawDays: 7 }),
       // Where trades are known, the volumes of candles are exact, and not the net changes that are expected here.
-      config: { historyBackfillHours: 1, historyBackfillStep: 1, tradesBackfillHours: 0 },
+      config: { historyBackfillHours: 0.5, historyBackfillStep: 1, tradesBackfillHours: 0 },
     });
-    const isFilled = async () => {
-      const { history, beaconHeight } = (
-        await gateway.ask('{ beaconHeight history { heights lastHeight gaps { from } } }')
-      ).data;
-      return history?.heights > 80 && history.gaps.length === 0 && history.lastHeight >= beaconHeight - 4;
-    };
-    await gateway.untilReady();
+    await gateway.untilHeight(1);
     for (let block = 0; block < 4; block++) await gateway.advance();
-    await until(isFilled);
+    const { history } = gateway.app.service.sources;
+    await until(() => {
+      const { heights = 0, last, gaps } = history.status().coverage ?? {};
+      return heights > 40 && gaps?.length === 0 && (last?.beaconHeight ?? 0) >= gateway.sandbox.chain.tip.height - 4;
+    });
   });
   afterAll(() => gateway.close());
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { INTERVAL_MS } from '../../src/domain/candle.ts';
 import { priceOfToken2 } from '../../src/domain/price.ts';
 import type { Reserves } from '../../src/domain/reserves.ts';
@@ -7,13 +7,7 @@ import { chainHeights } from '../history/of-chain.ts';
 import { CANDLE, shownCandle } from '../history/shown-candles.ts';
 import { createStoreModel, expectedCandles, reservesAt, type StoreModel } from '../history/store-model.ts';
 import { collect, dataOf } from '../support/events.ts';
-import {
-  type Answer,
-  startGateway,
-  startGatewayForTest,
-  type TestGateway,
-  type TestGatewayOptions,
-} from '../support/gateway.ts';
+import { type Answer, startGateway, startGatewayForTest, startSandbox, type TestGateway } from '../support/gateway.ts';
 import { BTC, NOBODYS, PRV } from '../support/tokens.ts';
 import { until } from '../support/until.ts';
 import { connect } from '../support/websocket.ts';
@@ -23,27 +17,19 @@ const HOUR = 3_600_000;
 const CHANGE = 'fromHeight fromTime from to high low absolute percent tradedToken1 tradedToken2 isComplete';
 
 /** A gateway that records an hour of the sandbox before its first height. */
-async function record(store: StoreModel, options: TestGatewayOptions = {}) {
-  const gateway = await startGateway({
-    ...options,
-    store,
-    config: { historyBackfillHours: 1, historyBackfillStep: 1, ...options.config },
-  });
-  await untilBackfilled(gateway);
-  return gateway;
-}
-
-async function untilBackfilled({ ask, advance }: TestGateway): Promise<void> {
-  await until(async () => {
-    const { history } = (await ask('{ history { heights isBackfilling } }')).data;
-    return history?.heights > 80 && !history.isBackfilling;
-  });
+async function record(store: StoreModel) {
+  const gateway = await startGateway({ store, config: { historyBackfillHours: 1, historyBackfillStep: 1 } });
+  await gateway.untilHeight(1);
   // The heights just below the first one become final, and are read.
-  for (let block = 0; block < 4; block++) await advance();
-  await until(async () => {
-    const { beaconHeight, history } = (await ask('{ beaconHeight history { lastHeight gaps { from } } }')).data;
-    return history?.gaps.length === 0 && history.lastHeight === beaconHeight - 3;
+  for (let block = 0; block < 4; block++) await gateway.advance();
+  const { history } = gateway.app.service.sources;
+  await until(() => {
+    const recorded = store.heights();
+    const [first = 0, last] = [recorded[0], recorded.at(-1)];
+    const isWhole = recorded.length > 80 && last === first + recorded.length - 1;
+    return isWhole && last === gateway.sandbox.chain.tip.height - 3 && !history.isBackfilling();
   });
+  return gateway;
 }
 
 /** Waits until a height is recorded. */
@@ -336,11 +322,10 @@ test('without a history, its fields are HISTORY_UNAVAILABLE', async () => {
 
 describe('candles as a subscription', () => {
   test('sends the candle under way at each height, and each one once more when it is closed', async () => {
-    const store = createStoreModel();
-    const gateway = await record(store);
+    const gateway = await startGatewayForTest({ store: createStoreModel(), config: { historyBackfillHours: 0 } });
+    await gateway.untilHeight(1);
     const { sandbox } = gateway;
-    const { data } = await gateway.ask('{ history { firstHeight } }');
-    const first = data.history.firstHeight;
+    const first = sandbox.chain.tip.height;
     const id = [PRV, BTC].sort().join('-');
     const updates = gateway.subscribe(
       `subscription { candles(token1Id: "${BTC}", token2Id: "${PRV}", interval: ONE_MINUTE, decimals1: 0, decimals2: 0) { ${CANDLE} } }`,
@@ -357,7 +342,7 @@ describe('candles as a subscription', () => {
       .filter(({ isClosed }) => isClosed)
       .map(({ openTime }) => openTime);
     let sentClosed = 0;
-    for (let block = 0; block < 12; block++) {
+    for (let block = 0; block < 15; block++) {
       sandbox.advance();
       const now = candlesNow();
       for (const candle of now.filter(({ isClosed, openTime }) => isClosed && !closed.includes(openTime))) {
@@ -367,15 +352,15 @@ describe('candles as a subscription', () => {
       expect(await next()).toEqual({ data: { candles: now.at(-1) } });
       closed = now.filter(({ isClosed }) => isClosed).map(({ openTime }) => openTime);
     }
-    // A block is made each 40 s, so two of three heights begin a minute.
+    // A block is made each 40 s, so two of three heights begin a minute. The newest three are not final.
     expect(sentClosed).toBe(8);
     await updates.return(undefined);
-    await gateway.close();
   });
 
   test('stays open and reports while the history cannot be read', async () => {
     const store = createStoreModel();
-    const gateway = await record(store);
+    const gateway = await startGatewayForTest({ store, config: { historyBackfillHours: 0 } });
+    await gateway.untilHeight(1);
     const updates = gateway.subscribe(
       `subscription { candles(token1Id: "${BTC}", token2Id: "${PRV}", interval: ONE_DAY) { lastHeight } }`,
     );
@@ -389,7 +374,6 @@ describe('candles as a subscription', () => {
     gateway.sandbox.advance();
     expect((await updates.next()).value?.data).toEqual({ candles: { lastHeight: tip() } });
     await updates.return(undefined);
-    await gateway.close();
   });
 
   test.each([
@@ -410,9 +394,9 @@ describe('candles as a subscription', () => {
 describe('priceCrossed', () => {
   /** The prices of the pool at the heights after the start, from a sandbox with the same seed. */
   async function foresee(blocks: number): Promise<readonly number[]> {
-    const { sandbox, ask, advance } = await startGatewayForTest();
-    await ask('{ beaconHeight }');
-    for (let block = 0; block < blocks; block++) await advance();
+    const sandbox = await startSandbox();
+    onTestFinished(sandbox.close);
+    sandbox.advance(blocks);
     const id = [PRV, BTC].sort().join('-');
     const decimals = [PRV, BTC].sort().map((each) => sandbox.chain.tokens.find(({ id }) => id === each)?.decimals ?? 0);
     const heads = chainHeights(sandbox, sandbox.chain.tip.height - blocks);

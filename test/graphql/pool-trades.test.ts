@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createHistoryStore } from '../../src/history/store-client.ts';
+import { dataOf } from '../support/events.ts';
 import { type Answer, startGateway, startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
 import { type Hop, hopsOf } from '../support/node-trades.ts';
 import { until } from '../support/until.ts';
@@ -170,8 +171,12 @@ describe('the trades of pools', () => {
   test('are complete once the window is known', async () => {
     // An hour has 90 blocks.
     const { history } = gateway.app.service.sources;
-    while (timeOf(gateway.sandbox.chain.tip.height) - timeOf(first) < HOUR + 120_000) await gateway.advance();
-    const { height, time } = gateway.sandbox.chain.tip;
+    const { chain, advance } = gateway.sandbox;
+    for await (const { head } of dataOf(gateway.subscribe('subscription { head { beaconHeight } }'))) {
+      if (timeOf(head.beaconHeight) - timeOf(first) >= HOUR + 120_000) break;
+      if (head.beaconHeight === chain.tip.height) advance(1);
+    }
+    const { height, time } = chain.tip;
     const after = time * 1_000 - HOUR;
     await until(async () => (history.status().tradeCoverage?.blocks ?? 0) >= height - first - 3);
     const inWindow = (await hopsOf(gateway.sandbox, first)).filter((hop) => hop.time > after);

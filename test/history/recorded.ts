@@ -29,6 +29,8 @@ export async function recordForTest({
   const store = options.store ?? createMemoryStore();
   const gateway = await startGatewayForTest({
     ...options,
+    // Nothing of the market data is recorded.
+    without: 'MARKET_DATA',
     sandbox: { pools: 12, ...options.sandbox },
     store,
     config: { historyBackfillHours: 0, tradesBackfillHours: 0, ...config },

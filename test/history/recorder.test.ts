@@ -147,6 +147,7 @@ describe('a database that fails', () => {
     const { sandbox, app, store, lines, ask, advanceEach, untilRecorded, metric } = await recordForTest();
     await advanceEach(4);
     await untilRecorded(TIP + 1);
+    await expect.poll(() => metric('lag_heights')).toBe(0);
     store.failure = new HistoryDatabaseError('database or disk is full');
     await advanceEach(6);
     expect((await ask('{ beaconHeight }')).data).toEqual({ beaconHeight: TIP + 10 });
@@ -216,6 +217,17 @@ describe('a database that fails', () => {
     const heights = [...range(10, 16), ...range(21, 27)];
     expect(store.order).toEqual(heights);
     expect([...store.blocks.values()].map(({ hash }) => hash)).toEqual(heights.map((height) => `block ${height}`));
+  });
+
+  test('records what waited one state at a time: a message with several would block the event loop', async () => {
+    const { store, recorder } = recorderOf({});
+    const record = vi.spyOn(store, 'record');
+    store.failure = new HistoryDatabaseError('database or disk is full');
+    for (const height of range(10, 29)) recorder.add(linkedHead(height));
+    await until(() => recorder.state() === 'failing');
+    store.failure = undefined;
+    await store.until(() => store.blocks.has(26));
+    expect(record.mock.calls.map(([{ length }]) => length)).toEqual(range(10, 26).map(() => 1));
   });
 
   test('deletes what waited if a skipped height hid that it was of a branch', async () => {

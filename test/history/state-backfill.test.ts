@@ -97,15 +97,15 @@ describe('the backfill', () => {
 
   test('reads the version that traded at each height, across the start of V3', async () => {
     const { sandbox, store } = await recordForTest({
-      sandbox: { exchange: 'v3', startHeight: TIP, exchangeFrom: TIP - 40 },
-      config: { historyBackfillHours: 1 },
+      sandbox: { exchange: 'v3', startHeight: TIP, exchangeFrom: TIP - 20 },
+      config: { historyBackfillHours: 0.5 },
     });
-    await store.until(() => store.order.length === 89);
+    await store.until(() => store.order.length === 44);
     const { recorded, expected } = allRecorded(sandbox, store);
     expect(recorded).toEqual(expected);
     const versions = [...store.blocks.values()].map(({ version }) => version);
-    expect(versions.filter((version) => version === 'V3')).toHaveLength(38);
-    expect(versions.filter((version) => version === 'V1')).toHaveLength(51);
+    expect(versions.filter((version) => version === 'V3')).toHaveLength(18);
+    expect(versions.filter((version) => version === 'V1')).toHaveLength(26);
   });
 
   test('reads V3 in the gaps of heights that a gateway has recorded with V1, and these stay as they are', async () => {
@@ -117,9 +117,9 @@ describe('the backfill', () => {
     const { store } = first;
     const before = new Map(store.blocks);
     first.sandbox.advance(8);
-    const second = await recordForTest({ of: first.sandbox, store, config: { historyBackfillHours: 1 } });
+    const second = await recordForTest({ of: first.sandbox, store, config: { historyBackfillHours: 0.5 } });
     await second.advanceEach(4);
-    await store.until(() => range(TIP - 30, TIP + 15).every((height) => store.blocks.has(height)));
+    await store.until(() => range(TIP - 20, TIP + 15).every((height) => store.blocks.has(height)));
     for (const [height, block] of before) expect(store.blocks.get(height)).toBe(block);
     expect([...before.values()].every(({ version }) => version === 'V1')).toBe(true);
     const rest = [...store.blocks.values()].filter(({ exchange }) => !before.has(exchange.beaconHeight));
@@ -148,7 +148,10 @@ describe('the backfill', () => {
   });
 
   test('reads one height at a time from a real node, each twelfth, and rests in between', async () => {
-    const { sandbox, store } = await recordForTest({ isSandbox: false, config: { historyBackfillHours: 1 } });
+    const { sandbox, store } = await recordForTest({
+      isSandbox: false,
+      config: { historyBackfillHours: 1, headPollMs: 500 },
+    });
     await store.until(() => store.order.length > 4);
     const [highest = 0] = store.order;
     expect(store.order.slice(0, 5)).toEqual(range(0, 4).map((n) => highest - 12 * n));

@@ -3,12 +3,13 @@ import { startGateway } from '../support/gateway.ts';
 import { HONEST, POOL } from '../support/operations.ts';
 import { fitsUrl, nextMessage, openSocket, TRANSPORTS } from '../support/transports.ts';
 
+/** Reads take a while on a busy machine: of 64 states, for example. Each transport gets the same data, which is read once. */
+const config = { upstreamTimeoutMs: 60_000, headPollMs: 60_000, marketPollMs: 60_000, orderBookTtlMs: 60_000 };
+
 describe('the operations of honest clients succeed', () => {
   let gateway: Awaited<ReturnType<typeof startGateway>>;
   let url = '';
   beforeAll(async () => {
-    // 64 states take a while on a busy machine.
-    const config = { upstreamTimeoutMs: 60_000 };
     gateway = await startGateway({ config, sandbox: { pools: 600, sharesPerPool: 1, history: 100 } });
     url = await gateway.app.listen(0, '127.0.0.1');
   });
@@ -39,7 +40,7 @@ describe('the operations of honest clients succeed', () => {
 describe('all pools of an exchange of 2,000 in one subscription', () => {
   let gateway: Awaited<ReturnType<typeof startGateway>>;
   beforeAll(async () => {
-    gateway = await startGateway({ sandbox: { pools: 2_000, sharesPerPool: 1, history: 3 } });
+    gateway = await startGateway({ config, sandbox: { pools: 2_000, sharesPerPool: 1, history: 3 } });
   });
   afterAll(() => gateway.close());
 

@@ -5,9 +5,9 @@ import { validate } from '@hyperjump/json-schema/openapi-3-1';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createOpenApi } from '../../src/rest/openapi.ts';
 import { restPaths } from '../../src/rest/rest-api.ts';
-import type { Config } from '../../src/settings/settings.ts';
+import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
 import { createStoreModel } from '../history/store-model.ts';
-import type { TestGatewayOptions } from '../support/gateway.ts';
+import { startGateway, type TestGatewayOptions } from '../support/gateway.ts';
 import { openRest } from '../support/rest.ts';
 
 const options = { paths: restPaths('market-data'), version: '1.2.3', isSandbox: true, maxCandles: 1_000 };
@@ -15,14 +15,21 @@ const options = { paths: restPaths('market-data'), version: '1.2.3', isSandbox: 
 const openApi = JSON.parse(JSON.stringify(createOpenApi(options)));
 const BASE = '/api/v1/public/market-data';
 
+const RECORDED: TestGatewayOptions = { config: { historyBackfillHours: 0 } };
+const V3: SandboxOptions = { exchange: 'v3', history: 30 };
+
 /** The validator reads descriptions from files. */
 const folder = mkdtempSync(join(tmpdir(), 'openapi-'));
 const file = join(folder, 'gateway.openapi.json');
 beforeAll(() => writeFileSync(file, JSON.stringify(openApi)));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+const validators = new Map<string, ReturnType<typeof validate>>();
+
 async function errorsOf(schema: string, value: unknown) {
-  const { valid, ...output } = await validate(schema, value as null, 'BASIC');
+  const validator = validators.get(schema) ?? validate(schema);
+  validators.set(schema, validator);
+  const { valid, ...output } = (await validator)(value as null, 'BASIC');
   return valid ? [] : [output];
 }
 
@@ -108,8 +115,8 @@ describe('the description', () => {
 
   test('is served, and names the paths that are served', async () => {
     const store = createStoreModel();
-    const config = { marketDataPartner: 'some-partner', historyBackfillHours: 0 };
-    const { read } = await openRest({ store, config, sandbox: { exchange: 'v3' } });
+    const config = { ...RECORDED.config, marketDataPartner: 'some-partner' };
+    const { read } = await openRest({ store, config, sandbox: V3 });
     const { paths, info } = await read('/openapi.json');
     expect(Object.keys(paths)).toEqual([
       '/api/v1/public/some-partner/pairs',
@@ -136,59 +143,77 @@ describe('the description', () => {
 });
 
 describe('real responses match the description', () => {
-  const RECORDED: TestGatewayOptions = { config: { historyBackfillHours: 0 } };
-  const V3: TestGatewayOptions = { ...RECORDED, sandbox: { exchange: 'v3' } };
+  const PLAIN: TestGatewayOptions = {};
+  const V3_RECORDED: TestGatewayOptions = { ...RECORDED, sandbox: V3 };
+  const WITHOUT_NODE: TestGatewayOptions = { without: 'NODE' };
+  const WITHOUT_MARKET_DATA: TestGatewayOptions = { without: 'MARKET_DATA' };
   const WITHOUT_STATES: TestGatewayOptions = {
     ...RECORDED,
     before: ({ node }) => node.faults.set({ kind: 'state-error', because: 'too many open files' }),
   };
-  const LIMITED: Partial<Config> = { rateLimitPerSecond: 1, rateLimitBurst: 1 };
+  const LIMITED: TestGatewayOptions = { config: { rateLimitPerSecond: 1, rateLimitBurst: 1 } };
+
+  /** The gateway of the last test. The next one uses it too, if it has the same options. */
+  let last: { readonly options: TestGatewayOptions; readonly rest: Awaited<ReturnType<typeof openRest>> } | undefined;
+  async function closeLast(): Promise<void> {
+    await last?.rest.app.close();
+    await last?.rest.sandbox.close();
+    last = undefined;
+  }
+  async function restOf(options: TestGatewayOptions) {
+    if (last?.options === options) return last.rest;
+    await closeLast();
+    const isRecorded = options.config?.historyBackfillHours === 0;
+    const rest = await openRest(isRecorded ? { ...options, store: createStoreModel() } : options, startGateway);
+    last = { options, rest };
+    return rest;
+  }
+  afterAll(closeLast);
 
   test.each<[string, number, TestGatewayOptions?, RequestInit?]>([
     ['/pairs', 200],
     ['/tickers', 200],
-    ['/tickers', 200, { without: 'NODE' }],
     ['/orderbook?ticker_id=pBTC_PRV', 200],
     ['/orderbook?ticker_id=pPOWR_PRV&depth=7&uncrossed=true', 200],
     ['/orderbook?ticker_id=pSWAP_pUSDT', 200],
     ['/orderbook', 400],
     ['/orderbook?ticker_id=nothing', 404],
-    ['/pairs', 304, {}, { headers: { 'if-none-match': '*' } }],
-    ['/tickers', 400, {}, { headers: { 'x-pdex-min-height': 'x' } }],
-    ['/pairs', 412, {}, { headers: { 'x-pdex-min-height': '9000000' } }],
-    ['/tickers', 429, { config: LIMITED }],
-    ['/pairs', 503, { without: 'MARKET_DATA' }],
-    ['/orderbook?ticker_id=pBTC_PRV', 503, { without: 'MARKET_DATA' }],
+    ['/pairs', 304, PLAIN, { headers: { 'if-none-match': '*' } }],
+    ['/tickers', 400, PLAIN, { headers: { 'x-pdex-min-height': 'x' } }],
+    ['/pairs', 412, PLAIN, { headers: { 'x-pdex-min-height': '9000000' } }],
+    ['/candles?ticker_id=pBTC_PRV&interval=1h', 503],
+    ['/udf/config', 304, PLAIN, { headers: { 'if-none-match': '*' } }],
+    ['/udf/symbols?symbol=pBTC_PRV', 200],
+    ['/udf/symbols?symbol=nothing', 404],
+    ['/udf/symbols?symbol=pBTC_PRV', 412, PLAIN, { headers: { 'x-pdex-min-height': '9000000' } }],
+    ['/udf/search?limit=x', 400],
+    ['/udf/search?query=usd&type=crypto&exchange=pDEX&limit=3', 200],
+    ['/tickers', 429, LIMITED],
+    ['/udf/config', 429, LIMITED],
+    ['/tickers', 200, WITHOUT_NODE],
+    ['/candles?ticker_id=pBTC_PRV&interval=1h', 503, WITHOUT_NODE],
+    ['/pairs', 503, WITHOUT_MARKET_DATA],
+    ['/orderbook?ticker_id=pBTC_PRV', 503, WITHOUT_MARKET_DATA],
+    ['/udf/symbols?symbol=pBTC_PRV', 503, WITHOUT_MARKET_DATA],
     ['/candles?ticker_id=pBTC_PRV&interval=1h&from=0&to=1800000000&limit=3&format=json', 200, RECORDED],
     ['/candles?ticker_id=pBTC_PRV&interval=2h', 400, RECORDED],
     ['/candles?ticker_id=pFXC_PRV&interval=1h', 400, RECORDED],
     ['/candles?ticker_id=nothing&interval=1h', 404, RECORDED],
     ['/candles?ticker_id=pBTC_PRV&interval=1h', 304, RECORDED, { headers: { 'if-none-match': '*' } }],
-    ['/candles?ticker_id=pBTC_PRV&interval=1h', 503],
-    ['/candles?ticker_id=pBTC_PRV&interval=1h', 503, { without: 'NODE' }],
-    ['/candles?ticker_id=pBTC_PRV&interval=1h', 503, WITHOUT_STATES],
-    ['/tickers', 200, V3],
-    ['/candles?ticker_id=pBTC_PRV&interval=1h', 200, V3],
-    ['/historical_trades?ticker_id=PRV_pUSDT&limit=500', 200, V3],
-    ['/historical_trades?ticker_id=PRV_pUSDT&pool_id=x&type=buy&start_time=0&end_time=1800000000000', 404, V3],
-    ['/historical_trades?ticker_id=PRV_pUSDT', 304, V3, { headers: { 'if-none-match': '*' } }],
-    ['/historical_trades?ticker_id=PRV_pUSDT&limit=501', 400, V3],
-    ['/historical_trades?ticker_id=PRV_pUSDT', 503, { sandbox: { exchange: 'v3' } }],
     ['/historical_trades?ticker_id=PRV_pUSDT', 404, RECORDED],
-    ['/udf/config', 304, {}, { headers: { 'if-none-match': '*' } }],
-    ['/udf/config', 429, { config: LIMITED }],
-    ['/udf/symbols?symbol=pBTC_PRV', 200],
-    ['/udf/symbols?symbol=nothing', 404],
-    ['/udf/symbols?symbol=pBTC_PRV', 412, {}, { headers: { 'x-pdex-min-height': '9000000' } }],
-    ['/udf/symbols?symbol=pBTC_PRV', 503, { without: 'MARKET_DATA' }],
-    ['/udf/search?limit=x', 400],
-    ['/udf/search?query=usd&type=crypto&exchange=pDEX&limit=3', 200],
     ['/udf/history?symbol=pBTC_PRV&resolution=1&from=0&to=1800000000&countback=9', 200, RECORDED],
     ['/udf/history?symbol=pBTC_PRV&resolution=1&from=0&to=60', 200, RECORDED],
     ['/udf/history?symbol=pFXC_PRV&resolution=1&from=0&to=60', 400, RECORDED],
-  ])('%s: %i', async (path, status, options, init) => {
-    const isRecorded = options?.config?.historyBackfillHours === 0;
-    const { get } = await openRest(isRecorded ? { ...options, store: createStoreModel() } : options);
+    ['/candles?ticker_id=pBTC_PRV&interval=1h', 503, WITHOUT_STATES],
+    ['/tickers', 200, V3_RECORDED],
+    ['/candles?ticker_id=pBTC_PRV&interval=1h', 200, V3_RECORDED],
+    ['/historical_trades?ticker_id=PRV_pUSDT&limit=500', 200, V3_RECORDED],
+    ['/historical_trades?ticker_id=PRV_pUSDT&pool_id=x&type=buy&start_time=0&end_time=1800000000000', 404, V3_RECORDED],
+    ['/historical_trades?ticker_id=PRV_pUSDT', 304, V3_RECORDED, { headers: { 'if-none-match': '*' } }],
+    ['/historical_trades?ticker_id=PRV_pUSDT&limit=501', 400, V3_RECORDED],
+    ['/historical_trades?ticker_id=PRV_pUSDT', 503, { sandbox: V3 }],
+  ])('%s: %i', async (path, status, options = PLAIN, init) => {
+    const { get } = await restOf(options);
     // A request that costs more than the burst is admitted while the client has all of its points.
     const url = path.startsWith('/udf') ? path : BASE + path;
     if (status === 429) await get(url);

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createHistoryStore } from '../../src/history/store-client.ts';
 import type { ChainMarket } from '../../src/sandbox/chain/markets.ts';
-import { NEVER_MS, startGateway, type TestGatewayOptions } from '../support/gateway.ts';
-import { sample, sumOf } from '../support/metrics.ts';
+import { NEVER_MS, startGateway, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
+import { sumOf } from '../support/metrics.ts';
 import { type Hop, hopsOf } from '../support/node-trades.ts';
 import { openRest, readDayFigures } from '../support/rest.ts';
 import { until } from '../support/until.ts';
@@ -20,8 +20,8 @@ function openTraded(options: TestGatewayOptions = {}, start?: typeof startGatewa
 }
 
 /** Waits until the trades of so many blocks are recorded. Between two requests, a document could change until then. */
-function untilTradesRecorded({ get }: Pick<Awaited<ReturnType<typeof openRest>>, 'get'>, blocks: number) {
-  return until(async () => sample(await (await get('/metrics')).text(), 'pdex_history_trade_blocks') === blocks);
+function untilTradesRecorded({ app }: Pick<TestGateway, 'app'>, blocks: number) {
+  return until(() => app.service.sources.history.status().tradeCoverage?.blocks === blocks);
 }
 
 /** A document whose numbers are texts, as they were written: a double would round them. */
@@ -250,7 +250,7 @@ describe('the trades of a ticker', () => {
 });
 
 test('of a block that was replaced are in no later document, and the others keep their ids', async () => {
-  const { sandbox, get, advance } = await openTraded();
+  const { sandbox, app, get, advance } = await openTraded();
   await advance();
   const { height } = sandbox.chain.tip;
   const ofBlock = await hopsOf(sandbox, height);
@@ -274,7 +274,7 @@ test('of a block that was replaced are in no later document, and the others keep
   expect(await idsOf()).toEqual(expect.arrayContaining([...below, ...now]));
   // Until they are recorded: the first head, and all blocks up to three below the newest.
   for (let block = 0; block < 6; block++) await advance();
-  await untilTradesRecorded({ get }, 5);
+  await untilTradesRecorded({ app }, 5);
   const later = await idsOf();
   expect(later).toEqual(expect.arrayContaining([...below, ...now]));
   expect(new Set(later).size).toBe(later.length);
@@ -380,7 +380,7 @@ describe('tickers', () => {
   test('do not wait long for the trades of a block, and are not kept by caches without them', async () => {
     const { get, advance } = await openTraded({
       before: ({ node }) => void node.faults.set({ kind: 'hang', on: 'retrievebeaconblockbyheight' }),
-      config: { upstreamTimeoutMs: NEVER_MS },
+      config: { upstreamTimeoutMs: NEVER_MS, headPollMs: 500 },
     });
     for (let block = 0; block < 2; block++) {
       await advance();

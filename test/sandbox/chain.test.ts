@@ -40,7 +40,7 @@ describe('the chain', () => {
     expect(chain.tip).toEqual(day.tip);
 
     // Whatever is read before.
-    const other = createChain({ ...options, history: 15_120 });
+    const other = createChain({ ...options, history: 15_120, past: [...chain.blocks()] });
     const heights = Array.from({ length: 18 }, (_, n) => chain.oldestHeight + n * 719);
     const blocks = heights.map((height) => chain.block(height));
     expect(blocks.map((block) => block?.height)).toEqual(heights);
@@ -253,7 +253,7 @@ describe.each([1, 7])('the prices of a week, with seed %i', (seed) => {
 test('the prices of a chain with a clock move by its time, not by its blocks', () => {
   const ofStep = (seconds: number, blocks: number) => {
     let now = noon;
-    const chain = createChain({ ...options, clock: () => now });
+    const chain = young({ clock: () => now });
     const [pool] = chain.pools;
     const ratios: number[] = [];
     for (let block = 0; block < blocks; block++) {
@@ -427,11 +427,12 @@ describe('the order books', () => {
       expect((ask - bid) / price).toBeCloseTo(0.006, 4);
       expect(bids.at(-1)?.[0]).toBeGreaterThan(price * 0.6);
 
-      for (const [, quantity] of [...bids, ...asks]) {
-        expect(Number(quantity.toFixed(Math.min(6, market.base.decimals)))).toBe(quantity);
-        expect(quantity).toBeGreaterThan(0);
-        expect(quantity * market.base.usd).toBeLessThan(11_000);
-      }
+      const { decimals, usd } = market.base;
+      const odd = [...bids, ...asks].filter(
+        ([, quantity]) =>
+          Number(quantity.toFixed(Math.min(6, decimals))) !== quantity || quantity <= 0 || quantity * usd >= 11_000,
+      );
+      expect(odd).toEqual([]);
     }
   });
 

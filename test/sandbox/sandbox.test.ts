@@ -6,7 +6,7 @@ import { ask, askJson, bestBlocks, fixedSandbox, noon, rpc, rpcBody, rpcText, st
 describe('a sandbox', () => {
   test('sends the same bytes for the same seed and time', async () => {
     const sayings = async (seed: number) => {
-      await using sandbox = await fixedSandbox({ seed, history: 300 });
+      await using sandbox = await fixedSandbox({ seed, history: 50 });
       const { nodeUrl, marketDataUrl } = sandbox;
       const say = async () => [
         await rpcText(nodeUrl, 'getblockchaininfo'),

@@ -29,7 +29,7 @@ describe('the clients of a gateway that stops', () => {
   test.each<SubscriptionTransport>(['websocket', 'events'])('are disconnected one by one: %s', async (transport) => {
     const count = 300;
     const windowMs = 3_000;
-    const { app } = await startGatewayForTest({ config: { stopWindowMs: windowMs } });
+    const { app } = await startGatewayForTest({ config: { stopWindowMs: windowMs, headPollMs: 60_000 } });
     const subscribers = await openSubscribers(await app.listen(0, '127.0.0.1'), transport, count, PRICES);
     const { between } = startBeats();
     const start = performance.now();
@@ -45,10 +45,13 @@ describe('the clients of a gateway that stops', () => {
   });
 
   test('are all served again by the gateway that takes its port', async () => {
-    const first = await startGatewayForTest({ config: { stopWindowMs: 500 } });
+    const first = await startGatewayForTest({ config: { stopWindowMs: 500, headPollMs: 60_000 } });
     // If the port were one of those for outgoing connections, a client could connect to itself, and take it.
     const url = await first.app.listen(await freePort(), '127.0.0.1');
-    const second = await startGatewayForTest({ before: (sandbox) => sandbox.advance(7) });
+    const second = await startGatewayForTest({
+      config: { headPollMs: 60_000 },
+      before: (sandbox) => sandbox.advance(7),
+    });
     const { height } = second.sandbox.chain.tip;
 
     const clients = Array.from({ length: 200 }, () => connectWithRetries(url));
@@ -71,7 +74,7 @@ function connectWithRetries(url: string) {
     webSocketImpl: WebSocket,
     retryAttempts: Number.POSITIVE_INFINITY,
     shouldRetry: () => true,
-    retryWait: () => new Promise((resolve) => setTimeout(resolve, 50)),
+    retryWait: () => new Promise((resolve) => setTimeout(resolve, 200)),
   });
   endWithTest(client);
   return client;

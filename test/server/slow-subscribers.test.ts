@@ -4,17 +4,19 @@ import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
 import { readSample } from '../support/metrics.ts';
+import { repeat } from '../support/operations.ts';
 
 /** About 1 MB an update, so that the buffers between gateway and subscriber are soon full. */
-const PRICES = `subscription { prices { beaconHeight poolPairs {
+const PRICES = `subscription { prices { beaconHeight ${repeat(3, (n) => `p${n}: poolPairs { ...P }`)} } }
+fragment P on PoolPair {
   id key price exactPrice inversePrice spotPrice token1PoolValue token2PoolValue token1 { id } token2 { id }
-} } }`;
+}`;
 
 /** A client that does not read does not answer pings: on a busy machine, its connection would be closed before it reads again. */
 const config = { keepAliveMs: 600_000 };
 
 /** Heights that a subscriber skips before it reads again. */
-const SKIPPED = 10;
+const SKIPPED = 3;
 
 /** Makes blocks while a subscriber does not read. Each is served before the next. @returns how many heights it skipped */
 async function makeBlocks(gateway: TestGateway, url: URL): Promise<number> {
@@ -26,7 +28,7 @@ async function makeBlocks(gateway: TestGateway, url: URL): Promise<number> {
 }
 
 test('a websocket that is not read skips heights, and nothing queues for it', async () => {
-  const gateway = await startGatewayForTest({ config, sandbox: { pools: 900, sharesPerPool: 1, history: 5 } });
+  const gateway = await startGatewayForTest({ config, sandbox: { pools: 300, sharesPerPool: 1, history: 5 } });
   const url = new URL(await gateway.app.listen(0, '127.0.0.1'));
   const socket = new WebSocket(url.href.replace('http', 'ws'), 'graphql-transport-ws');
   const heights: number[] = [];
@@ -52,7 +54,7 @@ test('a websocket that is not read skips heights, and nothing queues for it', as
 });
 
 test('the gateway holds one update for a stalled event stream', async () => {
-  const gateway = await startGatewayForTest({ config, sandbox: { pools: 400, sharesPerPool: 1, history: 5 } });
+  const gateway = await startGatewayForTest({ config, sandbox: { pools: 150, sharesPerPool: 1, history: 5 } });
   const url = new URL(await gateway.app.listen(0, '127.0.0.1'));
   const socket = connectSocket(Number(url.port), url.hostname);
   const query = encodeURIComponent(PRICES);
@@ -76,7 +78,7 @@ test('the gateway holds one update for a stalled event stream', async () => {
 });
 
 test('an event stream that is not read skips heights, and nothing queues for it', async () => {
-  const gateway = await startGatewayForTest({ config, sandbox: { pools: 900, sharesPerPool: 1, history: 5 } });
+  const gateway = await startGatewayForTest({ config, sandbox: { pools: 300, sharesPerPool: 1, history: 5 } });
   const url = new URL(await gateway.app.listen(0, '127.0.0.1'));
   const socket = connectSocket(Number(url.port), url.hostname);
   const query = encodeURIComponent(PRICES);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
+import { NEVER_MS, startGatewayForTest, type TestGateway } from '../support/gateway.ts';
 import { readSample } from '../support/metrics.ts';
 import { openSubscribers, type RawSubscriber } from '../support/subscribers.ts';
 import { until } from '../support/until.ts';
@@ -9,6 +9,9 @@ const PERIOD_MS = 2_000;
 
 /** How much longer than two periods a busy machine may take. A connection that is not closed by pings stays for ever. */
 const SLACK_MS = 100_000;
+
+/** Nothing here is about polls, which would cost more than the subscribers. */
+const POLLS = { headPollMs: 200, marketPollMs: NEVER_MS };
 
 const PRICES = 'subscription { prices { beaconHeight poolPairs { id price } } }';
 
@@ -42,7 +45,10 @@ async function expectEveryHeight(readers: readonly RawSubscriber[], from: number
 
 describe('a thousand subscribers at once', () => {
   test('websockets that stop reading, half-close or answer no pings are closed within two ping periods, and others miss nothing', async () => {
-    const gateway = await startGatewayForTest({ config: { keepAliveMs: PERIOD_MS }, sandbox: { history: 5 } });
+    const gateway = await startGatewayForTest({
+      config: { ...POLLS, keepAliveMs: PERIOD_MS },
+      sandbox: { history: 5 },
+    });
     const { chain } = gateway.sandbox;
     const from = chain.tip.height;
     const url = await gateway.app.listen(0, '127.0.0.1');
@@ -63,7 +69,7 @@ describe('a thousand subscribers at once', () => {
   });
 
   test('event streams that half-close are ended at once', async () => {
-    const gateway = await startGatewayForTest({ config: { keepAliveMs: 60_000 }, sandbox: { history: 5 } });
+    const gateway = await startGatewayForTest({ config: { ...POLLS, keepAliveMs: 60_000 }, sandbox: { history: 5 } });
     const url = await gateway.app.listen(0, '127.0.0.1');
     const readers = await openSubscribers(url, 'events', 1_000, PRICES);
     expect(gateway.app.service.sources.head.subscribers()).toBe(1_000);
@@ -79,7 +85,7 @@ describe('an event stream that is not read', () => {
     // A reader skips an update only if a block is made after its buffers are full and before it is disconnected.
     const keepAliveMs = 5 * PERIOD_MS;
     const gateway = await startGatewayForTest({
-      config: { keepAliveMs },
+      config: { ...POLLS, keepAliveMs },
       sandbox: { pools: 900, sharesPerPool: 1, history: 5 },
     });
     const { chain } = gateway.sandbox;

@@ -7,6 +7,8 @@ import { createServedBlocks } from '../../soak/served-blocks.ts';
 import { createShownBlocks } from '../../soak/shown-blocks.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
 
+type Falsify = (answer: GraphqlResponse) => void;
+
 /** A gateway, and the context of a soak run around it. */
 export async function startContext({ config, ...options }: TestGatewayOptions = {}) {
   const gateway = await startGatewayForTest({ ...options, config: { orderBookTtlMs: 50, ...config } });
@@ -28,16 +30,19 @@ export async function startContext({ config, ...options }: TestGatewayOptions = 
     signal: stop.signal,
   };
 
-  /** What the judge finds in a response, which can be falsified before. */
-  async function mismatchOf(
-    operation: Operation,
-    falsify: (answer: GraphqlResponse) => void = () => {},
-  ): Promise<string | undefined> {
+  /** Sends an operation. @returns what the judge finds in a copy of its response, which can be falsified before */
+  async function judged({ query, variables, check }: Operation) {
     const minHeight = served.highest();
     const sentAt = performance.now();
-    const answer: GraphqlResponse = await gateway.ask(operation.query, operation.variables);
-    falsify(answer);
-    return operation.check?.(answer.data ?? {}, { sentAt, answeredAt: performance.now(), minHeight });
+    const answer: GraphqlResponse = await gateway.ask(query, variables);
+    const times = { sentAt, answeredAt: performance.now(), minHeight };
+    return (falsify: Falsify = () => {}): string | undefined => {
+      const copy = structuredClone(answer);
+      falsify(copy);
+      return check?.(copy.data ?? {}, times);
+    };
   }
-  return { ...gateway, context, mismatchOf };
+
+  const mismatchOf = async (operation: Operation, falsify?: Falsify) => (await judged(operation))(falsify);
+  return { ...gateway, context, judged, mismatchOf };
 }

@@ -25,9 +25,9 @@ export function findEarlyUses(text: string): EarlyUse[] {
       if (node.start < declarationOf(name, scope))
         uses.push({ name, line: text.slice(0, node.start).split('\n').length });
     }
-    for (const [key, value] of Object.entries(node)) {
+    for (const key in node) {
       const isName = (key === 'key' || key === 'property') && node['computed'] === false;
-      if (!isName) for (const child of nodesIn(value)) visit(child, scope);
+      if (!isName) for (const child of nodesIn(node[key])) visit(child, scope);
     }
   }
 
@@ -73,6 +73,7 @@ function namesOf(pattern: SyntaxNode): string[] {
 }
 
 function nodesIn(value: unknown): SyntaxNode[] {
+  if (typeof value !== 'object') return [];
   const values: unknown[] = Array.isArray(value) ? value : [value];
   return values.filter((each): each is SyntaxNode => typeof each === 'object' && each !== null && 'type' in each);
 }

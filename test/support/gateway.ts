@@ -12,7 +12,7 @@ import { readConfig } from '../../src/settings/read-config.ts';
 import { redactorOf } from '../../src/settings/secrets.ts';
 import type { Config } from '../../src/settings/settings.ts';
 import { startTracing } from '../../src/tracing/start.ts';
-import { dataOf, readEvents } from './events.ts';
+import { readEvents } from './events.ts';
 import { createKeptLog, type LogLine } from './log.ts';
 
 /** What a test gets as an answer: anything of it can be looked at, nothing is typed unless the document is. */
@@ -162,14 +162,23 @@ export async function startGateway(
       const { statusCode, body } = await request(url, { reset: true, dispatcher });
       await body.dump();
       if (statusCode === 200) return;
-      await sleep(5);
+      await sleep(20);
     }
   }
 
-  async function untilHeight(height: number): Promise<void> {
-    for await (const { head } of dataOf(subscribe('subscription { head { beaconHeight } }')))
-      if (head.beaconHeight >= height) return;
-    throw new Error(`the subscription has ended before height ${height}`);
+  function untilHeight(height: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const subscription = app.service.sources.head.subscribe({
+        onNext({ beaconHeight }) {
+          if (beaconHeight < height) return subscription.request();
+          subscription.cancel();
+          resolve();
+        },
+        onError: reject,
+        isInternal: true,
+      });
+      subscription.request();
+    });
   }
 
   async function advance(blocks = 1): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Block } from './block.ts';
 
-/** Blocks that are created together: four hours, in some milliseconds. */
+/** Blocks of a group: four hours, which are created in some milliseconds, up to the height that is read. */
 const GROUP = 360;
 
 /** Groups that are kept, because a client reads neighbouring heights one after another. */
@@ -14,20 +14,15 @@ export function createEarlierBlocks(
   firstOf: (height: number) => Block,
   next: (previous: Block) => Block,
 ): (height: number) => Block | undefined {
-  const groups = new Map<number, readonly Block[]>();
-
-  function groupFrom(height: number): readonly Block[] {
-    const group = [firstOf(height)];
-    for (let last = group[0]; last && group.length < GROUP; last = group.at(-1)) group.push(next(last));
-    return group;
-  }
+  const groups = new Map<number, Block[]>();
 
   return (height) => {
     const first = height - (height % GROUP);
-    const group = groups.get(first) ?? groupFrom(first);
+    const group = groups.get(first) ?? [firstOf(first)];
     groups.delete(first);
     groups.set(first, group);
     for (const oldest of groups.keys()) if (groups.size > MAX_GROUPS) groups.delete(oldest);
+    for (let last = group.at(-1); last && last.height < height; last = group.at(-1)) group.push(next(last));
     return group[height - first];
   };
 }

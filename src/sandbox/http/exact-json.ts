@@ -7,15 +7,13 @@ export function parseExactly(text: string): unknown {
   return JSON.parse(text, exact as (key: string, value: unknown) => unknown);
 }
 
+// TypeScript does not declare it yet.
+const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };
+
 /** Prints a value of {@link parseExactly} as JSON without white space. */
 export function printExactly(value: unknown): string {
-  if (typeof value === 'bigint') return value.toString();
-  if (Array.isArray(value)) return `[${value.map(printExactly).join(',')}]`;
-  if (typeof value === 'object' && value !== null) {
-    const fields = Object.entries(value).filter(([, field]) => field !== undefined);
-    return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${printExactly(field)}`).join(',')}}`;
-  }
-  return JSON.stringify(value) ?? 'null';
+  const exact = (_key: string, each: unknown) => (typeof each === 'bigint' ? rawJSON(String(each)) : each);
+  return JSON.stringify(value, exact) ?? 'null';
 }
 
 /** A copy of a document with another value at `path`. `'*'` matches every key or element; other keys may be new. */

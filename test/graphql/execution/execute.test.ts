@@ -145,7 +145,7 @@ describe('the executor returns the result of graphql-js for', () => {
       fc.asyncProperty(randomOperation(schema), async ({ query, variableValues }) => {
         await executions.expectSame({ document: parse(query), variableValues });
       }),
-      { numRuns: 400, endOnFailure: true },
+      { numRuns: 150, endOnFailure: true },
     );
   });
 });

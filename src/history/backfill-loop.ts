@@ -253,8 +253,12 @@ export function createBackfillLoop<T extends TimedBlock>(options: LoopOptions<T>
   return {
     /** Starts to look for heights that are missing below a head, unless it reads already. Called with each head that is published. */
     wake,
-    /** Looks again below the newest head. */
-    wakeAgain: () => tip && wake(tip.head),
+    /** Looks again below the newest head, at once if nothing is read then. Called when there is more to look for. */
+    wakeAgain(): void {
+      if (tip === undefined) return;
+      nextLookAt = performance.now();
+      wake(tip.head);
+    },
     /** Whether it is reading missing heights now. It may pause in between. */
     isReading: () => isReading,
     stop(): void {

@@ -61,6 +61,7 @@ export function createFilteredReader<T>(filter: JsonFilter, read: (document: unk
   let keyStart: number | undefined;
   let isKeyNext = false;
   let isFiltered = within === undefined;
+  let isAfterSpace = true;
 
   function write(chunk: Buffer): void {
     let at = 0;
@@ -86,13 +87,15 @@ export function createFilteredReader<T>(filter: JsonFilter, read: (document: unk
     const byte = chunk[at] ?? 0;
     if (isSpace(byte)) {
       // One space is enough. Some responses end in spaces without end.
-      kept.push(byte);
+      if (!isAfterSpace) kept.push(byte);
+      isAfterSpace = true;
       let next = at + 1;
       while (next < chunk.length && chunk[next] === byte) next += 1;
       return next;
     }
     if (isComplete) throw new SyntaxError('text after the end of the document');
 
+    isAfterSpace = false;
     if (byte === QUOTE) beginString();
     else if (isOpener(byte)) begin(byte);
     else {

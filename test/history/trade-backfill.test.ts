@@ -1,13 +1,13 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { BlockTrades } from '../../src/domain/trade.ts';
-import { QUICK } from '../../src/history/backfill-loop.ts';
+import { type BackfillRate, QUICK } from '../../src/history/backfill-loop.ts';
 import { type Coverage, HistoryDatabaseError } from '../../src/history/store.ts';
 import { createTradeBackfill, GENTLE_BYTES } from '../../src/history/trade-backfill.ts';
 import type { TradedBlock } from '../../src/history/trade-store.ts';
 import type { Head } from '../../src/live/chain/head.ts';
 import type { NodeFault } from '../../src/sandbox/faults.ts';
 import { headOf } from '../live/chain/heads.ts';
-import type { TestGatewayOptions } from '../support/gateway.ts';
+import { NEVER_MS, type TestGatewayOptions } from '../support/gateway.ts';
 import { createMemoryStore, type MemoryStore } from './memory-store.ts';
 import { expectedTrades, range, recordedTrades, recordForTest } from './recorded.ts';
 import { v3StateOf } from './v3-states.ts';
@@ -180,8 +180,9 @@ const NO_TRADES: BlockTrades = { trades: [], isComplete: true, poolsWithLiquidit
 
 type FillOptions = {
   readonly bytes?: number;
-  /** The highest recorded state. */
-  readonly statesTo?: number;
+  /** The highest recorded state; `undefined` if none is recorded. */
+  readonly statesTo?: number | undefined;
+  readonly rate?: Partial<BackfillRate>;
   readonly leavesOut?: (block: TradedBlock) => boolean;
   readonly timeOf?: (height: number, read: number) => number;
   readonly maxAgeMs?: number;
@@ -207,7 +208,7 @@ function coverageTo(beaconHeight: number): Coverage {
 function fillForTest(options: FillOptions) {
   const { bytes = 0, leavesOut = () => false, hashOf = (height) => `block ${height}` } = options;
   const { timeOf = (height) => height * 40_000, maxAgeMs = 86_400_000 } = options;
-  let { statesTo = 1_000 } = options;
+  let { statesTo } = { statesTo: 1_000, ...options };
   const onRecorded: (() => void)[] = [];
   const { mustPause = false, inMemory = [], headTime = 1_003 * 40_000, whileRecording = () => {} } = options;
   const store = createMemoryStore();
@@ -219,7 +220,7 @@ function fillForTest(options: FillOptions) {
     recorder: {
       ready: async () => {},
       recorded: {
-        coverage: () => coverageTo(statesTo),
+        coverage: () => (statesTo === undefined ? undefined : coverageTo(statesTo)),
         tradeCoverage: () => tradeCoverage,
         onRecorded: (listener) => void onRecorded.push(listener),
       },
@@ -245,7 +246,7 @@ function fillForTest(options: FillOptions) {
     mayRun: () => true,
     storedForMs: maxAgeMs,
     maxAgeMs,
-    rate: { ...QUICK, atOnce: 1 },
+    rate: { ...QUICK, atOnce: 1, ...options.rate },
     bytes: GENTLE_BYTES,
     now: () => clock.now,
   });
@@ -337,7 +338,12 @@ test('while blocks that are not in memory have to wait, those in memory are reco
 });
 
 test('trades above the highest recorded state wait for a higher one, and those that were read are not doubtful then', async () => {
-  const { store, reads, recordStatesTo } = fillForTest({ statesTo: 990 });
+  const rate = { lookEveryMs: NEVER_MS };
+  const { store, reads, recordStatesTo } = fillForTest({ statesTo: undefined, rate });
+  const look = vi.spyOn(store, 'missingTrades');
+  await expect.poll(() => look).toHaveBeenCalled();
+  expect(reads).toEqual([]);
+  recordStatesTo(990);
   await store.until(() => store.tradedOrder.includes(980));
   expect([store.tradedOrder[0], reads[0]]).toEqual([990, 990]);
   recordStatesTo(995);

@@ -41,7 +41,7 @@ describe('the chain', () => {
 
     // Whatever is read before.
     const other = createChain({ ...options, history: 15_120, past: [...chain.blocks()] });
-    const heights = Array.from({ length: 18 }, (_, n) => chain.oldestHeight + n * 719);
+    const heights = Array.from({ length: 72 }, (_, n) => chain.oldestHeight + n * 179);
     const blocks = heights.map((height) => chain.block(height));
     expect(blocks.map((block) => block?.height)).toEqual(heights);
     expect(heights.toReversed().map((height) => other.block(height))).toEqual(blocks.toReversed());

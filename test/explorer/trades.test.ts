@@ -253,9 +253,11 @@ describeInBrowser('the trades of a market', (browser) => {
   });
 });
 
-/** Makes blocks until some trades are known of final blocks. */
-async function advanceUntilTrades(gateway: ServedGateway): Promise<void> {
-  for (let block = 0; block < 8; block++) await gateway.advance();
+/** Makes blocks until trades of final blocks are recorded. A page reads what is recorded later only with its next block. */
+async function advanceUntilTrades({ app, advance }: ServedGateway): Promise<void> {
+  for (let block = 0; block < 8; block++) await advance();
+  // Those of the first head, and of all blocks up to three below the newest.
+  await expect.poll(() => app.service.sources.history.status().tradeCoverage?.blocks).toBe(6);
 }
 
 /** Makes blocks until the newest one has a trade through the pool, and the page has it. */

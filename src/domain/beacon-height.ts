@@ -1,5 +1,10 @@
+import type { Instant } from './instant.ts';
+
 /** A height of the beacon chain: a whole number from 1 to 2^53 - 1. */
 export type BeaconHeight = number;
+
+/** A height, and when its block was made. */
+export type TimedHeight = { readonly beaconHeight: BeaconHeight; readonly time: Instant };
 
 /** A range of heights; both are included. */
 export type HeightRange = { readonly from: BeaconHeight; readonly to: BeaconHeight };

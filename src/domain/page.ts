@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { type BeaconHeight, parseBeaconHeight } from './beacon-height.ts';
 import { firstIndexWhere } from './binary-search.ts';
 import { isTradable, nativeLiquidity, type PoolPair, poolPairId } from './pool-pair.ts';
+import type { TradePlace } from './trade.ts';
 
 /**
  * `NATIVE_LIQUIDITY_DESC`: descending by what they hold of the native coin; pools without it last, by id.
@@ -120,16 +121,13 @@ export function parseCursor(text: string): Cursor | undefined {
   return formatCursor(cursor) === text ? cursor : undefined;
 }
 
-/** The place of a trade on the chain. `place` counts the trades of its block from 0. */
-type PlaceOnChain = { readonly beaconHeight: BeaconHeight; readonly place: number };
-
 /** Writes the cursor of a trade. It names no list: it is valid in each list of trades, and stays valid when there are new ones. */
-export function formatTradeCursor({ beaconHeight, place }: PlaceOnChain): string {
+export function formatTradeCursor({ beaconHeight, place }: TradePlace): string {
   return Buffer.from(`${beaconHeight}:${place}`).toString('base64url');
 }
 
 /** The place in a cursor that {@link formatTradeCursor} wrote; `undefined` for any other text. */
-export function parseTradeCursor(text: string): PlaceOnChain | undefined {
+export function parseTradeCursor(text: string): TradePlace | undefined {
   const [, height, place] = /^(\d{1,16}):(\d{1,9})$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   const beaconHeight = parseBeaconHeight(Number(height));
   if (beaconHeight === undefined) return undefined;

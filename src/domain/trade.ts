@@ -1,3 +1,4 @@
+import type { BeaconHeight } from './beacon-height.ts';
 import { type ExchangeState, placeOfId } from './exchange.ts';
 import { powerOf10 } from './price.ts';
 import { addTraded, type Traded } from './reserves.ts';
@@ -20,6 +21,9 @@ export type PoolTrade = {
   readonly sellAmountToOrders: bigint;
   readonly buyAmountFromOrders: bigint;
 };
+
+/** The place of a trade on the chain. `place` counts the trades of its block from 0. */
+export type TradePlace = { readonly beaconHeight: BeaconHeight; readonly place: number };
 
 /** The sum of trades, in smallest units, and their number. */
 export type Volume = Traded & { readonly trades: number };

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { BeaconHeight, TimedHeight } from '../domain/beacon-height.ts';
 import type { Instant } from '../domain/instant.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import type { Head } from '../live/chain/head.ts';
@@ -8,9 +8,6 @@ import { MAX_BRANCH } from './branches.ts';
 
 /** The newest head, and the height of the first one. */
 export type Tip = { readonly head: Head; readonly firstHeight: BeaconHeight };
-
-/** What is read of a block at least. */
-type TimedBlock = { readonly beaconHeight: BeaconHeight; readonly time: Instant };
 
 type LoopOptions<T> = {
   /** The missing heights in the order in which they are read, from the newest down; more than `last` are not needed. */
@@ -83,7 +80,7 @@ const HOLE_FOR_MS = 4 * PRUNED_FOR_MS;
 const FIRST_LOOK_AFTER_MS = 300;
 
 /** Reads heights that are missing below the newest head, and looks again until none is missing. It does nothing before it is woken. */
-export function createBackfillLoop<T extends TimedBlock>(options: LoopOptions<T>) {
+export function createBackfillLoop<T extends TimedHeight>(options: LoopOptions<T>) {
   const { missing, lowest, waitMs, read, record, isDoubtful, isSame, mustEnd, rate, leftOutForMs } = options;
   const stopping = new AbortController();
   /**

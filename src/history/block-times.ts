@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { type BeaconHeight, isFinal } from '../domain/beacon-height.ts';
+import { type BeaconHeight, isFinal, type TimedHeight } from '../domain/beacon-height.ts';
 import { ancestors } from '../domain/chain.ts';
 import type { ExchangeState } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
@@ -15,8 +15,6 @@ export type ReadStateAt = (height: BeaconHeight, head: Head) => Promise<Exchange
 
 /** Calls a function when it is the turn of a client. */
 type Queue = <T>(read: () => Promise<T>) => Promise<T>;
-
-type Known = { readonly beaconHeight: BeaconHeight; readonly time: Instant };
 
 /** Times of final blocks that are remembered, because the searches of many clients begin at the same heights. */
 const MAX_TIMES = 2_000;
@@ -45,9 +43,13 @@ export function createBlockTimes(history: Pick<History, 'blocksAt' | 'unrecorded
   }
 
   /** The nearest known blocks at or before a time, and after it. A database that cannot be read only costs more reads. */
-  async function nearest(time: Instant, head: Head, queue: Queue): Promise<{ below: Known | undefined; above: Known }> {
+  async function nearest(
+    time: Instant,
+    head: Head,
+    queue: Queue,
+  ): Promise<{ below: TimedHeight | undefined; above: TimedHeight }> {
     const [recorded] = await queue(() => history.blocksAt([time])).catch(() => []);
-    const blocks: Known[] = [...ancestors(head, history.unrecorded())];
+    const blocks: TimedHeight[] = [...ancestors(head, history.unrecorded())];
     for (const block of [recorded?.block, recorded?.next]) if (block !== undefined) blocks.push(block);
     for (const [beaconHeight, time] of times) blocks.push({ beaconHeight, time });
 
@@ -96,8 +98,8 @@ const FIRST_STEP = 64;
 
 type Search = {
   readonly time: Instant;
-  readonly below: Known | undefined;
-  readonly above: Known;
+  readonly below: TimedHeight | undefined;
+  readonly above: TimedHeight;
   readonly prunedTo: BeaconHeight;
   readonly head: Head;
   readonly isEven: boolean;
@@ -121,7 +123,7 @@ function nextHeight({ time, below, above, prunedTo, head, isEven }: Search): Bea
 }
 
 /** The usual time between two blocks, by the known ones. */
-function intervalOf(below: Known | undefined, above: Known, head: Head): number {
+function intervalOf(below: TimedHeight | undefined, above: TimedHeight, head: Head): number {
   if (below !== undefined) return (above.time - below.time) / (above.beaconHeight - below.beaconHeight) || 1;
   const heights = head.beaconHeight - above.beaconHeight;
   return (heights === 0 ? 0 : (head.time - above.time) / heights) || USUAL_INTERVAL_MS;

@@ -1,11 +1,11 @@
-import type { BeaconHeight, HeightRange } from '../domain/beacon-height.ts';
+import type { BeaconHeight, HeightRange, TimedHeight } from '../domain/beacon-height.ts';
 import { sumVolumes, type Volume } from '../domain/trade.ts';
 import { amountOf, numberOf, type ReadSql, type Row } from './database.ts';
 import { numbersOf } from './pool-states.ts';
 import { heightAtOrBelow, type Read } from './reading.ts';
 import { countBlocks, readCandleRows, readHours, readIntervals } from './reading-intervals.ts';
 import { TRADED_INTERVALS } from './tables.ts';
-import type { RecordedTrade, TradedHeight, TradedInterval } from './trade-store.ts';
+import type { RecordedTrade, TradedInterval } from './trade-store.ts';
 import { toAmounts, toVolume } from './writing-trades.ts';
 
 /** See `TradeStore.missingTrades`. */
@@ -34,7 +34,7 @@ export const readMissingTrades: Read<'missingTrades'> = async (sql, { from, to }
 export const readTradeCoverage: Read<'tradeCoverage'> = async (sql) => {
   const [first] = await sql.all('SELECT height, time FROM traded_blocks ORDER BY height LIMIT 1');
   const [count] = await sql.all('SELECT COUNT(*) AS blocks FROM traded_blocks');
-  return first && { first: toTradedHeight(first), blocks: numberOf(count, 'blocks') };
+  return first && { first: toTimedHeight(first), blocks: numberOf(count, 'blocks') };
 };
 
 const TRADE_COLUMNS = 'trades.height, place, tx, step, steps, sells, sold, bought, to_orders, from_orders, time';
@@ -96,7 +96,7 @@ async function firstHeightFrom(sql: ReadSql, time: number): Promise<BeaconHeight
 }
 
 /** Reads the height and the time of a row of TRADED_BLOCKS. */
-function toTradedHeight(row: Row): TradedHeight {
+function toTimedHeight(row: Row): TimedHeight {
   return { beaconHeight: numberOf(row, 'height'), time: numberOf(row, 'time') };
 }
 
@@ -105,7 +105,7 @@ export const readVolumes: Read<'volumes'> = async (sql, { poolIds, after, upTo, 
   const recorded = await readRecorded(sql, memoryFrom, upTo);
   const one = async (condition: string) => {
     const query = `SELECT height, time FROM traded_blocks WHERE complete = 1 AND height <= $2 AND time ${condition} LIMIT 1`;
-    return (await sql.all(query, Math.floor(after), upTo)).map(toTradedHeight)[0];
+    return (await sql.all(query, Math.floor(after), upTo)).map(toTimedHeight)[0];
   };
   const before = await one('<= $1 ORDER BY time DESC, height DESC');
   const first = await one('> $1 ORDER BY time, height');

@@ -1,5 +1,4 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { toPoolDirectory } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import { numberOf, type ReadSql, type Row } from './database.ts';
@@ -130,7 +129,7 @@ export const readStateAt: Read<'stateAt'> = async (sql, height) => {
   return {
     beaconHeight,
     time: numberOf(recorded, 'time'),
-    directory: toPoolDirectory(pools.map(({ id }) => id)),
+    directory: { ids: pools.map(({ id }) => id) },
     reserves: version === 'V1' ? BigUint64Array.from(reserves) : reserves,
   };
 };

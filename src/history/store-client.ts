@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import nodeModule from 'node:module';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { type PoolDirectory, toPoolDirectory } from '../domain/exchange.ts';
 import {
   type HistoryDatabase,
   HistoryDatabaseError,
@@ -33,7 +32,7 @@ export type CallMessage = {
   readonly values: readonly unknown[];
 };
 
-/** The response to a call: the value that the method has returned, or why it has failed. That of `stateAt` is a {@link StoredState}. */
+/** The response to a call: the value that the method has returned, or why it has failed. */
 export type ResponseMessage = { readonly id: number } & (
   | { readonly value: unknown }
   | { readonly error: { readonly message: string; readonly isPermanent: boolean } }
@@ -69,8 +68,6 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
   let retryMs = MIN_RETRY_MS;
   let startAt = 0;
   let lastId = 0;
-  /** Of the state that was read last: new pools are rare. */
-  let directory: PoolDirectory | undefined;
 
   function start(): Worker {
     if (performance.now() < startAt) throw new HistoryDatabaseError('The thread of the history has failed.');
@@ -152,12 +149,6 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
           exchange: { beaconHeight, time, reserves, directory: { ids: directory.ids } } satisfies StoredState,
         })),
       ]),
-    async stateAt(height) {
-      const state = await call<StoredState | undefined>('stateAt', [height]);
-      if (state === undefined) return undefined;
-      directory = toPoolDirectory(state.directory.ids, directory);
-      return { ...state, directory };
-    },
     close() {
       closing ??= close();
       return closing;

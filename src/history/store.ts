@@ -1,4 +1,4 @@
-import type { BeaconHeight, HeightRange } from '../domain/beacon-height.ts';
+import type { BeaconHeight, HeightRange, TimedHeight } from '../domain/beacon-height.ts';
 import type { CandleInterval, CandleRange, PoolCandle } from '../domain/candle.ts';
 import type { ExchangeState, PoolDirectory } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
@@ -62,7 +62,7 @@ export type HistoryStore = TradeStore & {
   /** The newest recorded heights that are not above `upTo`, at most `last` of them, ascending. */
   recentBlocks(query: { readonly upTo: BeaconHeight; readonly last: number }): Promise<readonly RecordedHeight[]>;
   /** All pools of the exchange after the newest recorded height that is not above `height`; `undefined` if there is none. */
-  stateAt(height: BeaconHeight): Promise<ExchangeState | undefined>;
+  stateAt(height: BeaconHeight): Promise<StoredState | undefined>;
   /**
    * The candles of pools, oldest first. A pool that has no recorded state has none.
    *
@@ -145,7 +145,7 @@ export type FinalBlock<State = ExchangeState> = {
   readonly exchange: State;
 };
 
-/** What a store records of a state: of the directory of pools, it needs the ids. */
+/** What a store records of a state, and reads: of the directory of pools, the ids. */
 export type StoredState = Pick<ExchangeState, 'beaconHeight' | 'time' | 'reserves'> & {
   readonly directory: Pick<PoolDirectory, 'ids'>;
 };
@@ -160,13 +160,8 @@ export type Coverage = {
   readonly gaps: readonly HeightRange[];
 };
 
-/** A height that is recorded, and its block. */
-export type RecordedHeight = {
-  readonly beaconHeight: BeaconHeight;
-  /** `undefined` if it was not known when the height was recorded. */
-  readonly hash: string | undefined;
-  readonly time: Instant;
-};
+/** A recorded height. Its hash is `undefined` if it was not known when the height was recorded. */
+export type RecordedHeight = TimedHeight & { readonly hash: string | undefined };
 
 /** The block at a time, and the next recorded one above it. */
 export type BlockAt = { readonly block: RecordedHeight; readonly next: RecordedHeight | undefined };

@@ -1,8 +1,8 @@
-import type { BeaconHeight, HeightRange } from '../domain/beacon-height.ts';
+import type { BeaconHeight, HeightRange, TimedHeight } from '../domain/beacon-height.ts';
 import type { Candle, CandleInterval } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Traded } from '../domain/reserves.ts';
-import type { PoolTrade, Volume } from '../domain/trade.ts';
+import type { PoolTrade, TradePlace, Volume } from '../domain/trade.ts';
 
 /**
  * The recorded trades of final blocks. Blocks can be recorded in any order, and independently of the states: the trades of a height
@@ -31,7 +31,7 @@ export type TradeStore = {
 };
 
 /** What a final block traded. */
-export type TradedBlock = TradedHeight & {
+export type TradedBlock = TimedHeight & {
   /** `undefined` if it is not known for certain. */
   readonly hash: string | undefined;
   /** In the order of the block. */
@@ -40,14 +40,8 @@ export type TradedBlock = TradedHeight & {
   readonly isComplete: boolean;
 };
 
-/** A block whose trades are recorded. */
-export type TradedHeight = { readonly beaconHeight: BeaconHeight; readonly time: Instant };
-
 /** The lowest block whose trades are recorded, and how many are. Those with a trade that could not be decoded count too. */
-export type TradeCoverage = { readonly first: TradedHeight; readonly blocks: number };
-
-/** The place of a trade on the chain. `place` counts the trades of its block from 0. */
-export type TradePlace = { readonly beaconHeight: BeaconHeight; readonly place: number };
+export type TradeCoverage = { readonly first: TimedHeight; readonly blocks: number };
 
 /** A trade, and where it is recorded on the chain. */
 export type RecordedTrade = PoolTrade & TradePlace & { readonly time: Instant };
@@ -84,9 +78,9 @@ export type TradesQuery = FromMemory & {
 /** What pools traded in a window, as far as the trades of its blocks are recorded. */
 export type RecordedVolumes = {
   /** The newest block with known trades that is not in the window, because it is older; `undefined` if there is none. */
-  readonly before: TradedHeight | undefined;
+  readonly before: TimedHeight | undefined;
   /** The oldest block of the window with known trades; `undefined` if there is none. */
-  readonly first: TradedHeight | undefined;
+  readonly first: TimedHeight | undefined;
   /** Number of blocks of the window with known trades. */
   readonly heights: number;
   /** The volumes of the pools that traded. */

@@ -1,8 +1,7 @@
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { ExchangeState } from '../domain/exchange.ts';
 import { createSqliteStore } from './sqlite-store.ts';
-import { callOf, type HistoryDatabaseError, type HistoryStore, type StoredState } from './store.ts';
+import { callOf, type HistoryDatabaseError, type HistoryStore } from './store.ts';
 import type { CallMessage, ResponseMessage, WarningMessage, WorkerOptions } from './store-client.ts';
 
 /** With this niceness, a thread gets a quarter of a core that another thread uses fully. */
@@ -45,8 +44,7 @@ parentPort?.on('message', async ({ id, method, values }: CallMessage) => {
     if (method === 'close') await Promise.allSettled(calls);
     const calling = storing.then((store) => callOf(store, method, values));
     calls.add(calling);
-    const value = await calling.finally(() => calls.delete(calling));
-    send({ id, value: method === 'stateAt' ? toStoredState(value as ExchangeState | undefined) : value });
+    send({ id, value: await calling.finally(() => calls.delete(calling)) });
   } catch (error) {
     const { message, isPermanent = false } = error as HistoryDatabaseError;
     send({ id, error: { message, isPermanent } });
@@ -56,8 +54,4 @@ parentPort?.on('message', async ({ id, method, values }: CallMessage) => {
 
 function send(response: ResponseMessage): void {
   parentPort?.postMessage(response);
-}
-
-function toStoredState(state: ExchangeState | undefined): StoredState | undefined {
-  return state && { ...state, directory: { ids: state.directory.ids } };
 }

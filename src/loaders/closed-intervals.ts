@@ -1,4 +1,4 @@
-import { type BeaconHeight, newestFinal } from '../domain/beacon-height.ts';
+import { type BeaconHeight, newestFinal, type TimedHeight } from '../domain/beacon-height.ts';
 import { firstIndexWhere } from '../domain/binary-search.ts';
 import { type CandleInterval, openTimeOf } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
@@ -25,7 +25,7 @@ const MAX_HEIGHTS = 4_096;
 /** Starts to follow which intervals are closed. */
 export function createClosedIntervals(follower: Pick<HeadFollower, 'current' | 'subscribe'>) {
   /** The heights that were seen last, ascending. */
-  const seen: Pick<Head, 'beaconHeight' | 'time'>[] = [];
+  const seen: TimedHeight[] = [];
   onEach(follower.subscribe, seeAll);
 
   function seeAll(head: Head): void {

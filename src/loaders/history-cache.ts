@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import type { ExchangeState } from '../domain/exchange.ts';
+import type { TimedHeight } from '../domain/beacon-height.ts';
+import { type ExchangeState, type PoolDirectory, toPoolDirectory } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import type { History } from '../history/history.ts';
-import type { RecordedHeight } from '../history/store.ts';
 import type { RecordedTrade } from '../history/trade-store.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { Bulkhead, QueuedCall } from '../turns/bulkhead.ts';
@@ -12,7 +12,7 @@ import type { Requester } from '../turns/fair-queue.ts';
 import type { ReadHistory, VolumesOfWindow } from './known-trades.ts';
 
 /** The exchange at the start of a window: at a recorded height, or at that of a head in memory. */
-export type WindowStart = Omit<RecordedHeight, 'hash'> & {
+export type WindowStart = TimedHeight & {
   readonly exchange: ExchangeState;
   /** Whether its block was made at or before the start of the window: nothing older is recorded otherwise. */
   readonly isAtStart: boolean;
@@ -38,6 +38,8 @@ export function createHistoryCache(
 ) {
   let reads = 0;
   const readStart = cacheReads<string, WindowStart | undefined>(history.version);
+  /** Of the state that was read last: new pools are rare. */
+  let directory: PoolDirectory | undefined;
 
   /**
    * Creates the function that returns what was read under a key, or reads it: the first time, and after the version has changed. The read
@@ -85,8 +87,10 @@ export function createHistoryCache(
   async function findStart(start: Instant, version: ExchangeVersion): Promise<WindowStart | undefined> {
     const [found] = await history.blocksAt([start], version);
     const block = found?.block ?? (await history.firstBlock(version));
-    const exchange = block && (await history.stateAt(block.beaconHeight));
-    if (block === undefined || exchange === undefined) return undefined;
+    const state = block && (await history.stateAt(block.beaconHeight));
+    if (block === undefined || state === undefined) return undefined;
+    directory = toPoolDirectory(state.directory.ids, directory);
+    const exchange = { ...state, directory };
     const { beaconHeight, time } = block;
     const isSettled = found?.next?.beaconHeight === beaconHeight + 1;
     const isAtStart = found !== undefined;

@@ -1,4 +1,4 @@
-import type { BeaconHeight } from '../domain/beacon-height.ts';
+import type { BeaconHeight, TimedHeight } from '../domain/beacon-height.ts';
 import { type Candle, type CandleInterval, INTERVAL_MS, openTimeOf } from '../domain/candle.ts';
 import { ancestors } from '../domain/chain.ts';
 import type { Instant } from '../domain/instant.ts';
@@ -6,18 +6,12 @@ import type { PoolPair } from '../domain/pool-pair.ts';
 import { addTraded, NOTHING_TRADED, type Traded } from '../domain/reserves.ts';
 import { type BlockTrades, sumVolumes, type Volume, volumeOf } from '../domain/trade.ts';
 import { UpstreamBadShapeError } from '../errors.ts';
-import type {
-  BesideMemory,
-  RecordedTrade,
-  RecordedVolumes,
-  TradedHeight,
-  TradedInterval,
-} from '../history/trade-store.ts';
+import type { BesideMemory, RecordedTrade, RecordedVolumes, TradedInterval } from '../history/trade-store.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadTrades } from '../live/chain/head-trades.ts';
 
 /** A block of a head in memory. Its trades are in the order of the block, and `undefined` if they cannot be read. */
-type BlockInMemory = TradedHeight & { readonly trades: readonly RecordedTrade[] | undefined };
+type BlockInMemory = TimedHeight & { readonly trades: readonly RecordedTrade[] | undefined };
 
 /** A result of the database, and the blocks in memory, ascending, that it does not contain. */
 export type KnownTrades<T> = BesideMemory<T> & {
@@ -30,7 +24,7 @@ export type KnownTrades<T> = BesideMemory<T> & {
 export type ReadHistory = <T>(operation: () => Promise<T>) => Promise<T>;
 
 type KnownTradesOptions = {
-  readonly isNeeded?: (block: TradedHeight) => boolean;
+  readonly isNeeded?: (block: TimedHeight) => boolean;
   readonly isNewestNeeded?: boolean;
   readonly read?: ReadHistory;
 };
@@ -131,7 +125,7 @@ function* volumesIn(blocks: readonly BlockInMemory[]) {
   for (const { trades = [] } of blocks) for (const trade of trades) yield [trade.poolId, volumeOf(trade)] as const;
 }
 
-function byHeight(blocks: readonly (TradedHeight | undefined)[]): readonly TradedHeight[] {
+function byHeight(blocks: readonly (TimedHeight | undefined)[]): readonly TimedHeight[] {
   return blocks.filter((block) => block !== undefined).sort((a, b) => a.beaconHeight - b.beaconHeight);
 }
 

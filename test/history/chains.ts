@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { toPoolDirectory } from '../../src/domain/exchange.ts';
+import { type ExchangeState, toPoolDirectory } from '../../src/domain/exchange.ts';
 import type { ExchangeVersion } from '../../src/domain/pool-pair.ts';
-import type { FinalBlock } from '../../src/history/store.ts';
+import type { FinalBlock, StoredState } from '../../src/history/store.ts';
 import { anyReserve, tokenId } from '../domain/pools.ts';
 
 /** When the chains of the tests begin. */
@@ -86,4 +86,9 @@ export function blockOf(
     reserves: version === 'V1' ? BigUint64Array.from(amounts) : amounts,
   };
   return { hash: `hash-${height}`, time, version, exchange };
+}
+
+/** What a store returns of a state that it has recorded. */
+export function storedOf({ beaconHeight, time, reserves, directory: { ids } }: ExchangeState): StoredState {
+  return { beaconHeight, time, reserves, directory: { ids } };
 }

@@ -8,7 +8,7 @@ import type { HistoryStore } from '../../src/history/store.ts';
 import { listen } from '../../src/sandbox/http/listen.ts';
 import { hasOpenssl, makeCertificate } from '../support/certificate.ts';
 import { usePostgres } from '../support/postgres.ts';
-import { START, V3_POOL_IDS } from './chains.ts';
+import { START, storedOf, V3_POOL_IDS } from './chains.ts';
 import { endlessBlock, FIRST_HEIGHT } from './endless-chain.ts';
 import { tradeOf } from './trades-model.ts';
 
@@ -49,7 +49,8 @@ test('a server that stops in the middle of a transaction loses nothing that was 
   const { heights = 0 } = (await store.coverage(0)) ?? {};
   await store.record(blocks(heights + 5));
   expect(await store.coverage(1)).toMatchObject({ heights: heights + 5, gaps: [] });
-  for (const { exchange } of blocks(heights + 5)) expect(await store.stateAt(exchange.beaconHeight)).toEqual(exchange);
+  for (const { exchange } of blocks(heights + 5))
+    expect(await store.stateAt(exchange.beaconHeight)).toEqual(storedOf(exchange));
 });
 
 /** The folder of the server's Unix socket. */

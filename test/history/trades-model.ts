@@ -42,7 +42,8 @@ export function createTradesModel(): TradesModel {
   function intervals({ poolIds, interval, from, to = Number.POSITIVE_INFINITY, upTo }: TradedIntervalsQuery) {
     const since = INTERVAL_MS[interval] < INTERVAL_MS.ONE_HOUR ? shortBefore : 0;
     const complete = all.filter(({ isComplete, time }) => isComplete && openedAt(time, interval) >= since);
-    const newest = complete.at(-1)?.beaconHeight;
+    // A block that is deleted with its day shows no longer that it was the newest one.
+    const newest = known().at(-1)?.beaconHeight;
     const opened = new Set(complete.map(({ time }) => openedAt(time, interval)));
     // It was known also if its own short interval is deleted.
     const isKnown = (height: number) =>

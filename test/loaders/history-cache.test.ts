@@ -1,12 +1,14 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { toPoolDirectory } from '../../src/domain/exchange.ts';
 import { HistoryUnavailableError } from '../../src/errors.ts';
 import type { Head } from '../../src/live/chain/head.ts';
 import { createHistoryCache } from '../../src/loaders/history-cache.ts';
 import { createBulkhead } from '../../src/turns/bulkhead.ts';
+import { tokenId } from '../domain/pools.ts';
 import { headOf } from '../live/chain/heads.ts';
 
 /** A cache of a history, and the queue of its reads, of which one is made at a time. */
-function openCache() {
+function openCache(known: Partial<Parameters<typeof createHistoryCache>[0]> = {}) {
   const queue = createBulkhead({
     busy: () => new HistoryUnavailableError({ isBusy: true }),
     maxConcurrent: 1,
@@ -14,8 +16,8 @@ function openCache() {
     maxWaitMs: 1_000,
   });
   const unused = () => Promise.reject(new Error('not read'));
-  const history = { blocksAt: unused, firstBlock: unused, stateAt: unused, version: () => 0, tradesVersion: () => 0 };
-  return { queue, ...createHistoryCache(history, queue) };
+  const reads = { blocksAt: unused, firstBlock: unused, stateAt: unused };
+  return { queue, ...createHistoryCache({ ...reads, version: () => 0, tradesVersion: () => 0, ...known }, queue) };
 }
 
 const volumes = { since: 0, isComplete: true, volumes: new Map() };
@@ -77,4 +79,20 @@ test('volumes that could not be read are read again', async () => {
     volumesAt(head, { client: 'a' }, (readHistory) => readHistory(read));
   await expect(ask(() => Promise.reject(new HistoryUnavailableError()))).rejects.toThrow(HistoryUnavailableError);
   expect(await ask(async () => volumes)).toBe(volumes);
+});
+
+test('the states at the starts of windows share the directory of their pools', async () => {
+  const ids = [1, 2].map((height) => `${tokenId('0')}-${tokenId(String(height))}`);
+  const { startAt } = openCache({
+    blocksAt: async ([time = 0]) => [{ block: { beaconHeight: time, hash: undefined, time }, next: undefined }],
+    // A database returns other strings and arrays at each read.
+    stateAt: async (beaconHeight) => ({
+      ...{ beaconHeight, time: beaconHeight, reserves: new BigUint64Array(4) },
+      directory: { ids: ids.map((id) => Buffer.from(id).toString()) },
+    }),
+  });
+  const [one, other] = [await startAt(1, 'V1', { client: 'a' }), await startAt(2, 'V1', { client: 'a' })];
+  expect([one?.beaconHeight, other?.beaconHeight]).toEqual([1, 2]);
+  expect(one?.exchange.directory).toEqual(toPoolDirectory(ids));
+  expect(other?.exchange.directory).toBe(one?.exchange.directory);
 });

@@ -91,7 +91,7 @@ export type Gateway = {
 export async function createGateway({ logger, ...options }: GatewayOptions = {}): Promise<Gateway> {
   const config = readOptions(options);
   const app = await startApp(config, createLog(logger, config, redactorOf(config)));
-  let listening: Promise<string> | undefined;
+  let listening: Promise<unknown> = Promise.resolve();
   let closing: Promise<void> | undefined;
 
   return {
@@ -105,12 +105,14 @@ export async function createGateway({ logger, ...options }: GatewayOptions = {})
     async listen(address = {}) {
       if (closing) throw new Error('The gateway is closed.');
       const { port, host } = readOptions({ port: address.port ?? config.port, host: address.host ?? config.host });
-      listening = app.listen(port, host);
-      return { url: await listening, adminUrl: app.adminUrl() };
+      // Node opens two sockets, and closes one, if a server begins to listen twice.
+      const starting = listening.then(() => app.listen(port, host));
+      listening = starting.catch(() => {});
+      return { url: await starting, adminUrl: app.adminUrl() };
     },
     close() {
       // A server that does not listen yet cannot be closed.
-      closing ??= Promise.allSettled([listening]).then(() => app.close());
+      closing ??= listening.then(() => app.close());
       return closing;
     },
   };

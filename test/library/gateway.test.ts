@@ -37,6 +37,13 @@ async function serve(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+/** A logger, and a promise of a line of the log. */
+function expectLine(expected: string) {
+  const { promise: isLogged, resolve } = Promise.withResolvers<void>();
+  const info = (_fields: object, message: string) => message === expected && resolve();
+  return { isLogged, logger: { debug() {}, info, warn() {}, error() {} } };
+}
+
 const requestFor = (query: string, headers = {}) =>
   new Request(`http://gateway/any/path?query=${encodeURIComponent(query)}`, { headers });
 
@@ -148,27 +155,19 @@ describe('a gateway', () => {
     const sandbox = await createSandbox({ seed: 7, blockMs: 100 });
     onTestFinished(sandbox.close);
     const { fullnodeUrl, marketDataUrl, fullnodeWsUrl, tokensUrl } = sandbox;
-    const gateway = await gatewayForTest({
-      fullnodeUrl,
-      marketDataUrl,
-      fullnodeWsUrl,
-      tokensUrl,
-      headPollMs: 3_600_000,
-      historyDatabase: 'off',
-    });
-    const heightOf = async () => (await ask(gateway, '{ beaconHeight }')).data.beaconHeight;
-    const first = await heightOf();
-    await expect.poll(heightOf).toBeGreaterThan(first);
+    const { isLogged, logger } = expectLine('a node pushes new blocks');
+    const addresses = { fullnodeUrl, marketDataUrl, fullnodeWsUrl, tokensUrl };
+    const gateway = await gatewayForTest({ ...addresses, historyDatabase: 'off', logger });
+    await isLogged;
     const symbols = async () => (await ask(gateway, '{ tokens { symbol decimals } }')).data.tokens;
     await expect.poll(symbols).toContainEqual({ symbol: 'HEX', decimals: 8 });
     expect((await ask(gateway, '{ tokens { symbol decimals } }')).errors).toBeUndefined();
   });
 
   test('of the built-in sandbox relies on pushed blocks', async () => {
-    const gateway = await gatewayForTest({ sandboxBlockMs: 100, headPollMs: 3_600_000, historyDatabase: 'off' });
-    const heightOf = async () => (await ask(gateway, '{ beaconHeight }')).data.beaconHeight;
-    const first = await heightOf();
-    await expect.poll(heightOf).toBeGreaterThan(first);
+    const { isLogged, logger } = expectLine('a node pushes new blocks');
+    await gatewayForTest({ sandboxBlockMs: 100, historyDatabase: 'off', logger });
+    await isLogged;
   });
 
   test('has health, readiness and metrics on the admin port, if there is one', async () => {
@@ -215,6 +214,15 @@ describe('a gateway', () => {
     await gateway.close();
     const { url, adminUrl = url } = await listening;
     for (const closed of [url, adminUrl]) await expect(fetch(closed)).rejects.toThrow('fetch failed');
+  });
+
+  test('listens once, also if it is told to listen again at the same time', async () => {
+    const gateway = await gatewayForTest();
+    const listening = gateway.listen({ port: 0 });
+    await expect(gateway.listen({ port: 0 })).rejects.toMatchObject({ code: 'ERR_SERVER_ALREADY_LISTEN' });
+    await gateway.close();
+    const { url } = await listening;
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
   });
 
   test('closes after the requests in progress of another server and of fetch', async () => {

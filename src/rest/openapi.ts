@@ -126,8 +126,8 @@ const TRADES = {
       true,
     ),
     query('pool_id', 'Only trades through this pool of the ticker id.', { type: 'string' }),
-    query('limit', 'Maximum number of trades, both sides together.', {
-      ...{ type: 'integer', minimum: 1, maximum: MAX_TRADES, default: DEFAULT_TRADES },
+    query('limit', 'Maximum number of trades, both sides together. 0 is as many as possible.', {
+      ...{ type: 'integer', minimum: 0, maximum: MAX_TRADES, default: DEFAULT_TRADES },
     }),
     milliseconds('start_time', 'Only trades of blocks that were made at this time or later.'),
     milliseconds(

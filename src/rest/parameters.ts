@@ -11,7 +11,7 @@ import { DEFAULT_CANDLES } from '../loaders/candles.ts';
  */
 export function readOrderBookParameters(parameters: URLSearchParams) {
   const tickerId = readRequired(parameters, 'ticker_id');
-  const [depth, uncrossed] = [readOnce(parameters, 'depth'), readOnce(parameters, 'uncrossed')];
+  const [depth, uncrossed] = [readSingle(parameters, 'depth'), readSingle(parameters, 'uncrossed')];
   return { tickerId, depth: readDepth(depth), isUncrossed: readOneOf(FLAGS, 'uncrossed', uncrossed ?? 'false') };
 }
 
@@ -67,7 +67,7 @@ export function readCandlesParameters(parameters: URLSearchParams, accept: strin
   if (from !== undefined && to !== undefined && from >= to) throw new BadUserInputError('from is not before to.');
   const last = readCount(parameters, 'limit', maxCandles) ?? Math.min(DEFAULT_CANDLES, maxCandles);
   const accepted = new Negotiator({ headers: { accept } }).mediaType(['application/json; charset=utf-8', CSV_TYPE]);
-  const format = readOnce(parameters, 'format');
+  const format = readSingle(parameters, 'format');
   const isCsv = format === undefined ? accepted === CSV_TYPE : readOneOf(FORMATS, 'format', format);
   return { symbol, interval, intervalName, from, to, last, isCsv };
 }
@@ -89,14 +89,15 @@ const MILLISECONDS = /^(\d{1,8}|\d{12,14})$/;
 /** Reads the parameters of `/historical_trades`. @throws BadUserInputError that names the parameter */
 export function readTradesParameters(parameters: URLSearchParams) {
   const symbol = readRequired(parameters, 'ticker_id');
-  const poolId = readOnce(parameters, 'pool_id');
-  const last = readCount(parameters, 'limit', MAX_TRADES) ?? DEFAULT_TRADES;
+  const poolId = readSingle(parameters, 'pool_id');
+  const isAll = readSingle(parameters, 'limit') === '0';
+  const last = isAll ? MAX_TRADES : (readCount(parameters, 'limit', MAX_TRADES) ?? DEFAULT_TRADES);
   const [from, to] = ['start_time', 'end_time'].map((name) =>
     readTime(parameters, name, MILLISECONDS, 'milliseconds, not seconds,'),
   );
   if (from !== undefined && to !== undefined && from >= to)
     throw new BadUserInputError('start_time is not before end_time.');
-  const type = readOnce(parameters, 'type');
+  const type = readSingle(parameters, 'type');
   return { symbol, poolId, last, from, to, type: type === undefined ? type : readOneOf(TYPES, 'type', type) };
 }
 
@@ -114,7 +115,7 @@ export function readHistoryParameters(parameters: URLSearchParams, maxCandles: n
   const to = readSeconds(parameters, 'to');
   const countback = readCount(parameters, 'countback');
   // A chart that scrolls back before 1970 sends negative numbers.
-  const from = /^-\d{1,11}$/.test(readOnce(parameters, 'from') ?? '') ? 0 : readSeconds(parameters, 'from');
+  const from = /^-\d{1,11}$/.test(readSingle(parameters, 'from') ?? '') ? 0 : readSeconds(parameters, 'from');
   if (to === undefined) throw new BadUserInputError('to is missing.');
   if (from === undefined && countback === undefined) throw new BadUserInputError('from and countback are missing.');
   if (from !== undefined && from > to) throw new BadUserInputError('from is after to.');
@@ -134,7 +135,7 @@ export function readSymbolParameter(parameters: URLSearchParams): string {
 /** Reads the parameters of `/udf/search`. @throws BadUserInputError that names the parameter */
 export function readSearchParameters(parameters: URLSearchParams) {
   const [query = '', type = '', exchange = ''] = ['query', 'type', 'exchange'].map((name) =>
-    readOnce(parameters, name),
+    readSingle(parameters, name),
   );
   return { query, type, exchange, limit: readCount(parameters, 'limit', MAX_SYMBOLS) ?? DEFAULT_SYMBOLS };
 }
@@ -152,7 +153,7 @@ function readSeconds(parameters: URLSearchParams, name: string): Instant | undef
 }
 
 function readTime(parameters: URLSearchParams, name: string, form: RegExp, unit: string): number | undefined {
-  const text = readOnce(parameters, name);
+  const text = readSingle(parameters, name);
   if (text === undefined) return undefined;
   if (form.test(text)) return Number(text);
   throw new BadUserInputError(
@@ -161,7 +162,7 @@ function readTime(parameters: URLSearchParams, name: string, form: RegExp, unit:
 }
 
 function readCount(parameters: URLSearchParams, name: string, max = Number.POSITIVE_INFINITY): number | undefined {
-  const text = readOnce(parameters, name);
+  const text = readSingle(parameters, name);
   if (text === undefined || (/^\d{1,9}$/.test(text) && Number(text) >= 1 && Number(text) <= max))
     return text === undefined ? undefined : Number(text);
   const limit = max === Number.POSITIVE_INFINITY ? 'of 1 or more' : `from 1 to ${max}`;
@@ -169,12 +170,12 @@ function readCount(parameters: URLSearchParams, name: string, max = Number.POSIT
 }
 
 function readRequired(parameters: URLSearchParams, name: string): string {
-  const text = readOnce(parameters, name);
+  const text = readSingle(parameters, name);
   if (text) return text;
   throw new BadUserInputError(`${name} is missing.${name === 'ticker_id' ? ' Choose one of /tickers.' : ''}`);
 }
 
-function readOnce(parameters: URLSearchParams, name: string): string | undefined {
+function readSingle(parameters: URLSearchParams, name: string): string | undefined {
   const [text, ...others] = parameters.getAll(name);
   if (others.length > 0) throw new BadUserInputError(`${name} is set more than once.`);
   return text;

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createHistoryStore } from '../../src/history/store-client.ts';
+import { readTradesParameters } from '../../src/rest/parameters.ts';
 import type { ChainMarket } from '../../src/sandbox/chain/markets.ts';
 import { NEVER_MS, startGateway, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
 import { sumOf } from '../support/metrics.ts';
@@ -132,6 +133,8 @@ describe('the trades of a ticker', () => {
     const markets = marketsOf('PRV_pUSDT');
     const expected = expectedOf(hops, markets);
     expect(rowsOf(await read('ticker_id=PRV_pUSDT&limit=3'))).toEqual(ofSides(expected.slice(0, 3)));
+    // As CoinGecko has it. No market has so many trades here.
+    expect(readTradesParameters(new URLSearchParams('ticker_id=PRV_pUSDT&limit=0')).last).toBe(500);
     for (const type of ['buy', 'sell']) {
       const document = await read(`ticker_id=PRV_pUSDT&limit=2&type=${type}&${since()}`);
       const ofType = expectedOf(hops, markets, type);
@@ -212,7 +215,6 @@ describe('the trades of a ticker', () => {
     ['pool_id=x', 'ticker_id is missing. Choose one of /tickers.'],
     ['ticker_id=a&ticker_id=b', 'ticker_id is set more than once.'],
     ['ticker_id=PRV_pUSDT&pool_id=a&pool_id=b', 'pool_id is set more than once.'],
-    ['ticker_id=PRV_pUSDT&limit=0', 'limit is "0". It must be a whole number from 1 to 500.'],
     ['ticker_id=PRV_pUSDT&limit=501', 'limit is "501". It must be a whole number from 1 to 500.'],
     ['ticker_id=PRV_pUSDT&limit=1e2', 'limit is "1e2". It must be a whole number from 1 to 500.'],
     ['ticker_id=PRV_pUSDT&limit=-1', 'limit is "-1". It must be a whole number from 1 to 500.'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { extendCandles, type PoolCandle } from '../../src/domain/candle.ts';
+import { extendCandles, type PoolCandle, toCandle } from '../../src/domain/candle.ts';
 
 const reserves = (beaconHeight: number, reserve1: bigint, reserve2: bigint) => ({ beaconHeight, reserve1, reserve2 });
 
@@ -32,4 +32,18 @@ test('after a branch that was given up, trades are counted from the last candle 
       traded2: 14n,
     },
   ]);
+});
+
+test.each([
+  { newest: 59_999, tip: 20, isClosed: false, why: 'its time has not passed' },
+  { newest: undefined, tip: 20, isClosed: false, why: 'the time of the newest block is unknown' },
+  { newest: 60_000, tip: 11, isClosed: false, why: 'its last height may still be replaced' },
+  { newest: 60_000, tip: 12, isClosed: true, why: 'its time has passed and its last height is final' },
+])('a candle is closed or not: $why', ({ newest, tip, isClosed }) => {
+  const at = reserves(9, 100n, 100n);
+  const candle: PoolCandle = {
+    ...{ openTime: 0, firstHeight: 9, lastHeight: 9, heights: 1, isComplete: true },
+    ...{ open: at, high: at, low: at, close: at, traded1: 0n, traded2: 0n },
+  };
+  expect(toCandle(candle, 'ONE_MINUTE', { newest, tip })).toEqual({ ...candle, closeTime: 60_000, isClosed });
 });

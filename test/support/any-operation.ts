@@ -127,11 +127,17 @@ function createWriting(schema: GraphQLSchema, choose: (count: number) => number)
 
   function selection(type: GraphQLObjectType, depth: number, wants: () => boolean): string {
     const fields = Object.values(type.getFields()).filter(wants);
-    const written = depth === 0 ? [] : fields.map((field) => wrap(type, write(field, depth, wants)));
+    const written = depth === 0 ? [] : fields.flatMap((field) => selectedOften(type, field, depth, wants));
     const possible = isInterfaceType(type) ? schema.getPossibleTypes(type).filter(isObjectType).filter(wants) : [];
     const ofTypes =
       depth === 0 ? [] : possible.map((each) => `... on ${each.name} ${selection(each, depth - 1, wants)}`);
     return `{ __typename ${[...written, ...ofTypes].join(' ')} }`;
+  }
+
+  /** Some fields twice, whose selections are then merged. */
+  function selectedOften(type: GraphQLObjectType, field: AnyField, depth: number, wants: () => boolean): string[] {
+    const often = choose(6) === 5 ? 2 : 1;
+    return Array.from({ length: often }, () => wrap(type, write(field, depth, wants)));
   }
 
   function wrap(type: GraphQLObjectType, text: string): string {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 // Every Node since 12.20 can parse and link this file, so that an old Node prints the needed version and not a stack trace.
 // Therefore the file has no top-level await and no named import of a function that an old Node lacks. It has no types either:
-// Node loads it before the compile cache is on, and stripping types would take 5 % of the startup time.
+// Node loads it before the compile cache is on, and stripping types would delay the start.
 const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 const neededMajor = Number(/\d+/.exec(engines.node));
 

@@ -90,7 +90,8 @@ export function connectNodes(options: SourceOptions) {
     watcher: createTradesLog(log),
     readOnce: together?.trades,
   });
-  const headListeners: ((head: Head) => void)[] = [trades.published];
+  const headLog = createHeadLog(log);
+  const headListeners: ((head: Head) => void)[] = [headLog.published, trades.published];
   let isOtherVersionLogged = false;
   headListeners.push(({ exchange }) => {
     const exchangeVersion = versionOf(exchange);
@@ -107,9 +108,12 @@ export function connectNodes(options: SourceOptions) {
     maxBlockAgeMs: config.maxBlockAgeMs,
     recent,
     now,
-    watcher: createHeadLog(log, (head) => {
-      for (const listener of headListeners) listener(head);
-    }),
+    watcher: {
+      ...headLog,
+      published(head) {
+        for (const listener of headListeners) listener(head);
+      },
+    },
     fleetPoll: together?.heads(pastStates),
     tracing,
   });

@@ -2,7 +2,6 @@ import type { AnyUpstream } from '../errors.ts';
 import type { RedisWatcher } from '../fleet/redis.ts';
 import type { HistoryWatcher } from '../history/recorder-database.ts';
 import type { Watcher } from '../live/broadcast/follower.ts';
-import type { Head } from '../live/chain/head.ts';
 import type { HeadWatcher } from '../live/chain/head-follower.ts';
 import type { TradesWatcher } from '../live/chain/head-trades.ts';
 import type { NodeWatcher } from '../live/chain/node.ts';
@@ -115,12 +114,8 @@ export function createUnreadableLog(log: Log, now: () => number) {
   };
 }
 
-/**
- * Logs when the node cannot be read, when its tip is far below the served height, and each head at level debug.
- *
- * @param published is called with each head too
- */
-export function createHeadLog(log: Log, published: (head: Head) => void): HeadWatcher {
+/** Logs when the node cannot be read, when its tip is far below the served height, and each head at level debug. */
+export function createHeadLog(log: Log): Required<HeadWatcher> {
   return {
     ...createUpstreamLog(log, 'NODE')(),
     fellFarBehind: (tip, served) =>
@@ -129,11 +124,8 @@ export function createHeadLog(log: Log, published: (head: Head) => void): HeadWa
         'the tip of the node is far below the served height: the node may have lost its database',
       ),
     caughtUp: (tip) => log.info({ tip }, 'the tip of the node is near the served height again'),
-    published(head) {
-      const { beaconHeight, previousHeight, hash, source } = head;
-      log.debug({ beaconHeight, previousHeight, hash, node: source.name }, 'new head');
-      published(head);
-    },
+    published: ({ beaconHeight, previousHeight, hash, source }) =>
+      log.debug({ beaconHeight, previousHeight, hash, node: source.name }, 'new head'),
   };
 }
 

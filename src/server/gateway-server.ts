@@ -80,7 +80,7 @@ export function createGatewayServer(options: GatewayServerOptions) {
   const responses = createOpenResponses({ metrics, onResponse: accessLog.onResponse, isLast });
   const yogaOptions = { ...transport, maxBodyBytes, maxOperationsPerRequest, trackStream: responses.trackStream };
   let created: Yoga | undefined;
-  // Creating Yoga takes a tenth of a start, and a plain request does not need it.
+  // Creating Yoga would delay the start, and a plain request does not need it.
   const yoga = () => (created ??= createGatewayYoga(yogaOptions));
   const writer = createResponseWriter({ ...transport, responses });
   const respondByYoga = (exchange: HttpExchange, { paid }: Account) => {

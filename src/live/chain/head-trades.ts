@@ -178,7 +178,7 @@ export function createHeadTrades(options: HeadTradesOptions) {
     known.set(name, reading);
     reading.then(ofHeads.succeeded, (error) => {
       ofHeads.failed(error);
-      // Clients do not cause calls: until then, all get the error.
+      // Until then, all clients get the error, and cause no call.
       if (known.peek(name) === reading) known.set(name, reading, { ttl: retryMs });
     });
     return reading;

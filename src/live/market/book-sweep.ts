@@ -45,6 +45,7 @@ export function startBookSweep({ orderBooks, tickers, isBusy, perMinute, now }: 
   let lastTurn = 0;
   let timer = setTimeout(take, untilNext());
 
+  // Turns follow the clock of the timers, also if a test sets another time.
   function untilNext(): number {
     return intervalMs - (Date.now() % intervalMs);
   }

@@ -20,7 +20,7 @@ export const MIN_HEIGHT_HEADER = 'x-pdex-min-height';
 /** The response header with the beacon height that the response describes; in the REST API, that of the pool prices. */
 export const HEIGHT_HEADER = 'x-pdex-height';
 
-/** Maximum number of characters of `Accept` and `Accept-Encoding` that are read. Browsers send 150. To read 16 KB takes 100 ms. */
+/** Maximum number of characters of `Accept` and `Accept-Encoding` that are read. Browsers send 150, and very long ones are slow to read. */
 export const MAX_ACCEPT_LENGTH = 1_000;
 
 /** The methods of the GraphQL endpoint, as the header `Allow` lists them. */

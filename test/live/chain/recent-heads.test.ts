@@ -208,6 +208,7 @@ test('a head that was replaced does not show that those below it were', () => {
   recent.fill([headOf(3), { ...headOf(4, 'replaced'), previousHash: 'another' }]);
   expect(recent.all().map(({ beaconHeight }) => beaconHeight)).toEqual([3, 5]);
 });
+
 test('heads that are filled in are not remembered if one above shows that they were replaced', () => {
   const recent = createRecentHeads(3);
   recent.add({ ...headOf(6), previousHash: 'block 5' });

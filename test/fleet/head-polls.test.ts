@@ -1,19 +1,21 @@
-import { expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ExchangeState } from '../../src/domain/exchange.ts';
 import { createHeadPolls } from '../../src/fleet/head-polls.ts';
 import { createRedisClock, type PollContext } from '../../src/fleet/poll-options.ts';
+import type { Head } from '../../src/live/chain/head.ts';
 import { exchangeStateOf } from '../domain/pools.ts';
 import { headOf } from '../live/chain/heads.ts';
-import { keptOutcomes } from './connected.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
+import { connectPatiently, keptOutcomes } from './connected.ts';
 
-/** Polls of a replica that is alone and stores four heads. */
-function headPolls(readState: (height: number) => Promise<ExchangeState>) {
-  const redis = { onMessage() {}, fleetKey: (name: string) => name, ready: async () => false };
-  const members = { takesPart: () => false, count: () => 1, joinChain: async () => {} };
+/** Polls of a replica that stores four heads. Without Redis, it is alone. */
+function headPolls(readState: (height: number) => Promise<ExchangeState>, connection?: PollContext['redis']) {
+  const redis = connection ?? { onMessage() {}, fleetKey: (name: string) => name, ready: async () => false };
+  const members = { takesPart: () => connection !== undefined, count: () => 1, joinChain: async () => {} };
   return createHeadPolls({
     context: { redis, clock: createRedisClock(), members, watcher: keptOutcomes() } as unknown as PollContext,
     directoryOf: () => exchangeStateOf(1, []).directory,
-    nodes: { all: [], poll: async () => [] },
+    nodes: { all: [headOf(1).source], poll: async () => [] },
     pastStates: { read: readState },
     headsKept: 4,
     now: () => 0,
@@ -34,4 +36,23 @@ test('skipped heights are filled in: the newest ones, in order, and without thos
   const polled = await polls.poll({ previous, remembered: [previous], idleMs: 1, read: async () => head });
   expect(requested).toEqual([17, 18, 19]);
   expect(polled?.filledIn?.map(({ beaconHeight }) => beaconHeight)).toEqual([17, 18]);
+});
+
+describe.skipIf(!hasRedis)('with Redis', () => {
+  test('a height that a replica has read by itself is not sent again when another one has filled it in', async () => {
+    const server = await startRedis();
+    onTestFinished(() => server.close());
+    const readState = async (height: number) => exchangeStateOf(height, [], height);
+    const replica = async (previous: Head, next: Head) => {
+      const polls = headPolls(readState, await connectPatiently(server));
+      return () => polls.poll({ previous, remembered: [previous], idleMs: 1, read: async () => next });
+    };
+    const pollOne = await replica(headOf(8), headOf(10));
+    let filled: Head | undefined;
+    // Its first poll publishes what it has, and it reads when the interval is over.
+    while (filled?.beaconHeight !== 10) filled = await pollOne();
+    expect(filled.filledIn?.map(({ beaconHeight }) => beaconHeight)).toEqual([9]);
+    const pollOther = await replica(headOf(9), headOf(9));
+    expect(await pollOther()).toMatchObject({ beaconHeight: 10, previousHeight: 9, filledIn: [] });
+  });
 });

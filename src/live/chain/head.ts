@@ -1,5 +1,5 @@
 import { type BeaconHeight, isFinal } from '../../domain/beacon-height.ts';
-import type { ChainInfo } from '../../domain/chain.ts';
+import { type ChainInfo, UNKNOWN_HASH } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
 import type { Instant } from '../../domain/instant.ts';
 import type { Node } from './node.ts';
@@ -12,11 +12,10 @@ export function isSameBlock(a: Block, b: Block): boolean {
   return a.beaconHeight === b.beaconHeight && a.hash === b.hash;
 }
 
-/** Whether a block is higher than another one, or replaces it at the same height. */
+/** Whether a block is higher than another one, or replaces it at the same height. A block whose hash is not known replaces none. */
 export function isAhead(block: Block, than: Block): boolean {
-  return (
-    block.beaconHeight > than.beaconHeight || (block.beaconHeight === than.beaconHeight && block.hash !== than.hash)
-  );
+  if (block.beaconHeight !== than.beaconHeight) return block.beaconHeight > than.beaconHeight;
+  return block.hash !== UNKNOWN_HASH && block.hash !== than.hash;
 }
 
 /** What names a state: its height if it is final, else also the head under which it can be replaced. */

@@ -90,8 +90,8 @@ const MILLISECONDS = /^(\d{1,8}|\d{12,14})$/;
 export function readTradesParameters(parameters: URLSearchParams) {
   const symbol = readRequired(parameters, 'ticker_id');
   const poolId = readSingle(parameters, 'pool_id');
-  const isAll = readSingle(parameters, 'limit') === '0';
-  const last = isAll ? MAX_TRADES : (readCount(parameters, 'limit', MAX_TRADES) ?? DEFAULT_TRADES);
+  // 0 is as many as possible.
+  const last = (readCount(parameters, 'limit', MAX_TRADES, 0) ?? DEFAULT_TRADES) || MAX_TRADES;
   const [from, to] = ['start_time', 'end_time'].map((name) =>
     readTime(parameters, name, MILLISECONDS, 'milliseconds, not seconds,'),
   );
@@ -161,11 +161,16 @@ function readTime(parameters: URLSearchParams, name: string, form: RegExp, unit:
   );
 }
 
-function readCount(parameters: URLSearchParams, name: string, max = Number.POSITIVE_INFINITY): number | undefined {
+function readCount(
+  parameters: URLSearchParams,
+  name: string,
+  max = Number.POSITIVE_INFINITY,
+  min = 1,
+): number | undefined {
   const text = readSingle(parameters, name);
-  if (text === undefined || (/^\d{1,9}$/.test(text) && Number(text) >= 1 && Number(text) <= max))
+  if (text === undefined || (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max))
     return text === undefined ? undefined : Number(text);
-  const limit = max === Number.POSITIVE_INFINITY ? 'of 1 or more' : `from 1 to ${max}`;
+  const limit = max === Number.POSITIVE_INFINITY ? `of ${min} or more` : `from ${min} to ${max}`;
   throw new BadUserInputError(`${name} is ${JSON.stringify(text)}. It must be a whole number ${limit}.`);
 }
 

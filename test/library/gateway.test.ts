@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, request as requestRaw, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import express from 'express';
 import { request } from 'undici';
@@ -164,7 +165,7 @@ describe('a gateway', () => {
     expect((await ask(gateway, '{ tokens { symbol decimals } }')).errors).toBeUndefined();
   });
 
-  test('of the built-in sandbox relies on pushed blocks', async () => {
+  test('of the built-in sandbox gets pushed blocks', async () => {
     const { isLogged, logger } = expectLine('a node pushes new blocks');
     await gatewayForTest({ sandboxBlockMs: 100, historyDatabase: 'off', logger });
     await isLogged;
@@ -338,6 +339,17 @@ describe('the handler', () => {
     const pairs = await fetch(`${origin}/api/v1/public/market-data/pairs`);
     expect([pairs.status, (await pairs.json()).message]).toEqual([200, 'OK']);
     expect(await (await fetch(`${origin}/schema.graphql`)).text()).toContain('type Query');
+  });
+
+  test('passes on a request as it came, also one to a proxy', async () => {
+    const gateway = await gatewayForTest();
+    const server = createServer((sent, response) =>
+      gateway.handler(sent, response, () => response.end(`${sent.headers.host} ${sent.url}`)),
+    );
+    const { hostname, port } = new URL(await serve(server));
+    const target = { path: 'http://other.example//%61?x', headers: { host: 'x.example' } };
+    const [response] = await once(requestRaw({ hostname, port, ...target }).end(), 'response');
+    expect(await text(response)).toBe('x.example http://other.example//%61?x');
   });
 
   test('does not wait for a request that it has passed on, when the gateway closes', async () => {

@@ -316,6 +316,8 @@ describe('the fee of a trade', () => {
   test('of a trade that sells the native coin is paid in it, with the discount', () => {
     const request = { sellTokenId: P, buyTokenId: A, sellAmount: 10n ** 9n, maxHops: 3 };
     expect(feeOf(request)).toEqual({ rateBps: 25, inSellToken: 1_250_000n, inNativeToken: 1_250_000n });
+    // 1,000 * 25 / 10,000 is 2.5, and half of 3 is 1.5: each is rounded up.
+    expect(feeOf({ ...request, sellAmount: 1_000n })).toMatchObject({ inSellToken: 2n, inNativeToken: 2n });
   });
 
   test('is the least one that passes the check of the exchange', () => {

@@ -2,8 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Config } from '../../src/settings/settings.ts';
+import { createMemoryStore } from '../history/memory-store.ts';
 import { dataOf } from '../support/events.ts';
 import { type Replica, startFleet, startReplica, timesAlone, untilAlone, untilConnected } from '../support/fleet.ts';
+import { startGatewayForTest } from '../support/gateway.ts';
+import { WARN } from '../support/log.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
@@ -241,5 +244,13 @@ describe.skipIf(!hasRedis)('a fleet', () => {
     expect(heights).toEqual([1, 2, 3].map((n) => before + n));
     await until(() => second.status().replicas === 1);
     await stream.return(undefined);
+  });
+
+  test('whose replicas record in SQLite warns that each of them has its own history', async () => {
+    const historyDatabase = { kind: 'sqlite', path: 'the one of the store' } as const;
+    const gateway = { store: createMemoryStore(), config: { historyDatabase, redisUrl: [redis.url] } };
+    const { lines } = await startGatewayForTest(gateway);
+    const warning = { level: WARN, msg: expect.stringContaining('each replica of the fleet has its own history') };
+    expect(lines).toContainEqual(expect.objectContaining(warning));
   });
 });

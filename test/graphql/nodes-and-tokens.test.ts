@@ -79,7 +79,10 @@ describe('any object by its id', () => {
       `PoolPair:${PRV}-${BTC}@`,
       'Token:x',
       'BestBlock:x',
+      'BestBlock:01',
+      'BestBlock:-0',
       '__proto__:1',
+      'x'.repeat(1_000),
     ];
     const { data, errors } = await gateway.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
       ids: ['BestBlock:0', ...bad],
@@ -88,6 +91,7 @@ describe('any object by its id', () => {
     expect(errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual(
       bad.map((_, index) => [['nodes', index + 1], 'BAD_USER_INPUT']),
     );
+    expect(errors?.at(-1)?.message).toBe(`"${'x'.repeat(100)}" is not a valid id.`);
   });
 });
 

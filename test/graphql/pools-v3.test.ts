@@ -104,6 +104,17 @@ describe('a pool of V3', () => {
       });
   });
 
+  test('has at most the largest Int as its amplifier, which its creator chooses', async () => {
+    const { ask, sandbox, untilReady } = await startGatewayForTest({
+      sandbox: { exchange: 'v3' },
+      before: ({ chain }) => void Object.assign(chain.exchangePools[0] ?? {}, { amplifier: 2 ** 31 }),
+    });
+    await untilReady();
+    const id = sandbox.chain.exchangePools[0]?.id;
+    const answer = await ask('query ($id: String!) { pool(poolId: $id) { amplifier } }', { id });
+    expect(answer).toEqual({ data: { pool: { amplifier: 2 ** 31 - 1 } } });
+  });
+
   test('has parameters and a fee', async () => {
     const { ask, sandbox } = await openV3();
     const { data } = await ask(

@@ -34,6 +34,7 @@ test('a request with the header x-pdex-cost gets the cost of its operation, each
     expect(await post({ query }, {})).toEqual(answer);
     expect(await post({ query }, { 'x-pdex-cost': '0' })).toEqual(answer);
   }
+  expect(await post([{ query }], { 'x-pdex-cost': '0' })).toEqual([answer]);
 });
 
 test('requests by GET, which are not cached, and each operation of an array have the cost too', async () => {
@@ -167,6 +168,19 @@ test('an earlier height costs a hundred once, whether an argument, an id or a cu
   const earlier = await post({ query: `{ poolPairs(first: 1, at: ${at}) { pageInfo { endCursor } } }` });
   const current = await page(data.poolPairs.pageInfo.endCursor);
   expect((await page(earlier.data.poolPairs.pageInfo.endCursor)) - current).toBeCloseTo(100, 5);
+});
+
+test.each([
+  ['candles', (n: number) => `${POOL} { candles(interval: ONE_HOUR, last: ${n}) { open } }`],
+  ['trades', (n: number) => `${POOL} { trades(first: ${n}) { nodes { id } } }`],
+  ['orders', (n: number) => `${POOL} { orders(first: ${n}) { id } }`],
+  ['gaps', (n: number) => `history { gaps(first: ${n}) { from } }`],
+  ['blocks', (n: number) => `history { blocks(last: ${n}) { time } }`],
+  // A value is a twentieth of an object.
+  ['prices', (n: number) => `${POOL} { sparkline(points: ${n}) }`, 1 / 20],
+])('a list costs at least as much as its argument says: %s', async (_, field, each = 1) => {
+  const [one, many] = [await costOf(`{ ${field(2)} }`), await costOf(`{ ${field(402)} }`)];
+  expect(many.complexity - one.complexity).toBeGreaterThanOrEqual(400 * each);
 });
 
 test('a small query costs little, a page at most the number of pools, and only sorting costs extra', async () => {

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { poolPairAt } from '../../src/domain/exchange.ts';
 import { createMarketBuilder, type Pair } from '../../src/domain/market.ts';
 import { createDocumentLoaders } from '../../src/rest/document.ts';
+import { readCandlesParameters } from '../../src/rest/parameters.ts';
 import { findPair, readCandles } from '../../src/rest/pool-documents.ts';
 import { writeSearch } from '../../src/rest/udf.ts';
 import { poolOfV3, stateOfV3 } from '../domain/v3-pools.ts';
@@ -160,6 +161,12 @@ describe('candles', () => {
     expect(response.headers.get('vary')).toBe('x-pdex-min-height, accept');
     const rows = candles.map((candle: Record<string, unknown>) => COLUMNS.map((name) => candle[name]).join(','));
     expect(await response.text()).toBe(`${[COLUMNS.join(','), ...rows].join('\r\n')}\r\n`);
+  });
+
+  test('are at most MAX_CANDLES without a limit', () => {
+    const parameters = new URLSearchParams('ticker_id=pBTC_PRV&interval=1h');
+    expect(readCandlesParameters(parameters, undefined, 3).last).toBe(3);
+    expect(readCandlesParameters(parameters, undefined, 1_000).last).toBe(100);
   });
 
   test('are JSON with any other Accept', async () => {
@@ -397,6 +404,8 @@ describe('the Universal Datafeed', () => {
       s: 'no_data',
       nextTime: last,
     });
+    const at = START_SECONDS + 600;
+    expect(await history(`resolution=1&from=${at}&to=${at}`)).toEqual({ s: 'no_data', nextTime: last });
     expect(await history('resolution=1&from=60&to=120')).toEqual({ s: 'no_data' });
     expect(await history('resolution=1&from=60&to=120&countback=5')).toEqual({ s: 'no_data' });
   });

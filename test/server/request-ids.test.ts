@@ -9,6 +9,7 @@ test('a request keeps its id, and gets one if it has none that can be logged', a
   const url = `${await app.listen(0, '127.0.0.1')}?query={service{version}}`;
   const idOf = async (headers: Record<string, string>) => (await fetch(url, { headers })).headers.get('x-request-id');
   expect(await idOf({ 'x-request-id': 'from-the-proxy/7' })).toBe('from-the-proxy/7');
+  expect(await idOf({ 'x-request-id': 'x'.repeat(128) })).toBe('x'.repeat(128));
   const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
   expect(await idOf({})).toMatch(uuid);
   expect(await idOf({ 'x-request-id': 'two words' })).toMatch(uuid);

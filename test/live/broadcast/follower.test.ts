@@ -138,12 +138,16 @@ describe('what a follower publishes', () => {
   });
 
   test('nothing after it was stopped, not even a read in progress', async () => {
+    const begun = Promise.withResolvers<void>();
     const reading = Promise.withResolvers<string>();
-    const { follower, notified } = follow(() => reading.promise);
+    const { follower, notified } = follow(() => {
+      begun.resolve();
+      return reading.promise;
+    });
+    await begun.promise;
     follower.stop();
     reading.resolve('a');
-    await reading.promise;
-    await Promise.resolve();
+    await new Promise(setImmediate);
     expect([follower.current(), notified]).toEqual([undefined, []]);
   });
 });

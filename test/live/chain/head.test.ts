@@ -309,6 +309,8 @@ describe('a pool that the next head does not have', () => {
     const counts = createPoolCounts((each) => lost.push(each));
     const heads = toAsyncValues(followNode(client, { now: START }, counts).head.subscribe);
     expect(await heads.next()).toMatchObject({ value: { hash: 'a' } });
+    // The lowest block that may still be replaced with this one has both pools too.
+    counts.check(exchangeStateOf(8, pools));
     for (block of [
       { ...next, pools: 1 },
       { height: next.height + 1, hash: 'd', parent: next.hash, pools: 1 },

@@ -206,8 +206,8 @@ describe.each<ReadKind>(['newBlocks', 'pastStates'])('the reads of %s', (kind) =
     ],
     ['each further pause is twice as long', failTimes(2), health(1_999), [false, true, 'no state']],
     ['each further pause is twice as long', failTimes(2), health(2_000), [false, false, 'no state']],
-    ['but not longer than the longest', failTimes(20), health(MAX_PAUSE_MS - 1), [false, true, 'no state']],
-    ['but not longer than the longest', failTimes(20), health(MAX_PAUSE_MS), [false, false, 'no state']],
+    ['but not longer than the longest', failTimes(10), health(MAX_PAUSE_MS - 1), [false, true, 'no state']],
+    ['but not longer than the longest', failTimes(10), health(MAX_PAUSE_MS), [false, false, 'no state']],
     [
       'the error of the last pause counts',
       [failed(kind), later(2_000, failed(kind, 'more'))],

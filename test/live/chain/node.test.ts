@@ -1,9 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { createNode } from '../../../src/live/chain/node.ts';
+import { createNode, type Node } from '../../../src/live/chain/node.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
+import { NEVER_MS } from '../../support/gateway.ts';
 import { onlyV1, UNWATCHED } from '../../upstream/connect.ts';
 import { failureOf } from '../../upstream/failure.ts';
 import { chainInfoOf, exchangeOf, scriptedNode, statePruned, stateUnreadable } from './heads.ts';
+
+function nodeOf(client: NodeClient, { maxPauseMs = 1 } = {}): Node {
+  return createNode(client, {
+    versions: onlyV1(),
+    isRightChain: () => true,
+    graceMs: 1,
+    maxPauseMs,
+    watcher: UNWATCHED(),
+  });
+}
 
 /** A node that has the heights from one on, with these times, the last for ever. It counts its calls, and how many there are at once. */
 function nodeFrom(oldest: number, times: readonly (number | undefined)[] = [undefined]) {
@@ -22,13 +33,7 @@ function nodeFrom(oldest: number, times: readonly (number | undefined)[] = [unde
       return { ...exchangeOf(height), time: left.length > 1 ? left.shift() : left[0] };
     },
   };
-  const { readPastState } = createNode(node, {
-    versions: onlyV1(),
-    isRightChain: () => true,
-    graceMs: 1,
-    maxPauseMs: 1,
-    watcher: UNWATCHED(),
-  });
+  const { readPastState } = nodeOf(node);
   const { signal } = new AbortController();
   const headBlock = chainInfoOf(1_000).beacon;
   return { control, read: (height: number) => readPastState({ height, headBlock, block: undefined }, signal) };
@@ -83,6 +88,38 @@ describe('the number of calls at one node at a time', () => {
     expect(await failureOf(read(600))).toMatchObject({ code: 'UPSTREAM_BUSY', retryable: true });
     expect(control.calls).toBe(0);
   });
+});
+
+describe('a read that fails', () => {
+  const reads = {
+    'the newest block': ({ readBlock }: Node, signal: AbortSignal) => readBlock(chainInfoOf(10), signal),
+    'an earlier state': ({ readPastState }: Node, signal: AbortSignal) =>
+      readPastState({ height: 5, headBlock: chainInfoOf(10).beacon, block: undefined }, signal),
+  };
+
+  test.each([
+    ['the newest block', 'is needed', new AbortController().signal, false],
+    ['the newest block', 'is not needed any more', AbortSignal.abort(), true],
+    ['an earlier state', 'is needed', new AbortController().signal, false],
+    ['an earlier state', 'is not needed any more', AbortSignal.abort(), true],
+  ] as const)('of %s that %s: whether the node still counts as well', async (what, _, signal, isWell) => {
+    const fail = () => Promise.reject(stateUnreadable());
+    const client = { ...scriptedNode({ tips: [], heights: [10] }), exchangeState: fail, earlierState: fail };
+    const node = nodeOf(client, { maxPauseMs: NEVER_MS });
+    expect(node.isAtRest()).toBe(true);
+    await failureOf(reads[what](node, signal));
+    expect(node.isAtRest()).toBe(isWell);
+  });
+});
+
+test('a node whose tip cannot be polled shows why, until another gateway of the fleet has polled it', async () => {
+  const error = stateUnreadable();
+  const node = nodeOf({ ...scriptedNode({ tips: [], heights: [] }), chainInfo: () => Promise.reject(error) });
+  await failureOf(node.pollTip());
+  expect(node.status()).toMatchObject({ tip: undefined, failure: error });
+  const block = chainInfoOf(10).beacon;
+  node.receiveTip(block);
+  expect(node.status()).toMatchObject({ tip: block, failure: undefined });
 });
 
 describe('a state whose time is 0 or less, or later than that of the head', () => {

@@ -248,11 +248,13 @@ describe('the newest blocks are replaced while one of them is read', () => {
 });
 
 describe('the node of the head cannot read a state', () => {
-  /** Reads a height under heads 98 to 100 of a node that fails. The other one shows a block. */
+  /** Reads a height under heads 98 to 100 of a node that fails, and that has shown block 97 before. The other one shows a block. */
   async function readWith(shown: ReturnType<typeof chainInfoOf>, height: number) {
     const broken = { ...nodeOf(), earlierState: () => Promise.reject(stateUnreadable()) };
     const other = { ...nodeOf(), chainInfo: async () => shown };
-    const nodes = nodesOf([{ ...broken, chainInfo: async () => chainInfoOf(100) }, other]);
+    const tips = [97, 100].values();
+    const nodes = nodesOf([{ ...broken, chainInfo: async () => chainInfoOf(tips.next().value ?? 100) }, other]);
+    await nodes.poll();
     await nodes.poll();
     const [source] = nodes.all;
     const heads = [98, 99, 100].map((n) => ({ ...headOf(n, undefined, source), previousHash: `block ${n - 1}` }));
@@ -267,6 +269,7 @@ describe('the node of the head cannot read a state', () => {
     [99, 99],
     [96, 99],
     [95, 98],
+    [94, 97],
   ])('one that has shown a block from which the head descends is read: height %i, its tip %i', async (height, tip) => {
     expect(await readWith(chainInfoOf(tip), height)).toEqual(exchangeOf(height));
   });
@@ -274,6 +277,7 @@ describe('the node of the head cannot read a state', () => {
   test.each([
     ['a block of another branch', chainInfoOf(99, 'another block'), 98],
     ['a block below that height', chainInfoOf(98), 99],
+    ['a block that both have shown, and by which the height is not final', chainInfoOf(97), 95],
   ])('one that has only shown %s is not', async (_, shown, height) => {
     expect(await failureOf(readWith(shown, height))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
   });
@@ -283,6 +287,16 @@ test('a block that names itself as the one below it has no ancestors', async () 
   const head = { ...headOf(100), previousHash: 'block 100' };
   const { states, node } = statesOf(nodeOf(), UNWATCHED, [head]);
   expect(await states.read(99, { ...head, source: node ?? head.source }, SOMEONE)).toEqual(exchangeOf(99));
+});
+
+test.each([
+  ['one of the first two cannot be read: the rest is read', 1, [30, 10, 20]],
+  ['neither of the first two can be read: the rest is not read', 2, [30, 10]],
+])('of several heights, %s', async (_, failures, calls) => {
+  const node = nodeOf(...Array.from({ length: failures }, stateUnreadable));
+  const { states, headAt } = statesOf(node);
+  await states.readAll([10, 20, 30], headAt(100), SOMEONE);
+  expect(node.calls).toEqual(calls);
 });
 
 test('more heights than are kept are each read once, however many requests there are at the same time', async () => {

@@ -44,6 +44,9 @@ describe('the interval between polls', () => {
     expect(intervalMs()).toBe(1_000);
     push.received(block(102, 'a'));
     expect(intervalMs()).toBe(10_000);
+    // The frame counts for the first of these heads only.
+    for (const height of [103, 104, 105]) serve(height);
+    expect(intervalMs()).toBe(1_000);
   });
 
   test.each([

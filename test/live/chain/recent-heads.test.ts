@@ -179,6 +179,16 @@ describe('its subscription ends', () => {
     expect(subscribers()).toBe(0);
   });
 
+  test('before its turn has come: then it receives nothing', async () => {
+    const recent = createRecentHeads(1);
+    recent.add(headOf(1));
+    const { current, subscribe, subscribers } = createBroadcast<Head>();
+    const onNext = () => expect.unreachable();
+    const { request, cancel } = headsAfter({ recent, current, subscribe }, 0)({ onNext, onError: onNext });
+    await Promise.all([request(), cancel()]);
+    expect(subscribers()).toBe(0);
+  });
+
   test('before it has caught up', async () => {
     const { show, comeBackAfter, subscribers } = chainForTest();
     show(1);

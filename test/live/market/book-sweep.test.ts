@@ -160,6 +160,14 @@ describe('the sweep of order books', () => {
     expect(await longestGap({ count, readMs: () => readMs })).toBeLessThan(9);
   });
 
+  test('reads one book at a time: turns during a read are lost', async () => {
+    const { reads, stop } = open(() => 'book', { readMs: () => 5_000 });
+    await vi.advanceTimersByTimeAsync(MINUTE);
+    expect(reads.length).toBeGreaterThan(5);
+    expect(reads.length).toBeLessThanOrEqual(12);
+    stop();
+  });
+
   test('goes on when the clock is set back, also during a pause', async () => {
     let outcome: Outcome = 'status';
     const { reads, readAt, stop } = open(() => outcome);

@@ -38,6 +38,8 @@ describe('with an admin port', () => {
     const { admin, origin } = await open();
     for (const path of ADMIN_PATHS) {
       expect([path, await statusOf(admin + path)]).toEqual([path, 200]);
+      // A proxy in front of it must not show an operator how the gateway was before.
+      expect([path, (await fetch(admin + path)).headers.get('cache-control')]).toEqual([path, 'no-store']);
       expect([path, await statusOf(origin + path)]).toEqual([path, 404]);
     }
     for (const path of ['/', '/graphql?query={beaconHeight}', '/graphql/', '/schema.graphql', '/metrics/'])

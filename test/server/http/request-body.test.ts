@@ -23,11 +23,28 @@ test('a body in chunks of one byte is read completely, and its chunks are not ke
   expect(String(await promise)).toBe(text);
 });
 
-function createRequest(maxBytes: number, onBody: (body: Buffer | undefined) => void, headers = {}) {
+function createRequest(
+  maxBytes: number,
+  onBody: (body: Buffer | undefined) => void,
+  headers = {},
+  before: Buffer | undefined = undefined,
+) {
   const request = Object.assign(new PassThrough({ highWaterMark: 2 ** 20 }), { headers });
-  readRequestBody(request as unknown as IncomingMessage, undefined, maxBytes, onBody);
+  readRequestBody(request as unknown as IncomingMessage, before, maxBytes, onBody);
   return request;
 }
+
+test.each([
+  ['in chunks', {}, undefined],
+  ['with its length', { 'content-length': '10' }, undefined],
+  ['that other code has read', {}, Buffer.alloc(10)],
+])('a body of exactly the maximum is read: %s', (_, headers, before) => {
+  const bodies: (Buffer | undefined)[] = [];
+  const request = createRequest(10, (body) => bodies.push(body), headers, before);
+  for (let n = 0; n < 2; n++) request.emit('data', Buffer.alloc(5));
+  if (before === undefined) request.emit('end');
+  expect(bodies).toEqual([Buffer.alloc(10)]);
+});
 
 test('few of the chunks that arrive at once are read in one turn of the event loop', async () => {
   const { promise, resolve } = Promise.withResolvers<Buffer | undefined>();

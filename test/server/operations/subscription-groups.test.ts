@@ -136,6 +136,14 @@ describe('a member that joins later at the same height', () => {
     expect(dataOf(late).head.ageMs).toBe(dataOf(early).head.ageMs + 1_500);
   });
 
+  test('learns that its head is stale', async () => {
+    const { join, clock } = await openGroups();
+    const query = 'subscription { head { stale } }';
+    expect(dataOf((await nextOf([await join(query)]))[0]).head.stale).toBe(false);
+    clock.now += 200_001;
+    expect(dataOf((await nextOf([await join(query)]))[0]).head.stale).toBe(true);
+  });
+
   test('gets what has changed since then', async () => {
     const { join, advance, sandbox } = await openGroups({ config: { marketPollMs: 60_000 } });
     const query = 'subscription { tickers(filter: { tickerIds: ["pBTC_PRV"] }) { poolPair { beaconHeight } } }';

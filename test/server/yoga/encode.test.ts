@@ -14,6 +14,12 @@ import { encode } from '../../../src/server/yoga/encode.ts';
 
 const mask = createErrorMask(() => {});
 
+test('a multipart response has the status of application/graphql-response+json', () => {
+  const accepted = { json: undefined, events: false, multipart: true };
+  const options = { accepted, isGet: false, open: () => '' as const, recordErrors() {} };
+  expect(encode(refusedResponse(heightNotReached('Late.', 1, true)), options).status).toBe(412);
+});
+
 /** The status for an EventSource, which reconnects after 200 only. */
 function statusFor(error: Error): number {
   const accepted = { json: undefined, events: true, multipart: false };

@@ -105,7 +105,7 @@ export async function createGateway({ logger, ...options }: GatewayOptions = {})
     async listen(address = {}) {
       if (closing) throw new Error('The gateway is closed.');
       const { port, host } = readOptions({ port: address.port ?? config.port, host: address.host ?? config.host });
-      // Node opens two sockets, and closes one, if a server begins to listen twice.
+      // If a server begins to listen twice at once, Node opens two sockets, and closes only one of them later.
       const starting = listening.then(() => app.listen(port, host));
       listening = starting.catch(() => {});
       return { url: await starting, adminUrl: app.adminUrl() };

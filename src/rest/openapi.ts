@@ -126,7 +126,7 @@ const TRADES = {
       true,
     ),
     query('pool_id', 'Only trades through this pool of the ticker id.', { type: 'string' }),
-    query('limit', 'Maximum number of trades, both sides together. 0 is as many as possible.', {
+    query('limit', 'Maximum number of trades, both sides together. 0 means as many as possible.', {
       ...{ type: 'integer', minimum: 0, maximum: MAX_TRADES, default: DEFAULT_TRADES },
     }),
     milliseconds('start_time', 'Only trades of blocks that were made at this time or later.'),

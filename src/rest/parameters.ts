@@ -90,7 +90,7 @@ const MILLISECONDS = /^(\d{1,8}|\d{12,14})$/;
 export function readTradesParameters(parameters: URLSearchParams) {
   const symbol = readRequired(parameters, 'ticker_id');
   const poolId = readSingle(parameters, 'pool_id');
-  // 0 is as many as possible.
+  // 0 means as many as possible.
   const last = (readCount(parameters, 'limit', MAX_TRADES, 0) ?? DEFAULT_TRADES) || MAX_TRADES;
   const [from, to] = ['start_time', 'end_time'].map((name) =>
     readTime(parameters, name, MILLISECONDS, 'milliseconds, not seconds,'),

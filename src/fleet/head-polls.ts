@@ -89,11 +89,12 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
       // The node of another replica may be none of this one.
       if (head.hash !== UNKNOWN_HASH && !head.isOfOtherNode) head.source.receiveTip(head.chainInfo.beacon);
     }
-    const newest = newer.pop();
+    // States that were filled in are no heads without the one above them, which Redis can have lost during the read.
+    const newest = newer.findLast(({ hash }) => hash !== UNKNOWN_HASH);
     if (newest === undefined) return undefined;
     // The first head can be as old as its block.
     if (previous !== undefined) onLag(now() - newest.observedAt);
-    return { ...newest, previousHeight: previous?.beaconHeight, filledIn: newer };
+    return { ...newest, previousHeight: previous?.beaconHeight, filledIn: newer.slice(0, newer.indexOf(newest)) };
   }
 
   /** Reads the states of the heights between a head and the one before it. */
@@ -130,7 +131,6 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
       };
     },
     unpack,
-    polledAgain: (head) => head,
   });
 
   return {

@@ -19,8 +19,8 @@ export type PollOptions<T> = {
   pack(value: T): Promise<unknown>;
   /** The newest of some values, which come in the order of their ranks; `undefined` if none is newer than the previous one. */
   unpack(packed: readonly unknown[], previous: T | undefined): Promise<T | undefined>;
-  /** The value if a later poll, at a time of `performance.now()`, has found nothing new. */
-  polledAgain(value: T, at: number): T;
+  /** The value if a later poll, at a time of `performance.now()`, has found nothing new; by default it is the same. */
+  polledAgain?(value: T, at: number): T;
 };
 
 /** What the polls of all sources have in common. */

@@ -208,7 +208,7 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
       return attempt(() => readForAll(request));
     }
     if (failure !== undefined && failure.at > polledAt && isOverdue(idleMs)) throw failure.error;
-    published = previous && options.polledAgain(previous, polledAt);
+    published = previous && (options.polledAgain?.(previous, polledAt) ?? previous);
     return published;
   }
 

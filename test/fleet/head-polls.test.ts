@@ -5,7 +5,7 @@ import { createRedisClock, type PollContext } from '../../src/fleet/poll-options
 import type { Head } from '../../src/live/chain/head.ts';
 import { exchangeStateOf } from '../domain/pools.ts';
 import { headOf } from '../live/chain/heads.ts';
-import { hasRedis, startRedis } from '../support/redis.ts';
+import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { connectPatiently, keptOutcomes } from './connected.ts';
 
 /** Polls of a replica that stores four heads. Without Redis, it is alone. */
@@ -39,20 +39,39 @@ test('skipped heights are filled in: the newest ones, in order, and without thos
 });
 
 describe.skipIf(!hasRedis)('with Redis', () => {
-  test('a height that a replica has read by itself is not sent again when another one has filled it in', async () => {
+  const readState = async (height: number) => exchangeStateOf(height, [], height);
+
+  /** Polls of a replica that has one head and reads another one. */
+  async function replica(server: RedisServer, previous: Head, next: Head) {
+    const polls = headPolls(readState, await connectPatiently(server));
+    return () => polls.poll({ previous, remembered: [previous], idleMs: 1, read: async () => next });
+  }
+
+  /** Starts a Redis in which a replica has published height 10, after 9 was filled in. */
+  async function startFilledIn() {
     const server = await startRedis();
     onTestFinished(() => server.close());
-    const readState = async (height: number) => exchangeStateOf(height, [], height);
-    const replica = async (previous: Head, next: Head) => {
-      const polls = headPolls(readState, await connectPatiently(server));
-      return () => polls.poll({ previous, remembered: [previous], idleMs: 1, read: async () => next });
-    };
-    const pollOne = await replica(headOf(8), headOf(10));
+    const poll = await replica(server, headOf(8), headOf(10));
     let filled: Head | undefined;
     // Its first poll publishes what it has, and it reads when the interval is over.
-    while (filled?.beaconHeight !== 10) filled = await pollOne();
+    while (filled?.beaconHeight !== 10) filled = await poll();
     expect(filled.filledIn?.map(({ beaconHeight }) => beaconHeight)).toEqual([9]);
-    const pollOther = await replica(headOf(9), headOf(9));
-    expect(await pollOther()).toMatchObject({ beaconHeight: 10, previousHeight: 9, filledIn: [] });
+    return server;
+  }
+
+  test('a height that a replica has read by itself is not sent again when another one has filled it in', async () => {
+    const poll = await replica(await startFilledIn(), headOf(9), headOf(9));
+    expect(await poll()).toMatchObject({ beaconHeight: 10, previousHeight: 9, filledIn: [] });
+  });
+
+  test('a height that was filled in is no head when Redis has lost the one above it', async () => {
+    const server = await startFilledIn();
+    const key = server.cli('keys', '*:values');
+    expect(server.cli('zremrangebyscore', key, '10', '10')).toBe('1');
+    const poll = await replica(server, headOf(8), headOf(10));
+    expect(await poll()).toMatchObject({ beaconHeight: 8 });
+    let head: Head | undefined;
+    while (head?.beaconHeight !== 10) head = await poll();
+    expect(head.filledIn?.map(({ beaconHeight }) => beaconHeight)).toEqual([9]);
   });
 });

@@ -3,6 +3,7 @@ import { ancestors, isReplacedBy } from '../domain/chain.ts';
 import { drain, fullBucket, msUntilAvailable, type RateLimit, refill } from '../domain/token-bucket.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadTrades } from '../live/chain/head-trades.ts';
+import type { Requester } from '../turns/fair-queue.ts';
 import { type BackfillRate, createBackfillLoop, type Tip } from './backfill-loop.ts';
 import { newestTime, type Recorder } from './recorder.ts';
 import type { HistoryStore } from './store.ts';
@@ -40,6 +41,9 @@ export const GENTLE_BYTES: RateLimit = { pointsPerSecond: 1_000, burst: 5_000_00
 
 /** The bytes of the built-in sandbox, which is in this process. */
 export const QUICK_BYTES: RateLimit = { pointsPerSecond: 1e9, burst: 1e9 };
+
+/** The trades of heads in memory wait in the queue of the node as those of one client do. */
+const BACKFILL: Requester = { client: Symbol('backfill of trades') };
 
 /**
  * Records the trades of final blocks of V3, from the newest down: those of heads in memory, and of blocks that it reads from the
@@ -97,7 +101,7 @@ export function createTradeBackfill(options: TradeBackfillOptions) {
   async function read(height: BeaconHeight, tip: Tip): Promise<TradedBlock> {
     const { head } = tip;
     const known = inMemory(head).get(height);
-    if (known !== undefined) return toTradedBlock(known, await trades.of(known));
+    if (known !== undefined) return toTradedBlock(known, await trades.of(known, BACKFILL));
     const block = await trades.readPast(height, head, (received) => {
       readBytes += received;
       bucket = drain(bucket, received);

@@ -83,7 +83,7 @@ export function createHistoryView({ sources, head, dependencies, tokens, options
     read,
     headAt,
     headsOf,
-    readKnownTrades: createKnownTrades({ headsOf, read }, sources.trades),
+    readKnownTrades: createKnownTrades({ headsOf, read }, { sources, options }),
     versions: {
       /** The response may be different after anything else has been recorded. */
       recorded: createNote(history.version),

@@ -9,6 +9,7 @@ import { UpstreamBadShapeError } from '../errors.ts';
 import type { BesideMemory, RecordedTrade, RecordedVolumes, TradedInterval } from '../history/trade-store.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { HeadTrades } from '../live/chain/head-trades.ts';
+import type { Requester } from '../turns/fair-queue.ts';
 
 /** A block of a head in memory. Its trades are in the order of the block, and `undefined` if they cannot be read. */
 type BlockInMemory = TimedHeight & { readonly trades: readonly RecordedTrade[] | undefined };
@@ -23,6 +24,12 @@ export type KnownTrades<T> = BesideMemory<T> & {
 /** Reads the database. @throws HistoryUnavailableError */
 export type ReadHistory = <T>(operation: () => Promise<T>) => Promise<T>;
 
+/** The trades of blocks, and who waits for them. */
+type TradesInputs = {
+  readonly sources: { readonly trades: Pick<HeadTrades, 'of'> };
+  readonly options: { readonly requester: Requester };
+};
+
 type KnownTradesOptions = {
   readonly isNeeded?: (block: TimedHeight) => boolean;
   readonly isNewestNeeded?: boolean;
@@ -32,7 +39,7 @@ type KnownTradesOptions = {
 /** Creates the function that reads known trades for one response. */
 export function createKnownTrades(
   view: { headsOf(pool: PoolPair): readonly Head[]; readonly read: ReadHistory },
-  trades: Pick<HeadTrades, 'of'>,
+  inputs: TradesInputs,
 ) {
   /**
    * Reads something of the recorded trades up to the height of a pool, and the trades of the blocks that are not recorded. No block is in
@@ -59,7 +66,7 @@ export function createKnownTrades(
     const rest = heads.filter((head) => !found.recorded.has(head.beaconHeight) && isNeeded(head));
     const blocks = rest.map(async (head): Promise<BlockInMemory> => {
       const { beaconHeight, time } = head;
-      const reading = readTradesOf(head, trades);
+      const reading = readTradesOf(head, inputs);
       if (isNewestNeeded && beaconHeight === pool.beaconHeight) return { beaconHeight, time, trades: await reading };
       return { beaconHeight, time, trades: await reading.catch(() => undefined) };
     });
@@ -77,9 +84,9 @@ function linked(heads: readonly Head[]): readonly Head[] {
 }
 
 /** The trades of the block of a head, in their order. @throws UpstreamError if the block, or one of its trades, cannot be read */
-export async function readTradesOf(head: Head, trades: Pick<HeadTrades, 'of'>): Promise<readonly RecordedTrade[]> {
+export async function readTradesOf(head: Head, { sources, options }: TradesInputs): Promise<readonly RecordedTrade[]> {
   const { beaconHeight, time } = head;
-  const block = await trades.of(head);
+  const block = await sources.trades.of(head, options.requester);
   if (!block.isComplete) throw new UpstreamBadShapeError('NODE', 'a trade of the block cannot be decoded');
   const known = tradesOfBlocks.get(block);
   if (known !== undefined) return known;

@@ -15,7 +15,7 @@ import type { Loaders } from './loaders.ts';
 import { poolPrice, withPoolOf } from './pool-price.ts';
 import type { TradeOfBlock } from './pool-trades.ts';
 import type { SourceStream } from './source-stream.ts';
-import type { LoaderInputs, Sources } from './sources.ts';
+import type { LoaderInputs } from './sources.ts';
 
 /** The trades of one block, as one subscriber gets them. */
 export type TradesUpdate = HeightUpdate & {
@@ -59,7 +59,7 @@ export async function findTrade(name: TradeName, loaders: Loaders): Promise<Trad
   const isNamed = ({ transactionId, step }: RecordedTrade) =>
     transactionId === name.transactionId && step === name.step;
   const trade = head
-    ? (await readTradesOf(head, sources.trades)).find(isNamed)
+    ? (await readTradesOf(head, loaders)).find(isNamed)
     : await loaders.history.recordedTrade(name, newest.beaconHeight);
   const pool = trade && (await exchange.pool(trade.poolId));
   return pool && { trade, pool };
@@ -68,10 +68,10 @@ export async function findTrade(name: TradeName, loaders: Loaders): Promise<Trad
 /** The trades of an update, in the order of the block. @throws UpstreamError if the block, or one of its trades, cannot be read */
 export async function tradesOf(
   { head, poolIds }: Pick<TradesUpdate, 'head' | 'poolIds'>,
-  sources: Sources,
+  inputs: LoaderInputs,
 ): Promise<readonly TradeOfBlock[]> {
-  const trades = await readTradesOf(head, sources.trades);
-  const { at } = sources.pools.of(head.exchange);
+  const trades = await readTradesOf(head, inputs);
+  const { at } = inputs.sources.pools.of(head.exchange);
   return trades.flatMap((trade) => {
     const name = poolIds?.has(trade.poolId) === false ? undefined : parsePoolPairId(trade.poolId);
     const place = name && placeOf(head.exchange.directory, name);

@@ -7,6 +7,7 @@ import { dataOf } from '../support/events.ts';
 import { type Replica, startFleet, startReplica, type TestFleet, timesAlone } from '../support/fleet.ts';
 import { WARN } from '../support/log.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { SOMEONE } from '../upstream/connect.ts';
 import { connectPatiently, keptOutcomes, readUntil } from './connected.ts';
 
 const POOL = `${tokenId('a')}-${tokenId('b')}-${tokenId('c')}`;
@@ -56,7 +57,10 @@ describe.skipIf(!hasRedis)('a fleet where V3 trades', () => {
   /** Waits until each replica has the trades of its newest blocks. A head is served before. */
   const untilTraded = ({ all }: TestFleet) =>
     Promise.all(
-      all.map(({ app: { service } }) => Promise.all(service.sources.head.recent().map(service.sources.trades.of))),
+      all.flatMap(({ app: { service } }) => {
+        const { head, trades } = service.sources;
+        return head.recent().map((each) => trades.of(each, SOMEONE));
+      }),
     );
 
   test('has its past states in Redis exactly, and those of V1 of the same heights beside them', async () => {

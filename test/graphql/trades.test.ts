@@ -3,6 +3,7 @@ import { volumesOf } from '../../src/sandbox/exchange/trades.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
 import { readSample } from '../support/metrics.ts';
+import { SOMEONE } from '../upstream/connect.ts';
 
 const BLOCK_CALL = 'retrievebeaconblockbyheight';
 const V3 = { exchange: 'v3', history: 30 } as const;
@@ -270,7 +271,7 @@ test('a state that does not follow from the trades of its block is counted and l
   const { sandbox, app, lines, advance, untilReady } = await startV3();
   await untilReady();
   const { head, trades } = app.service.sources;
-  await trades.of(await head.get());
+  await trades.of(await head.get(), SOMEONE);
   sandbox.node.faults.set({
     kind: 'shape',
     path: ['Result', 0, 'Instructions'],

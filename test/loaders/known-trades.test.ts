@@ -13,6 +13,7 @@ import {
 } from '../../src/loaders/known-trades.ts';
 import { V3_POOL_IDS } from '../history/chains.ts';
 import { createTradesModel, tradeOf } from '../history/trades-model.ts';
+import { SOMEONE } from '../upstream/connect.ts';
 
 const INTERVAL = 'ONE_MINUTE';
 const [POOL_ID = ''] = V3_POOL_IDS;
@@ -63,9 +64,8 @@ test('a candle is not exact if the block below its first one can be one that was
   ] as const) {
     const heads = [below, { beaconHeight: 101, hash: 'b', previousHash, time: openTime }] as Head[];
     const view = { headsOf: () => heads, read: <T>(operation: () => Promise<T>) => operation() };
-    const readKnown = createKnownTrades(view, {
-      of: async () => ({ trades: [], isComplete: true, poolsWithLiquidityChanges: new Set() }),
-    });
+    const of = async () => ({ trades: [], isComplete: true, poolsWithLiquidityChanges: new Set<string>() });
+    const readKnown = createKnownTrades(view, { sources: { trades: { of } }, options: { requester: SOMEONE } });
     const pool = { beaconHeight: 101 } as PoolPair;
     const known = await readKnown(pool, async () => ({ value: [], recorded: new Set<number>() }));
     expect(toExactIntervals(known, { interval: INTERVAL, upTo: 101 })(candle, POOL_ID)).toEqual(expected);

@@ -153,7 +153,7 @@ const TradesUpdateRef = builder.objectRef<TradesUpdate>('TradesUpdate').implemen
     beaconHeight: t.field({ type: 'BeaconHeight', resolve: ({ head }) => head.beaconHeight }),
     previousHeight: t.expose('previousHeight', { type: 'BeaconHeight', nullable: true }),
     time: t.field({ type: 'DateTime', resolve: ({ head }) => head.time }),
-    trades: t.field({ type: [TradeRef], resolve: (update, _args, { loaders }) => tradesOf(update, loaders.sources) }),
+    trades: t.field({ type: [TradeRef], resolve: (update, _args, { loaders }) => tradesOf(update, loaders) }),
   }),
 });
 

@@ -3,7 +3,9 @@ import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { canBeBelow, UNKNOWN_HASH } from '../../domain/chain.ts';
 import { drain, fullBucket, msUntilAvailable, refill } from '../../domain/token-bucket.ts';
 import { type BlockTrades, mismatches } from '../../domain/trade.ts';
-import { HeightNotAvailableError, UpstreamBadShapeError, UpstreamTimeoutError } from '../../errors.ts';
+import { HeightNotAvailableError, UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
+import type { Bulkhead, QueuedCall } from '../../turns/bulkhead.ts';
+import type { Requester } from '../../turns/fair-queue.ts';
 import type { PushedBlock } from '../../upstream/node/push-session.ts';
 import { isNoSuchBlock, retryUntilBlockExists } from '../../upstream/node/state-not-found.ts';
 import type { Watcher } from '../broadcast/follower.ts';
@@ -33,6 +35,7 @@ export type BlockName = { readonly chainName: string; readonly height: BeaconHei
 
 type HeadTradesOptions = {
   readonly nodes: Pick<Nodes, 'readFrom' | 'ofChain'>;
+  readonly bulkhead: Bulkhead;
   /** The newest heads that were served. */
   readonly served: () => readonly Head[];
   /** The maximum number of blocks in memory. */
@@ -56,18 +59,14 @@ const RETRIES = { burst: 20, pointsPerSecond: 2 / 60 };
 /** A node behind a load balancer can lack the newest blocks for a while. Below them, it has pruned what it lacks. */
 const NEWEST_BLOCKS = 64;
 
-/** How many blocks are read for clients at once. More would take the connections that new blocks need. */
-const READ_FOR_CLIENTS_AT_ONCE = 2;
-
 const WRONG_BLOCK = 'the block has another height, or a time that cannot be true';
 
 /** Creates the trades, with none read yet. */
 export function createHeadTrades(options: HeadTradesOptions) {
-  const { nodes, served, maxBlocks, retryMs, watcher, readOnce = readAlone } = options;
-  const known = new LRUCache<string, Promise<BlockTrades>>({ max: maxBlocks });
+  const { nodes, bulkhead, served, maxBlocks, retryMs, watcher, readOnce = readAlone } = options;
+  const known = new LRUCache<string, QueuedCall<BlockTrades>>({ max: maxBlocks });
   const pushed = new LRUCache<string, () => Promise<BlockTrades>>({ max: MAX_PUSHED });
   const [ofHeads, ofPast] = [onceOf(watcher), onceOf(watcher.past)];
-  const readsForClients = new Set<Promise<BlockTrades>>();
   let retries = fullBucket(RETRIES, performance.now());
   let mismatched = 0;
 
@@ -128,8 +127,7 @@ export function createHeadTrades(options: HeadTradesOptions) {
   }
 
   async function read(head: Head): Promise<BlockTrades> {
-    const { beaconHeight: height, hash, exchange } = head;
-    if (exchange.v3 === undefined) return NO_TRADES;
+    const { beaconHeight: height, hash } = head;
     const name = nameOf(height, hash);
     const readBlock = pushed.get(name) ?? (() => readUnlessPushed(head));
     // A frame can have megabytes.
@@ -148,46 +146,37 @@ export function createHeadTrades(options: HeadTradesOptions) {
     if (found.length > 0) watcher.mismatched(head.beaconHeight, found);
   }
 
-  /**
-   * Waits while others are read. If one of them reaches the timeout, this one fails too, and does not wait for another timeout. It is
-   * read at the next request: if it failed for as long as those, it would wait for them again.
-   */
-  async function readInTurn(head: Head): Promise<BlockTrades> {
-    while (readsForClients.size >= READ_FOR_CLIENTS_AT_ONCE) {
-      await Promise.race(readsForClients).catch((error) => {
-        if (!(error instanceof UpstreamTimeoutError)) return;
-        known.delete(nameOf(head.beaconHeight, head.hash));
-        throw error;
-      });
-    }
-    const reading = read(head);
-    readsForClients.add(reading);
-    return reading.finally(() => readsForClients.delete(reading));
-  }
-
-  /** The trades of the block of a head; none in V1. All callers share one read. @throws UpstreamError */
-  function of(head: Head): Promise<BlockTrades> {
-    return readOrShare(head, readInTurn);
-  }
-
-  function readOrShare(head: Head, readNow: typeof read): Promise<BlockTrades> {
+  function readOrShare(head: Head, queue: Bulkhead['queue']): QueuedCall<BlockTrades> {
     const name = nameOf(head.beaconHeight, head.hash);
     const before = known.get(name);
     if (before !== undefined) return before;
-    const reading = readNow(head);
-    known.set(name, reading);
-    reading.then(ofHeads.succeeded, (error) => {
-      ofHeads.failed(error);
+    const call = queue(() => read(head));
+    known.set(name, call);
+    call.response.then(ofHeads.succeeded, (error) => {
+      const isBusy = error instanceof UpstreamBusyError;
+      if (!isBusy) ofHeads.failed(error);
+      if (known.peek(name) !== call) return;
+      if (isBusy) known.delete(name);
       // Until then, all clients get the error, and cause no call.
-      if (known.peek(name) === reading) known.set(name, reading, { ttl: retryMs });
+      else known.set(name, call, { ttl: retryMs });
     });
-    return reading;
+    return call;
   }
 
   return {
-    of,
+    /**
+     * The trades of the block of a head; none in V1. All requests for them share one read.
+     *
+     * @param requester the client and operation that wait for it in the queue
+     * @throws UpstreamError
+     */
+    async of(head: Head, requester: Requester): Promise<BlockTrades> {
+      return head.exchange.v3 === undefined ? NO_TRADES : readOrShare(head, bulkhead.queue).wait(requester);
+    },
     /** A head is published: its trades are read, and compared with its state. A head never waits for them. */
-    published: (head: Head) => void readOrShare(head, read).catch(() => {}),
+    published(head: Head): void {
+      if (head.exchange.v3 !== undefined) readOrShare(head, callAtOnce);
+    },
     /** A node has pushed a block. If it has sent the instructions too, nothing needs to be read. */
     received({ height, hash, trades }: Pick<PushedBlock, 'height' | 'hash' | 'trades'>): void {
       if (trades !== undefined && canBeHead(height, served().at(-1))) pushed.set(nameOf(height, hash), trades);
@@ -196,6 +185,12 @@ export function createHeadTrades(options: HeadTradesOptions) {
     /** How many pools had amounts that did not follow from the trades. */
     mismatches: () => mismatched,
   };
+}
+
+/** Makes a call outside the queue. */
+function callAtOnce<T>(call: () => Promise<T>): QueuedCall<T> {
+  const response = call();
+  return { wait: () => response, response };
 }
 
 /** Notifies of the first of several failures in a row, and of the success after them. */

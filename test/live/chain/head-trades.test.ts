@@ -3,20 +3,31 @@ import { UNKNOWN_HASH } from '../../../src/domain/chain.ts';
 import type { BlockTrades } from '../../../src/domain/trade.ts';
 import {
   UpstreamBadShapeError,
+  UpstreamBusyError,
   UpstreamRpcError,
-  UpstreamTimeoutError,
   UpstreamUnreachableError,
 } from '../../../src/errors.ts';
 import type { Head } from '../../../src/live/chain/head.ts';
 import { createHeadTrades } from '../../../src/live/chain/head-trades.ts';
 import type { Nodes } from '../../../src/live/chain/nodes.ts';
+import { createBulkhead } from '../../../src/turns/bulkhead.ts';
 import { stateOfV3 } from '../../domain/v3-pools.ts';
-import { UNWATCHED } from '../../upstream/connect.ts';
+import { NEVER_MS } from '../../support/gateway.ts';
+import { roomyBulkhead, SOMEONE, UNWATCHED } from '../../upstream/connect.ts';
 import { headOf } from './heads.ts';
+
+type HeadTradesOptions = Parameters<typeof createHeadTrades>[0];
 
 const RETRY_MS = 10_000;
 
 const NO_TRADES: BlockTrades = { trades: [], isComplete: true, poolsWithLiquidityChanges: new Set() };
+
+/** Trades of at most five blocks in memory, with room for all calls, or as the options say. */
+function tradesWith(options: Pick<HeadTradesOptions, 'nodes'> & Partial<HeadTradesOptions>) {
+  const watcher = { ...UNWATCHED(), past: UNWATCHED(), undecodable() {}, mismatched() {} };
+  const bulkhead = roomyBulkhead('NODE');
+  return createHeadTrades({ bulkhead, served: () => [], maxBlocks: 5, retryMs: RETRY_MS, watcher, ...options });
+}
 
 test('after a failure, the trades of a block are read again for a client, but not before the time for that', async () => {
   const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
@@ -29,56 +40,67 @@ test('after a failure, the trades of a block are read again for a client, but no
       throw new UpstreamUnreachableError('NODE', {}, new Error('refused'));
     },
   } as unknown as Nodes;
-  const watcher = { ...UNWATCHED(), past: UNWATCHED(), undecodable() {}, mismatched() {} };
-  const trades = createHeadTrades({ nodes, served: () => [], maxBlocks: 5, retryMs: RETRY_MS, watcher });
+  const trades = tradesWith({ nodes });
   const head: Head = { ...headOf(5), exchange: stateOfV3([]) };
 
-  const first = trades.of(head);
-  await expect(first).rejects.toThrow(UpstreamUnreachableError);
+  const read = () => trades.of(head, SOMEONE);
+  await expect(read()).rejects.toThrow(UpstreamUnreachableError);
   clock.mockReturnValue(1_000 + RETRY_MS);
-  expect(trades.of(head)).toBe(first);
+  await expect(read()).rejects.toThrow(UpstreamUnreachableError);
+  expect(calls).toBe(1);
   clock.mockReturnValue(1_001 + RETRY_MS);
   // The cache reads its clock once in a millisecond.
-  await expect.poll(() => trades.of(head) !== first).toBe(true);
-  await expect(trades.of(head)).rejects.toThrow(UpstreamUnreachableError);
-  expect(calls).toBe(2);
+  await expect.poll(() => read().catch(() => calls)).toBe(2);
 });
 
-test('of many blocks, few are read for clients at once: the others wait, but not for one timeout after another', async () => {
+test('blocks wait for clients, in turn: that of a new head does not, and one that was refused is read at the next request', async () => {
+  const heights: number[] = [];
   const pending: PromiseWithResolvers<BlockTrades>[] = [];
-  const readFrom = () => {
+  const readFrom = ([height = 0]: number[]) => {
     const read = Promise.withResolvers<BlockTrades>();
+    heights.push(height);
     pending.push(read);
     return read.promise;
   };
-  const nodes = { ofChain: () => [], readFrom } as unknown as Nodes;
-  const watcher = { ...UNWATCHED(), past: UNWATCHED(), undecodable() {}, mismatched() {} };
-  const trades = createHeadTrades({ nodes, served: () => [], maxBlocks: 32, retryMs: RETRY_MS, watcher });
+  const nodes = { ofChain: ({ beaconHeight }: Head) => [beaconHeight], readFrom } as unknown as Nodes;
+  const bulkhead = createBulkhead({
+    busy: () => new UpstreamBusyError('NODE'),
+    maxConcurrent: 1,
+    maxQueued: 3,
+    maxWaitMs: NEVER_MS,
+  });
+  const failures: unknown[] = [];
+  const watcher = { ...UNWATCHED(), failed: (error: unknown) => void failures.push(error) };
+  const trades = tradesWith({
+    nodes,
+    bulkhead,
+    watcher: { ...watcher, past: UNWATCHED(), undecodable() {}, mismatched() {} },
+  });
   const headAt = (height: number): Head => ({ ...headOf(height), exchange: stateOfV3([]) });
 
-  const reads = Promise.allSettled([5, 6, 7, 8, 9].map((height) => trades.of(headAt(height))));
-  expect(pending).toHaveLength(2);
-  // That of a new block does not wait.
+  const [one, other] = [{ client: 'one' }, { client: 'other' }];
+  const reads = [5, 6, 7, 8].map((height) => trades.of(headAt(height), one));
+  const shared = trades.of(headAt(5), other);
+  const last = trades.of(headAt(9), other);
+  await expect(reads[3]).rejects.toThrow(UpstreamBusyError);
   trades.published(headAt(10));
-  expect(pending).toHaveLength(3);
-  pending[0]?.resolve(NO_TRADES);
-  await expect.poll(() => pending.length).toBe(4);
-  pending[1]?.reject(new UpstreamUnreachableError('NODE', {}, new Error('refused')));
-  await expect.poll(() => pending.length).toBe(5);
-  pending[3]?.reject(new UpstreamTimeoutError('NODE', RETRY_MS, {}));
-  await expect(trades.of(headAt(7))).rejects.toThrow(UpstreamTimeoutError);
-  pending[4]?.resolve(NO_TRADES);
-  const results = (await reads).map(({ status }) => status);
-  expect(results).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled', 'rejected']);
-  expect(pending).toHaveLength(5);
+  for (const order of [
+    [5, 10],
+    [5, 10, 6],
+    [5, 10, 6, 9],
+    [5, 10, 6, 9, 7],
+  ]) {
+    await expect.poll(() => heights).toEqual(order);
+    const at = heights.length === 2 ? 0 : heights.length - 1;
+    pending[at]?.resolve(NO_TRADES);
+  }
+  expect(await Promise.all([...reads.slice(0, 3), shared, last])).toEqual(Array(5).fill(NO_TRADES));
 
-  // The one that has reached the timeout is not read again yet. The one that waited for it is.
-  await expect(trades.of(headAt(7))).rejects.toThrow(UpstreamTimeoutError);
-  expect(pending).toHaveLength(5);
-  const waited = trades.of(headAt(9));
-  expect(pending).toHaveLength(6);
-  pending[5]?.resolve(NO_TRADES);
-  expect(await waited).toBe(NO_TRADES);
+  const again = trades.of(headAt(8), one);
+  expect(heights).toEqual([5, 10, 6, 9, 7, 8]);
+  pending.at(-1)?.resolve(NO_TRADES);
+  expect(await again).toBe(NO_TRADES);
+  expect(failures).toEqual([]);
 });
 
 test.each([
@@ -98,9 +120,8 @@ test.each([
       ofChain: () => [node],
       readFrom: (order: (typeof node)[], read: (from: unknown) => unknown) => read(order[0]),
     } as unknown as Nodes;
-    const watcher = { ...UNWATCHED(), past: UNWATCHED(), undecodable() {}, mismatched() {} };
-    const trades = createHeadTrades({ nodes, served: () => [], maxBlocks: 5, retryMs: RETRY_MS, watcher });
-    expect(await trades.of(head)).toMatchObject({ isComplete: true });
+    const trades = tradesWith({ nodes });
+    expect(await trades.of(head, SOMEONE)).toMatchObject({ isComplete: true });
     expect(others).toEqual([]);
   },
 );
@@ -118,8 +139,7 @@ function tradesOfNode({ served = [] }: { readonly served?: readonly Head[] } = {
     ofChain: () => [node],
     readFrom: (order: (typeof node)[], read: (from: unknown) => unknown) => read(order[0]),
   } as unknown as Nodes;
-  const watcher = { ...UNWATCHED(), past: UNWATCHED(), undecodable() {}, mismatched() {} };
-  const trades = createHeadTrades({ nodes, served: () => served, maxBlocks: 5, retryMs: RETRY_MS, watcher });
+  const trades = tradesWith({ nodes, served: () => served });
   return { shown, trades };
 }
 
@@ -153,7 +173,7 @@ test.each([
   trades.received({ height: 50, hash: 'block 50', trades: readTrades });
   for (let height = others; height < others + 8; height++)
     trades.received({ height, hash: 'another', trades: readTrades });
-  expect(await trades.of({ ...headOf(50), exchange: stateOfV3([]) })).toBe(NO_TRADES);
+  expect(await trades.of({ ...headOf(50), exchange: stateOfV3([]) }, SOMEONE)).toBe(NO_TRADES);
   expect(shown.calls).toBe(0);
 });
 
@@ -163,7 +183,7 @@ test('a block that the node does not have yet is requested again, at most 20 tim
   const { shown, trades } = tradesOfNode();
   const callsFor = async (height: number, missing: number) => {
     Object.assign(shown, { calls: 0, missing });
-    const read = trades.of({ ...headOf(height), exchange: stateOfV3([]) }).catch((error: Error) => error);
+    const read = trades.of({ ...headOf(height), exchange: stateOfV3([]) }, SOMEONE).catch((error: Error) => error);
     await vi.advanceTimersByTimeAsync(4 * 250);
     return [shown.calls, await read];
   };

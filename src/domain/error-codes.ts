@@ -76,7 +76,7 @@ export const ERROR_CODES = {
   },
   TOO_MANY_ERRORS: {
     cause:
-      'A response has more than 100 errors. This is the last one. It has no `path`, and its message has the number of the errors that are not reported.',
+      'A response has more than 100 errors. This is the last one. It has no `path`. Its message has the number of the errors that are not reported, or says that validation has stopped.',
     remedy: 'Correct the reported errors.',
   },
   PERSISTED_QUERY_NOT_FOUND: {

@@ -117,7 +117,7 @@ const TRADES = {
   tags: ['market'],
   summary: 'The newest trades of a ticker',
   description:
-    "The trades of the blocks, exactly, in CoinGecko's form: through the pools on the chain that have the ticker id, the newest first on each side. They begin with the first block whose trades the gateway knows. The newest blocks are included, and the last two of them can still be replaced. Only pools of the third version of the exchange have trades.",
+    "The trades of the blocks, exactly, in CoinGecko's form: through the pools on the chain that have the ticker id, the newest first on each side. They begin with the first block whose trades the gateway knows. The newest blocks are included, and the last three of them can still be replaced. Only pools of the third version of the exchange have trades.",
   parameters: [
     query(
       'ticker_id',

@@ -100,7 +100,7 @@ builder.subscriptionField('prices', (t) =>
       afterHeight: t.arg({
         type: 'BeaconHeight',
         description:
-          'Resumes after this height, the last one that the client received. The subscriber first receives the later heights in order, at most the newest `service.limits.maxResumedHeights`, then each new height, and no height twice. `missedHeights` of the first update counts older heights that were skipped. A height far in the future is HEIGHT_NOT_AVAILABLE, but is ignored if no height could be read yet. With server-sent events, the header `Last-Event-ID` has the same effect and takes precedence. A height far in the future in that header is ignored: the subscription starts with the newest prices.',
+          'Resumes after this height, the last one that the client received. The subscriber first receives the later heights in order, at most the newest `service.limits.maxResumedHeights`, then each new height, and no block twice. `missedHeights` of the first update counts older heights that were skipped. A height far in the future is HEIGHT_NOT_AVAILABLE, but is ignored if no height could be read yet. With server-sent events, the header `Last-Event-ID` has the same effect and takes precedence. A height far in the future in that header is ignored: the subscription starts with the newest prices.',
       }),
     },
     subscribe: (_root, args, { loaders }) => createPriceStream(args, loaders),

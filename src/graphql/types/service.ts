@@ -22,7 +22,8 @@ const UpstreamStatusRef = builder.objectRef<UpstreamHealth>('UpstreamStatus').im
     upstream: 'The upstream.',
     configured:
       'True if the gateway has an address for the upstream. Otherwise its fields are UPSTREAM_NOT_CONFIGURED.',
-    healthy: 'True if the upstream is configured and the last request to it succeeded.',
+    healthy:
+      'True if the upstream is configured and the last request to it succeeded. Of several nodes, that to one of them is enough.',
     lastSuccessAt: 'Time of the last successful request. Null if no request has succeeded yet.',
     lastErrorAt: 'Time of the last failed request. Null if no request has failed yet.',
     lastErrorCode: 'Error code of the last failed request. Null if no request has failed yet.',
@@ -75,7 +76,7 @@ const FleetRef = builder.objectRef<FleetStatus>('Fleet').implement({
   fieldDescriptions: {
     replicas: 'Number of gateways in the fleet, with this one. 1 while this gateway is not connected.',
     connected:
-      'True while this gateway reads together with the others. False while it cannot use Redis: then it reads the upstreams itself.',
+      'True while this gateway reads together with the others. False while it cannot use Redis, or if the others follow another chain: then it reads the upstreams itself.',
   },
   fields: (t) => ({
     replicas: t.exposeInt('replicas'),

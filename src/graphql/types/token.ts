@@ -62,7 +62,7 @@ builder.queryFields((t) => ({
     type: [TokenRef],
     complexity: (_args, { service }) => complexityOfTokens(service),
     description:
-      'All tokens of the token list, of all pairs, and of all pools of the version of the exchange that trades, ascending by id.',
+      'All tokens of the token list, of all pairs, and of all pools of the version of the exchange that trades, ascending by id. Tokens of an upstream that could not be read yet are missing.',
     resolve: (_root, _args, { loaders }) => loaders.tokens.all(),
   }),
 }));

@@ -19,9 +19,6 @@ type Queue = <T>(read: () => Promise<T>) => Promise<T>;
 /** Times of final blocks that are remembered, because the searches of many clients begin at the same heights. */
 const MAX_TIMES = 2_000;
 
-/** The most states that one search reads: every second one halves the heights that are left. */
-const MAX_READS = 128;
-
 /** Creates the search over the recorded history and, where it has gaps, the states of the nodes. */
 export function createBlockTimes(history: Pick<History, 'blocksAt' | 'unrecorded'>) {
   /** Of final heights. */
@@ -75,8 +72,6 @@ export function createBlockTimes(history: Pick<History, 'blocksAt' | 'unrecorded
       let prunedTo = 0;
 
       for (let reads = 0; above.beaconHeight - Math.max(below?.beaconHeight ?? 0, prunedTo) > 1; reads++) {
-        if (reads === MAX_READS)
-          throw new UpstreamBadShapeError('NODE', 'its blocks are not in the order of their times');
         const height = nextHeight({ time, below, above, prunedTo, head, isEven: reads % 2 === 0 });
         const found = await timeOf(height, head, read);
         if (found === undefined) prunedTo = height;

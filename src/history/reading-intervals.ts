@@ -94,7 +94,7 @@ export async function readIntervals(
     // The blocks of an older interval are deleted, so that it cannot be cut.
     if (own.heights === 0) continue;
     const { firstHeight, lastHeight } = own;
-    const next = isCut ? undefined : (found[index + 1] ?? after[0]);
+    const next = found[index + 1] ?? after[0];
     const isFollowed = [upTo, numberOf(top, 'height'), (next?.firstHeight ?? 0) - 1].includes(lastHeight);
     const isPreceded = firstHeight === 1 || (found[index - 1] ?? before[0])?.lastHeight === firstHeight - 1;
     const isWhole = own.heights === lastHeight - firstHeight + 1;

@@ -30,7 +30,7 @@ export const readWindows: Read<'windows'> = async (sql, { poolIds, fromHeight, t
   const end = Math.min(toHeight, last.beaconHeight);
   const inside = { from: from.beaconHeight + 1, to: end };
   const { heights } = await countBlocks(sql, intervalsOf(version), inside);
-  const isComplete = from.beaconHeight <= fromHeight && heights === Math.max(0, end - from.beaconHeight);
+  const isComplete = from.beaconHeight <= fromHeight && heights === end - from.beaconHeight;
   const value = new Map<string, PoolWindow>();
   for (const [index, [id]] of pools.entries()) {
     const rollup = withStart(rollups[index], from.beaconHeight);

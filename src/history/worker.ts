@@ -1,10 +1,10 @@
-import { setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createSqliteStore } from './sqlite-store.ts';
 import { callOf, type HistoryDatabaseError, type HistoryStore } from './store.ts';
 import type { CallMessage, ResponseMessage, WarningMessage, WorkerOptions } from './store-client.ts';
 
-/** With this niceness, a thread gets a quarter of a core that another thread uses fully. */
+/** How much nicer than the process the thread is: it then gets a quarter of a core that another thread uses fully. */
 const NICENESS = 5;
 
 // The worker of a store: it calls the store for each message, and responds.
@@ -22,7 +22,7 @@ const storing = createStore();
 function lowerPriority(): void {
   if (process.platform !== 'linux') return;
   try {
-    setPriority(NICENESS);
+    setPriority(Math.min(getPriority() + NICENESS, constants.priority.PRIORITY_LOW));
   } catch {
     // The filter of system calls in a service may forbid it.
   }

@@ -98,18 +98,24 @@ test('when the reads of one client fill the queue, its newest ones are HISTORY_U
 
 /** A history of a store, whose reads have 5 ms. While two of them are overdue, no other one begins. */
 function impatientHistory(store: HistoryStore, ready: () => Promise<void>) {
-  const options = { store, recorder: { ready, recorded: {} }, backfill: {}, timeoutMs: 5, maxOverdue: 2 };
+  const none = () => 0;
+  const recorder = {
+    ...{ ready, state: () => 'recording', waiting: () => new Set(), errors: none },
+    recorded: { coverage() {}, tradeCoverage() {} },
+  };
+  const backfills = { backfill: { reads: none }, tradeBackfill: { reads: none, readBytes: none } };
+  const options = { store, recorder, ...backfills, timeoutMs: 5, maxOverdue: 2 };
   return createHistory(options as unknown as Parameters<typeof createHistory>[0]);
 }
 
-test('a read whose time is over before the database is ready is not made', async () => {
+test('a read whose time is over before the database is ready is not made, and counts as an error', async () => {
   const ready = Promise.withResolvers<void>();
   const model = createStoreModel();
   const history = impatientHistory(model, () => ready.promise);
   await expect(history.firstBlock('V1')).rejects.toMatchObject({ code: 'HISTORY_UNAVAILABLE' });
   ready.resolve();
   await new Promise(setImmediate);
-  expect(model.reads.firstBlock).toBe(0);
+  expect([model.reads.firstBlock, history.status().databaseErrors]).toEqual([0, 1]);
 });
 
 test('while two reads are overdue, no other one begins or waits, and once one has ended, the next one begins', async () => {

@@ -383,6 +383,48 @@ test.each(['the loop is stopped', 'another replica reads', 'reads have to wait']
   },
 );
 
+test('no further height is read once another replica may read', async () => {
+  const read: number[] = [];
+  const recorded = Promise.withResolvers<readonly number[]>();
+  const loop = createBackfillLoop<Read>({
+    missing: async () => [9, 8, 7],
+    ...OPTIONS,
+    rate: { ...OPTIONS.rate, atOnce: 1 },
+    mustEnd: () => read.includes(8),
+    async read(height) {
+      read.push(height);
+      return blockAt(height);
+    },
+    async record(values) {
+      recorded.resolve(heightsOf(values));
+      return [];
+    },
+  });
+  loop.wake(headOf(12));
+  expect(await recorded.promise).toEqual([9, 8]);
+  expect(read).toEqual([9, 8]);
+});
+
+test('a head that comes while nothing is missing below the one before is looked at too', async () => {
+  const recorded = Promise.withResolvers<readonly number[]>();
+  const loop = createBackfillLoop<Read>({
+    ...OPTIONS,
+    async missing({ head }) {
+      if (head.beaconHeight === 13) return [10];
+      loop.wake(headOf(13));
+      return [];
+    },
+    read: async (height) => blockAt(height),
+    async record(values) {
+      recorded.resolve(heightsOf(values));
+      return [];
+    },
+  });
+  onTestFinished(loop.stop);
+  loop.wake(headOf(12));
+  expect(await recorded.promise).toEqual([10]);
+});
+
 test.each([
   [50, 0],
   [1, 60],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { HeightNotAvailableError } from '../../src/errors.ts';
+import { HeightNotAvailableError, HistoryUnavailableError } from '../../src/errors.ts';
 import { type BlockTimes, createBlockTimes, type ReadStateAt } from '../../src/history/block-times.ts';
 import type { Head } from '../../src/live/chain/head.ts';
 import { exchangeStateOf } from '../domain/pools.ts';
@@ -105,6 +105,13 @@ describe('the height at a time', () => {
     expect(await heightAt(100)).toBe(99);
     replacedAt = 3_980_000;
     expect(await heightAt(101)).toBe(98);
+  });
+
+  test('is found with more reads if the history cannot be read', async () => {
+    const blocksAt = () => Promise.reject(new HistoryUnavailableError({}));
+    const blockTimes = createBlockTimes({ unrecorded: () => [], blocksAt });
+    const read: ReadStateAt = async (height) => ({ ...exchangeStateOf(height, []), time: height * 40_000 });
+    expect(await blockTimes.heightAt(95 * 40_000, headOf(100), read, (readNow) => readNow())).toBe(95);
   });
 
   test('is found with few errors of a node that has pruned most heights', async () => {

@@ -25,10 +25,11 @@ export async function compare(
 ): Promise<void> {
   expect(await store.coverage(3)).toEqual(model.coverage(3));
   if (from !== undefined) {
+    // The moments of a sparkline are not whole milliseconds.
     for (const version of [undefined, ...VERSIONS])
-      expect(await store.blocksAt([from, from - 1], version)).toEqual([
+      expect(await store.blocksAt([from, from - 0.5], version)).toEqual([
         model.blockAt(from, version),
-        model.blockAt(from - 1, version),
+        model.blockAt(from - 0.5, version),
       ]);
   }
   for (const version of VERSIONS) expect(await store.firstBlock(version)).toEqual(model.firstBlock(version));

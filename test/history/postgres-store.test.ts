@@ -8,7 +8,7 @@ import type { HistoryStore } from '../../src/history/store.ts';
 import { listen } from '../../src/sandbox/http/listen.ts';
 import { hasOpenssl, makeCertificate } from '../support/certificate.ts';
 import { usePostgres } from '../support/postgres.ts';
-import { START, storedOf, V3_POOL_IDS } from './chains.ts';
+import { POOL_IDS, START, storedOf, V3_POOL_IDS } from './chains.ts';
 import { endlessBlock, FIRST_HEIGHT } from './endless-chain.ts';
 import { tradeOf } from './trades-model.ts';
 
@@ -192,17 +192,27 @@ test('a gateway that vanishes in the middle of a write keeps the lock for ten se
   expect(await store.coverage(1)).toMatchObject({ heights: 7, gaps: [] });
 });
 
-test('a read ends when its time is over, and its connection is free for others', async () => {
+test('each read of clients ends when its time is over, and its connection is free for others', async () => {
   const store = await createStore(server().url, 200);
   await store.useChain('test');
   await store.record(blocks(3));
   const other = new pg.Client(server().url.href);
   await other.connect();
-  await other.query('BEGIN; LOCK TABLE pdex_history.pools');
+  await other.query('BEGIN; LOCK TABLE pdex_history.pools, pdex_history.traded_blocks');
   const height = FIRST_HEIGHT + 1;
-  // As many as there are connections.
-  const slow = Array.from({ length: 4 }, () => store.stateAt(height));
-  await Promise.all(slow.map((read) => expect(read).rejects.toThrow('statement timeout')));
+  const [ofStates, ofTrades] = [{ poolIds: POOL_IDS }, { poolIds: V3_POOL_IDS, upTo: height, memoryFrom: 1 }];
+  // More than there are connections.
+  for (const read of [
+    () => store.stateAt(height),
+    () => store.candles({ ...ofStates, interval: 'ONE_DAY', upTo: height, last: 1 }),
+    () => store.windows({ ...ofStates, fromHeight: height, toHeight: height }),
+    () => store.reservesAt({ ...ofStates, heights: [height] }),
+    () => store.trades({ ...ofTrades, last: 1 }),
+    () => store.trade({ beaconHeight: height, transactionId: '', step: 0 }),
+    () => store.volumes({ ...ofTrades, after: 0 }),
+    () => store.tradedIntervals({ ...ofTrades, interval: 'ONE_DAY', from: 0 }),
+  ])
+    await expect(read()).rejects.toThrow('statement timeout');
   expect((await store.coverage(0))?.heights).toBe(3);
   await other.end();
   expect((await store.stateAt(height))?.beaconHeight).toBe(height);

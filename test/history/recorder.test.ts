@@ -4,7 +4,7 @@ import { UpstreamTimeoutError } from '../../src/errors.ts';
 import { createRecorder } from '../../src/history/recorder.ts';
 import type { HistoryWatcher } from '../../src/history/recorder-database.ts';
 import { createSqliteStore } from '../../src/history/sqlite-store.ts';
-import { HistoryDatabaseError } from '../../src/history/store.ts';
+import { HistoryDatabaseError, permanentError } from '../../src/history/store.ts';
 import type { Head } from '../../src/live/chain/head.ts';
 import { exchangeStateOf, poolOf } from '../domain/pools.ts';
 import { headOf } from '../live/chain/heads.ts';
@@ -337,6 +337,18 @@ describe('a database that fails', () => {
     expect(store.order).toEqual(range(TIP, TIP + 3));
   });
 
+  test('is neither read nor written any more once it is refused', async () => {
+    const { store, recorder } = recorderOf({});
+    for (const height of range(10, 13)) recorder.add(linkedHead(height));
+    await store.until(() => store.blocks.has(10));
+    store.record = () => Promise.reject(permanentError('a newer gateway has brought it up to date'));
+    recorder.add(linkedHead(14));
+    await until(() => recorder.state() === 'refused');
+    await expect(recorder.ready()).rejects.toMatchObject({ isPermanent: true });
+    await expect(recorder.recordTrades([])).rejects.toMatchObject({ isPermanent: true });
+    expect(recorder.canRecord()).toBe(false);
+  });
+
   test('is used again if it is of the same chain', async () => {
     const first = await recordForTest();
     await first.advanceEach(6);
@@ -368,6 +380,18 @@ test.each([
   isDoubtful = written === 0;
   expect(await recording).toEqual([]);
   expect(store.tradedOrder).toEqual([15].slice(0, written));
+});
+
+test('states and trades that do not fit to the recorded ones are reported', async () => {
+  const leftOut: (readonly number[])[] = [];
+  const { store, recorder } = recorderOf({ leftOut: (heights) => void leftOut.push(heights) });
+  recorder.add(linkedHead(20));
+  store.record = async (blocks) => blocks.map(({ exchange }) => exchange.beaconHeight);
+  store.recordTrades = async (blocks) => blocks.map(({ beaconHeight }) => beaconHeight);
+  const [state, traded] = [linkedHead(15), linkedHead(14)];
+  expect(await recorder.record([{ ...state, version: 'V1' }])).toEqual([15]);
+  expect(await recorder.recordTrades([{ ...traded, trades: [], isComplete: true }])).toEqual([14]);
+  expect(leftOut).toEqual([[15], [14]]);
 });
 
 test('while the database cannot be compared with the node, reads of the history do not call the node', async () => {
@@ -502,16 +526,20 @@ test('the database is closed with the gateway, and what was final is recorded', 
 });
 
 test('a database that does not respond delays the end of the gateway for a limited time only', async () => {
-  const { store, recorder } = recorderOf({});
+  const failed: unknown[] = [];
+  const { store, recorder } = recorderOf({ failed: (error) => void failed.push(error) });
   for (const height of range(10, 13)) recorder.add(linkedHead(height));
   await store.until(() => store.blocks.has(10));
   await until(() => recorder.state() === 'recording');
   const response = Promise.withResolvers<readonly number[]>();
   store.record = () => response.promise;
-  onTestFinished(() => response.resolve([]));
   recorder.add(linkedHead(14));
   await recorder.flush(10);
   expect([...recorder.waiting()]).toEqual([11]);
+  // The database is closed then, and what it has not done fails.
+  response.reject(new HistoryDatabaseError('the history is closed'));
+  await new Promise(setImmediate);
+  expect([failed, recorder.errors()]).toEqual([[], 0]);
 });
 
 test('a gateway can record for its fleet as long as it can read the database, also if it cannot write', async () => {

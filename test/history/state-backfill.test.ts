@@ -210,6 +210,8 @@ type FillOptions = {
   readonly headTime?: number;
   /** Heights that are recorded before. */
   readonly recorded?: readonly number[];
+  /** Heights that the recorder has in memory, and records later. */
+  readonly waiting?: readonly number[];
   /** The time that a read shows; `undefined` if it shows none. */
   readonly timeOf?: (height: number, read: number) => number | undefined;
 };
@@ -217,7 +219,7 @@ type FillOptions = {
 /** A backfill of the heights below 100 or another head, of which one is read at a time. @param poolsOf how many pools a read shows */
 function fillForTest(poolsOf: (height: number, read: number) => number, options: FillOptions = {}) {
   const { step = 1, completeHeights = 0, startOfV3 = 1_000, maxAgeMs = 50_000, head = 103 } = options;
-  const { headTime = head * 1_000 + 500, recorded = [], timeOf = (height) => height * 1_000 } = options;
+  const { headTime = head * 1_000 + 500, recorded = [], waiting = [], timeOf = (height) => height * 1_000 } = options;
   const store = createMemoryStore();
   for (const height of recorded) {
     const exchange = exchangeStateOf(height, [], timeOf(height, 0));
@@ -235,7 +237,7 @@ function fillForTest(poolsOf: (height: number, read: number) => number, options:
         return blocks.filter((block) => !isRight(block)).map(({ exchange }) => exchange.beaconHeight);
       },
       ready: async () => {},
-      waiting: () => new Set(),
+      waiting: () => new Set(waiting),
     },
     pastStates: {
       async readInBackground(height) {
@@ -286,11 +288,11 @@ test('with a step, reads a gap to its end, however many pieces that leaves', asy
   expect(ascending(store.order)).toEqual(multiples);
 });
 
-test('with an age of 0, reads only heights above the first head, and at most 64 below the newest one', async () => {
-  const { store, backfill } = fillForTest(() => 5, { maxAgeMs: 0 });
+test('with an age of 0, reads only heights above the first head, and at most 64 below the newest one; none that waits', async () => {
+  const { store, backfill } = fillForTest(() => 5, { maxAgeMs: 0, waiting: [298, 296] });
   backfill.wake({ ...headOf(300), time: 300_500 });
   await expect.poll(() => [backfill.reads() > 0, backfill.isReading()]).toEqual([true, false]);
-  expect(store.order).toEqual(range(236, 297).reverse());
+  expect(store.order).toEqual([297, ...range(236, 295).reverse()]);
 });
 
 test('a head with a wrong time in the future does not end the reads', async () => {

@@ -1,5 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { getPriority, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -54,6 +54,30 @@ test('the client of the thread deletes heights from the top', async () => {
   if (block === undefined) throw new Error('nothing is recorded');
   expect(await store.deleteFrom(block)).toEqual([2, 3]);
   expect(await store.coverage(1)).toMatchObject({ heights: 1, last: { beaconHeight: 1 } });
+});
+
+test('the thread is nicer than the process, however nice that is', async ({ skip }) => {
+  if (process.platform !== 'linux') skip('only Linux has a niceness of threads');
+  const threads = () => readdirSync('/proc/self/task');
+  const before = threads();
+  await createStore();
+  const added = threads().filter((id) => !before.includes(id));
+  // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html: the 17th field after the name.
+  const niceOf = (id: string) =>
+    readFileSync(`/proc/self/task/${id}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ')[16];
+  expect(added.map(niceOf)).toContain(String(Math.min(getPriority() + 5, 19)));
+});
+
+test('a read comes between the transactions of a deletion', async () => {
+  const store = await createStore();
+  const ended: string[] = [];
+  await Promise.all([
+    store.prune(START).then(() => ended.push('deletion')),
+    store.coverage(0).then(() => ended.push('read')),
+  ]);
+  expect(ended).toEqual(['read', 'deletion']);
 });
 
 test('two stores in one process do not disturb each other, and closed ones fail', async () => {

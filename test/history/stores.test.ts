@@ -116,7 +116,7 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
         await compare(store, model, { height, other, from: from ?? undefined, to: to ?? undefined, last });
         await store.close();
       }),
-      { numRuns: runs * Number(process.env['MORE_RUNS'] ?? 1) },
+      { examples: [[longExample(1)], [longExample(100)]], numRuns: 2 + runs * Number(process.env['MORE_RUNS'] ?? 1) },
     );
   });
 
@@ -156,7 +156,11 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
         await recordAndCompare();
         await store.close();
       }),
-      { endOnFailure: true, numRuns: (runs / 3) * Number(process.env['MORE_RUNS'] ?? 1) },
+      {
+        examples: [[tradesExample(40, false)], [tradesExample(40 * 86_400, true)]],
+        endOnFailure: true,
+        numRuns: 2 + (runs / 3) * Number(process.env['MORE_RUNS'] ?? 1),
+      },
     );
   });
 
@@ -165,8 +169,9 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
     const now = START + 10 * DAY_MS;
     await store.record([blockOf(1000, now - DAY_MS, new Map(), 'V3')]);
     const block = { beaconHeight: 10, hash: undefined, time: START, trades: [tradeOf(0, 1)], isComplete: true };
+    const upper = { ...block, beaconHeight: 12 };
     const query = { poolIds: V3_POOL_IDS, interval: 'ONE_DAY', from: 0, upTo: 1000, memoryFrom: 1001 } as const;
-    await store.recordTrades([block]);
+    await store.recordTrades([block, upper]);
     const recorded = await store.tradedIntervals(query);
     expect(recorded.value[0]?.traded.size).toBe(1);
     await store.prune(now);
@@ -174,6 +179,8 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
     expect(await store.recordTrades([block])).toEqual([]);
     expect(await store.tradeCoverage()).toBeUndefined();
     expect((await store.tradedIntervals(query)).value[0]?.traded).toEqual(recorded.value[0]?.traded);
+    // The part of the day up to a height is not known any more.
+    expect((await store.tradedIntervals({ ...query, upTo: 11 })).value).toEqual([]);
   });
 
   testHere(
@@ -350,13 +357,15 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
 
   testHere('another gateway of the database shows nothing of the deleted heights', async () => {
     const [one, other] = [await createStore(), await reopen()];
-    const [first, second] = [10, 11].map((height) => blockOf(height, START, new Map([[0, [5n, BigInt(height)]]])));
-    if (!first || !second) throw new Error('no blocks');
+    const [first, second] = [
+      blockOf(10, START, new Map([[0, [5n, 10n]]])),
+      blockOf(11, START, new Map([[0, [5n, 11n]]]), 'V3'),
+    ];
     await one.record([first, second]);
     expect(await other.stateAt(11)).toEqual(storedOf(second.exchange));
     await one.deleteFrom({ beaconHeight: 11, hash: second.hash, time: second.time });
     expect((await other.stateAt(11))?.beaconHeight).toBe(10);
-    const replaced = { ...blockOf(11, START + 7, new Map([[0, [9n, 9n]]])), hash: undefined };
+    const replaced = { ...blockOf(11, START + 7, new Map([[1, [9n, 9n]]]), 'V3'), hash: undefined };
     await one.record([replaced]);
     expect(await other.stateAt(11)).toEqual(storedOf(replaced.exchange));
   });
@@ -463,6 +472,7 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
     const block = blockOf(10, START, new Map([[0, [5n, 7n]]]));
     await store.record([block]);
     await store.close();
+    await expect(store.coverage(0)).rejects.toThrow('closed');
 
     const next: Migration = (sql) => sql.run('ALTER TABLE heights ADD COLUMN note text');
     const broken: Migration = async (sql) => {
@@ -540,11 +550,21 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
   });
 });
 
+/** The time of any block, or when its minute, hour or day began, perhaps a millisecond earlier or later. */
+const anyTimeOf = (chain: readonly FinalBlock[]) =>
+  fc
+    .record({
+      time: fc.constantFrom(...chain.map(({ time }) => time)),
+      unit: fc.constantFrom(1, 1, 1, 60_000, INTERVAL_MS.ONE_HOUR, DAY_MS),
+      ms: fc.constantFrom(0, 0, 1, -1),
+    })
+    .map(({ time, unit, ms }) => time - (time % unit) + ms);
+
 /** Any chain, the order in which some of it is recorded, and a query. */
 const anyRun = anyChain.chain((chain) => {
   const first = chain[0]?.exchange.beaconHeight ?? 0;
   const anyHeight = fc.integer({ min: first - 1, max: first + chain.length });
-  const anyTime = fc.option(fc.constantFrom(...chain.map(({ time }) => time)));
+  const anyTime = fc.option(anyTimeOf(chain));
   return fc.record({
     order: fc.shuffledSubarray([...chain]),
     prunedAfter: fc.array(fc.nat(chain.length), { maxLength: 2 }),
@@ -557,15 +577,22 @@ const anyRun = anyChain.chain((chain) => {
   });
 });
 
-/** A trade of any pool of V3. */
-const anyTrade = fc.tuple(fc.nat(4), fc.nat(1_000), fc.constantFrom<1 | 2>(1, 2), fc.bigInt(1n, 2n ** 64n));
+/** More than 90 days, with a change in each of the first ones, of which some are deleted three times. */
+function longExample(rawDays: 1 | 100) {
+  const days = [0, 1 / 12, 3, 6, 96];
+  const order = days.map((day, n) => blockOf(1 + n, START + day * DAY_MS, new Map([[0, [5n, BigInt(n)]]])));
+  return { order, prunedAfter: [2, 3, 4], rawDays, height: 5, other: 1, from: null, to: null, last: 50 };
+}
+
+/** A trade of any pool of V3, often one of several of a transaction. */
+const anyTrade = fc.tuple(fc.nat(4), fc.nat(8), fc.constantFrom<1 | 2>(1, 2), fc.bigInt(1n, 2n ** 64n));
 
 /** Any chain, what its blocks traded and in which order some of them are recorded, and queries. */
 const anyTradesRun = anyChain.chain((chain) => {
   const first = chain[0]?.exchange.beaconHeight ?? 0;
   const anyHeight = fc.integer({ min: first - 1, max: first + chain.length });
-  const anyTime = fc.constantFrom(...chain.map(({ time }) => time));
-  const anyBlockTrades = fc.array(anyTrade, { maxLength: 4 });
+  const anyTime = anyTimeOf(chain);
+  const anyBlockTrades = fc.uniqueArray(anyTrade, { maxLength: 6, selector: ([, number]) => number });
   return fc.record({
     chain: fc.constant(chain),
     states: fc.oneof(
@@ -605,6 +632,27 @@ const anyTradesRun = anyChain.chain((chain) => {
     ),
   });
 });
+
+/** Three blocks with six trades each, below one of which a trade could not be decoded, and queries with narrow bounds. */
+function tradesExample(secondsApart: number, prunes: boolean) {
+  const timeOf = (height: number) => START + height * secondsApart * 1_000;
+  const chain = [1, 2, 3, 4].map((height) => blockOf(height, timeOf(height), new Map(), 'V3'));
+  const order = chain.map(({ hash, time, exchange: { beaconHeight } }) => {
+    const isComplete = beaconHeight < 4;
+    const trades = Array.from({ length: isComplete ? 6 : 0 }, (_, number) => tradeOf(0, number));
+    return { beaconHeight, hash, time, trades, isComplete };
+  });
+  const query = {
+    ...{ upTo: 5, memoryFrom: 1, last: 9, interval: 'ONE_MINUTE' as const },
+    ...{ before: undefined, from: undefined, to: undefined, sells: undefined },
+  };
+  const queries = [
+    query,
+    { ...query, upTo: 2, before: { beaconHeight: 3, place: 4 } },
+    { ...query, from: timeOf(2), to: timeOf(3) },
+  ];
+  return { chain, states: chain, order, prunes, deletes: 0, queries };
+}
 
 /** Any chain, the order in which some of it is recorded, and later blocks of a branch above it. */
 const anyBranch = fc.tuple(anyChain, anyChain).chain(([chain, other]) => {

@@ -141,11 +141,11 @@ function sums(trades: readonly RecordedTrade[], poolIds: readonly string[]) {
   return volumes;
 }
 
-/** A trade of a pool of {@link V3_POOL_IDS}. @param number makes it different from the others */
+/** A trade of a pool of {@link V3_POOL_IDS}. @param number makes it different from the others; a transaction has three of them */
 export function tradeOf(pool: number, number: number, sells: 1 | 2 = 1, amount = 5n): PoolTrade {
   return {
     poolId: V3_POOL_IDS[pool] ?? '',
-    transactionId: `tx-${number}`,
+    transactionId: `tx-${Math.floor(number / 3)}`,
     ...{ step: number % 3, steps: 3, sells },
     ...{ sellAmount: amount * 3n, buyAmount: amount, sellAmountToOrders: amount, buyAmountFromOrders: 0n },
   };
@@ -169,7 +169,7 @@ export async function compareTrades(store: TradeStore, model: TradesModel, query
   expect(actual).toEqual(expected);
   for (const trade of expected.trades.value.get(V3_POOL_IDS[0] ?? '') ?? []) {
     const { beaconHeight, transactionId, step } = trade;
-    expect((await store.trade({ beaconHeight, transactionId, step }))?.transactionId).toBe(transactionId);
+    expect(await store.trade({ beaconHeight, transactionId, step })).toEqual(trade);
   }
 }
 

@@ -18,6 +18,15 @@ const EVERYTHING = `{
   tickers { poolId lastPrice baseVolume targetVolume }
 }`;
 
+/** A script that lists the keys that Redis has for ever. */
+const KEYS_WITHOUT_EXPIRY = `
+local endless = {}
+for _, key in ipairs(redis.call('KEYS', '*')) do
+  if redis.call('PTTL', key) == -1 then table.insert(endless, key) end
+end
+return endless
+`;
+
 async function get(replica: Replica, path: string): Promise<string> {
   const { body } = await request(new URL(path, await replica.app.listen(0, '127.0.0.1')), { reset: true });
   return body.text();
@@ -68,6 +77,8 @@ describe.skipIf(!hasRedis)('a fleet', () => {
       return rest.find((answer) => !isDeepStrictEqual(answer, first));
     };
     await expect.poll(differing).toBeUndefined();
+    // Redis forgets a fleet that has ended.
+    expect(redis.cli('eval', KEYS_WITHOUT_EXPIRY, '0')).toBe('');
   });
 
   test('reads no states between the heads of a node that catches up', async () => {

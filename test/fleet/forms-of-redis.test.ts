@@ -66,7 +66,10 @@ describe.skipIf(!hasRedis)('a fleet', () => {
     const primary = await start();
     const sentinel = await startSentinel('pdex', primary, ['--bind', '127.0.0.1', '::1']);
     onTestFinished(sentinel.close);
-    const redis = await connectForTest({ url: new URL(`redis+sentinel://[::1]:${sentinel.port}/pdex`) });
+    // Sentinel has no such user.
+    primary.cli('acl', 'setuser', 'gateway', 'on', '>secret', '~*', '&*', '+@all');
+    primary.cli('acl', 'setuser', 'default', '-set');
+    const redis = await connectForTest({ url: new URL(`redis+sentinel://gateway:secret@[::1]:${sentinel.port}/pdex`) });
     expect(await redis.command('key', 'SET', 'key', '1')).toBe('OK');
   });
 

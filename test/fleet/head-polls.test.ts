@@ -9,7 +9,10 @@ import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { connectPatiently, keptOutcomes } from './connected.ts';
 
 /** Polls of a replica that stores four heads. Without Redis, it is alone. */
-function headPolls(readState: (height: number) => Promise<ExchangeState>, connection?: PollContext['redis']) {
+function headPolls(
+  readState: (height: number) => Promise<ExchangeState>,
+  { connection, onLag = () => {} }: { connection?: PollContext['redis']; onLag?: (lagMs: number) => void } = {},
+) {
   const redis = connection ?? { onMessage() {}, fleetKey: (name: string) => name, ready: async () => false };
   const members = { takesPart: () => connection !== undefined, count: () => 1, joinChain: async () => {} };
   return createHeadPolls({
@@ -19,23 +22,25 @@ function headPolls(readState: (height: number) => Promise<ExchangeState>, connec
     pastStates: { read: readState },
     headsKept: 4,
     now: () => 0,
-    onLag() {},
+    onLag,
   });
 }
 
 test('skipped heights are filled in: the newest ones, in order, and without those that take too long', async () => {
-  const requested: number[] = [];
-  const polls = headPolls(async (height) => {
+  const [requested, lags]: [number[], number[]] = [[], []];
+  const readState = async (height: number) => {
     requested.push(height);
     // The state of 18 comes before that of 17, and that of 19 never.
     if (height === 17) await Promise.resolve();
     if (height === 19) await new Promise(() => {});
     return exchangeStateOf(height, [], height);
-  });
+  };
+  const polls = headPolls(readState, { onLag: (lagMs) => lags.push(lagMs) });
   const [previous, head] = [headOf(10), headOf(20)];
   const polled = await polls.poll({ previous, remembered: [previous], idleMs: 1, read: async () => head });
   expect(requested).toEqual([17, 18, 19]);
   expect(polled?.filledIn?.map(({ beaconHeight }) => beaconHeight)).toEqual([17, 18]);
+  expect(lags).toEqual([0]);
 });
 
 describe.skipIf(!hasRedis)('with Redis', () => {
@@ -43,7 +48,7 @@ describe.skipIf(!hasRedis)('with Redis', () => {
 
   /** Polls of a replica that has one head and reads another one. */
   async function replica(server: RedisServer, previous: Head, next: Head) {
-    const polls = headPolls(readState, await connectPatiently(server));
+    const polls = headPolls(readState, { connection: await connectPatiently(server) });
     return () => polls.poll({ previous, remembered: [previous], idleMs: 1, read: async () => next });
   }
 

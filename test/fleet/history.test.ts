@@ -146,7 +146,7 @@ test('only the recorder writes, and the others see it', async () => {
   expect([a.calls, b.calls, ...a.problems, ...b.problems]).toEqual([[], []]);
 });
 
-test('the others see that older heights are recorded', async () => {
+test('the others see that older heights are recorded, and that a block was replaced', async () => {
   await clean();
   const fleet = { recorder: 'a' };
   const [a, b] = [replicaOf(fleet, 'a'), replicaOf(fleet, 'b')];
@@ -155,11 +155,21 @@ test('the others see that older heights are recorded', async () => {
   await b.addHeads(10, 15);
   await until(() => b.last() === FIRST_HEIGHT + 12);
   expect(b.history.isBackfilling()).toBe(false);
+  const version = b.history.version();
   await a.recorder.record([endlessBlock(FIRST_HEIGHT + 5)]);
   b.recorder.add(headAt(16));
   await until(() => b.history.isBackfilling());
+  const filled = b.history.version();
+  expect(filled).toBeGreaterThan(version);
   b.recorder.add(headAt(17));
   await until(() => !b.history.isBackfilling());
+
+  // The newest recorded block is replaced by another one at its height.
+  const [last] = await a.store.recentBlocks({ upTo: FIRST_HEIGHT + 12, last: 1 });
+  if (last) await a.store.deleteFrom(last);
+  await a.store.record([branchBlock(FIRST_HEIGHT + 12)]);
+  b.recorder.add(headAt(18));
+  await until(() => b.history.version() > filled);
 });
 
 /** A final block with one trade. */

@@ -55,7 +55,7 @@ async function slowWayTo({ marketDataUrl }: Sandbox) {
 /** Two replicas that poll a list only when a test says so, with a clock of Redis that the test can set. */
 async function steppedReplicas(redis: RedisServer, prefix: string, idleMs = 20) {
   /** The first list was read a while ago: replies that come late make the time of a read uncertain. */
-  const state = { stepMs: 0, name: 'old', agoMs: 10_000 };
+  const state = { stepMs: 0, name: 'old', agoMs: 10_000, dropped: 2 };
   const row = (name: string): Pair => ({
     ...{ pairId: name, poolId: name, tickerId: name },
     ...{ base: name, target: name, baseId: name, targetId: name, baseTokenId: name, targetTokenId: name },
@@ -66,7 +66,13 @@ async function steppedReplicas(redis: RedisServer, prefix: string, idleMs = 20) 
     const isSame = previous?.market.rows[0]?.tickerId === state.name;
     const market = isSame ? previous.market : await prepareMarket([row(state.name)]);
     const observedAt = Date.now();
-    return { market, observedAt, nextAt: observedAt + idleMs, dropped: 0, read: { beganAt: at, endedAt: at } };
+    return {
+      market,
+      observedAt,
+      nextAt: observedAt + idleMs,
+      dropped: state.dropped,
+      read: { beganAt: at, endedAt: at },
+    };
   }
 
   async function start() {
@@ -109,6 +115,7 @@ async function steppedReplicas(redis: RedisServer, prefix: string, idleMs = 20) 
       setDown(down: boolean) {
         isDown = down;
       },
+      served: () => previous,
       /** When the list was read, by `performance.now()`. */
       readAt: () => previous?.read.endedAt ?? 0,
     };
@@ -207,6 +214,21 @@ describe.skipIf(!hasRedis)('the lists of a fleet', () => {
     for (let polls = 0; polls < 5; polls++) for (const replica of [first, second]) await replica.poll();
     // A replica for which Redis was slow has read alone.
     expect([...first.outcomes, ...second.outcomes].filter((outcome) => outcome === 'read').length).toBeLessThan(2);
+    for (const { served } of [first, second]) {
+      const { dropped, nextAt = 0, observedAt = 0 } = served() ?? {};
+      expect([dropped, nextAt - observedAt]).toEqual([2, expect.closeTo(NEVER_MS)]);
+    }
+  });
+
+  test('are published also if only the number of rows that could not be read has changed', async () => {
+    const { state, first, second } = await steppedReplicas(redis, 'dropped', NEVER_MS);
+    Object.assign(state, { agoMs: 0, dropped: 3 });
+    const droppedAtBoth = async () => {
+      redis.cli('del', '{dropped}:tickers:slot');
+      for (const replica of [first, second]) await replica.poll();
+      return [first, second].map(({ served }) => served()?.dropped);
+    };
+    await expect.poll(droppedAtBoth).toEqual([3, 3]);
   });
 
   test('are read before the interval is over if something was pushed', async () => {

@@ -1,9 +1,98 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createReadOnce } from '../../src/fleet/read-once.ts';
+import { type Redis, RedisUnavailableError } from '../../src/fleet/redis.ts';
+import type { RedisReply } from '../../src/fleet/redis-client.ts';
+import { decodeValue, encodeValue } from '../../src/fleet/values.ts';
 import type { Config } from '../../src/settings/settings.ts';
 import { timesAlone } from '../support/fleet.ts';
 import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
+import { keptOutcomes } from './connected.ts';
+
+/** The reads of a replica with a clock of its own, and what they send. @param reply what Redis replies with */
+function readsWith(reply: () => RedisReply) {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const sent: (readonly unknown[])[] = [];
+  const waits: number[] = [];
+  const run: Redis['run'] = async (_script, _keys, args) => {
+    sent.push(args.slice(1));
+    return reply();
+  };
+  const redis = { isAvailable: () => true, key: (kind, id) => `${kind}:${id}`, run } satisfies Partial<Redis>;
+  const read = createReadOnce<string | undefined>({
+    redis: redis as Partial<Redis> as Redis,
+    kind: 'trades',
+    ttlMs: 5_000,
+    maxWaitMs: 5_000,
+    watcher: { ...keptOutcomes(), waited: (_, seconds) => void waits.push(seconds) },
+  });
+  return { read, sent, waits };
+}
+
+/** What Redis replies with at a time of its own, in ms. */
+const AT = Buffer.from('10000');
+
+test('a value is as old as the response of its upstream, and not as the request for it', async () => {
+  const { read, sent } = readsWith(() => [AT, 1]);
+  const value = await read('a', async () => {
+    vi.advanceTimersByTime(300);
+    return 'value';
+  });
+  expect(value).toEqual({ value: 'value', ageMs: 0 });
+  const [, [bytes, storedUntil] = []] = sent;
+  expect(decodeValue(bytes as Buffer)).toEqual({ id: 'a', observedAt: 10_300, packed: 'value' });
+  expect(storedUntil).toBe('15300');
+});
+
+test.each([
+  ['is older by the time that the reply took', 100, 300],
+  ['is never from the future', -500, 200],
+])('a value of Redis %s', async (_, agoMs, ageMs) => {
+  const bytes = encodeValue({ id: 'a', observedAt: 10_000 - agoMs, packed: 'value' });
+  const { read } = readsWith(() => {
+    vi.advanceTimersByTime(200);
+    return [AT, 0, bytes];
+  });
+  expect(await read('a', () => Promise.reject(new Error('it was read again')))).toEqual({ value: 'value', ageMs });
+});
+
+test('the time that a read waited for another replica is measured in seconds', async () => {
+  const replies = [
+    [AT, 0],
+    [AT, 0, encodeValue({ id: 'a', observedAt: 10_000, packed: 'value' })],
+  ];
+  const { read, waits } = readsWith(() => {
+    vi.advanceTimersByTime(700);
+    return replies.shift() ?? null;
+  });
+  await read('a', () => Promise.reject(new Error('it was read again')));
+  expect(waits).toEqual([1.4]);
+});
+
+test('a value that is not for the fleet is not stored, and nobody waits until its lock expires', async () => {
+  const { read, sent } = readsWith(() => [AT, 1]);
+  await read('a', async () => undefined);
+  expect(sent.slice(1)).toEqual([['0']]);
+});
+
+test('a value is returned, and an error thrown, also if Redis fails during the read', async () => {
+  const replies: RedisReply[] = [
+    [AT, 1],
+    [AT, 1],
+  ];
+  const { read, sent } = readsWith(() => {
+    const reply = replies.shift();
+    if (reply === undefined) throw new RedisUnavailableError();
+    return reply;
+  });
+  const [first, second] = [read('a', async () => 'value'), read('b', () => Promise.reject(new Error('no node')))];
+  expect(await first).toEqual({ value: 'value', ageMs: 0 });
+  await expect(second).rejects.toThrow('no node');
+  // The value, and the lock that would be free.
+  expect(sent).toHaveLength(4);
+});
 
 describe.skipIf(!hasRedis)('the replicas of a fleet', () => {
   let server: RedisServer;

@@ -187,6 +187,50 @@ describe.skipIf(!hasRedis)('the connection to Redis', () => {
     expect(await redis.ready(READY_MS)).toBe(true);
   });
 
+  test('is not available after each reply that means an outage, until a probe succeeds', async () => {
+    const { redis } = connect([server.url], 1);
+    const key = redis.fleetKey('a');
+    const takesForOutage = async (reply: string): Promise<boolean> => {
+      await redis.ready(READY_MS);
+      const error = await redis
+        .run("return redis.error_reply(ARGV[1] .. ' now')", [key], [reply])
+        .catch((thrown) => thrown);
+      return error instanceof RedisUnavailableError;
+    };
+    const outages = [
+      'READONLY',
+      'LOADING',
+      'MASTERDOWN',
+      'CLUSTERDOWN',
+      'TRYAGAIN',
+      'NOREPLICAS',
+      'MISCONF',
+      'OOM',
+      'NOAUTH',
+      'WRONGPASS',
+      'NOPERM',
+      'ERR max number of clients',
+    ];
+    const taken: string[] = [];
+    for (const reply of outages) if (await takesForOutage(reply)) taken.push(reply);
+    expect(taken).toEqual(outages);
+    // On a busy machine, Redis may not reply in time.
+    await expect.poll(() => takesForOutage('ERR max number of databases')).toBe(false);
+  });
+
+  test('counts a reply that has come while the gateway was busy for longer than a command may take', async () => {
+    const { redis } = connect([server.url]);
+    const stayBusy = async () => {
+      await redis.ready(READY_MS);
+      const reply = redis.command('a', 'GET', 'a').catch((error) => error);
+      // It sends the command before.
+      await new Promise(setImmediate);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
+      return reply;
+    };
+    await expect.poll(stayBusy).toBeNull();
+  });
+
   test('sends each message of the channel to each connection, also after Redis was restarted', async () => {
     const [one, other] = [connect([server.url]).redis, connect([server.url]).redis];
     await Promise.all([one.ready(READY_MS), other.ready(READY_MS)]);
@@ -251,15 +295,19 @@ describe.skipIf(!hasRedis)('other forms of Redis', () => {
     expect(await redis.command(keys[0], 'GET', keys[0])).toEqual(Buffer.from('1'));
   });
 
-  test('the primary that Sentinel names', async () => {
+  test('the primary that Sentinel names, both with a user', async () => {
     const primary = await start([]);
     const sentinel = await startSentinel('mymaster', primary);
     onTestFinished(sentinel.close);
-    const { redis } = connect([new URL(`redis+sentinel://127.0.0.1:${sentinel.port}/mymaster/2`)]);
+    for (const { cli } of [primary, sentinel]) cli('acl', 'setuser', 'gateway', 'on', '>secret', '~*', '&*', '+@all');
+    sentinel.cli('acl', 'setuser', 'default', 'resetpass');
+    const path = `127.0.0.1:${sentinel.port}/mymaster/2?sentinel-auth`;
+    const { redis } = connect([new URL(`redis+sentinel://gateway:secret@${path}`)]);
     expect(await redis.ready(READY_MS)).toBe(true);
     await redis.command('a', 'SET', 'a', '1');
     expect(primary.cli('-n', '2', 'get', 'a')).toBe('1');
     // The connection for its messages is idle, and stays open.
-    await until(() => /^.* age=([4-9]|\d{2,}) .* psub=[1-9]/m.test(sentinel.cli('client', 'list')));
+    const asGateway = ['--user', 'gateway', '--pass', 'secret', '--no-auth-warning'];
+    await until(() => /^.* age=([4-9]|\d{2,}) .* psub=[1-9]/m.test(sentinel.cli(...asGateway, 'client', 'list')));
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { ExchangeState } from '../../src/domain/exchange.ts';
-import { createStateReads } from '../../src/fleet/reads.ts';
+import { createStateReads, createTradesReads } from '../../src/fleet/reads.ts';
 import type { Redis } from '../../src/fleet/redis.ts';
 import { createPoolDirectories } from '../../src/upstream/node/pools-reader.ts';
 import { exchangeStateOf, MAX_RESERVE, poolOf, tokenId } from '../domain/pools.ts';
@@ -134,10 +134,25 @@ describe.skipIf(!hasRedis)('final states of a fleet', () => {
     expect(other?.outcomes).toEqual(['read']);
   });
 
-  test('of a replica that was stopped are read by another one', async () => {
+  test('whose upstream fails for a replica that has lost the lock leave it to the other one that has it', async () => {
+    const connection = await connectPatiently(server);
+    const lock = `${valueKey(97)}:lock`;
+    const reading = replicaOf(connection).read(97, async () => {
+      server.cli('set', lock, 'the other one');
+      throw new Error('no node');
+    });
+    await expect(reading).rejects.toThrow('no node');
+    // Redis replies after all that was sent before.
+    expect(String(await connection.command(lock, 'GET', lock))).toBe('the other one');
+  });
+
+  test.each([
+    ['was stopped', '100'],
+    ['was stopped before the clock of Redis was set back', '3600000'],
+  ])('of a replica that %s are read by another one', async (_, lockMs) => {
     const [one] = await replicas(1);
     // The lock of a replica that is gone.
-    server.cli('set', `${valueKey(97)}:lock`, 'somebody', 'px', '100');
+    server.cli('set', `${valueKey(97)}:lock`, 'somebody', 'px', lockMs);
     expect(await one?.read(97, async () => stateAt(97))).toEqual(stateAt(97));
     expect(one?.outcomes).toEqual(['read']);
   });
@@ -202,5 +217,14 @@ describe.skipIf(!hasRedis)('final states of a fleet', () => {
     expect(await replica.read(97, async () => stateAt(97))).toEqual(stateAt(97));
     expect(await replica.read(98, async () => stateAt(98))).toEqual(stateAt(98));
     expect(replica.outcomes).toEqual(['alone', 'alone']);
+  });
+
+  test('have the trades of one block beside them, also if another block had the same height', async () => {
+    const redis = await connectPatiently(server);
+    const read = createTradesReads({ redis, maxWaitMs: 5_000, watcher: keptOutcomes() });
+    for (const hash of ['a', 'b']) {
+      const trades = { trades: [], isComplete: true, poolsWithLiquidityChanges: new Set([hash]) };
+      expect(await read({ chainName: 'main', height: 97, hash }, async () => trades)).toEqual(trades);
+    }
   });
 });

@@ -8,3 +8,11 @@ test('a text that is cut within a character does not make the line invalid', () 
     expect.objectContaining({ requestId: 'id/\ufffd', message: `${'x'.repeat(199)}\ufffd`, msg: 'line' }),
   ]);
 });
+
+test('texts of upstreams are cut, and examples of their data are longer', () => {
+  const { lines, log } = createKeptLog();
+  const text = 'x'.repeat(2_000);
+  log.warn({ message: text, because: text, cause: text, example: text }, 'line');
+  const cut = text.slice(0, 200);
+  expect(lines).toMatchObject([{ message: cut, because: cut, cause: cut, example: text.slice(0, 1_000) }]);
+});

@@ -264,6 +264,25 @@ describe('with ACCESS_LOG=all', () => {
     socket.close();
   });
 
+  test('a subscription that fails has a line that says so, and one at its end', async () => {
+    const { url, access, app, sandbox } = await open();
+    const socket = await openSocket(url);
+    const query = 'subscription Ranking { divergentPairs { tickerId } }';
+    socket.send(JSON.stringify({ type: 'subscribe', id: 'a', payload: { query } }));
+    await nextMessage(socket);
+    vi.spyOn(app.service.sources.divergences, 'rank').mockImplementation(() => {
+      throw new Error('The pairs cannot be compared.');
+    });
+    sandbox.advance();
+    expect(JSON.parse(await nextMessage(socket)).type).toBe('error');
+    const label = { requestId: expect.stringMatching(/\/a$/), operation: 'Ranking', hash: hashOf(query) };
+    expect(access().slice(2)).toMatchObject([
+      { ...label, codes: ['INTERNAL_SERVER_ERROR'], msg: 'websocket subscription failed' },
+      { ...label, msg: 'websocket subscription ended' },
+    ]);
+    socket.close();
+  });
+
   test('a subscription ends with its websocket in every case', async () => {
     const { url, access } = await open();
     const socket = await openSocket(url);
@@ -299,23 +318,23 @@ describe('with ACCESS_LOG=errors', () => {
   });
 
   test.each([
-    ['GRAPHQL_PARSE_FAILED', { query: '{' }, hashOf('{')],
-    ['GRAPHQL_VALIDATION_FAILED', { query: '{ nothing }' }, hashOf('{ nothing }')],
-    ['QUERY_TOO_COMPLEX', { query: TOO_MUCH }, hashOf(TOO_MUCH)],
-    ['BAD_USER_INPUT', { query: 5 }, undefined],
-    ['BAD_USER_INPUT', { query: NAMED, operationName: 'Other' }, hashOf(NAMED)],
-  ])('a refused operation has one: %s', async (code, body, hash) => {
+    ['GRAPHQL_PARSE_FAILED', { query: '{' }, { hash: hashOf('{') }],
+    ['GRAPHQL_VALIDATION_FAILED', { query: '{ nothing }' }, { hash: hashOf('{ nothing }') }],
+    ['QUERY_TOO_COMPLEX', { query: TOO_MUCH }, { hash: hashOf(TOO_MUCH), cost: expect.any(Number) }],
+    ['BAD_USER_INPUT', { query: 5 }, {}],
+    ['BAD_USER_INPUT', { query: NAMED, operationName: 'Other' }, { hash: hashOf(NAMED) }],
+  ])('a refused operation has one: %s', async (code, body, facts) => {
     const { url, access } = await open(errors);
     await (await post(url, body)).text();
     await expect
       .poll(access)
       .toEqual([expect.objectContaining({ requestId: 'test/7', client: '127.0.0.1', codes: [code] })]);
-    expect(access()[0]).toMatchObject(hash === undefined ? {} : { hash });
+    expect(access()[0]).toMatchObject(facts);
     const socket = await openSocket(url);
     if (typeof body.query !== 'string') return;
     socket.send(JSON.stringify({ type: 'subscribe', id: 'b', payload: body }));
     await expect.poll(() => access().length).toBe(2);
-    expect(access()[1]).toMatchObject({ requestId: expect.stringMatching(/\/b$/), hash });
+    expect(access()[1]).toMatchObject({ requestId: expect.stringMatching(/\/b$/), ...facts });
     socket.close();
   });
 
@@ -346,16 +365,27 @@ describe('with ACCESS_LOG=errors', () => {
   });
 
   test('an internal error has one, with the request id of its stack trace', async () => {
-    const { url, access, app, lines } = await open(errors);
+    const { url, access, app, lines } = await open({ ...errors, maxOperationsPerRequest: 2 });
     Object.defineProperty(app.service.sources.head, 'isStale', {
       value: () => {
         throw new Error('broken');
       },
     });
-    await (await post(url, { query: '{ service { head { stale } } }' })).text();
-    await expect
-      .poll(access)
-      .toEqual([expect.objectContaining({ requestId: 'test/7', codes: ['INTERNAL_SERVER_ERROR'] })]);
+    const payload = { query: '{ service { head { stale } } }' };
+    await (await post(url, payload)).text();
+    await (
+      await post(url, [{ query: 'query Pair { poolPair(token1Id: "x", token2Id: "y") { id } }' }, payload])
+    ).text();
+    const socket = await openSocket(url);
+    socket.send(JSON.stringify({ type: 'subscribe', id: 'b', payload }));
+    await nextMessage(socket);
+    const codes = ['INTERNAL_SERVER_ERROR'];
+    await expect.poll(access).toMatchObject([
+      { requestId: 'test/7', codes },
+      { requestId: 'test/7', operation: 'Pair', codes: ['BAD_USER_INPUT', ...codes] },
+      { requestId: expect.stringMatching(/\/b$/), codes, msg: 'websocket operation failed' },
+    ]);
+    socket.close();
     expect(lines).toContainEqual(expect.objectContaining({ requestId: 'test/7', msg: 'internal error' }));
   });
 

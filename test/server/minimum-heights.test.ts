@@ -269,6 +269,44 @@ describe('an operation that waits for a height', () => {
     expect(JSON.parse(await answer)).toMatchObject({ id: 'first', payload: { data: { beaconHeight: tip + 1 } } });
   });
 
+  test('counts as a thousand of them if its message has a million values', async () => {
+    const config = { maxBodyBytes: 4_000_000, maxValuesPerConnection: 2_000_000 };
+    const { url, sandbox, waiting, advance } = await serve({ config });
+    const payload = { query: HEIGHT, variables: { unused: Array(999_000).fill(1) } };
+    const ways: readonly ((minimum: number) => Promise<unknown>)[] = [
+      (minimum) => post(url, minimum, [payload]),
+      (minimum) => post(url, 0, { ...payload, extensions: EXTENSIONS(minimum) }),
+      async (minimum) => {
+        const socket = await openSocket(url, {}, EXTENSIONS(minimum));
+        socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload }));
+        await nextMessage(socket);
+      },
+    ];
+    for (const ask of ways) {
+      const minimum = sandbox.chain.tip.height + 1;
+      const asking = ask(minimum);
+      await expect.poll(waiting).toBe(1);
+      const other = await post(url, minimum, { query: HEIGHT });
+      expect(await other.json()).toMatchObject({
+        errors: [{ message: expect.stringMatching('^Too many operations') }],
+      });
+      await advance();
+      await asking;
+    }
+  });
+
+  test('costs a point on a websocket, also if it is refused', async () => {
+    const { tip, url } = await serve({ config: { rateLimitPerSecond: 1, rateLimitBurst: 3 } });
+    const socket = await openSocket(url, { headers: { [HEADER]: String(tip + 101) } });
+    const codes = [];
+    for (let n = 0; n < 3; n++) {
+      socket.send(JSON.stringify({ id: String(n), type: 'subscribe', payload: { query: HEIGHT } }));
+      codes.push(JSON.parse(await nextMessage(socket)).payload[0].extensions.code);
+    }
+    // The websocket itself has cost a point. The clock stands still.
+    expect(codes).toEqual(['HEIGHT_NOT_AVAILABLE', 'HEIGHT_NOT_AVAILABLE', 'RATE_LIMITED']);
+  });
+
   test('waits for the first height of a gateway that has just started', async () => {
     const { tip, sandbox, ...gateway } = await serveStarting();
     const asking = Promise.all([

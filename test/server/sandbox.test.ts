@@ -28,6 +28,7 @@ const REQUESTS: Record<string, (url: string) => Promise<Response>> = {
       headers: { origin: 'https://app.example', 'access-control-request-method': 'POST' },
     }),
   '/ready': (url) => fetch(new URL('/ready', url)),
+  'the REST API': (url) => fetch(new URL('/api/v1/public/market-data/tickers', url)),
 };
 
 function post(url: string, query: string, accept = 'application/json'): Promise<Response> {

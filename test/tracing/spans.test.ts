@@ -16,6 +16,7 @@ describe('an operation', () => {
     const { tip } = gateway.sandbox.chain;
     const query = `query AtHeight { poolPairs(first: 1, at: ${tip.height - 50}) { totalCount } }`;
     const tracestate = 'vendor=its,other=1';
+    gateway.sandbox.node.faults.set({ kind: 'reset', times: 1, on: 'getpdestate' });
     await post(gateway, { query }, { traceparent: SAMPLED, tracestate, 'x-request-id': 'r1' });
 
     const spans = (await spansAfterClose(gateway, receiver)).filter(({ traceId }) => traceId === TRACE);
@@ -45,6 +46,7 @@ describe('an operation', () => {
         'server.port': Number(port),
         'http.response.status_code': 200,
         'http.response.body.size': expect.any(Number),
+        'http.request.resend_count': 1,
       },
     });
     expect(spans).toHaveLength(calls.length + 1);

@@ -104,8 +104,8 @@ export function createPersistedQueries({ documents, isOnly }: PersistedQueriesOp
      * Stores a text that `resolve` has returned, if the request has its hash. It is called when the client has paid for the text and
      * the text is valid: otherwise a client could replace all stored texts with nonsense.
      */
-    store({ documentId, extensions }: PersistedParams, text: string): void {
-      const id = documentId == null ? persistedQueryIn(extensions)?.sha256Hash : undefined;
+    store({ extensions }: Pick<PersistedParams, 'extensions'>, text: string): void {
+      const id = persistedQueryIn(extensions)?.sha256Hash;
       if (typeof id === 'string') texts.set(id, text);
     },
   };

@@ -222,6 +222,14 @@ describe('an operation above the rate limit is refused before its execution', ()
     expect((await ask(client)).status).toBe(200);
   });
 
+  test('with its cost, if the client requests that', async () => {
+    const { post } = newClient();
+    await post(DEAR);
+    const refused = await post(DEAR, { 'x-pdex-cost': '1' });
+    const cost = { points: 101, complexity: expect.any(Number), values: expect.any(Number) };
+    expect(await refused.json()).toEqual({ errors: [limited(300)], extensions: { cost } });
+  });
+
   test('by server-sent events', async () => {
     const { post } = newClient();
     async function events(response: Response) {

@@ -452,6 +452,7 @@ describe('limits, metrics and the log', () => {
     await new Promise((resolve) => socket.once('data', resolve));
     const response = await get('pairs');
     expect([response.status, (await response.json()).code]).toEqual([429, 'RATE_LIMITED']);
+    expect(response.headers.get('connection')).toBe('close');
     socket.destroy();
   });
 

@@ -56,7 +56,8 @@ describe('the HTTP server', () => {
       expect(lines).toContainEqual(expect.objectContaining(logged));
 
       Object.assign(head, { subscribers });
-      expect((await fetch(new URL('/metrics', app.adminUrl() ?? url))).status).toBe(200);
+      const metrics = await fetch(new URL('/metrics', app.adminUrl() ?? url));
+      expect(sample(await metrics.text(), 'pdex_errors_total{code="INTERNAL_SERVER_ERROR"}')).toBe(1);
       expect(await gateway.ask('{ beaconHeight }')).toMatchObject({ data: {} });
     },
   );

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { type AddressInfo, connect, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -141,4 +141,22 @@ test('a server that starts to listen while a response of fetch ends does not clo
   await listening;
   await turn();
   expect(closeIdle).not.toHaveBeenCalled();
+});
+
+test.each([
+  ['application/json', 2.5],
+  ['text/event-stream', undefined],
+])('the duration of a response is counted in seconds, and an event stream has none: %s', (type, seconds) => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const recorded: unknown[] = [];
+  const metrics = { recordResponse: (...response: readonly unknown[]) => void recorded.push(response) };
+  const { track } = createOpenResponses({ metrics, isLast: () => false });
+  const request = new IncomingMessage(new Socket());
+  const response = new ServerResponse(request).setHeader('content-type', type);
+  const exchange = { request, response, id: '1', endpoint: 'graphql', sentBefore: undefined };
+  track({ ...exchange, startedAt: performance.now() });
+  vi.advanceTimersByTime(2_500);
+  response.emit('close');
+  expect(recorded).toEqual([['graphql', 200, seconds]]);
 });

@@ -105,13 +105,13 @@ describe('the metrics', () => {
           Number(count),
         ]),
       );
-    for (const code of [1000, 1000, 3000, 4499, 4999, undefined]) (await openSocket(url)).close(code);
+    for (const code of [1000, 1000, 1014, 3000, 4499, 4999, undefined]) (await openSocket(url)).close(code);
     (await openSocket(url)).terminate();
     const refused = new WebSocket(url.replace('http', 'ws'), 'soap-2');
     refused.on('error', () => {});
     (await openSocket(url)).send('{');
     (await openSocket(url)).send('x'.repeat(app.service.limits.maxBodyBytes + 1));
-    const counts = { 1000: 2, 1005: 1, 1006: 1, 1009: 1, 4400: 1, 4406: 1, other: 3 };
+    const counts = { 1000: 2, 1005: 1, 1006: 1, 1009: 1, 1014: 1, 4400: 1, 4406: 1, other: 3 };
     await expect.poll(closes).toEqual(counts);
     expect(sample(await read(), 'pdex_websockets')).toBe(0);
   });

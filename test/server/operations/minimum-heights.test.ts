@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Service } from '../../../src/graphql/context.ts';
-import { createBroadcast } from '../../../src/live/broadcast/broadcast.ts';
+import { createBroadcast, type Subscriber, type Subscription } from '../../../src/live/broadcast/broadcast.ts';
 import type { Head } from '../../../src/live/chain/head.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
 import { createMinimumHeights, type HeightClient } from '../../../src/server/operations/minimum-heights.ts';
@@ -10,14 +10,27 @@ import { mostInOneTurn } from '../../support/turns.ts';
 
 /** Minimum heights of a gateway at height 5, and operations of one client. */
 function startAtFive() {
-  const head = createBroadcast<Head>();
-  head.publish(headOf(5));
+  const heads = createBroadcast<Head>();
+  heads.publish(headOf(5));
+  let following = 0;
+  const head = {
+    ...heads,
+    subscribe(subscriber: Subscriber<Head>): Subscription {
+      const subscription = heads.subscribe(subscriber);
+      following += 1;
+      const cancel = () => {
+        following -= 1;
+        subscription.cancel();
+      };
+      return { request: () => subscription.request(), cancel };
+    },
+  };
   const service = { sources: { head }, configured: { NODE: true } } as unknown as Service;
   const heights = createMinimumHeights(service, NEVER_MS, createMetrics('test'));
   const reach = (height: number, client: HeightClient, sent?: object) => heights.reach(height, 'minimum', client, sent);
   const reachMany = (count: number, height: number) =>
     Promise.all(Array.from({ length: count }, () => reach(height, { address: '192.0.2.1' })));
-  return { publish: (height: number) => head.publish(headOf(height)), reach, reachMany };
+  return { publish: (height: number) => head.publish(headOf(height)), reach, reachMany, following: () => following };
 }
 
 const reached = (count: number) => Array.from({ length: count }, () => undefined);
@@ -59,12 +72,16 @@ test('ten thousand operations of all clients can wait, and few of them go on in 
   expect(await Promise.all(waiting)).toEqual(reached(10_000));
 });
 
-test('an operation can wait after all that waited before have ended', async () => {
-  const { publish, reachMany } = startAtFive();
+test('an operation can wait after all that waited before have ended, and nothing is left of those', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { publish, reachMany, following } = startAtFive();
   for (const height of [6, 7]) {
     const waiting = reachMany(1, height);
+    expect([following(), vi.getTimerCount()]).toEqual([1, 1]);
     publish(height);
     expect(await waiting).toEqual(reached(1));
+    expect([following(), vi.getTimerCount()]).toEqual([0, 0]);
   }
 });
 

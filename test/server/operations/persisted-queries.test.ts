@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Account } from '../../../src/server/clients/rate-limits.ts';
+import { createMetrics } from '../../../src/server/metrics/metrics.ts';
 import { createPersistedQueries } from '../../../src/server/operations/persisted-queries.ts';
 import type { Client } from '../../../src/server/operations/prepared-operation.ts';
 import type { SentOperation } from '../../../src/server/requests/parameters.ts';
@@ -28,13 +29,14 @@ beforeAll(async () => {
 /** Persisted queries in a pipeline of their own. */
 function createOwnPipeline() {
   const persisted = createPersistedQueries({ documents: new Map(), isOnly: false });
-  const pipeline = createTestPipeline({ service: gateway.app.service, persisted });
+  const metrics = createMetrics('test');
+  const pipeline = createTestPipeline({ service: gateway.app.service, persisted, metrics });
   /** The codes of the errors of an operation. */
   const send = async (sent: SentOperation, client: Client = testClient()) => {
     const { errors = [] } = await pipeline.prepare(sent, client);
     return errors.map(({ extensions }) => extensions['code']);
   };
-  return { send };
+  return { send, metrics };
 }
 
 describe('the text of a persisted query is stored only when it is valid', () => {
@@ -55,13 +57,16 @@ describe('the text of a persisted query is stored only when it is valid', () => 
   });
 
   test('so that 300 long texts that cannot be parsed push out no other', async () => {
-    const { send } = createOwnPipeline();
+    const { send, metrics } = createOwnPipeline();
+    expect(await send({ extensions: named(HONEST) })).toEqual(NOT_FOUND);
     expect(await send({ query: HONEST, extensions: named(HONEST) })).toEqual([]);
     for (let n = 0; n < 300; n++) {
       const query = unparsable(n);
       expect(await send({ query, extensions: named(query) })).toEqual(PARSE_FAILED);
     }
     expect(await send({ extensions: named(HONEST) })).toEqual([]);
+    // A hash that is not known is not refused: the client sends the text next.
+    expect(await metrics.text()).toContain('pdex_operations_total{type="any",outcome="refused"} 300');
   });
 
   test('and its client has paid for it', async () => {
@@ -71,6 +76,8 @@ describe('the text of a persisted query is stored only when it is valid', () => 
     const poor = { ...testClient(), account };
     expect(await send({ query: HONEST, extensions: named(HONEST) }, poor)).toEqual(['RATE_LIMITED']);
     expect(await send({ extensions: named(HONEST) })).toEqual(NOT_FOUND);
+    // A hash that is not known costs a point too.
+    expect(await send({ extensions: named(HONEST) }, poor)).toEqual(['RATE_LIMITED']);
   });
 });
 

@@ -1,7 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../../support/gateway.ts';
-import { createTestPipeline, runQuery } from '../../support/pipeline.ts';
+import { sample } from '../../support/metrics.ts';
+import { repeat } from '../../support/operations.ts';
+import { createTestPipeline, runQuery, testClient } from '../../support/pipeline.ts';
 import { BTC, PRV } from '../../support/tokens.ts';
 
 async function openPipeline(options?: TestGatewayOptions) {
@@ -13,6 +15,21 @@ async function openPipeline(options?: TestGatewayOptions) {
 
 const QUERY =
   'query ($id: TokenId!, $first: Int!) { poolPair(token1Id: $id, token2Id: "b832e5d3b1f01a4f0623f7fe91d6673461e1f5d37d91fe78c5c2e6183ff39696") { id price } poolPairs(first: $first) { totalCount } }';
+
+test.each([
+  ['query', `{ ${repeat(400, (n) => `a${n}: __typename`)} }`],
+  ['subscribe', 'subscription { head { beaconHeight } }'],
+] as const)('the duration of an operation is counted in seconds: %s', async (type, query) => {
+  const { pipeline, metrics } = await openPipeline();
+  const prepared = await pipeline.prepare({ query }, testClient());
+  if (prepared.errors !== undefined) throw prepared.errors[0];
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const executing = type === 'query' ? pipeline.execute(prepared) : pipeline.subscribe(prepared);
+  vi.advanceTimersByTime(2_500);
+  await executing;
+  expect(sample(await metrics.text(), `pdex_operation_duration_seconds_sum{type="${type}"}`)).toBe(2.5);
+});
 
 describe('a query in the pipeline', () => {
   test('has the same result as over HTTP, the first time and when its document is cached', async () => {

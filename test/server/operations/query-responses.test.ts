@@ -16,8 +16,8 @@ const withError = (...error: Parameters<typeof errorOf>) =>
 /** The version of data that does not change. */
 const SAME = {};
 
-/** Sends equal requests at once. @returns what is sent, and resolves when all have been sent */
-function startEqual(requests: number, execute: () => Promise<EncodedResponse | undefined>, dataVersion = () => SAME) {
+/** The function that sends equal requests, each of which resolves when it has its response, and what was sent. */
+function createEqual(execute: () => Promise<EncodedResponse | undefined>, dataVersion = () => SAME) {
   const cache = createResponseCache({ maxBytes: 0, dataVersion, now: () => 0 });
   const sent: string[] = [];
   const respond = createQueryResponses({ cache, dataVersion, metrics: createMetrics('test') })<
@@ -30,7 +30,12 @@ function startEqual(requests: number, execute: () => Promise<EncodedResponse | u
     },
     refuse: () => expect.unreachable(),
   });
-  const request = () => respond({ key: 'a query', account: new Account(undefined, undefined, 'http') });
+  return { request: () => respond({ key: 'a query', account: new Account(undefined, undefined, 'http') }), sent };
+}
+
+/** Sends equal requests at once. @returns what is sent, and resolves when all have been sent */
+function startEqual(requests: number, ...options: Parameters<typeof createEqual>) {
+  const { request, sent } = createEqual(...options);
   return Promise.all(Array.from({ length: requests }, request)).then(() => sent);
 }
 
@@ -74,6 +79,28 @@ test('requests do not share an execution that started before the data changed', 
   expect(executions).toBe(2);
   execution.resolve(WHOLE);
   expect(await sending).toEqual(['executed whole', 'executed whole']);
+});
+
+test('requests share the newest execution, also when one that started before has ended', async () => {
+  const executions: PromiseWithResolvers<EncodedResponse>[] = [];
+  let version = {};
+  const requestOnce = createEqual(
+    () => {
+      const execution = Promise.withResolvers<EncodedResponse>();
+      executions.push(execution);
+      return execution.promise;
+    },
+    () => version,
+  );
+  const first = requestOnce.request();
+  version = {};
+  const second = requestOnce.request();
+  executions[0]?.resolve(WHOLE);
+  await first;
+  const third = requestOnce.request();
+  executions.at(-1)?.resolve(WHOLE);
+  await Promise.all([second, third]);
+  expect(requestOnce.sent).toEqual(['executed whole', 'executed whole', 'coalesced whole']);
 });
 
 test('an error of the whole history is given to all', async () => {

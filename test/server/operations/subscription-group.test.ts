@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
 import { createBroadcast } from '../../../src/live/broadcast/broadcast.ts';
@@ -13,6 +14,7 @@ function createGroup({
   skipsEqualUpdates = false,
   identityOf = (value: unknown): unknown => value,
   areCurrent = (): boolean => true,
+  resumesAfter = undefined as number | undefined,
   textOf = (value: unknown, previous: unknown): string => JSON.stringify({ value, previous: previous ?? null }),
 } = {}) {
   const latest = createBroadcast<number>();
@@ -25,7 +27,7 @@ function createGroup({
       identityOf,
       dependsOnPrevious,
       skipsEqualUpdates,
-      resumesAfter: undefined,
+      resumesAfter,
     },
     execute(value, previous) {
       const made = Promise.withResolvers<ExecutedUpdate>();
@@ -179,6 +181,21 @@ describe('one update is executed', () => {
     expect((await fresh).value).not.toBe(value);
   });
 
+  test('for the values at which members resume, of which the last 32 are cached', async () => {
+    const { latest, group, answer } = createGroup({ dependsOnPrevious: false, resumesAfter: 1 });
+    /** How many updates are executed for a new member. */
+    const join = async (value: number) => {
+      latest.publish(value);
+      const update = toAsyncValues(group.join).next();
+      await turn();
+      const executed = answer().length;
+      await update;
+      return executed;
+    };
+    for (let value = 1; value <= 33; value++) expect(await join(value)).toBe(1);
+    expect([await join(2), await join(1)]).toEqual([0, 1]);
+  });
+
   test('for members that receive the same age at about the same time', async () => {
     const { latest, group, asked, answer } = createGroup({ dependsOnPrevious: false, areCurrent: () => false });
     const members = [toAsyncValues(group.join), toAsyncValues(group.join)];
@@ -223,5 +240,24 @@ describe('a member', () => {
     asked[0]?.made.reject(new Error('broken'));
     expect(await failed).toEqual(Array(2).fill({ status: 'rejected', reason: new Error('broken') }));
     expect([latest.subscribers(), timesEmpty()]).toEqual([0, 1]);
+  });
+
+  test('that needs the update of a failed execution later gets that of another one', async () => {
+    const { latest, group, asked, answer } = createGroup();
+    const [early, late] = [toAsyncValues(group.join), toAsyncValues(group.join)];
+    latest.publish(1);
+    const first = [early.next(), late.next()];
+    await untilAsked(asked, 1);
+    answer();
+    await Promise.all(first);
+    latest.publish(2);
+    const failed = expect(early.next()).rejects.toThrow('broken');
+    await untilAsked(asked, 1);
+    asked.pop()?.made.reject(new Error('broken'));
+    await failed;
+    const update = late.next();
+    await untilAsked(asked, 1);
+    answer();
+    expect((await update).value?.toText()).toBe('{"data":{"value":2,"previous":1}}');
   });
 });

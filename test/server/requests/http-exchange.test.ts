@@ -172,15 +172,18 @@ describe('HEAD', () => {
     expect(again.statusCode).toBe(304);
   });
 
-  test('of a subscription has the headers of an event stream, and opens none', async () => {
-    const { head } = gateway.app.service.sources;
-    const before = head.subscribers();
-    const query = `/graphql?query=${encodeURIComponent('subscription { head { beaconHeight } }')}`;
-    const { line, headers, body } = await send(query, { method: 'HEAD', headers: 'Accept: text/event-stream\r\n' });
-    expect([line, body]).toEqual(['HTTP/1.1 200 OK', '']);
-    expect(headers).toContain('content-type: text/event-stream');
-    expect(head.subscribers()).toBe(before);
-  });
+  test.each(['text/event-stream', 'text/event-stream, application/json'])(
+    'of a subscription has the headers of an event stream, and opens none: %s',
+    async (accept) => {
+      const { head } = gateway.app.service.sources;
+      const before = head.subscribers();
+      const query = `/graphql?query=${encodeURIComponent('subscription { head { beaconHeight } }')}`;
+      const { line, headers, body } = await send(query, { method: 'HEAD', headers: `Accept: ${accept}\r\n` });
+      expect([line, body]).toEqual(['HTTP/1.1 200 OK', '']);
+      expect(headers).toContain('content-type: text/event-stream');
+      expect(head.subscribers()).toBe(before);
+    },
+  );
 
   test('is HEAD in the access log', async () => {
     const id = 'a-head';

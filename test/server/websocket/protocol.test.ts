@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { GraphQLError } from 'graphql';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -121,35 +122,80 @@ test('an internal error is logged, and its message is not sent to the client', a
   expect(errors).toEqual([secret]);
 });
 
-test.each([
-  ['nothing', () => {}],
-  ['pongs of its own', (client: WebSocket) => client.pong()],
-  ['the pong of an earlier ping', (client: WebSocket, _ping: Buffer, first: Buffer) => client.pong(first)],
-])('a client that answers a ping with %s is terminated a period later', async (_, answer) => {
+/** A client that sends no pongs by itself, and the clock of the pings. */
+async function openSilent() {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const { server, url } = await serve({});
   const client = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', { autoPong: false });
   await once(client, 'open');
-  const [socket] = server.clients;
+  const socket = [...server.clients][0] as ClientSocket;
+  const { _socket: wire } = socket as unknown as { readonly _socket: Duplex };
   const pinged = async () => {
     vi.advanceTimersByTime(12_000);
     return (await once(client, 'ping'))[0];
   };
-  const ponged = once(socket as ClientSocket, 'pong');
+  return { client, socket, wire, pinged };
+}
+
+test.each([
+  ['nothing', () => {}],
+  ['pongs of its own', (client: WebSocket) => client.pong()],
+  ['the pong of an earlier ping', (client: WebSocket, _ping: Buffer, first: Buffer) => client.pong(first)],
+])('a client that answers a ping with %s is terminated a period later', async (_, answer) => {
+  const { client, socket, pinged } = await openSilent();
+  const ponged = once(socket, 'pong');
   const first = await pinged();
   client.pong(first);
   await ponged;
 
-  const read = once(socket as ClientSocket, 'message');
+  const read = once(socket, 'message');
   answer(client, await pinged(), first);
   // The pong is read before this.
   client.send('{"type":"ping"}');
   await read;
   vi.advanceTimersByTime(11_999);
-  expect(socket?.readyState).toBe(WebSocket.OPEN);
+  expect(socket.readyState).toBe(WebSocket.OPEN);
   vi.advanceTimersByTime(1);
-  expect(socket?.readyState).toBe(WebSocket.CLOSING);
+  expect(socket.readyState).toBe(WebSocket.CLOSING);
+  await once(socket, 'close');
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a client whose ping waits behind other bytes is terminated a period after the ping was written', async () => {
+  const { client, socket, wire } = await openSilent();
+  const pinged = once(client, 'ping');
+  wire.cork();
+  vi.advanceTimersByTime(26_000);
+  expect(socket.readyState).toBe(WebSocket.OPEN);
+  wire.uncork();
+  await pinged;
+  vi.advanceTimersByTime(11_999);
+  expect(socket.readyState).toBe(WebSocket.OPEN);
+  vi.advanceTimersByTime(1);
+  expect(socket.readyState).toBe(WebSocket.CLOSING);
+});
+
+test('a client from which nothing is read is not terminated until its pong can be read', async () => {
+  const { socket, pinged } = await openSilent();
+  await pinged();
+  socket.pause();
+  vi.advanceTimersByTime(24_000);
+  expect(socket.readyState).toBe(WebSocket.OPEN);
+  socket.resume();
+  vi.advanceTimersByTime(12_000);
+  expect(socket.readyState).toBe(WebSocket.CLOSING);
+});
+
+test('a client may send a thousand pongs without a ping in each period', async () => {
+  const { client, socket, pinged } = await openSilent();
+  for (let period = 0; period < 2; period++) {
+    for (let n = 0; n < 1_000; n++) client.pong();
+    client.send('{"type":"ping"}');
+    const [closedOrRead] = await Promise.race([once(socket, 'message'), once(socket, 'close')]);
+    expect(String(closedOrRead)).toBe('{"type":"ping"}');
+    if (period === 0) client.pong(await pinged());
+  }
 });
 
 test('a client that sends very many pongs is terminated, and the rest of them is not read', async () => {
@@ -197,4 +243,13 @@ test('a client that reads nothing is disconnected, also if it goes on sending an
   const [code] = await once(socket as ClientSocket, 'close');
   expect(code).toBe(1006);
   client.terminate();
+});
+
+test('a websocket that is closed gracefully leaves the client a second of the timeout for the closing handshake', async () => {
+  const { server, url } = await serve({});
+  const closed = once(await openSocket(url), 'close');
+  const socket = [...server.clients][0] as ClientSocket;
+  socket.inProgress = 1;
+  await socket.closeGracefully(1_010);
+  expect((await closed)[0]).toBe(1001);
 });

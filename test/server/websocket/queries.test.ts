@@ -180,10 +180,13 @@ describe('a cached response counts like an execution', () => {
   });
 
   test('for the values of the open operations of a websocket', async () => {
-    const { open, post } = await serve({ config: { maxValuesPerConnection: 500 } });
+    const { open, post } = await serve({ config: { maxValues: 490, maxValuesPerConnection: 500 } });
     const query = '{ poolPairs(first: 50) { nodes { id key price exactPrice token1PoolValue token2PoolValue } } }';
     for (let n = 0; n < 2; n++) await post({ query });
     const socket = await open();
+    // An operation that is too complex is not executed, and adds no values. It can never succeed, so the error is not that of a rate.
+    const [tooComplex] = await send(socket, { query: query.replace('id', 'id a: id b: id c: id d: id e: id') });
+    expect(tooComplex).toContain('"QUERY_TOO_COMPLEX"');
     expect((await send(socket, { query }))[1]).toBe('{"id":"1","type":"complete"}');
     socket.send(subscribe('s', { query: 'subscription { prices { poolPairs { id price token1PoolValue } } }' }));
     await once(socket, 'message');
@@ -344,6 +347,34 @@ describe('an id that a client uses again after `complete`', () => {
     }
     expect(await send(socket, HEIGHT)).toEqual(refused('1', 'RATE_LIMITED'));
     await expect.poll(async () => (await send(socket, HEIGHT)).length).toBe(2);
+  });
+
+  test('is refused if the messages of operations that are executed have too many values, although their results do not', async () => {
+    const { socket, slow } = await serveSlowly({ maxValuesPerConnection: 1_000 });
+    const variables = { unused: Array(600).fill(1) };
+    socket.send(subscribe('1', { ...slow('first', 10), variables }));
+    expect(await send(socket, { ...slow('second', 12), variables }, '2')).toEqual(refused('2', 'RATE_LIMITED'));
+  });
+
+  test('is refused while the result of another one is not written', async () => {
+    const sockets = vi.spyOn(ClientSocket.prototype, 'untilWritten');
+    onTestFinished(() => sockets.mockRestore());
+    const { socket, received } = await serveSlowly({ maxSubscriptionsPerConnection: 1 });
+    const { _socket: wire } = sockets.mock.contexts[0] as unknown as { readonly _socket: Duplex };
+    wire.cork();
+    for (const id of ['1', '2']) {
+      const before = wire.writableLength;
+      socket.send(subscribe(id, HEIGHT));
+      await expect.poll(() => wire.writableLength).toBeGreaterThan(before);
+    }
+    wire.uncork();
+    await expect
+      .poll(() => received.map(({ id, type }) => [id, type]))
+      .toEqual([
+        ['1', 'next'],
+        ['1', 'complete'],
+        ['2', 'error'],
+      ]);
   });
 
   test('costs a point if it is refused because too many operations are open', async () => {

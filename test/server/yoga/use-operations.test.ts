@@ -10,7 +10,7 @@ import type { Subscribe } from '../../../src/live/broadcast/broadcast.ts';
 import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
 import type { EncodedUpdate } from '../../../src/server/operations/encoded-response.ts';
 import { createPersistedQueries } from '../../../src/server/operations/persisted-queries.ts';
-import { type ServerContext, useOperations } from '../../../src/server/yoga/yoga.ts';
+import { fetchWith, type ServerContext, useOperations } from '../../../src/server/yoga/yoga.ts';
 import { serveGatewayForTest } from '../../support/served-gateway.ts';
 import { until } from '../../support/until.ts';
 
@@ -112,6 +112,18 @@ test.each([
   await end(reader, aborting);
   await closed;
   expect(logged).toEqual([]);
+});
+
+test('the event stream for a HEAD without a server is closed at once', async () => {
+  const streams: Readable[] = [];
+  const updates = () => ({ request() {}, cancel() {} });
+  const trackStream = (stream: Readable) => void streams.push(stream);
+  const yoga = createTestYoga(updates, () => expect.unreachable(), { trackStream });
+  const headers = { accept: 'text/event-stream' };
+  const response = await fetchWith(yoga, 'http://x/graphql?query={none}', { method: 'HEAD', headers });
+  const shown = [response.status, response.headers.get('content-type'), response.body];
+  expect(shown).toEqual([200, 'text/event-stream', null]);
+  expect(streams.map(({ destroyed }) => destroyed)).toEqual([true]);
 });
 
 test('the event stream of a reader without a server that aborts while its subscription starts is closed at once', async () => {

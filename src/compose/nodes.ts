@@ -18,7 +18,15 @@ import { createPoolsV3Reader } from '../upstream/node/exchange-v3.ts';
 import { createPoolDirectories } from '../upstream/node/pools-reader.ts';
 import type { PushedBlock } from '../upstream/node/push-session.ts';
 import { createSpacing } from '../upstream/spacing.ts';
-import { bulkheadOf, circuitOf, healthOf, httpOf, notConfigured, type SourceOptions } from './upstreams.ts';
+import {
+  bulkheadOf,
+  circuitOf,
+  healthOf,
+  httpOf,
+  notConfigured,
+  roomForClients,
+  type SourceOptions,
+} from './upstreams.ts';
 
 /** A state of the main network has 30 MB; this leaves room to grow. */
 const MAX_STATE_BYTES = 128 * 2 ** 20;
@@ -28,6 +36,12 @@ const FIRST_SPACE_MS = 250;
 
 /** The time after which the trades of a block are read again that could not be read, unless the maximum back-off is shorter. */
 const TRADES_RETRY_MS = 10_000;
+
+/**
+ * How many blocks are read for clients at once. They have a queue of their own: one block can take three times the timeout of the
+ * upstream, and earlier heights must not wait for that.
+ */
+const BLOCKS_AT_ONCE = 2;
 
 /** With a fixed version, this gateway reads no state of the other one itself. */
 const OTHER_VERSION =
@@ -78,12 +92,13 @@ export function connectNodes(options: SourceOptions) {
   const poolCounts = createPoolCounts((lost) => log.warn(lost, POOLS_LOST));
   const together = fleet?.chain(nodes, directories.of);
   const recent = createRecentHeads(config.maxResumedHeights);
-  const bulkhead = bulkheadOf(options, 'NODE');
+  const bulkhead = bulkheadOf(options, 'NODE', Math.max(1, roomForClients(config) - BLOCKS_AT_ONCE));
   const reads = { nodes, bulkhead, served: recent.all };
   const pastStates = createPastStates({ ...reads, versions, poolCounts, readOnce: together?.states });
   const poolOrders = createPoolOrders(reads);
   const trades = createHeadTrades({
     ...reads,
+    bulkhead: bulkheadOf(options, 'NODE', BLOCKS_AT_ONCE),
     // A response can need the trades of each head that is not recorded.
     maxBlocks: Math.max(config.maxResumedHeights, MAX_FOLLOWED_HEADS),
     retryMs: Math.min(TRADES_RETRY_MS, config.upstreamMaxPauseMs),

@@ -55,7 +55,7 @@ export function connectMarketData(options: SourceOptions) {
     const found = [market.pairs, market.tickers].map((list) => list.newest()?.market.byTickerId.has(tickerId));
     return found.includes(true) || (found.includes(undefined) ? undefined : false);
   }
-  const bulkhead = bulkheadOf(options, 'MARKET_DATA');
+  const bulkhead = bulkheadOf(options, 'MARKET_DATA', roomForClients(config));
   const orderBooks = createOrderBooks({ ...followed, bulkhead, isListed, ttlMs, readOnce: fleet?.orderBooks });
   const { bookSweepPerMinute: perMinute } = config;
   const sweep = { orderBooks, tickers: market.tickers, isBusy: bulkhead.isBusy, perMinute, now };
@@ -135,11 +135,14 @@ export function circuitOf({ config, metrics, log, fleet }: SourceOptions, upstre
   return createCircuit({ maxPauseMs: config.upstreamMaxPauseMs, isPolled, onChange });
 }
 
-/** Creates the bulkhead of the requests that clients cause. */
-export function bulkheadOf({ config }: SourceOptions, upstream: Upstream): Bulkhead {
+/** How many connections to an upstream the calls that clients cause can use. */
+export const roomForClients = (config: Config) => config.upstreamMaxConnections - RESERVED_CONNECTIONS;
+
+/** Creates a bulkhead of calls that clients cause. */
+export function bulkheadOf({ config }: SourceOptions, upstream: Upstream, maxConcurrent: number): Bulkhead {
   return createBulkhead({
     busy: () => new UpstreamBusyError(upstream),
-    maxConcurrent: config.upstreamMaxConnections - RESERVED_CONNECTIONS,
+    maxConcurrent,
     maxQueued: config.upstreamMaxWaiting,
     maxWaitMs: config.upstreamTimeoutMs / 2,
   });

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
+import { createMemoryStore } from '../history/memory-store.ts';
 import { NEVER_MS, startGatewayForTest, type TestGateway } from '../support/gateway.ts';
 import { serveGatewayForTest } from '../support/served-gateway.ts';
 import { BTC, PRV } from '../support/tokens.ts';
 
 const AT_ONCE = 2;
 // A busy machine needs its time for 64 heights.
-const CONFIG = { upstreamMaxConnections: AT_ONCE + 2, upstreamTimeoutMs: NEVER_MS };
+// Two connections are reserved for polling, and two for blocks.
+const CONFIG = { upstreamMaxConnections: AT_ONCE + 4, upstreamTimeoutMs: NEVER_MS };
 
 /** An operation that requests one pool at each of these heights. */
 function chartOf(heights: readonly number[]): string {
@@ -78,4 +80,28 @@ test('a client that requests each height in an operation of its own gets no larg
   expect(await askFrom('203.0.113.9', { query: chartOf(single) })).toEqual(answerOf(single));
   expect(sandbox.node.calls('getpdestate') - before).toBeLessThanOrEqual(ABOUT_ONE_TURN);
   expect(await many).toEqual(chart.map((height) => answerOf([height])));
+});
+
+test('blocks that take very long keep no client from an earlier height', async () => {
+  const { ask, sandbox, advance, untilReady } = await startGatewayForTest({
+    sandbox: { exchange: 'v3', history: 30 },
+    store: createMemoryStore(),
+    config: { ...CONFIG, upstreamMaxPauseMs: 100 },
+  });
+  await untilReady();
+  const call = 'retrievebeaconblockbyheight';
+  const clear = sandbox.node.faults.set({ kind: 'reset', on: call });
+  for (let block = 0; block < CONFIG.upstreamMaxConnections; block++) await advance();
+  clear();
+  sandbox.node.faults.set({ kind: 'hang', on: call });
+  sandbox.node.resetCalls();
+  // The blocks could not be read for their heads. They are read for clients when the pause after that is over.
+  await expect
+    .poll(() => {
+      ask('{ poolPairs(first: 1) { nodes { trades(first: 5) { nodes { id } } } } }').catch(() => {});
+      return sandbox.node.calls(call);
+    })
+    .toBeGreaterThanOrEqual(2);
+  const at = sandbox.chain.tip.height - 20;
+  expect(await ask(`{ poolPairs(first: 1, at: ${at}) { totalCount } }`)).not.toHaveProperty('errors');
 });

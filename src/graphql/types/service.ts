@@ -23,7 +23,7 @@ const UpstreamStatusRef = builder.objectRef<UpstreamHealth>('UpstreamStatus').im
     configured:
       'True if the gateway has an address for the upstream. Otherwise its fields are UPSTREAM_NOT_CONFIGURED.',
     healthy:
-      'True if the upstream is configured and the last request to it succeeded. Of several nodes, that to one of them is enough.',
+      'True if the upstream is configured and the last request to it succeeded. With several nodes, it is true if the last request to any of them succeeded.',
     lastSuccessAt: 'Time of the last successful request. Null if no request has succeeded yet.',
     lastErrorAt: 'Time of the last failed request. Null if no request has failed yet.',
     lastErrorCode: 'Error code of the last failed request. Null if no request has failed yet.',

@@ -54,7 +54,7 @@ export function registerSourceMetrics(service: Service, metrics: MetricFactory):
   );
   gaugeOf(
     'pdex_upstream_healthy{upstream}',
-    '1 if an upstream is configured and the last request to it succeeded (of several nodes, that to one of them is enough); otherwise 0.',
+    '1 if an upstream is configured and the last request to it, or to any of several nodes, succeeded; otherwise 0.',
     () => upstreams().map(({ upstream, healthy }) => [upstream, Number(healthy)]),
   );
   gaugeOf(

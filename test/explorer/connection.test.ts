@@ -155,8 +155,8 @@ describeInBrowser('the connection of the explorer', (browser) => {
       allowed: [/404/, /Failed to fetch dynamically imported module|Unable to preload CSS/],
       before: async (opened) => {
         await OWN_CLOCK.before(opened);
-        opened.on('load', () => {
-          loads += 1;
+        opened.on('request', (request) => {
+          if (request.isNavigationRequest()) loads += 1;
         });
         await opened.route(/chain-page-.*\.js/, (route) =>
           loads === 1 ? route.fulfill({ status: 404 }) : route.continue(),

@@ -1,3 +1,4 @@
+import type { Request } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { advanceOnPage, describeInBrowser, untilHeight, VIEWPORTS } from '../support/explorer.ts';
 
@@ -43,6 +44,41 @@ describeInBrowser('the shell of the explorer', (browser) => {
     await page.reload();
     await isShown('Status');
     expect(page.url()).toBe(new URL('/status', gateway.url).href);
+  });
+
+  test('loads its first page in few files, and requests the status of the gateway once for all pages', async () => {
+    const requests: Request[] = [];
+    const isStatus = (request: Request) => request.postData()?.includes('"operationName":"Service"') ?? false;
+    const { page } = await browser.open('/', {
+      gateway: shared(),
+      context: {},
+      before: async (page) => {
+        // Without the requests that repeat.
+        await page.addInitScript(() => {
+          const { setInterval } = globalThis;
+          Object.assign(globalThis, {
+            setInterval: (run: () => void, ms: number) => (ms < 5_000 ? setInterval(run, ms) : 0),
+          });
+        });
+        page.on('request', (request) => requests.push(request));
+        // The page comes when the shell has the status.
+        const answered = page.waitForResponse((response) => isStatus(response.request()));
+        await page.route('**/assets/markets-page-*.js', async (route) => {
+          await answered;
+          await route.continue();
+        });
+      },
+    });
+    await page.getByRole('rowheader').first().waitFor();
+    const firstList = requests.findIndex((request) => request.postData()?.includes('"operationName":"Markets"'));
+    const files = requests.slice(0, firstList).filter((request) => request.url().includes('/assets/'));
+    expect([files.length > 2, files.length < 12]).toEqual([true, true]);
+
+    for (const [name] of PAGES.slice(1)) {
+      await page.getByRole('link', { name, exact: true }).click();
+      await page.getByRole('heading', { level: 1, name }).waitFor();
+    }
+    expect(requests.filter(isStatus)).toHaveLength(1);
   });
 
   test('has a description, a preview, icons and a manifest, whose files are there', async () => {

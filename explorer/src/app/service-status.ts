@@ -1,3 +1,4 @@
+import { createContext, useContext } from 'react';
 import { useGatewayQuery } from '../client/hooks.ts';
 import { lastingKeys } from './notices.ts';
 import { ServiceDocument, type ServiceQuery } from './service.generated.ts';
@@ -10,9 +11,17 @@ const REFRESH_MS = 5_000;
 
 const NO_VARIABLES = {};
 
+/** What the shell has read, for all that is inside. If each panel read it by itself, each would request it at its own times. */
+export const ServiceContext = createContext<ServiceStatus | undefined>(undefined);
+
+/** Reads what the gateway says about itself, and keeps it fresh. */
+export function useServiceReading(): ServiceStatus | undefined {
+  return useGatewayQuery(ServiceDocument, NO_VARIABLES, { refresh: REFRESH_MS }).data?.service;
+}
+
 /** What the gateway says about itself, at most a few seconds old. */
 export function useServiceStatus(): ServiceStatus | undefined {
-  return useGatewayQuery(ServiceDocument, NO_VARIABLES, { refresh: REFRESH_MS }).data?.service;
+  return useContext(ServiceContext);
 }
 
 /** The keys of lasting notices that the gateway has written into the page, so that it is drawn with all that is known. */

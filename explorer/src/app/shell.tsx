@@ -8,7 +8,7 @@ import { Footer } from './footer.tsx';
 import { useHeightProperty } from './height-property.ts';
 import { PageBoundary } from './page-boundary.tsx';
 import { Search } from './search/search.tsx';
-import { useServiceStatus } from './service-status.ts';
+import { ServiceContext, useServiceReading } from './service-status.ts';
 import styles from './shell.module.css';
 import { ThemeToggle } from './theme-toggle.tsx';
 import { UnitToggle } from './unit-toggle.tsx';
@@ -18,59 +18,61 @@ const NO_VARIABLES = {};
 /** What is around every page. It follows the head, for all pages. */
 export function Shell() {
   const { pathname } = useLocation();
-  const service = useServiceStatus();
+  const service = useServiceReading();
   useFollow(HeadDocument, NO_VARIABLES);
   const header = useRef<HTMLElement>(null);
   useHeightProperty(header, '--shell-header');
 
   return (
-    <div className={styles.shell}>
-      <a className={styles.skip} href="#content">
-        Skip to the content
-      </a>
-      <header ref={header} className={styles.header}>
-        <div className={styles.bar}>
-          <NavLink to="/" className={styles.name ?? ''} aria-label="pdex-gateway, home">
-            <svg className={styles.logo} viewBox="0 0 16 16" aria-hidden="true">
-              <path d="M2 12l4-5 3 3 5-7" />
-            </svg>
-            <span translate="no">pdex-gateway</span>
-          </NavLink>
-          <nav className={styles.navigation} aria-label="Pages">
-            <NavLink
-              to="/"
-              end
-              className={isMarket(pathname) ? `${styles.link} ${styles.within}` : (styles.link ?? '')}
-            >
-              Markets
+    <ServiceContext value={service}>
+      <div className={styles.shell}>
+        <a className={styles.skip} href="#content">
+          Skip to the content
+        </a>
+        <header ref={header} className={styles.header}>
+          <div className={styles.bar}>
+            <NavLink to="/" className={styles.name ?? ''} aria-label="pdex-gateway, home">
+              <svg className={styles.logo} viewBox="0 0 16 16" aria-hidden="true">
+                <path d="M2 12l4-5 3 3 5-7" />
+              </svg>
+              <span translate="no">pdex-gateway</span>
             </NavLink>
-            <NavLink to="/chain" className={styles.link ?? ''}>
-              Chain
-            </NavLink>
-            <NavLink to="/tokens" className={styles.link ?? ''}>
-              Tokens
-            </NavLink>
-            <NavLink to="/status" className={styles.link ?? ''}>
-              Status
-            </NavLink>
-          </nav>
-          <Search />
-          <UnitToggle />
-          <ThemeToggle />
-        </div>
-      </header>
-      <Banner service={service} />
-      <main id="content" className={styles.content} tabIndex={-1}>
-        <PageBoundary key={pathname}>
-          <Suspense fallback={<SkeletonRows rows={10} />}>
-            <Outlet />
-          </Suspense>
-        </PageBoundary>
-      </main>
-      <Footer version={service?.version} />
-      <LateBanner service={service} />
-      <ScrollRestoration />
-    </div>
+            <nav className={styles.navigation} aria-label="Pages">
+              <NavLink
+                to="/"
+                end
+                className={isMarket(pathname) ? `${styles.link} ${styles.within}` : (styles.link ?? '')}
+              >
+                Markets
+              </NavLink>
+              <NavLink to="/chain" className={styles.link ?? ''}>
+                Chain
+              </NavLink>
+              <NavLink to="/tokens" className={styles.link ?? ''}>
+                Tokens
+              </NavLink>
+              <NavLink to="/status" className={styles.link ?? ''}>
+                Status
+              </NavLink>
+            </nav>
+            <Search />
+            <UnitToggle />
+            <ThemeToggle />
+          </div>
+        </header>
+        <Banner service={service} />
+        <main id="content" className={styles.content} tabIndex={-1}>
+          <PageBoundary key={pathname}>
+            <Suspense fallback={<SkeletonRows rows={10} />}>
+              <Outlet />
+            </Suspense>
+          </PageBoundary>
+        </main>
+        <Footer version={service?.version} />
+        <LateBanner service={service} />
+        <ScrollRestoration />
+      </div>
+    </ServiceContext>
   );
 }
 

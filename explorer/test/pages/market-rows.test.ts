@@ -142,7 +142,7 @@ test('a search finds a symbol of letters from right to left beside the other one
 
 test('a token can have the name of a property of every object as its symbol', () => {
   const [row] = rowsOf({ ...data, pairs: [pair(`${PRV}-${NEW}-1`, NEW, PRV, ['constructor', 'PRV'])] }).markets;
-  expect([row?.base.symbol, row?.names]).toEqual(['constructor', ['privacy', 'incognito']]);
+  expect([row?.base.symbol, row?.searched().names]).toEqual(['constructor', ['privacy', 'incognito']]);
 });
 
 test('rows without a value come last in both directions', () => {

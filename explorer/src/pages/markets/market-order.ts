@@ -28,9 +28,10 @@ const numberOf = {
 export function searchRows(rows: readonly MarketRow[], search: string): readonly MarketRow[] {
   const words = searchable(search).split(/\s+/).filter(Boolean);
   if (words.length === 0) return rows;
-  return rows.filter(({ text, names }) =>
-    words.every((word) => text.includes(word) || names.some((name) => name.startsWith(word))),
-  );
+  return rows.filter(({ searched }) => {
+    const { text, names } = searched();
+    return words.every((word) => text.includes(word) || names.some((name) => name.startsWith(word)));
+  });
 }
 
 /**

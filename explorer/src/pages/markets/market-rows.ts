@@ -40,10 +40,12 @@ export type MarketRow = {
   readonly volume: number | null;
   /** The value of what the pool holds of both tokens together, in the same unit. */
   readonly liquidity: number | null;
-  /** What a search looks at, in lower case, and the words of the names of both tokens. */
-  readonly text: string;
-  readonly names: readonly string[];
+  /** What a search looks at. It is made when somebody searches: that takes longer than the rest of the row. */
+  readonly searched: () => Searched;
 };
+
+/** In lower case: symbols and ids, and the words of the names of both tokens. */
+type Searched = { readonly text: string; readonly names: readonly string[] };
 
 /** The rows of both lists. */
 export type MarketRows = { readonly markets: readonly MarketRow[]; readonly pools: readonly MarketRow[] };
@@ -57,7 +59,6 @@ const NATIVE_ID = '4'.padStart(64, '0');
  */
 export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData, unit: Unit = 'PRV'): MarketRows {
   const tokensById = new Map(tokens.map((token) => [token.tokenId, token]));
-  const poolsByKey = new Map((pools ?? []).map((pool) => [keyOfPool(pool), pool]));
   const poolsByTokens = Map.groupBy(pools ?? [], tokensOfPool);
   const tickersByPoolId = new Map((tickers ?? []).map((ticker) => [ticker.poolId, ticker]));
   const usdOf = (tokenId: string) => tokensById.get(tokenId)?.usdPrice ?? null;
@@ -87,28 +88,27 @@ export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData
   };
 
   // In V3, each pair has a pool of its own, unless the host names one of other tokens. In V1, it is the pool of the two tokens.
-  const poolOf = ({ poolId, baseId, targetId }: ListedPair) => {
-    const tokens = keyOfTokens(baseId, targetId);
-    const pool = poolsByKey.get(toNodePoolId(poolId));
-    return pool !== undefined && tokensOfPool(pool) === tokens ? pool : poolsByKey.get(tokens);
-  };
+  const poolOf = ({ poolId, baseId, targetId }: ListedPair) =>
+    poolsByTokens
+      .get(keyOfTokens(baseId, targetId))
+      ?.find((pool) => pool.poolId === null || pool.poolId === toNodePoolId(poolId));
   const ofPool = (pool: ListedPoolFragment | undefined) => ({
     nodeId: pool && `PoolPair:${keyOfPool(pool)}`,
     nodePoolId: pool?.poolId ?? undefined,
     terms: pool && (poolsByTokens.get(tokensOfPool(pool))?.length ?? 0) > 1 ? termsOfPool(pool) : undefined,
   });
-  const groups = [...Map.groupBy(pairs ?? [], (pair) => poolOf(pair) ?? pair).values()] as [
-    ListedPair,
-    ...ListedPair[],
+  const groups = [...Map.groupBy(pairs ?? [], (pair) => poolOf(pair) ?? pair)] as [
+    ListedPoolFragment | ListedPair,
+    [ListedPair, ...ListedPair[]],
   ][];
   const pairsByTicker = Map.groupBy(pairs ?? [], ({ tickerId }) => tickerId);
-  const groupsByTicker = Map.groupBy(groups, ([{ tickerId }]) => tickerId);
+  const groupsByTicker = Map.groupBy(groups, ([, [{ tickerId }]]) => tickerId);
 
   const marketsByPool = new Map<ListedPoolFragment, MarketRow>();
-  const markets = groups.map((group): MarketRow => {
+  const markets = groups.map(([poolOrPair, group]): MarketRow => {
     const [first] = group;
     const { poolId, tickerId, baseId, targetId } = first;
-    const pool = poolOf(first);
+    const pool = 'token1' in poolOrPair ? poolOrPair : undefined;
     const volumes = group.flatMap(({ poolId, baseId, targetId }) => {
       const ticker = tickersByPoolId.get(poolId);
       // Some hosts send the volume of one side only.
@@ -129,10 +129,7 @@ export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData
       dayStart: 'change' in first ? (first.change?.from ?? null) : undefined,
       volume: sumOf(volumes),
       liquidity: pool === undefined ? null : liquidityOf(pool),
-      names: namesOf(base, target),
-      text: textOf(
-        base,
-        target,
+      searched: searchedOf(base, target, () =>
         group.map(({ tickerId, poolId }) => `${tickerId} ${poolId} ${toNodePoolId(poolId)}`).join(' '),
       ),
     };
@@ -159,8 +156,7 @@ export function rowsOf({ tokens, pairs, tickers, pools, height = 0 }: MarketData
       dayStart: 'change' in pool ? (pool.change?.from ?? null) : undefined,
       volume: null,
       liquidity: liquidityOf(pool),
-      names: namesOf(base, target),
-      text: textOf(base, target, key),
+      searched: searchedOf(base, target, () => key),
     };
   });
   return { markets, pools: rowsOfPools };
@@ -194,13 +190,16 @@ function nativePricesOf(pools: readonly ListedPoolFragment[]): ReadonlyMap<strin
   return prices;
 }
 
-function textOf(base: RowToken, target: RowToken, ids: string): string {
-  const [first, second] = [nameOfToken(base), nameOfToken(target)];
-  return searchable(`${first}/${second} ${second}/${first} ${ids} ${base.tokenId} ${target.tokenId}`);
-}
-
-function namesOf(base: RowToken, target: RowToken): readonly string[] {
-  return [...namesOfSymbol(base.symbol), ...namesOfSymbol(target.symbol)];
+function searchedOf(base: RowToken, target: RowToken, readIds: () => string): () => Searched {
+  let searched: Searched | undefined;
+  return () => {
+    if (searched !== undefined) return searched;
+    const [first, second] = [nameOfToken(base), nameOfToken(target)];
+    const text = `${first}/${second} ${second}/${first} ${readIds()} ${base.tokenId} ${target.tokenId}`;
+    const names = [...namesOfSymbol(base.symbol), ...namesOfSymbol(target.symbol)];
+    searched = { text: searchable(text), names };
+    return searched;
+  };
 }
 
 /** A text in which BTC-PRV, btc_prv and BTC/PRV are equal. */

@@ -1,8 +1,11 @@
 /** One request that is meant to block the gateway, within the limit of a body. */
 export type HostileRequest =
   | { readonly post: string; readonly accept?: string; readonly encoding?: string }
-  /** The payload of a `subscribe` message as JSON, and the number of messages that the client waits for. */
-  | { readonly subscribe: string; readonly updates: number };
+  /**
+   * The payloads of `subscribe` messages as JSON, which are sent at once, and the number of updates that the client waits for. Without the
+   * number, it waits until all have ended.
+   */
+  | { readonly subscribe: readonly string[]; readonly updates?: number };
 
 /** Maximum size of a body. */
 const MAX_BYTES = 262_144;
@@ -19,7 +22,7 @@ const lines = (count: number) => '\n'.repeat(count);
 const fill = (start: string, end: string) => `${start}${'x'.repeat(MAX_BYTES - 200 - start.length - end.length)}${end}`;
 const post = (query: string, variables?: unknown): HostileRequest => ({ post: JSON.stringify({ query, variables }) });
 const onWebSocket = (query: string, variables?: unknown, updates = 1): HostileRequest => ({
-  subscribe: JSON.stringify({ query, variables }),
+  subscribe: [JSON.stringify({ query, variables })],
   updates,
 });
 const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
@@ -191,10 +194,10 @@ export const HOSTILE: Readonly<Record<string, HostileRequest>> = {
     3,
   ),
   'deep JSON as a variable of a subscription': {
-    subscribe: `{"query":"${PRICES}","variables":{"keys":${deep(120_000)}}}`,
+    subscribe: [`{"query":"${PRICES}","variables":{"keys":${deep(120_000)}}}`],
     updates: 1,
   },
-  'deep JSON as a subscription': { subscribe: deep(120_000), updates: 1 },
+  'deep JSON as a subscription': { subscribe: [deep(120_000)], updates: 1 },
   'bad pools of a subscription': onWebSocket(PRICES, { keys: Array(60_000).fill('x') }),
   'pools of a subscription with bad tokens': onWebSocket(PRICES, {
     keys: Array(6_000).fill({ token1Id: 'x', token2Id: 'y' }),
@@ -209,4 +212,15 @@ export const HOSTILE: Readonly<Record<string, HostileRequest>> = {
     keys: [Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`x${n}`, 1]))],
   }),
   '50,000 bad ids on a websocket': onWebSocket(IDS, { ids: Array(50_000).fill('x') }),
+  '50,000 bad ids on a websocket, eight times at once': {
+    subscribe: Array(8).fill(JSON.stringify({ query: IDS, variables: { ids: Array(50_000).fill('x') } })),
+  },
+  'deep JSON as a variable on a websocket, eight times at once': {
+    subscribe: Array(8).fill(`{"query":"${FIRST}","variables":{"first":${deep(110_000)}}}`),
+  },
+  'forty documents of nearly a thousand tokens on a websocket, all at once': {
+    subscribe: Array.from({ length: 40 }, (_, document) =>
+      JSON.stringify({ query: `query Q${document} ${ofPool(320, () => 'price')}` }),
+    ),
+  },
 };

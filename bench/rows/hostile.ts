@@ -78,16 +78,19 @@ async function send({ gateway: { url }, sandbox }: Testbed, hostileRequest: Host
   const messages = on(socket, 'message', { signal, close: ['close'] });
   socket.send('{"type":"connection_init"}');
   await messages.next();
-  socket.send(`{"type":"subscribe","id":"1","payload":${hostileRequest.subscribe}}`);
-  let updates = 0;
+  const { subscribe, updates } = hostileRequest;
+  for (const [id, payload] of subscribe.entries())
+    socket.send(`{"type":"subscribe","id":"${id}","payload":${payload}}`);
+  let received = 0;
+  let ended = 0;
   for await (const [{ data }] of messages) {
-    if (!isUpdate(data) || ++updates === hostileRequest.updates) break;
-    await sandbox.call('advance');
+    if (isUpdate(data) ? ++received === updates : ++ended === subscribe.length) break;
+    if (updates !== undefined) await sandbox.call('advance');
   }
   socket.close();
 }
 
-/** Whether a message is an update. After any other one the operation has ended. */
+/** Whether a message is an update. After any other one an operation has ended. */
 function isUpdate(message: string): boolean {
   return message.slice(0, 100).includes('"type":"next"');
 }

@@ -1,3 +1,4 @@
+import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { INTERVAL_MS } from '../domain/candle.ts';
 import { versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
@@ -25,13 +26,13 @@ export const DEFAULT_POINTS = 24;
 const MIN_POINTS = 2;
 const MAX_POINTS = 500;
 
-/** Checks what no limit decides about. @throws BadUserInputError */
+/** Checks the arguments, except for the limits of this gateway. @throws BadUserInputError */
 export function requireSparklineArguments(args: SparklineArguments): void {
   requireChangeArguments(args);
   requireBetween(MIN_POINTS, MAX_POINTS, 'points', args.points);
 }
 
-/** Checks what no limit decides about. @throws BadUserInputError */
+/** Checks the arguments, except for the limits of this gateway. @throws BadUserInputError */
 export function requireChangeArguments(args: ChangeArguments): void {
   requireDecimals(args);
   requireAtLeast(1, 'hours', args.hours);
@@ -46,6 +47,9 @@ export type PriceChange = {
   /** Whether the prices are those of token 1, so that the highest one belongs to the lowest ratio of the reserves. */
   readonly isInverse: boolean;
 };
+
+/** The thread of the history sends them in one message: 200,000 states would block the event loop for 200 ms. */
+const MAX_STATES_TOGETHER = 10_000;
 
 type Moments = { readonly points: number; readonly hours: number; readonly end: Instant };
 
@@ -119,14 +123,26 @@ export function createPriceChangeLoader(view: HistoryView) {
     if (!settled) versions.recorded.depend(recordedVersion);
     const heights = [...new Set(blocks.flatMap((block) => (block && !isHead(block) ? [block.beaconHeight] : [])))];
     const poolIds = pools.map(poolPairId);
-    const recorded = heights.length === 0 ? undefined : await history.reservesAt({ poolIds, heights });
+    const recorded = heights.length === 0 ? [] : await readStates(poolIds, heights);
     return pools.map((each, index) => {
-      const states = recorded?.get(poolIds[index] ?? '');
+      const states = recorded[index];
       return blocks.map((block) => {
         if (block === undefined || block.beaconHeight > pool.beaconHeight) return undefined;
         return isHead(block) ? reservesIn(block, each) : states?.[heights.indexOf(block.beaconHeight)];
       });
     });
+  }
+
+  /** Reads the reserves of each pool at heights, of a few pools at a time. */
+  async function readStates(poolIds: readonly string[], heights: readonly BeaconHeight[]) {
+    const poolsTogether = Math.ceil(MAX_STATES_TOGETHER / heights.length);
+    const states: (readonly (Reserves | undefined)[] | undefined)[] = [];
+    for (let start = 0; start < poolIds.length; start += poolsTogether) {
+      const some = poolIds.slice(start, start + poolsTogether);
+      const found = await history.reservesAt({ poolIds: some, heights });
+      for (const id of some) states.push(found.get(id));
+    }
+    return states;
   }
 
   return {

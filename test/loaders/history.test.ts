@@ -445,6 +445,36 @@ describe('an answer', () => {
     expect(history.store.reads).toMatchObject({ candles: 1, windows: 1, reservesAt: 1, blocksAt: 2 });
   });
 
+  test('reads the states of many pools in parts, in one turn of the queue', async () => {
+    const many = Array.from({ length: 60 }, (_, index) => {
+      const time = index * 40_000;
+      const pools = Array.from({ length: 600 }, (_, pool) =>
+        poolOf(BigInt(index + 1) * 10n ** 6n, BigInt(pool + 1), {
+          token1Id: tokenId('a'),
+          token2Id: tokenId(`${pool}`),
+        }),
+      );
+      return {
+        ...chainHead(index + 1, { time, reserves: [] }),
+        exchange: exchangeStateOf(index + 1, pools, time),
+      };
+    });
+    const tip = many[59] as Head;
+    const history = createHistoryModel();
+    await history.record(...many.slice(0, 57));
+    history.add(...many.slice(55));
+    const pools = poolsOf(tip);
+    const { loader } = loaderAt(history, tip);
+    const args = { hours: 1, points: 90, decimals1: 0, decimals2: 0 };
+    const lines = await Promise.all(pools.map((pool) => loader.sparkline(pool, args)));
+    expect(history.store.reads).toMatchObject({ reservesAt: 4, blocksAt: 1 });
+    for (const place of [0, 299, 599]) {
+      const alone = await loaderAt(history, tip).loader.sparkline(pools[place] as PoolPair, args);
+      expect(lines[place]).toEqual(alone);
+      expect(new Set(alone).size).toBeGreaterThan(50);
+    }
+  });
+
   test('never contains the block that replaced its head, nor one of a branch that was given up', async () => {
     const history = createHistoryModel();
     await history.record(...heads.slice(0, 57));

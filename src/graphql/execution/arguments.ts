@@ -99,14 +99,15 @@ function findLargeObject(
     if (!isObject(value)) continue;
     const rest = [value];
     for (let each = rest.pop(); each !== undefined; each = rest.pop()) {
-      const values = Array.isArray(each) ? each : Object.values(each);
-      if (values !== each && values.length > MAX_INPUT_FIELDS) {
-        const reason = `an object has ${values.length} fields. The maximum is ${MAX_INPUT_FIELDS}.`;
+      // Object.values takes three times as long for an object with many fields.
+      const fields = Array.isArray(each) ? 0 : Object.keys(each).length;
+      if (fields > MAX_INPUT_FIELDS) {
+        const reason = `an object has ${fields} fields. The maximum is ${MAX_INPUT_FIELDS}.`;
         return withoutStacks(
           () => new GraphQLError(`Variable "$${name}" has invalid value: ${reason}`, { nodes: definition }),
         );
       }
-      for (const inside of values) if (isObject(inside)) rest.push(inside);
+      for (const inside of Array.isArray(each) ? each : Object.values(each)) if (isObject(inside)) rest.push(inside);
     }
   }
   return undefined;

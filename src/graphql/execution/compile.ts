@@ -36,11 +36,21 @@ type Compiled = {
   readonly shapes: Shapes;
 };
 
-/** The number of selections around a field; with the fragments, `nesting`. Introspection does not count. */
+/** The number of selections around a field: `depth` without those of introspection, `nesting` with all, and with fragments. */
 type Depth = { readonly depth: number; readonly nesting: number };
 
 /** The arguments of a node, which can belong to several types. */
 type PlannedArguments = { readonly field: GraphQLField<unknown, unknown>; readonly args: FieldPlan['args'] };
+
+/** The plan of a node, where it is, and the number of fields in it. */
+type PlannedField = {
+  readonly type: GraphQLObjectType;
+  readonly comma: string;
+  readonly depth: number;
+  readonly nesting: number;
+  readonly plan: FieldPlan;
+  readonly size: number;
+};
 
 /** Minimum number of fields of a cached pool. Writing fewer takes no longer than a lookup. */
 const MIN_CACHED_FIELDS = 3;
@@ -58,7 +68,8 @@ export function compile({ schema, document, operation, variables, limits, shapes
   const readers: Reader[] = [];
   // Nodes without their selections: a plan can be used for days, and what a node selects can be large.
   const bare = new Map<FieldNode, FieldNode>();
-  // A fragment can be used thousands of times: its arguments are read once.
+  // A fragment can be used thousands of times: its fields are planned once, and their arguments are read once.
+  const plannedFields = new Map<FieldNode, PlannedField>();
   const planned = new Map<FieldNode, PlannedArguments>();
   const usedVariables: string[] = [];
   let size = 0;
@@ -71,7 +82,7 @@ export function compile({ schema, document, operation, variables, limits, shapes
     const collected = collect(type, sets, at);
     const failure = collected instanceof GraphQLError ? collected : undefined;
     const selected = collected instanceof GraphQLError ? [] : collected;
-    const fields = selected.map((each, index) => planField(type, each, index === 0 ? '' : ',', at));
+    const fields = selected.map((each, index) => planFieldOnce(type, each, index === 0 ? '' : ',', at));
     const hasVariables = fields.some(({ args }) => typeof args === 'number');
     const found = hasVariables || failure !== undefined ? undefined : shapes.of(type.name, fields);
     const isCacheable =
@@ -93,13 +104,39 @@ export function compile({ schema, document, operation, variables, limits, shapes
       const selected = [...collectFields({ schema, fragments, variables, count }, type, sets)];
       const siblings = selected.reduce((sum, [, { nodes }]) => sum + nodes.length, 0);
       requireAtMost(limits.maxSiblings, siblings, 'The number of fields in one selection set');
-      size += selected.length;
-      if (size > MAX_FIELDS) throw tooManyFields();
+      addSize(selected.length);
       return selected;
     } catch (error) {
       if (error instanceof GraphQLError) return error;
       throw error;
     }
+  }
+
+  function addSize(fields: number): void {
+    size += fields;
+    if (size > MAX_FIELDS) throw tooManyFields();
+  }
+
+  /** The plan of a field, or the one of the same node at the same place in another use of a fragment. */
+  function planFieldOnce(
+    type: GraphQLObjectType,
+    selected: readonly [string, CollectedField],
+    comma: string,
+    around: Depth,
+  ): FieldPlan {
+    const [node, ...others] = selected[1].nodes;
+    if (node === undefined || others.length > 0) return planField(type, selected, comma, around);
+    const { depth } = around;
+    const nesting = around.nesting + selected[1].nesting;
+    const known = plannedFields.get(node);
+    if (known?.type === type && known.comma === comma && known.depth === depth && known.nesting === nesting) {
+      addSize(known.size);
+      return known.plan;
+    }
+    const before = size;
+    const plan = planField(type, selected, comma, around);
+    plannedFields.set(node, { type, comma, depth, nesting, plan, size: size - before });
+    return plan;
   }
 
   function planField(

@@ -20,7 +20,7 @@ export type QueryRequest = {
 /**
  * What a transport does with its requests.
  *
- * `Other` is the outcome of a request that has no response of its own: it was sent already, is refused, or is a subscription.
+ * `Other` is the outcome of a request whose response was sent already, that is refused, or that is a subscription.
  */
 type QueryTransport<Request extends QueryRequest, Other> = {
   /** Takes the operation of a request through the pipeline. */

@@ -8,8 +8,11 @@ import { createStallCheck } from '../requests/stalled.ts';
 /** Maximum size of the messages that wait for a client before nothing more is read from it. */
 const MAX_WAITING_BYTES = 2 ** 20;
 
-/** Maximum number of messages of a client that are handled in one turn of the event loop. Each can take some milliseconds. */
-const MESSAGES_PER_TURN = 8;
+/** After this many bytes of messages, the next message of a client waits for the next `setImmediate`. */
+const BYTES_PER_TURN = 4_096;
+
+/** As how many bytes a short message counts, so that eight of them are handled together: each can take some milliseconds. */
+const MIN_MESSAGE_BYTES = 512;
 
 /** Maximum number of pongs in a period that answer no ping. RFC 6455, 5.5.3 allows them, and one write can have 100,000. */
 const MAX_OTHER_PONGS = 1_000;
@@ -28,7 +31,7 @@ const SHORT_REASON = 41;
 export class ClientSocket extends WebSocket {
   /** When it was opened, in `performance.now()`. */
   readonly openedAt = performance.now();
-  /** The number of operations that are prepared or executed. */
+  /** The number of operations that are being prepared or executed. */
   inProgress = 0;
   /** The close code that was sent; `undefined` before that, and if the code has no frame. */
   sentCode: number | undefined = undefined;
@@ -53,19 +56,23 @@ export class ClientSocket extends WebSocket {
    * several turns of the event loop.
    */
   readInTurns(read: (message: Buffer) => void): void {
-    let inThisTurn = 0;
+    let bytesInThisTurn = 0;
     const handle = (message: Buffer) => {
-      if (inThisTurn === 0)
+      if (bytesInThisTurn === 0)
         setImmediate(() => {
-          inThisTurn = 0;
-          for (const next of this.#waiting.splice(0, MESSAGES_PER_TURN)) handle(next);
+          bytesInThisTurn = 0;
+          while (bytesInThisTurn < BYTES_PER_TURN) {
+            const next = this.#waiting.shift();
+            if (next === undefined) break;
+            handle(next);
+          }
           this.#resumeIfDone();
         });
-      inThisTurn += 1;
+      bytesInThisTurn += Math.max(message.length, MIN_MESSAGE_BYTES);
       if (!this.closed) read(message);
     };
     this.on('message', (message: Buffer) => {
-      if (inThisTurn < MESSAGES_PER_TURN) {
+      if (bytesInThisTurn < BYTES_PER_TURN) {
         handle(message);
         return;
       }

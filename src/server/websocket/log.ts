@@ -9,7 +9,7 @@ import type { PersistedQueries } from '../operations/persisted-queries.ts';
 import type { ClientSocket } from './client-socket.ts';
 import type { OpenOperation, SocketOperation } from './protocol.ts';
 
-/** Logs websockets and their operations. Its methods are called in this order. */
+/** Logs websockets and their operations. */
 export type WebSocketLog = ReturnType<typeof createWebSocketLog>;
 
 type WebSocketLogOptions = {
@@ -71,7 +71,7 @@ export function createWebSocketLog({ accessLog, clients, log, persisted }: WebSo
       opened.logged = { requestId, label, receivedAt };
       onEvent?.({ message: 'websocket subscription started', requestId, identity, label, cost });
     },
-    /** A subscription was completed, by the client or by the gateway. */
+    /** An operation has ended. Only a subscription whose start was logged has a line. */
     completed(identity: ClientIdentity, opened: OpenOperation | undefined): void {
       if (opened?.logged === undefined) return;
       const { receivedAt, ...named } = opened.logged;

@@ -65,7 +65,8 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     const { identity, socket } = extra;
     const requestId = requestIdOf(id, requestIds.of(identity));
     const account = new Account(rates, identity, 'websocket');
-    const key = keyOfPayload(payload);
+    const values = countValues(payload);
+    const key = values > MAX_KEYED_VALUES ? undefined : keyOfPayload(payload);
     const receivedAt = performance.now();
     const span = tracing?.startOperation('websocket', requestId, identity.headers, receivedAt);
     const opened = { id, payload, values: 0, hasStarted: false, logged: undefined };
@@ -74,7 +75,7 @@ export function createSocketOperations(options: SocketOperationsOptions): NonNul
     // Spreading would allocate room for sixteen more entries.
     extra.open = extra.open.concat(opened);
     const hasTooMany = countedOf(connection).length > maxSubscriptionsPerConnection;
-    const excess = hasTooMany ? TOO_MANY_OPERATIONS : addToOpen(operation, countValues(payload));
+    const excess = hasTooMany ? TOO_MANY_OPERATIONS : addToOpen(operation, values);
     const responding = excess === undefined ? respondAtMinimum(operation) : [account.chargeUpTo(1) ?? excess];
     // Also what is known at once is awaited: messages of the same read are handled first, and one of them can complete the operation.
     const outcome = await (responding instanceof Promise ? socket.track(responding) : responding);
@@ -187,6 +188,9 @@ export function requestIdOf(id: string, socketRequestId: string): string {
 
 /** Clients choose the ids of their operations. */
 const MAX_LOGGED_ID = 64;
+
+/** A payload with more values has no key: its text would be too long for one. */
+const MAX_KEYED_VALUES = 16_384;
 
 function receiverOf({ connection: { extra }, opened }: SocketOperation): Receiver {
   return { socket: extra.socket, wire: extra.identity.socket, id: opened.id };

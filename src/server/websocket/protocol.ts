@@ -45,7 +45,7 @@ export type OpenOperation = {
   logged: { readonly requestId: string; readonly label: OperationLabel; readonly receivedAt: number } | undefined;
 };
 
-/** An operation that is prepared or executed. */
+/** An operation that is being prepared or executed. */
 export type SocketOperation = QueryRequest & {
   readonly connection: ProtocolContext;
   readonly opened: OpenOperation;
@@ -143,9 +143,8 @@ export function keyOfPayload(payload: SubscribePayload): string | undefined {
 }
 
 /**
- * Parses a message. graphql-ws also accepts parsed messages. It would reference the complete text of a message for as long as
- * the subscription is open, and members of a message that nothing reads: they are deleted. graphql-ws rejects a message that is not an
- * object.
+ * Parses a message, because graphql-ws also accepts parsed ones. From a text, it would keep the whole text in memory for as long as the
+ * subscription is open. Members that nothing reads are deleted for the same reason. graphql-ws rejects a message that is no object.
  */
 export function parseMessage(bytes: Buffer): string {
   let text = '';

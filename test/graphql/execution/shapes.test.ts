@@ -1,9 +1,10 @@
 import { parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import type { FieldPlan, ObjectPlan } from '../../../src/graphql/execution/plan.ts';
-import { createPlanner, createValidDocument } from '../../../src/graphql/execution/planner.ts';
+import { createPlanner, createValidDocument, type KnownOperation } from '../../../src/graphql/execution/planner.ts';
 import { schema } from '../../../src/graphql/schema.ts';
 import { DEFAULT_LIMITS } from '../../support/limits.ts';
+import { repeat } from '../../support/operations.ts';
 
 /** Plans documents of which each has pools in a list of its first field. */
 function openPlanner() {
@@ -75,6 +76,27 @@ describe('the shape of the pools of a document', () => {
     const { pool } = openPlanner()(text, { d: 1, s: null });
     expect(pool).toMatchObject({ isCacheable: false, shape: undefined });
   });
+});
+
+test('the fields of a fragment that is used several times at the same depth are planned once', () => {
+  const { pool } =
+    openPlanner()(`{ poolPairs { nodes { a: current { ...F } b: current { ...F } c: current { current { ...F } } } } }
+    fragment F on PoolPair { id token1 { symbol } }`);
+  const [first, second, deeper] = pool.fields.map(({ selections: [inside] }) => inside?.fields);
+  expect(first).toHaveLength(2);
+  expect(second?.map((field, index) => field === first?.[index])).toEqual([true, true]);
+  expect(deeper?.[0]?.selections[0]?.fields.map((field, index) => field === first?.[index])).toEqual([false, false]);
+});
+
+test('the fields of a fragment count each time that it is used', () => {
+  const planner = createPlanner({ schema, limits: DEFAULT_LIMITS });
+  const plan = (uses: number) => {
+    const text = `{ poolPairs { nodes { ${repeat(uses, (n) => `a${n}: current { ...F }`)} } } }
+      fragment F on PoolPair { current { ${repeat(98, (n) => `a${n}: id`)} } }`;
+    return planner.plan(createValidDocument(parse(text)).operation(undefined) as KnownOperation, {});
+  };
+  expect(plan(99)).toMatchObject({ plan: { size: 2 + 99 * 100 } });
+  expect(plan(100)).toMatchObject({ excess: { message: expect.stringContaining('more than 10000 fields') } });
 });
 
 test('a subscription is repeated from the start, because each update has the same pools', () => {

@@ -18,7 +18,7 @@ const SAME = {};
 
 /** The function that sends equal requests, each of which resolves when it has its response, and what was sent. */
 function createEqual(execute: () => Promise<EncodedResponse | undefined>, dataVersion = () => SAME) {
-  const cache = createResponseCache({ maxBytes: 0, dataVersion, now: () => 0 });
+  const cache = createResponseCache({ maxBytes: 0, now: () => 0 });
   const sent: string[] = [];
   const respond = createQueryResponses({ cache, dataVersion, metrics: createMetrics('test') })<
     { readonly key: string; readonly account: Account },

@@ -12,7 +12,7 @@ const UPSTREAM_NAMES: Record<AnyUpstream, string> = {
   TOKENS: 'The token service',
 };
 
-/** Maximum number of errors in a response. Creating one takes as long as writing hundreds of values. */
+/** Maximum number of errors in a response, without the one that counts the rest. Creating one costs as much as hundreds of values. */
 export const MAX_ERRORS = 100;
 
 /** Details for the log that clients must never see: addresses, bodies, causes. */
@@ -128,7 +128,7 @@ export class HeightNotAvailableError extends GatewayError {
   }
 }
 
-/** The message for a client that has used up its share of the reads. */
+/** The message for a client whose read found the queue full, or waited in it for too long. */
 const HISTORY_BUSY = 'Too many reads of the recorded history are waiting. Request less of it at once, or retry later.';
 
 /** The recorded history cannot be read, or the gateway records none: then no retry can succeed. The cause is for the log. */
@@ -141,7 +141,7 @@ export class HistoryUnavailableError extends GatewayError {
   }
 }
 
-/** Whether an error says that a client has used up its share of a queue. Others may have some of theirs left. */
+/** Whether an error can be due to the place of one client in a queue. The same request of another client may succeed. */
 export function isOfClient({ code, message }: { readonly code?: unknown; readonly message: string }): boolean {
   return code === 'UPSTREAM_BUSY' || message === HISTORY_BUSY;
 }
@@ -243,9 +243,8 @@ export class UpstreamRpcError extends UpstreamError {
 
 /** The response does not match the interface specification: it is not JSON, or has a wrong value at some path. */
 export class UpstreamBadShapeError extends UpstreamError {
-  constructor(upstream: AnyUpstream, problem: string, details?: ErrorDetails, cause?: unknown) {
-    const what = `sent an invalid response: ${problem}`;
-    super('UPSTREAM_BAD_SHAPE', upstream, what, { details, cause, retryable: true });
+  constructor(upstream: AnyUpstream, problem: string, details?: ErrorDetails) {
+    super('UPSTREAM_BAD_SHAPE', upstream, `sent an invalid response: ${problem}`, { details, retryable: true });
   }
 }
 

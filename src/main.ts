@@ -51,7 +51,7 @@ async function serve(config: Config): Promise<void> {
   logProxies(config, log);
   const starting = startApp(config, log);
   let isStopping = false;
-  // From the start on: it can wait for Redis for seconds, with websockets that the node must not leak.
+  // A start can wait for Redis for seconds. A process that is killed then, before it unsubscribes, leaves a leak in the node.
   onStopSignal(async (signal) => {
     isStopping = true;
     log.info({ signal }, 'stopping');

@@ -61,7 +61,7 @@ export function startRecording(options: RecordingOptions) {
     maxWaitMs: readTimeoutMs / 2,
   });
   const database = config.historyDatabase ?? (isSandbox ? { kind: 'memory' } : ofNode);
-  // The sandbox has a week of blocks.
+  // The sandbox has a week of blocks, or with V3 a day.
   const backfillHours = config.historyBackfillHours ?? (isSandbox ? 168 : 24);
   const tradeHours = config.tradesBackfillHours ?? (isSandbox ? Math.min(backfillHours, 24) : 0);
   if (database === 'off' || config.fullnodeUrl.length === 0) {

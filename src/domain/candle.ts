@@ -20,7 +20,7 @@ export const INTERVAL_MS = {
   ONE_DAY: 86_400_000,
 } as const;
 
-/** How long the time is for which a candle shows the prices. */
+/** How much time a candle covers. */
 export type CandleInterval = keyof typeof INTERVAL_MS;
 
 /** When the interval began that contains an instant. */
@@ -72,8 +72,8 @@ export type RecordedCandles = {
 /**
  * The candles of a pool with later heights added. An interval without a known height has no candle.
  *
- * No block is later than one above it. If the newest recorded ones are, they are of a branch that was given up, and the
- * candles of their intervals are left out.
+ * No block is later than one above it. If a recorded one is, it is of a branch that was given up: candles of intervals after that
+ * of the block above are left out.
  *
  * @param later ascending by height, all above `recordedTo`
  * @param upTo the height up to which there are candles: if it is not known itself, the last candle is not complete

@@ -1,5 +1,6 @@
 import type { Offer, Sides } from './order-book.ts';
 import { isNonEmpty, isTradable, type PoolPair, poolValues } from './pool-pair.ts';
+import { powerOf10 } from './price.ts';
 import type { TokenId } from './token.ts';
 
 /** A price, and what can be traded between the level before it and this price. */
@@ -42,8 +43,8 @@ export function wholeReserves(
 ): WholeReserves | undefined {
   if (!isNonEmpty(pool) || !isTradable(pool)) return undefined;
   const toWhole = (units1: bigint, units2: bigint): WholeAmounts => {
-    const amount1 = Number(units1) / Number(`1e${decimals1}`);
-    const amount2 = Number(units2) / Number(`1e${decimals2}`);
+    const amount1 = Number(units1) / powerOf10(decimals1);
+    const amount2 = Number(units2) / powerOf10(decimals2);
     return pool.token2Id === baseId ? { base: amount2, target: amount1 } : { base: amount1, target: amount2 };
   };
   const { value1, value2 } = poolValues(pool);

@@ -17,7 +17,7 @@ type Direction = { readonly parts: SwapSide; swap?: PoolSwap; bound?: SwapBound 
  * The trades through the pools of a state. A pool of V1 is one of V3 without amplification and orders.
  *
  * What is computed of a pool is computed when a trade first needs it, and used again by later trades. So keep this object as long
- * as the state is in use: it takes up to a few hundred bytes for each order.
+ * as the state is in use. It takes up to a few hundred bytes for each order.
  */
 export class ExchangeSwaps {
   readonly state: ExchangeState;

@@ -5,7 +5,7 @@ import { BYTES_OF_ORDER, type PoolOrder, sameOrders } from './pool-order.ts';
 import { type ExchangeVersion, type PoolName, type PoolPair, poolPairId, tokensKey } from './pool-pair.ts';
 import type { TokenId } from './token.ts';
 
-/** The exchange's state at one beacon height: 16 bytes a pool, because many heights are in memory. */
+/** The exchange's state at one beacon height, in columns, because many heights are in memory: a pool of V1 takes 16 bytes. */
 export type ExchangeState = {
   readonly beaconHeight: BeaconHeight;
   /** When its block was produced; `undefined` if the node does not report it. */
@@ -86,9 +86,9 @@ export function toPoolDirectory(ids: readonly string[], similar?: PoolDirectory)
   return { ids: ownIds, token1Ids, token2Ids, placesOfToken: indexByToken(token1Ids, token2Ids) };
 }
 
-/** Whether a directory has exactly the pools with these ids, in ascending order. */
+/** Whether a directory has exactly the pools with these ids. @param ids in ascending order */
 export function hasPools({ ids: own }: PoolDirectory, ids: readonly string[]): boolean {
-  return own === ids || (own.length === ids.length && own.every((id, place) => id === ids[place]));
+  return own.length === ids.length && own.every((id, place) => id === ids[place]);
 }
 
 function indexByToken(token1Ids: readonly TokenId[], token2Ids: readonly TokenId[]): Map<TokenId, number[]> {

@@ -167,7 +167,7 @@ function groupSide(
   direction: 'DOWN' | 'UP',
   maxEntries: number,
 ): OrderBookEntry[] {
-  const groups: { readonly price: ExactDecimal; readonly members: Offer[] }[] = [];
+  const groups: { readonly price: ExactDecimal; readonly members: [Offer, ...Offer[]] }[] = [];
   for (const entry of entries) {
     const price = roundToMultiple(exactPriceOf(entry), step, direction);
     const last = groups.at(-1);
@@ -178,9 +178,7 @@ function groupSide(
   return accumulate(groups.map(({ price, members }) => mergeGroup(price, members)));
 }
 
-function mergeGroup(price: ExactDecimal, members: readonly Offer[]): Offer {
-  const [first, ...others] = members;
-  if (first === undefined) throw new Error('a group has an entry');
+function mergeGroup(price: ExactDecimal, [first, ...others]: readonly [Offer, ...Offer[]]): Offer {
   if (others.length === 0 && compareExact(exactPriceOf(first), price) === 0) return first;
 
   const number = Number(formatExactDecimal(price));

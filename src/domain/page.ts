@@ -43,7 +43,7 @@ export function positionOf(pool: PoolPair): PoolPairPosition {
 /**
  * Negative if the first position comes before the second, 0 if they are the same, else positive.
  *
- * In `NATIVE_LIQUIDITY_DESC`, pools with the same reserve and those without the native coin are in order of their ids.
+ * In `NATIVE_LIQUIDITY_DESC`, pools that hold the same and those without the native coin are in order of their ids.
  */
 export function comparePositions(a: PoolPairPosition, b: PoolPairPosition, order: PoolPairOrder): number {
   const byId = a.id < b.id ? -1 : Number(a.id > b.id);
@@ -57,7 +57,7 @@ export function comparePositions(a: PoolPairPosition, b: PoolPairPosition, order
   return left > right ? -1 : 1;
 }
 
-/** Cuts a page out of a list of pools or of their places. It is in that order, and need not contain the pools of the positions. */
+/** Cuts a page out of a list of pools or of their places. The list is in that order, and need not contain the pools of the positions. */
 export function cutPage<T>(
   list: readonly T[],
   positionIn: (entry: T) => PoolPairPosition,
@@ -91,7 +91,7 @@ export type Cursor = {
 
 const ORDERS: readonly PoolPairOrder[] = ['ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC', 'NON_EMPTY_FIRST'];
 
-/** Follows the parts of a pool with an empty side. */
+/** The end of the cursor of a pool with an empty side. */
 const EMPTY = 'e';
 
 /** Writes a cursor as an opaque string. */

@@ -35,8 +35,8 @@ type PoolV3 = {
   /** The same of token 2. */
   readonly value2: bigint;
   /**
-   * By how much the reserves exceeded the values when the pool was created, in hundredths of a percent: 10000 for a pool without
-   * amplification. It has no maximum, and is exact up to 2^53.
+   * The ratio of the reserves to the values when the pool was created, in hundredths of a percent: 10000 for a pool without
+   * amplification. It has up to 64 bits, and is exact up to 2^53.
    */
   readonly amplifier: number;
   /** The shares of all liquidity providers together. */

@@ -83,7 +83,7 @@ export function createPlaceSelector({
     const isSame = found?.state.directory === state.directory && (isNamed || state.v3 === undefined);
     const places =
       found !== undefined && (isSame || found.state === state) ? found.places : selectPlaces(state, selection);
-    // The newest state, because earlier ones would stay in memory for as long as the subscription.
+    // It refers to the newest state only: an earlier one would stay in memory for as long as the subscription.
     found = { state, places };
     return places;
   };

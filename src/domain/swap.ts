@@ -74,7 +74,7 @@ export function noBound(direction: TradeDirection): number {
   return direction === 'SELLING' ? 0 : Number.POSITIVE_INFINITY;
 }
 
-/** Whether the first of two bounds is better for the trader. It does not compare whole numbers: V8 would do both slowly. */
+/** {@link isBetterAmount} for two bounds. A function that also compares `bigint` would be slower. */
 export function isBetterBound(direction: TradeDirection, bound: number, than: number): boolean {
   return direction === 'SELLING' ? bound > than : bound < than;
 }

@@ -51,8 +51,8 @@ export function sumVolumes<K>(volumes: Iterable<readonly [key: K, volume: Volume
   return sums;
 }
 
-/** Whole token 1 for one whole token 2, the average over a trade. @param base the token that has the price */
-export function averagePrice(trade: TradedAmounts, decimals1: number, decimals2: number, base: 1 | 2 = 2): number {
+/** The average price over a trade: whole tokens of the other token of the pool for one whole token `base`. */
+export function averagePrice(trade: TradedAmounts, decimals1: number, decimals2: number, base: 1 | 2): number {
   const { traded1, traded2 } = tradedBy(trade);
   const [whole1, whole2] = [Number(traded1) / powerOf10(decimals1), Number(traded2) / powerOf10(decimals2)];
   return base === 2 ? whole1 / whole2 : whole2 / whole1;

@@ -2,6 +2,7 @@ import TinyQueue from 'tinyqueue';
 import type { ExchangeState } from './exchange.ts';
 import { otherSide, type PoolGraph, toDoubles } from './pool-graph.ts';
 import { isTradable, type PoolPair, poolValues } from './pool-pair.ts';
+import { powerOf10 } from './price.ts';
 import type { Token, TokenId } from './token.ts';
 
 /** What the smallest unit of a token is worth, and how many dollars its routes lead to: infinite for a stable coin. */
@@ -31,7 +32,6 @@ export function usdPrices(state: ExchangeState, graph: PoolGraph, stableCoins: r
   const values = state.v3 === undefined ? reserves : toDoubles(state.v3.values);
   const prices = new Float64Array(placesOf.length);
   const [depths, dollars, amounts] = [prices.slice(), prices.slice(), prices.slice()];
-  // Of equally deep tokens, the one with the smallest number is first.
   const queue = new TinyQueue<Reached>([], (a, b) => (a.depth === b.depth ? a.token - b.token : b.depth - a.depth));
 
   function add(token: number, depth: number): void {
@@ -88,7 +88,7 @@ export function usdPrices(state: ExchangeState, graph: PoolGraph, stableCoins: r
 export function usdPrice(prices: UsdPrices, tokenId: TokenId, decimals: number | undefined): number | undefined {
   const value = prices(tokenId);
   if (value === undefined || decimals === undefined) return undefined;
-  return value.dollars === Number.POSITIVE_INFINITY ? 1 : ifFinite(value.price * Number(`1e${decimals}`));
+  return value.dollars === Number.POSITIVE_INFINITY ? 1 : ifFinite(value.price * powerOf10(decimals));
 }
 
 /**

@@ -77,7 +77,7 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
 
   /** The heads above the previous one as one head, so that subscribers of `prices` get each height. */
   async function unpack(values: readonly unknown[], previous: Head | undefined): Promise<Head | undefined> {
-    // Before the first head, it waits for the nodes: it would serve the fleet of another chain.
+    // Before the first head, it waits for the nodes: otherwise, it could serve a head of another chain.
     if (previous === undefined && values.length > 0) await nodes.poll().catch(() => {});
     const newer: Head[] = [];
     for (const packed of values as readonly PackedHead[]) {

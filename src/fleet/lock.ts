@@ -10,7 +10,6 @@ type Lock = { readonly key: string; readonly token: string };
 /** Keeps a lock, unless another replica has it. Key: the lock. Arguments: its token, and after how many ms it is free; 0 frees it. */
 const KEEP = `
 if redis.pcall('GET', KEYS[1]) == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
-return 0
 `;
 
 /** Renews a lock while work is in progress. If the work fails, the lock is freed. */

@@ -25,7 +25,7 @@ const STAND_BACK_MS = 15_000;
 /** Number of intervals without a poll of any replica after which none can read the upstream. */
 const INTERVALS_UNTIL_FAILING = 3;
 
-/** No slot is occupied for longer than this, or than three intervals. */
+/** A slot that is occupied for longer than this, and than three intervals, becomes free. */
 const LONGEST_SLOT_MS = 15_000;
 
 /** The longest wait for values that others have published, and how often it is checked whether it is over. */
@@ -97,8 +97,8 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
   }
 
   /**
-   * Whether this replica should read: not while others can, and it cannot or is behind. A block that its node pushed shows that it
-   * is no longer behind.
+   * Whether this replica should read. While its own upstream fails or is behind, it leaves the read to others, unless none of them reads.
+   * A block that its node pushed shows that it is no longer behind.
    */
   function wantsSlot({ idleMs, pushed }: PollRequest<T>): boolean {
     if (members.count() <= 1 || isOverdue(idleMs)) return true;
@@ -114,7 +114,7 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
       return { newer: await options.unpack(values, previous), isEmpty: values.length === 0 };
     } catch (error) {
       if (error instanceof RedisUnavailableError) throw error;
-      // Of another version of the gateway. The next read replaces them. If they were published again, two versions would do so in turn.
+      // They are of another version of the gateway. The next read replaces them: if this one did now, two versions would do so in turn.
       watcher.damaged(name);
       return { newer: undefined, isEmpty: false };
     }

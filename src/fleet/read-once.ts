@@ -64,7 +64,7 @@ return 1
 
 /**
  * Creates the reads of one kind. Of the replicas that need a value at the same time, the one that gets its lock reads it, and
- * the others wait for the value. No read waits longer than two commands of Redis may take, unless another replica is reading.
+ * the others wait for the value. No read waits longer than three commands of Redis may take, unless another replica is reading.
  */
 export function createReadOnce<Value>(options: ReadOnceOptions<Value>): ReadAged<Value> {
   const { redis, kind, ttlMs, maxWaitMs, watcher } = options;

@@ -33,7 +33,7 @@ export function createStateReads(
   });
 
   return async ({ chainName, height, isV1, isComplete }, read) => {
-    /** What was read last, also a state that is not for the fleet because it lost pools. */
+    /** What this replica has read, also a state that is not for the fleet because it lost pools. */
     let own: ExchangeState | undefined;
     const { value } = await readOnce(`${STATE_FORMAT}-${chainName}-${height}${isV1 ? '-v1' : ''}`, async () => {
       own = await read();

@@ -20,7 +20,7 @@ type RedisSubscription = { readonly channel: string; readonly onMessage: (messag
 
 const CONNECT_TIMEOUT_MS = 2_000;
 
-/** Ends a connection that asks where the servers are and gets no reply: `destroy` of the library does not. An idle one needs pings. */
+/** Ends a connection that asks where the servers are and gets no reply: `destroy` of the library does not. Pings keep an idle one. */
 const DISCOVERY = { socketTimeout: 2_000 };
 
 /** Commands that wait for a reply. More of them fail at once. */

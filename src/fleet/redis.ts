@@ -206,7 +206,7 @@ export function createRedis({ urls, prefix, watcher, stableMs = STABLE_MS }: Red
     channel,
     /** Calls a function with each message of the channel, also with those of this gateway. */
     onMessage: (listener: (message: string) => void) => void events.on('message', listener),
-    /** How many commands have failed, also because Redis was not available. */
+    /** How many commands have failed. Those that were not sent, because Redis is not available, do not count. */
     errors: () => errors,
     close(): void {
       isAvailable = false;

@@ -43,8 +43,8 @@ export function decodeValue(bytes: Buffer): unknown {
 }
 
 /**
- * Reads the values of a kind from a rank on, in the order of their ranks, without damaged ones. It reads one with a command, which may
- * take 500 ms: a head with 10,000 pools of V3 has 3 MB. The event loop is free between two of them. @throws Error if Redis cannot be used
+ * Reads the values of a kind from a rank on, in the order of their ranks, without damaged ones. Each is read with a command of its own,
+ * which may take 500 ms: a head with 10,000 pools of V3 has 3 MB. The event loop is free in between. @throws Error if Redis cannot be used
  */
 export async function readValues(
   { redis, watcher }: { readonly redis: Pick<Redis, 'command'>; readonly watcher: FleetWatcher },

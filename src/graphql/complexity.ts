@@ -9,7 +9,7 @@ import { DEFAULT_DEPTH, type Depth } from '../loaders/order-book.ts';
 import { DEFAULT_MAX_HOPS, type QuoteArguments } from '../loaders/quote.ts';
 import type { Service } from './context.ts';
 import type { Arguments } from './execution/arguments.ts';
-import { ASSUMED_LIST_SIZE, VALUE } from './limits.ts';
+import { ASSUMED_LIST_SIZE, MAX_LONG_LIST_SIZE, VALUE } from './limits.ts';
 
 /** What a field adds to the complexity of an operation, in objects. */
 export type Complexity = {
@@ -69,13 +69,10 @@ export function complexityOfList(actual: number | undefined, max: number = ASSUM
   return { ...objects(Math.min(max, actual ?? max)), ...(actual !== undefined && { actual }) };
 }
 
-/** Number of objects that all tokens count as at most. */
-const MAX_TOKENS_COUNTED = 1_000;
-
 /** The complexity of all tokens: those of the token list and those of the pools. A token of both counts twice. */
 export function complexityOfTokens({ sources }: Service): Complexity {
   const inPools = sources.head.current()?.exchange.directory.placesOfToken.size ?? 0;
-  return complexityOfList(sources.tokens.current().size + inPools, MAX_TOKENS_COUNTED);
+  return complexityOfList(sources.tokens.current().size + inPools, MAX_LONG_LIST_SIZE);
 }
 
 /** The complexity of the pairs or tickers that a filter selects. Only ids in the filter bound their number. */
@@ -175,7 +172,7 @@ export function estimateField(field: GraphQLField<unknown, unknown>): Complexity
   return { field: 1, multiplier: 1, isList: isListType(getNullableType(field.type)) };
 }
 
-/** Finds the beacon heights in the value of an argument. What is no number names none. */
+/** Finds the beacon heights in the value of an argument. What it returns besides numbers does not count. */
 type FindHeights = (value: unknown) => readonly unknown[];
 
 /** The extensions of an argument that names beacon heights. The cost of an operation counts them. */

@@ -110,8 +110,8 @@ function costOfField(field: FieldPlan, measurement: Measurement): SelectionCost 
   if (args === undefined || args instanceof Error)
     return { ...NOTHING, objects: (1 + valuesIn(field, {})) * VALUE, values: 1 };
 
-  const sentValues = valuesIn(field, args as Arguments);
-  for (const height of field.findHeights?.(args as Arguments) ?? []) measurement.heights.add(height);
+  const sentValues = valuesIn(field, args);
+  for (const height of field.findHeights?.(args) ?? []) measurement.heights.add(height);
   let inside = NOTHING;
   // An object that can have several types costs at most the maximum of each.
   for (const plan of field.selections) inside = combine(inside, costOfObject(plan, measurement), Math.max);

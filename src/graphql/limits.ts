@@ -7,8 +7,8 @@ export const ASSUMED_LIST_SIZE = 100;
 /** What a scalar value counts as: most objects have about twenty. */
 export const VALUE = 1 / 20;
 
-/** Number of objects that `prices` of all pools count as at most. */
-export const MAX_POOLS_COUNTED = 1_000;
+/** Number of objects that `tokens`, and `prices` of all pools or of the native coin, count as at most. */
+export const MAX_LONG_LIST_SIZE = 1_000;
 
 /** Reading this much of any document takes no longer than the smallest request. */
 export const CHARACTERS_PER_POINT = 50;
@@ -27,7 +27,7 @@ export const LIMITS = {
   maxComplexity: {
     default: 20_000,
     meaning: `Maximum complexity of an operation: roughly the number of objects in the response, where a scalar value counts as 1/${1 / VALUE}.`,
-    details: `A list counts as its page size, or as its current length, at most ${ASSUMED_LIST_SIZE}. For \`tokens\`, and for \`prices\` of all pools, the maximum is ${MAX_POOLS_COUNTED.toLocaleString('en-US')}. Earlier heights, order books, quotes and the history count more. The header \`x-pdex-cost: 1\` shows the cost of an operation. For introspection, \`maxSchemaObjects\` applies instead.`,
+    details: `A list counts as its page size, or as its current length, at most ${ASSUMED_LIST_SIZE}. For \`tokens\`, and for \`prices\` of all pools or of the native coin, the maximum is ${MAX_LONG_LIST_SIZE.toLocaleString('en-US')}. Earlier heights, order books, quotes and the history count more. The header \`x-pdex-cost: 1\` shows the cost of an operation. For introspection, \`maxSchemaObjects\` applies instead.`,
   },
   maxValues: {
     // Ten thousand pools with every field: about 15 MB.

@@ -45,9 +45,9 @@ type LoopOptions<T> = {
 export type BackfillRate = {
   /** Heights that are read at the same time. */
   readonly atOnce: number;
-  /** Minimum pause after each read. A pause is at least as long as the read took, so that the node rests half of the time. */
+  /** Minimum pause after each read. It is also as long as the read took, so that the node rests half of the time. 0 for no pause. */
   readonly pauseMs: number;
-  /** Minimum time between two looks for missing heights. */
+  /** Minimum time from a look that has found nothing missing to the next one; `wakeAgain` does not wait for it. */
   readonly lookEveryMs: number;
   /** The first pause after a failure. Each further one is twice as long. */
   readonly firstRetryMs: number;
@@ -73,7 +73,7 @@ const NO_DOUBT = Number.POSITIVE_INFINITY;
 /** How long a pruned height, and those below it, are not read: a node may be replaced by one that has more. */
 const PRUNED_FOR_MS = 3_600_000;
 
-/** How long the failure of a pruned height counts: after three hours, so long that those below it are read. */
+/** How long a failure of a pruned height counts. An hour after the third one, only this height is left out, and those below it are read. */
 const HOLE_FOR_MS = 4 * PRUNED_FOR_MS;
 
 /** Time from the first head to the first search, because clients wait for their first responses in that time. */

@@ -88,7 +88,7 @@ export function createBlockTimes(history: Pick<History, 'blocksAt' | 'unrecorded
 /** The usual time between two blocks, for the first estimate below the lowest known block. */
 const USUAL_INTERVAL_MS = 40_000;
 
-/** How far below the lowest known block the first of the steps goes that look for the lowest retained height. */
+/** The first step down from the lowest known block in the search for the lowest retained height. The next ones are longer. */
 const FIRST_STEP = 64;
 
 type Search = {

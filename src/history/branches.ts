@@ -18,8 +18,8 @@ type Sources = Pick<HistoryStore, 'recentBlocks' | 'blocksAt'> & { readonly read
 export class ComparisonError extends HistoryDatabaseError {}
 
 /**
- * A branch has fewer recorded heights than that. The node can still show those of three quarters of an hour again, and to find
- * where the branch begins takes seven reads at most.
+ * A branch has fewer recorded heights than that. Nodes can show those of three quarters of an hour again, and seven reads find where
+ * the branch begins.
  */
 export const MAX_BRANCH = 64;
 
@@ -28,7 +28,7 @@ export const MAX_BRANCH = 64;
  * differ, it looks for the lowest block of the branch that was recorded.
  *
  * @param comparedBelow recorded heights below it were compared before: if there is none from it on, nothing is read
- * @returns `undefined` if they do not differ
+ * @returns `undefined` if they do not differ, or if no node can show whether they do
  * @throws ComparisonError if they cannot be compared now, HistoryDatabaseError
  */
 export async function findBranch(

@@ -1,6 +1,6 @@
 /**
  * A database with the tables of `tables.ts`. The statements are the same for SQLite and PostgreSQL, with parameters `$1`,
- * `$2` and so on. Every parameter is a whole number, an amount or a text.
+ * `$2` and so on. Every parameter is a whole number, an amount or a text. The methods throw HistoryDatabaseError.
  */
 export type Database = {
   /** Reads in one transaction, which sees one state of the database. @param isForClients whether it ends when clients no longer wait */
@@ -13,7 +13,7 @@ export type Database = {
   close(): Promise<void>;
 };
 
-/** Reads inside a transaction. @throws HistoryDatabaseError */
+/** Reads inside a transaction. @throws the error of the driver */
 export type ReadSql = {
   /** The rows of a query. */
   all(query: string, ...values: readonly Value[]): Promise<readonly Row[]>;
@@ -21,7 +21,7 @@ export type ReadSql = {
   each(query: string, lists: readonly (readonly (number | string)[])[]): Promise<readonly (readonly Row[])[]>;
 };
 
-/** Reads and writes inside a transaction. @throws HistoryDatabaseError */
+/** Reads and writes inside a transaction. @throws the error of the driver */
 export type Sql = ReadSql & {
   create(table: Table): Promise<void>;
   run(statement: string, ...values: readonly Value[]): Promise<void>;
@@ -48,14 +48,14 @@ export type Table = {
 /** `amount` is a whole number of any size. */
 export type ColumnType = 'integer' | 'amount' | 'text';
 
-/** Creates a table. @param types the names of the types in the kind of database */
+/** The statement that creates a table. @param types the names of the types in the kind of database */
 export function toCreate({ name, columns, keyLength }: Table, types: Readonly<Record<ColumnType, string>>): string {
   const all = Object.entries(columns).map(([column, type]) => `${column} ${types[type]}`);
   const key = Object.keys(columns).slice(0, keyLength);
   return `CREATE TABLE ${name} (${all.join(', ')}, PRIMARY KEY (${key.join(', ')}))`;
 }
 
-/** Inserts rows, or replaces those with the same key. @param rows `VALUES` or `SELECT`, in the order of the columns */
+/** The statement that inserts rows, or replaces those with the same key. @param rows `VALUES` or `SELECT`, in the order of the columns */
 export function toUpsert({ name, columns, keyLength }: Table, rows: string): string {
   const all = Object.keys(columns);
   const set = all.slice(keyLength).map((column) => `${column} = excluded.${column}`);

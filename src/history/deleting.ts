@@ -120,7 +120,7 @@ async function deleteIntervals(
 }
 
 /**
- * Deletes changes and short candles that are older than their retention, in many small transactions.
+ * Deletes changes, trades and short candles that are older than their retention, in many small transactions.
  *
  * Whole days are deleted, because each interval is inside one day: its candle is final when the day is deleted. The newest of
  * the deleted heights of each version stays, as the state from which the changes of the next one count.
@@ -160,9 +160,9 @@ async function keepOrigin(sql: Sql, version: ExchangeVersion, before: Instant): 
 
 /** Deletes some of the lowest heights. @returns whether there are more */
 async function deleteHeights(sql: Sql, before: Instant): Promise<boolean> {
-  const query = 'SELECT height, hash, time FROM heights WHERE time < $1 ORDER BY height LIMIT $2';
-  const lowest = (await sql.all(query, before, HEIGHTS_AT_ONCE + 1)).map(toRecordedHeight);
-  const first = lowest.at(-1)?.beaconHeight ?? 0;
+  const query = 'SELECT height FROM heights WHERE time < $1 ORDER BY height LIMIT $2';
+  const lowest = await sql.all(query, before, HEIGHTS_AT_ONCE + 1);
+  const first = numberOf(lowest.at(-1), 'height');
   const staying = new Map<ExchangeVersion, BeaconHeight>();
   for (const version of VERSIONS) {
     const stays = await heightAtOrBelow(sql, first, version);

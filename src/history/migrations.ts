@@ -19,8 +19,8 @@ import {
 export type Migration = (sql: Sql) => Promise<void>;
 
 /**
- * What makes each version from the one before; the first one creates the tables. A released one never changes. A column that gets
- * another meaning gets another name, because older gateways may still be reading.
+ * The steps to the newest version. The first one creates the tables. A released step never changes. A column that gets another
+ * meaning gets another name, because older gateways may still be reading.
  */
 export const MIGRATIONS: readonly Migration[] = [
   async (sql) => {
@@ -56,8 +56,9 @@ export type Schema = {
  * Creates the tables, or brings those of an older version of the gateway up to date, and notes for which chain they are. If
  * there is nothing to do, it only reads.
  *
- * @returns the database, whose transactions write nothing after a newer gateway has brought it up to date
- * @throws HistoryDatabaseError that is permanent if the database is of another chain or of a newer version; the database is then closed
+ * @returns the database, whose transactions write nothing after a newer gateway has upgraded it
+ * @throws HistoryDatabaseError that is permanent if the database is of another chain or of a newer version. After any error, the
+ *   database is closed
  */
 export async function prepareDatabase(database: Database, schema: Schema, options: DatabaseOptions): Promise<Database> {
   const { chainName, migrations = MIGRATIONS } = options;

@@ -10,7 +10,7 @@ export type PoolStates = ReadonlyMap<number, PoolReserves>;
 
 type RecordedPool = { readonly pool: number; readonly id: string; readonly state: PoolReserves };
 
-/** One of the reserves in the state of a row of POOLS after the height `$1`. PostgreSQL would join all changes. */
+/** One of the reserves in the state of a row of POOLS after the height `$1`. In a join, PostgreSQL would read all changes. */
 export function stateColumn(token: 1 | 2): string {
   return `COALESCE((SELECT reserve${token} FROM changes WHERE pool = pools.pool AND height <= $1 ORDER BY height DESC LIMIT 1), base${token})`;
 }

@@ -20,7 +20,7 @@ const QUERY_TIMEOUT_MS = 35_000;
 /** How long a transaction waits for its next statement. A gateway that vanishes would otherwise keep the lock for hours. */
 const IDLE_TIMEOUT_MS = 10_000;
 
-// A setting lasts as long as its transaction, so that a pool of connections in front of the server may share its own.
+// Settings last as long as a transaction: a pooler in front of the server may use another connection for the next one.
 const settings = (timeoutMs = STATEMENT_TIMEOUT_MS) => `
   SET LOCAL search_path TO ${SCHEMA_NAME};
   SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS};
@@ -69,7 +69,7 @@ function createPostgresDatabase(url: string, readTimeoutMs: number | undefined):
     },
   });
   let isBroken = false;
-  // A connection that nobody uses was closed. The next transaction opens another one.
+  // A connection that nobody uses has failed. The next call opens the database again.
   const onError = () => {
     isBroken = true;
   };

@@ -16,7 +16,7 @@ export const readMissingTrades: Read<'missingTrades'> = async (sql, { from, to }
     ...[lowest, to],
   );
   if (numberOf(count, 'heights') >= to - lowest + 1) return [];
-  // Each recorded block that has a missing one just below it, with the next lower recorded block. So has the one above the range.
+  // Each recorded block that has a missing one just below it, with the next lower recorded block. The height above the range counts as one.
   const blocks = `SELECT height FROM traded_blocks WHERE height >= $1 AND height <= $2 UNION ALL SELECT $2 + 1`;
   const pairs = `SELECT height, COALESCE(LAG(height) OVER (ORDER BY height), $1 - 1) AS below FROM (${blocks}) known`;
   const gaps = await sql.all(
@@ -47,7 +47,7 @@ export const readTrades: Read<'trades'> = async (sql, { poolIds, upTo, memoryFro
   const endHeight = Math.min(upTo + 1, to === undefined ? upTo + 1 : await firstHeightFrom(sql, to));
   const end = before !== undefined && before.beaconHeight < endHeight ? before : { beaconHeight: endHeight, place: 0 };
   const pools = [...(await numbersOf(sql, poolIds))];
-  // In PostgreSQL, the limit of such a query is no parameter. Few different ones, because each statement stays prepared.
+  // In PostgreSQL, parameters of `each` are columns, which a limit cannot be. Few different limits, because each statement stays prepared.
   const limit = 2 ** Math.ceil(Math.log2(Math.max(1, last)));
   const range = 'pool = $1 AND trades.height >= $2 AND (trades.height, place) < ($3, $4)';
   const side = sells === undefined ? '' : ` AND sells = ${sells}`;

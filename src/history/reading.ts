@@ -12,7 +12,7 @@ export type Read<M extends keyof HistoryStore> = (
   ...values: Parameters<HistoryStore[M]>
 ) => ReturnType<HistoryStore[M]>;
 
-/** The fact before which time no state or trades are recorded: those are deleted, and their candles are final. */
+/** The fact with the time before which states and trades are deleted. Nothing is recorded before it: the candles are final. */
 export const DELETED_BEFORE = 'deleted-before';
 
 /** The fact that POOLS has the origins of the pools of a version. */

@@ -17,11 +17,11 @@ export type HistoryWatcher = {
   leftOut(heights: readonly BeaconHeight[]): void;
   /** These recorded heights were of a branch that was given up. The heights of the chain are read from the node later. */
   deleted(heights: readonly BeaconHeight[]): void;
-  /** While the gateway runs, the node has other blocks than the history up to this height, as far as they were compared. They stay. */
+  /** At all heights that could be compared, up to this one, the node has other blocks than the history. The recorded ones stay. */
   undecided(upTo: BeaconHeight): void;
 };
 
-/** The gaps that show whether a missing height was recorded. */
+/** How many of the newest gaps are compared to notice that a missing height was recorded. */
 const GAPS_COMPARED = 8;
 
 /** Creates what the recorder knows of a database: how its operations go, and what was recorded in it when it was last looked at. */

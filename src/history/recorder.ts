@@ -31,10 +31,10 @@ export function newestTime({ time }: Head): Instant {
   return Math.min(time, Date.now());
 }
 
-/** Final heights that wait at most while the database fails. */
+/** Maximum number of final heights that wait while the database fails. */
 const MAX_WAITING = 64;
 
-/** Heights that are recorded together. */
+/** Maximum number of heights from one check of `mayWrite` and of doubts to the next. */
 const HEIGHTS_AT_ONCE = 16;
 
 /**
@@ -45,8 +45,8 @@ const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 30_000;
 
 /**
- * Records each height that was published, in their order, once the heads above it show that it is final. All other heights are
- * left to the backfill. It never delays a head: the database is written later, and first used after a head is published.
+ * Records the heights that were published, in their order, each once the heads above it show that it is final. All other heights
+ * are left to the backfill. It never delays a head: the database is written later, and first used after a head is published.
  */
 export function createRecorder({ store, pastStates, watcher, mayWrite }: RecorderOptions) {
   const heads = createFollowedHeads();
@@ -69,7 +69,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   let pauseMs = FIRST_PAUSE_MS;
-  /** Why the last work failed, while the timer of the next one runs. */
+  /** Why the last work failed; `undefined` once the next one has begun. */
   let failure: unknown;
   /** Whether the database could be read when the last work failed. */
   let isReadable = true;
@@ -102,14 +102,18 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
 
   function work(): void {
     timer = undefined;
-    failure = undefined;
     if (isStopped || database.state() === 'refused' || working !== undefined) return;
+    failure = undefined;
     isDue = false;
     working = workOnce()
       .catch(async (error) => {
         failure = error;
-        isReadable = await isStillReadable();
-        workLater(error);
+        // Not whether it can be written: another recorder would usually fail to write too.
+        isReadable = await store.coverage(0).then(
+          () => true,
+          () => false,
+        );
+        workLater();
       })
       .finally(() => {
         working = undefined;
@@ -117,17 +121,8 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
       });
   }
 
-  /** Whether the database can be read: another recorder would usually fail to write too. */
-  function isStillReadable(): Promise<boolean> {
-    return store.coverage(0).then(
-      () => true,
-      () => false,
-    );
-  }
-
-  function workLater(error?: unknown): void {
+  function workLater(): void {
     if (timer !== undefined || isStopped) return;
-    failure = error;
     timer = setTimeout(work, pauseMs);
     pauseMs = Math.min(2 * pauseMs, LAST_PAUSE_MS);
   }
@@ -175,7 +170,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     await settle();
     const leftOut: BeaconHeight[] = [];
     for (const block of blocks) {
-      // They are not compared with the node later, as states are.
+      // Unlike states, trades are not compared with the node later.
       if (!isSure()) break;
       leftOut.push(...(await use(() => store.recordTrades([block]))));
     }
@@ -254,7 +249,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     /** Whether this gateway can record for its fleet, as far as it knows. */
     canRecord: () => isReadable && database.state() !== 'refused',
     errors: database.errors,
-    /** Stops, and records what is final, within a time. @param withinMs maximum time */
+    /** Stops, and records the final heights that wait. @param withinMs for how long at most */
     async flush(withinMs: number): Promise<void> {
       isStopped = true;
       database.stop();

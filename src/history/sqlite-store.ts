@@ -130,7 +130,7 @@ function toParameter(value: Value): Value {
 
 const TYPES = { integer: 'INTEGER', amount: 'ANY', text: 'TEXT' };
 
-/** The primary result codes that only the operator can change: SQLITE_CORRUPT and SQLITE_NOTADB. */
+/** The primary result codes of problems that only the operator can resolve: SQLITE_CORRUPT and SQLITE_NOTADB. */
 const PERMANENT = new Set([11, 26]);
 
 /** The primary result codes of a database that another process uses: SQLITE_BUSY and SQLITE_LOCKED. */

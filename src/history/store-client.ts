@@ -11,7 +11,7 @@ import {
   toMethods,
 } from './store.ts';
 
-/** What a history is created with. */
+/** What a store is created with. */
 export type HistoryStoreOptions = {
   readonly database: HistoryDatabase;
   /** For how many days the changes of each height are kept. Candles are kept longer. */
@@ -56,7 +56,7 @@ const MAX_WORKER_MB = 512;
  * blocks the event loop. The thread starts with the first call.
  *
  * Calls fail with HistoryDatabaseError while the database cannot be used, and for a while after the thread has failed. The next
- * ones succeed as soon as the cause has ended, unless the error is permanent.
+ * ones succeed as soon as the cause has ended.
  */
 export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
   /** The calls of the current worker without a response. */
@@ -64,7 +64,6 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
   let current: Worker | undefined;
   let chain: string | undefined;
   let isClosed = false;
-  let closing: Promise<void> | undefined;
   let retryMs = MIN_RETRY_MS;
   let startAt = 0;
   let lastId = 0;
@@ -149,23 +148,18 @@ export function createHistoryStore(options: HistoryStoreOptions): HistoryStore {
           exchange: { beaconHeight, time, reserves, directory: { ids: directory.ids } } satisfies StoredState,
         })),
       ]),
-    close() {
-      closing ??= close();
-      return closing;
+    async close() {
+      isClosed = true;
+      const worker = current;
+      if (worker === undefined) return;
+      // It is rejected if the thread fails meanwhile.
+      const exited = once(worker, 'exit').catch(() => undefined);
+      const timeout = setTimeout(() => void worker.terminate(), CLOSE_TIMEOUT_MS);
+      send(worker, 'close', []).catch(() => undefined);
+      await exited;
+      clearTimeout(timeout);
     },
   };
-
-  async function close(): Promise<void> {
-    isClosed = true;
-    const worker = current;
-    if (worker === undefined) return;
-    // It is rejected if the thread fails meanwhile.
-    const exited = once(worker, 'exit').catch(() => undefined);
-    const timeout = setTimeout(() => void worker.terminate(), CLOSE_TIMEOUT_MS);
-    send(worker, 'close', []).catch(() => undefined);
-    await exited;
-    clearTimeout(timeout);
-  }
 }
 
 /** The environment of the process, with its compile cache: a thread does not use it otherwise. */

@@ -12,7 +12,7 @@ export type HistoryDatabase =
   | { readonly kind: 'sqlite'; readonly path: string }
   | { readonly kind: 'postgresql'; readonly url: string };
 
-/** Maximum number of connections to PostgreSQL: one writes, the others read. */
+/** Maximum number of connections to PostgreSQL, for reads and writes together. */
 export const POSTGRES_CONNECTIONS = 4;
 
 /**
@@ -26,14 +26,13 @@ export const POSTGRES_CONNECTIONS = 4;
  */
 export type HistoryStore = TradeStore & {
   /**
-   * Names the chain that is recorded. Called once it is known, before anything is recorded or read. An empty database takes
-   * the name.
+   * Names the chain that is recorded, before anything is recorded or read. An empty database takes the name.
    *
-   * @throws HistoryDatabaseError if the database cannot be used now; permanent if it is of another chain
+   * @throws HistoryDatabaseError if the database cannot be used now; permanent if only the operator can resolve that
    */
   useChain(chainName: string): Promise<void>;
   /**
-   * Records final heights, each in a transaction of its own. A height that is recorded already is skipped.
+   * Records final heights, each in a transaction of its own. Heights are skipped that are recorded already, or whose day is deleted.
    *
    * The store compares each state with that of the next lower recorded height of its version, and records only the pools that
    * differ.
@@ -68,8 +67,8 @@ export type HistoryStore = TradeStore & {
    *
    * A candle is of the recorded heights of its interval, of the version of the pool. An interval without such a height has no candle. An
    * interval without a change has one: all four states are that of the interval before. A change across heights that are not
-   * recorded counts at the first recorded height after them. `isComplete` says that all heights from `firstHeight` to
-   * `lastHeight` are recorded, and the ones just below and above, if any exist.
+   * recorded counts at the first recorded height after them. `isComplete` says that all heights from `firstHeight` to `lastHeight`
+   * are recorded, and the ones just below and above, if any exist up to `upTo` or up to the newest recorded one.
    */
   candles(
     query: CandleRange & {
@@ -103,7 +102,7 @@ export type HistoryStore = TradeStore & {
    * @throws HistoryDatabaseError permanent if no lower height is recorded, or if changes of these heights are deleted already
    */
   deleteFrom(block: RecordedHeight): Promise<readonly BeaconHeight[]>;
-  /** Deletes changes and short candles that are older than their retention. @param now the time of the newest block */
+  /** Deletes changes, trades and short candles that are older than their retention. @param now the time of the newest block */
   prune(now: Instant): Promise<void>;
   /** The time before which `prune` has deleted states and trades, and no block is recorded; 0 while it has deleted none. */
   deletedBefore(): Promise<Instant>;

@@ -24,7 +24,7 @@ function columns(type: ColumnType, ...names: readonly string[]): Table['columns'
   return Object.fromEntries(names.map((name) => [name, type]));
 }
 
-/** Facts about the database: the name of the chain, before which time everything is deleted or final, and what has an origin. */
+/** The version of the tables, the chain, before which time states and trades are deleted, and for which exchanges POOLS has origins. */
 export const FACTS: Table = { name: 'facts', columns: columns('text', 'name', 'value'), keyLength: 1 };
 
 /**
@@ -39,7 +39,7 @@ export const HEIGHTS: Table = {
   keyLength: 1,
 };
 
-/** The same heights of both versions as ranges without a gap, from the newest one on that stays after a deletion. */
+/** The same heights as ranges without a gap, of both versions together. `prune` makes them begin at the newest height that it deletes. */
 export const RANGES: Table = { name: 'ranges', columns: columns('integer', 'first', 'last'), keyLength: 1 };
 
 /**

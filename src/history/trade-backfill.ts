@@ -27,7 +27,7 @@ type TradeBackfillOptions = {
   /** How far below the newest block, by the times of blocks, it reads those below the lowest recorded one. */
   readonly maxAgeMs: number;
   readonly rate: BackfillRate;
-  /** How many bytes are read from the nodes. */
+  /** How many bytes are read from the nodes at most. */
   readonly bytes: RateLimit;
   /** The time in milliseconds. */
   readonly now?: () => number;
@@ -92,7 +92,7 @@ export function createTradeBackfill(options: TradeBackfillOptions) {
 
   function waitMs(height: BeaconHeight, { head }: Tip): number {
     if (inMemory(head).has(height)) return 0;
-    // Heads in memory are recorded then too.
+    // Not longer: after the pause, heads in memory are recorded too.
     if (mustPause()) return rate.lookEveryMs;
     bucket = refill(bucket, bytes, now());
     return Math.min(rate.lookEveryMs, msUntilAvailable(bucket, bytes, 1));

@@ -10,13 +10,13 @@ import type { PoolTrade, TradePlace, Volume } from '../domain/trade.ts';
  */
 export type TradeStore = {
   /**
-   * Records the trades of final blocks, each block in a transaction of its own. Blocks are skipped that are recorded
-   * already, or older than the retention of changes.
+   * Records the trades of final blocks, each block in a transaction of its own. Blocks are skipped that are recorded already, or
+   * whose day is deleted.
    *
    * @returns the heights that were left out, as those of `HistoryStore.record`
    */
   recordTrades(blocks: readonly TradedBlock[]): Promise<readonly BeaconHeight[]>;
-  /** The heights of a range whose trades are not recorded, from the newest down. Heights up to the highest one of V1 are not missing. */
+  /** The heights of a range whose trades are not recorded, from the newest down; none up to the highest recorded height of V1. */
   missingTrades(range: HeightRange, last: number): Promise<readonly BeaconHeight[]>;
   /** Which blocks are recorded; `undefined` if none is. */
   tradeCoverage(): Promise<TradeCoverage | undefined>;

@@ -1,7 +1,6 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { CandleInterval } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
-import type { PoolReserves } from '../domain/reserves.ts';
 import { areEqual, CANDLE_INTERVALS, fromRollup, minutesOf, openedAt, type Series } from './candle-rows.ts';
 import { numberOf, type ReadSql, type Sql, type Value } from './database.ts';
 import { numberPools, type PoolStates, readPools } from './pool-states.ts';
@@ -34,7 +33,7 @@ export async function recordHeight(
   sql: Sql,
   { hash, time, version, exchange }: FinalBlock<StoredState>,
 ): Promise<boolean> {
-  const height = exchange.beaconHeight;
+  const { beaconHeight: height, directory, reserves } = exchange;
   const isKnown = (await heightAtOrBelow(sql, height))?.beaconHeight === height;
   if (!isKnown && time < (await readDeletedBefore(sql))) return true;
   const isOfChain = await fits(sql, { beaconHeight: height, hash, time });
@@ -46,11 +45,14 @@ export async function recordHeight(
   };
   const lower = await neighbourOf(await heightAtOrBelow(sql, height, version));
   const upper = await neighbourOf(await heightAtOrAbove(sql, height, version));
-  const numbers = await numberPools(sql, exchange.directory.ids);
+  const numbers = await numberPools(sql, directory.ids);
   const ids = [...numbers.keys()];
   // No pool of a version of the exchange vanishes. If a state lacks one, it keeps its reserves.
   const states = new Map(lower?.states);
-  for (const [pool, state] of statesIn(exchange, numbers)) states.set(pool, state);
+  for (const [place, id] of directory.ids.entries()) {
+    const state = { reserve1: reserves[place * 2] ?? 0n, reserve2: reserves[place * 2 + 1] ?? 0n };
+    states.set(numbers.get(id) ?? 0, state);
+  }
 
   const touched = findTouched(states, { lower, upper });
   await writeChanges(sql, height, states, { lower, upper }, touched);
@@ -93,14 +95,6 @@ export async function fits(sql: ReadSql, { beaconHeight: height, hash, time }: R
     if ((lower && numberOf(lower, 'time') > time) || (upper && numberOf(upper, 'time') < time)) return false;
   }
   return true;
-}
-
-function* statesIn(
-  { directory, reserves }: StoredState,
-  numbers: ReadonlyMap<string, number>,
-): Iterable<readonly [pool: number, state: PoolReserves]> {
-  for (const [place, id] of directory.ids.entries())
-    yield [numbers.get(id) ?? 0, { reserve1: reserves[place * 2] ?? 0n, reserve2: reserves[place * 2 + 1] ?? 0n }];
 }
 
 /** The pools that differ from one of the neighbours. */

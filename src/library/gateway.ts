@@ -40,8 +40,8 @@ type Listening = {
 };
 
 /**
- * A gateway in this process. It installs no signal handlers, reads no environment variables and writes nothing to standard
- * output. Several gateways do not affect each other.
+ * A gateway in this process. It installs no signal handlers, reads no settings from environment variables and writes nothing to
+ * standard output. Several gateways do not affect each other.
  */
 export type Gateway = {
   /** The schema. Its resolvers need a context of this gateway: use `fetch` to execute operations. */
@@ -71,7 +71,7 @@ export type Gateway = {
    *
    * @returns the URL of the GraphQL endpoint, and that of the admin port
    * @throws ConfigError if the port or the host is invalid
-   * @throws Error with a `code` such as `EADDRINUSE` if a port is not available, or if the gateway already listens
+   * @throws Error if the gateway is closed, and with a `code` such as `EADDRINUSE` if a port is not available, or if it already listens
    */
   listen(address?: { readonly port?: number; readonly host?: string }): Promise<Listening>;
   /**

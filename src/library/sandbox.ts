@@ -19,7 +19,7 @@ export type SandboxOptions = {
   readonly seed?: number | undefined;
   /** Block interval in milliseconds. By default, no block follows the first ones. */
   readonly blockMs?: number | undefined;
-  /** Number of pools; 54 by default. The prices of further ones agree less with each other. */
+  /** Number of pools, to which V3 adds a few; 54 by default. The prices of further ones agree less with each other. */
   readonly pools?: number | undefined;
   /** The version of the exchange that trades: `v1` by default. */
   readonly exchange?: (typeof VERSIONS)[number] | undefined;

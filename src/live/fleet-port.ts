@@ -29,7 +29,7 @@ export type FleetPoll<T> = {
   intervalMs(usualMs: number): number;
   /** Calls a function when another gateway has published a value. The function returns whether it polls now. */
   onPublished(pollNow: () => boolean): void;
-  /** Resolves when this gateway has all values that others have published before the call, after two seconds at most. */
+  /** Resolves when this gateway has all values that others have published before the call, or after some seconds. */
   untilCurrent(): Promise<void>;
 };
 

@@ -29,7 +29,7 @@ export type CandleVolumes = Traded & {
   readonly volume: number | undefined;
   /** The same of token 1. */
   readonly inverseVolume: number | undefined;
-  /** Whether they are the sums of all trades. If not, they are the net changes, at least. */
+  /** Whether they are the sums of all trades. If not, they are net changes, and more can have been traded. */
   readonly isExact: boolean;
 };
 
@@ -39,7 +39,7 @@ export type PricedCandle = Candle & {
   readonly poolId: string | undefined;
   readonly priceOf: PriceOf;
   readonly inversePriceOf: PriceOf;
-  /** The trades are read when a client first needs the volumes of a candle, once for all. @throws HistoryUnavailableError */
+  /** The trades of all candles are read once, when a client first needs volumes. @throws HistoryUnavailableError */
   volumes(): MaybePromise<CandleVolumes>;
 };
 
@@ -49,7 +49,7 @@ type CandlesArguments = DecimalsArguments &
 /** How many candles are returned if `last` is not set. */
 export const DEFAULT_CANDLES = 100;
 
-/** Checks what no limit decides about. @throws BadUserInputError */
+/** Checks the arguments, except for the limits of this gateway. @throws BadUserInputError */
 export function requireCandleArguments(args: CandlesArguments): void {
   requireDecimals(args);
   const { from, to, last } = args;
@@ -133,7 +133,7 @@ export function createCandleLoader(view: HistoryView) {
     const rest = poolIds.filter((id) => recorded.get(id)?.reserves === undefined);
     const newestHead = heads.at(-1)?.beaconHeight ?? 0;
     if (rest.length === 0 || recordedTo === undefined || newestHead <= recordedTo) return recorded;
-    // The heights of its interval are the same for all pools. A new pool has no candle of it, so it must be one that is recorded.
+    // The newest interval has the same heights for all pools. A new pool has no candle of it, so the candle of another pool is read.
     const inMemory = heads.findLast(({ beaconHeight }) => beaconHeight <= recordedTo)?.exchange;
     const anyPool = (inMemory ?? (await read(() => history.stateAt(recordedTo))))?.directory.ids[0] ?? '';
 

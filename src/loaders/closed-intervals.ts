@@ -19,7 +19,7 @@ export type ClosedIntervals = ReturnType<typeof createClosedIntervals>;
 /** Closed candles that a subscriber gets at most after a head. */
 const MAX_CLOSED = 64;
 
-/** Heights that are remembered, for subscribers that are slow or resume: those of a day and a half. */
+/** Heights that are remembered, for subscribers that are slow or resume: those of almost two days. */
 const MAX_HEIGHTS = 4_096;
 
 /** Starts to follow which intervals are closed. */
@@ -55,7 +55,7 @@ export function createClosedIntervals(follower: Pick<HeadFollower, 'current' | '
   return {
     /** The changes up to a head since the height that a subscriber received last: closed candles first, then the current candle. */
     momentsAt(head: Head, interval: CandleInterval, after: BeaconHeight | undefined): readonly CandleMoment[] {
-      // The subscriber may be notified of the head earlier.
+      // The subscriber may be notified of the head before `seeAll` is.
       if (head === follower.current()) seeAll(head);
       const closed = closedBetween(after ?? head.beaconHeight, head.beaconHeight, interval);
       return [...closed, undefined].map((openTime) => ({ head, closed: openTime }));

@@ -140,8 +140,8 @@ export class ExchangeLoader {
   }
 
   /**
-   * What tokens are worth at the height of the response, or at that of a pool that is pinned to its height. Only at the height of
-   * the response, it is returned without a promise.
+   * What tokens are worth at the height of the response, or at that of a pool that is pinned to its height. It is returned without a
+   * promise only at the height of the response.
    *
    * @throws HeightNotAvailableError, UpstreamError
    */
@@ -190,7 +190,7 @@ export class ExchangeLoader {
     });
   }
 
-  /** The pools of a state. They are pinned to its height if that was named. One without pools is no state that is cached for others. */
+  /** The pools of a state, pinned to its height if that was named. One without pools must not become the newest state of the cache. */
   #poolsOf(exchange: ExchangeState, at: BeaconHeight | null | undefined): StatePools {
     const { pools } = this.#inputs.sources;
     return at == null && poolCount(exchange) > 0 ? pools.of(exchange) : pools.pinned(exchange);

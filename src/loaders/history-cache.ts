@@ -25,7 +25,7 @@ export type WindowStart = TimedHeight & {
 /** What is read of the recorded history once for all clients. All reads throw HistoryUnavailableError. */
 export type HistoryCache = ReturnType<typeof createHistoryCache>;
 
-/** Values of each kind in memory: those of windows of different lengths, and of several heads. A state has 16 bytes a pool. */
+/** Values of each kind in memory: those of windows of different lengths, and of several heads. */
 const MAX_VALUES = 16;
 
 /** A map of the last trades of 10,000 pools takes about 5 MB. */

@@ -36,7 +36,7 @@ export function createHistoryLoader(inputs: ResponseInputs) {
     ...createPoolTradeLoader(view),
     /** What is recorded; `undefined` while nothing is. */
     async coverage(): Promise<Coverage | undefined> {
-      // The database is not read before a node has shown of which chain it must be.
+      // A database is of one chain. It is not read before a node has shown which one is expected.
       await follower.get().catch(() => {});
       versions.recorded.depend();
       return view.read(() => history.coverage(options.maxPageSize));

@@ -102,7 +102,7 @@ function createStatePools(exchange: ExchangeState, isPinned: boolean, { graphOf,
       return list;
     },
     graph: () => graphOf(exchange.directory),
-    /** The trades through the pools, of a state of V3. */
+    /** The trades through the pools. */
     swaps(): ExchangeSwaps {
       swaps ??= new ExchangeSwaps(exchange);
       return swaps;
@@ -137,7 +137,7 @@ export type JsonValidity = {
 
 type PoolJsonCache = ReturnType<typeof createPoolJsonCache>;
 
-/** The characters of ten thousand pools with all their fields. */
+/** Enough for ten thousand pools with most of their fields. With all fields, a pool has about 1,000 characters. */
 const MAX_CHARACTERS = 6_000_000;
 
 /** Creates a cache of at most that many written characters. When it is full, it is emptied: what is used often is soon cached again. */

@@ -89,7 +89,7 @@ export async function startWith<V>(
   let old = expired();
   return (subscriber) => {
     let isReported = false;
-    // At once, because an order book is only read while it has subscribers.
+    // The source is subscribed to before the first request, because an order book is only read while it has subscribers.
     const values = toSeveral<V, V>(subscribe, () => (value) => {
       if (value === old) return [];
       // It is not sent again.

@@ -1,7 +1,7 @@
-import { placeOf } from '../domain/exchange.ts';
+import { placeOfId } from '../domain/exchange.ts';
 import type { Pair } from '../domain/market.ts';
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
-import { parsePoolPairId, poolPairId } from '../domain/pool-pair.ts';
+import { poolPairId } from '../domain/pool-pair.ts';
 import type { TokenId, TokenList } from '../domain/token.ts';
 import { averagePrice } from '../domain/trade.ts';
 import { BadUserInputError } from '../errors.ts';
@@ -73,8 +73,8 @@ export async function tradesOf(
   const trades = await readTradesOf(head, inputs);
   const { at } = inputs.sources.pools.of(head.exchange);
   return trades.flatMap((trade) => {
-    const name = poolIds?.has(trade.poolId) === false ? undefined : parsePoolPairId(trade.poolId);
-    const place = name && placeOf(head.exchange.directory, name);
+    const isSelected = poolIds?.has(trade.poolId) ?? true;
+    const place = isSelected ? placeOfId(head.exchange.directory, trade.poolId) : undefined;
     return place === undefined ? [] : [{ trade, pool: at(place) }];
   });
 }

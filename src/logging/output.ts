@@ -1,6 +1,6 @@
 import pino from 'pino';
 
-/** Lines that wait while the disk is full, or while a collector does not read. Further ones are lost. */
+/** Maximum size of the lines that wait while the disk is full, or while a collector does not read. Further lines are lost. */
 const MAX_WAITING_BYTES = 16 * 2 ** 20;
 
 /** How long a process that ends waits for a collector that does not read. */

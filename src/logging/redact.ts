@@ -30,7 +30,7 @@ const REPLACEMENT = '[redacted]';
  * up to four levels deep. The longest secret is matched first, so that no part of it remains.
  */
 export function createRedactor(secrets: readonly Secret[]): Redact {
-  const patterns = [...secrets]
+  const patterns = secrets
     .filter(({ text }) => text.length >= MIN_SECRET_LENGTH)
     .sort((a, b) => b.text.length - a.text.length)
     .map(toPattern);
@@ -95,7 +95,7 @@ function anyForm(text: string, ignoresCase: boolean): string {
 
 /** Matches one character in all its encodings. The levels of escaping are limited, so that matching stays fast. */
 function anyFormOf(character: string, ignoresCase: boolean): string {
-  if (character === '%') return '(?:%(?:25){0,3}|&#(?:0{0,4}37|[xX]0{0,4}25);|&percnt;)';
+  if (character === '%') return '(?:%(?:25){0,4}|&#(?:0{0,4}37|[xX]0{0,4}25);|&percnt;)';
   if (character.startsWith('\\')) return `(?:\\\\|%(?:25){0,3}5[cC]|&#0{0,4}92;){1,${4 * character.length}}`;
   const percent = [...Buffer.from(character)].map((byte) => `%(?:25){0,3}${anyCaseOfHex(byte, 2)}`).join('');
   if (/[A-Za-z0-9]/.test(character)) {

@@ -14,7 +14,7 @@ import type { TakeTurn } from '../turns/turns.ts';
 /** A document of the REST API, as bytes that all clients share. */
 export type RestDocument = {
   readonly body: Buffer;
-  /** JSON by default. If it is set, the header `Accept` chose it. */
+  /** JSON by default. If it is set, the document has several types, of which the header `Accept` can choose one. */
   readonly contentType?: string | undefined;
   /** The entity tag: equal bodies have equal ones. */
   readonly etag: string;

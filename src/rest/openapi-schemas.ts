@@ -24,7 +24,6 @@ const TICKER_ID = text(
 );
 const TOKEN_ID = { type: 'string', pattern: '^[0-9a-f]{64}$' };
 const POOL_ID = text('Pool id, which is unique.');
-const MESSAGE = text('Status text of the market-data host, normally OK.');
 const OK = { message: { type: 'string', const: 'OK', description: 'Status text.' } };
 
 /** The ids that pairs and tickers share. */
@@ -53,11 +52,9 @@ const KNOWN_OF_TICKER = {
     'Lowest ask of the order book. Below `bid` if the book is crossed. Only if the book has asks, and was read recently.',
   ),
   high: poolPrice(
-    'Highest pool price at the recorded heights of the last 24 hours, in target tokens. Only with a history.',
+    'Highest pool price at the recorded heights of the last 24 hours, in target tokens. Only with a history, and not while the gateway still reads the earlier ones of these hours.',
   ),
-  low: poolPrice(
-    'Lowest pool price at the recorded heights of the last 24 hours, in target tokens. Only with a history.',
-  ),
+  low: poolPrice('Lowest pool price at the same heights, in target tokens. Only together with `high`.'),
   pool_price: poolPrice(
     'Price of one base token in target tokens, from the pool of the ticker on the chain, by the documented formula: with the third version of the exchange the pool that `pool_id` names, and with the first one the pool of the two tokens. The same as `Pair.poolPrice` in GraphQL. Only if the chain has that pool.',
   ),
@@ -117,7 +114,7 @@ export const SCHEMAS = {
     Object.keys(DOCUMENTED_TICKER),
   ),
   OrderBook: object('The order book of a ticker.', {
-    message: MESSAGE,
+    message: text('Status text of the market-data host, normally OK.'),
     ticker_id: TICKER_ID,
     timestamp: {
       type: 'integer',
@@ -139,7 +136,7 @@ export const SCHEMAS = {
     minItems: 2,
   },
   CandleList: object(undefined, {
-    message: MESSAGE,
+    ...OK,
     ticker_id: TICKER_ID,
     pool_id: POOL_ID,
     interval: text('Length of each candle.'),

@@ -1,3 +1,4 @@
+import { DEFAULT_CANDLES } from '../loaders/candles.ts';
 import {
   COMMON,
   document,
@@ -10,7 +11,15 @@ import {
   UDF_ERRORS,
 } from './openapi-components.ts';
 import { ref, SCHEMAS } from './openapi-schemas.ts';
-import { DEFAULT_TRADES, INTERVALS, MAX_TRADES, RESOLUTIONS } from './parameters.ts';
+import {
+  DEFAULT_SYMBOLS,
+  DEFAULT_TRADES,
+  INTERVALS,
+  MAX_COUNTBACK,
+  MAX_SYMBOLS,
+  MAX_TRADES,
+  RESOLUTIONS,
+} from './parameters.ts';
 import { OPEN_API_PATH, type RestPaths, UDF_PREFIX } from './rest-api.ts';
 
 type OpenApiOptions = {
@@ -75,6 +84,7 @@ const TICKERS = {
 };
 
 const NON_EMPTY = { type: 'string', minLength: 1 };
+const COUNT = { type: 'integer', minimum: 1 };
 
 function query(name: string, description: string, schema: object, required = false) {
   return { name, in: 'query', required, description, schema };
@@ -141,7 +151,7 @@ const TRADES = {
 };
 
 function candles(maxCandles: number): object {
-  const limit = { type: 'integer', minimum: 1, maximum: maxCandles, default: Math.min(100, maxCandles) };
+  const limit = { ...COUNT, maximum: maxCandles, default: Math.min(DEFAULT_CANDLES, maxCandles) };
   const found = document('The candles.', 'CandleList', 'X-Pdex-Height');
   const csv = { schema: { type: 'string', description: 'RFC 4180, with the fields of a candle as its header row.' } };
   return {
@@ -215,7 +225,7 @@ const UDF = {
       query('query', 'A part of the ticker id, in any case. By default, all.', { type: 'string' }),
       query('type', 'Only symbols of this type.', { type: 'string' }),
       query('exchange', 'Only symbols of this exchange.', { type: 'string' }),
-      query('limit', 'Maximum number of symbols.', { type: 'integer', minimum: 1, maximum: 500, default: 30 }),
+      query('limit', 'Maximum number of symbols.', { ...COUNT, maximum: MAX_SYMBOLS, default: DEFAULT_SYMBOLS }),
       ...CONDITIONS,
     ],
     document('The symbols.', 'UdfSymbols', 'X-Pdex-Height'),
@@ -228,7 +238,10 @@ const UDF = {
       query('resolution', 'Length of each bar: minutes, or a day.', { enum: [...Object.keys(RESOLUTIONS), 'D'] }, true),
       seconds('from', 'The earliest bar. Ignored with `countback`.'),
       seconds('to', 'Only bars that begin before it.', true),
-      query('countback', 'Number of bars before `to`. Above the limit, the newest are returned.', { type: 'integer' }),
+      query('countback', 'Number of bars before `to`. Above the limit, the newest are returned.', {
+        ...COUNT,
+        maximum: MAX_COUNTBACK,
+      }),
       ...CONDITIONS,
     ],
     document('The bars.', 'UdfHistory', 'X-Pdex-Height'),

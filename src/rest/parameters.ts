@@ -49,9 +49,14 @@ export const RESOLUTIONS = {
 /** Seconds up to the year 5138: a number of milliseconds is refused. */
 const SECONDS = /^\d{1,11}$/;
 
-/** Symbols that a search returns if `limit` is not set, and at most. */
-const DEFAULT_SYMBOLS = 30;
-const MAX_SYMBOLS = 500;
+/** Symbols that a search returns if `limit` is not set. */
+export const DEFAULT_SYMBOLS = 30;
+
+/** The maximum number of symbols that a search returns. */
+export const MAX_SYMBOLS = 500;
+
+/** The largest `countback`. A response has fewer bars. */
+export const MAX_COUNTBACK = 999_999_999;
 
 /**
  * Reads the parameters of `/candles`.
@@ -83,7 +88,7 @@ export const DEFAULT_TRADES = 100;
 /** The maximum number of trades in a document. */
 export const MAX_TRADES = 500;
 
-/** Milliseconds up to the year 5138. Numbers of 9 to 11 digits are refused, because they are probably seconds. Longer ones are too. */
+/** Milliseconds up to the year 5138. Numbers of 9 to 11 digits are refused, because they are probably seconds. */
 const MILLISECONDS = /^(\d{1,8}|\d{12,14})$/;
 
 /** Reads the parameters of `/historical_trades`. @throws BadUserInputError that names the parameter */
@@ -113,7 +118,7 @@ export function readHistoryParameters(parameters: URLSearchParams, maxCandles: n
   const resolution = readRequired(parameters, 'resolution');
   const interval = readOneOf(RESOLUTIONS, 'resolution', resolution === 'D' ? '1D' : resolution);
   const to = readSeconds(parameters, 'to');
-  const countback = readCount(parameters, 'countback');
+  const countback = readCount(parameters, 'countback', MAX_COUNTBACK);
   // A chart that scrolls back before 1970 sends negative numbers.
   const from = /^-\d{1,11}$/.test(readSingle(parameters, 'from') ?? '') ? 0 : readSeconds(parameters, 'from');
   if (to === undefined) throw new BadUserInputError('to is missing.');
@@ -161,17 +166,11 @@ function readTime(parameters: URLSearchParams, name: string, form: RegExp, unit:
   );
 }
 
-function readCount(
-  parameters: URLSearchParams,
-  name: string,
-  max = Number.POSITIVE_INFINITY,
-  min = 1,
-): number | undefined {
+function readCount(parameters: URLSearchParams, name: string, max: number, min = 1): number | undefined {
   const text = readSingle(parameters, name);
-  if (text === undefined || (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max))
-    return text === undefined ? undefined : Number(text);
-  const limit = max === Number.POSITIVE_INFINITY ? `of ${min} or more` : `from ${min} to ${max}`;
-  throw new BadUserInputError(`${name} is ${JSON.stringify(text)}. It must be a whole number ${limit}.`);
+  if (text === undefined) return undefined;
+  if (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text);
+  throw new BadUserInputError(`${name} is ${JSON.stringify(text)}. It must be a whole number from ${min} to ${max}.`);
 }
 
 function readRequired(parameters: URLSearchParams, name: string): string {

@@ -10,7 +10,7 @@ export const ACCESS_LOG_MODES = ['off', 'errors', 'all'] as const;
 /** Which requests and operations have a line in the log. */
 export type AccessLogMode = (typeof ACCESS_LOG_MODES)[number];
 
-/** An event on a websocket that is logged: an operation, or a websocket that is refused, opened or closed. */
+/** What is logged of websockets beside their opening and closing: operations, and websockets that are refused. */
 type AccessEvent = AccessDetails & {
   readonly message: string;
   readonly requestId: string;
@@ -73,7 +73,7 @@ export function createAccessLog({ mode, log, clients }: AccessLogOptions) {
     onRequest: isAll || isTraced ? onRequest : undefined,
     /** Called with each request when its response has ended; `undefined` if no request is logged. */
     onResponse: isOn ? onResponse : undefined,
-    /** Called with each event on a websocket; `undefined` if none is logged. */
+    /** Called with each operation of a websocket, and each refused websocket; `undefined` if none is logged. */
     onEvent: isOn ? onEvent : undefined,
   };
 }
@@ -88,7 +88,7 @@ function isNotable({ response, endpoint }: HttpExchange, access: AccessDetails |
   return access?.errors?.isNotable || (response.statusCode >= 400 && endpoint === 'graphql');
 }
 
-/** Maximum length of a logged path. Every path of the gateway is shorter. */
+/** Maximum length of a logged path. In the explorer, that of a pool of V3 is as long. */
 const MAX_PATH_LENGTH = 200;
 
 function routeOf({ method, url = '' }: IncomingMessage): object {

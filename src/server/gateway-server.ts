@@ -116,11 +116,11 @@ export function createGatewayServer(options: GatewayServerOptions) {
      * Handles a request to the GraphQL endpoint without a port, by the same pipeline. Its path is ignored. Once the server is
      * closed, this and the requests of other servers get status 503.
      */
-    async fetch(input: Request | string, init?: RequestInit): Promise<Response> {
+    async fetch(request: Request): Promise<Response> {
       if (isClosed) return new Response(CLOSED, { status: 503 });
-      return responses.trackFetch(fetchWith(yoga(), input, init));
+      return responses.trackFetch(fetchWith(yoga(), request));
     },
-    /** Handles a request that another server has received, by its path. @param next called in place of a response with status 404 */
+    /** Handles a request that another server has received, by its path. @param next called instead if no route handles it */
     handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void {
       if (isClosed) {
         response.writeHead(503, { 'content-type': TEXT }).end(CLOSED);
@@ -139,7 +139,6 @@ export function createGatewayServer(options: GatewayServerOptions) {
      */
     handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
       if (!isWebSocketUpgrade(request)) handleWithoutUpgrade(request, socket, head);
-      else if (isClosed) socket.destroy();
       else webSockets.handleUpgrade(request, socket, head);
     },
     /**

@@ -49,7 +49,7 @@ export async function stopServer(options: StopOptions): Promise<void> {
 
 /**
  * Waits until no connection is pending. Node accepts one in each turn of the event loop. When the port closes, the operating
- * system resets pending connections, and connections with unread bytes. New ones keep the port open for as many as can be pending.
+ * system resets pending connections, and connections with unread bytes. It waits for as many connections as can be pending, at most.
  */
 async function untilNoneIsPending(server: Server): Promise<void> {
   let accepted = 0;

@@ -12,7 +12,7 @@ import type { RespondOver } from './operations/query-responses.ts';
 import type { EventStreamOptions } from './requests/event-stream.ts';
 import type { RequestIds } from './requests/http-exchange.ts';
 
-/** What all that clients request share: GraphQL on every transport, and the REST API. */
+/** What every transport of GraphQL operations and the REST API need. */
 export type EndpointOptions = {
   readonly clients: ClientAddresses;
   readonly rates: RateLimits | undefined;
@@ -26,7 +26,7 @@ export type EndpointOptions = {
   readonly isSandbox: boolean;
 };
 
-/** What the transports of GraphQL operations share. */
+/** What every transport of GraphQL operations needs beside that. */
 export type TransportOptions = EndpointOptions &
   EventStreamOptions & {
     readonly pipeline: Pipeline;

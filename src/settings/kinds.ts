@@ -19,7 +19,7 @@ export type Setting<Value = unknown> = {
   /** Its name in the configuration and as an option of the library, such as `headPollMs`. */
   readonly option: string;
   readonly variable: string;
-  /** `texts` is one text or several, and words are one of them. `text` if it is not set. */
+  /** `texts`: one text or several. A list of words: one of these words. By default, `text`. */
   readonly kind?: OptionKind;
   /** The text of the default. An empty text means that the setting is not set. */
   readonly default: string;

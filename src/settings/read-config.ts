@@ -71,7 +71,7 @@ export function usesProxies(env: NodeJS.ProcessEnv): boolean {
 /** Where the texts of settings come from, and how messages name it. */
 type SettingsSource = {
   /** @returns the text of a setting, the name under which it was set, and what was expected if its value is of another type */
-  read(setting: Setting): { readonly name: string; readonly text: string; readonly expected?: string | undefined };
+  read(setting: Setting): NamedText & { readonly expected?: string | undefined };
   nameOf(setting: Setting): string;
   /** Why the sandbox is not used when nothing is configured; `undefined` if it is used. */
   readonly whyNoSandbox?: string | undefined;

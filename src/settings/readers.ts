@@ -129,8 +129,8 @@ export function readHeaders(text: string): HttpHeaders {
   for (const [index, line] of text.split(/\r?\n|\\n/).entries()) {
     if (line.trim() === '') continue;
     const fail = (problem: string) => new Error(`line ${index + 1}: ${problem}`);
-    const [, name, value] = /^\s*([!#$%&'*+.^_`|~\w-]+):\s*(.*?)\s*$/.exec(line) ?? [];
-    if (name === undefined || value === undefined) throw fail('expected `name: value`');
+    const [, name = '', value = ''] = /^\s*([^:]*):\s*(.*?)\s*$/.exec(line) ?? [];
+    if (!HEADER_NAME.test(name)) throw fail('expected `name: value`');
     if (value === '') throw fail('the header has no value');
     if (!HEADER_VALUE.test(value)) throw fail('the value has characters that HTTP does not allow');
     const key = name.toLowerCase();

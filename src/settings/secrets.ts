@@ -7,21 +7,21 @@ import { type Config, SETTINGS } from './settings.ts';
 type Settings = typeof SETTINGS;
 type SecretKey = { [Key in keyof Settings]: Settings[Key] extends { isSecret: true } ? Key : never }[keyof Settings];
 
-/** The settings that may contain secrets: URLs and headers of upstreams, and the URL of a database. */
+/** The settings that may contain secrets: URLs and headers of other hosts, and the URL of a database. */
 export type SecretSettings = Pick<Config, SecretKey>;
 
-const UPSTREAM_KEYS = Object.entries<Setting>(SETTINGS)
+const KEYS_OF_HOSTS = Object.entries<Setting>(SETTINGS)
   .filter(([key, { isSecret }]) => isSecret && key !== 'historyDatabase')
   .map(([key]) => key as Exclude<SecretKey, 'historyDatabase'>);
 
 /**
  * Creates the redactor of all secrets in the settings: user names, passwords, paths and query values of URLs, and the values
- * of headers. Each text that leaves the process by the log or stderr goes through it.
+ * of headers. Each line of the log, and each problem of a setting, goes through it.
  */
 export function redactorOf(settings: SecretSettings): Redact {
   const { historyDatabase: database } = settings;
   const ofDatabase = typeof database === 'object' && 'url' in database ? secretsOfDatabase(new URL(database.url)) : [];
-  return createRedactor([...UPSTREAM_KEYS.flatMap((key) => secretsOf(settings[key])), ...ofDatabase]);
+  return createRedactor([...KEYS_OF_HOSTS.flatMap((key) => secretsOf(settings[key])), ...ofDatabase]);
 }
 
 /** The parameters of the URL of a database that are no secrets. Logs have the same words in other places. */

@@ -45,7 +45,7 @@ type Scope = {
   readonly span: Span;
   /** Whether the span has not ended. Calls after its end are not traced, such as later polls of an order book for other clients. */
   isOpen: boolean;
-  /** The ends of the calls of a poll until the poll ends. One that does not end leaves no trace, as the SDK sends ended spans only. */
+  /** The ends of the calls of a poll, until it ends. Calls of a discarded poll never end, and the SDK sends only ended spans. */
   held?: (() => void)[] | undefined;
 };
 

@@ -8,7 +8,7 @@ import type { OtlpProtocol, Tracing } from './tracing.ts';
 /** Which traces are recorded, and where they are sent. */
 type TracingOptions = ProxySettings &
   Omit<ProviderOptions, 'send'> & {
-    /** The receiver; `undefined` if traces are off. */
+    /** The receiver; `undefined` if none is set: then traces are off. */
     readonly otelExporterOtlpEndpoint: URL | undefined;
     readonly otelExporterOtlpHeaders: Readonly<Record<string, string>>;
     readonly otelSdkDisabled: boolean;

@@ -39,7 +39,7 @@ export function createBulkhead({ busy, maxConcurrent, maxQueued, maxWaitMs }: Bu
   /** Prepares a call. It begins when there is room and it is due for any operation that waits for it. */
   function prepare<T>(call: () => Promise<T>): QueuedCall<T> {
     const { promise: response, resolve, reject } = Promise.withResolvers<T>();
-    // The end of another operation's call may begin it. A response that is cached refers to neither the call nor its context.
+    // The end of another operation's call may begin this one. Then it is released, so that no cached response refers to its context.
     let callInContext: typeof call | undefined = AsyncLocalStorage.bind(call);
     const timers = new Set<NodeJS.Timeout>();
     /** Whether the call has begun or was refused. */

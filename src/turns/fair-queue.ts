@@ -4,7 +4,7 @@ export type Requester = { readonly client: string | symbol };
 /**
  * Creates an empty queue that is shared fairly (round robin). Clients take turns, and so do the operations of each client. The items of
  * one operation come in their order. Several operations can wait for one item: it comes when it is due for any of them. The queue refers
- * to an operation only while that waits.
+ * to an operation only while the operation waits.
  *
  * Both levels are needed. If only operations took turns, a client would get more turns with more operations. If only clients
  * did, all clients behind an unknown proxy would count as one, and one operation of theirs could delay all others.

@@ -8,7 +8,7 @@ import { createFairQueue } from './fair-queue.ts';
 export type TakeTurn = (client?: string) => Promise<void>;
 
 /**
- * Creates a queue of which a few callers proceed in each turn of the event loop, and none in the turn in which it waits. Clients take
+ * Creates a queue of callers. A few of them proceed in each turn of the event loop, the first ones in the next turn. Clients take
  * turns: one with many callers in the queue does not delay those of others.
  */
 export function createTurnQueue(perTurn = 1): TakeTurn {

@@ -7,7 +7,7 @@ const FIRST_BYTES = 1_024;
 
 const UTF_8 = new TextDecoder();
 
-/** Creates an empty buffer. It takes at most twice the memory of its content. */
+/** Creates an empty buffer. It takes a kilobyte, or at most twice the memory of the longest content that it has had. */
 export function createByteBuffer(maxBytes: number) {
   let bytes = Buffer.allocUnsafe(Math.min(FIRST_BYTES, maxBytes));
   let length = 0;

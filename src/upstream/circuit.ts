@@ -44,7 +44,7 @@ const DOUBLINGS = 5;
 export function createCircuit({ maxPauseMs, isPolled = () => true, onChange = () => {} }: CircuitOptions) {
   let last: unknown;
   const initialDelay = maxPauseMs / 2 ** DOUBLINGS;
-  // Each lasts between half of it and all of it, so that several gateways do not come back at the same moment.
+  // A pause lasts between half and all of its delay, so that several gateways do not come back at the same moment.
   const backOff = new ExponentialBackoff({ initialDelay, maxDelay: maxPauseMs, generator: halfJitterGenerator });
 
   /**
@@ -81,7 +81,7 @@ export function createCircuit({ maxPauseMs, isPolled = () => true, onChange = ()
   /**
    * Makes a call that follows the chain or the market. The outcome of these calls opens and closes the circuit.
    *
-   * @throws the error of the call; while the circuit is open, the error of the last call
+   * @throws the error of the call; while the circuit is open, that of the last outage
    */
   async function run<T>(call: () => Promise<T>): Promise<T> {
     try {

@@ -5,7 +5,7 @@ import { type AnyUpstream, type Upstream, UpstreamError } from '../errors.ts';
 /** How the calls to one upstream went. */
 export type UpstreamHealth<Name extends AnyUpstream = Upstream> = {
   readonly upstream: Name;
-  /** It is configured and its last call succeeded. */
+  /** It is configured, and its last call succeeded. Errors that are no fault of the host do not count. */
   readonly healthy: boolean;
   readonly lastSuccessAt: Instant | undefined;
   readonly lastErrorAt: Instant | undefined;

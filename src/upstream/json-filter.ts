@@ -51,7 +51,7 @@ export function createFilteredReader<T>(filter: JsonFilter, read: (document: unk
   let depth = 0;
   let isComplete = false;
 
-  /** A string continues in the next chunk, and its bytes go there. */
+  /** Whether a string continues in the next chunk. Its bytes are appended to `stringTarget`; if there is none, they are skipped. */
   let isInString = false;
   let isNextEscaped = false;
   let stringTarget: Pick<typeof kept, 'append'> | undefined;
@@ -147,7 +147,7 @@ export function createFilteredReader<T>(filter: JsonFilter, read: (document: unk
     let from = start;
     let at = start;
 
-    /** The bytes up to here are of a part, those behind it of a list inside of it, or the reverse. */
+    /** Switches between a part and a list inside of it. @param to the bytes before this offset belong to the one that is left */
     function change(isInside: boolean, to: number): void {
       if (isInside) {
         cutter?.append(chunk, from, to);

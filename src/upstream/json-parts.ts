@@ -67,5 +67,5 @@ export function createPartCutter<T>(parts: Pick<JsonParts, 'take' | 'tooLong'> &
 
 /** Whether a byte is white space in JSON. */
 export function isSpace(byte: number): boolean {
-  return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d && byte !== 0x0b && byte !== 0x0c);
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

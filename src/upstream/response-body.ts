@@ -119,7 +119,7 @@ export class UnreadableEncoding extends Error {
 /** Large enough for a buffer of its own, so that `readResponseBody` can give its memory back. */
 const DECODER_OPTIONS = { chunkSize: 64 * 1_024 };
 
-/** Also what some hosts send although the gateway does not accept it. */
+/** Some hosts send the other encodings, although the gateway does not accept them. */
 const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: () => createGunzip(DECODER_OPTIONS),
   'x-gzip': () => createGunzip(DECODER_OPTIONS),
@@ -128,8 +128,8 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 };
 
 /**
- * Decompresses a body while it arrives. This runs outside of the event loop, and only as fast as the result is read. A body
- * that is not compressed is returned as it is. Reading it throws UnreadableEncoding.
+ * Decompresses a body while it arrives. This runs outside of the event loop, and only as fast as the result is read. A body that is
+ * not compressed is returned as it is. Reading one that cannot be decompressed throws UnreadableEncoding.
  */
 export function decompressBody(body: Readable, contentEncoding: string | string[] | undefined): AsyncIterable<Buffer> {
   const encoding = String(contentEncoding ?? '')

@@ -9,7 +9,7 @@ const MAX_KEPT_BYTES = 2 ** 20;
 /** The rows of a list, and how many rows of the response could not be read, or not completely. */
 export type Rows<T> = { readonly rows: readonly T[]; readonly dropped: number };
 
-/** Receives why the first part of a response could not be read, and that part. */
+/** Receives the first part of a response that could not be read, and why. */
 export type ReportUnreadable = (problem: string, example: unknown) => void;
 
 /** How a response with a list is read. */

@@ -31,7 +31,7 @@ const CALLS_BEFORE_CLIENTS = 3;
 /** Minimum time for which a call of a client waits if others go first. */
 const MIN_WAIT_MS = 1;
 
-/** After this number of spaces without a rejected call, the space is halved. If that was too early, the time doubles. */
+/** After this many times `firstMs` without a rejected call, the space is halved. If that was too early, the time doubles. */
 const SPACES_UNTIL_EASED = 8;
 const MAX_UNTIL_EASED_MS = 10 * 60_000;
 

@@ -1,4 +1,5 @@
 import { MAX_AMOUNT } from '../domain/amount.ts';
+import { TIMESTAMPS_END } from '../domain/instant.ts';
 import { parseTokenId, type TokenId } from '../domain/token.ts';
 
 /** A value that does not match the interface specification. Its message says what was expected, and where. */
@@ -37,18 +38,15 @@ export function readInteger(value: unknown, path: string, max?: number): number 
   return value;
 }
 
-/** Reads an unsigned 64-bit integer exactly, or one up to another maximum. @throws ShapeError */
+/** Reads an unsigned 64-bit integer exactly, or one up to a larger maximum. @throws ShapeError */
 export function readUint64(value: unknown, path: string, max = MAX_AMOUNT): bigint {
   if (typeof value === 'bigint' && value >= 0n && value <= max) return value;
   return BigInt(readInteger(value, path));
 }
 
-/** The last millisecond of a JavaScript date. */
-const MAX_INSTANT = 8.64e15;
-
-/** Reads a Unix timestamp, in seconds or in milliseconds, within the range of dates. @throws ShapeError */
+/** Reads a Unix timestamp in a unit that `toInstant` knows. Its JSON is a number below 2^53, or has a fraction. @throws ShapeError */
 export function readTimestamp(value: unknown, path: string): number {
-  if (typeof value !== 'number' || !(value >= 0 && value <= MAX_INSTANT))
+  if (typeof value !== 'number' || !(value >= 0 && value < TIMESTAMPS_END))
     throw new ShapeError('a Unix timestamp', path);
   return value;
 }

@@ -108,7 +108,7 @@ test('the `fetch` of a program uses the proxy of its environment also when the p
   const program = `
     import { createGateway } from ${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)};
     const gateway = await createGateway({ fullnodeUrl: ${JSON.stringify(sandbox.nodeUrl)} });
-    const query = await gateway.fetch('http://gateway/graphql?query={beaconHeight}');
+    const query = await gateway.fetch(new Request('http://gateway/graphql?query={beaconHeight}'));
     const { status } = await fetch('http://other.example');
     console.log(JSON.stringify([await query.json(), status]));
     await gateway.close();`;

@@ -84,7 +84,8 @@ describe('an EventSource of candles', () => {
   test('that reads slowly skips heights, but no closed candle', async () => {
     const { app, advanceEach, candleNow, closedNow, sandbox } = await open();
     const url = `http://gateway/graphql?query=${encodeURIComponent(QUERY)}`;
-    const stream = eventsOf(await app.fetch(url, { headers: { accept: 'text/event-stream' } }));
+    const request = new Request(url, { headers: { accept: 'text/event-stream' } });
+    const stream = eventsOf(await app.fetch(request));
     const received = [(await stream.next()).value];
     expect(received[0]?.data).toEqual(candleNow()[0]);
 

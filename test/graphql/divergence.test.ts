@@ -122,6 +122,10 @@ describe('Query.divergentPairs', () => {
     expect([idsOf(data.few), data.none]).toEqual([expected.slice(0, 2), []]);
     expect(idsOf(data.far)).toEqual(await expectedPairs({ ask }, 5));
     expect(idsOf(data.all)).toEqual(await expectedPairs({ ask }, 0));
+    const { maxPercent: least } = (data.few as Row[])[1]?.divergence ?? {};
+    expect(idsOf((await ask(`{ divergentPairs(minPercent: ${least}) { poolId } }`)).data.divergentPairs)).toEqual(
+      idsOf(data.few),
+    );
     for (const { divergence } of data.all as Row[]) {
       const { lastPercent, bookMidPrice, bookPercent, maxPercent } = divergence;
       expect([bookMidPrice, bookPercent, maxPercent]).toEqual([null, null, Math.abs(lastPercent ?? Number.NaN)]);

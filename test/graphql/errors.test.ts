@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { expect, test } from 'vitest';
-import { AmbiguousTickerError, UpstreamUnreachableError } from '../../src/errors.ts';
+import { AmbiguousTickerError, UpstreamUnreachableError, withoutStacks } from '../../src/errors.ts';
 import { createErrorMask } from '../../src/graphql/errors.ts';
 
 function createMask() {
@@ -34,6 +34,18 @@ test('an error lists at most twenty pools of a ticker id', () => {
   const { message, extensions } = new AmbiguousTickerError('A_B', poolIds);
   expect(message).toBe('2000 pools have the ticker id "A_B". Set poolId to select one.');
   expect(extensions).toEqual({ poolIds: poolIds.slice(0, 20) });
+});
+
+test('an error for clients has no stack, and errors after it have one', () => {
+  const stackOf = (error: Error) => error.stack ?? '';
+  const frame = '\n    at ';
+  expect(stackOf(new AmbiguousTickerError('A_B', []))).not.toContain(frame);
+  expect(stackOf(new TypeError('a defect'))).toContain(frame);
+  const fail = () => {
+    throw new TypeError('a defect');
+  };
+  expect(() => withoutStacks(fail)).toThrow('a defect');
+  expect(stackOf(new TypeError('a defect'))).toContain(frame);
 });
 
 test('any other error is masked and logged', () => {

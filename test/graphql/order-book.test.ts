@@ -118,6 +118,14 @@ describe('an order book', () => {
     },
   );
 
+  test('of a ticker that does not exist has no subscription', async () => {
+    const { ask, subscribe } = await startGatewayForTest();
+    await ask('{ pairs { id } tickers { id } }');
+    const updates = subscribe('subscription { orderBook(tickerId: "NO_PE") { tickerId } }');
+    expect((await updates.next()).value).toMatchObject({ errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] });
+    expect(await updates.next()).toMatchObject({ done: true });
+  });
+
   test('of a ticker that exists can be empty on both sides', async () => {
     const { ask } = await startGatewayForTest();
     await ask('{ pairs { id } }');
@@ -190,7 +198,7 @@ describe('an order book that is grouped', () => {
       orderBook(tickerId: "pBTC_PRV", depth: 0, groupBy: "250") { ${fields} }
       pair(tickerId: "pBTC_PRV") { orderBook(depth: 0, groupBy: 250) { ${fields} } }
       ticker(tickerId: "pBTC_PRV") { orderBook(depth: 0, groupBy: 25e1) { ${fields} } }
-      few: orderBook(tickerId: "pBTC_PRV", depth: 4, groupBy: "250") { ${fields} }
+      few: orderBook(tickerId: "pBTC_PRV", depth: 3, groupBy: "250") { ${fields} }
       none: orderBook(tickerId: "pBTC_PRV", depth: 0, groupBy: null) { ${fields} }
     }`);
     expect(errors).toBeUndefined();

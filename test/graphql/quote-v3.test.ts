@@ -250,6 +250,15 @@ describe('a route', () => {
     expect(errors?.[0]?.message).toMatch(/route|is not a pool id/);
   });
 
+  test('can come back to the token that is sold, through another pool', async () => {
+    const ofUsdt = gateway.sandbox.chain.markets.filter(({ tickerId }) => tickerId === 'PRV_pUSDT');
+    const route = ofUsdt.slice(0, 2).map(({ poolId }) => poolId);
+    const trade = { sell: NATIVE_TOKEN, buy: NATIVE_TOKEN, sellAmount: '1000000000', route };
+    const { data, errors } = await gateway.ask(QUOTE, trade);
+    expect(errors).toBeUndefined();
+    expect(data.quote.route.map(({ poolPair }: Step) => poolPair.key)).toEqual(route);
+  });
+
   test('is BAD_USER_INPUT in V1, also in each update of a subscription, and a quote of V1 has no fee', async () => {
     const v1 = await startGatewayForTest();
     await v1.untilReady();

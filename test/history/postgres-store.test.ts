@@ -2,12 +2,13 @@ import { chownSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
-import { expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { createPostgresStore } from '../../src/history/postgres-store.ts';
 import type { HistoryStore } from '../../src/history/store.ts';
 import { listen } from '../../src/sandbox/http/listen.ts';
 import { hasOpenssl, makeCertificate } from '../support/certificate.ts';
 import { usePostgres } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
 import { POOL_IDS, START, storedOf, V3_POOL_IDS } from './chains.ts';
 import { endlessBlock, FIRST_HEIGHT } from './endless-chain.ts';
 import { tradeOf } from './trades-model.ts';
@@ -146,7 +147,7 @@ test('while another gateway holds the lock, a write fails after a while, and rea
   recording.catch(() => undefined);
   expect((await store.coverage(0))?.heights).toBe(3);
   const reading = await connectionsOfStores();
-  await expect(recording).rejects.toMatchObject(TEMPORARY);
+  await expect(recording).rejects.toThrow('lock timeout');
   // No other connection is closed because of it.
   expect((await store.coverage(0))?.heights).toBe(3);
   expect((await connectionsOfStores()).filter((pid) => reading.includes(pid))).not.toEqual([]);
@@ -190,6 +191,15 @@ test('a gateway that vanishes in the middle of a write keeps the lock for ten se
   cut = 'no';
   expect(await other.record(blocks(7))).toEqual([]);
   expect(await store.coverage(1)).toMatchObject({ heights: 7, gaps: [] });
+
+  // A read that the server never receives.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  cut = 'yes';
+  const reading = expect(other.coverage(0)).rejects.toMatchObject(TEMPORARY);
+  await until(() => vi.getTimerCount() > 0);
+  await vi.advanceTimersByTimeAsync(35_000);
+  await reading;
 });
 
 test('each read of clients ends when its time is over, and its connection is free for others', async () => {
@@ -263,6 +273,46 @@ test('a read of the recorder may take longer than one of clients', async () => {
   await expect(store.trades({ poolIds: [], upTo: 10, memoryFrom: 1, last: 1 })).rejects.toThrow('statement timeout');
   await other.end();
   expect(await ofRecorder).toBeUndefined();
+});
+
+test('a user who may not create a schema uses an empty one that was created for it', async () => {
+  const url = new URL(server().url);
+  url.username = 'limited';
+  const store = await createStore(url);
+  await query('CREATE ROLE limited LOGIN');
+  await expect(store.useChain('test')).rejects.toThrow('permission denied for database');
+  await query('CREATE SCHEMA pdex_history AUTHORIZATION limited');
+  await store.useChain('test');
+  expect(await store.record(blocks(1))).toEqual([]);
+});
+
+test('after a server that could only be read, as before a failover, a write finds another connection', async () => {
+  const store = await createStore();
+  await store.useChain('test');
+  await query('CREATE ROLE replica LOGIN SUPERUSER');
+  await query('ALTER ROLE replica SET default_transaction_read_only = on');
+  const url = new URL(server().url);
+  url.username = 'replica';
+  const other = createPostgresStore(url.href, { rawDays: 7 });
+  onTestFinished(() => other.close());
+  await other.useChain('test');
+  // On two connections.
+  await Promise.all([other.coverage(0), other.coverage(0)]);
+  await query('ALTER ROLE replica RESET default_transaction_read_only');
+  await expect(other.record(blocks(1))).rejects.toThrow('read-only transaction');
+  expect(await other.record(blocks(1))).toEqual([]);
+});
+
+test('a server that accepts connections and does not respond is an error after a while', async () => {
+  const silent = createServer();
+  const url = new URL(server().url);
+  url.port = String(await listen(silent, { host: '127.0.0.1', port: 0 }));
+  const store = createPostgresStore(url.href, { rawDays: 7 });
+  onTestFinished(async () => {
+    await store.close();
+    silent.close();
+  });
+  await expect(store.useChain('test')).rejects.toThrow('timeout');
 });
 
 test('a schema with other tables is refused, and stays as it is', async () => {

@@ -247,22 +247,23 @@ describe('a database that fails', () => {
   });
 
   test.each([
-    ['two heights were skipped', 40],
-    ['two heights were skipped, far from each other', 90],
-  ])('deletes what waited of a branch, and nothing above it, although %s', async (_, last) => {
+    ['two heights were skipped', 29, 40],
+    ['two heights were skipped, far from each other', 29, 90],
+    ['only one height of it waited', 23, 40],
+  ])('deletes what waited of a branch, and nothing above it, although %s', async (_, branchTo, last) => {
     const deleted: number[] = [];
     const { store, recorder } = recorderOf({ deleted: (heights) => void deleted.push(...heights) });
     for (const height of range(10, 19)) recorder.add(linkedHead(height));
     await store.until(() => store.blocks.has(16));
     store.failure = new HistoryDatabaseError('database or disk is full');
-    for (const height of range(20, 29)) recorder.add(linkedHead(height, 20));
-    for (const height of [...range(31, last), last + 2]) recorder.add(linkedHead(height));
+    for (const height of range(20, branchTo)) recorder.add(linkedHead(height, 20));
+    for (const height of [...range(branchTo + 2, last), last + 2]) recorder.add(linkedHead(height));
     await until(() => recorder.state() === 'failing');
     store.failure = undefined;
     await store.until(() => store.blocks.has(last - 3));
     recorder.add(linkedHead(last + 3));
     await until(() => deleted.length > 0);
-    expect(deleted).toEqual(range(20, 26));
+    expect(deleted).toEqual(range(20, branchTo - 3));
   });
 
   test('deletes what waited of a branch although missing heights above it are recorded at the same time', async () => {

@@ -65,6 +65,15 @@ test('a damaged database is refused when the damage is found', async () => {
   await expect(createStore(path).useChain('test')).rejects.toMatchObject(PERMANENT);
 });
 
+test('a database of another chain is refused and closed', async () => {
+  const path = inFolder('history.sqlite');
+  const store = createStore(path);
+  await store.useChain('test');
+  await store.close();
+  await expect(createStore(path).useChain('other')).rejects.toMatchObject(PERMANENT);
+  expect(existsSync(`${path}-wal`)).toBe(false);
+});
+
 test('while another process writes, a write fails after a moment, reads go on, and later writes succeed', async () => {
   const path = inFolder('history.sqlite');
   const store = createStore(path);
@@ -74,11 +83,24 @@ test('while another process writes, a write fails after a moment, reads go on, a
   const other = new DatabaseSync(path);
   onTestFinished(() => other.close());
   other.exec('BEGIN IMMEDIATE');
+  // It waits a second for the other process.
+  const before = performance.now();
   await expect(store.record(blocks(5))).rejects.toMatchObject(TEMPORARY);
+  expect(performance.now() - before).toBeGreaterThan(500);
   expect((await store.coverage(0))?.heights).toBe(3);
   other.exec('COMMIT');
   await store.record(blocks(5));
   expect((await store.coverage(0))?.heights).toBe(5);
+});
+
+test('a write does not wait for another process that reads, such as a backup', async () => {
+  const path = inFolder('history.sqlite');
+  const store = createStore(path);
+  await store.useChain('test');
+  const other = new DatabaseSync(path);
+  onTestFinished(() => other.close());
+  other.exec('BEGIN; SELECT * FROM heights');
+  expect(await store.record(blocks(1))).toEqual([]);
 });
 
 test('a folder that is missing is used when it appears', async () => {
@@ -157,6 +179,17 @@ test('on a disk that cannot be written calls fail, and succeed once it can be', 
   expect(isDone('mount', '-o', 'remount,rw', disk)).toBe(true);
   await store.record(blocks(5));
   expect((await store.coverage(0))?.heights).toBe(5);
+});
+
+test('a write that fails loses nothing of a database in memory', async () => {
+  const store = createSqliteStore(undefined, { rawDays: 7 });
+  onTestFinished(() => store.close());
+  await store.useChain('test');
+  await store.record(blocks(3));
+  // The column holds whole numbers only.
+  const broken = blocks(1, FIRST_HEIGHT + 3).map((block) => ({ ...block, time: block.time + 0.5 }));
+  await expect(store.record(broken)).rejects.toMatchObject(TEMPORARY);
+  expect((await store.coverage(0))?.heights).toBe(3);
 });
 
 test('calls in one turn of the event loop open the database once', async () => {

@@ -207,6 +207,31 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
     },
   );
 
+  testHere('a block at the start of the oldest stored day is stored, until it is deleted with a branch', async () => {
+    const store = await createStore({ rawDays: 1 });
+    const now = START + 10 * DAY_MS;
+    const startOfDay = now - (now % DAY_MS) - DAY_MS;
+    const times = [START, startOfDay, startOfDay + 1];
+    const blocks = times.map((time, n) => blockOf(9 + n, time, new Map([[0, [5n, BigInt(n)]]]), 'V3'));
+    const traded = blocks.map(({ hash, time, exchange: { beaconHeight } }) => ({
+      ...{ beaconHeight, hash, time, trades: [tradeOf(0, beaconHeight)], isComplete: true },
+    }));
+    const recorded = async () => [(await store.coverage(1))?.heights, (await store.tradeCoverage())?.blocks];
+    await store.record(blocks);
+    await store.recordTrades(traded);
+    await store.prune(now);
+    // The newest of the deleted heights stays.
+    expect(await recorded()).toEqual([3, 2]);
+    const daily = { poolIds: V3_POOL_IDS, interval: 'ONE_DAY', upTo: 10, last: 1 } as const;
+    expect((await store.candles(daily)).value.get(V3_POOL_IDS[0] ?? '')).toMatchObject([{ lastHeight: 10 }]);
+
+    expect(await store.deleteFrom({ beaconHeight: 10, hash: 'hash-10', time: startOfDay })).toEqual([10, 11]);
+    expect(await recorded()).toEqual([1, undefined]);
+    await store.record(blocks);
+    await store.recordTrades(traded);
+    expect(await recorded()).toEqual([3, 2]);
+  });
+
   testHere('more old heights and trades than one transaction deletes are all deleted', async () => {
     const store = await createStore({ rawDays: 1 });
     const versions = ['V1', 'V3'] as const;
@@ -464,6 +489,8 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
       isPermanent: true,
     });
     await expect(other.coverage(1)).rejects.toMatchObject({ isPermanent: true });
+    // The node of a gateway can change to another chain while it runs.
+    await expect(store.useChain('other')).rejects.toMatchObject({ isPermanent: true });
     expect((await store.coverage(1))?.heights).toBe(1);
   });
 
@@ -541,7 +568,8 @@ describe.each(KINDS)('$name', ({ name, isThere, runs, create, empty }) => {
         new Map(POOL_IDS.map((_, pool) => [pool, [BigInt(index + pool), 7n]])),
       ),
     );
-    const [one, other] = [await createStore(), await reopen()];
+    await empty();
+    const [one, other] = await Promise.all([reopen(), reopen()]);
     await Promise.all([one.record(chain), other.record(chain.toReversed())]);
     for (const store of [one, other]) {
       expect(await store.coverage(1)).toMatchObject({ heights: 30, gaps: [] });

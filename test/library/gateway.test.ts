@@ -6,6 +6,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import express from 'express';
 import { request } from 'undici';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
 import { createGateway, createSandbox, type Gateway, type GatewayOptions } from '../../src/index.ts';
 import { createSandbox as createHosts } from '../../src/sandbox/sandbox.ts';
 import { NEVER_MS } from '../support/gateway.ts';
@@ -80,6 +81,17 @@ describe('the options', () => {
         'accessLog is "some": expected one of off, errors, all',
       ],
     });
+  });
+
+  test.each([
+    ['a list', ['x-key: 1']],
+    ['a value with a line break', { 'x-key': '1\rx-other: 1' }],
+    ['a value with what stands for a line break', { 'x-key': '1\\nx-other: 1' }],
+    ['a value of another type', { 'x-key': 1 }],
+  ])('refuse as headers: %s', async (_, fullnodeHeaders) => {
+    await expect(createGateway({ fullnodeHeaders } as object)).rejects.toThrow(
+      'fullnodeHeaders: expected an object of header names and values, which are strings without line breaks',
+    );
   });
 
   test('are checked together too, except for those that are invalid', async () => {
@@ -200,11 +212,13 @@ describe('a gateway', () => {
 
   test('closes once, and answers nothing afterwards', async () => {
     const gateway = await gatewayForTest();
-    const origin = await serve(createServer(gateway.handler));
+    const origin = await serve(createServer(gateway.handler).on('upgrade', gateway.handleUpgrade));
     expect((await fetch(`${origin}/health`)).status).toBe(200);
     expect(gateway.close()).toBe(gateway.close());
     await gateway.close();
     expect((await fetch(`${origin}/health`)).status).toBe(503);
+    const socket = new WebSocket(`${origin.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    await expect(once(socket, 'open')).rejects.toThrow('503');
     expect((await gateway.fetch(new Request('http://gateway/graphql'))).status).toBe(503);
     await expect(gateway.listen()).rejects.toThrow('The gateway is closed.');
   });

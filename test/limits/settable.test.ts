@@ -49,12 +49,9 @@ test('maxPageSize can be set, and also limits a page without a size', async () =
 test('arrays of operations are refused unless they are allowed, up to the limit', async () => {
   const send = async (maxOperationsPerRequest: number, operations: number) => {
     const { app } = await startGatewayForTest({ config: { maxOperationsPerRequest } });
-    const response = await app.fetch('http://gateway/graphql', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(Array.from({ length: operations }, () => ({ query: '{ service { sandbox } }' }))),
-    });
-    return response.json();
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify(Array.from({ length: operations }, () => ({ query: '{ service { sandbox } }' })));
+    return (await app.fetch(new Request('http://gateway/graphql', { method: 'POST', headers, body }))).json();
   };
   const answer = { data: { service: { sandbox: true } } };
   expect(codesOf((await send(1, 1)).errors)).toEqual(['BAD_USER_INPUT']);

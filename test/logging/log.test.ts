@@ -9,6 +9,12 @@ test('a text that is cut within a character does not make the line invalid', () 
   ]);
 });
 
+test('a secret that a text is cut within is not logged in part', () => {
+  const { lines, log } = createKeptLog((text) => text.replaceAll('s3cret', '[redacted]'));
+  log.warn({ message: `${'x'.repeat(197)}s3cret` }, 'line');
+  expect(lines).toMatchObject([{ message: `${'x'.repeat(197)}[re` }]);
+});
+
 test('texts of upstreams are cut, and examples of their data are longer', () => {
   const { lines, log } = createKeptLog();
   const text = 'x'.repeat(2_000);

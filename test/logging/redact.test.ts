@@ -11,17 +11,28 @@ const FORMS: readonly (readonly [name: string, write: (text: string) => string])
   ['percent-encoded in lower case', (text) => encodeURIComponent(text).replace(/%../g, (code) => code.toLowerCase())],
   ['percent-encoded wholly', (text) => Buffer.from(text).toString('hex').replace(/../g, '%$&')],
   ['percent-encoded twice', (text) => encodeURIComponent(encodeURIComponent(text))],
+  ['percent-encoded four times', (text) => [1, 2, 3, 4].reduce(encodeURIComponent, text)],
   ['as a form has it', (text) => new URLSearchParams([['', text]]).toString().slice(1)],
-  ['in JSON', (text) => JSON.stringify(text).slice(1, -1)],
-  ['in JSON in JSON', (text) => JSON.stringify(JSON.stringify(text).slice(1, -1)).slice(1, -1)],
+  ['in JSON', inJson],
+  ['in JSON in JSON', (text) => inJson(inJson(text))],
   ['in the JSON of Go', (text) => text.replace(/[&<>]|[^\x20-\x7e]/g, unicodeEscape)],
-  ['in the JSON of PHP', (text) => JSON.stringify(text).slice(1, -1).replaceAll('/', '\\/')],
-  ['in HTML', (text) => text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '')],
+  ['in the JSON of Go, in JSON in JSON', (text) => inJson(inJson(text.replace(/[&<>]|[^\x20-\x7e]/g, unicodeEscape)))],
+  ['in the JSON of PHP', (text) => inJson(text).replaceAll('/', '\\/')],
+  ['in HTML', inHtml],
   ['in HTML with numbers', (text) => text.replace(/[^A-Za-z0-9]/gu, (character) => `&#${character.codePointAt(0)};`)],
-  ['percent-encoded, in JSON', (text) => JSON.stringify(encodeURI(text)).slice(1, -1)],
+  ['in HTML in HTML in HTML', (text) => inHtml(inHtml(inHtml(text)))],
+  ['percent-encoded, in JSON', (text) => inJson(encodeURI(text))],
 ];
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+function inHtml(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '');
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
 
 function unicodeEscape(text: string): string {
   return [...Array(text.length).keys()].map((at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('');
@@ -110,9 +121,9 @@ describe('a short secret', () => {
 
 test('a segment that may be a word is replaced behind a slash alone', () => {
   const secrets: Secret[] = [{ text: 'exchange', isWordOfPath: true }];
-  expect(createRedactor(secrets)('the exchange at /exchange/a, %2Fexchange, \\/Exchange and /exchanges')).toBe(
-    'the exchange at /[redacted]/a, %2F[redacted], \\/[redacted] and /exchanges',
-  );
+  expect(
+    createRedactor(secrets)('the exchange at /exchange/a, %2Fexchange, \\/Exchange, \\u002fexchange and /exchanges'),
+  ).toBe('the exchange at /[redacted]/a, %2F[redacted], \\/[redacted], \\u002f[redacted] and /exchanges');
   // There, it is the beginning of a host name.
   expect(createRedactor(secrets)('https://exchange.example/exchange')).toBe('https://exchange.example/[redacted]');
 });

@@ -2,9 +2,18 @@ import { expect, test } from 'vitest';
 import { UpstreamBadStatusError, UpstreamUnreachableError } from '../../src/errors.ts';
 import type { Watcher } from '../../src/live/broadcast/follower.ts';
 import type { Log } from '../../src/logging/log.ts';
-import { createNodeLog, createPushLog, createUpstreamLog } from '../../src/logging/upstream-log.ts';
+import {
+  createHistoryLog,
+  createNodeLog,
+  createPushLog,
+  createTokenLog,
+  createTradesLog,
+  createUnreadableLog,
+  createUpstreamLog,
+} from '../../src/logging/upstream-log.ts';
 import type { NodeClient } from '../../src/upstream/node/client.ts';
-import { createKeptLog, INFO, WARN } from '../support/log.ts';
+import { START } from '../support/gateway.ts';
+import { createKeptLog, ERROR, INFO, WARN } from '../support/log.ts';
 
 test('the log says when an upstream breaks and when it recovers, once each, with what no client sees', () => {
   const { lines, log } = createKeptLog();
@@ -67,3 +76,47 @@ test.each<[string, (log: Log) => Pick<Watcher, 'failed'> & { again(): void }]>([
 function again({ failed, recovered }: Watcher) {
   return { failed, again: recovered };
 }
+
+test('a single node is logged as the upstream only, and with its earlier states', () => {
+  const { lines, log } = createKeptLog();
+  const { failed, recovered, pastStates } = createNodeLog(log, 1)(NODE);
+  failed(answered(500));
+  recovered();
+  pastStates.failed(answered(500));
+  expect(lines).toMatchObject([{ level: WARN, msg: 'a node cannot read earlier states', node: 'node:9334' }]);
+});
+
+test('what cannot be read of each list is logged once a minute, also after the clock is set back', () => {
+  const { lines, log } = createKeptLog();
+  const clock = { now: START };
+  const report = createUnreadableLog(log, () => clock.now);
+  const reportAll = () => {
+    for (const list of ['pairs', 'tickers'] as const) report(list, 'expected a number at $', { list });
+  };
+  for (const ms of [0, 59_999, 1, -86_400_000, 0]) {
+    clock.now += ms;
+    reportAll();
+  }
+  expect(lines.map(({ list, example }) => [list, example])).toEqual(
+    [1, 2, 3].flatMap(() => ['pairs', 'tickers'].map((list) => [list, JSON.stringify({ list })])),
+  );
+});
+
+const broken = new Error('broken');
+
+test.each<[event: string, report: (log: Log) => void, line: object]>([
+  [
+    'entries of the token service are skipped',
+    (log) => createTokenLog(log).skipped(3),
+    { level: WARN, upstream: 'TOKENS', entries: 3 },
+  ],
+  ['no entry is skipped any more', (log) => createTokenLog(log).skipped(0), { level: INFO, entries: 0 }],
+  ['the history is refused', (log) => createHistoryLog(log).refused(broken), { level: ERROR, error: 'broken' }],
+  ['heights of another branch', (log) => createHistoryLog(log).leftOut([5, 6]), { level: WARN, heights: [5, 6] }],
+  ['undecided heights', (log) => createHistoryLog(log).undecided(7), { level: WARN, beaconHeight: 7 }],
+  ['unknown trades', (log) => createTradesLog(log).failed(answered(500)), { level: WARN, code: 'UPSTREAM_BAD_STATUS' }],
+])('an operator sees how severe it is: %s', (_, report, line) => {
+  const { lines, log } = createKeptLog();
+  report(log);
+  expect(lines).toMatchObject([line]);
+});

@@ -187,10 +187,12 @@ describe('candles', () => {
   test('are the same for all pairs of two tokens, and for the pool ids of tickers with one id', async () => {
     const { pairs } = await rest.read('pairs');
     const ofTicker = (id: string) => pairs.filter((pair: { ticker_id: string }) => pair.ticker_id === id);
-    const read = async (id: string) => (await rest.read(`candles?ticker_id=${id}&interval=15m`)).candles;
+    const document = (id: string) => rest.read(`candles?ticker_id=${id}&interval=15m`);
+    const read = async (id: string) => (await document(id)).candles;
     const three = await Promise.all(ofTicker('PRV_pUSDT').map(({ pool_id }: { pool_id: string }) => read(pool_id)));
     expect(three).toHaveLength(3);
-    expect(three).toEqual(Array(3).fill(await read('PRV_pUSDT')));
+    expect(await document('PRV_pUSDT')).toMatchObject({ pool_id: ofTicker('PRV_pUSDT')[0].pool_id, candles: three[0] });
+    expect(three).toEqual(Array(3).fill(three[0]));
 
     const two = ofTicker('pFXC_PRV').map(({ pool_id }: { pool_id: string }) => pool_id);
     const response = await rest.get('candles?ticker_id=pFXC_PRV&interval=15m');
@@ -294,6 +296,7 @@ describe('the Universal Datafeed', () => {
       },
     ]);
     expect(await rest.read('/udf/search?query=usd&limit=3')).toHaveLength(3);
+    expect(await rest.read('/udf/search')).toHaveLength(30);
     expect(await rest.read('/udf/search?query=&type=stock')).toEqual([]);
     expect(await rest.read('/udf/search?query=&exchange=Other')).toEqual([]);
     expect(await rest.read('/udf/search?query=&exchange=pDEX&limit=3')).toHaveLength(3);
@@ -319,6 +322,7 @@ describe('the Universal Datafeed', () => {
       volume_precision: 6,
       data_status: 'streaming',
     });
+    expect(await rest.read('/udf/symbols?symbol=pdex:pBTC_PRV')).toEqual(symbol);
   });
 
   test('looks for the pools of no more pairs than it finds', async () => {
@@ -434,7 +438,7 @@ describe('the Universal Datafeed', () => {
       'history?symbol=pBTC_PRV&resolution=1&to=8&countback=-1',
       400,
       'BAD_USER_INPUT',
-      'countback is "-1". It must be a whole number of 1 or more.',
+      'countback is "-1". It must be a whole number from 1 to 999999999.',
     ],
     ['nothing', 404, 'NOT_FOUND', 'This path does not exist. /openapi.json describes the paths of this gateway.'],
   ])('refuses %s in its own shape', async (path, status, code, errmsg) => {

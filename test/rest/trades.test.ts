@@ -297,6 +297,18 @@ test('cost as much as candles', async () => {
   expect(Math.abs(before - afterTrades - (afterTrades - afterCandles))).toBeLessThanOrEqual(1);
 });
 
+test('of tokens with unknown decimals are left out, as are their candles and the volumes of their tickers', async () => {
+  const { read, advance, ask } = await openTraded({ config: { tokensFile: [] } });
+  for (let block = 0; block < 6; block++) await advance();
+  const { data } = await ask('{ pair(tickerId: "pLINK_PRV") { poolPair { trades(first: 1) { nodes { id } } } } }');
+  expect(data.pair.poolPair.trades.nodes).toHaveLength(1);
+  expect(await read('historical_trades?ticker_id=pLINK_PRV')).toEqual({ buy: [], sell: [] });
+  expect((await read('candles?ticker_id=pLINK_PRV&interval=1h')).candles).toEqual([]);
+  const ticker = (await read('tickers')).tickers.find(({ ticker_id: id }: Row) => id === 'pLINK_PRV');
+  expect(ticker).toHaveProperty('liquidity');
+  for (const field of [...OF_TRADES, 'pool_price']) expect(ticker).not.toHaveProperty(field);
+});
+
 test('are an error without a history', async () => {
   const { get } = await openRest({ sandbox: { exchange: 'v3' } });
   const response = await get('historical_trades?ticker_id=pBTC_PRV');
@@ -380,11 +392,13 @@ describe('tickers', () => {
   });
 
   test('do not wait long for the trades of a block, and are not kept by caches without them', async () => {
-    const { get, advance } = await openTraded({
+    const { get, advance, clock } = await openTraded({
       before: ({ node }) => void node.faults.set({ kind: 'hang', on: 'retrievebeaconblockbyheight' }),
-      config: { upstreamTimeoutMs: NEVER_MS, headPollMs: 500 },
+      config: { upstreamTimeoutMs: NEVER_MS, headPollMs: 500, marketPollMs: 600_000 },
     });
-    for (let block = 0; block < 2; block++) {
+    // Each head is expected to be the newest one for 40 seconds.
+    for (let block = 0; block < 3; block++) {
+      clock.now += 40_000;
       await advance();
       const response = await get('tickers');
       expect(response.headers.get('cache-control')).toMatch(/max-age=0\b/);

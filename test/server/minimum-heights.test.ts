@@ -418,7 +418,7 @@ describe('the height of a response', () => {
     const etag = (await get()).headers.get('etag') ?? '';
     const again = await get({ 'if-none-match': etag });
     expect([again.status, heightOf(again)]).toEqual([304, String(tip + 1)]);
-    const direct = await app.fetch(`http://gateway/graphql?query=${HEIGHT}`);
+    const direct = await app.fetch(new Request(`http://gateway/graphql?query=${HEIGHT}`));
     expect(heightOf(direct)).toBe(String(tip + 1));
     expect(heightOf(await post(url, 0, { query: '{ __typename }' }))).toBeNull();
   });

@@ -102,6 +102,9 @@ test('PERSISTED_ONLY without a manifest is refused', () => {
   expect(() => readConfig([], { PERSISTED_ONLY: 'true' })).toThrow(
     new ConfigError(['PERSISTED_ONLY is true, but PERSISTED_DOCUMENTS is not set: no operation could be executed']),
   );
+  // A manifest that cannot be read is one problem.
+  const wrong = { PERSISTED_ONLY: 'true', PERSISTED_DOCUMENTS: folder };
+  expect(() => readConfig([], wrong)).toThrow(/^PERSISTED_DOCUMENTS is "[^\n]*$/);
 });
 
 test('PERSISTED_ONLY is read from its flag, from a switch without a value, or from its variable', () => {

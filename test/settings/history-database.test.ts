@@ -26,6 +26,7 @@ describe('where the history is stored', () => {
     ['postgres://me:key@host/pdex', { kind: 'postgresql', url: 'postgres://me:key@host/pdex' }],
     [':memory:', { kind: 'memory' }],
     [`file://${folder}/a%20b.sqlite`, { kind: 'sqlite', path: join(folder, 'a b.sqlite') }],
+    [`file://localhost${folder}/new.sqlite`, { kind: 'sqlite', path: join(folder, 'new.sqlite') }],
     [`FILE:${folder}/new.sqlite`, { kind: 'sqlite', path: join(folder, 'new.sqlite') }],
     ['~/new.sqlite', { kind: 'sqlite', path: join(homedir(), 'new.sqlite') }],
     ...[
@@ -76,7 +77,9 @@ describe('where the history is stored', () => {
       'postgres://host/?sslmode=verify-ca',
       'sslmode=verify-ca: expected the path of a certificate in sslrootcert, or verify-full',
     ],
-    ['postgres://host/?sslkey=/missing/key', 'the file of sslkey cannot be read'],
+    ...['sslkey', 'sslcert', 'sslrootcert'].map(
+      (name) => [`postgres://host/?${name}=/missing/file`, `the file of ${name} cannot be read`] as const,
+    ),
     ['postgres:/me:swordfish@host/pdex', 'expected the path of a file, a postgres:// URL, memory or off'],
     ['me:swordfish@host/pdex', 'the folder does not exist'],
     [fileWith('notes.txt', 'No database, but something that somebody needs.'), 'is not a history of the gateway'],

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { ConfigError } from '../../src/settings/kinds.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 import { readOptions } from '../../src/settings/read-options.ts';
@@ -20,6 +20,9 @@ const NONE = [undefined, undefined, ''];
 test('the variables of proxies are read if Node is told to use them', () => {
   expect(read({ ...VARIABLES, NODE_USE_ENV_PROXY: '1' })).toEqual(VALUES);
   expect(read({ ...VARIABLES, NODE_OPTIONS: '--no-warnings --use-env-proxy' })).toEqual(VALUES);
+  process.execArgv.push('--use-env-proxy');
+  onTestFinished(() => void process.execArgv.pop());
+  expect(read(VARIABLES)).toEqual(VALUES);
 });
 
 test.each([undefined, '', '0', 'true'])('they are not read with NODE_USE_ENV_PROXY=%s, whatever they are', (use) => {

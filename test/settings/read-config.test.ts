@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { STABLE_COINS } from '../../src/domain/token.ts';
 import { ConfigError, descriptionOf, flagOf, type Setting } from '../../src/settings/kinds.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
+import { readOptions } from '../../src/settings/read-options.ts';
 import { type Config, helpText, SETTING_GROUPS, SETTINGS } from '../../src/settings/settings.ts';
 import { envExample, settingsTables } from '../support/doc-tables.ts';
 
@@ -269,6 +270,8 @@ const ALONE = OTHERWISE.filter(([key]) => !DEPENDENT.includes(key));
 describe('values of settings', () => {
   test('each setting has a default', () => {
     expect(readConfig([], {})).toEqual(DEFAULTS);
+    // The server of a program has pages of its own.
+    expect(readOptions({})).toEqual({ ...DEFAULTS, explorer: false });
   });
 
   test('each setting has a test', () => {
@@ -357,8 +360,8 @@ describe('real or simulated data', () => {
     ]);
   });
 
-  test('a URL that cannot be read is one problem', () => {
-    expect(problemsOf([], { ...PRODUCTION, FULLNODE_URL: 'ftp://a' })).toHaveLength(1);
+  test.each(['FULLNODE_URL', 'MARKET_DATA_URL', 'SANDBOX'])('one problem if %s cannot be read', (variable) => {
+    expect(problemsOf([], { ...PRODUCTION, [variable]: 'ftp://a' })).toHaveLength(1);
   });
 });
 
@@ -382,6 +385,7 @@ describe('the websockets of nodes', () => {
       `${hidden}: URL 2 of 2: expected another one: each node has one websocket`,
     ]);
     expect(problemOf('ws://a,http://key@a')).toEqual([`${hidden}: URL 2 of 2: expected a URL with ws or wss`]);
+    expect(problemsOf([], { FULLNODE_URL: 'a', FULLNODE_WS_URL: 'ws://a' })).toHaveLength(1);
   });
 });
 
@@ -427,8 +431,24 @@ describe('invalid values', () => {
     ['head-poll-ms', ['49', '0', '2147483648', '1s', '100.0'], interval],
     ['market-poll-ms', ['49', '-50'], interval],
     ['order-book-ttl-ms', ['49', 'Infinity', '99999999999999999999'], interval],
-    ['upstream-timeout-ms', ['0', '2147483648'], timer],
-    ['sandbox-block-ms', ['0', '2147483648'], timer],
+    ...['exchange-probe-ms', 'tokens-poll-ms', 'keep-alive-ms'].map((flag): [string, string[], string] => [
+      flag,
+      ['49'],
+      interval,
+    ]),
+    ...[
+      ...['upstream-timeout-ms', 'upstream-max-pause-ms', 'max-block-age-ms', 'market-max-age-ms', 'sandbox-block-ms'],
+      ...['history-backfill-step', 'max-depth', 'max-tokens', 'max-body-bytes', 'max-operations-per-request'],
+    ].map((flag): [string, string[], string] => [flag, ['0', '2147483648'], timer]),
+    ...['stop-window-ms', 'stop-timeout-ms', 'response-cache-bytes', 'upstream-max-waiting'].map(
+      (flag): [string, string[], string] => [flag, ['-1', '2147483648'], whole(0, 2_147_483_647)],
+    ),
+    ['upstream-max-connections', ['2', '2147483648'], whole(3, 2_147_483_647)],
+    // A hundred years.
+    ['history-raw-days', ['0', '36501'], whole(1, 36_500)],
+    ['history-backfill-hours', ['-1', '876001'], whole(0, 876_000)],
+    ['trades-backfill-hours', ['-1', '876001'], whole(0, 876_000)],
+    ['exchange-version', ['V3', '3'], 'expected one of auto, v1, v3'],
     ['book-sweep-per-minute', ['-1', '6001', '0.5'], whole(0, 6_000)],
     ['access-log', ['ALL', 'on', 'true'], 'expected one of off, errors, all'],
     ['sandbox', ['yes', '1', 'TRUE'], 'expected true or false'],
@@ -507,6 +527,16 @@ describe('invalid values', () => {
     const hidden = '(not shown, it may contain a secret)';
     expect(problemsOf([`--${flag}=${text}`])).toEqual([`--${flag} ${hidden}: ${problem}`]);
     expect(problemsOf([], { [variable]: text })).toEqual([`${variable} ${hidden}: ${problem}`]);
+  });
+
+  // RFC 9110, section 7.6.1, and what the gateway sets itself. undici refuses requests with most of them.
+  test.each([
+    ...['accept', 'content-type', 'content-encoding', 'expect', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade'],
+    ...['proxy-connection', 'proxy-authenticate', 'proxy-authorization'],
+  ])('the header %s, which belongs to one connection or to the gateway', (name) => {
+    expect(problemsOf([], { FULLNODE_HEADERS: `${name}: 1` })).toEqual([
+      `FULLNODE_HEADERS (not shown, it may contain a secret): line 1: \`${name}\` cannot be set`,
+    ]);
   });
 
   test.each(['rateLimitPerSecond', 'rateLimitBurst', 'maxConnectionsPerAddress'] as const)(

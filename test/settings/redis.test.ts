@@ -22,6 +22,7 @@ describe('REDIS_URL', () => {
   test.each([
     ['http://swordfish', 'expected a URL with redis or rediss, or one with +cluster or +sentinel appended to that'],
     ['swordfish', 'expected a URL with redis or rediss, or one with +cluster or +sentinel appended to that'],
+    ['redis:///1', 'expected a URL with redis or rediss, or one with +cluster or +sentinel appended to that'],
     ['redis://a,http://swordfish', /^.*URL 2 of 2: expected a URL with redis or rediss/],
     ['redis://a,rediss://swordfish', /URL 2 of 2: expected the same scheme as that of the first URL/],
     ['redis://a/swordfish', 'expected no path, or the number of a database'],

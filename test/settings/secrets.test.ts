@@ -45,6 +45,7 @@ describe('secrets of a URL', () => {
     ['http://host/?key=0123-4567&x=a%20b%26c', ['0123-4567', 'a b&c', 'a+b%26c', 'a b\\u0026c']],
     ['http://host/?0123-4567', ['0123-4567']],
     ['http://host/?k=ab', ['k=ab']],
+    ['http://host/?k=abc', ['abc']],
     ['http://host/#0123-4567', ['0123-4567']],
   ])('%s', (url, secrets) => {
     const redact = withUrl(url);

@@ -52,6 +52,7 @@ test.each([
   ['OTEL_RESOURCE_ATTRIBUTES', 'host.name=a,b', 'is "host.name=a,b": pair 2: expected name=value'],
   ['OTEL_TRACES_SAMPLER', 'jaeger_remote', `is "jaeger_remote": expected one of ${ALL_SAMPLERS}`],
   ['OTEL_TRACES_SAMPLER_ARG', '10', 'is "10": expected a number from 0 to 1'],
+  ['OTEL_TRACES_SAMPLER_ARG', ' ', 'is " ": expected a number from 0 to 1'],
   ['OTEL_TRACES_SAMPLER_ARG', '-0.1', 'is "-0.1": expected a number from 0 to 1'],
   ['OTEL_TRACES_SAMPLER_ARG', 'endpoint=http://x', 'is "endpoint=http://x": expected a number from 0 to 1'],
   ['OTEL_SDK_DISABLED', '1', 'is "1": expected true or false'],

@@ -9,6 +9,7 @@ export type LogLine = Readonly<Record<string, unknown>> & { readonly level: numb
 /** Of pino's levels, those that a test looks for. */
 export const INFO = 30;
 export const WARN = 40;
+export const ERROR = 50;
 
 /** A log that keeps its lines. */
 export function createKeptLog(

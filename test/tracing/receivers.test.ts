@@ -1,8 +1,10 @@
 import { status } from '@grpc/grpc-js';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createGateway } from '../../src/index.ts';
+import { startTracing } from '../../src/tracing/start.ts';
 import { OTLP_PROTOCOLS, type OtlpProtocol } from '../../src/tracing/tracing.ts';
-import { WARN } from '../support/log.ts';
+import { NEVER_MS } from '../support/gateway.ts';
+import { createKeptLog, WARN } from '../support/log.ts';
 import { DOWN, type OtlpReceiver, startGrpcReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { PARENT, post, SAMPLED, serveTraced, spansAfterClose } from '../support/traced-gateway.ts';
 
@@ -169,3 +171,50 @@ test.each<[OtlpProtocol, string, string, () => Promise<OtlpReceiver>]>([
     expect(new Set(sent).size).toBe(sent.length);
   },
 );
+
+/** Traces that are sent to a receiver, without a gateway. */
+async function traceTo(receiver: OtlpReceiver, otelExporterOtlpProtocol: OtlpProtocol, timeoutMs: number) {
+  const { lines, log } = createKeptLog();
+  const tracing = await startTracing({
+    ...{ version: '0.0.0', otelServiceName: '', otelResourceAttributes: {}, otelExporterOtlpProtocol, log, timeoutMs },
+    ...{ otelTracesSampler: 'always_on', otelTracesSamplerArg: 1, otelSdkDisabled: false },
+    ...{ otelExporterOtlpEndpoint: receiver.url, otelExporterOtlpHeaders: {} },
+    ...{ httpProxy: undefined, httpsProxy: undefined, noProxy: [] },
+  });
+  onTestFinished(() => tracing?.close(0));
+  return {
+    /** Records as many spans as the SDK sends at once. */
+    recordBatch() {
+      for (let n = 0; n < 512; n++) tracing?.startOperation('http', undefined, {})?.end();
+    },
+    warnings: () => lines.filter(({ level }) => level === WARN),
+  };
+}
+
+test.each<[OtlpProtocol, string, () => Promise<OtlpReceiver>]>([
+  ['http/protobuf', 'The operation was aborted due to timeout', () => startOtlpReceiver(() => {})],
+  ['grpc', 'gRPC status DEADLINE_EXCEEDED', () => startGrpcReceiver(() => {})],
+])('a receiver of %s has a timeout for a batch', async (protocol, error, start) => {
+  const { recordBatch, warnings } = await traceTo(await start(), protocol, 100);
+  recordBatch();
+  await expect.poll(warnings).toMatchObject([{ spans: 512, error: expect.stringContaining(error) }]);
+});
+
+test('four batches are sent at the same time: while the receiver is slow, the spans of another one are lost', async () => {
+  const receiver = await startOtlpReceiver(() => {});
+  const { recordBatch, warnings } = await traceTo(receiver, 'http/protobuf', NEVER_MS);
+  for (let batches = 1; batches <= 5; batches++) {
+    recordBatch();
+    await expect.poll(() => receiver.requests.length + warnings().length).toBe(batches);
+  }
+  expect(receiver.requests).toHaveLength(4);
+  expect(warnings()).toMatchObject([{ spans: 512, error: 'it is too slow' }]);
+
+  // A minute later, the log has those that are lost since then.
+  const { now } = performance;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + 60_000);
+  onTestFinished(() => clock.mockRestore());
+  recordBatch();
+  await expect.poll(warnings).toHaveLength(2);
+  expect(warnings()[1]).toMatchObject({ spans: 512 });
+});

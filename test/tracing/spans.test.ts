@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { createTracing } from '../../src/tracing/spans.ts';
+import type { Tracing } from '../../src/tracing/tracing.ts';
+import { NEVER_MS } from '../support/gateway.ts';
 import { startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { NOT_SAMPLED, PARENT, post, SAMPLED, serveTraced, spansAfterClose, TRACE } from '../support/traced-gateway.ts';
 import { nextMessage } from '../support/transports.ts';
@@ -9,10 +12,25 @@ const SERVER = 2;
 const CLIENT = 3;
 const ERROR = 2;
 
+const ATTRIBUTES = { 'service.name': 'prices', 'deployment.environment.name': 'test' };
+
+/** The spans of some work, as OTLP's JSON has them. */
+async function spansOf(work: (tracing: Tracing) => void) {
+  const batches: string[] = [];
+  const tracing = createTracing({
+    ...{ version: '0.0.0', otelServiceName: '', otelResourceAttributes: {}, otelExporterOtlpProtocol: 'http/json' },
+    ...{ otelTracesSampler: 'always_on', otelTracesSamplerArg: 1 },
+    send: async (body) => void batches.push(Buffer.from(body).toString()),
+  });
+  work(tracing);
+  await tracing.close(NEVER_MS);
+  return batches.flatMap((batch) => JSON.parse(batch).resourceSpans[0].scopeSpans[0].spans);
+}
+
 describe('an operation', () => {
   test('is a child of the trace context of the client, and its upstream call is a child of the operation', async () => {
     const receiver = await startOtlpReceiver();
-    const gateway = await serveTraced({ otelResourceAttributes: { 'deployment.environment.name': 'test' } }, receiver);
+    const gateway = await serveTraced({ otelResourceAttributes: ATTRIBUTES }, receiver);
     const { tip } = gateway.sandbox.chain;
     const query = `query AtHeight { poolPairs(first: 1, at: ${tip.height - 50}) { totalCount } }`;
     const tracestate = 'vendor=its,other=1';
@@ -32,7 +50,7 @@ describe('an operation', () => {
         'pdex.response_source': 'executed',
         'pdex.cost_points': expect.any(Number),
       },
-      resource: { 'service.name': 'pdex-gateway', 'deployment.environment.name': 'test' },
+      resource: ATTRIBUTES,
     });
     const calls = spans.filter(({ parentSpanId }) => parentSpanId === operation?.spanId);
     const [call] = calls;
@@ -91,6 +109,32 @@ describe('an operation', () => {
       ['GraphQL Operation', 'GRAPHQL_VALIDATION_FAILED', false],
       ['query', 'UPSTREAM_BAD_STATUS', true],
     ]);
+  });
+
+  test('is an error of the span if the gateway or an upstream is the reason', async () => {
+    const codes = ['INTERNAL_SERVER_ERROR', 'UPSTREAM_BUSY', 'UPSTREAM_NOT_CONFIGURED', 'BAD_USER_INPUT'];
+    const spans = await spansOf((tracing) => {
+      for (const code of codes) {
+        const span = tracing.startOperation('http', undefined, {});
+        span?.end({ codes: [code] });
+        // Later calls have no effect.
+        span?.end();
+        span?.prepared('query', undefined);
+      }
+    });
+    expect(spans.map(({ name, status }) => [name, status.code])).toEqual(
+      codes.map((_, index) => ['GraphQL Operation', index < 2 ? ERROR : 0]),
+    );
+  });
+
+  test('begins when its request arrived', async () => {
+    const now = performance.now();
+    const [first, later] = await spansOf((tracing) => {
+      for (const startedAt of [now - 1_000, now]) tracing.startOperation('http', undefined, {}, startedAt)?.end();
+    });
+    const betweenMs = (later.startTimeUnixNano - first.startTimeUnixNano) / 1e6;
+    // The times of the SDK differ by a millisecond.
+    expect(Math.abs(betweenMs - 1_000)).toBeLessThan(3);
   });
 
   test('is not traced if the client does not sample its trace, with a parent-based sampler', async () => {
@@ -156,6 +200,7 @@ describe('a head', () => {
     const gateway = await serveTraced({}, receiver);
     const updates = gateway.subscribe('subscription Prices { prices { beaconHeight poolPairs { id } } }');
     await updates.next();
+    gateway.sandbox.node.faults.set({ kind: 'delay', ms: 50, on: 'getpdestate' });
     gateway.sandbox.advance();
     await updates.next();
     const { height } = gateway.sandbox.chain.tip;
@@ -174,6 +219,11 @@ describe('a head', () => {
     expect(calls.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['getblockchaininfo', 'getbeaconbeststatedetail', 'getpdestate']),
     );
+    // Each call ends at its own end, and not with the poll.
+    const [info = 0, state = 0] = ['getblockchaininfo', 'getpdestate'].map(
+      (method) => calls.find(({ name }) => name === method)?.endTimeUnixNano,
+    );
+    expect((state - info) / 1e6).toBeGreaterThan(40);
     const update = spans.find(
       ({ name, attributes }) => name === 'update' && attributes['pdex.beacon_height'] === height,
     );
@@ -183,6 +233,24 @@ describe('a head', () => {
     });
     expect(update?.links).toMatchObject([{ traceId: head?.traceId, spanId: head?.spanId }]);
     expect(update?.traceId).not.toBe(head?.traceId);
+  });
+
+  test('has the address of a host by its scheme, and no call after the end of its poll', async () => {
+    const spans = await spansOf((tracing) => {
+      const poll = tracing.startPoll('head');
+      const call = (url: string) => poll?.run(() => tracing.startCall('getpdestate', 'NODE', new URL(url))?.end());
+      for (const url of ['https://node/rpc', 'http://node/rpc', 'https://node:9334/rpc']) call(url);
+      poll?.published({ height: 1 });
+      call('http://late/');
+    });
+    const calls = spans.filter(({ kind }) => kind === CLIENT);
+    const addressOf = (attributes: readonly { key: string; value: Record<string, unknown> }[]) =>
+      attributes.filter(({ key }) => key.startsWith('server.')).flatMap(({ value }) => Object.values(value));
+    expect(calls.map(({ attributes }) => addressOf(attributes))).toEqual([
+      ['node', 443],
+      ['node', 80],
+      ['node', 9_334],
+    ]);
   });
 
   test('has no span for polls without a new block, and none of their calls', async () => {

@@ -52,3 +52,11 @@ describe('a server that expects HTTPS', () => {
     expect(error).toBeInstanceOf(UpstreamFilteredError);
   });
 });
+
+test('a page of a traffic filter has the time of its Retry-After', () => {
+  const headers = { 'content-type': 'text/html', 'retry-after': '7' };
+  expect(errorOf({ status: 503, headers, beginning: '<html>' })).toMatchObject({
+    message: 'The node is blocked by a traffic filter, which responded with HTTP status 503.',
+    retryAfterMs: 7_000,
+  });
+});

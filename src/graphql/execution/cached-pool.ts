@@ -56,7 +56,7 @@ function argumentsOf([node]: readonly FieldNode[]): string {
   return text;
 }
 
-/** Maximum length of the cached JSON of a pool. With all its fields, a pool has about 600 characters. */
+/** Maximum length of the cached JSON of a pool. With all its values and those of its tokens, a pool of V3 has about 1,400 characters. */
 const MAX_CACHED_LENGTH = 8_192;
 
 /**

@@ -22,7 +22,7 @@ import type { Context } from '../context.ts';
 import { writeCachedPool } from './cached-pool.ts';
 import { FieldErrors } from './field-errors.ts';
 import type { Execution, ObjectPlan, Shape, WriteValue } from './plan.ts';
-import { isPromise, listWriter, writeObject } from './write.ts';
+import { listWriter, writeObject } from './write.ts';
 
 /** The field whose values are written. */
 type TypeSurroundings = {
@@ -93,13 +93,10 @@ function abstractWriter(type: GraphQLInterfaceType | GraphQLUnionType, { info, p
   const plans = new Map(info.schema.getPossibleTypes(type).map((possible) => [possible.name, planOf(possible)]));
 
   return (value, around, key, execution) => {
-    const write = (name: string | undefined) => {
-      const plan = plans.get(name ?? '');
-      if (plan === undefined) throw new Error(`${type.name} resolved to ${name}, which it cannot be.`);
-      return writeObject(plan, value, { around, key }, execution);
-    };
     const name = type.resolveType?.(value, execution.context, info, type);
-    return isPromise(name) ? name.then(write) : write(name ?? undefined);
+    const plan = plans.get(String(name));
+    if (plan === undefined) throw new Error(`${type.name} resolved to ${name}, which it cannot be.`);
+    return writeObject(plan, value, { around, key }, execution);
   };
 }
 

@@ -166,6 +166,6 @@ function failAfter(pending: Pending | undefined, error: unknown): Promise<never>
 }
 
 /** Whether a value is a promise, of any kind. */
-export function isPromise(value: unknown): value is Promise<unknown> {
+function isPromise(value: unknown): value is Promise<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

@@ -126,8 +126,8 @@ function toConnection({ items, totalCount, hasNextPage, hasPreviousPage, cursorO
 }
 
 /**
- * An edge. Its cursor is computed when it is read, because most clients only read `endCursor`. It is a class
- * because object literals with getters are slow, see loaders.ts.
+ * An edge. Its cursor is computed when it is read, because most clients only read `endCursor`. It is a class because object literals
+ * with getters are slow, see docs/decisions/query-plans.md.
  */
 class Edge {
   readonly node: PoolPair;

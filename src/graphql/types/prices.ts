@@ -12,7 +12,7 @@ import {
 import { builder, PoolPairRef } from '../builder.ts';
 import { type Complexity, complexityOfList, objects, poolsNow } from '../complexity.ts';
 import type { Service } from '../context.ts';
-import { MAX_POOLS_COUNTED } from '../limits.ts';
+import { MAX_LONG_LIST_SIZE } from '../limits.ts';
 
 const TOKEN_1 = 'Id of one of the two tokens.';
 const TOKEN_2 = 'Id of the other token.';
@@ -40,14 +40,14 @@ const MAX_POOLS_OF_A_TOKEN_COUNTED = 100;
 
 /** The complexity of the pools of one update, from their current number if there is a head. */
 function complexityOfPrices({ poolPairs, tokenIds }: PricesArguments, service: Service): Complexity {
-  if (poolPairs == null && tokenIds == null) return complexityOfList(poolsNow(service), MAX_POOLS_COUNTED);
+  if (poolPairs == null && tokenIds == null) return complexityOfList(poolsNow(service), MAX_LONG_LIST_SIZE);
   const named = poolPairs?.length ?? 0;
   const directory = service.sources.head.current()?.exchange.directory;
   let counted = named;
   let actual = named;
   for (const tokenId of tokenIds ?? []) {
     // Nearly every pool contains the native coin.
-    const max = tokenId === NATIVE_TOKEN_ID ? MAX_POOLS_COUNTED : MAX_POOLS_OF_A_TOKEN_COUNTED;
+    const max = tokenId === NATIVE_TOKEN_ID ? MAX_LONG_LIST_SIZE : MAX_POOLS_OF_A_TOKEN_COUNTED;
     const pools = directory === undefined ? max : (directory.placesOfToken.get(tokenId)?.length ?? 0);
     counted += Math.min(max, pools);
     actual += pools;

@@ -14,10 +14,11 @@ export type Block = {
 };
 
 /**
- * Reads the exchange at a height that the chain has reached, and calls again if the node has not reached it.
+ * Reads the exchange at a height that the chain has reached. It calls again if the node has not reached the height, as long as its
+ * budget of errors of this kind lasts.
  *
  * @returns `undefined` if the node has shown the pools of one block and the parameters of another
- * @throws UpstreamRpcError with code -8000 also when the budget of errors of this kind is used up
+ * @throws UpstreamError
  */
 export type ReadState = (request: StateRequest, signal: AbortSignal) => Promise<ExchangeState | undefined>;
 
@@ -38,7 +39,7 @@ const RETRIES_OF_STATE = 3;
 const TIPS_FOR_A_STATE = 4;
 
 /**
- * Creates the function that reads the newest block of one node, from the chain as the node has shown it. It throws UpstreamError.
+ * Creates the function that reads the newest block of one node, given a tip that the node has shown. It throws UpstreamError.
  *
  * A state belongs to the block that has its time. The URL of a node can be that of a load balancer in front of several
  * nodes with different blocks at the tip, so this is always compared. Two blocks of one height that were made in the same
@@ -75,17 +76,16 @@ export function createBlockReader(node: NodeClient, readState: ReadState) {
 
     /** The tip that a state belongs to: one that was shown before, or one that the node shows when it is called again. */
     async function tipOf(state: ExchangeState): Promise<ChainInfo | undefined> {
-      for (let calls = 0; calls <= TIPS_FOR_A_STATE; calls++) {
+      for (let calls = 0; ; calls++) {
         const found = tips.findLast(({ beacon }) => isBlockOf(state, beacon));
         if (found !== undefined || calls === TIPS_FOR_A_STATE) return found;
         const { beacon } = await nextTip();
         // The chain has moved on: its newest block is read instead.
         if (beacon.height > state.beaconHeight) return undefined;
       }
-      return undefined;
     }
 
-    /** The same for a node whose states have no time: its tip must be the same block before and after. */
+    /** The same for a node whose states have no time: afterwards, its tip must not be another block of that height. */
     async function unlessReplaced(before: ChainInfo): Promise<ChainInfo | undefined> {
       const { beacon } = await nextTip();
       return beacon.height === before.beacon.height && beacon.hash !== before.beacon.hash ? undefined : before;

@@ -64,7 +64,7 @@ export function createExchangeVersions({ fixed, probeMs, onChange }: ExchangeVer
 
   return {
     /**
-     * Calls nodes to find out whether they have V3 at their tips, if that is due. Only the first time, the promise waits for them.
+     * Calls nodes to find out whether they have V3 at their tips, if that is due. The promise waits for them while no version is known.
      *
      * @throws UpstreamError if no version is known, and no node has responded
      */

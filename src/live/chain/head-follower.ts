@@ -74,7 +74,7 @@ export function createHeadFollower(options: HeadFollowerOptions) {
     }
 
     let upcoming = attemptOf(tips);
-    if (upcoming === undefined) return headToKeep(tips, previous, timeoutMs);
+    if (upcoming === undefined) return headToKeep(tips, previous);
 
     /** Another node is tried after a failure or a delay: by then, other nodes may show the block, or a later one. */
     async function nextAttempt(): Promise<Attempt<Head> | undefined> {

@@ -53,7 +53,7 @@ const MAX_PUSHED = 8;
 /** Behind a load balancer, or while the tip is replaced, the block can be another one. It is requested at most this number of times. */
 const CALLS_FOR_A_BLOCK = 3;
 
-/** Nodes count errors, and refuse clients that cause many. So the calls for a block that a node lacks are repeated for this many errors. */
+/** How often calls for a block that a node lacks may be repeated. Each causes an error, and nodes refuse clients that cause many. */
 const RETRIES = { burst: 20, pointsPerSecond: 2 / 60 };
 
 /** A node behind a load balancer can lack the newest blocks for a while. Below them, it has pruned what it lacks. */
@@ -157,7 +157,7 @@ export function createHeadTrades(options: HeadTradesOptions) {
       if (!isBusy) ofHeads.failed(error);
       if (known.peek(name) !== call) return;
       if (isBusy) known.delete(name);
-      // Until then, all clients get the error, and cause no call.
+      // For this time, all clients get the error, and cause no call.
       else known.set(name, call, { ttl: retryMs });
     });
     return call;

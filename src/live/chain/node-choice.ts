@@ -1,4 +1,3 @@
-import { UpstreamTimeoutError } from '../../errors.ts';
 import type { Head } from './head.ts';
 import { isGivenUp, isPaused, isSplit, isWell } from './node-record.ts';
 import type { Nodes, NodeTip } from './nodes.ts';
@@ -56,10 +55,10 @@ export function candidates(tips: readonly NodeTip[], head: Head | undefined, tim
  *
  * @throws why there is none: every node that shows another block failed to give it
  */
-export function headToKeep(tips: readonly NodeTip[], head: Head | undefined, timeoutMs: number): Head {
+export function headToKeep(tips: readonly NodeTip[], head: Head | undefined): Head {
   const best = tips.find((each) => hasMoved(head, each, tips));
   if (head !== undefined && (best === undefined || tips.some(isWellNode))) return head;
-  throw best === undefined ? new UpstreamTimeoutError('NODE', timeoutMs, {}) : best.node.record().newBlocks.lastError;
+  throw best?.node.record().newBlocks.lastError;
 }
 
 function isWellNode({ node }: NodeTip): boolean {

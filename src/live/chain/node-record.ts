@@ -10,7 +10,7 @@ import { afterResponse, NOTHING_RETAINED, type RetainedHeights, type StateRespon
 export type NodeRecord = {
   /** Its response to the last poll; `undefined` if that failed, before the first, and if another gateway has polled since. */
   readonly tip: ChainInfo | undefined;
-  /** A tip above all that this gateway knew, which another gateway of the fleet has polled since this one did. */
+  /** A tip above all that it has shown, which another gateway of the fleet has polled since this one did. */
   readonly received: ShownBlock | undefined;
   /** When it has first shown the tip. */
   readonly tipSince: number;
@@ -20,7 +20,7 @@ export type NodeRecord = {
   readonly failure: unknown;
   /** How many tips it has shown. */
   readonly tips: number;
-  /** The newest blocks that it has shown as its tip, each with the number of the last tip that it was. */
+  /** The newest blocks that it has shown as its tip, each with the number of the last tip that it was, in that order. */
   readonly blocks: readonly (ShownBlock & { readonly lastTip: number })[];
   /**
    * The highest height at which a block was shown again after another one, as by a load balancer in front of nodes with
@@ -51,7 +51,7 @@ type ReadHealth = {
   readonly pausedUntil: number;
   /** The first error since the last success or the last pause; `undefined` if the node was only slow. */
   readonly lastError: unknown;
-  /** How many errors -8000 the gateway may still cause: nodes count them, and refuse clients that cause too many. */
+  /** How many errors -8000 or -14001 the gateway may still cause: nodes count them, and refuse clients that cause too many. */
   readonly errors: TokenBucket;
 };
 
@@ -66,7 +66,7 @@ export type NodeEvent =
   | { readonly type: 'tip received'; readonly block: ShownBlock }
   | { readonly type: 'read succeeded'; readonly kind: ReadKind }
   | ReadFailure
-  /** It responded with error -8000. */
+  /** It responded with error -8000 or -14001. */
   | { readonly type: 'error caused'; readonly kind: ReadKind }
   | { readonly type: 'state response'; readonly height: BeaconHeight; readonly response: StateResponse };
 
@@ -159,7 +159,7 @@ export function nextRecord(record: NodeRecord, event: NodeEvent, now: number): N
 
 function withShown(record: NodeRecord, { height, hash, time }: ShownBlock, now: number): NodeRecord {
   const tips = record.tips + 1;
-  const last = record.blocks.filter((block) => block.height === height).toSorted((a, b) => b.lastTip - a.lastTip)[0];
+  const last = record.blocks.findLast((block) => block.height === height);
   const isKnown = record.blocks.some((block) => block.hash === hash);
   const others = record.blocks.filter((block) => block.hash !== hash);
   const isShownAgain = isKnown && last?.hash !== hash;

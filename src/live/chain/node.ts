@@ -31,7 +31,7 @@ import { type Standing, standingOf } from './retained-heights.ts';
  *
  * Three things stop the gateway from calling a node. The circuit breaker of its host, when the host does not respond: then
  * also its tip cannot be read. Its pauses, when it responds but cannot give a state: then other nodes are read first. Its
- * budgets, when it responds with many errors -8000.
+ * budgets, when it responds with many errors -8000 or -14001.
  */
 export type Node = ReturnType<typeof createNode>;
 

@@ -72,7 +72,7 @@ export function createNodes(options: NodesOptions) {
    *
    * @param next creates the attempt on the next node; `undefined` if there is none now
    * @param calls how many calls an attempt makes, one after another: each has the upstream timeout
-   * @throws the error of the first node, unless the node only does not have the state and another failed
+   * @throws the most significant error of the nodes; see `orMostSignificantError`
    */
   function firstSuccess<T>(next: () => Promise<Attempt<T> | undefined>, calls: number): Promise<T> {
     return orMostSignificantError(hedge(next, { delayMs: timeoutMs / all.length, timeoutMs: calls * timeoutMs }));

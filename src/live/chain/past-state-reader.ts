@@ -31,7 +31,7 @@ type PastStateReaderOptions = {
   readonly versions: Pick<ExchangeVersions, 'versionAt'>;
 };
 
-/** Maximum number of risky calls at once: calls that may well fail. What they show, the others need not call for. */
+/** Maximum number of risky calls at once, which may fail. What they show may make the others needless. */
 const RISKY_AT_ONCE = 4;
 
 /** While at least this number of errors is left, no probe is needed. */
@@ -46,7 +46,7 @@ export function createPastStateReader(options: PastStateReaderOptions) {
   const mayCause = (errors: number) => hasErrors(record(), 'pastStates', errors, performance.now());
   const standing = (height: BeaconHeight) => standingOf(record().heights, height, performance.now());
 
-  /** Whether a call may well fail, as far as that is not certain. A node without V3 at a height also responds with an error. */
+  /** Whether it is uncertain if a call fails. A node without V3 at a height also responds with an error. */
   function isRisky({ height, isV1 }: Wanted): boolean {
     const known = standing(height);
     const hasUnknownVersion = !isV1 && versions.versionAt(height) === undefined;

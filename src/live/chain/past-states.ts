@@ -71,7 +71,7 @@ export function createPastStates(options: PastStatesOptions) {
   const kept = new LRUCache<string, QueuedState>({ max: MAX_STATES, maxSize: MAX_BYTES });
   const currentReads = new Map<string, QueuedState>();
 
-  /** Whether a read is one of V1. Before V3 was seen, each is: its states are not those that are read afterwards. */
+  /** Whether a read is one of V1. Before V3 was seen, each is. Afterwards, `keyOf` does not find these states at heights of V3. */
   function isV1At(height: BeaconHeight, version?: 'V1'): boolean {
     return (version ?? versions.versionAt(height)) === 'V1';
   }

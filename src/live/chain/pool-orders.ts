@@ -31,9 +31,8 @@ export function createPoolOrders({ nodes, bulkhead, served }: PoolOrdersOptions)
   const currentReads = new Map<string, QueuedCall<readonly PoolOrder[]>>();
 
   async function readFromAny(pool: PoolPair, head: Head): Promise<readonly PoolOrder[]> {
-    const all = nodes.ofChain(head, pool.beaconHeight, served());
-    const rank = (node: (typeof all)[number]) => Number(node.isPaused('pastStates'));
-    const order = all.toSorted((a, b) => rank(a) - rank(b));
+    const sharing = nodes.ofChain(head, pool.beaconHeight, served());
+    const order = sharing.toSorted((a, b) => Number(a.isPaused('pastStates')) - Number(b.isPaused('pastStates')));
     try {
       return await nodes.readFrom(order, (node, signal) => node.readPoolOrders(pool, signal), CALLS_FOR_A_BOOK);
     } catch (error) {

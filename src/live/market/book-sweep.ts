@@ -39,7 +39,7 @@ export function startBookSweep({ orderBooks, tickers, isBusy, perMinute, now }: 
   /** How many reads have failed one after another, and the turn of the last one. */
   let failures = 0;
   let failedTurn = 0;
-  /** Tickers whose last read failed. Each is left out at its next turn, which would be lost for those after it. */
+  /** Tickers whose last read failed. Each is left out at its next turn: a read that fails again would take the turns of those after it. */
   const failed = new Set<string>();
   let isReading = false;
   let lastTurn = 0;

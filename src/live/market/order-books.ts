@@ -26,7 +26,7 @@ type OrderBooksOptions = {
   readonly host: MarketDataClient;
   readonly bulkhead: Bulkhead;
   /**
-   * Whether the host lists a pair or ticker of that id; `undefined` while a list was not read and no other has it. Only if it is
+   * Whether the host lists a pair or ticker of that id; `undefined` if no list has it, and one of them was not read yet. Only if it is
    * listed, an empty book means that the ticker exists. If it is not, the host is not called.
    */
   readonly isListed: (tickerId: string) => boolean | undefined;
@@ -54,7 +54,7 @@ const MAX_BOOKS_KEPT = 1_000;
 /** For how long an unreadable entry is reported after its book was read. */
 const UNREADABLE_MS = 60_000;
 
-/** A snapshot that another replica has read is read again when it is no longer fresh, but not sooner. */
+/** Minimum time until a book is read again whose snapshot another replica has read: it may no longer be fresh. */
 const MIN_PAUSE_MS = 10;
 
 /** The time between two reads of a book that is followed although its ticker does not exist. */
@@ -77,7 +77,7 @@ export function createOrderBooks(options: OrderBooksOptions) {
   let reads = 0;
   let collected: ReadonlyMap<string, OrderBook> = new Map();
 
-  /** Whether a moment is no longer ago. The clock can have been set back since, so it can also be no longer ahead. */
+  /** Whether a moment is less than `ms` ago. If the clock was set back since, the moment is ahead, and must be less than `ms` ahead. */
   const isWithin = (ms: number, moment: Instant) => Math.abs(now() - moment) < ms;
 
   /**

@@ -43,8 +43,6 @@ export function createClientAddresses(trustedProxies: readonly string[]) {
      * has a whole /64 network. The result stays the same after the connection is closed.
      */
     of(request: ClientIdentity): string {
-      // Node detaches the socket from a request whose body is too large, so that the connection can still send the response.
-      if ((request.socket as Socket | null) === null) return throughProxies.get(request) ?? UNKNOWN;
       const connection = connectionOf(request.socket);
       if (!connection.isProxy) return connection.client;
       const client = throughProxies.get(request) ?? read(request);

@@ -26,11 +26,11 @@ export function createConnectionLimits(max: number, clients: ClientAddresses, me
   const overLimit = new WeakSet<Duplex>();
   const refusal = tooManyAtOnce(`This client address has too many open connections. The maximum is ${max}.`);
 
-  function acquire(client: string, counted: ServerResponse | Duplex): boolean {
+  function acquire(client: string, closing: ServerResponse | Duplex): boolean {
     const before = open.get(client) ?? 0;
     if (before >= max) return false;
     open.set(client, before + 1);
-    whenClosed(counted, () => {
+    whenClosed(closing, () => {
       const left = (open.get(client) ?? 1) - 1;
       if (left === 0) open.delete(client);
       else open.set(client, left);

@@ -49,8 +49,8 @@ type PlainRequest = QueryRequest & {
  * Creates the handler of the GraphQL endpoint. It refuses pages of other origins and clients over a limit, and then decides by
  * method, content type, `Accept` and the first character of the body who handles the request to its end.
  *
- * A plain request is a GET or a POST of JSON, but of no array, whose client accepts JSON. A query gets a response as on every
- * transport (`query-responses.ts`), and a subscription an event stream if its client accepts one too.
+ * A plain request is a GET, a HEAD, or a POST of JSON other than an array, and its client accepts JSON. A query gets a response as on
+ * every transport (`query-responses.ts`), and a subscription an event stream if its client accepts one too.
  */
 export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange: HttpExchange) => void {
   const { pipeline, persisted, minimumHeights, writer, clients, rates, connections, corsOrigins } = options;
@@ -67,7 +67,7 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
 
   function handle(exchange: HttpExchange, account: Account, { json, events, multipart }: Accepted): void {
     const { request } = exchange;
-    // To refuse a request that cannot be read, Yoga needs no body. Of a body that Yoga reads itself, each chunk passes several streams.
+    // Yoga gets the whole body: if it reads one itself, each chunk passes several streams. To refuse a request, it needs none.
     const handleOther = (body: Buffer | undefined) => {
       if (body !== undefined) Object.assign(request, { body: Readable.from([body]) });
       respondByYoga(exchange, account);

@@ -13,7 +13,7 @@ export type OpenResponses = ReturnType<typeof createOpenResponses>;
 
 type OpenResponsesOptions = {
   readonly metrics: Pick<Metrics, 'recordResponse'>;
-  /** Called after each response, when it was counted. */
+  /** Called after each response. */
   readonly onResponse?: ((exchange: HttpExchange, access: AccessDetails | undefined) => void) | undefined;
   /** Whether the response to a request is the last on its connection. */
   readonly isLast: (request: IncomingMessage) => boolean;
@@ -41,7 +41,7 @@ export function createOpenResponses({ metrics, onResponse, isLast }: OpenRespons
     responses.set(response, isStalled);
   }
 
-  /** Tracks a response until its connection has sent all of it or has closed. Then it is counted. */
+  /** Tracks a response until its connection has sent all of it or has closed. Then it is counted, unless its client was gone before. */
   function track(exchange: HttpExchange, access?: AccessDetails): void {
     const { response } = exchange;
     if (isClosed(response)) {
@@ -75,12 +75,12 @@ export function createOpenResponses({ metrics, onResponse, isLast }: OpenRespons
     },
     /** Sets what is called after each tracked response. */
     onEnd: (listener: () => void) => void ended.on('response', listener),
-    /** Tracks a response of another server from the request on. @returns how to end that, because other code responds */
+    /** Tracks a response of another server from the request on. @returns what ends this, if other code responds */
     trackForeign(response: ServerResponse): () => void {
       add(response);
-      const end = () => remove(response);
-      whenClosed(response, end);
-      return end;
+      const untrack = () => remove(response);
+      whenClosed(response, untrack);
+      return untrack;
     },
     /** Tracks a response of `fetch` until it can be read. */
     async trackFetch<T>(fetching: Promise<T>): Promise<T> {

@@ -18,7 +18,7 @@ export type FixedDocument = Pick<RestDocument, 'body' | 'etag' | 'contentType'>;
 /** What the writer needs. */
 export type RestWriterOptions = EndpointOptions & {
   readonly responses: OpenResponses;
-  /** How often pairs and tickers are read: how long a client waits after an error of the market-data host. */
+  /** How often pairs and tickers are read: clients wait at least as long after an error that a retry can solve. */
   readonly marketPollMs: number;
 };
 
@@ -28,7 +28,7 @@ const CORS: readonly string[] = [
   `age, etag, ${EXPOSED}`,
 ];
 
-/** The status of each code, and 503 for those of upstreams. */
+/** The status of each code. Those of upstreams and of the history have 503. */
 const STATUSES: { readonly [Code in ErrorCode]?: number } = {
   BAD_USER_INPUT: 400,
   AMBIGUOUS_TICKER: 400,
@@ -115,7 +115,7 @@ export function createRestWriter(options: RestWriterOptions) {
     /**
      * Sends an error that was masked.
      *
-     * @param retryMs how long the upstream wants a client to wait, or 0; `undefined` if no client gets a document later
+     * @param retryMs how long the upstream requires clients to wait, or 0; `undefined` if a retry cannot succeed
      */
     fail(exchange: HttpExchange, error: GraphQLError, retryMs: number | undefined): void {
       const { request, response } = exchange;

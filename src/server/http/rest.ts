@@ -30,7 +30,7 @@ export type Route = { readonly endpoint: string; handle(exchange: HttpExchange):
 /** The routes of the REST API. */
 export type RestRoutes = ReturnType<typeof createRestRoutes>;
 
-/** The name of all paths without a route in the metrics. */
+/** How the metrics name all paths without a route. */
 export const NOWHERE = 'nowhere';
 
 /** What the routes need. */
@@ -166,8 +166,8 @@ export function createRestRoutes(options: RestOptions) {
     /** By their exact paths. */
     routes,
     /**
-     * The route of any other path that begins like those of the API: that of the path without a slash at its end and
-     * percent-encoded characters, or one that responds with 404.
+     * The route of any other path; `undefined` if it does not begin like those of the API. It is that of the decoded path without
+     * a slash at its end, or one that responds with 404.
      */
     at(path: string): Route | undefined {
       if (![REST_PREFIX, UDF_PREFIX].some((prefix) => `${path}/`.startsWith(prefix))) return undefined;

@@ -174,7 +174,7 @@ export function createRoutes(options: RoutesOptions) {
   };
 }
 
-/** Whether a request is to the GraphQL endpoint. Its target is written as usual then. */
+/** Normalizes the target of a request. @returns whether it is the GraphQL endpoint */
 export function isGraphqlPath(request: IncomingMessage): boolean {
   normalizeTarget(request);
   return pathOf(request) === GRAPHQL_PATH;

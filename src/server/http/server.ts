@@ -32,7 +32,7 @@ export function createHttpServer({ handle, responses, connections, metrics, ...o
   };
   const takeTurn = createTurnQueue(PIPELINED_PER_TURN);
 
-  /** Handles a request that a client has sent before the response to its last one. Nothing more is read from it while many last. */
+  /** Handles a request that a client has sent before the response to an earlier one. While many are in progress, no more are read. */
   async function handlePipelined(request: IncomingMessage, response: PipelinedResponse): Promise<void> {
     const { remoteAddress, remotePort } = request.socket;
     response._onPendingData?.(PIPELINED_REQUEST_BYTES);

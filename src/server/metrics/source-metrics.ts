@@ -174,7 +174,7 @@ function lagHeights({ coverage }: HistoryStatus, tip: BeaconHeight | undefined):
   return coverage && tip && Math.max(0, newestFinal(tip) - coverage.last.beaconHeight);
 }
 
-/** Registers the gauges of the fleet. Without a fleet they have no samples. */
+/** Registers the metrics of the fleet. Without a fleet there are none. */
 function registerFleetMetrics(status: Service['fleet'], { gaugeOf, counterOf }: MetricFactory): void {
   if (status === undefined) return;
 

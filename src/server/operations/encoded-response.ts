@@ -18,7 +18,7 @@ type ResponseFacts = {
   readonly height?: BeaconHeight | undefined;
   /** The name of the operation, for the spans of equal requests. */
   readonly operationName?: string | undefined;
-  /** The name of an operation of a persisted document. */
+  /** The name of an operation of a persisted document, or the id of the document if it has none. */
   readonly persistedName?: string | undefined;
 };
 
@@ -75,7 +75,7 @@ export type StartedSubscription = {
 /** One update of a subscription, encoded once for all subscribers that receive it. */
 export type EncodedUpdate = ReturnType<typeof encodeUpdate>;
 
-/** Encodes an update. @throws if a value cannot be encoded */
+/** Encodes an update. */
 export function encodeUpdate(result: WrittenResult, height: BeaconHeight | undefined) {
   const json = toBytes(result.toJson());
   let last: { readonly id: string; readonly bytes: Buffer } | undefined;

@@ -6,7 +6,7 @@ import type { ResponseSource } from '../metrics/metrics.ts';
 
 /** Identifies an operation in the access log, without its text and its variables. */
 export type OperationLabel = {
-  /** The name of the operation: as the client sends it, or else if the document begins with it. */
+  /** The name of the operation that the client sends, or else the name of the operation with which the document begins. */
   readonly operation?: string;
   /** The first 16 hexadecimal digits of the SHA-256 hash of the document, as in persisted queries. */
   readonly hash?: string;
@@ -38,7 +38,7 @@ const FIRST_NAME = /^(?:[\s,]|#[^\n\r]*[\n\r])*(?:query|mutation|subscription)[\
 type ErrorSummary = {
   /** The codes without duplicates. */
   readonly codes: readonly string[];
-  /** Whether the operation was refused or failed internally, which the access log always contains. */
+  /** Whether the operation was refused or failed internally: the access log has it also in the mode `errors`. */
   readonly isNotable: boolean;
   /** What the operator can do about a refused page. Messages of other errors can contain parts of the operation. */
   readonly message?: string | undefined;

@@ -31,7 +31,7 @@ export type MinimumHeights = ReturnType<typeof createMinimumHeights>;
 const MAX_WAITING = 10_000;
 const MAX_WAITING_PER_CLIENT = 1_000;
 
-/** An operation counts as one more for each of so many values that it keeps in memory while it waits. */
+/** How many values that an operation keeps in memory while it waits count as one more operation. */
 const VALUES_PER_WAITING = 1_000;
 
 /** Operations that go on in one turn of the event loop after their height was published. */
@@ -71,7 +71,7 @@ export function createMinimumHeights({ sources, configured }: Service, timeoutMs
     if (newest !== undefined && isFarAhead(height, newest)) return 'ahead';
     if (isStopped) return 'stopping';
     if (connection !== undefined && isClosed(connection)) return 'left';
-    const isFull = (waitingOf.get(address) ?? 0) >= MAX_WAITING_PER_CLIENT;
+    const isFull = address !== undefined && (waitingOf.get(address) ?? 0) >= MAX_WAITING_PER_CLIENT;
     return isFull || waitingOfAll >= MAX_WAITING ? 'full' : undefined;
   }
 
@@ -123,8 +123,9 @@ export function createMinimumHeights({ sources, configured }: Service, timeoutMs
 
   return {
     /**
-     * Waits until the minimum height is published that a client has sent under that name, at most for the upstream timeout.
+     * Waits until the minimum height that a client has sent is published, at most for the upstream timeout.
      *
+     * @param name its header or member, for errors
      * @param sent what the client has sent, if it is kept in memory as JSON until then
      * @returns why the operation is refused
      */

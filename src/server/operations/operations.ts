@@ -44,7 +44,7 @@ export function createOperations(options: OperationsOptions) {
   const steps = { service, persisted, documents, planner, subscribeToGroup, minimumHeights };
   const pipeline = createPipeline({ ...steps, metrics, maskError, takeTurn });
   const dataVersion = createDataVersion(sources);
-  const cache = createResponseCache({ maxBytes: responseCacheBytes, dataVersion, now });
+  const cache = createResponseCache({ maxBytes: responseCacheBytes, now });
 
   return {
     pipeline,

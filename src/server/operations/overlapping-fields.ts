@@ -154,9 +154,10 @@ export function overlappingFields(context: ValidationContext): ASTVisitor {
   }
 
   function argumentsOf(node: FieldNode): string {
+    if (node.arguments === undefined) return '';
     const known = texts.get(node);
     if (known !== undefined) return known;
-    const text = inOrder(node.arguments ?? []);
+    const text = inOrder(node.arguments);
     texts.set(node, text);
     return text;
   }

@@ -41,13 +41,11 @@ export type ResponseCache = ReturnType<typeof createResponseCache>;
 type ResponseCacheOptions = {
   /** Maximum size; 0 stores nothing. */
   readonly maxBytes: number;
-  /** The current version of the data. */
-  readonly dataVersion: () => DataVersion;
   readonly now: () => Instant;
 };
 
 /** About the memory of an entry beside its text and its body, with its dependencies. */
-const ENTRY_BYTES = 600;
+const ENTRY_BYTES = 800;
 
 /** Maximum size of one entry, as a part of the cache: a few large responses must not evict all others. */
 const MAX_PART = 1 / 16;
@@ -56,7 +54,7 @@ const MAX_PART = 1 / 16;
 const MAX_REQUESTED = 10_000;
 
 /** Creates an empty cache. All responses are removed with each new version of the data. */
-export function createResponseCache({ maxBytes, dataVersion, now }: ResponseCacheOptions) {
+export function createResponseCache({ maxBytes, now }: ResponseCacheOptions) {
   const responses = new LRUCache<string, EncodedResponse>({
     // For lru-cache, 0 is no limit.
     maxSize: Math.max(1, maxBytes),
@@ -70,11 +68,11 @@ export function createResponseCache({ maxBytes, dataVersion, now }: ResponseCach
    * has an equal one there. For texts that nobody repeats, only full collections would remove the copies.
    */
   const requested = new LRUCache<number, boolean>({ max: MAX_REQUESTED });
-  let currentVersion = dataVersion();
+  let currentVersion: DataVersion | undefined;
 
   return {
-    /** The response in that version, which is the current one; `undefined` if there is none. */
-    get(text: string, version = dataVersion()): EncodedResponse | undefined {
+    /** The response in that version of the data, which is the current one; `undefined` if there is none. */
+    get(text: string, version: DataVersion): EncodedResponse | undefined {
       if (version !== currentVersion) {
         currentVersion = version;
         responses.clear();

@@ -10,10 +10,7 @@ export type SubscriptionGroup = ReturnType<typeof createSubscriptionGroup>;
 export type ExecutedUpdate = { readonly update: EncodedUpdate; areCurrent(now: Instant): boolean };
 
 type SubscriptionGroupOptions = {
-  readonly stream: Pick<
-    SourceStream,
-    'subscribe' | 'identityOf' | 'dependsOnPrevious' | 'skipsEqualUpdates' | 'resumesAfter'
-  >;
+  readonly stream: Pick<SourceStream, 'identityOf' | 'dependsOnPrevious' | 'skipsEqualUpdates' | 'resumesAfter'>;
   /** Executes the update of a value for members that received `previous` before it. */
   execute(value: unknown, previous: unknown): Promise<ExecutedUpdate>;
   /** Resolves when a member that waited for an execution may receive its update. */
@@ -67,9 +64,8 @@ const MAX_CACHED = 32;
 const CACHED_MS = 10_000;
 
 /**
- * Creates the group of one operation. Members that received the same value before, and now receive the same value, share one
- * update: it is executed once and encoded once. A member that skipped values gets an update of its own, or shares it with
- * members that skipped the same.
+ * Creates the group of one operation. Members that receive the same value share one update: it is executed once and encoded once.
+ * If updates depend on the value before, only members share it that also received the same value before.
  */
 export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
   const { stream, execute, turn, onSent, onEmpty, now } = options;
@@ -180,9 +176,9 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
     /**
      * Adds a member, which receives an update each time that it requests one. A slow member skips values (conflation).
      *
-     * @param subscribe the source stream of this member, if it differs at its start from the group's
+     * @param subscribe adds the member to its source stream, which may start differently from those of other members
      */
-    join(subscriber: Subscriber<EncodedUpdate>, subscribe = stream.subscribe): Subscription {
+    join(subscriber: Subscriber<EncodedUpdate>, subscribe: SourceStream['subscribe']): Subscription {
       const member: Member = {
         subscriber,
         source: undefined,

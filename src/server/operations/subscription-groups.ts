@@ -113,7 +113,7 @@ export function createSubscriptionGroups(options: SubscriptionGroupsOptions): Su
     const operationName = operation.definition.name?.value;
     // The plan and its arguments are enough for updates. The variables can be large.
     const source = { address, operationName, planned: { ...planned, variables: {} }, stream };
-    // The source stream of each member may start differently: with an error that earlier members did not receive.
+    // The source stream of a member can start with an error that earlier members did not receive.
     return (subscriber) => {
       const group = groups.get(key) ?? open(key, source);
       group.addClient(address);

@@ -6,7 +6,7 @@ import { hasEtag, IMMUTABLE, MAX_ACCEPT_LENGTH } from '../requests/headers.ts';
 /** Responds to a request for a page or a file. */
 export type Respond = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** The content of a file, as it is, and compressed if it is compressed before it is requested. */
+/** The content of a file: as it is, and compressed if that was done in advance. */
 type Bodies = { readonly identity: Buffer; readonly br?: Buffer | undefined; readonly gzip?: Buffer | undefined };
 
 /** The type of pages. */
@@ -44,9 +44,9 @@ export function createFile(type: string, content: Bodies | string, options: File
       response.writeHead(304, caching).end();
       return;
     }
-    const content = { 'content-type': type, 'content-length': body.length };
+    const ofBody = { 'content-type': type, 'content-length': body.length };
     const encoded = encoding === 'identity' ? {} : { 'content-encoding': encoding };
     // Node sends no body in the response to a HEAD.
-    response.writeHead(status, { ...caching, ...encoded, ...content }).end(body);
+    response.writeHead(status, { ...caching, ...encoded, ...ofBody }).end(body);
   };
 }

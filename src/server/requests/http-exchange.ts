@@ -8,7 +8,7 @@ export type HttpExchange = {
   readonly response: ServerResponse;
   /** The request id. */
   readonly id: string;
-  /** When the head of the request had been received, in `performance.now()`. */
+  /** When the gateway began to handle the request, in `performance.now()`. */
   readonly startedAt: number;
   /** The name of the endpoint in the metrics. */
   readonly endpoint: string;

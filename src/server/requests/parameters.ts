@@ -55,7 +55,7 @@ export function orError<T>(read: () => T): T | GraphQLError {
   }
 }
 
-/** Reads the operation in the parameters of a URL. @throws GraphQLError if there is none */
+/** Reads the operation in the parameters of a URL. @throws GraphQLError if there is none, or it cannot be read */
 export function readUrl(url: string): SentOperation {
   if (hasInvalidUtf8(url)) throw badRequest(400, 'The URL is not valid UTF-8.');
   const search = searchOf(url);
@@ -115,9 +115,9 @@ export function deleteOthers(value: unknown, names: Names): void {
 }
 
 /**
- * Reads the parameters of an operation, as JSON. Other names are ignored, as GraphQL over HTTP requires, and deleted.
+ * Checks the parameters of an operation, parsed from JSON. Other names are ignored, as GraphQL over HTTP requires, and deleted.
  *
- * @throws GraphQLError if they are none
+ * @throws GraphQLError if they name no document, or one has a wrong type
  */
 export function readOperation(params: unknown): SentOperation {
   if (!isRecord(params)) throw badRequest(400, 'The body must be a JSON object with a query.');

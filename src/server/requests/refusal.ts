@@ -4,7 +4,6 @@ import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ErrorCode } from '../../domain/error-codes.ts';
 import { withoutStacks } from '../../errors.ts';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
-import type { JsonType } from './media-types.ts';
 
 /** The extension `http` of an error, as in Yoga: what the error means for the HTTP response. */
 export type HttpExtension = {
@@ -71,7 +70,7 @@ export function tooManyAtOnce(message: string): GraphQLError {
 /** How long a client should wait before it names the same minimum height again. */
 const RETRY_HEIGHT_MS = 1_000;
 
-/** The error of a request whose minimum height the gateway has not reached. @param isTemporary whether it is expected to */
+/** The error of a request whose minimum height the gateway has not reached. @param isTemporary whether it soon may */
 export function heightNotReached(
   message: string,
   newest: BeaconHeight | undefined,
@@ -100,11 +99,10 @@ export function internalError(masked: GraphQLError): GraphQLError {
 }
 
 /** The status, headers and body of the HTTP response to a request that is refused before its operation is known. */
-export function toRefusedResponse(error: GraphQLError, type: JsonType = 'application/json') {
-  const { status, headers } = statusOf([error], type);
-  const body = new WrittenResult(undefined, [error]).toText();
-  headers['content-type'] = `${type}; charset=utf-8`;
-  return { status, headers, body };
+export function toRefusedResponse(error: GraphQLError) {
+  const { status, headers } = statusOf([error], 'application/json');
+  headers['content-type'] = 'application/json; charset=utf-8';
+  return { status, headers, body: new WrittenResult(undefined, [error]).toText() };
 }
 
 /** The highest status of the errors, and all their headers. Without a status, the response is a success. */

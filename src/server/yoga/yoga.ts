@@ -150,7 +150,7 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
   };
 }
 
-/** Throws the error of a body that cannot be read. Of a client that has disconnected meanwhile, it is none of the gateway. */
+/** Throws the error of a body that cannot be read. If the client has disconnected, it is no internal error. */
 function throwDisconnected(error: unknown): never {
   throw (error as NodeJS.ErrnoException).code === 'ECONNRESET'
     ? badRequest(400, 'The client has disconnected.')
@@ -194,11 +194,9 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
 }
 
 /** Executes a request without a server. The response to a HEAD is that to a GET without its body. */
-export async function fetchWith(yoga: Yoga, input: Request | string, init?: RequestInit): Promise<Response> {
-  const fetch = yoga.fetch as typeof globalThis.fetch;
-  const response = await fetch(input, init);
-  const method = init?.method ?? (typeof input === 'string' ? 'GET' : input.method);
-  if (method !== 'HEAD') return response;
+export async function fetchWith(yoga: Yoga, request: Request): Promise<Response> {
+  const response: Response = await yoga.fetch(request);
+  if (request.method !== 'HEAD') return response;
   await response.body?.cancel();
   return new Response(null, response);
 }

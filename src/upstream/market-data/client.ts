@@ -117,7 +117,7 @@ function createAddresses(baseUrl: URL, partner: string): (endpoint: Endpoint) =>
 
 const CALL_PARAMETERS = ['ticker_id', 'depth'];
 
-/** Deletes parameters. Without them, the others stay as they are written. */
+/** Deletes parameters. If the URL has none of them, the others stay as they are written. */
 function deleteParameters(url: URL, names: readonly string[]): void {
   for (const name of names) if (url.searchParams.has(name)) url.searchParams.delete(name);
 }

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
+import { MAX_HOPS_V3 } from '../../domain/route-search.ts';
 import type { BlockTrades, PoolTrade } from '../../domain/trade.ts';
 import { createDocumentReader, parseJson } from '../json.ts';
 import { createFilteredReader } from '../json-filter.ts';
@@ -17,7 +18,7 @@ export type BeaconBlock = {
   readonly trades: () => Promise<BlockTrades>;
 };
 
-/** A beacon state has some 100 KB. */
+/** What is kept of a beacon state: three values, and the names of its other members. */
 const MAX_TIP_BYTES = 8 * 2 ** 20;
 
 /** A block has some 12 KB, and about 1 KB for each trade. */
@@ -87,9 +88,6 @@ const WITHDRAWAL = '283';
 /** The second string of an accepted trade. */
 const ACCEPTED = '1';
 
-/** A node accepts no longer route. */
-const MAX_STEPS = 5;
-
 const POOL_ID = '[0-9a-f]{64}-[0-9a-f]{64}-[0-9a-f]{64}';
 const IS_POOL_ID = new RegExp(`^${POOL_ID}$`);
 const POOL_IDS = new RegExp(POOL_ID, 'g');
@@ -101,12 +99,12 @@ const MAX_CHANGE = 2n ** 80n;
 const SLICE_MS = 2;
 
 /** Reads what instructions say about the pools. It never fails: an accepted trade that cannot be read makes the result incomplete. */
-export async function readBlockTrades(instructions: unknown): Promise<BlockTrades> {
+export async function readBlockTrades(instructions: readonly unknown[]): Promise<BlockTrades> {
   const trades: PoolTrade[] = [];
   const poolsWithLiquidityChanges = new Set<string>();
   let isComplete = true;
   let sliceEnd = performance.now() + SLICE_MS;
-  for (const instruction of Array.isArray(instructions) ? instructions : []) {
+  for (const instruction of instructions) {
     if (!Array.isArray(instruction)) continue;
     if (performance.now() > sliceEnd) {
       await turn();
@@ -136,7 +134,8 @@ function readTrade(transaction: unknown, text: unknown): PoolTrade[] {
   );
   const ofPools = readArray(content['PairChanges'], '$.Content.PairChanges');
   const ofOrders = readArray(content['OrderChanges'], '$.Content.OrderChanges');
-  if (path.length === 0 || path.length > MAX_STEPS || ofPools.length !== path.length || ofOrders.length !== path.length)
+  const { length } = path;
+  if (length === 0 || length > MAX_HOPS_V3 || ofPools.length !== length || ofOrders.length !== length)
     throw new ShapeError('the changes of one to five pools', '$.Content');
 
   const trades = path.map((poolId, step): PoolTrade => {
@@ -152,7 +151,7 @@ function readTrade(transaction: unknown, text: unknown): PoolTrade[] {
       poolId,
       transactionId,
       step,
-      steps: path.length,
+      steps: length,
       sells,
       sellAmount: paid,
       buyAmount: -got,

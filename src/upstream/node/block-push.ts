@@ -10,7 +10,7 @@ export type BlockPushOptions = Pick<PushSessionOptions, 'url' | 'headers' | 'tim
   readonly name: string;
   /** The websocket has opened or closed. */
   onChange(isOpen: boolean): void;
-  /** Is notified when the node cannot push, or for another reason than before, and when its first block has come: each once. */
+  /** Is notified when the node cannot push, again if the reason changes, and of the first block at the start and after a failure. */
   readonly watcher: { failed(error: unknown): void; pushing(): void };
   readonly pingMs?: number;
   /** The first pause before the socket is opened again. */
@@ -36,7 +36,7 @@ export function createBlockPush(options: BlockPushOptions) {
   let failure: unknown;
   let frames = 0;
   let reconnects = 0;
-  /** Sessions in a row that brought no block. */
+  /** Sessions that have ended since the last block. */
   let failures = 0;
 
   function setOpen(open: boolean): void {
@@ -97,7 +97,7 @@ export function createBlockPush(options: BlockPushOptions) {
   };
 }
 
-/** The pause after a number of failures in a row: with each failure twice as long, up to five minutes. */
+/** The pause after a failure: up to five minutes, and twice as long for each one before it. @param failures those before it */
 export function pauseMs(failures: number, firstMs: number): number {
   return Math.min(MAX_PAUSE_MS, firstMs * 2 ** failures * (1 + Math.random() * JITTER));
 }

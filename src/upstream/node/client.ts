@@ -45,7 +45,7 @@ export function createNodeClient(options: NodeClientOptions) {
   const { name, http, url, health, circuit, spacing, directories, poolsV3Reader } = options;
   const details = { host: url.host };
   let lastId = 0;
-  /** Until when a node that is too old to send orders with the pools is not requested to. */
+  /** If the node is too old to send orders with the pools: until when the gateway does not request them. */
   let withoutOrdersUntil: number | undefined;
 
   function send<T>({ method, params = [], reader, signal }: Call<T>): Promise<T> {
@@ -79,15 +79,15 @@ export function createNodeClient(options: NodeClientOptions) {
     return { method: 'getpdestate', params: [{ BeaconHeight: height }], reader, signal };
   }
 
-  /** A call that does not follow the chain. That a state is pruned or in the future is a response and no failure of the node. */
+  /** A call whose failures do not count for the circuit. @param isFault whether an error counts for the health of the node */
   function pass<T>(call: Call<T>, isForClient: boolean, isFault: (error: unknown) => boolean): Promise<T> {
     const turn = { ...call, isForClient };
     return circuit.pass(() => spacing.run(() => health.watch(call.method, send(call), isFault), turn));
   }
 
   /**
-   * A call for the third version. That the node does not have it is a response and no failure, also if it follows the chain: then
-   * other calls show whether the node is there.
+   * A call for the third version. That the node does not have this version is a response and no failure, also if the call follows the
+   * chain: other calls show whether the node is there.
    */
   function passV3<T>(call: CallV3<T>, isForClient: boolean): Promise<T> {
     const isFault = (error: unknown) => !lacksV3(error) && (!isForClient || whyStateIsMissing(error) === undefined);
@@ -204,5 +204,5 @@ type Call<T> = {
 
 type CallV3<T> = Omit<Call<T>, 'method'>;
 
-/** `getblockchaininfo` has some 20 KB. */
+/** `getblockchaininfo` has some 10 KB. */
 const MAX_DOCUMENT_BYTES = 8 * 2 ** 20;

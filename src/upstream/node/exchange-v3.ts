@@ -85,8 +85,8 @@ export function createPoolsV3Reader(directories: PoolDirectories) {
 /**
  * Creates the reader of one response with pools.
  *
- * @param readRow reads a pool with the lists that were cut out of it. Both throw ShapeError
- * @param end receives the pools in the order of their ids
+ * @param readRow reads a pool with the lists that were cut out of it. @throws ShapeError
+ * @param end receives the pools in the order of their ids. @throws ShapeError
  */
 function createReader<Row extends { readonly id: string }, T>(
   resultOf: ResultOf,

@@ -58,7 +58,7 @@ const MAX_KEPT_BYTES = 8 * 2 ** 20;
  * skipped. Each pool is parsed as soon as it has arrived, so that no response blocks the event loop.
  *
  * In the order in which bytes pass:
- * 1. `readBody` takes each chunk as it arrives, decompressed. After 2 ms of work it yields to the event loop.
+ * 1. `readResponseBody` takes each chunk as it arrives, decompressed. After 2 ms of work it yields to the event loop.
  * 2. The JSON filter looks for the end of what is skipped, keeps the few hundred bytes around the pools, and cuts out each
  *    pool.
  * 3. Each pool is parsed and checked.

@@ -26,12 +26,16 @@ describe('the client of an address', () => {
     expect(clientOf(address)).toBe(client);
   });
 
-  test('stays the same after its connection is closed', () => {
-    const clients = createClientAddresses([]);
-    const request = { socket: { remoteAddress: '198.51.100.7' }, headers: {} } as unknown as IncomingMessage;
+  test.each([
+    [[], '198.51.100.7'],
+    [['198.51.100.7'], '203.0.113.9'],
+  ])('stays the same after its connection is closed, with the trusted proxies %j', (trustedProxies, client) => {
+    const clients = createClientAddresses(trustedProxies);
+    const sent = { socket: { remoteAddress: '198.51.100.7' }, headers: { 'x-forwarded-for': '203.0.113.9' } };
+    const request = sent as unknown as IncomingMessage;
     clients.of(request);
     Object.assign(request.socket, { remoteAddress: undefined });
-    expect(clients.of(request)).toBe('198.51.100.7');
+    expect(clients.of(request)).toBe(client);
   });
 });
 

@@ -111,6 +111,9 @@ test('the own origin may send operations, however it is written', async () => {
     // The default port.
     ['dex.example:443', 'https://dex.example'],
     ['dex.example', 'http://dex.example:80'],
+    // Some clients of websockets send the scheme of a websocket.
+    ['dex.example', 'wss://dex.example'],
+    ['dex.example:4000', 'ws://dex.example:4000'],
     // Upper case.
     ['DEX.Example', 'https://dex.example'],
     ['dex.example', 'HTTPS://DEX.EXAMPLE'],

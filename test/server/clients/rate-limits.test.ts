@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Log } from '../../../src/logging/log.ts';
 import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
-import { createRateLimits } from '../../../src/server/clients/rate-limits.ts';
+import { Account, createRateLimits } from '../../../src/server/clients/rate-limits.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
 import type { Config } from '../../../src/settings/settings.ts';
 import { readEvents } from '../../support/events.ts';
@@ -413,6 +413,12 @@ describe('the operator', () => {
       { level: 40, refused: 1, latest: '198.51.100.7' },
     ]);
   });
+});
+
+test('an operation does not pay twice for work that was done already', () => {
+  const account = new Account(createOwnRates(createKeptLog().log), requestFrom('198.51.100.7'), 'http');
+  account.debit(3);
+  expect([account.paid, account.chargeUpTo(3)]).toEqual([3, undefined]);
 });
 
 test('a hundred thousand addresses have a bucket: another one removes that of the first, which then has a full one', () => {

@@ -35,7 +35,8 @@ async function overHttp({ method, search = '', type, body }: Sent, accept: strin
 
 async function byFetch({ method, search = '', type, body }: Sent, accept: string): Promise<Received> {
   const headers = { accept, ...(type && { 'content-type': type }) };
-  const response = await gateway.app.fetch(url + search, { method, headers, ...(body !== undefined && { body }) });
+  const init = { method, headers, ...(body !== undefined && { body }) };
+  const response = await gateway.app.fetch(new Request(url + search, init));
   const entries = HEADERS.map((name) => [name, response.headers.get(name) ?? undefined]);
   return { status: response.status, headers: Object.fromEntries(entries), body: await response.text() };
 }

@@ -9,7 +9,8 @@ async function streamUntil(
   lastEventId?: string,
 ): Promise<{ readonly text: string; readonly ids: readonly string[] }> {
   const headers = { accept: 'text/event-stream', ...(lastEventId && { 'last-event-id': lastEventId }) };
-  return readUntil(await app.fetch(`http://gateway/graphql?query=${encodeURIComponent(query)}`, { headers }), until);
+  const request = new Request(`http://gateway/graphql?query=${encodeURIComponent(query)}`, { headers });
+  return readUntil(await app.fetch(request), until);
 }
 
 async function readUntil({ body }: Response, until: RegExp) {

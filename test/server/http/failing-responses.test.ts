@@ -30,7 +30,7 @@ async function serveHandler(respond: () => Promise<EncodedResponse>, broken: Par
   const metrics = createMetrics('test');
   const requestIds = createRequestIds();
   const cache = {
-    ...createResponseCache({ maxBytes: 1_000_000, dataVersion, now: () => 0 }),
+    ...createResponseCache({ maxBytes: 1_000_000, now: () => 0 }),
     ...broken,
   };
   const options = {

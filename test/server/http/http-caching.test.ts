@@ -49,9 +49,10 @@ describe('the cache headers of a response to GET', () => {
     expect(await cacheControl(`{ beaconHeight orderBook(tickerId: "${tickerId}") { tickerId } }`)).toBe('max-age=5');
   });
 
-  test('caches do not store ages or responses to POST', async () => {
+  test('caches do not store ages, a ticker that does not exist yet, or responses to POST', async () => {
     const { url, get } = await open();
-    expect((await get('{ service { version } }')).headers.get('etag')).toBeNull();
+    for (const query of ['{ service { version } }', '{ orderBook(tickerId: "NO_PE") { tickerId } }'])
+      expect((await get(query)).headers.get('etag')).toBeNull();
     const headers = { 'content-type': 'application/json' };
     const posted = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query: '{ beaconHeight }' }) });
     expect([posted.headers.get('etag'), posted.headers.get('cache-control')]).toEqual([null, null]);

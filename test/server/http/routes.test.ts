@@ -96,7 +96,7 @@ describe('the HTTP server', () => {
 
   test('has the same methods for gateway.fetch, and none for pages of other origins', async () => {
     const { app, url } = await open();
-    const fetched = await app.fetch('http://gateway/graphql', { method: 'OPTIONS' });
+    const fetched = await app.fetch(new Request('http://gateway/graphql', { method: 'OPTIONS' }));
     expect([fetched.status, fetched.headers.get('allow')]).toEqual([204, 'GET, HEAD, POST, OPTIONS']);
     const other = await fetch(url, { method: 'OPTIONS', headers: { origin: 'https://evil.example' } });
     expect([other.status, other.headers.get('allow')]).toEqual([403, null]);

@@ -145,10 +145,8 @@ const toUrl = (body: Body) =>
 /** The response by Yoga, without the handler of plain queries. */
 async function requestByYoga(method: 'GET' | 'POST', body: Body, accept: string): Promise<Received> {
   const headers = { accept, ...(method === 'POST' && { 'content-type': 'application/json' }) };
-  const response = await gateway.app.fetch(
-    method === 'GET' ? toUrl(body) : url,
-    method === 'GET' ? { headers } : { method, headers, body: JSON.stringify(body) },
-  );
+  const sent = method === 'GET' ? { headers } : { method, headers, body: JSON.stringify(body) };
+  const response = await gateway.app.fetch(new Request(method === 'GET' ? toUrl(body) : url, sent));
   return {
     status: response.status,
     type: response.headers.get('content-type') ?? undefined,

@@ -130,7 +130,8 @@ describe('a body', () => {
     expect(await send({ body: chunksOf(body) })).toMatchObject({ status: 200, answer: { data } });
     expect(await send({ body: `[${body}]` })).toMatchObject({ status: 200, answer: [{ data }] });
     const headers = { 'content-type': JSON_TYPE };
-    expect(await (await gateway.app.fetch(url, { method: 'POST', headers, body })).json()).toEqual({ data });
+    const request = new Request(url, { method: 'POST', headers, body });
+    expect(await (await gateway.app.fetch(request)).json()).toEqual({ data });
     const socket = await openSocket(url);
     socket.send(`{"id":"1","type":"subscribe","payload":${body}}`);
     expect(JSON.parse(await nextMessage(socket))).toMatchObject({ type: 'next', payload: { data } });

@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql';
+import { GraphQLError, parse, validate } from 'graphql';
 import { describe, expect, test, vi } from 'vitest';
 import { schema } from '../../../src/graphql/schema.ts';
 import { createDocuments } from '../../../src/server/operations/documents.ts';
@@ -59,6 +59,72 @@ describe('a document that is refused', () => {
   ])('has errors with locations: %s', async (_name, text, locations) => {
     const { errors } = await read(text);
     expect(errors?.map((error) => error.toJSON().locations)).toEqual([locations]);
+  });
+
+  // A document of each rule of graphql-js, without `@defer`, `@stream` and introspection. `_` is a short or a long selection.
+  test.each([
+    'type A { a: Int } { _ }',
+    'mutation Q { a }',
+    'query Q { _ } query Q { beaconHeight }',
+    '{ _ } query Q { beaconHeight }',
+    'subscription { head { id } prices { beaconHeight } }',
+    'query Q($v: Nothing) { poolPairs(first: $v) { totalCount } _ }',
+    '{ _ ... on BeaconHeight { a } }',
+    'query Q($v: Token) { poolPairs(first: $v) { totalCount } _ }',
+    '{ poolPairs _ }',
+    '{ nothing _ }',
+    '{ ...F _ } fragment F on Query { beaconHeight } fragment F on Query { beaconHeight }',
+    '{ ...F _ }',
+    '{ _ } fragment F on Query { beaconHeight }',
+    '{ _ ... on Token { id } }',
+    '{ ...F _ } fragment F on Query { ...F }',
+    'query Q($v: Int, $v: Int) { poolPairs(first: $v) { totalCount } _ }',
+    '{ poolPairs(first: $v) { totalCount } _ }',
+    'query Q($v: Int) { _ }',
+    '{ _ beaconHeight @nothing }',
+    '{ _ beaconHeight @skip(if: true) @skip(if: true) }',
+    '{ poolPairs(nothing: 1) { totalCount } _ }',
+    '{ poolPairs(first: 1, first: 2) { totalCount } _ }',
+    '{ poolPairs(first: "x") { totalCount } _ }',
+    '{ nodes { id } _ }',
+    'query Q($v: String) { poolPairs(first: $v) { totalCount } _ }',
+    '{ a: beaconHeight a: service { version } _ }',
+    '{ poolPairs(filter: { nonEmpty: true, nonEmpty: false }) { totalCount } _ }',
+    // Every place of a document.
+    'query Q @nothing { _ }',
+    'query Q($v: Int = 1 @nothing) { poolPairs(first: $v) { totalCount } _ }',
+    '{ _ ... @nothing { beaconHeight } }',
+    '{ ...F @nothing _ } fragment F on Query { beaconHeight }',
+    '{ ...F _ } fragment F on Query @nothing { beaconHeight }',
+    '{ _ beaconHeight @skip(if: 1) }',
+    'query Q($v: Int = "x") { poolPairs(first: $v) { totalCount } _ }',
+    'query Q($v: [Nothing!]!) { nodes(ids: $v) { id } _ }',
+    '{ ...F _ } fragment F on Nothing { id }',
+    '{ _ ... on Nothing { id } }',
+    '{ _ poolPairs(filter: { nonEmpty: $v }) { totalCount } }',
+    'subscription { prices(poolPairs: [{ token1Id: "a", token1Id: "b", token2Id: "c" }]) { beaconHeight } }',
+  ])('has the errors of graphql-js, also if it is long: %s', async (form) => {
+    for (const fields of ['beaconHeight', repeat(340, (n) => `a${n}: beaconHeight`)]) {
+      const text = form.replace(/\b_\b/, fields);
+      const { errors = [] } = await read(text);
+      const placesOf = (some: readonly GraphQLError[]) => some.map((error) => JSON.stringify(error.locations)).sort();
+      expect(placesOf(errors)).toEqual(placesOf(validate(schema, parse(text))));
+      expect(errors).not.toEqual([]);
+    }
+  });
+
+  test.each([
+    'poolPairs(first: _) { totalCount }',
+    'poolPairs(orderBy: _) { totalCount }',
+    'poolPairs(filter: _) { totalCount }',
+    'poolPairs(filter: { nonEmpty: _, symbols: _ }) { totalCount }',
+    'nodes(ids: _) { id }',
+  ])('has the errors of graphql-js for values of every kind: %s', async (field) => {
+    for (const value of ['null', 'RED', '1', '1.5', 'true', '"x"', '[1]', '[null]', '{}', '{ a: 1, nonEmpty: [2] }']) {
+      const text = `{ ${field.replaceAll('_', value)} }`;
+      const { errors = [] } = await read(text);
+      expect(errors.map(({ message }) => message)).toEqual(validate(schema, parse(text)).map(({ message }) => message));
+    }
   });
 
   test('has a syntax error with a location', async () => {

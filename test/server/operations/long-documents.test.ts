@@ -15,7 +15,7 @@ const post = (query: string, headers: Readonly<Record<string, string>> = {}) => 
 test('a long document does not wait for a flood of small requests, also if Yoga handles them', async () => {
   const { app, untilReady } = await startGatewayForTest();
   await untilReady();
-  const request = async (query: string) => (await app.fetch('http://gateway/graphql', post(query))).json();
+  const request = async (query: string) => (await app.fetch(new Request('http://gateway/graphql', post(query)))).json();
 
   const small = Array.from({ length: 300 }, () => request('{ beaconHeight }'));
   let turns = 0;

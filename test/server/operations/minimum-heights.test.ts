@@ -47,6 +47,13 @@ test('a client can wait with as many operations as have left, and with no more',
   expect(await more).toEqual(reached(400));
 });
 
+test('without an address, each operation counts as a client by itself', async () => {
+  const { publish, reach } = startAtFive();
+  const waiting = Array.from({ length: 1_001 }, () => reach(6, { address: undefined }));
+  publish(6);
+  expect(await Promise.all(waiting)).toEqual(reached(1_001));
+});
+
 test('an operation with many values counts as several', async () => {
   const { publish, reach, reachMany } = startAtFive();
   const address = '192.0.2.1';

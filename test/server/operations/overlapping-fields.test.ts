@@ -35,6 +35,10 @@ describe('fields with the same response name', () => {
       'subscription { prices(poolPairs: [{ token1Id: "a", token2Id: "b" }]) { beaconHeight } prices(poolPairs: [{ token2Id: "b", token1Id: "a" }]) { source { node } } }',
     ],
     [
+      'further down, of objects of different types',
+      '{ nodes(ids: []) { ... on PoolPair { x: token1 { y: usdPrice } } ... on Pair { x: baseToken { y: nativePrice } } } }',
+    ],
+    [
       'fragments in a circle',
       '{ tokens { ...A } } fragment A on Token { id ...B } fragment B on Token { symbol ...A }',
     ],
@@ -66,6 +70,27 @@ describe('fields with the same response name', () => {
       'values of another shape',
       '{ nodes(ids: []) { ... on PoolPair { x: price } ... on Token { x: symbol } } }',
       /conflicting types "Float" and "String"/,
+    ],
+    [
+      'an object that can be null, and one that cannot',
+      '{ nodes(ids: []) { ... on Pair { x: poolPair { id } } ... on Trade { x: poolPair { id } } } }',
+      /conflicting types "PoolPair" and "PoolPair!"/,
+    ],
+    [
+      'an object and a list',
+      '{ nodes(ids: []) { ... on Ticker { x: pair { id } } ... on PoolPair { x: pairs { id } } } }',
+      /conflicting types "Pair" and "\[Pair!\]"/,
+    ],
+    [
+      'a value and an object',
+      '{ nodes(ids: []) { ... on PoolPair { x: price } ... on Pair { x: ticker { id } } } }',
+      /conflicting types "Float" and "Ticker"/,
+    ],
+    [
+      'that can be merged in another place, of objects of different types',
+      `{ nodes(ids: []) { ... on Pair { x: poolPair { ...F } } ... on Ticker { x: poolPair { ...G } } } poolPairs { nodes { ...F ...G } } }
+        fragment F on PoolPair { token1 { y: usdPrice } } fragment G on PoolPair { token1 { y: nativePrice } }`,
+      /"usdPrice" and "nativePrice" are different fields/,
     ],
   ])('cannot be merged: %s', (_name, text, message) => {
     expect(conflicts(text)).toEqual([expect.stringMatching(message)]);

@@ -48,9 +48,8 @@ const WAYS: Readonly<Record<string, (gateway: ServedGateway, operation: NamedOpe
     return answers[0] as Answer;
   },
   async fetch({ app }, operation) {
-    // Yoga's Request writes into the headers.
-    const init = { method: 'POST', headers: { ...JSON_HEADERS }, body: JSON.stringify(operation) };
-    return (await app.fetch('http://gateway/graphql', init)).json();
+    const init = { method: 'POST', headers: JSON_HEADERS, body: JSON.stringify(operation) };
+    return (await app.fetch(new Request('http://gateway/graphql', init))).json();
   },
   async 'a websocket, with the payload first'({ url }, operation) {
     const socket = await openSocket(url);

@@ -44,6 +44,7 @@ function chainForTest() {
 
 /** Joins a group whose updates are empty and, like those with an age, depend on their value. @returns the number of updates */
 function joinGroup<V, U>(stream: SourceStream<V, U>) {
+  const { subscribe } = stream as unknown as SourceStream;
   const group = createSubscriptionGroup({
     stream: stream as unknown as SourceStream,
     execute: async (value) => {
@@ -55,7 +56,7 @@ function joinGroup<V, U>(stream: SourceStream<V, U>) {
     onEmpty() {},
     now: () => 0,
   });
-  return receiveFrom((subscriber) => group.join(subscriber));
+  return receiveFrom((subscriber) => group.join(subscriber, subscribe));
 }
 
 /** Receives each value of a source. */

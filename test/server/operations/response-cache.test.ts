@@ -2,21 +2,26 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
 import { Dependencies } from '../../../src/loaders/dependencies.ts';
 import { EncodedResponse } from '../../../src/server/operations/encoded-response.ts';
-import { createResponseCache, type ResponseCache } from '../../../src/server/operations/response-cache.ts';
+import { createResponseCache } from '../../../src/server/operations/response-cache.ts';
 
 const MAX_BYTES = 200_000;
 
 let head = { height: 1 };
 let dataVersion = {};
 let now = 0;
-let cache: ResponseCache;
+let cache: ReturnType<typeof createCache>;
 
 beforeEach(() => {
   head = { height: 1 };
   dataVersion = {};
   now = 0;
-  cache = createResponseCache({ maxBytes: MAX_BYTES, dataVersion: () => dataVersion, now: () => now });
+  cache = createCache(MAX_BYTES);
 });
+
+function createCache(maxBytes: number) {
+  const { get, store } = createResponseCache({ maxBytes, now: () => now });
+  return { get: (text: string) => get(text, dataVersion), store };
+}
 
 function publish(): void {
   head = { height: head.height + 1 };
@@ -131,7 +136,7 @@ describe('the cache does not store', () => {
   });
 
   test('anything if its size is 0', () => {
-    const none = createResponseCache({ maxBytes: 0, dataVersion: () => dataVersion, now: () => now });
+    const none = createCache(0);
     for (let times = 0; times < 2; times++) none.get('a');
     none.store('a', current(), dataVersion);
     expect(none.get('a')).toBeUndefined();

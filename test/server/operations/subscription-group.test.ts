@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
-import { createBroadcast } from '../../../src/live/broadcast/broadcast.ts';
-import { encodeUpdate } from '../../../src/server/operations/encoded-response.ts';
+import { createBroadcast, type Subscriber } from '../../../src/live/broadcast/broadcast.ts';
+import { type EncodedUpdate, encodeUpdate } from '../../../src/server/operations/encoded-response.ts';
 import { createSubscriptionGroup, type ExecutedUpdate } from '../../../src/server/operations/subscription-group.ts';
 import { toAsyncValues } from '../../support/async-values.ts';
 
@@ -21,14 +21,8 @@ function createGroup({
   const asked: { value: unknown; previous: unknown; made: PromiseWithResolvers<ExecutedUpdate> }[] = [];
   let handedOver = 0;
   let timesEmpty = 0;
-  const group = createSubscriptionGroup({
-    stream: {
-      subscribe: latest.subscribe,
-      identityOf,
-      dependsOnPrevious,
-      skipsEqualUpdates,
-      resumesAfter,
-    },
+  const { join } = createSubscriptionGroup({
+    stream: { identityOf, dependsOnPrevious, skipsEqualUpdates, resumesAfter },
     execute(value, previous) {
       const made = Promise.withResolvers<ExecutedUpdate>();
       asked.push({ value, previous, made });
@@ -43,6 +37,7 @@ function createGroup({
     },
     now: () => 0,
   });
+  const group = { join: (subscriber: Subscriber<EncodedUpdate>) => join(subscriber, latest.subscribe) };
   const answer = () => {
     for (const { value, previous, made } of asked) {
       const result = new WrittenResult(textOf(value, previous));

@@ -41,7 +41,7 @@ test('the accepted JSON type is the one of Yoga', async () => {
   await fc.assert(
     fc.asyncProperty(accepts, async (accept) => {
       const url = 'http://gateway/graphql?query={beaconHeight}';
-      const response = await gateway.app.fetch(url, { headers: { accept } });
+      const response = await gateway.app.fetch(new Request(url, { headers: { accept } }));
       const type = response.headers.get('content-type') ?? '';
       await response.text();
       const found = accepted(accept).json;

@@ -120,7 +120,7 @@ test('the event stream for a HEAD without a server is closed at once', async () 
   const trackStream = (stream: Readable) => void streams.push(stream);
   const yoga = createTestYoga(updates, () => expect.unreachable(), { trackStream });
   const headers = { accept: 'text/event-stream' };
-  const response = await fetchWith(yoga, 'http://x/graphql?query={none}', { method: 'HEAD', headers });
+  const response = await fetchWith(yoga, new Request('http://x/graphql?query={none}', { method: 'HEAD', headers }));
   const shown = [response.status, response.headers.get('content-type'), response.body];
   expect(shown).toEqual([200, 'text/event-stream', null]);
   expect(streams.map(({ destroyed }) => destroyed)).toEqual([true]);

@@ -103,10 +103,6 @@ describe('the trades of a block', () => {
     expect(await readBlockTrades([instruction, 'x', null])).toEqual(NOTHING);
   });
 
-  test.each([undefined, null, 'x', {}, 1])('are none if the block has %s', async (instructions) => {
-    expect(await readBlockTrades(instructions)).toEqual(NOTHING);
-  });
-
   test('have amounts beyond 64 bits, exactly', async () => {
     const big = '-36893488147419103232';
     const text = `{"Content":{"Amount":18446744073709551615,"TradePath":["${POOL}"],"PairChanges":[[10,${big}]],"OrderChanges":[{"x":[0,18446744073709551617]}]}}`;

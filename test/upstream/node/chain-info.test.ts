@@ -145,7 +145,7 @@ describe('chain info with a wrong shape', () => {
     expect(read).toThrow(message);
   });
 
-  test('a time outside of the range of dates', () => {
-    expect(() => readChainInfo(withBeacon({ Time: Number.MAX_SAFE_INTEGER }))).toThrow(ShapeError);
+  test('a time that is too late in every unit', () => {
+    expect(() => readChainInfo(withBeacon({ Time: 1e20 }))).toThrow(ShapeError);
   });
 });

@@ -32,7 +32,7 @@ export type HistoryStore = TradeStore & {
    */
   useChain(chainName: string): Promise<void>;
   /**
-   * Records final heights, each in a transaction of its own. Heights are skipped that are recorded already, or whose day is deleted.
+   * Records final heights, each in a transaction of its own. It skips a height that is recorded already, or whose day is deleted.
    *
    * The store compares each state with that of the next lower recorded height of its version, and records only the pools that
    * differ.

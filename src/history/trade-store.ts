@@ -10,7 +10,7 @@ import type { PoolTrade, TradePlace, Volume } from '../domain/trade.ts';
  */
 export type TradeStore = {
   /**
-   * Records the trades of final blocks, each block in a transaction of its own. Blocks are skipped that are recorded already, or
+   * Records the trades of final blocks, each block in a transaction of its own. It skips a block that is recorded already, or
    * whose day is deleted.
    *
    * @returns the heights that were left out, as those of `HistoryStore.record`

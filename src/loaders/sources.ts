@@ -29,7 +29,7 @@ export type Sources = {
   /** The trades of the blocks of the newest heads. */
   readonly trades: Pick<HeadTrades, 'of' | 'readPast' | 'mismatches'>;
   readonly history: History;
-  /** The queue in which reads of the history wait that clients cause. */
+  /** The queue of the reads of the history that clients cause. */
   readonly historyQueue: Bulkhead;
   readonly blockTimes: BlockTimes;
   readonly pools: PoolCache;

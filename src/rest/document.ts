@@ -14,7 +14,7 @@ import type { TakeTurn } from '../turns/turns.ts';
 /** A document of the REST API, as bytes that all clients share. */
 export type RestDocument = {
   readonly body: Buffer;
-  /** JSON by default. If it is set, the document has several types, of which the header `Accept` can choose one. */
+  /** JSON by default. A document that sets it has several types, and the header `Accept` chooses one. */
   readonly contentType?: string | undefined;
   /** The entity tag: equal bodies have equal ones. */
   readonly etag: string;

@@ -131,7 +131,7 @@ export function createJudge(outages: Outages, onFinding: (finding: string) => vo
     if (isOfTrades && outages.explainsTrades(tradesFrom, to)) return true;
     if (code === 'HEIGHT_NOT_AVAILABLE') return outages.explainsLateHeight(from, to);
     if (message.includes('changed while the gateway read them')) return outages.explainsReplaced(from, to, height);
-    const [, branched] = /state of beacon height (\d+) can be of a branch/.exec(message) ?? [];
+    const [, branched] = /another branch of the chain at beacon height (\d+)/.exec(message) ?? [];
     if (branched !== undefined && outages.explainsBranch(Number(branched), from, to)) return true;
     // A block can be replaced before its trades were read.
     if (branched !== undefined && isOfTrades) return outages.explainsReplaced(tradesFrom, to);

@@ -181,9 +181,17 @@ export class ProxyError extends Error {
 
 /** The connection failed, or it was closed before the response was complete. */
 export class UpstreamUnreachableError extends UpstreamError {
+  readonly #error: unknown;
+
   constructor(upstream: AnyUpstream, details: ErrorDetails, error: unknown) {
     const [reason, cause] = error instanceof ProxyError ? [`: ${error.message}`, error.cause] : ['', error];
     super('UPSTREAM_UNREACHABLE', upstream, `cannot be reached${reason}`, { details, cause });
+    this.#error = error;
+  }
+
+  /** The same error with a hint for the operator in its details. */
+  withHint(hint: string): UpstreamUnreachableError {
+    return new UpstreamUnreachableError(this.upstream, { ...this.details, hint }, this.#error);
   }
 }
 
@@ -248,6 +256,14 @@ export class UpstreamBadShapeError extends UpstreamError {
   }
 }
 
+/** What the node has at a height can be of a branch that was given up: it has lately shown two blocks of one height, or another block. */
+export class BranchError extends UpstreamError {
+  constructor(height: number, details: ErrorDetails) {
+    const what = `can be on another branch of the chain at beacon height ${height}, so its data of this height is not used`;
+    super('UPSTREAM_BAD_SHAPE', 'NODE', what, { details, retryable: true });
+  }
+}
+
 /** The host behind the URL of the node is something else, such as a node of another chain: no retry can succeed. */
 export class ForeignNodeError extends UpstreamError {
   constructor(problem: string, details?: ErrorDetails) {
@@ -261,7 +277,7 @@ export class ForeignNodeError extends UpstreamError {
  * responded with so many errors that more of them could make it block the gateway.
  */
 export class UpstreamBusyError extends UpstreamError {
-  constructor(upstream: AnyUpstream, reason = 'has too many queued requests') {
+  constructor(upstream: AnyUpstream, reason = 'is not called now, because too many requests wait for it') {
     super('UPSTREAM_BUSY', upstream, reason);
   }
 }

@@ -28,7 +28,7 @@ const ARROWS: Record<string, readonly string[]> = {
   turns: [],
   upstream: ['turns', 'domain', 'errors', 'type tracing'],
   live: ['turns', 'upstream', 'domain', 'errors', 'type tracing'],
-  fleet: ['turns', 'live', 'upstream', 'domain', 'errors', 'type tracing'],
+  fleet: ['turns', 'live', 'upstream', 'domain', 'errors'],
   history: ['turns', 'domain', 'errors', 'type live'],
   loaders: ['turns', 'history', 'live', 'upstream', 'domain', 'errors'],
   graphql: ['turns', 'loaders', 'domain', 'errors', 'type fleet', 'type live', 'type upstream'],

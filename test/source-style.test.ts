@@ -7,9 +7,11 @@ const EXPORT = /^export (?:async )?(?:abstract )?(?:function|const|class|type) (
 
 describe('how is the source written', () => {
   const written = [...sources, ...soak, ...bench];
+  const tests = readSources('{test,explorer/test}/**/*.ts');
+  const all = [...written, ...tests, ...readSources('explorer/src/**/*.{ts,tsx}')];
 
   test('without exports that no other file uses', () => {
-    const files = [...written, ...readSources('{test,explorer/test}/**/*.ts'), ...readSources('*.ts')];
+    const files = [...written, ...tests, ...readSources('*.ts')];
     const exported = sources.flatMap(({ path, text }) =>
       [...text.matchAll(EXPORT)].map(([, name = '']) => ({ path, name })),
     );
@@ -58,16 +60,14 @@ describe('how is the source written', () => {
   });
 
   test('without comments on lines over 140 characters', () => {
-    const files = [...written, ...readSources('{test,explorer/src}/**/*.{ts,tsx}')];
-    const long = files
+    const long = all
       .filter(({ path }) => !path.includes('generated'))
       .filter(({ text }) => /^(?=.{141}) *(?:\*|\/\/|\/\*)/m.test(text));
     expect(long.map(({ path }) => path)).toEqual([]);
   });
 
   test('with one import statement for each module', () => {
-    const files = [...written, ...readSources('{test,explorer/src,explorer/test}/**/*.{ts,tsx}')];
-    const repeated = files.filter(({ text }) => {
+    const repeated = all.filter(({ text }) => {
       const modules = [...text.matchAll(/^import [^;']* from '([^']+)';$/gm)].map(([, from]) => from);
       return new Set(modules).size < modules.length;
     });

@@ -62,11 +62,11 @@ function toSpread({ value, low, high }: GoalCheck['figure'], write: (value: numb
   return `${write(value)} (${write(low)}–${write(high)})`;
 }
 
-/** A bound: `≥ 0.85 ×` of the peer, `≤ 100 more` than the peer, `≤ 50`. */
-function toBound({ bound, value, baseline }: Goal): string {
+/** A bound: `≥ 0.85 ×` of the peer, `≤ 100 more` than the peer, `≤ 50`, `always ≤ 15` where each figure must meet it. */
+function toBound({ bound, value, baseline, isForAllSamples }: Goal): string {
   const sign = bound === 'at most' ? '≤' : '≥';
   const suffix = baseline === undefined ? '' : baseline.by === 'ratio' ? ' ×' : ' more';
-  return `${sign} ${toCount(value)}${suffix}`;
+  return `${isForAllSamples ? 'always ' : ''}${sign} ${toCount(value)}${suffix}`;
 }
 
 function signed(value: number): string {

@@ -93,8 +93,10 @@ for (;;) {
     const [from, to] = [await findToken(sell), await findToken(buy)];
     const variables = { sell: from.tokenId, buy: to.tokenId, amount: toUnits(amount, from.decimals) };
     for await (const { data, errors } of subscribe<{ quote: Quote | null }>(SWAP, variables)) {
-      if (errors) throw new Error(errors[0]?.message);
-      if (data) show(data.quote, from, to);
+      if (data === undefined) throw new Error(errors?.[0]?.message);
+      // An upstream fails: the subscription stays open, and continues when the upstream is back.
+      if (errors) console.error(errors[0]?.message);
+      else if (data) show(data.quote, from, to);
       isConnected = true;
     }
   } catch (problem) {

@@ -143,7 +143,7 @@ export function createApp({
   nodes.onHead(recording.add);
 
   const followed = { ...nodes.sources, ...recording.sources, ...marketData.sources, ...tokens.sources };
-  const pools = createPoolCache(followed.tokens.service && followed.tokens.current);
+  const pools = createPoolCache(followed.tokens.status && followed.tokens.current);
   const sources: Sources = {
     ...followed,
     pools,
@@ -176,7 +176,7 @@ export function createApp({
     async close(): Promise<void> {
       // Another replica records the history from now on.
       fleet?.leave();
-      // First of all: a process that is killed before it unsubscribes leaves a leak in the node.
+      // Before the server closes: a process that is killed before it unsubscribes leaves a leak in the node.
       const unsubscribed = nodes.unsubscribe();
       await server.close();
       for (const follower of [sources.head, sources.market.pairs, sources.market.tickers, sources.tokens])

@@ -14,7 +14,7 @@ import type { Head } from '../live/chain/head.ts';
 import type { Sources } from '../loaders/sources.ts';
 import type { Log } from '../logging/log.ts';
 import { createHistoryLog } from '../logging/upstream-log.ts';
-import { DEFAULT_BACKFILL_STEP, DEFAULT_HISTORY_FILE } from '../settings/history-database.ts';
+import { DEFAULT_BACKFILL_HOURS, DEFAULT_BACKFILL_STEP, DEFAULT_HISTORY_FILE } from '../settings/history-database.ts';
 import type { Config } from '../settings/settings.ts';
 import { createBulkhead } from '../turns/bulkhead.ts';
 
@@ -53,16 +53,16 @@ export function startRecording(options: RecordingOptions) {
   const { config, isSandbox, log, createStore, fleet, readTimeoutMs = READ_TIMEOUT_MS } = options;
   const isRecorder = fleet?.isRecorder ?? (() => true);
   const { head: follower, pastStates, trades } = options.sources;
-  const ofNode = { kind: 'sqlite', path: resolve(DEFAULT_HISTORY_FILE) } as const;
+  const defaultFile = { kind: 'sqlite', path: resolve(DEFAULT_HISTORY_FILE) } as const;
   const historyQueue = createBulkhead({
     busy: () => new HistoryUnavailableError({ isBusy: true }),
     maxConcurrent: READS_AT_ONCE,
     maxQueued: MAX_QUEUED_READS,
     maxWaitMs: readTimeoutMs / 2,
   });
-  const database = config.historyDatabase ?? (isSandbox ? { kind: 'memory' } : ofNode);
+  const database = config.historyDatabase ?? (isSandbox ? { kind: 'memory' } : defaultFile);
   // The sandbox has a week of blocks, or with V3 a day.
-  const backfillHours = config.historyBackfillHours ?? (isSandbox ? 168 : 24);
+  const backfillHours = config.historyBackfillHours ?? DEFAULT_BACKFILL_HOURS[isSandbox ? 'sandbox' : 'node'];
   const tradeHours = config.tradesBackfillHours ?? (isSandbox ? Math.min(backfillHours, 24) : 0);
   if (database === 'off' || config.fullnodeUrl.length === 0) {
     fleet?.recordIf(() => false);

@@ -14,8 +14,8 @@ import { createHeadLog, createNodeLog, createPushLog, createTradesLog } from '..
 import { healthOfAll } from '../upstream/health.ts';
 import { type BlockPush, createBlockPush } from '../upstream/node/block-push.ts';
 import { createNodeClient } from '../upstream/node/client.ts';
-import { createPoolsV3Reader } from '../upstream/node/exchange-v3.ts';
 import { createPoolDirectories } from '../upstream/node/pools-reader.ts';
+import { createPoolsV3Reader } from '../upstream/node/pools-v3.ts';
 import type { PushedBlock } from '../upstream/node/push-session.ts';
 import { createSpacing } from '../upstream/spacing.ts';
 import {
@@ -90,11 +90,11 @@ export function connectNodes(options: SourceOptions) {
     watch: createNodeLog(log, fullnodeUrl.length),
   });
   const poolCounts = createPoolCounts((lost) => log.warn(lost, POOLS_LOST));
-  const together = fleet?.chain(nodes, directories.of);
+  const fleetChain = fleet?.chain(nodes, directories.of);
   const recent = createRecentHeads(config.maxResumedHeights);
   const bulkhead = bulkheadOf(options, 'NODE', Math.max(1, roomForClients(config) - BLOCKS_AT_ONCE));
   const reads = { nodes, bulkhead, served: recent.all };
-  const pastStates = createPastStates({ ...reads, versions, poolCounts, readOnce: together?.states });
+  const pastStates = createPastStates({ ...reads, versions, poolCounts, readOnce: fleetChain?.states });
   const poolOrders = createPoolOrders(reads);
   const trades = createHeadTrades({
     ...reads,
@@ -103,7 +103,7 @@ export function connectNodes(options: SourceOptions) {
     maxBlocks: Math.max(config.maxResumedHeights, MAX_FOLLOWED_HEADS),
     retryMs: Math.min(TRADES_RETRY_MS, config.upstreamMaxPauseMs),
     watcher: createTradesLog(log),
-    readOnce: together?.trades,
+    readOnce: fleetChain?.trades,
   });
   const headLog = createHeadLog(log);
   const headListeners: ((head: Head) => void)[] = [headLog.published, trades.published];
@@ -129,7 +129,7 @@ export function connectNodes(options: SourceOptions) {
         for (const listener of headListeners) listener(head);
       },
     },
-    fleetPoll: together?.heads(pastStates),
+    fleetPoll: fleetChain?.heads(pastStates),
     tracing,
   });
   const pushes: readonly BlockPush[] = config.fullnodeWsUrl.flatMap((url, n) => {

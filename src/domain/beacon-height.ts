@@ -26,3 +26,19 @@ export function newestFinal(tip: BeaconHeight): BeaconHeight {
 export function isFinal(height: BeaconHeight, tip: BeaconHeight): boolean {
   return height <= newestFinal(tip);
 }
+
+/**
+ * A client that comes from another gateway can be ahead of this one, and a node can push blocks before this gateway has read them, but
+ * not by more heights.
+ */
+export const MAX_HEIGHTS_AHEAD = 100;
+
+/** Whether a height is so far above a head, if there is one, that it is of another chain. */
+export function isFarAhead(height: BeaconHeight, head: Pick<TimedHeight, 'beaconHeight'> | undefined): boolean {
+  return head !== undefined && height > head.beaconHeight + MAX_HEIGHTS_AHEAD;
+}
+
+/** Whether a pushed block can be the served head or a next one. If not, its node is behind, or of another chain. */
+export function canBeHead(height: BeaconHeight, served: Pick<TimedHeight, 'beaconHeight'> | undefined): boolean {
+  return height >= (served?.beaconHeight ?? 0) && !isFarAhead(height, served);
+}

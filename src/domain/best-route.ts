@@ -3,8 +3,8 @@ import { otherSide, type PoolGraph, toDoubles } from './pool-graph.ts';
 import { findLayers, type RouteSearch, type StepBound } from './route-bounds.ts';
 import { isBetterAmount, noBound, optimisticBound } from './swap.ts';
 
-/** The longest route for which {@link findBestRoute} is correct: the longest one of V1. */
-export const MAX_HOPS = 4;
+/** The longest route for which {@link findRouteV1} is correct: the longest one of V1. */
+export const MAX_HOPS_V1 = 4;
 
 /**
  * Finds the best route of V1 between two tokens: of all paths of at most `maxHops` pools on which no token comes twice, the one that
@@ -18,7 +18,7 @@ export const MAX_HOPS = 4;
  *
  * @returns `undefined` if there is no route, or none that gives anything
  */
-export function findBestRoute(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteSearch): FoundRoute | undefined {
+export function findRouteV1(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteSearch): FoundRoute | undefined {
   const { direction, end, amount, maxHops } = search;
   const { placesOf, tokensAt } = graph;
   const isSelling = direction === 'SELLING';
@@ -36,7 +36,7 @@ export function findBestRoute(swaps: ExchangeSwaps, graph: PoolGraph, search: Ro
   /** The best route to a token with exactly that number of pools. */
   function solve(token: number, hops: number): Solution | undefined {
     if (hops === 0) return { amount, hop: { place: -1, side: 0 }, before: undefined };
-    const key = token * (MAX_HOPS + 1) + hops;
+    const key = token * (MAX_HOPS_V1 + 1) + hops;
     if (!solutions.has(key)) solutions.set(key, findSolution(token, hops));
     return solutions.get(key);
   }

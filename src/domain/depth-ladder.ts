@@ -1,5 +1,5 @@
 import type { Offer, Sides } from './order-book.ts';
-import { isNonEmpty, isTradable, type PoolPair, poolValues } from './pool-pair.ts';
+import { hasPrice, isTradable, type PoolPair, poolValues } from './pool-pair.ts';
 import { powerOf10 } from './price.ts';
 import type { TokenId } from './token.ts';
 
@@ -41,7 +41,7 @@ export function wholeReserves(
   decimals1: number,
   decimals2: number,
 ): WholeReserves | undefined {
-  if (!isNonEmpty(pool) || !isTradable(pool)) return undefined;
+  if (!hasPrice(pool) || !isTradable(pool)) return undefined;
   const toWhole = (units1: bigint, units2: bigint): WholeAmounts => {
     const amount1 = Number(units1) / powerOf10(decimals1);
     const amount2 = Number(units2) / powerOf10(decimals2);

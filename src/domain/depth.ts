@@ -1,6 +1,6 @@
 import { toExactDecimal } from './exact-decimal.ts';
-import { matchableTerms, type OrderSides, toOrderSides } from './pool-order.ts';
-import { isNonEmpty, isTradable, type PoolPair, poolValues } from './pool-pair.ts';
+import { matchableTerms, type SellingOrders, toSellingOrders } from './pool-order.ts';
+import { hasPrice, isTradable, type PoolPair, poolValues } from './pool-pair.ts';
 import { PoolSwap, type SwapSide } from './pool-swap.ts';
 import { amountReceived, divideUp, squareRootUp } from './swap.ts';
 
@@ -19,7 +19,7 @@ export type PoolDepth = {
 export type DepthTrades = { readonly up: TradesTo; readonly down: TradesTo };
 
 /** Creates the trades of a pool. @param orders those of a pool of V3, which has none in V1 */
-export function depthTrades(pool: PoolPair, orders: OrderSides = toOrderSides([])): DepthTrades {
+export function depthTrades(pool: PoolPair, orders: SellingOrders = toSellingOrders([])): DepthTrades {
   const { reserve1, reserve2, v3 } = pool;
   const { value1, value2 } = poolValues(pool);
   const tradesTo = v3 === undefined ? alongCurve : throughOrders;
@@ -49,7 +49,7 @@ export function poolDepths(
   percents: readonly number[],
   { up, down }: DepthTrades = depthTrades(pool),
 ): readonly PoolDepth[] {
-  if (!isNonEmpty(pool) || !isTradable(pool)) return [];
+  if (!hasPrice(pool) || !isTradable(pool)) return [];
   const { reserve1, reserve2 } = pool;
   return percents.flatMap((percent) => {
     const { units, scale } = toExactDecimal(percent);

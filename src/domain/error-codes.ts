@@ -46,7 +46,7 @@ export const ERROR_CODES = {
   },
   UPSTREAM_BAD_SHAPE: {
     cause:
-      "The response does not match the upstream's interface, or the host is not what the gateway expects, such as a node of another chain. The message names it.",
+      "The response does not match the upstream's interface, the host is not what the gateway expects, such as a node of another chain, or a node may be on another branch of the chain. The message names it.",
     retryable: 'depends',
   },
   UPSTREAM_BUSY: {

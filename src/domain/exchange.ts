@@ -13,7 +13,7 @@ export type ExchangeState = {
   readonly directory: PoolDirectory;
   /** Two for each place of the directory, in the smallest unit: of token 1, then of token 2. In V3, these are the virtual amounts. */
   readonly reserves: ReserveColumn;
-  /** What only a state of V3 has; `undefined` for one of V1, and for one that the history has recorded. */
+  /** What only a state of V3 has; `undefined` for one of V1. */
   readonly v3?: ExchangeV3 | undefined;
 };
 

@@ -83,6 +83,7 @@ export function placeWithPriceOf(state: ExchangeState, pair: Pair): number | und
 export type Market<P extends Pair> = {
   /** In the host's order. */
   readonly rows: readonly P[];
+  /** By the ids of pools, as the host spells them. */
   readonly byPoolId: ReadonlyMap<string, P>;
   readonly byTickerId: ReadonlyMap<string, readonly P[]>;
   /** The number of rows of the ticker id that has most of them. */
@@ -92,7 +93,7 @@ export type Market<P extends Pair> = {
   /** The number of rows of the two tokens that have most of them. */
   readonly mostOfTokens: number;
   /** By the ids of pools of V3, as the node spells them. */
-  readonly byPool: ReadonlyMap<string, readonly P[]>;
+  readonly byNodePoolId: ReadonlyMap<string, readonly P[]>;
   /** The host's symbol of each token; that of a bridged token starts with `p`. */
   readonly symbols: ReadonlyMap<TokenId, string>;
 };
@@ -102,7 +103,7 @@ export function createMarketBuilder<P extends Pair>() {
   const byPoolId = new Map<string, P>();
   const byTickerId = new Map<string, P[]>();
   const byTokens = new Map<string, P[]>();
-  const byPool = new Map<string, P[]>();
+  const byNodePoolId = new Map<string, P[]>();
   const symbols = new Map<TokenId, string>();
   let mostOfTicker = 0;
   let mostOfTokens = 0;
@@ -113,7 +114,7 @@ export function createMarketBuilder<P extends Pair>() {
       mostOfTicker = Math.max(mostOfTicker, addTo(byTickerId, row.tickerId, row));
       mostOfTokens = Math.max(mostOfTokens, addTo(byTokens, tokensKey(row.baseId, row.targetId), row));
       const named = parsePoolId(row.poolId);
-      if (named !== undefined) addTo(byPool, poolPairId(named), row);
+      if (named !== undefined) addTo(byNodePoolId, poolPairId(named), row);
       symbols.set(row.baseId, row.base);
       symbols.set(row.targetId, row.target);
     },
@@ -125,7 +126,7 @@ export function createMarketBuilder<P extends Pair>() {
       mostOfTicker,
       byTokens,
       mostOfTokens,
-      byPool,
+      byNodePoolId,
       symbols,
     }),
   };

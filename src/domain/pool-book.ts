@@ -10,7 +10,7 @@ import {
   type Sides,
   withQuantity,
 } from './order-book.ts';
-import { isMatchable, type OrderSides, type PoolOrder, termsOf } from './pool-order.ts';
+import { isMatchable, type PoolOrder, type SellingOrders, termsOf } from './pool-order.ts';
 
 /** The open orders of a pool as an order book: bids by descending price and asks by ascending price, each price once. */
 export type PoolBook = OrderedSides;
@@ -28,7 +28,7 @@ const PRICE_DIGITS = 18;
  * @param maxEntries the number of entries that are needed of each side, from the best one
  */
 export function toPoolBook(
-  { selling1, selling2 }: OrderSides,
+  { selling1, selling2 }: SellingOrders,
   units: BookUnits,
   maxEntries: number = Number.POSITIVE_INFINITY,
 ): PoolBook {

@@ -65,10 +65,10 @@ export function matchableTerms(orders: readonly PoolOrder[]): OrderTerms[] {
 }
 
 /** The open orders of a pool that sell each of its tokens, as trades meet them: best rate first, then the smaller id. */
-export type OrderSides = { readonly selling1: readonly PoolOrder[]; readonly selling2: readonly PoolOrder[] };
+export type SellingOrders = { readonly selling1: readonly PoolOrder[]; readonly selling2: readonly PoolOrder[] };
 
 /** The sides of a pool, from its orders in any order. */
-export function toOrderSides(orders: readonly PoolOrder[]): OrderSides {
+export function toSellingOrders(orders: readonly PoolOrder[]): SellingOrders {
   return { selling1: ordersSelling(orders, 1), selling2: ordersSelling(orders, 2) };
 }
 
@@ -89,7 +89,7 @@ function compareForTrades(a: PoolOrder, b: PoolOrder): number {
  * The best orders of both sides: first those that sell token 1, then those that sell token 2. If they are more than `count`, each
  * side has half of it, and what the other side has too few of.
  */
-export function bestOrders({ selling1, selling2 }: OrderSides, count: number): readonly PoolOrder[] {
+export function bestOrders({ selling1, selling2 }: SellingOrders, count: number): readonly PoolOrder[] {
   const count1 = Math.max(Math.ceil(count / 2), count - selling2.length);
   const of1 = selling1.slice(0, count1);
   return [...of1, ...selling2.slice(0, count - of1.length)];

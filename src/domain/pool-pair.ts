@@ -104,7 +104,7 @@ export function poolPairKey(pool: PoolPair): string {
 }
 
 /** Whether neither reserve is 0, so that the pool has a price. */
-export function isNonEmpty(pool: Pick<PoolPair, 'reserve1' | 'reserve2'>): boolean {
+export function hasPrice(pool: Pick<PoolPair, 'reserve1' | 'reserve2'>): boolean {
   return pool.reserve1 > 0n && pool.reserve2 > 0n;
 }
 
@@ -121,7 +121,7 @@ export function nativeLiquidity(pool: PoolPair): bigint | undefined {
  * at the spot price, so that in V1 both sides have the same value. 0 for a pool with an empty side, in which nothing can be traded.
  */
 export function liquidityIn(pool: PoolPair, tokenId: TokenId): bigint {
-  if (!isTradable(pool) || !isNonEmpty(pool)) return 0n;
+  if (!isTradable(pool) || !hasPrice(pool)) return 0n;
   const { value1, value2 } = poolValues(pool);
   const { reserve1, reserve2 } = pool;
   return pool.token1Id === tokenId ? value1 + (value2 * reserve1) / reserve2 : value2 + (value1 * reserve2) / reserve1;

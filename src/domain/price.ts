@@ -1,5 +1,5 @@
 import { MAX_DECIMALS, toDecimal } from './amount.ts';
-import { isNonEmpty, type PoolPair } from './pool-pair.ts';
+import { hasPrice, type PoolPair } from './pool-pair.ts';
 import type { PoolReserves } from './reserves.ts';
 import { amountReceived } from './swap.ts';
 import type { TokenId, TokenList } from './token.ts';
@@ -14,7 +14,7 @@ const POWERS_OF_10 = Array.from({ length: MAX_DECIMALS + 1 }, (_, exponent) => N
  * @returns `undefined` for a pool with an empty side, which has no price
  */
 export function priceOfToken2(pool: PoolReserves, decimals1: number, decimals2: number): number | undefined {
-  if (!isNonEmpty(pool)) return undefined;
+  if (!hasPrice(pool)) return undefined;
 
   const [reserve1, reserve2] = [Number(pool.reserve1), Number(pool.reserve2)];
   const remaining1 = Math.ceil((reserve2 * reserve1) / (reserve2 + powerOf10(decimals2)));
@@ -36,7 +36,7 @@ function exchanged({ reserve1, reserve2 }: PoolReserves): PoolReserves {
  * The documented floating-point price differs from it by up to 18 smallest units, and by more above 2^53.
  */
 export function exactPriceOfToken2(pool: PoolReserves, decimals1: number, decimals2: number): string | undefined {
-  if (!isNonEmpty(pool)) return undefined;
+  if (!hasPrice(pool)) return undefined;
   return toDecimal(amountReceived(pool.reserve2, pool.reserve1, 10n ** BigInt(decimals2)), decimals1);
 }
 
@@ -76,7 +76,7 @@ export function tokenPrice<Price>(
 
 /** Token 1 per token 2 by the ratio of the reserves: the price of an infinitely small trade. */
 export function spotPriceOfToken2(pool: PoolPair, decimals1: number, decimals2: number): number | undefined {
-  if (!isNonEmpty(pool)) return undefined;
+  if (!hasPrice(pool)) return undefined;
 
   return Number(pool.reserve1) / powerOf10(decimals1) / (Number(pool.reserve2) / powerOf10(decimals2));
 }

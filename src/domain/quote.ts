@@ -1,6 +1,6 @@
 import { toSignificantDecimal } from './amount.ts';
 import type { BeaconHeight } from './beacon-height.ts';
-import { findBestRoute } from './best-route.ts';
+import { findRouteV1 } from './best-route.ts';
 import { toExactDecimal } from './exact-decimal.ts';
 import { type ExchangeState, placeOfId, versionOf } from './exchange.ts';
 import { type ExchangeSwaps, type Hop, leastAlong, sellAlong } from './exchange-swaps.ts';
@@ -8,7 +8,7 @@ import type { PoolGraph } from './pool-graph.ts';
 import type { PoolPair } from './pool-pair.ts';
 import type { PoolSwap, SwapRefusal } from './pool-swap.ts';
 import type { RouteSearch } from './route-bounds.ts';
-import { findRoute } from './route-search.ts';
+import { findRouteV3 } from './route-search.ts';
 import type { TokenId } from './token.ts';
 import { type TradeFee, tradeFee } from './trade-fee.ts';
 
@@ -57,14 +57,14 @@ export type QuotedPools = {
 };
 
 /**
- * The best quote: of V1 by {@link findBestRoute}, of V3 by {@link findRoute}.
+ * The best quote: of V1 by {@link findRouteV1}, of V3 by {@link findRouteV3}.
  *
  * @returns `undefined` if no route works, gives something, and needs at most 2^64 - 1. Pools that refuse the trade are passed by
  */
 export function bestQuote(pools: QuotedPools, request: QuoteRequest): Quote | undefined {
   const graph = pools.graph();
   const search = toRouteSearch(graph, request);
-  const find = versionOf(pools.exchange) === 'V1' ? findBestRoute : findRoute;
+  const find = versionOf(pools.exchange) === 'V1' ? findRouteV1 : findRouteV3;
   const found = search && find(pools.swaps(), graph, search);
   const quote = found && quoteOf(pools, request, found.route);
   return typeof quote === 'string' ? undefined : quote;

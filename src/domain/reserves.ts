@@ -1,5 +1,5 @@
 import type { BeaconHeight } from './beacon-height.ts';
-import { isNonEmpty } from './pool-pair.ts';
+import { hasPrice } from './pool-pair.ts';
 
 /** The reserves of one pool after a height, in smallest units. */
 export type Reserves = { readonly beaconHeight: BeaconHeight; readonly reserve1: bigint; readonly reserve2: bigint };
@@ -10,7 +10,7 @@ export type PoolReserves = Omit<Reserves, 'beaconHeight'>;
 /** The reserves with the highest and the lowest ratio of reserve 1 to reserve 2, of several heights. */
 export type RatioRange = { readonly high: Reserves; readonly low: Reserves };
 
-/** Net changes of two reserves of which one rose and the other fell, in smallest units. */
+/** What was traded of both tokens of a pool, in smallest units. */
 export type Traded = { readonly traded1: bigint; readonly traded2: bigint };
 
 /** No trade. */
@@ -21,10 +21,10 @@ export const NOTHING_TRADED: Traded = { traded1: 0n, traded2: 0n };
  * empty side has no ratio: its reserves stay only until there are others.
  */
 export function widenRange({ high, low }: RatioRange, reserves: Reserves): RatioRange {
-  if (!isNonEmpty(reserves)) return { high, low };
+  if (!hasPrice(reserves)) return { high, low };
   return {
-    high: !isNonEmpty(high) || compareRatios(reserves, high) > 0n ? reserves : high,
-    low: !isNonEmpty(low) || compareRatios(reserves, low) < 0n ? reserves : low,
+    high: !hasPrice(high) || compareRatios(reserves, high) > 0n ? reserves : high,
+    low: !hasPrice(low) || compareRatios(reserves, low) < 0n ? reserves : low,
   };
 }
 

@@ -34,7 +34,7 @@ const MAX_BACKWARD_STEPS = 50_000;
  *
  * @returns `undefined` if there is no route
  */
-export function findRoute(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteSearch): FoundRoute | undefined {
+export function findRouteV3(swaps: ExchangeSwaps, graph: PoolGraph, search: RouteSearch): FoundRoute | undefined {
   const { direction, start, end, amount, maxHops } = search;
   const { placesOf, tokensAt } = graph;
   const isSelling = direction === 'SELLING';

@@ -1,23 +1,21 @@
-import type { Instant } from './instant.ts';
-
 /** The size of a token bucket: the points that it regains per second, and the points that it can hold. */
 export type RateLimit = { readonly pointsPerSecond: number; readonly burst: number };
 
 /**
- * The level of a bucket at a moment.
+ * The level of a bucket at a moment, in milliseconds of any one clock.
  *
  * The unit is a thousandth of a point. A rate of one point per second is one unit per millisecond, so that nothing is
  * rounded, and no bucket gives more than it received.
  */
-export type TokenBucket = { readonly thousandths: number; readonly at: Instant };
+export type TokenBucket = { readonly thousandths: number; readonly at: number };
 
 /** A full bucket. */
-export function fullBucket({ burst }: RateLimit, now: Instant): TokenBucket {
+export function fullBucket({ burst }: RateLimit, now: number): TokenBucket {
   return { thousandths: burst * 1_000, at: now };
 }
 
 /** The bucket with the points that it regained since its last change. A clock that is set back adds nothing. */
-export function refill(bucket: TokenBucket, { pointsPerSecond, burst }: RateLimit, now: Instant): TokenBucket {
+export function refill(bucket: TokenBucket, { pointsPerSecond, burst }: RateLimit, now: number): TokenBucket {
   const elapsedMs = Math.max(0, now - bucket.at);
   return { thousandths: Math.min(burst * 1_000, bucket.thousandths + elapsedMs * pointsPerSecond), at: now };
 }

@@ -6,7 +6,7 @@ import { type Head, isAhead } from '../live/chain/head.ts';
 import type { Nodes } from '../live/chain/nodes.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
 import type { FleetPoll } from '../live/fleet-port.ts';
-import { isSettledWithin } from '../turns/wait-at-most.ts';
+import { waitAtMost } from '../turns/wait-at-most.ts';
 import { type DirectoryOf, type PackedState, packState, STATE_FORMAT, unpackState } from './packed-states.ts';
 import type { PollContext } from './poll-options.ts';
 import { createPolls } from './polls.ts';
@@ -109,7 +109,7 @@ export function createHeadPolls(options: HeadsOptions): FleetPoll<Head> {
       const block = { beaconHeight, previousHeight: undefined, hash: UNKNOWN_HASH, previousHash: undefined };
       if (time !== undefined) filledIn.push({ ...head, ...block, time, exchange });
     });
-    await isSettledWithin(FILL_IN_MS, Promise.allSettled(reads));
+    await waitAtMost(FILL_IN_MS, Promise.allSettled(reads));
     return filledIn.toSorted((a, b) => a.beaconHeight - b.beaconHeight);
   }
 

@@ -10,11 +10,11 @@ export type Members = ReturnType<typeof createMembers>;
 const CHAIN_TTL_MS = 3_600_000;
 
 /** How long a gateway that starts waits for Redis, and for its nodes. */
-const REDIS_MS = 1_000;
-const NODES_MS = 2_000;
+const WAIT_FOR_REDIS_MS = 1_000;
+const WAIT_FOR_NODES_MS = 2_000;
 
 /** A replica that has not reported for this time is gone. */
-const TTL_MS = 3_000;
+const GONE_AFTER_MS = 3_000;
 
 /** From one report to the next. */
 const REPORT_MS = 1_000;
@@ -44,7 +44,7 @@ return { redis.call('ZCARD', KEYS[1]), redis.call('GET', KEYS[2]) == ARGV[1] and
 
 /** Starts to report. @param onOtherChain is called once if the fleet follows another chain */
 export function createMembers(redis: Redis, onOtherChain: (name: string) => void) {
-  const replica = randomUUID();
+  const id = randomUUID();
   const keys: [string, string] = [redis.fleetKey('replicas'), redis.fleetKey('recorder')];
   const chainKey = redis.fleetKey('chain');
   let otherChain: string | undefined;
@@ -59,10 +59,10 @@ export function createMembers(redis: Redis, onOtherChain: (name: string) => void
   async function report(): Promise<void> {
     if (isLeaving || !takesPart()) return;
     const sentAt = performance.now();
-    const reply = await redis.run(REPORT, keys, [replica, String(TTL_MS), canRecord() ? '1' : '0']);
+    const reply = await redis.run(REPORT, keys, [id, String(GONE_AFTER_MS), canRecord() ? '1' : '0']);
     const [replicas, isRecorder] = listOf(reply);
     count = Math.max(1, Number(replicas));
-    recordsUntil = isRecorder === 1 ? sentAt + TTL_MS : Number.NEGATIVE_INFINITY;
+    recordsUntil = isRecorder === 1 ? sentAt + GONE_AFTER_MS : Number.NEGATIVE_INFINITY;
   }
 
   /** Compares the chain of the fleet with one. @throws Error if Redis cannot be used */
@@ -79,6 +79,7 @@ export function createMembers(redis: Redis, onOtherChain: (name: string) => void
   reportAgain();
 
   return {
+    id,
     takesPart,
     /** Notes that this gateway follows a chain. @throws Error if the fleet follows another one, or Redis cannot be used */
     async joinChain(name: string): Promise<void> {
@@ -92,8 +93,8 @@ export function createMembers(redis: Redis, onOtherChain: (name: string) => void
      * @returns the name of the other chain; `undefined` if it is the same, or if that cannot be known now
      */
     async otherChain(nodes: Pick<Nodes, 'poll'>): Promise<string | undefined> {
-      if (!(await redis.ready(REDIS_MS))) return undefined;
-      const tips = await Promise.race([nodes.poll().catch(() => []), sleep(NODES_MS, [], { ref: false })]);
+      if (!(await redis.ready(WAIT_FOR_REDIS_MS))) return undefined;
+      const tips = await Promise.race([nodes.poll().catch(() => []), sleep(WAIT_FOR_NODES_MS, [], { ref: false })]);
       const name = tips[0]?.tip.chainName;
       if (name !== undefined) await compare(name).catch(() => {});
       return otherChain;

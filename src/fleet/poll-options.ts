@@ -27,7 +27,7 @@ export type PollOptions<T> = {
 export type PollContext = {
   readonly redis: Redis;
   readonly clock: ReturnType<typeof createRedisClock>;
-  readonly members: Pick<Members, 'takesPart' | 'count' | 'joinChain'>;
+  readonly members: Pick<Members, 'id' | 'takesPart' | 'count' | 'joinChain'>;
   readonly watcher: FleetWatcher;
 };
 

@@ -8,7 +8,7 @@ import { listOf, RedisUnavailableError } from './redis.ts';
 import { encodeValue, readValues } from './values.ts';
 
 /** Values are forgotten when no replica has polled for this time. */
-const TTL_MS = 3_600_000;
+const VALUES_TTL_MS = 3_600_000;
 
 /** How long a gateway that starts waits for Redis. */
 const START_MS = 500;
@@ -41,7 +41,7 @@ const CHECK_AGAIN_MS = 10;
 export function createPolls<T>(context: PollContext, options: PollOptions<T>): FleetPoll<T> {
   const { redis, clock, members, watcher } = context;
   const { name, keyPrefix, keep } = options;
-  const replica = randomUUID();
+  const { id: replica } = members;
   const keyOf = (part: string) => redis.fleetKey(`${keyPrefix}:${part}`);
   const [slot, versionKey, polledKey, valuesKey] = [keyOf('slot'), keyOf('version'), keyOf('polled'), keyOf('values')];
   const message = `${name} ${replica}`;
@@ -135,7 +135,7 @@ export function createPolls<T>(context: PollContext, options: PollOptions<T>): F
     }
     const at = clock.toRedis(performance.now());
     const nextVersion = randomUUID();
-    const times = [Math.ceil(idleMs), keep, TTL_MS].map(String);
+    const times = [Math.ceil(idleMs), keep, VALUES_TTL_MS].map(String);
     const terms = [replica, known, nextVersion, ...times, redis.channel, message, String(at), ...entries];
     canSendAll &&= values.length <= 1;
     const reply = await redis.run(PUBLISH, [slot, versionKey, polledKey, valuesKey], terms);

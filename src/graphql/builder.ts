@@ -70,7 +70,7 @@ declare global {
       Args extends InputFieldMap = InputFieldMap,
     > {
       /** What the field adds to the complexity of an operation; by default, an estimate. `execution/compile.ts` reads it. */
-      complexity?: Complexity | ((args: InputShapeFromFields<Args>, context: Types['Context']) => Complexity);
+      complexity?: Complexity | ((args: InputShapeFromFields<Args>, context: Pick<Context, 'service'>) => Complexity);
     }
   }
 }
@@ -88,7 +88,7 @@ SchemaBuilder.registerPlugin('fieldDescriptions', FieldDescriptions);
 /** The description of the ids that `node` accepts. */
 export const NODE_ID = 'Id of the object for `node`: the type, a colon, and a key that is unique within the type.';
 
-/** For each type that `Query.node` finds, a field that its objects always have. A ticker also has the fields of a pair. */
+/** For each type that `Query.node` finds, a field that its objects always have, and those of the types below never. */
 const FIELDS = [
   ['PoolPair', 'reserve1' satisfies keyof PoolPair],
   ['Ticker', 'lastPrice' satisfies keyof Ticker],

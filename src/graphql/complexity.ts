@@ -2,10 +2,13 @@ import { type GraphQLField, getNamedType, getNullableType, isLeafType, isListTyp
 import { poolCount, versionOf } from '../domain/exchange.ts';
 import type { Market, Pair } from '../domain/market.ts';
 import { parseCursor } from '../domain/page.ts';
+import { NATIVE_TOKEN_ID } from '../domain/token.ts';
 import { DEFAULT_PAGE_SIZE } from '../loaders/arguments.ts';
 import { DEFAULT_STEPS } from '../loaders/depth.ts';
+import type { PoolPairsArguments } from '../loaders/exchange.ts';
 import type { PairFilterInput } from '../loaders/market.ts';
 import { DEFAULT_DEPTH, type Depth } from '../loaders/order-book.ts';
+import type { PricesArguments } from '../loaders/price-streams.ts';
 import { DEFAULT_MAX_HOPS, type QuoteArguments } from '../loaders/quote.ts';
 import type { Service } from './context.ts';
 import type { Arguments } from './execution/arguments.ts';
@@ -52,6 +55,12 @@ const ASSUMED_PAIRS = 10;
 /** What comparing the prices of all pairs counts as, at most. */
 const ALL_PAIRS = 100;
 
+/** What filtering or sorting all pools counts as, at most. */
+const ALL_POOLS = 100;
+
+/** Number of objects that the pools of one token count as at most. */
+const MAX_POOLS_OF_A_TOKEN_COUNTED = 100;
+
 /** Number of entries that a complete order book counts as, on both sides together. */
 const ASSUMED_ENTRIES = 500;
 
@@ -67,6 +76,40 @@ export function objects(count: number, work = 0): Complexity {
  */
 export function complexityOfList(actual: number | undefined, max: number = ASSUMED_LIST_SIZE): Complexity {
   return { ...objects(Math.min(max, actual ?? max)), ...(actual !== undefined && { actual }) };
+}
+
+/** The number of pools in the current head; `undefined` if there is none yet. */
+function poolsNow({ sources }: Service): number | undefined {
+  const head = sources.head.current();
+  return head && poolCount(head.exchange);
+}
+
+/** The complexity of a page of pools: at most the existing pools, and the work of filtering and sorting. */
+export function complexityOfPoolPairs(
+  { first, last, filter, orderBy, at }: PoolPairsArguments,
+  service: Service,
+): Complexity {
+  const pools = (at == null ? poolsNow(service) : undefined) ?? Number.POSITIVE_INFINITY;
+  // Pools are stored in the order of their ids.
+  const isMade = filter != null || orderBy === 'NATIVE_LIQUIDITY_DESC';
+  return objects(Math.min(first ?? last ?? DEFAULT_PAGE_SIZE, pools), isMade ? Math.min(ALL_POOLS, pools) : 1);
+}
+
+/** The complexity of the pools of one update, from their current number if there is a head. */
+export function complexityOfPrices({ poolPairs, tokenIds }: PricesArguments, service: Service): Complexity {
+  if (poolPairs == null && tokenIds == null) return complexityOfList(poolsNow(service), MAX_LONG_LIST_SIZE);
+  const named = poolPairs?.length ?? 0;
+  const directory = service.sources.head.current()?.exchange.directory;
+  let counted = named;
+  let actual = named;
+  for (const tokenId of tokenIds ?? []) {
+    // Nearly every pool contains the native coin.
+    const max = tokenId === NATIVE_TOKEN_ID ? MAX_LONG_LIST_SIZE : MAX_POOLS_OF_A_TOKEN_COUNTED;
+    const pools = directory === undefined ? max : (directory.placesOfToken.get(tokenId)?.length ?? 0);
+    counted += Math.min(max, pools);
+    actual += pools;
+  }
+  return { ...objects(counted), actual };
 }
 
 /** The complexity of all tokens: those of the token list and those of the pools. A token of both counts twice. */
@@ -200,10 +243,4 @@ export function heightFinderOf({ args }: GraphQLField<unknown, unknown>) {
     finders
       .flatMap(({ name, find }) => (values[name] == null ? [] : find(values[name])))
       .filter((height) => typeof height === 'number');
-}
-
-/** The number of pools in the current head; `undefined` if there is none yet. */
-export function poolsNow({ sources }: Service): number | undefined {
-  const head = sources.head.current();
-  return head && poolCount(head.exchange);
 }

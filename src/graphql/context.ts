@@ -34,8 +34,8 @@ export type Context = {
 type ContextOptions = {
   /** The client whose share of the upstreams is used. By default, the operation is a client of its own. */
   readonly client?: Requester['client'] | undefined;
-  /** The header `Last-Event-ID`. If it is a height, price updates resume after it. */
-  readonly lastEventId?: string | null | undefined;
+  /** The header `Last-Event-ID`. If it is a height, subscriptions that can resume do so after it. */
+  readonly lastEventId?: string | undefined;
   /** The head that the response describes. By default, the one that is current when a field first needs it. */
   readonly head?: Head | undefined;
 };
@@ -43,7 +43,7 @@ type ContextOptions = {
 /** Creates the context of one response. */
 export function createContext(service: Service, { client, lastEventId, head }: ContextOptions = {}): Context {
   const requester: Requester = { client: client ?? Symbol('operation') };
-  const afterEvent = lastEventId == null ? undefined : parseEventId(lastEventId);
+  const afterEvent = lastEventId === undefined ? undefined : parseEventId(lastEventId);
   const { maxPageSize, maxCandles, maxHistoryHours } = service.limits;
   const options = { maxPageSize, maxCandles, maxHistoryHours, requester, afterEvent };
   return { service, loaders: new Loaders(service.sources, options, head) };

@@ -22,7 +22,7 @@ export function complexityOf({ objects, schemaObjects }: OperationCost): number 
   return objects + schemaObjects * VALUE;
 }
 
-/** Estimates the response to an operation with these arguments, before anything of it is executed. */
+/** Estimates the response to an operation with these arguments, before it is executed. Only resolvers of introspection are called. */
 export function measureCost(plan: OperationPlan, args: readonly Arguments[], service: Service): OperationCost {
   const measurement: Measurement = { args, service, heights: new Set(), schemaFields: 0 };
   const { objects, objectsPerEntry, schemaObjects, values, valuesPerEntry } = costOfObject(plan.root, measurement);

@@ -75,7 +75,7 @@ export const LIMITS = {
   maxOperationsPerRequest: {
     default: 1,
     meaning:
-      'Maximum number of operations in one HTTP request, sent as an array. If it is 1, an array is BAD_USER_INPUT.',
+      'Maximum number of operations in one HTTP request, sent as an array. A longer array is BAD_USER_INPUT. If it is 1, so is any array.',
   },
   maxSubscriptionsPerConnection: {
     default: 100,

@@ -18,7 +18,7 @@ import './types/service.ts';
 import './types/token.ts';
 import './types/trades.ts';
 import { DirectiveLocation, GraphQLDirective, specifiedDirectives } from 'graphql';
-import { MAX_HOPS } from '../domain/best-route.ts';
+import { MAX_HOPS_V1 } from '../domain/best-route.ts';
 import { MAX_HOPS_V3 } from '../domain/route-search.ts';
 import { builder } from './builder.ts';
 
@@ -28,7 +28,7 @@ This endpoint combines two upstreams: a full **node** of a blockchain with an ex
 - A **beacon height** is the number of a block on the beacon chain. Each response describes one beacon height, by default the newest. The argument \`at\` selects an earlier one.
 - A **pool** contains two tokens. Its price follows from their amounts. Pools come from the node. The exchange has two versions: in **V1**, two tokens have one pool; in **V3**, they can have several, each with an id of its own, amplified, and with orders. \`service.exchangeVersion\` says which one trades.
 - A **pair** is a market of two tokens on the market-data host. It has a **ticker** (last price and volumes) and an **order book**. Its field \`poolPair\` is its pool on the node: in V3 the one that \`poolId\` names, in V1 that of the same two tokens.
-- A **quote** is the best way to change one token for another at one height: a route of up to ${MAX_HOPS_V3} pools (in V1, ${MAX_HOPS}), with its amounts. These do not contain the exchange's trading fee. In V3, the field \`fee\` has it.
+- A **quote** is the best way to change one token for another at one height: a route of up to ${MAX_HOPS_V3} pools (in V1, ${MAX_HOPS_V1}), with its amounts. These do not contain the exchange's trading fee. In V3, the field \`fee\` has it.
 - If an upstream cannot provide a field, the field is null and the response contains an error with a code. The other fields are complete.
 - A subscription sends the current value first, then each change. Only \`priceCrossed\` has no current value.
 

@@ -59,8 +59,8 @@ export const GENTLE: BackfillRate = { atOnce: 1, pauseMs: 250, lookEveryMs: 2_00
 /** The rate for the built-in sandbox: a day of heights within some seconds. */
 export const QUICK: BackfillRate = { atOnce: 4, pauseMs: 0, lookEveryMs: 100, firstRetryMs: 250 };
 
-/** Heights that are given to the database together. */
-const HEIGHTS_AT_ONCE = 16;
+/** How many missing heights are looked for at once. */
+const HEIGHTS_PER_LOOK = 16;
 
 const LAST_RETRY_MS = 60_000;
 
@@ -138,8 +138,8 @@ export function createBackfillLoop<T extends TimedHeight>(options: LoopOptions<T
 
   async function lookForMissing(current: Tip): Promise<readonly BeaconHeight[]> {
     const found: BeaconHeight[] = [];
-    for (const height of await missing(current, HEIGHTS_AT_ONCE + failures.size)) {
-      if (height < lowestToRead(current) || found.length >= HEIGHTS_AT_ONCE) break;
+    for (const height of await missing(current, HEIGHTS_PER_LOOK + failures.size)) {
+      if (height < lowestToRead(current) || found.length >= HEIGHTS_PER_LOOK) break;
       if ((failures.peek(height)?.count ?? 0) < MAX_FAILURES) found.push(height);
     }
     if (found.length > 0) storedFrom = await options.deletedBefore();

@@ -20,7 +20,7 @@ type Queue = <T>(read: () => Promise<T>) => Promise<T>;
 const MAX_TIMES = 2_000;
 
 /** Creates the search over the recorded history and, where it has gaps, the states of the nodes. */
-export function createBlockTimes(history: Pick<History, 'blocksAt' | 'unrecorded'>) {
+export function createBlockTimes(history: Pick<History, 'blocksAt' | 'headsInMemory'>) {
   /** Of final heights. */
   const times = new LRUCache<BeaconHeight, Instant>({ max: MAX_TIMES });
 
@@ -46,7 +46,7 @@ export function createBlockTimes(history: Pick<History, 'blocksAt' | 'unrecorded
     queue: Queue,
   ): Promise<{ below: TimedHeight | undefined; above: TimedHeight }> {
     const [recorded] = await queue(() => history.blocksAt([time])).catch(() => []);
-    const blocks: TimedHeight[] = [...ancestors(head, history.unrecorded())];
+    const blocks: TimedHeight[] = [...ancestors(head, history.headsInMemory())];
     for (const block of [recorded?.block, recorded?.next]) if (block !== undefined) blocks.push(block);
     for (const [beaconHeight, time] of times) blocks.push({ beaconHeight, time });
 

@@ -116,11 +116,12 @@ export function createComparison({ store, readFinal, watcher, mayWrite }: Compar
     /** The recorded heights below this one may be of a branch; by default, all of them. */
     doubt: (below: BeaconHeight = Number.MAX_SAFE_INTEGER) => void doubts.add(below),
     /**
-     * Compares from the lowest doubt up: a higher block can be of the chain although a lower one is of a branch.
+     * Deletes the recorded heights of branches. It compares from the lowest doubt up: a higher block can be of the chain although a lower
+     * one is of a branch.
      *
      * @throws ComparisonError if they cannot be compared now, HistoryDatabaseError
      */
-    async compare(head: Head): Promise<void> {
+    async deleteBranches(head: Head): Promise<void> {
       let comparedBelow = 0;
       for (const below of [...doubts].sort((a, b) => a - b)) {
         if (!mayWrite()) return;

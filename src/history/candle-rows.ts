@@ -25,7 +25,7 @@ export function minutesOf(interval: CandleInterval): number {
 }
 
 /** When the interval began that contains an instant, as a Unix timestamp in seconds. */
-export function openedAt(time: Instant, interval: CandleInterval): number {
+export function openedSeconds(time: Instant, interval: CandleInterval): number {
   return openTimeOf(time, interval) / 1000;
 }
 

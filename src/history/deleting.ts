@@ -3,7 +3,7 @@ import { type CandleInterval, INTERVAL_MS, openTimeOf } from '../domain/candle.t
 import type { Instant } from '../domain/instant.ts';
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import { sumVolumes } from '../domain/trade.ts';
-import { CANDLE_INTERVALS, minutesOf, openedAt } from './candle-rows.ts';
+import { CANDLE_INTERVALS, minutesOf, openedSeconds } from './candle-rows.ts';
 import { type Database, numberOf, type Sql } from './database.ts';
 import { stateColumn } from './pool-states.ts';
 import {
@@ -32,8 +32,8 @@ import { rebuildCandles } from './writing.ts';
 import { addToCandles, toVolume } from './writing-trades.ts';
 
 /** Number of heights and of pools in one transaction, so that reads wait for a moment only. */
-const HEIGHTS_AT_ONCE = 100;
-const POOLS_AT_ONCE = 1_000;
+const HEIGHTS_PER_TRANSACTION = 100;
+const POOLS_PER_TRANSACTION = 1_000;
 
 /** The intervals whose candles are deleted at some time. */
 const SHORT: readonly CandleInterval[] = ['ONE_MINUTE', 'FIVE_MINUTES', 'FIFTEEN_MINUTES'];
@@ -65,7 +65,7 @@ export async function deleteFrom(sql: Sql, block: RecordedHeight): Promise<reado
   await sql.run('DELETE FROM ranges WHERE first >= $1', from);
   await sql.run('UPDATE ranges SET last = $2 WHERE last >= $1', from, from - 1);
   for (const interval of CANDLE_INTERVALS) {
-    const [minutes, opened] = [minutesOf(interval), openedAt(first.time, interval)];
+    const [minutes, opened] = [minutesOf(interval), openedSeconds(first.time, interval)];
     await sql.run(`DELETE FROM candles WHERE minutes = $1 AND ${OF_ANY_POOL} AND opened >= $2`, minutes, opened);
     for (const version of VERSIONS) {
       const left = await deleteIntervals(sql, intervalsOf(version), interval, opened, from);
@@ -91,7 +91,7 @@ async function deleteTradesAbove(sql: Sql, height: BeaconHeight, deletedBefore: 
   const [from, time] = [numberOf(first, 'height'), numberOf(first, 'time')];
   for (const table of ['trades', 'traded_blocks']) await sql.run(`DELETE FROM ${table} WHERE height >= $1`, from);
   for (const interval of CANDLE_INTERVALS) {
-    const [minutes, opened] = [minutesOf(interval), openedAt(time, interval)];
+    const [minutes, opened] = [minutesOf(interval), openedSeconds(time, interval)];
     const candles = `DELETE FROM traded_candles WHERE minutes = $1 AND ${OF_ANY_POOL} AND opened >= $2`;
     await sql.run(candles, minutes, opened);
     const left = await deleteIntervals(sql, TRADED_INTERVALS, interval, opened, from);
@@ -161,7 +161,7 @@ async function keepOrigin(sql: Sql, version: ExchangeVersion, before: Instant): 
 /** Deletes some of the lowest heights. @returns whether there are more */
 async function deleteHeights(sql: Sql, before: Instant): Promise<boolean> {
   const query = 'SELECT height FROM heights WHERE time < $1 ORDER BY height LIMIT $2';
-  const lowest = await sql.all(query, before, HEIGHTS_AT_ONCE + 1);
+  const lowest = await sql.all(query, before, HEIGHTS_PER_TRANSACTION + 1);
   const first = numberOf(lowest.at(-1), 'height');
   const staying = new Map<ExchangeVersion, BeaconHeight>();
   for (const version of VERSIONS) {
@@ -173,7 +173,7 @@ async function deleteHeights(sql: Sql, before: Instant): Promise<boolean> {
   if (lowest.length === staying.size) return false;
 
   for (const [version, height] of staying) await deleteBelow(sql, version, height);
-  return lowest.length > HEIGHTS_AT_ONCE;
+  return lowest.length > HEIGHTS_PER_TRANSACTION;
 }
 
 /** Deletes the heights of a version below one of them, whose states become the bases. */
@@ -205,8 +205,8 @@ async function deleteCandles(
   const newest = `SELECT MAX(opened) FROM ${candles.name} newer WHERE newer.minutes = $1 AND newer.pool = ${candles.name}.pool AND newer.opened <= $2`;
   const deletion = `DELETE FROM ${candles.name} WHERE minutes = $1 AND opened < $2 AND pool IN (${pools}) AND opened < (${newest})`;
   const [count] = await database.read((sql) => sql.all('SELECT COUNT(*) AS pools FROM pools'));
-  for (let from = 0; from < numberOf(count, 'pools'); from += POOLS_AT_ONCE)
-    await database.write((sql) => sql.run(deletion, minutes, first, from, from + POOLS_AT_ONCE));
+  for (let from = 0; from < numberOf(count, 'pools'); from += POOLS_PER_TRANSACTION)
+    await database.write((sql) => sql.run(deletion, minutes, first, from, from + POOLS_PER_TRANSACTION));
   await database.write(async (sql) => {
     await sql.run(`DELETE FROM ${name} WHERE minutes = $1 AND opened < $2`, minutes, first);
     // It only shows that the interval after it has no gap before it.
@@ -217,11 +217,11 @@ async function deleteCandles(
 /** Deletes the trades of some of the lowest blocks. @returns whether there are more */
 async function deleteTrades(sql: Sql, before: Instant): Promise<boolean> {
   const query = 'SELECT height FROM traded_blocks WHERE time < $1 ORDER BY time, height LIMIT $2';
-  const lowest = await sql.all(query, before, HEIGHTS_AT_ONCE);
+  const lowest = await sql.all(query, before, HEIGHTS_PER_TRANSACTION);
   if (lowest.length === 0) return false;
   await refuseBefore(sql, before);
   const last = numberOf(lowest.at(-1), 'height');
   await sql.run('DELETE FROM trades WHERE height <= $1', last);
   await sql.run('DELETE FROM traded_blocks WHERE height <= $1', last);
-  return lowest.length === HEIGHTS_AT_ONCE;
+  return lowest.length === HEIGHTS_PER_TRANSACTION;
 }

@@ -21,7 +21,7 @@ export type History = HistoryReads &
      * The heads that are in memory and may not be recorded yet, ascending by height, each the ancestor of the next as far as
      * the node reports hashes. Use those above `recordedTo` and not above the height of the response.
      */
-    unrecorded(): readonly Head[];
+    headsInMemory(): readonly Head[];
     status(): HistoryStatus;
   };
 
@@ -106,7 +106,7 @@ export function createHistory(options: HistoryOptions): History {
           read(() => callOf(store, method, values)),
     ),
     isBackfilling: () => backfill.isReading() || recorder.isFilledByOther(),
-    unrecorded: recorder.unrecorded,
+    headsInMemory: recorder.headsInMemory,
     ...changes,
     status: () => ({
       state: recorder.state(),
@@ -127,7 +127,7 @@ export function historyOff(): History {
   return {
     ...toMethods(READS, () => () => Promise.reject(new HistoryUnavailableError({ isOff: true }))),
     isBackfilling: () => false,
-    unrecorded: () => [],
+    headsInMemory: () => [],
     version: () => 0,
     tradesVersion: () => 0,
     onRecorded() {},

@@ -2,7 +2,7 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { INTERVAL_MS } from '../domain/candle.ts';
 import type { ExchangeVersion } from '../domain/pool-pair.ts';
 import { type PoolReserves, type PoolWindow, tradedBetween } from '../domain/reserves.ts';
-import { joinRollups, openedAt, type Rollup, rollupOf, type Series, toReserves, toRollup } from './candle-rows.ts';
+import { joinRollups, openedSeconds, type Rollup, rollupOf, type Series, toReserves, toRollup } from './candle-rows.ts';
 import { numberOf, type ReadSql, type Row } from './database.ts';
 import { numbersOf, statesOfPools } from './pool-states.ts';
 import { heightAtOrAbove, heightAtOrBelow, type Read } from './reading.ts';
@@ -25,7 +25,7 @@ export const readWindows: Read<'windows'> = async (sql, { poolIds, fromHeight, t
     pools: pools.map(([, pool]) => pool),
     fromHeight: from.beaconHeight,
     toHeight: to.beaconHeight,
-    hours: { from: openedAt(from.time, 'ONE_HOUR'), to: openedAt(to.time, 'ONE_HOUR') },
+    hours: { from: openedSeconds(from.time, 'ONE_HOUR'), to: openedSeconds(to.time, 'ONE_HOUR') },
   });
   const end = Math.min(toHeight, last.beaconHeight);
   const inside = { from: from.beaconHeight + 1, to: end };

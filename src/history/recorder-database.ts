@@ -11,6 +11,8 @@ export type HistoryWatcher = {
   recovered(): void;
   /** The database cannot be used until the operator has resolved its problem. */
   refused(error: unknown): void;
+  /** The exchange states of the node have no time: their heights cannot be recorded. */
+  untimed(): void;
   /** Final heights were dropped, because too many waited. They are read from the node later. */
   dropped(heights: number): void;
   /** These heights do not fit to the recorded ones: a node has shown a branch of the chain. */

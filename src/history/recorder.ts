@@ -35,7 +35,7 @@ export function newestTime({ time }: Head): Instant {
 const MAX_WAITING = 64;
 
 /** Maximum number of heights from one check of `mayWrite` and of doubts to the next. */
-const HEIGHTS_AT_ONCE = 16;
+const HEIGHTS_PER_CHECK = 16;
 
 /**
  * Time from the first head until the database is opened, because clients wait for their first responses in that time. After a
@@ -89,7 +89,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     // One operation: a database that can be read, but not be compared, has not recovered.
     await use(async () => {
       await store.useChain(head.chainInfo.chainName);
-      await comparison.compare(head);
+      await comparison.deleteBranches(head);
     }, isShortLag);
     await database.look();
     isOpen = true;
@@ -192,8 +192,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
    * the exchange has changed since: it is not certain which version traded at the last heights before a change.
    */
   function enqueue({ beaconHeight, hash, time, exchange }: Head, { exchange: newestExchange }: Head): void {
-    if (exchange.time === undefined && !isUntimed)
-      watcher.failed(new Error('the exchange states of the node have no time'));
+    if (exchange.time === undefined && !isUntimed) watcher.untimed();
     isUntimed ||= exchange.time === undefined;
     if (beaconHeight <= queuedTo || exchange.time === undefined || !pastStates.isComplete(exchange)) return;
     if (versionOf(exchange) !== versionOf(newestExchange)) return;
@@ -240,8 +239,8 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     },
     /** The final heights that wait to be recorded. */
     waiting: (): ReadonlySet<BeaconHeight> => new Set(queue.map(({ exchange }) => exchange.beaconHeight)),
-    /** The heads in memory; see `History.unrecorded`. */
-    unrecorded: heads.all,
+    /** The heads in memory; see `History.headsInMemory`. */
+    headsInMemory: heads.all,
     recorded,
     /** Whether another replica was recording missing heights, when the database was last looked at. */
     isFilledByOther: () => database.isBeingFilled() && !mayWrite(),
@@ -267,5 +266,5 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
  */
 function firstRun(queue: readonly FinalBlock[]): readonly FinalBlock[] {
   const lowest = queue[0]?.exchange.beaconHeight ?? 0;
-  return queue.slice(0, HEIGHTS_AT_ONCE).filter(({ exchange }, index) => exchange.beaconHeight === lowest + index);
+  return queue.slice(0, HEIGHTS_PER_CHECK).filter(({ exchange }, index) => exchange.beaconHeight === lowest + index);
 }

@@ -14,7 +14,7 @@ export type TradeBackfill = ReturnType<typeof createTradeBackfill>;
 
 type TradeBackfillOptions = {
   readonly store: Pick<HistoryStore, 'missingTrades' | 'deletedBefore'>;
-  readonly recorder: Pick<Recorder, 'ready' | 'recordTrades' | 'unrecorded'> & {
+  readonly recorder: Pick<Recorder, 'ready' | 'recordTrades' | 'headsInMemory'> & {
     readonly recorded: Pick<Recorder['recorded'], 'coverage' | 'tradeCoverage' | 'onRecorded'>;
   };
   readonly trades: Pick<HeadTrades, 'of' | 'readPast'>;
@@ -64,7 +64,7 @@ export function createTradeBackfill(options: TradeBackfillOptions) {
   /** The final heads in memory that are surely on the chain of a head. The others are read again. */
   function inMemory(head: Head): ReadonlyMap<BeaconHeight, Head> {
     const final = newestFinal(head.beaconHeight);
-    const below = ancestors(head, recorder.unrecorded()).filter(({ beaconHeight }) => beaconHeight <= final);
+    const below = ancestors(head, recorder.headsInMemory()).filter(({ beaconHeight }) => beaconHeight <= final);
     return new Map(below.map((each) => [each.beaconHeight, each]));
   }
 

@@ -1,6 +1,6 @@
 import type { CandleInterval } from '../domain/candle.ts';
 import { type PoolTrade, sumVolumes, type TradedAmounts, type Volume, volumeOf } from '../domain/trade.ts';
-import { CANDLE_INTERVALS, minutesOf, openedAt } from './candle-rows.ts';
+import { CANDLE_INTERVALS, minutesOf, openedSeconds } from './candle-rows.ts';
 import { amountOf, numberOf, type Row, type Sql } from './database.ts';
 import { numberPools } from './pool-states.ts';
 import { readDeletedBefore } from './reading.ts';
@@ -34,7 +34,7 @@ export async function recordTrades(sql: Sql, block: TradedBlock): Promise<boolea
   const volumes = sumVolumes(trades.map((trade) => [poolOf(trade), volumeOf(trade)] as const));
   for (const interval of CANDLE_INTERVALS) {
     await addToInterval(sql, TRADED_INTERVALS, interval, { time, height });
-    await addToCandles(sql, interval, openedAt(time, interval), volumes);
+    await addToCandles(sql, interval, openedSeconds(time, interval), volumes);
   }
   return true;
 }

@@ -1,7 +1,7 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import type { CandleInterval } from '../domain/candle.ts';
 import type { Instant } from '../domain/instant.ts';
-import { areEqual, CANDLE_INTERVALS, fromRollup, minutesOf, openedAt, type Series } from './candle-rows.ts';
+import { areEqual, CANDLE_INTERVALS, fromRollup, minutesOf, openedSeconds, type Series } from './candle-rows.ts';
 import { numberOf, type ReadSql, type Sql, type Value } from './database.ts';
 import { numberPools, type PoolStates, readPools } from './pool-states.ts';
 import { heightAtOrAbove, heightAtOrBelow, readDeletedBefore } from './reading.ts';
@@ -72,7 +72,7 @@ export async function recordHeight(
     const table = intervalsOf(version);
     await addToInterval(sql, table, interval, { time, height });
     // The upper height has other changes now.
-    for (const opened of new Set([time, upper?.time ?? time].map((each) => openedAt(each, interval)))) {
+    for (const opened of new Set([time, upper?.time ?? time].map((each) => openedSeconds(each, interval)))) {
       const [row] = await readIntervalRows(sql, table, interval, '= $2', opened);
       if (row !== undefined) await rebuildCandles(sql, series, row, touched);
     }
@@ -140,7 +140,7 @@ export async function addToInterval(
   interval: CandleInterval,
   { time, height }: { readonly time: Instant; readonly height: BeaconHeight },
 ): Promise<void> {
-  const opened = openedAt(time, interval);
+  const opened = openedSeconds(time, interval);
   const [row] = await readIntervalRows(sql, table, interval, '= $2', opened);
   const { firstHeight, lastHeight, heights } = row ?? { firstHeight: height, lastHeight: height, heights: 0 };
   const [first, last] = [Math.min(firstHeight, height), Math.max(lastHeight, height)];

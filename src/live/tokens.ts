@@ -10,7 +10,7 @@ export type TokenSource = ReturnType<typeof fixedTokens | typeof followTokens>;
 /** The token list of a gateway without a token service. */
 export function fixedTokens(tokens: Iterable<Token>) {
   const list = toTokenList(tokens);
-  return { current: () => list, service: undefined, stop() {} } as const;
+  return { current: () => list, status: undefined, stop() {} } as const;
 }
 
 type TokenFollowerOptions = {
@@ -71,7 +71,7 @@ export function followTokens(options: TokenFollowerOptions) {
     /** The same object until a token changes. */
     current: (): TokenList => follower.newest()?.list ?? first,
     /** How the list of the token service is; `undefined` if none is configured, because the list never changes then. */
-    service: {
+    status: {
       /** When a token has changed; `undefined` before the first list. */
       changedAt: () => changedAt,
       /** When the list was last read; `undefined` before the first. */

@@ -1,7 +1,6 @@
-import type { BeaconHeight } from '../domain/beacon-height.ts';
+import { type BeaconHeight, isFarAhead } from '../domain/beacon-height.ts';
 import { HeightNotAvailableError } from '../errors.ts';
 import { type Head, isAhead } from '../live/chain/head.ts';
-import { isFarAhead } from '../live/chain/recent-heads.ts';
 import { createSourceStream, type SourceStream, subscribeTo, toSeveral } from './source-stream.ts';
 import type { LoaderInputs } from './sources.ts';
 

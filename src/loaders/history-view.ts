@@ -63,7 +63,7 @@ export function createHistoryView({ sources, head, dependencies, tokens, options
 
   function headsUpTo(height: BeaconHeight): readonly Head[] {
     const pinned = head.currentFor(height);
-    const inMemory = history.unrecorded().filter(({ beaconHeight }) => beaconHeight <= height);
+    const inMemory = history.headsInMemory().filter(({ beaconHeight }) => beaconHeight <= height);
     const newest = inMemory.at(-1);
     if (pinned === undefined || newest === undefined || pinned.beaconHeight > height) return inMemory;
     if (inMemory.includes(pinned)) return inMemory;

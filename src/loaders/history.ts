@@ -56,7 +56,7 @@ export function createHistoryLoader(inputs: ResponseInputs) {
       const newest = await head.get();
       const version = history.version();
       // Before the store is read: what is recorded meanwhile is in both.
-      const inMemory = ancestors(newest, history.unrecorded()).toReversed();
+      const inMemory = ancestors(newest, history.headsInMemory()).toReversed();
       const [lowest = newest] = inMemory;
       const recorded = await view.read(() => history.recentBlocks({ upTo: lowest.beaconHeight - 1, last }));
       versions.recorded.depend(version);

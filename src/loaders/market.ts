@@ -82,8 +82,8 @@ export class MarketList<P extends Pair> {
    * @throws UpstreamError
    */
   async ofPool({ token1Id, token2Id, v3 }: PoolPair): Promise<readonly P[]> {
-    const { byPool, byTokens } = await this.all();
-    return (v3 === undefined ? byTokens.get(tokensKey(token1Id, token2Id)) : byPool.get(v3.poolId)) ?? [];
+    const { byNodePoolId, byTokens } = await this.all();
+    return (v3 === undefined ? byTokens.get(tokensKey(token1Id, token2Id)) : byNodePoolId.get(v3.poolId)) ?? [];
   }
 
   #depend(): void {

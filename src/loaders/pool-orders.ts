@@ -2,7 +2,7 @@ import { type DepthTrades, depthTrades, type PoolDepth, poolDepths } from '../do
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts';
 import { atDepth } from '../domain/order-book.ts';
 import { type BookUnits, type PoolBook, toPoolBook } from '../domain/pool-book.ts';
-import { bestOrders, type OrderSides, type PoolOrder, toOrderSides } from '../domain/pool-order.ts';
+import { bestOrders, type PoolOrder, type SellingOrders, toSellingOrders } from '../domain/pool-order.ts';
 import type { PoolPair } from '../domain/pool-pair.ts';
 import type { TokenId } from '../domain/token.ts';
 import { BadUserInputError } from '../errors.ts';
@@ -31,10 +31,10 @@ const PERCENTS_AT_ONCE = 100;
 export class PoolOrderLoader {
   readonly #options: PoolOrderLoaderOptions;
   /** A response can have many fields of a pool that need its orders sorted, or its complete book. */
-  readonly #sides = new Map<readonly PoolOrder[], OrderSides>();
-  readonly #completeBooks = { 1: new Map<OrderSides, PoolBook>(), 2: new Map<OrderSides, PoolBook>() };
+  readonly #sides = new Map<readonly PoolOrder[], SellingOrders>();
+  readonly #completeBooks = { 1: new Map<SellingOrders, PoolBook>(), 2: new Map<SellingOrders, PoolBook>() };
   /** The sides from which a part of a book was made. */
-  readonly #withPart = new Set<OrderSides>();
+  readonly #withPart = new Set<SellingOrders>();
   readonly #depthTrades = new WeakMap<PoolPair, DepthTrades>();
   readonly #takeTurn = createTurnQueue();
   #percents = 0;
@@ -97,16 +97,16 @@ export class PoolOrderLoader {
     });
   }
 
-  #toCompleteBook(sides: OrderSides, units: BookUnits): PoolBook {
+  #toCompleteBook(sides: SellingOrders, units: BookUnits): PoolBook {
     const known = this.#completeBooks[units.base];
     const book = known.get(sides) ?? toPoolBook(sides, units);
     known.set(sides, book);
     return book;
   }
 
-  #sidesOf(pool: PoolPair): MaybePromise<OrderSides> {
+  #sidesOf(pool: PoolPair): MaybePromise<SellingOrders> {
     return andThen(this.#options.exchange.ordersOf(pool), (orders) => {
-      const known = this.#sides.get(orders) ?? toOrderSides(orders);
+      const known = this.#sides.get(orders) ?? toSellingOrders(orders);
       this.#sides.set(orders, known);
       return known;
     });

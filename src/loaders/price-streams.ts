@@ -62,8 +62,8 @@ export async function createPriceStream(
 }
 
 /** Whether a token has changed since a head was read. Then prices can differ although the reserves do not. */
-function haveTokensChanged({ service }: TokenSource, head: Head | undefined): boolean {
-  return head !== undefined && (service?.changedAt() ?? Number.NEGATIVE_INFINITY) >= head.observedAt;
+function haveTokensChanged({ status }: TokenSource, head: Head | undefined): boolean {
+  return head !== undefined && (status?.changedAt() ?? Number.NEGATIVE_INFINITY) >= head.observedAt;
 }
 
 /** The bounds of `priceCrossed`. */

@@ -1,5 +1,5 @@
 import type { BeaconHeight } from '../domain/beacon-height.ts';
-import { MAX_HOPS } from '../domain/best-route.ts';
+import { MAX_HOPS_V1 } from '../domain/best-route.ts';
 import { placeOfId } from '../domain/exchange.ts';
 import { ExchangeSwaps } from '../domain/exchange-swaps.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
@@ -98,7 +98,7 @@ function quoteIn(pools: QuotedPools, request: RoutedRequest): Quote | undefined 
 function requireArgumentsOfV1({ route, maxHops }: Pick<RoutedRequest, 'route' | 'maxHops'>): void {
   if (route !== undefined)
     throw new BadUserInputError('route is set. Pools of the first version of the exchange have no pool ids.');
-  requireHops(MAX_HOPS, maxHops);
+  requireHops(MAX_HOPS_V1, maxHops);
 }
 
 /** The trade that arguments mean. Which version of the exchange it is for is not known yet. @throws BadUserInputError */
@@ -120,7 +120,7 @@ export function readQuoteArguments(args: QuoteArguments): RoutedRequest {
 /** Names both maxima: which version it is for is not known before a state is read. */
 function requireHops(max: number, maxHops: number): void {
   if (maxHops >= 1 && maxHops <= max) return;
-  throw new BadUserInputError(`maxHops is ${maxHops}. It must be from 1 to ${MAX_HOPS_V3}, in V1 to ${MAX_HOPS}.`);
+  throw new BadUserInputError(`maxHops is ${maxHops}. It must be from 1 to ${MAX_HOPS_V3}, in V1 to ${MAX_HOPS_V1}.`);
 }
 
 function readRoute(route: readonly string[]): readonly string[] {

@@ -20,10 +20,10 @@ export class TokenLoader {
   readonly #bySymbol = new Map<PoolDirectory['placesOfToken'], ReadonlyMap<string, readonly TokenId[]>>();
 
   constructor(inputs: TokenLoaderInputs) {
-    const { current, service } = inputs.sources.tokens;
+    const { current, status } = inputs.sources.tokens;
     this.#inputs = inputs;
     this.list = current();
-    if (service !== undefined) inputs.dependencies.dependOnTokens(current, this.list, service.nextAt);
+    if (status !== undefined) inputs.dependencies.dependOnTokens(current, this.list, status.nextAt);
   }
 
   isCurrent(): boolean {

@@ -87,8 +87,8 @@ export function createTokenLog(log: Log): TokenWatcher {
   return {
     ...createUpstreamLog(log, 'TOKENS')(),
     skipped(entries) {
-      const level = entries > 0 ? 'warn' : 'info';
-      log[level]({ upstream: 'TOKENS', entries }, 'invalid entries of the token service are skipped');
+      if (entries > 0) log.warn({ upstream: 'TOKENS', entries }, 'invalid entries of the token service are skipped');
+      else log.info({ upstream: 'TOKENS' }, 'the token service has no invalid entries any more');
     },
   };
 }
@@ -167,6 +167,7 @@ export function createHistoryLog(log: Log): HistoryWatcher {
         { error: messageOf(error) },
         'the history is off, because its database cannot be used: see HISTORY_DATABASE',
       ),
+    untimed: () => log.warn('heights are not recorded: the exchange states of the node have no time'),
     dropped: (heights) =>
       log.debug({ heights }, 'heights wait for the database for too long: they are read from the node again later'),
     leftOut: (heights) =>

@@ -28,6 +28,9 @@ export type RestDocument = {
   staleSince(): Instant | undefined;
 };
 
+/** A document, and whether it was stored (cached), is written for several clients (coalesced), or for this one (executed). */
+export type ServedDocument = { readonly document: RestDocument; readonly from: 'cached' | 'coalesced' | 'executed' };
+
 /** What the documents are written from. */
 export type DocumentOptions = {
   readonly sources: Sources;
@@ -135,7 +138,7 @@ const MAX_DOCUMENTS = 64;
 export function cacheDocuments<Parameters>(
   start: (parameters: Parameters, requester?: Requester) => StartedDocument,
   now: () => Instant,
-): (parameters: Parameters, requester?: Requester) => MaybePromise<RestDocument> {
+): (parameters: Parameters, requester?: Requester) => MaybePromise<ServedDocument> {
   type Cached = {
     readonly dependencies: Dependencies;
     readonly written: MaybePromise<RestDocument>;
@@ -144,7 +147,7 @@ export function cacheDocuments<Parameters>(
   };
   const documents = new LRUCache<string, Cached>({ max: MAX_DOCUMENTS });
 
-  function startFor(requester: Requester | undefined, parameters: Parameters, key: string): Promise<RestDocument> {
+  function startFor(requester: Requester | undefined, parameters: Parameters, key: string): Promise<ServedDocument> {
     const started = { ...start(parameters, requester), client: requester?.client };
     documents.set(key, started);
     const replaceBy = (ended: Cached | undefined) => {
@@ -155,7 +158,7 @@ export function cacheDocuments<Parameters>(
       (written) => replaceBy({ ...started, written }),
       () => replaceBy(undefined),
     );
-    return started.written;
+    return started.written.then((document) => ({ document, from: 'executed' }));
   }
 
   return (parameters, requester) => {
@@ -163,10 +166,13 @@ export function cacheDocuments<Parameters>(
     const newest = documents.get(key);
     if (!newest?.dependencies.areCurrent(now())) return startFor(requester, parameters, key);
     const { written, client } = newest;
-    if (!(written instanceof Promise) || client === requester?.client) return written;
-    return written.catch((error) => {
-      if (!isOfClient(error)) throw error;
-      return startFor(requester, parameters, key);
-    });
+    if (!(written instanceof Promise)) return { document: written, from: 'cached' };
+    return written.then(
+      (document) => ({ document, from: 'coalesced' }),
+      (error) => {
+        if (client === requester?.client || !isOfClient(error)) throw error;
+        return startFor(requester, parameters, key);
+      },
+    );
   };
 }

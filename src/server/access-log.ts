@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Log } from '../logging/log.ts';
 import type { ClientAddresses, ClientIdentity } from './clients/client-address.ts';
 import type { AccessDetails } from './operations/log-details.ts';
-import { type HttpExchange, isEventStream } from './requests/http-exchange.ts';
+import { type HttpExchange, isEventStream, pathOf } from './requests/http-exchange.ts';
 
 /** The modes of the access log. */
 export const ACCESS_LOG_MODES = ['off', 'errors', 'all'] as const;
@@ -37,7 +37,7 @@ export function createAccessLog({ mode, log, clients }: AccessLogOptions) {
   const isTraced = log.isLevelEnabled('trace');
   const mayWrite = isAll ? () => true : createLineLimit(log);
 
-  function onRequest(request: IncomingMessage, requestId: string): number {
+  function noteRequest(request: IncomingMessage, requestId: string): number {
     // A closed socket no longer has an address: this stores it while the socket is open.
     const client = clients.of(request);
     if (isTraced) log.trace({ requestId, client, ...routeOf(request) }, 'request received');
@@ -69,8 +69,8 @@ export function createAccessLog({ mode, log, clients }: AccessLogOptions) {
   return {
     /** Whether every request and operation is logged. */
     isAll,
-    /** Returns the bytes that the connection of a request has sent before it is handled; `undefined` if no line needs them. */
-    onRequest: isAll || isTraced ? onRequest : undefined,
+    /** Called with each request before it is handled. Returns the bytes that its connection has sent. `undefined` if no line needs them. */
+    noteRequest: isAll || isTraced ? noteRequest : undefined,
     /** Called with each request when its response has ended; `undefined` if no request is logged. */
     onResponse: isOn ? onResponse : undefined,
     /** Called with each operation of a websocket, and each refused websocket; `undefined` if none is logged. */
@@ -91,9 +91,8 @@ function isNotable({ response, endpoint }: HttpExchange, access: AccessDetails |
 /** Maximum length of a logged path. In the explorer, that of a pool of V3 is as long. */
 const MAX_PATH_LENGTH = 200;
 
-function routeOf({ method, url = '' }: IncomingMessage): object {
-  const [path = ''] = url.split('?', 1);
-  return { method, path: path.slice(0, MAX_PATH_LENGTH) };
+function routeOf(request: IncomingMessage): object {
+  return { method: request.method, path: pathOf(request).slice(0, MAX_PATH_LENGTH) };
 }
 
 function toFields({ label, errors, from, height, cost }: AccessDetails = {}): object {

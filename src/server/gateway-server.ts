@@ -11,7 +11,7 @@ import { createGraphqlHandler } from './http/graphql-handler.ts';
 import { createOpenResponses } from './http/open-responses.ts';
 import { createResponseWriter } from './http/response-writer.ts';
 import { createRestRoutes, type RestOptions } from './http/rest.ts';
-import { type ClientRoutes, createRoutes, isGraphqlPath } from './http/routes.ts';
+import { type ClientRoutes, createRoutes } from './http/routes.ts';
 import {
   closeServer,
   createAdminServer,
@@ -24,7 +24,13 @@ import {
 import type { AccessDetails } from './operations/log-details.ts';
 import { createOperations, type OperationsOptions } from './operations/operations.ts';
 import { TEXT } from './pages/file-response.ts';
-import { createRequestIds, GRAPHQL_PATH, type HttpExchange } from './requests/http-exchange.ts';
+import {
+  createRequestIds,
+  GRAPHQL_PATH,
+  type HttpExchange,
+  normalizeTarget,
+  pathOf,
+} from './requests/http-exchange.ts';
 import { type StopOptions, stopServer } from './stopping.ts';
 import type { TransportOptions } from './transport-options.ts';
 import { createWebSocketLog } from './websocket/log.ts';
@@ -99,11 +105,12 @@ export function createGatewayServer(options: GatewayServerOptions) {
   const graphiql = options.graphiql && !options.persistedOnly;
   const forClients = { graphqlHandler, rest, explorer, graphiql };
   const handle = createRoutes({ ...pages, forClients, hasAdminPages, responses });
-  const isUpgrade = (request: IncomingMessage) => isWebSocketUpgrade(request) && isGraphqlPath(request);
+  const isUpgrade = (request: IncomingMessage) => isWebSocketUpgrade(request) && pathOf(request) === GRAPHQL_PATH;
   const server = createHttpServer({ handle, responses, connections, metrics, keepAliveMs, isUpgrade });
   const webSocketLog = createWebSocketLog({ accessLog, clients, log, persisted });
   const webSockets = createWebSocketTransport({ ...transport, log: webSocketLog, limits });
   server.on('upgrade', (request, socket, head) => {
+    if (isWebSocketUpgrade(request)) normalizeTarget(request);
     // Node calls `isUpgrade` only since 24.9.
     if (isUpgrade(request)) webSockets.handleUpgrade(request, socket, head);
     else handleWithoutUpgrade(request, socket, head);

@@ -11,6 +11,9 @@ export const DEFAULT_HISTORY_FILE = 'pdex-history.sqlite';
 /** The step between missing heights that are read if `HISTORY_BACKFILL_STEP` is not set. */
 export const DEFAULT_BACKFILL_STEP = 12;
 
+/** How far back missing heights are read if `HISTORY_BACKFILL_HOURS` is not set. */
+export const DEFAULT_BACKFILL_HOURS = { node: 24, sandbox: 168 };
+
 /**
  * Reads where the history is stored; `undefined` if the text is empty. A file must be in a folder that exists, and be a
  * history if it exists.

@@ -83,7 +83,7 @@ export const SERVER = declare({
   keepAliveMs: {
     ...INTERVAL,
     default: '12000',
-    meaning: `How often the gateway pings websockets and idle event streams, in milliseconds. It disconnects a client that does not respond within two such intervals. Minimum ${MIN_INTERVAL_MS}.`,
+    meaning: `How often the gateway pings websockets and idle event streams, in milliseconds. It disconnects a client that does not respond, or does not read a response, within two such intervals. A request must arrive completely within one and a half. Minimum ${MIN_INTERVAL_MS}.`,
   },
   stopWindowMs: {
     ...whole(0),
@@ -112,15 +112,15 @@ export const SERVER = declare({
 export const RATE_LIMITS = declare({
   rateLimitPerSecond: {
     ...OPTIONAL_LIMIT,
-    meaning: `${ADDRESS_LIMITS.rateLimitPerSecond.meaning} Not limited by default.`,
+    meaning: `${ADDRESS_LIMITS.rateLimitPerSecond.meaning} Not limited by default, and with 0.`,
   },
   rateLimitBurst: {
     ...OPTIONAL_LIMIT,
-    meaning: `${ADDRESS_LIMITS.rateLimitBurst.meaning} By default, the points of ${DEFAULT_BURST_SECONDS} seconds.`,
+    meaning: `${ADDRESS_LIMITS.rateLimitBurst.meaning} By default, and with 0, the points of ${DEFAULT_BURST_SECONDS} seconds.`,
   },
   maxConnectionsPerAddress: {
     ...OPTIONAL_LIMIT,
-    meaning: `${ADDRESS_LIMITS.maxConnectionsPerAddress.meaning} Not limited by default.`,
+    meaning: `${ADDRESS_LIMITS.maxConnectionsPerAddress.meaning} Not limited by default, and with 0.`,
   },
   trustedProxies: {
     ...LIST,

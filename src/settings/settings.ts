@@ -1,6 +1,11 @@
 import { LIMITS, type Limits, mapLimits } from '../graphql/limits.ts';
 import { readTokensFile } from './files.ts';
-import { DEFAULT_BACKFILL_STEP, DEFAULT_HISTORY_FILE, readHistoryDatabase } from './history-database.ts';
+import {
+  DEFAULT_BACKFILL_HOURS,
+  DEFAULT_BACKFILL_STEP,
+  DEFAULT_HISTORY_FILE,
+  readHistoryDatabase,
+} from './history-database.ts';
 import {
   BOOLEAN,
   declare,
@@ -71,8 +76,7 @@ const HISTORY = declare({
   },
   historyBackfillHours: {
     kind: 'number',
-    meaning:
-      'How far back the gateway reads missing heights from the node, in hours before the newest block, at most as far as `HISTORY_RAW_DAYS`. With 0, it reads only those that it has missed since its start. By default 24, and 168 with the built-in sandbox.',
+    meaning: `How far back the gateway reads missing heights from the node, in hours before the newest block, at most as far as \`HISTORY_RAW_DAYS\`. With 0, it reads only those that it has missed since its start. By default ${DEFAULT_BACKFILL_HOURS.node}, and ${DEFAULT_BACKFILL_HOURS.sandbox} with the built-in sandbox.`,
     read: optional(whole(0, MAX_DAYS * 24).read),
   },
   historyBackfillStep: {

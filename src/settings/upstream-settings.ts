@@ -104,7 +104,7 @@ export const FRESHNESS = declare({
   headPollMs: {
     ...INTERVAL,
     default: '1000',
-    meaning: `How often the gateway polls the node for a new block, in milliseconds. Minimum ${MIN_INTERVAL_MS}. While a websocket of \`FULLNODE_WS_URL\` is open, the interval is at least 10 seconds, and each pushed block is polled at once.`,
+    meaning: `How often the gateway polls the node for a new block, in milliseconds. Minimum ${MIN_INTERVAL_MS}. While a websocket of \`FULLNODE_WS_URL\` announces the new blocks, the interval is at least 10 seconds, and each pushed block starts a poll.`,
   },
   maxBlockAgeMs: {
     ...MILLISECONDS,
@@ -121,7 +121,7 @@ export const FRESHNESS = declare({
     ...MILLISECONDS,
     default: '600000',
     meaning:
-      'Maximum age of pairs and tickers while the market-data host fails, in milliseconds. After that, their fields fail with the error of the host.',
+      'Maximum age of pairs and tickers while the market-data host fails, in milliseconds. After that, their fields fail with the error of the host. In the same way, `/tickers` leaves out the fields of a failing node when its newest block is older.',
   },
   tokensPollMs: {
     ...INTERVAL,

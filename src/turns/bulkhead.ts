@@ -88,7 +88,7 @@ export function createBulkhead({ busy, maxConcurrent, maxQueued, maxWaitMs }: Bu
     return { wait, response };
   }
 
-  /** Whether calls wait, or half of the connections are in use: calls that nobody waits for should come later. */
+  /** Whether calls wait, or half of those that may run at once are running: calls that nobody waits for should come later. */
   function isBusy(): boolean {
     return queue.size() > 0 || running >= Math.ceil(maxConcurrent / 2);
   }

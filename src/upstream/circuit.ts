@@ -26,7 +26,7 @@ type CircuitOptions = {
   /** The longest pause, unless the host sends a longer `Retry-After`. The first pause is 1/32 of it, and they double. */
   readonly maxPauseMs: number;
   /**
-   * Whether calls of `run` are made all the time, so that they show whether the host is back: by default they
+   * Whether calls of `runCounted` are made all the time, so that they show whether the host is back: by default they
    * are. In a fleet, another gateway can make them.
    */
   readonly isPolled?: (() => boolean) | undefined;
@@ -35,7 +35,9 @@ type CircuitOptions = {
 };
 
 const OUTAGES_UNTIL_OPEN = 3;
-const DOUBLINGS = 5;
+
+/** How often a pause doubles, from the first one to the longest. */
+export const PAUSE_DOUBLINGS = 5;
 
 /**
  * Creates the circuit breaker of one host. It opens after a few outages in a row, or at once after a response with
@@ -43,7 +45,7 @@ const DOUBLINGS = 5;
  */
 export function createCircuit({ maxPauseMs, isPolled = () => true, onChange = () => {} }: CircuitOptions) {
   let last: unknown;
-  const initialDelay = maxPauseMs / 2 ** DOUBLINGS;
+  const initialDelay = maxPauseMs / 2 ** PAUSE_DOUBLINGS;
   // A pause lasts between half and all of its delay, so that several gateways do not come back at the same moment.
   const backOff = new ExponentialBackoff({ initialDelay, maxDelay: maxPauseMs, generator: halfJitterGenerator });
 
@@ -83,7 +85,7 @@ export function createCircuit({ maxPauseMs, isPolled = () => true, onChange = ()
    *
    * @throws the error of the call; while the circuit is open, that of the last outage
    */
-  async function run<T>(call: () => Promise<T>): Promise<T> {
+  async function runCounted<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await policy.execute(call);
     } catch (error) {
@@ -92,25 +94,25 @@ export function createCircuit({ maxPauseMs, isPolled = () => true, onChange = ()
   }
 
   /**
-   * Makes a call that a client causes. Its outcome does not change the circuit, unless the response has `Retry-After`. While
-   * nothing follows the host, it shows whether the host is back.
+   * Makes a call whose outcome does not change the circuit, unless the response has `Retry-After`: clients choose what they request.
+   * While nothing follows the host, it shows whether the host is back.
    *
    * @throws as above
    */
-  async function pass<T>(call: () => Promise<T>): Promise<T> {
+  async function runUncounted<T>(call: () => Promise<T>): Promise<T> {
     if (policy.state !== CircuitState.Closed) {
       if (isPolled()) throw last;
-      return run(call);
+      return runCounted(call);
     }
     try {
       return await call();
     } catch (error) {
-      if (retryAfterOf(error) > 0) await run(() => Promise.reject(error)).catch(() => {});
+      if (retryAfterOf(error) > 0) await runCounted(() => Promise.reject(error)).catch(() => {});
       throw error;
     }
   }
 
-  return { run, pass };
+  return { runCounted, runUncounted };
 }
 
 /** Whether the error shows that the host is not there. A call that the gateway aborted shows nothing. */

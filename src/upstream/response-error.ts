@@ -39,7 +39,9 @@ export function toResponseError(response: ResponseBeginning, details: ErrorDetai
   }
   if (status === 400 && EXPECTS_HTTPS.test(beginning))
     return badStatus(' because it expects HTTPS', { hint: 'the configured URL should begin with https://' });
-  if (isPage(beginning.trimStart(), headers['content-type']))
+  // Not only filters send pages: nginx does when it wants a password, has no such path, or cannot reach the node.
+  const isOfServer = status === 401 || status === 404 || status >= 500;
+  if (!isOfServer && isPage(beginning.trimStart(), headers['content-type']))
     return new UpstreamFilteredError(
       upstream,
       status,

@@ -6,8 +6,8 @@ export type Spacing = ReturnType<typeof createSpacing>;
 /** What is known of a call. */
 export type SpacedCall = {
   readonly method: string;
-  /** Calls that follow the chain go first, but at most a few of them before a waiting call of a client. */
-  readonly isForClient: boolean;
+  /** Calls for heads go first, but at most a few of them before another call that waits. */
+  readonly isForHead: boolean;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -25,10 +25,10 @@ const MAX_DOUBLINGS = 2;
 /** Each space is up to this much longer, so that several gateways do not call at the same moments. */
 const JITTER = 0.25;
 
-/** Number of calls that follow the chain and go before a waiting call of a client: a new head usually takes as many. */
-const CALLS_BEFORE_CLIENTS = 3;
+/** Number of calls for heads that go before another call that waits: a new head usually takes as many. */
+const CALLS_BEFORE_OTHERS = 3;
 
-/** Minimum time for which a call of a client waits if others go first. */
+/** Minimum time for which a call waits if others go first. */
 const MIN_WAIT_MS = 1;
 
 /** After this many times `firstMs` without a rejected call, the space is halved. If that was too early, the time doubles. */
@@ -42,8 +42,8 @@ const MAX_UNTIL_EASED_MS = 10 * 60_000;
  */
 export function createSpacing(firstMs: number) {
   /** How many calls wait. */
-  const waiting = { forChain: 0, forClients: 0 };
-  /** How many calls in a row went before those of clients that wait. */
+  const waiting = { forHeads: 0, others: 0 };
+  /** How many calls for heads in a row went before others that wait. */
   let before = 0;
   /** How often each method that has succeeded has made the space longer since. */
   const doublings = new Map<string, number>();
@@ -54,21 +54,21 @@ export function createSpacing(firstMs: number) {
   let isEased = false;
 
   /** Whether calls of the other kind go first. */
-  function mustWait(isForClient: boolean): boolean {
+  function mustWait(isForHead: boolean): boolean {
     // If a space is longer than the interval of the polls, one of them always waits.
-    const areClientsNext = waiting.forClients > 0 && (waiting.forChain === 0 || before >= CALLS_BEFORE_CLIENTS);
-    return isForClient !== areClientsNext;
+    const areOthersNext = waiting.others > 0 && (waiting.forHeads === 0 || before >= CALLS_BEFORE_OTHERS);
+    return isForHead === areOthersNext;
   }
 
-  async function turn({ isForClient, signal }: SpacedCall): Promise<void> {
-    const kind = isForClient ? 'forClients' : 'forChain';
+  async function turn({ isForHead, signal }: SpacedCall): Promise<void> {
+    const kind = isForHead ? 'forHeads' : 'others';
     waiting[kind] += 1;
     try {
       // While it waits, other calls go first, or a rejected call postpones the next turn.
-      for (let now = performance.now(); now < nextAt || mustWait(isForClient); now = performance.now())
+      for (let now = performance.now(); now < nextAt || mustWait(isForHead); now = performance.now())
         await sleep(Math.max(nextAt - now, MIN_WAIT_MS), signal);
       nextAt = performance.now() + spaceMs * (1 + Math.random() * JITTER);
-      before = isForClient || waiting.forClients === 0 ? 0 : before + 1;
+      before = isForHead && waiting.others > 0 ? before + 1 : 0;
     } finally {
       waiting[kind] -= 1;
     }

@@ -91,7 +91,7 @@ describe('the page of a run', () => {
     addAll(result, 'two', { 50: [60, 20, 61] });
     expect(linesOf(toPage(runOf([result]))).slice(2)).toEqual([
       '| `some-row` | Blocked, the worst of 2 | 50 pools | 60 ms (20–61) |  |  | ≤ 50 | **no** |',
-      '| `some-row` | Blocked: one | 50 pools | 11 ms (10–13) |  |  | ≤ 12 | **no** |',
+      '| `some-row` | Blocked: one | 50 pools | 11 ms (10–13) |  |  | always ≤ 12 | **no** |',
       '| `some-row` | Blocked: one | 50 pools | 11 ms | two | −48 (−50–−9) | ≤ 5 more | yes |',
     ]);
   });

@@ -50,13 +50,15 @@ const PAGE = `query ($after: String) {
 }`;
 
 const objectTypes = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) && !/^__/.test(type.name));
+
+/** A gateway with a history of a few heights. */
 async function open() {
   const gateway = await serveGatewayForTest({ store: createStoreModel(), config: { historyBackfillHours: 1 } });
   await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');
   await expect
     .poll(async () => (await gateway.ask('{ history { heights } }')).data.history?.heights)
     .toBeGreaterThan(1);
-  return { ...gateway, height: gateway.sandbox.chain.tip.height };
+  return gateway;
 }
 
 type Edge = {
@@ -131,7 +133,8 @@ describe('Graphcache', () => {
   });
 
   test('joins pages of a later height, and keeps their pools of now up to date', async () => {
-    const gateway = await open();
+    const gateway = await serveGatewayForTest();
+    const { height } = gateway.sandbox.chain.tip;
     const { client } = connect(gateway);
     const first = await client.query<TokenPage>(PAGE, {});
     await gateway.advance(3);
@@ -140,7 +143,7 @@ describe('Graphcache', () => {
     const { promise: isShown, resolve: shown } = Promise.withResolvers<readonly Edge[]>();
     const watched = client.query<TokenPage>(PAGE, { after }, { requestPolicy: 'cache-only' }).subscribe(({ data }) => {
       const edges = data?.token.poolPairs.edges ?? [];
-      if (edges.every(({ node }) => node.current.beaconHeight === gateway.height + 4)) shown(edges);
+      if (edges.every(({ node }) => node.current.beaconHeight === height + 4)) shown(edges);
     });
     const prices = client.subscription(PRICES, {}).subscribe(() => {});
     onTestFinished(() => {
@@ -151,7 +154,7 @@ describe('Graphcache', () => {
     const edges = await isShown;
     expect(edges).toHaveLength(10);
     const pinned = edges.slice(5).map(({ node }) => node);
-    for (const { id, current } of pinned) expect(id).toBe(`${current.id}@${gateway.height}`);
+    for (const { id, current } of pinned) expect(id).toBe(`${current.id}@${height}`);
   });
 });
 
@@ -184,7 +187,8 @@ describe('Apollo Client', () => {
   });
 
   test('joins pages of a later height, and keeps their pools of now up to date', async () => {
-    const gateway = await open();
+    const gateway = await serveGatewayForTest();
+    const { height } = gateway.sandbox.chain.tip;
     const client = connect(gateway, cacheOfPage());
     const query = client.watchQuery<TokenPage>({ query: gql(PAGE) });
     const shown = watch(query);
@@ -194,9 +198,9 @@ describe('Apollo Client', () => {
     await gateway.advance();
     await client.query({ query: gql`{ poolPairs(first: 500) { edges { cursor node { ${POOL} } } } }` });
 
-    const isNow = ({ node }: Edge) => node.current.beaconHeight === gateway.height + 4;
+    const isNow = ({ node }: Edge) => node.current.beaconHeight === height + 4;
     const { token } = await shown((data) => data.token.poolPairs.edges.every(isNow));
     expect(token.poolPairs.edges).toHaveLength(10);
-    for (const { node } of token.poolPairs.edges.slice(5)) expect(node.id).toBe(`${node.current.id}@${gateway.height}`);
+    for (const { node } of token.poolPairs.edges.slice(5)) expect(node.id).toBe(`${node.current.id}@${height}`);
   });
 });

@@ -1,5 +1,4 @@
 import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
-import { cacheExchange, createClient, fetchExchange } from '@urql/core';
 import { createClient as createSocketClient } from 'graphql-ws';
 import { lastValueFrom } from 'rxjs';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -53,13 +52,6 @@ describe('Apollo Client', () => {
 });
 
 describe('other clients', () => {
-  test('urql is answered with its own Accept', async () => {
-    const { url, sent, keepingFetch, height } = await open();
-    const client = createClient({ url, fetch: keepingFetch, exchanges: [cacheExchange, fetchExchange] });
-    expect((await client.query(HEIGHT, {})).data).toEqual({ beaconHeight: height });
-    expect(sent[0]?.headers.get('accept')).toMatch(/multipart\/mixed/);
-  });
-
   test("a network of Relay's documentation is answered", async () => {
     const { url, height } = await open();
     const response = await fetch(url, {
@@ -84,19 +76,5 @@ describe('other clients', () => {
     const sockets = createSocketClient({ url: webSocketUrl, connectionParams: { token: 'x' } });
     endWithTest(sockets);
     expect((await sockets.iterate(params).next()).value).toEqual({ data: { beaconHeight: height } });
-  });
-
-  test('a page of another origin may send the headers of its client where its origin is listed', async () => {
-    const { url } = await serveGatewayForTest({ config: { corsOrigins: ['https://wallet.example'] } });
-    const wanted = 'apollographql-client-name,apollographql-client-version,content-type';
-    const response = await fetch(url, {
-      method: 'OPTIONS',
-      headers: {
-        origin: 'https://wallet.example',
-        'access-control-request-method': 'POST',
-        'access-control-request-headers': wanted,
-      },
-    });
-    expect([response.status, response.headers.get('access-control-allow-headers')]).toEqual([204, wanted]);
   });
 });

@@ -67,33 +67,6 @@ describe.each(Object.entries(WAYS))('urql, with subscriptions over %s,', (_name,
     await expect.poll(app.service.sources.head.subscribers).toBe(0);
   });
 
-  test('asks, and holds what a document answered until it is told to ask again', async () => {
-    let requests = 0;
-    const counting: typeof fetch = (...request) => {
-      requests += 1;
-      return fetch(...request);
-    };
-    const { client, height, advance } = await open(connect, { fetch: counting });
-    const ask = async (requestPolicy: 'cache-first' | 'network-only') => {
-      const { data } = await client.query(PoolPriceDocument, { token1Id: BTC, token2Id: PRV }, { requestPolicy });
-      return [data?.poolPair?.id, data?.poolPair?.beaconHeight];
-    };
-    const id = `PoolPair:${PRV}-${BTC}`;
-    expect(await ask('cache-first')).toEqual([id, height]);
-    await advance();
-    expect(await ask('cache-first')).toEqual([id, height]);
-    expect(requests).toBe(1);
-    expect(await ask('network-only')).toEqual([id, height + 1]);
-    expect(requests).toBe(2);
-  });
-
-  test('tells the code of an error, beside the rest of the answer', async () => {
-    const { client, height } = await open(connect);
-    const { data, error } = await client.query(gql`{ beaconHeight ticker(tickerId: "PRV_pUSDT") { id } }`, {});
-    expect(data).toEqual({ beaconHeight: height, ticker: null });
-    expect(codesOf(error)).toEqual(['AMBIGUOUS_TICKER']);
-  });
-
   test('tells the code of what is refused', async () => {
     const { client } = await open(connect);
     expect(codesOf((await client.query('{ nothing }', {})).error)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
@@ -110,6 +83,33 @@ describe.each(Object.entries(WAYS))('urql, with subscriptions over %s,', (_name,
       unsubscribe();
     }
   });
+});
+
+test('urql asks, and holds what a document answered until it is told to ask again', async () => {
+  let requests = 0;
+  const counting: typeof fetch = (...request) => {
+    requests += 1;
+    return fetch(...request);
+  };
+  const { client, height, advance } = await open(WAYS['server-sent events'], { fetch: counting });
+  const ask = async (requestPolicy: 'cache-first' | 'network-only') => {
+    const { data } = await client.query(PoolPriceDocument, { token1Id: BTC, token2Id: PRV }, { requestPolicy });
+    return [data?.poolPair?.id, data?.poolPair?.beaconHeight];
+  };
+  const id = `PoolPair:${PRV}-${BTC}`;
+  expect(await ask('cache-first')).toEqual([id, height]);
+  await advance();
+  expect(await ask('cache-first')).toEqual([id, height]);
+  expect(requests).toBe(1);
+  expect(await ask('network-only')).toEqual([id, height + 1]);
+  expect(requests).toBe(2);
+});
+
+test('urql tells the code of an error, beside the rest of the answer', async () => {
+  const { client, height } = await open(WAYS['server-sent events']);
+  const { data, error } = await client.query(gql`{ beaconHeight ticker(tickerId: "PRV_pUSDT") { id } }`, {});
+  expect(data).toEqual({ beaconHeight: height, ticker: null });
+  expect(codesOf(error)).toEqual(['AMBIGUOUS_TICKER']);
 });
 
 test('urql goes on, over a websocket, with the gateway that takes the place of one that stopped', async () => {

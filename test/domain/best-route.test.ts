@@ -40,9 +40,9 @@ describe('the best route', () => {
         if (best !== undefined) found += 1;
         expect(routeOf(pools, trade)).toEqual(best);
       }),
-      { numRuns: 800 },
+      { numRuns: 300 },
     );
-    expect(found).toBeGreaterThan(200);
+    expect(found).toBeGreaterThan(75);
   });
 
   test('to buy asks for the smallest amount that gives what is wanted', () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { depthLadder, type LadderLevel, wholeReserves } from '../../src/domain/depth-ladder.ts';
 import { type Offer, type OrderBook, toOrderBook } from '../../src/domain/order-book.ts';
 import { toPoolBook } from '../../src/domain/pool-book.ts';
-import { toOrderSides } from '../../src/domain/pool-order.ts';
+import { toSellingOrders } from '../../src/domain/pool-order.ts';
 import { anyOrders, poolWithOrders } from './pool-orders.ts';
 import { poolOf, tokenId } from './pools.ts';
 
@@ -86,7 +86,7 @@ describe('the ladder of a pool that holds less than its reserves', () => {
     fc.assert(
       fc.property(anyOrders, part, part, fc.constantFrom<1 | 2>(1, 2), (orders, partOfBase, partOfTarget, base) => {
         const held = { base: 10 * partOfBase, target: 10 * partOfTarget };
-        const book = toPoolBook(toOrderSides(orders), { base, decimals1: 9, decimals2: 9 });
+        const book = toPoolBook(toSellingOrders(orders), { base, decimals1: 9, decimals2: 9 });
         const ladder = depthLadder({ base: 10, target: 10, held }, book, steps);
         let bought = 0;
         for (const { price, poolQuantity, bookQuantity } of ladder.asks) {

@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { depthTrades, poolDepths } from '../../src/domain/depth.ts';
-import { matchableTerms, type PoolOrder, toOrderSides } from '../../src/domain/pool-order.ts';
+import { matchableTerms, type PoolOrder, toSellingOrders } from '../../src/domain/pool-order.ts';
 import { PoolSwap } from '../../src/domain/pool-swap.ts';
 import { toAmounts, vectorsOf } from '../fixtures/node/v3/swap-vectors.ts';
-import { orderOf, poolWithOrders, readSamplePools, toOrder } from './pool-orders.ts';
+import { orderOf, poolWithOrders, readSamplePools } from './pool-orders.ts';
 import { MAX_RESERVE, poolOf } from './pools.ts';
+import { swapSlowly } from './v3-swap.ts';
+import { toOrder } from './v3-vectors.ts';
 
 /** A pool as a trade meets it that pays one of its tokens (`In`) and receives the other one (`Out`). */
 type TradedPool = {
@@ -39,62 +41,14 @@ function tradedPool(
   orders: readonly PoolOrder[],
   [valueIn, valueOut]: readonly [bigint, bigint] = [reserveIn, reserveOut],
 ): TradedPool {
-  return { reserveIn, reserveOut, valueIn, valueOut, orders: toOrderSides(orders).selling2 };
+  return { reserveIn, reserveOut, valueIn, valueOut, orders: toSellingOrders(orders).selling2 };
 }
 
 /** The trade of that amount by the steps of the exchange, one after another; `undefined` if it is refused. */
-function slowTrade(pool: TradedPool, amount: bigint) {
-  let { reserveIn, reserveOut, valueIn, valueOut } = pool;
-  let rest = amount;
-  let received = 0n;
-  const orders = pool.orders.map((order) => ({ ...order }));
-  const payCurve = (paid: bigint): boolean => {
-    const got = (paid * reserveOut) / (reserveIn + paid);
-    if (got === 0n) return false;
-    reserveIn += paid;
-    reserveOut -= got;
-    valueIn += paid;
-    valueOut -= got;
-    received += got;
-    rest -= paid;
-    return true;
-  };
-  if (amount > MAX_RESERVE) return undefined;
-  while (rest > 0n) {
-    if (valueIn <= 0n || valueOut <= 0n) return undefined;
-    const order = orders.find(({ rate1, rate2, balance2 }) => {
-      const worth = (balance2 * rate1) / rate2;
-      return worth >= 1n && worth < 2n ** 64n;
-    });
-    const reach = order && slowRoot((reserveIn * reserveOut * order.rate1) / order.rate2) - reserveIn;
-    if (order === undefined || reach === undefined || reach >= rest) {
-      if (!payCurve(rest)) return undefined;
-    } else {
-      if (reach > 0n) payCurve(reach);
-      let got = (rest * order.rate2) / order.rate1;
-      let paid = rest;
-      if (got > MAX_RESERVE) return undefined;
-      if (got > order.balance2) {
-        got = order.balance2;
-        paid = (got * order.rate1) / order.rate2;
-      }
-      if (got === 0n || paid === 0n) return undefined;
-      order.balance2 -= got;
-      order.balance1 += paid;
-      if (order.balance1 > MAX_RESERVE) return undefined;
-      received += got;
-      rest -= paid;
-    }
-    if (valueOut < 0n || valueIn > MAX_RESERVE || received > MAX_RESERVE) return undefined;
-  }
-  return { reserveIn, received };
-}
-
-function slowRoot(square: bigint): bigint {
-  let root = BigInt(Math.floor(Math.sqrt(Number(square))));
-  while (root * root > square) root -= 1n;
-  while ((root + 1n) * (root + 1n) <= square) root += 1n;
-  return root;
+function slowTrade({ reserveIn, reserveOut, valueIn, valueOut, orders }: TradedPool, amount: bigint) {
+  const pool = poolWithOrders([reserveIn, reserveOut], orders.toReversed(), [valueIn, valueOut]);
+  const traded = swapSlowly(pool, pool.token1Id, amount);
+  return typeof traded === 'string' ? undefined : { reserveIn: traded.after.reserve1, received: traded.bought };
 }
 
 /** The swaps of the vectors through one pool that trades. */
@@ -292,7 +246,7 @@ describe('the depth of a pool with orders', () => {
     const pool = samples.get('1633');
     if (pool === undefined) throw new Error('the sample has the pool');
     const percents = [0.5, 5];
-    const withOrders = poolDepths(pool, percents, depthTrades(pool, toOrderSides(pool.v3?.orders ?? [])));
+    const withOrders = poolDepths(pool, percents, depthTrades(pool, toSellingOrders(pool.v3?.orders ?? [])));
     const [near, far] = poolDepths(pool, percents);
     // An order of 1,000 PRV is better than the curve.
     expect(withOrders[0]).toEqual({

@@ -58,7 +58,7 @@ describe('the indexes of a list', () => {
         [`${prv}-${btc}`, [btcPrv]],
         [`${prv}-${usdt}`, [prvUsdt, prvUsdtToo, usdtPrv]],
       ]),
-      byPool: new Map(),
+      byNodePoolId: new Map(),
       symbols: new Map([
         [btc, 'pBTC'],
         [prv, 'PRV'],
@@ -149,7 +149,7 @@ describe('the pool of a pair', () => {
       { ...prvUsdt, poolId: 'pool-1' },
     ];
     for (const row of named) builder.add(row);
-    expect(builder.build(named).byPool).toEqual(
+    expect(builder.build(named).byNodePoolId).toEqual(
       new Map([
         [second, [named[0], named[2], named[3]]],
         [first, [named[1]]],

@@ -4,14 +4,14 @@ import { toDecimal, toSignificantDecimal } from '../../src/domain/amount.ts';
 import { addExact, compareExact, formatExactDecimal, parseExactDecimal } from '../../src/domain/exact-decimal.ts';
 import { exactPrice, exactQuantity, isCrossed } from '../../src/domain/order-book.ts';
 import { orderPrice, type PoolBook, toPoolBook } from '../../src/domain/pool-book.ts';
-import { type PoolOrder, toOrderSides } from '../../src/domain/pool-order.ts';
+import { type PoolOrder, toSellingOrders } from '../../src/domain/pool-order.ts';
 import { anyOrders, orderOf, readSamplePools } from './pool-orders.ts';
 import { anyDecimals, MAX_RESERVE } from './pools.ts';
 
 const samples = readSamplePools();
 
 function bookOf(orders: readonly PoolOrder[], decimals1: number, decimals2: number, base: 1 | 2 = 2): PoolBook {
-  return toPoolBook(toOrderSides(orders), { base, decimals1, decimals2 });
+  return toPoolBook(toSellingOrders(orders), { base, decimals1, decimals2 });
 }
 
 /** The exact price and quantity of each entry. */
@@ -111,7 +111,7 @@ describe('the book of a pool', () => {
   });
 
   test('has the entries that are needed, whatever is not', () => {
-    const sides = toOrderSides(samples.get('6cb4')?.v3?.orders ?? []);
+    const sides = toSellingOrders(samples.get('6cb4')?.v3?.orders ?? []);
     const units = { base: 2, decimals1: 9, decimals2: 6 } as const;
     const all = toPoolBook(sides, units);
     for (const maxEntries of [0, 1, 2, 3]) {

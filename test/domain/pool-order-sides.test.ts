@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bestOrders, isMatchable, type PoolOrder, toOrderSides } from '../../src/domain/pool-order.ts';
+import { bestOrders, isMatchable, type PoolOrder, toSellingOrders } from '../../src/domain/pool-order.ts';
 import { vectorsOf } from '../fixtures/node/v3/swap-vectors.ts';
-import { anyOrders, orderOf, readSamplePools, toOrder } from './pool-orders.ts';
+import { anyOrders, orderOf, readSamplePools } from './pool-orders.ts';
 import { MAX_RESERVE } from './pools.ts';
+import { toOrder } from './v3-vectors.ts';
 
 describe('the orders of a pool', () => {
   test.each(vectorsOf('order-list'))('are met in the order of the node: %s', (_, { orders, expected }) => {
-    const { selling1, selling2 } = toOrderSides(orders.map(toOrder));
+    const { selling1, selling2 } = toSellingOrders(orders.map(toOrder));
     // A seller of one token meets those who sell the other.
     expect(selling2.find(isMatchable)?.id).toBe(expected.nextForSellerOfToken0);
     expect(selling1.find(isMatchable)?.id).toBe(expected.nextForSellerOfToken1);
@@ -16,7 +17,7 @@ describe('the orders of a pool', () => {
   test('are sorted by rate and then by id, whichever order they come in', () => {
     fc.assert(
       fc.property(anyOrders, (orders) => {
-        const { selling1, selling2 } = toOrderSides(orders);
+        const { selling1, selling2 } = toSellingOrders(orders);
         expect([...selling1, ...selling2].map(({ id }) => id).sort()).toEqual(orders.map(({ id }) => id).sort());
         // Token 1 per token 2: a seller of token 1 pays it, so the highest comes first.
         const isBetter = (a: PoolOrder, b: PoolOrder) => a.rate1 * b.rate2 > b.rate1 * a.rate2;
@@ -37,7 +38,7 @@ describe('the orders of a pool', () => {
   test('come from the sample as the node lists them, from either end', () => {
     for (const { v3 } of readSamplePools().values()) {
       const orders = v3?.orders ?? [];
-      const { selling1, selling2 } = toOrderSides(orders);
+      const { selling1, selling2 } = toSellingOrders(orders);
       expect(selling1).toEqual(orders.filter(({ sells }) => sells === 1));
       expect(selling2).toEqual(orders.filter(({ sells }) => sells === 2).toReversed());
     }

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import type { PoolOrder } from '../../src/domain/pool-order.ts';
 import type { PoolPair } from '../../src/domain/pool-pair.ts';
-import { type OrderVector, toAmounts } from '../fixtures/node/v3/swap-vectors.ts';
 import { MAX_RESERVE, poolOf } from './pools.ts';
 
 /** An order with an id that ends in these letters. */
@@ -51,11 +50,6 @@ export const anyOrders: fc.Arbitrary<PoolOrder[]> = fc
       )
       .map((ids) => orders.map((order, index) => ({ ...order, id: ids[index] ?? '' }))),
   );
-
-/** The order of a swap vector. */
-export function toOrder({ id, sells, rate, balance }: OrderVector): PoolOrder {
-  return orderOf(id, sells === 0 ? 1 : 2, toAmounts(rate), toAmounts(balance));
-}
 
 type WireOrder = Readonly<Record<string, bigint | string>>;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
-  isNonEmpty,
+  hasPrice,
   liquidityIn,
   nativeLiquidity,
   type PoolPair,
@@ -44,9 +44,9 @@ describe('the id of a pool', () => {
 
 describe('the reserves of a pool', () => {
   test('are both positive, or the pool is empty', () => {
-    expect(isNonEmpty(poolOf(1n, 1n))).toBe(true);
-    expect(isNonEmpty(poolOf(0n, 1n))).toBe(false);
-    expect(isNonEmpty(poolOf(1n, 0n))).toBe(false);
+    expect(hasPrice(poolOf(1n, 1n))).toBe(true);
+    expect(hasPrice(poolOf(0n, 1n))).toBe(false);
+    expect(hasPrice(poolOf(1n, 0n))).toBe(false);
   });
 
   test('contain the native coin on the first side, on the second, or not', () => {

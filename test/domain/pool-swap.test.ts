@@ -50,9 +50,9 @@ describe('a trade through one pool of V3', () => {
           expect([amount, sold]).toEqual([amount, slowly(pool, sells, amount)]);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
-    expect(accepted).toBeGreaterThan(1_200);
+    expect(accepted).toBeGreaterThan(600);
   });
 
   test('never gives less for more, where it is accepted', () => {
@@ -98,9 +98,9 @@ describe('the least amount that buys an amount', () => {
         if (first !== undefined && first >= 3_000n) expect(least).toBeUndefined();
         else expect(first).toBe(least);
       }),
-      { numRuns: 280 },
+      { numRuns: 200 },
     );
-    expect(found).toBeGreaterThan(28);
+    expect(found).toBeGreaterThan(20);
   });
 
   test('of any magnitude is accepted and buys as much, and one unit less does not', () => {
@@ -117,7 +117,7 @@ describe('the least amount that buys an amount', () => {
           expect([amount, buysEnough(amount) && (least === undefined || amount < least)]).toEqual([amount, false]);
         if (least !== undefined) expect(buysEnough(least)).toBe(true);
       }),
-      { numRuns: 280 },
+      { numRuns: 200 },
     );
   });
 });

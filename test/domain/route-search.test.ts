@@ -5,7 +5,7 @@ import { ExchangeSwaps, type Hop, leastAlong, sellAlong } from '../../src/domain
 import { toPoolGraph } from '../../src/domain/pool-graph.ts';
 import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
 import { PoolSwap } from '../../src/domain/pool-swap.ts';
-import { findRoute } from '../../src/domain/route-search.ts';
+import { findRouteV3 } from '../../src/domain/route-search.ts';
 import type { TradeDirection } from '../../src/domain/swap.ts';
 import { tokenId } from './pools.ts';
 import { A, anyAmountOfV3, anyPoolOfV3, B, C, D, E, poolOfV3, stateOfV3 } from './v3-pools.ts';
@@ -28,7 +28,7 @@ function search(pools: readonly PoolPair[], direction: TradeDirection, amount: b
   const [from, to] = [graph.find(A), graph.find(B)];
   if (from === undefined || to === undefined) return { swaps, state, found: undefined };
   const [start, end] = direction === 'SELLING' ? [from, to] : [to, from];
-  const found = findRoute(swaps, graph, { direction, start, end, amount, maxHops });
+  const found = findRouteV3(swaps, graph, { direction, start, end, amount, maxHops });
   const ids = found?.route.map(({ place }) => state.directory.ids[place] ?? '');
   return { swaps, state, found: found && { ids, amount: found.amount } };
 }
@@ -122,7 +122,7 @@ describe('the best route of V3', () => {
         if (found === undefined) return;
         expect(most(found.amount) >= wanted).toBe(true);
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 
@@ -160,7 +160,7 @@ describe('the best route of V3', () => {
     const graph = toPoolGraph(state.directory);
     const [start = 0, end = 0] = [graph.find(A), graph.find(B)];
     const trade = { direction: 'SELLING', start, end, amount: 10n ** 6n, maxHops: 5 } as const;
-    expect(findRoute(new CountedSwaps(state), graph, trade)?.route).toEqual([{ place: 599, side: 0 }]);
+    expect(findRouteV3(new CountedSwaps(state), graph, trade)?.route).toEqual([{ place: 599, side: 0 }]);
     expect(bounds).toBeLessThan(80_000);
   });
 });

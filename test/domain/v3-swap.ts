@@ -13,10 +13,11 @@ export type SlowSwap = {
   readonly after: PoolPair;
 };
 
-/** The largest integer whose square is at most a value, by bisection. */
+/** The largest integer whose square is at most a value, by bisection near the root of the double. */
 function root(value: bigint): bigint {
-  let [low, high] = [0n, 1n];
-  while (high * high <= value) high *= 2n;
+  const near = BigInt(Math.floor(Math.sqrt(Number(value))));
+  const margin = near / 2n ** 48n + 2n;
+  let [low, high] = [near > margin ? near - margin : 0n, near + margin];
   while (high - low > 1n) {
     const middle = (low + high) / 2n;
     if (middle * middle <= value) low = middle;

@@ -67,6 +67,23 @@ test('the reader of the example also reads events that have an id, as those of o
   expect((await lines.next()).value).toBe('There is no route from A to B for 1.');
 });
 
+test('while an upstream fails, the example says so, and goes on with the next update', async () => {
+  const tokens = ['A', 'B'].map((symbol) => ({ tokenId: symbol, symbol, decimals: 9, poolCount: 1 }));
+  const server = createServer((request, response) => {
+    if (request.headers.accept === 'application/json') return response.end(JSON.stringify({ data: { tokens } }));
+    response.setHeader('content-type', 'text/event-stream');
+    const failed = { data: { quote: null }, errors: [{ message: 'The node cannot be read.' }] };
+    response.write(`event: next\ndata: ${JSON.stringify(failed)}\n\n`);
+    return response.write('event: next\ndata: {"data":{"quote":null}}\n\n');
+  });
+  onTestFinished(() => void server.close().closeAllConnections());
+  const port = await listen(server, { host: '127.0.0.1', port: 0 });
+  const { child, errors, lines } = startSwap('A', 'B', '1', `http://127.0.0.1:${port}/graphql`);
+  expect((await lines.next()).value).toBe('There is no route from A to B for 1.');
+  child.kill();
+  expect(await errors).toBe('The node cannot be read.\n');
+});
+
 test('the example connects again to the gateway that takes the place of one that stopped', async () => {
   const gateway = await serveGatewayForTest();
   const { height } = gateway.sandbox.chain.tip;

@@ -39,8 +39,7 @@ describeInBrowser('the labels of charts', (browser) => {
   ])('of a market are neither cut nor over others: %s', async (name, start, price) => {
     const opened = await browser.open('/market/pBTC_PRV?interval=1m', {
       start,
-      context: {},
-      before: (page) => recordChartLabels(page),
+      initScript: recordChartLabels,
     });
     const { page } = opened;
     await page.getByRole('link', { name: 'Show the query: Market' }).waitFor();
@@ -63,8 +62,7 @@ describeInBrowser('the labels of charts', (browser) => {
   test('of the times of blocks are neither cut nor over others', async () => {
     const opened = await browser.open('/chain', {
       start: recorded(),
-      context: {},
-      before: (page) => recordChartLabels(page),
+      initScript: recordChartLabels,
     });
     const { page } = opened;
     for (const viewport of VIEWPORTS) {

@@ -4,7 +4,7 @@ import { formatExactAmount } from '../../explorer/src/format/amounts.ts';
 import { formatPrice } from '../../explorer/src/format/numbers.ts';
 import { shortPoolId } from '../../explorer/src/format/prices.ts';
 import { advanceOnPage, describeInBrowser, expectToFit, panel, untilHeight } from '../support/explorer.ts';
-import { answerAfterFrames, readLayoutShift, recordShifts } from '../support/layout-shifts.ts';
+import { readLayoutShift, recordShifts } from '../support/layout-shifts.ts';
 import type { ServedGateway } from '../support/served-gateway.ts';
 import { recorded } from './recorded.ts';
 
@@ -268,7 +268,8 @@ describeInBrowser('the explorer of a gateway of V3', (browser) => {
       start: recorded({ exchange: 'v3' }),
       context,
       allowed: [/404/],
-      before: (page) => Promise.all([page.setViewportSize(viewport), recordShifts(page), answerAfterFrames(page)]),
+      initScript: recordShifts,
+      before: (page) => page.setViewportSize(viewport),
     });
     const { page, gateway } = opened;
     const pools = await poolsOf(gateway);

@@ -1,7 +1,7 @@
 import type { Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { advanceOnPage, describeInBrowser, holdAnswers, screenshot, scrollToEnd } from '../support/explorer.ts';
-import { answerAfterFrames, readLayoutShift, recordShifts } from '../support/layout-shifts.ts';
+import { readLayoutShift, recordShifts } from '../support/layout-shifts.ts';
 import { recorded } from './recorded.ts';
 
 const cell = (name: RegExp) => (page: Page) => page.getByRole('cell', { name }).first();
@@ -49,7 +49,8 @@ describeInBrowser('the layout of the pages', (browser) => {
       context,
       // The page that does not exist has status 404.
       allowed: [/404/],
-      before: (page) => Promise.all([page.setViewportSize(viewport), recordShifts(page), answerAfterFrames(page)]),
+      initScript: recordShifts,
+      before: (page) => page.setViewportSize(viewport),
     });
     const { page, gateway } = opened;
     const jumps: unknown[] = [];
@@ -65,10 +66,10 @@ describeInBrowser('the layout of the pages', (browser) => {
 
   test('has its banner before the gateway has sent its status, and a line that comes later moves nothing', async () => {
     const opened = await browser.open('/tokens', {
-      context: {},
       start: { config: { orderBookTtlMs: 20 } },
       allowed: [/./],
-      before: (page) => Promise.all([recordShifts(page), holdAnswers(page, 'Service')]),
+      initScript: recordShifts,
+      before: (page) => holdAnswers(page, 'Service'),
     });
     const { page, gateway } = opened;
     const notices = page.getByRole('status', { name: 'Notices' }).locator('p');

@@ -11,6 +11,7 @@ import {
   panel,
   parametersOf,
   screenshot,
+  VIEWPORTS,
 } from '../support/explorer.ts';
 import { BTC, PRV } from '../support/tokens.ts';
 import { recorded } from './recorded.ts';
@@ -221,7 +222,7 @@ describeInBrowser('the page of a market', (browser) => {
     }
   });
 
-  test('leads with one price, and has the others and the sources of the volumes in its details', async () => {
+  test('leads with one price, and has the others and the sources of the volumes in its details, which follow the chart on a phone', async () => {
     const { page, gateway } = await browser.open('/market/pBTC_PRV', { start: recorded() });
     const { data } = await gateway.ask(
       '{ pair(tickerId: "pBTC_PRV") { poolPrice exactPoolPrice poolPair { spotPrice } ticker { lastPrice baseVolume targetVolume } divergence { bookMidPrice } change { percent } } }',
@@ -267,17 +268,13 @@ describeInBrowser('the page of a market', (browser) => {
     expect(await details.locator('dl > div > dd:nth-child(3)').count()).toBe(6);
     await expectAccessible(page);
     await screenshot(page, 'market-details');
-  });
 
-  test('on a phone, has the chart before the details and the book', async () => {
-    const { page } = await browser.open('/market/pBTC_PRV', { gateway: shared(), viewport: 'phone' });
-    await page.getByRole('link', { name: 'Show the query: Market' }).waitFor();
-    const tops = async () => {
-      const parts = [panel(page, 'Market'), panel(page, 'Price'), page.locator('details'), panel(page, 'Order book')];
-      return Promise.all(parts.map(async (part) => (await part.boundingBox())?.y ?? 0));
-    };
-    const found = await tops();
-    expect(found).toEqual(found.toSorted((a, b) => a - b));
+    await page.setViewportSize(VIEWPORTS.phone);
+    const parts = [market, panel(page, 'Price'), details, panel(page, 'Order book')];
+    const tops = () => Promise.all(parts.map(async (part) => (await part.boundingBox())?.y ?? 0));
+    await expect
+      .poll(tops)
+      .toSatisfy((all: number[]) => all.every((top, place) => place === 0 || top > (all[place - 1] ?? 0)));
   });
 
   test('does not say that nobody has an order if the orders cannot be read', async () => {
@@ -534,8 +531,7 @@ describeInBrowser('the page of a market', (browser) => {
 
   test('has its live price in the title of its tab, from the moment that it shows one, also in the background', async () => {
     const opened = await browser.open('/market/pBTC_PRV', {
-      context: {},
-      before: (page) => page.addInitScript(recordTitles),
+      initScript: recordTitles,
     });
     const { page, gateway } = opened;
     await panel(page, 'Market').locator('[translate=no]').first().waitFor();

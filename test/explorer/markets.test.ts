@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { formatPercent, formatPrice } from '../../explorer/src/format/numbers.ts';
 import {
   advanceOnPage,
+  denyStorage,
   describeInBrowser,
   expectAccessible,
   expectToFit,
@@ -191,8 +192,8 @@ describeInBrowser('the page of the markets', (browser) => {
     await page.getByRole('tab', { name: 'All pools', selected: true }).waitFor();
   });
 
-  test('keeps favourites in the browser, in all of its tabs, and also where nothing can be stored', async () => {
-    const { page } = await browser.open('/', { gateway: shared(), context: {} });
+  test('keeps favourites in the browser, in all of its tabs', async () => {
+    const { page } = await browser.open('/', { gateway: shared() });
     const star = page.getByRole('button', { name: 'Favourite: PRV/USDT', exact: true });
     await page.getByRole('tab', { name: 'Favourites' }).click();
     await page.getByText('There are no favourites yet').waitFor();
@@ -213,34 +214,25 @@ describeInBrowser('the page of the markets', (browser) => {
     await expect.poll(() => ofMarket.getAttribute('aria-pressed')).toBe('true');
     await ofMarket.click();
     await expect.poll(() => star.getAttribute('aria-pressed')).toBe('false');
+  });
 
-    const blocked = await browser.open('/', {
-      gateway: shared(),
-      context: {},
-      before: (opened) =>
-        opened.addInitScript(() => {
-          Object.defineProperty(globalThis, 'localStorage', {
-            get() {
-              throw new DOMException('denied', 'SecurityError');
-            },
-          });
-        }),
-    });
-    const alone = blocked.page.getByRole('button', { name: 'Favourite: BTC/PRV', exact: true });
-    await alone.click();
-    await blocked.page.getByRole('button', { name: 'Favourite: ETH/PRV', exact: true }).click();
-    await blocked.page.getByRole('tab', { name: 'Favourites' }).click();
-    await blocked.page.getByText('2 favourites').waitFor();
-    await expectAccessible(blocked.page);
-    await screenshot(blocked.page, 'favourites', { fullPage: false });
-    await alone.press('Enter');
-    await blocked.page.getByText('1 favourite', { exact: true }).waitFor();
+  test('keeps favourites for as long as it is open where nothing can be stored', async () => {
+    const { page } = await browser.open('/', { gateway: shared(), initScript: denyStorage });
+    const star = page.getByRole('button', { name: 'Favourite: BTC/PRV', exact: true });
+    await star.click();
+    await page.getByRole('button', { name: 'Favourite: ETH/PRV', exact: true }).click();
+    await page.getByRole('tab', { name: 'Favourites' }).click();
+    await page.getByText('2 favourites').waitFor();
+    await expectAccessible(page);
+    await screenshot(page, 'favourites', { fullPage: false });
+    await star.press('Enter');
+    await page.getByText('1 favourite', { exact: true }).waitFor();
     // A star that goes away with its row leaves the focus to its panel.
-    await blocked.page.locator('h2:focus', { hasText: 'Favourites' }).waitFor();
+    await page.locator('h2:focus', { hasText: 'Favourites' }).waitFor();
   });
 
   test('moves no row under a press: the click opens the market that was pressed', async () => {
-    const { page } = await browser.open('/', { gateway: shared(), context: {} });
+    const { page } = await browser.open('/', { gateway: shared() });
     const star = (of: Page, name: string) => of.getByRole('button', { name: `Favourite: ${name}`, exact: true });
     await star(page, 'BTC/PRV').click();
     await star(page, 'ETH/PRV').click();
@@ -347,19 +339,19 @@ describeInBrowser('the page of the markets', (browser) => {
     }
   });
 
-  test('without market data, lists the pools; without a node, the last prices; without a history, no changes', async () => {
-    const pools = await browser.open('/', { start: { without: 'MARKET_DATA' } });
-    await pools.page.getByRole('tab', { name: 'All pools', selected: true }).waitFor();
-    await pools.page.getByRole('rowheader').first().waitFor();
+  test('without market data, lists the pools; without a history, no changes', async () => {
+    const { page } = await browser.open('/', { start: { without: 'MARKET_DATA' } });
+    await page.getByRole('tab', { name: 'All pools', selected: true }).waitFor();
+    await page.getByRole('rowheader').first().waitFor();
     await expect
-      .poll(() => pools.page.getByRole('columnheader').allTextContents())
+      .poll(() => page.getByRole('columnheader').allTextContents())
       .toEqual(['Pool', 'Price', '24 h volume, PRV', 'Liquidity, PRV']);
-    await pools.page.getByText('The 24 h change and chart need recorded prices').waitFor();
-    await pools.page.goto(new URL('/?sort=change&direction=ascending', pools.page.url()).href);
-    await pools.page.locator('th[aria-sort=descending]', { hasText: 'Liquidity' }).waitFor();
-    const count = pools.page.getByRole('region', { name: 'Pools' }).getByRole('status');
+    await page.getByText('The 24 h change and chart need recorded prices').waitFor();
+    await page.goto(new URL('/?sort=change&direction=ascending', page.url()).href);
+    await page.locator('th[aria-sort=descending]', { hasText: 'Liquidity' }).waitFor();
+    const count = page.getByRole('region', { name: 'Pools' }).getByRole('status');
     await expect.poll(() => count.textContent()).toMatch(/^\d+ pools$/);
-    expect(await pools.page.getByLabel('Sort by').locator('option').allTextContents()).toEqual([
+    expect(await page.getByLabel('Sort by').locator('option').allTextContents()).toEqual([
       'Name',
       'Price',
       '24 h volume',
@@ -367,16 +359,18 @@ describeInBrowser('the page of the markets', (browser) => {
     ]);
     // The search reads no changes either.
     const sent: string[] = [];
-    pools.page.on('request', (request) => sent.push(request.postData() ?? ''));
-    await pools.page.keyboard.press('Control+k');
-    await pools.page.getByLabel('Search everything').fill('btc');
-    await pools.page.getByRole('dialog').getByRole('link').first().waitFor();
+    page.on('request', (request) => sent.push(request.postData() ?? ''));
+    await page.keyboard.press('Control+k');
+    await page.getByLabel('Search everything').fill('btc');
+    await page.getByRole('dialog').getByRole('link').first().waitFor();
     expect(sent.filter((body) => body.includes('"withChange":true'))).toEqual([]);
-    await pools.page.getByRole('button', { name: 'Close' }).click();
-    await pools.page.getByRole('tab', { name: 'Markets' }).click();
-    await pools.page.getByText('No market-data host is configured').waitFor();
-    await expectAccessible(pools.page);
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('tab', { name: 'Markets' }).click();
+    await page.getByText('No market-data host is configured').waitFor();
+    await expectAccessible(page);
+  });
 
+  test('without a node, lists the last prices', async () => {
     const { page, gateway } = await browser.open('/', { start: { without: 'NODE' } });
     const cell = rowOf(page, 'BTC / PRV').getByRole('cell').first();
     await cell.waitFor();

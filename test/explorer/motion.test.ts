@@ -3,18 +3,17 @@ import { expect, test } from 'vitest';
 import { advanceOnPage, describeInBrowser, holdAnswers } from '../support/explorer.ts';
 
 /** Notes every animation and every transition that the page starts, from its first line on. */
-const noteMotion = (page: Page) =>
-  page.addInitScript(() => {
-    const moved: string[] = [];
-    const { animate } = Element.prototype;
-    Element.prototype.animate = function (...options) {
-      moved.push('flash');
-      return animate.apply(this, options);
-    };
-    addEventListener('animationstart', ({ animationName }) => moved.push(animationName), true);
-    addEventListener('transitionrun', ({ propertyName }) => moved.push(propertyName), true);
-    Object.assign(globalThis, { moved });
-  });
+function noteMotion(): void {
+  const moved: string[] = [];
+  const { animate } = Element.prototype;
+  Element.prototype.animate = function (...options) {
+    moved.push('flash');
+    return animate.apply(this, options);
+  };
+  addEventListener('animationstart', ({ animationName }) => moved.push(animationName), true);
+  addEventListener('transitionrun', ({ propertyName }) => moved.push(propertyName), true);
+  Object.assign(globalThis, { moved });
+}
 
 const motionOf = (page: Page) =>
   page.evaluate(() => [...new Set((globalThis as unknown as { moved: string[] }).moved)].toSorted());
@@ -26,9 +25,9 @@ describeInBrowser('the motion of the explorer', (browser) => {
   ] as const)('is $motion.length kinds for a reader with $reducedMotion', async ({ reducedMotion, motion }) => {
     let release = () => {};
     const opened = await browser.open('/', {
-      context: { reducedMotion },
+      reducedMotion,
+      initScript: noteMotion,
       before: async (loading) => {
-        await noteMotion(loading);
         release = await holdAnswers(loading, 'Markets');
       },
     });

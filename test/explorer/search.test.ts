@@ -26,8 +26,10 @@ describeInBrowser('the search for everything', (browser) => {
     // The file of the search is loaded when it is first opened.
     await page.getByRole('button', { name: 'Search' }).click();
     await dialog.waitFor();
+    await page.keyboard.press('Escape');
+    await untilGone(page);
     for (const path of ['/chain', '/status', '/market/pBTC_PRV', '/chain/blocks/1640000']) {
-      await page.goto(new URL(path, page.url()).href);
+      if (pathOf() !== path) await page.goto(new URL(path, page.url()).href);
       await page.locator('h1').waitFor();
       await page.keyboard.press('/');
       await dialog.getByText('For example BTC-PRV').waitFor();

@@ -51,15 +51,14 @@ describeInBrowser('the shell of the explorer', (browser) => {
     const isStatus = (request: Request) => request.postData()?.includes('"operationName":"Service"') ?? false;
     const { page } = await browser.open('/', {
       gateway: shared(),
-      context: {},
-      before: async (page) => {
-        // Without the requests that repeat.
-        await page.addInitScript(() => {
-          const { setInterval } = globalThis;
-          Object.assign(globalThis, {
-            setInterval: (run: () => void, ms: number) => (ms < 5_000 ? setInterval(run, ms) : 0),
-          });
+      // Without the requests that repeat.
+      initScript: () => {
+        const { setInterval } = globalThis;
+        Object.assign(globalThis, {
+          setInterval: (run: () => void, ms: number) => (ms < 5_000 ? setInterval(run, ms) : 0),
         });
+      },
+      before: async (page) => {
         page.on('request', (request) => requests.push(request));
         // The page comes when the shell has the status.
         const answered = page.waitForResponse((response) => isStatus(response.request()));
@@ -192,19 +191,15 @@ describeInBrowser('the shell of the explorer', (browser) => {
   });
 
   // The page of the markets has a test of the rest, light and dark.
-  test('has its links on the screen of a phone', async () => {
-    const { page } = await browser.open('/', { gateway: shared(), viewport: 'phone' });
+  test('has its links on the screen of a phone, targets that a finger hits, and fields that a phone does not enlarge', async () => {
+    const context = { hasTouch: true, isMobile: true };
+    const { page } = await browser.open('/', { gateway: shared(), viewport: 'phone', context });
+    await page.getByRole('rowheader').first().waitFor();
     const { width } = VIEWPORTS.phone;
     for (const [name] of PAGES) {
       const { x = -1, width: ownWidth = 0 } = (await page.getByRole('link', { name, exact: true }).boundingBox()) ?? {};
       expect([name, x >= 0, x + ownWidth <= width]).toEqual([name, true, true]);
     }
-  });
-
-  test('has targets that a finger hits, and fields that a phone does not enlarge', async () => {
-    const context = { hasTouch: true, isMobile: true };
-    const { page } = await browser.open('/', { gateway: shared(), viewport: 'phone', context });
-    await page.getByRole('rowheader').first().waitFor();
     const search = page.getByRole('searchbox');
     expect(
       await search.evaluate((field) => Number.parseFloat(getComputedStyle(field).fontSize)),

@@ -46,8 +46,9 @@ describeInBrowser('the page of the status', (browser) => {
     await page.getByRole('region', { name: 'Recorded heights' }).getByText('This gateway records no history').waitFor();
   });
 
-  test('has space around rows of two lines on a phone', async () => {
+  test('is accessible, and fits on a phone, with space around rows of two lines, and on a wide screen, light and dark', async () => {
     const { page } = await browser.open('/status', { gateway: shared(), viewport: 'phone' });
+    await page.getByText('maxPageSize').waitFor({ state: 'attached' });
     const meaning = page.getByRole('rowheader', { name: 'Earlier heights that one operation reads' });
     const space = await meaning.evaluate((th) => {
       const range = document.createRange();
@@ -57,6 +58,7 @@ describeInBrowser('the page of the status', (browser) => {
     const [height = 0, text = 0] = space;
     expect(text).toBeGreaterThan(30);
     expect(height - text).toBeGreaterThanOrEqual(8);
+    await expectToFit(page, 'status');
   });
 
   test('keeps what it knows while the gateway cannot be reached', async () => {
@@ -87,7 +89,6 @@ describeInBrowser('the page of the status', (browser) => {
   test('knows its own connection before the gateway has answered', async () => {
     const { page } = await browser.open('/status', {
       gateway: shared(),
-      context: {},
       allowed: [/ERR_FAILED/],
       before: (opened) => opened.route('**/graphql', (route) => route.abort()),
     });
@@ -119,11 +120,5 @@ describeInBrowser('the page of the status', (browser) => {
       .poll(() => factOf('Missing'))
       .toMatch(/^1,\d{3},\d{3}; (1,\d{3},\d{3}( to 1,\d{3},\d{3})?; ){4}and 4 more heights$/);
     await expect.poll(() => factOf('Older heights')).toBe('nothing more to read now');
-  });
-
-  test('is accessible, and fits on a phone and on a wide screen, light and dark', async () => {
-    const { page } = await browser.open('/status', { gateway: shared(), viewport: 'phone' });
-    await page.getByText('maxPageSize').waitFor({ state: 'attached' });
-    await expectToFit(page, 'status');
   });
 });

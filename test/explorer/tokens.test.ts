@@ -102,10 +102,8 @@ describeInBrowser('the page of the tokens', (browser) => {
   test('shows a token id to copy where the browser does not let the page copy it', async () => {
     const { page } = await browser.open(`/tokens?search=${BTC}`, {
       gateway: shared(),
-      context: {},
       // As on a page over HTTP of another computer.
-      before: (opened) =>
-        opened.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined })),
+      initScript: () => void Object.defineProperty(navigator, 'clipboard', { value: undefined }),
     });
     const shown = page.waitForEvent('dialog');
     const clicked = page.getByRole('button', { name: 'Copy token id' }).click();

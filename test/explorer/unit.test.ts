@@ -2,7 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { formatPrice, formatUsd, formatUsdPrice } from '../../explorer/src/format/numbers.ts';
-import { advanceOnPage, describeInBrowser, expectAccessible, expectNotWider, screenshot } from '../support/explorer.ts';
+import {
+  advanceOnPage,
+  denyStorage,
+  describeInBrowser,
+  expectAccessible,
+  expectNotWider,
+  screenshot,
+} from '../support/explorer.ts';
 import type { ServedGateway } from '../support/served-gateway.ts';
 import { BTC, PRV } from '../support/tokens.ts';
 
@@ -129,7 +136,7 @@ describeInBrowser('the unit of the explorer', (browser) => {
   });
 
   test('is the same in all tabs, and is usual again when the storage is cleared', async () => {
-    const { page } = await browser.open('/tokens', { gateway: shared(), context: {} });
+    const { page } = await browser.open('/tokens', { gateway: shared() });
     const other = await page.context().newPage();
     await other.goto(page.url());
     await other.locator('h1').waitFor();
@@ -142,15 +149,7 @@ describeInBrowser('the unit of the explorer', (browser) => {
   test('works in a browser that stores nothing', async () => {
     const { page } = await browser.open('/tokens', {
       gateway: shared(),
-      context: {},
-      before: (loading) =>
-        loading.addInitScript(() =>
-          Object.defineProperty(window, 'localStorage', {
-            get() {
-              throw new DOMException('no storage', 'SecurityError');
-            },
-          }),
-        ),
+      initScript: denyStorage,
     });
     await choose(page, 'USD');
     await page.getByRole('columnheader', { name: 'Price in USD' }).waitFor();

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startGatewayForTest } from '../support/gateway.ts';
 import { TRANSPORTS } from '../support/transports.ts';
 import { connect } from '../support/websocket.ts';
@@ -6,7 +6,7 @@ import { describeFailure } from './scenario.ts';
 
 const UNREACHABLE = { code: 'UPSTREAM_UNREACHABLE', message: 'cannot be reached', opensCircuit: true } as const;
 
-describeFailure('refuses connections', { fault: 'refused', ...UNREACHABLE });
+describeFailure('refuses connections', { fault: 'refused', ...UNREACHABLE, when: 'from the start' });
 
 // Later, the connection is one that is open, and the gateway calls once more.
 describeFailure('resets connections instead of answering', { fault: { kind: 'reset' }, ...UNREACHABLE, when: 'later' });
@@ -17,14 +17,11 @@ const NOT_JSON = {
   message: 'sent an invalid response: it is not JSON',
   opensCircuit: false,
 } as const;
+const TRUNCATED = { fault: { kind: 'truncated' }, when: 'from the start' } as const;
+const IN_THE_MIDDLE = 'ends connections in the middle of its answers';
 
-for (const [what, kind, when] of [
-  ['resets connections in the middle of its answers', 'reset-in-body', 'later'],
-  ['ends connections in the middle of its answers', 'truncated', 'from the start'],
-] as const) {
-  describeFailure(what, { only: 'NODE', fault: { kind }, ...NOT_JSON, when });
-  describeFailure(what, { only: 'MARKET_DATA', fault: { kind }, ...UNREACHABLE, when });
-}
+describeFailure(IN_THE_MIDDLE, { only: 'NODE', ...TRUNCATED, ...NOT_JSON });
+describeFailure(IN_THE_MIDDLE, { only: 'MARKET_DATA', ...TRUNCATED, ...UNREACHABLE });
 
 test('a call whose connection is reset before the response begins is repeated once, and nothing is logged', async () => {
   const { sandbox, advance, ask, lines } = await startGatewayForTest({ sandbox: { history: 60 } });
@@ -41,38 +38,33 @@ test('a call whose connection is reset before the response begins is repeated on
   expect(lines).toEqual([]);
 });
 
-describe('every transport has the same error for an upstream that cannot be reached', () => {
-  test.each(Object.entries(TRANSPORTS))('%s', async (_, send) => {
-    const { app } = await startGatewayForTest({
-      sandbox: { history: 60 },
-      before: ({ node }) => void node.faults.set({ kind: 'reset' }),
-    });
-    const url = await app.listen(0, '127.0.0.1');
-    const error = {
-      message: 'The node cannot be reached.',
-      path: ['beaconHeight'],
-      locations: [{ line: 1, column: 3 }],
-      extensions: { code: 'UPSTREAM_UNREACHABLE', upstream: 'NODE' },
-    };
-    expect(await send(url, { query: '{ beaconHeight tickers(filter: { tickerIds: [] }) { id } }' })).toEqual({
-      data: { beaconHeight: null, tickers: [] },
-      errors: [error],
-    });
-  });
+test('every transport has the same error for an upstream that cannot be reached', async () => {
+  const { app } = await startGatewayForTest({ sandbox: { history: 60 }, before: ({ node }) => node.stop() });
+  const url = await app.listen(0, '127.0.0.1');
+  const error = {
+    message: 'The node cannot be reached.',
+    path: ['beaconHeight'],
+    locations: [{ line: 1, column: 3 }],
+    extensions: { code: 'UPSTREAM_UNREACHABLE', upstream: 'NODE' },
+  };
+  for (const [name, send] of Object.entries(TRANSPORTS)) {
+    const answer = await send(url, { query: '{ beaconHeight tickers(filter: { tickerIds: [] }) { id } }' });
+    expect([name, answer]).toEqual([name, { data: { beaconHeight: null, tickers: [] }, errors: [error] }]);
+  }
+});
 
-  test('a subscription on a websocket stays open and then gets the newest', async () => {
-    const { app, sandbox, ask } = await startGatewayForTest({ sandbox: { history: 60 } });
-    const { height } = sandbox.chain.tip;
-    const client = connect(await app.listen(0, '127.0.0.1'));
-    const heads = client.iterate({ query: 'subscription { head { beaconHeight } }' });
-    const first = await heads.next();
-    await sandbox.node.stop();
-    sandbox.advance(5);
-    await expect.poll(async () => (await ask('{ service { head { stale } } }')).data.service.head.stale).toBe(true);
-    const second = heads.next();
-    await sandbox.node.start();
-    expect([first.value, (await second).value]).toEqual(
-      [height, height + 5].map((beaconHeight) => ({ data: { head: { beaconHeight } } })),
-    );
-  });
+test('a subscription on a websocket stays open and then gets the newest', async () => {
+  const { app, sandbox, ask } = await startGatewayForTest({ sandbox: { history: 60 } });
+  const { height } = sandbox.chain.tip;
+  const client = connect(await app.listen(0, '127.0.0.1'));
+  const heads = client.iterate({ query: 'subscription { head { beaconHeight } }' });
+  const first = await heads.next();
+  await sandbox.node.stop();
+  sandbox.advance(5);
+  await expect.poll(async () => (await ask('{ service { head { stale } } }')).data.service.head.stale).toBe(true);
+  const second = heads.next();
+  await sandbox.node.start();
+  expect([first.value, (await second).value]).toEqual(
+    [height, height + 5].map((beaconHeight) => ({ data: { head: { beaconHeight } } })),
+  );
 });

@@ -141,7 +141,7 @@ describe('the version that trades', () => {
     const gateway = await open({ sandbox: { exchange: 'v1' }, config: { exchangeVersion: 'auto' } });
     const { sandbox, untilReady, advance, app, lines } = gateway;
     await untilReady();
-    for (let heads = 2; heads <= 14; heads++) {
+    for (let heads = 2; heads <= 12; heads++) {
       await advance();
       const looks = 3 + Math.min(heads, 10) - 1;
       await expect.poll(() => callsOf(sandbox, 'pdexv3_getState')).toEqual([looks]);

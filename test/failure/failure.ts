@@ -18,8 +18,8 @@ export type Failure = {
   readonly opensCircuit: boolean;
   /** The only upstream that can fail in this way. */
   readonly only?: Upstream;
-  /** The only moment that is tested, where another failure with the same code is tested at both. */
-  readonly when?: 'from the start' | 'later' | undefined;
+  /** The moment that is tested. Another failure with the same code is tested at the other one. */
+  readonly when: 'from the start' | 'later';
   readonly config?: Partial<Config>;
 };
 

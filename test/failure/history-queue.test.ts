@@ -139,7 +139,7 @@ test('while two reads are overdue, no other one begins or waits, and once one ha
   await vi.advanceTimersByTimeAsync(5);
   await Promise.all(late);
   // The time stands still: they fail at once.
-  for (let read = 0; read < 1_000; read++) await fails();
+  for (let read = 0; read < 20; read++) await fails();
   expect([begun.length, vi.getTimerCount()]).toEqual([2, 0]);
   begun[0]?.reject(new Error('the thread has failed'));
   await new Promise(setImmediate);

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { FaultTarget, MarketDataCall, MarketDataFault, MarketDataForm } from '../../src/sandbox/faults.ts';
-import { startGatewayForTest, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
+import type { TestGateway, TestGatewayOptions } from '../support/gateway.ts';
 import { WARN } from '../support/log.ts';
 import { sample } from '../support/metrics.ts';
+import { openRest } from '../support/rest.ts';
 
 const BOOK = `orderBook(tickerId: "pPOWR_PRV", depth: 0) {
   tickerId message timestamp bestBid bestAsk midPrice spread
@@ -17,18 +18,16 @@ async function open(
   faults: readonly (MarketDataFault & FaultTarget<MarketDataCall>)[] = [],
   options: TestGatewayOptions = {},
 ) {
-  const gateway = await startGatewayForTest({
+  const gateway = await openRest({
     sandbox: { history: 60 },
     before({ marketData }) {
       for (const fault of faults) marketData.faults.set(fault);
     },
     ...options,
   });
-  const get = async (path: string) => fetch(new URL(path, await gateway.app.listen(0, '127.0.0.1')));
+  const { get } = gateway;
   return {
     ...gateway,
-    get,
-    rest: async (path: string) => (await get(`/api/v1/public/market-data/${path}`)).json(),
     dropped: async () => {
       const text = await (await get('/metrics')).text();
       return ['pairs', 'tickers', 'orderbook'].map((list) =>
@@ -48,28 +47,21 @@ const note = (pairs: number, tickers: number, entries: number) => ({
 const unreadable = ({ lines }: Pick<TestGateway, 'lines'>) => lines.filter(({ list }) => list !== undefined);
 
 describe('market data in another form is the same data', () => {
-  const answersOf = async ({ untilReady, ask, rest }: Awaited<ReturnType<typeof open>>) => {
+  const answersOf = async ({ untilReady, ask, read }: Awaited<ReturnType<typeof open>>) => {
     await untilReady();
-    return [await ask(QUERY), await rest('orderbook?ticker_id=pPOWR_PRV'), await rest('tickers')] as const;
+    return [await ask(QUERY), await read('orderbook?ticker_id=pPOWR_PRV'), await read('tickers')] as const;
   };
   /** In the usual form. */
   let expected: ReturnType<typeof answersOf> | undefined;
 
+  // `upstream/market-data/decode` has all units and forms of numbers.
   test.each<[string, MarketDataForm, differing: object]>([
-    ['decimal strings', { decimals: 'strings' }, {}],
     ['longer entries', { entries: 'longer' }, {}],
-    ['entries that are objects', { entries: 'objects' }, {}],
     ['objects of strings', { entries: 'objects', decimals: 'strings' }, {}],
     ['without a message and a ticker id', { without: ['message', 'ticker_id'] }, { message: '' }],
     ['seconds in a string', { timestamp: { unit: 'seconds', asText: true } }, {}],
+    ['nanoseconds in a number', { timestamp: { unit: 'nanoseconds' } }, { unit: 'MILLISECONDS' }],
     ['a date and time', { timestamp: { unit: 'date-time' } }, { unit: 'MILLISECONDS' }],
-    ...(['milliseconds', 'microseconds', 'nanoseconds'] as const).flatMap((unit) =>
-      [true, false].map((asText): [string, MarketDataForm, object] => [
-        `${unit} in a ${asText ? 'string' : 'number'}`,
-        { timestamp: { unit, asText } },
-        { unit: 'MILLISECONDS' },
-      ]),
-    ),
   ])('%s', async (_, form, { message = 'OK', unit = 'SECONDS' }: { message?: string; unit?: string }) => {
     expected ??= answersOf(await open());
     const [{ data }, book, tickers] = await expected;
@@ -98,7 +90,7 @@ test('exact decimals have the digits of the strings of the host, in GraphQL and 
     { price: 7.1, exactPrice: '7.10', exactQuantity: '2' },
     { price: 1.5, exactPrice: '1.50', exactQuantity: '4E-9' },
   ]);
-  const text = await (await get('/api/v1/public/market-data/orderbook?ticker_id=pBTC_PRV')).text();
+  const text = await (await get('orderbook?ticker_id=pBTC_PRV')).text();
   expect(text).toContain('"bids":[[7.10,2],[1.50,4E-9]]');
 });
 
@@ -120,6 +112,7 @@ describe('what cannot be read', () => {
       length,
       { baseVolume: null },
     ]);
+    expect((await ask('{ service { marketData { stale } } }')).data.service.marketData).toEqual({ stale: false });
     expect(await gateway.dropped()).toEqual([1, 1, 0]);
     expect(await gateway.notes()).toEqual([note(1, 1, 0)]);
 
@@ -175,7 +168,7 @@ describe('what cannot be read', () => {
     const value = { bids: [['n/a', 1]], asks: [[1]], timestamp: 5 };
     const sandbox = { history: 60, unknownTicker: 'empty' } as const;
     const gateway = await open([{ kind: 'shape', on: 'orderbook', path: [], value }], { sandbox });
-    const { ask, rest } = gateway;
+    const { ask, get } = gateway;
     await ask('{ pairs { id } }');
     const { data, errors } = await ask(
       '{ orderBook(tickerId: "pBTC_PRV") { tickerId } other: orderBook(tickerId: "pETH_PRV") { tickerId } }',
@@ -189,7 +182,7 @@ describe('what cannot be read', () => {
     });
     expect(data).toEqual({ orderBook: null, other: null });
     expect(errors).toEqual([error('orderBook'), error('other')]);
-    expect(await rest('orderbook?ticker_id=pBTC_PRV')).toEqual({ code: 'UPSTREAM_BAD_SHAPE', message });
+    expect(await (await get('orderbook?ticker_id=pBTC_PRV')).json()).toEqual({ code: 'UPSTREAM_BAD_SHAPE', message });
     expect([await gateway.dropped(), await gateway.notes()]).toEqual([[0, 0, 4], [note(0, 0, 4)]]);
   });
 

@@ -1,4 +1,4 @@
 import { TIMEOUT } from './failure.ts';
 import { describeFailure } from './scenario.ts';
 
-describeFailure('never responds', { fault: { kind: 'hang' }, ...TIMEOUT });
+describeFailure('never responds', { fault: { kind: 'hang' }, ...TIMEOUT, when: 'later' });

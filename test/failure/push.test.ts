@@ -2,18 +2,15 @@ import { describe, expect, test } from 'vitest';
 import type { PushFault } from '../../src/sandbox/faults.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { keepEvents } from '../support/events.ts';
-import { startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
+import { NEVER_MS, startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
 import { INFO, WARN } from '../support/log.ts';
 import { readSample, sample } from '../support/metrics.ts';
 
 const HEADS = 'subscription { head { beaconHeight hash } }';
 
-/** A poll interval so long that only frames lead to new heads. */
-const NEVER_MS = 3_600_000;
-
 const urlsOf = ({ pushUrls }: Sandbox) => ({ fullnodeWsUrl: pushUrls.map((url) => new URL(url)) });
 
-/** A gateway that has subscribed to the websocket of its node, and has read the first head. */
+/** A gateway that has subscribed to the websocket of its node, and has read the first head. Only frames lead to others. */
 async function pushedGateway(options: TestGatewayOptions = {}) {
   const gateway = await startGatewayForTest({
     ...options,

@@ -34,15 +34,6 @@ describe('of three nodes', () => {
     expect(await nodesFigure('pdex_node_read')).toEqual([0, 1, 0]);
   });
 
-  test('one that reports the new tip but cannot send its state does not delay that height', async () => {
-    const { sandbox, ask, advance, nodesFigure } = await openThreeNodes();
-    await ask('{ beaconHeight }');
-    sandbox.node.faults.set({ kind: 'truncated', on: 'getpdestate' });
-    await advance();
-    expect(await nodesFigure('pdex_node_read')).toEqual([0, 1, 0]);
-    expect((await ask('{ service { head { stale } } }')).data.service).toEqual(FRESH);
-  });
-
   test('an archive is read for a height that others have pruned; a height that none has is HEIGHT_NOT_AVAILABLE', async () => {
     const { sandbox, ask, lines } = await openThreeNodes();
     const { height } = sandbox.chain.tip;
@@ -60,29 +51,6 @@ describe('of three nodes', () => {
       { code: 'HEIGHT_NOT_AVAILABLE', beaconHeight: height },
     ]);
     expect(lines).toEqual([]);
-  });
-
-  test('one that reports another block at the same height is read only when the one before fails', async () => {
-    const { sandbox, subscribe } = await openThreeNodes();
-    const { height, hash } = sandbox.chain.tip;
-    const heads = keepEvents(subscribe(HEADS));
-    await expect.poll(() => heads.answers.length).toBe(1);
-    const other = 'another-block';
-    for (const node of sandbox.nodes.slice(1)) {
-      node.faults.set({
-        kind: 'shape',
-        on: 'getblockchaininfo',
-        path: ['Result', 'BestBlocks', '-1', 'Hash'],
-        value: other,
-      });
-    }
-    const looks = sandbox.nodes.map((node) => node.calls());
-    await expect.poll(() => sandbox.nodes.every((node, which) => node.calls() > (looks[which] ?? 0) + 3)).toBe(true);
-    expect(heads.answers).toEqual([{ data: { head: { beaconHeight: height, previousHeight: null, hash } } }]);
-
-    await startOutage(sandbox, 0, REFUSED);
-    await expect.poll(() => heads.answers.length).toBe(2);
-    expect(heads.answers[1]).toEqual({ data: { head: { beaconHeight: height, previousHeight: height, hash: other } } });
   });
 
   test('one of another chain is never read, however high its tip is', async () => {

@@ -16,46 +16,44 @@ import {
   startOutage,
 } from './three-nodes.ts';
 
-/** Where two faults have the same code, one of them begins only from the start, or only later. */
-const ONE_FAILS: readonly [string, Fault, string, when?: 'from the start' | 'later'][] = [
-  ['refuses connections', REFUSED, 'UPSTREAM_UNREACHABLE'],
-  ['resets them', { kind: 'reset' }, 'UPSTREAM_UNREACHABLE', 'later'],
-  ['resets them in the middle of its answers', { kind: 'reset-in-body' }, 'UPSTREAM_BAD_SHAPE', 'later'],
-  ['never answers', { kind: 'hang' }, 'UPSTREAM_TIMEOUT'],
-  ['answers a byte at a time', { kind: 'drip' }, 'UPSTREAM_TIMEOUT', 'from the start'],
-  ['is overloaded', { kind: 'status', status: 503 }, 'UPSTREAM_BAD_STATUS'],
-  ['is behind a filter', { kind: 'html' }, 'UPSTREAM_FILTERED'],
-  ['answers with what is not JSON', { kind: 'garbage' }, 'UPSTREAM_BAD_SHAPE', 'from the start'],
-];
-
-describe.each(ONE_FAILS)('of three nodes the one that is read %s', (_, fault, code, when) => {
-  if (when !== 'later')
-    test('from the start: another is read, and clients get no error', async () => {
-      const { sandbox, ask, lines, hosts, nodesFigure, upstreamFigure, readyStatus, untilHeight, advance } =
-        await openThreeNodes({
-          config: configFor(fault),
-          before: (started) => startOutage(started, 0, fault),
-        });
-      const { height } = sandbox.chain.tip;
-      await untilHeight(height);
-      expect(await ask(STATE, { at: height - 9 })).toEqual({
-        data: { beaconHeight: height, now: POOLS, earlier: POOLS, service: FRESH },
+describe('of three nodes the one that is read', () => {
+  test.each<[string, Fault, string]>([
+    ['refuses connections', REFUSED, 'UPSTREAM_UNREACHABLE'],
+    ['answers a byte at a time', { kind: 'drip' }, 'UPSTREAM_TIMEOUT'],
+    ['is overloaded', { kind: 'status', status: 503 }, 'UPSTREAM_BAD_STATUS'],
+    ['answers with what is not JSON', { kind: 'garbage' }, 'UPSTREAM_BAD_SHAPE'],
+  ])('%s from the start: another is read, and clients get no error', async (_, fault, code) => {
+    const { sandbox, ask, lines, hosts, nodesFigure, upstreamFigure, readyStatus, untilHeight, advance } =
+      await openThreeNodes({
+        config: configFor(fault),
+        before: (started) => startOutage(started, 0, fault),
       });
-      await ask('{ pairs { id } tickers { id } }');
-      expect(await readyStatus()).toBe(200);
-      expect(await upstreamFigure('pdex_upstream_healthy{upstream="NODE"}')).toBe(1);
-      await expect.poll(() => lines).toEqual([broken(hosts[0], code)]);
-      await expect.poll(() => nodesFigure('pdex_node_beacon_height')).toEqual([0, height, height]);
-      expect(await nodesFigure('pdex_node_read')).toEqual([0, 1, 0]);
-
-      await endOutage(sandbox, 0);
-      await expect.poll(() => lines).toEqual([broken(hosts[0], code), recovered(hosts[0])]);
-      await advance();
-      expect(await nodesFigure('pdex_node_read')).toEqual([0, 1, 0]);
+    const { height } = sandbox.chain.tip;
+    await untilHeight(height);
+    expect(await ask(STATE, { at: height - 9 })).toEqual({
+      data: { beaconHeight: height, now: POOLS, earlier: POOLS, service: FRESH },
     });
+    await ask('{ pairs { id } tickers { id } }');
+    expect(await readyStatus()).toBe(200);
+    expect(await upstreamFigure('pdex_upstream_healthy{upstream="NODE"}')).toBe(1);
+    await expect.poll(() => lines).toEqual([broken(hosts[0], code)]);
+    await expect.poll(() => nodesFigure('pdex_node_beacon_height')).toEqual([0, height, height]);
+    expect(await nodesFigure('pdex_node_read')).toEqual([0, 1, 0]);
 
-  if (when !== 'from the start')
-    test('after good responses: another is read, and subscribers get each height without an error', async () => {
+    await endOutage(sandbox, 0);
+    await expect.poll(() => lines).toEqual([broken(hosts[0], code), recovered(hosts[0])]);
+    await advance();
+    expect(await nodesFigure('pdex_node_read')).toEqual([0, 1, 0]);
+  });
+
+  test.each<[string, Fault, string]>([
+    ['resets connections', { kind: 'reset' }, 'UPSTREAM_UNREACHABLE'],
+    ['resets connections in the middle of its answers', { kind: 'reset-in-body' }, 'UPSTREAM_BAD_SHAPE'],
+    ['never answers', { kind: 'hang' }, 'UPSTREAM_TIMEOUT'],
+    ['is behind a filter', { kind: 'html' }, 'UPSTREAM_FILTERED'],
+  ])(
+    '%s after good responses: another is read, and subscribers get each height without an error',
+    async (_, fault, code) => {
       const { sandbox, ask, subscribe, lines, hosts, nodesFigure, readyStatus, advance } = await openThreeNodes({
         config: configFor(fault),
       });
@@ -83,7 +81,8 @@ describe.each(ONE_FAILS)('of three nodes the one that is read %s', (_, fault, co
       expect(heads.answers).toMatchObject(
         [height, height + 1, height + 2].map((beaconHeight) => ({ data: { head: { beaconHeight } } })),
       );
-    });
+    },
+  );
 });
 
 describe('three nodes', () => {

@@ -5,7 +5,7 @@ const body = 'upstream 10.0.0.1:9334 said so';
 
 for (const [status, when] of [
   [429, 'later'],
-  [503, undefined],
+  [503, 'from the start'],
 ] as const) {
   describeFailure(`answers with status ${status} and a text`, {
     fault: { kind: 'status', status, body },
@@ -18,7 +18,7 @@ for (const [status, when] of [
 
 for (const [status, when] of [
   [200, 'later'],
-  [403, undefined],
+  [403, 'from the start'],
 ] as const) {
   describeFailure(`is behind a filter that answers with a page and status ${status}`, {
     fault: { kind: 'html', status },
@@ -30,6 +30,7 @@ for (const [status, when] of [
 }
 
 describeFailure('redirects to another host', {
+  only: 'NODE',
   fault: { kind: 'redirect', to: 'https://10.0.0.1/rpc?key=value' },
   code: 'UPSTREAM_BAD_STATUS',
   message: 'responded with HTTP status 301, a redirect, which the gateway does not follow',
@@ -37,7 +38,9 @@ describeFailure('redirects to another host', {
   when: 'from the start',
 });
 
+// With another text, status 400 can mean that there is no such order book.
 describeFailure('expects HTTPS', {
+  only: 'MARKET_DATA',
   fault: { kind: 'https-expected' },
   code: 'UPSTREAM_BAD_STATUS',
   message: 'responded with HTTP status 400 because it expects HTTPS',

@@ -4,13 +4,21 @@ import type { TokenServiceFault } from '../../src/sandbox/faults.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
 import { INFO, WARN } from '../support/log.ts';
 import { sample } from '../support/metrics.ts';
+import { PRV, USDT } from '../support/tokens.ts';
 
-const USDT = '716fd1009e2a1669caacc36891e707bfdf02590f96ebd897548e8963c95ebac0';
-const PRV = '0000000000000000000000000000000000000000000000000000000000000004';
 const HEX = '1b694fc8b5825681dc9249cc566c6926e92130e3375b3b1e6a1e14acba9d38d5';
 
 const TOKEN = 'query ($id: TokenId!) { token(id: $id) { symbol decimals } }';
 const PRICE = `{ poolPair(token1Id: "${PRV}", token2Id: "${HEX}") { price token2 { decimals } } }`;
+
+/** An entry of a token service. */
+const entry = (TokenID: string, fields: object = {}) => ({
+  ...{ TokenID, Symbol: 'X', PDecimals: 4, Verified: false },
+  ...fields,
+});
+
+/** A fault of a token service that makes it list these entries alone. */
+const listOf = (value: readonly unknown[]) => ({ kind: 'shape', path: ['Result'], value }) as const;
 
 /** A gateway with a token service that it reads all the time. */
 async function tokensGateway(options: TestGatewayOptions = {}) {
@@ -26,7 +34,7 @@ async function tokensGateway(options: TestGatewayOptions = {}) {
     ...gateway,
     origin,
     place,
-    untilListed: () => expect.poll(() => app.service.sources.tokens.service?.changedAt()).toBeDefined(),
+    untilListed: () => expect.poll(() => app.service.sources.tokens.status?.changedAt()).toBeDefined(),
     token: async (id: string) => (await ask(TOKEN, { id })).data.token,
     ready: async () => (await fetch(`${origin}/ready`)).json(),
     metrics: async () => (await fetch(`${origin}/metrics`)).text(),
@@ -62,24 +70,16 @@ describe('a token service', () => {
   });
 
   test('lists a token twice: the verified entry counts, else the first', async () => {
-    const entry = (id: string, symbol: string, isVerified: boolean) => ({
-      TokenID: id,
-      Symbol: symbol,
-      PDecimals: 4,
-      Verified: isVerified,
-    });
     const { token, untilListed } = await tokensGateway({
       before: ({ tokenService }) =>
-        void tokenService.faults.set({
-          kind: 'shape',
-          path: ['Result'],
-          value: [
-            entry(HEX, 'FALSE', false),
-            entry(HEX.toUpperCase(), 'TRUE', true),
-            entry(USDT, 'A', true),
-            entry(USDT, 'B', true),
-          ],
-        }),
+        void tokenService.faults.set(
+          listOf([
+            entry(HEX, { Symbol: 'FALSE' }),
+            entry(HEX.toUpperCase(), { Symbol: 'TRUE', Verified: true }),
+            entry(USDT, { Symbol: 'A', Verified: true }),
+            entry(USDT, { Symbol: 'B', Verified: true }),
+          ]),
+        ),
     });
     await untilListed();
     expect([await token(HEX), await token(USDT)]).toEqual([
@@ -88,71 +88,56 @@ describe('a token service', () => {
     ]);
   });
 
-  test.each<[string, (string | number)[], unknown]>([
-    ['decimals that no token has', ['PDecimals'], 31],
-    ['decimals that are a text', ['PDecimals'], '8'],
-    ['decimals below 0', ['PDecimals'], -1],
-    ['no decimals', ['PDecimals'], undefined],
-    ['a symbol that is a number', ['Symbol'], 7],
-    ['a symbol that is too long', ['Symbol'], 'A'.repeat(65)],
-    ['a wrong id', ['TokenID'], 'abc'],
-    ['null instead of an entry', [], null],
-  ])('skips an entry with %s, and counts it in a warning', async (_, path, value) => {
-    const { token, untilListed, sandbox, lines, metrics, app, place } = await tokensGateway({
-      before: ({ tokenService, chain }) => {
-        const index = chain.tokens.filter(({ symbol }) => symbol !== undefined).findIndex(({ id }) => id === HEX);
-        tokenService.faults.set({ kind: 'shape', path: ['Result', index, ...path], value });
-      },
+  test('skips entries that are wrong, and counts them in a warning', async () => {
+    const wrong = [
+      { PDecimals: 31 },
+      { PDecimals: '8' },
+      { PDecimals: -1 },
+      { PDecimals: undefined },
+      { Symbol: 7 },
+      { Symbol: 'A'.repeat(65) },
+      { TokenID: 'abc' },
+    ].map((fields, n) => entry(`${n}`.repeat(64), fields));
+    const { token, untilListed, sandbox, lines, metrics, app } = await tokensGateway({
+      before: ({ tokenService }) =>
+        void tokenService.faults.set(listOf([null, ...wrong, entry(PRV, { PDecimals: 3 })])),
     });
     await untilListed();
-    expect(await token(HEX)).toMatchObject({ decimals: null });
-    expect((await token(PRV)).decimals).toBe(9);
-    expect(sample(await metrics(), 'pdex_tokens_skipped_entries')).toBe(1);
+    const listed = app.service.sources.tokens.current();
+    expect(wrong.filter(({ TokenID }) => listed.has(TokenID))).toEqual([]);
+    expect((await token(PRV)).decimals).toBe(3);
+    expect(sample(await metrics(), 'pdex_tokens_skipped_entries')).toBe(8);
     sandbox.tokenService.faults.clear();
-    await expect.poll(() => app.service.sources.tokens.service?.skipped()).toBe(0);
-    expect(place).toBeGreaterThan(0);
-    expect(lines.filter(({ entries }) => entries !== undefined).map(({ level, entries }) => [level, entries])).toEqual([
-      [WARN, 1],
-      [INFO, 0],
-    ]);
+    await expect
+      .poll(() => lines.filter(({ msg }) => msg.includes('invalid entries')))
+      .toEqual([
+        { level: WARN, msg: 'invalid entries of the token service are skipped', upstream: 'TOKENS', entries: 8 },
+        { level: INFO, msg: 'the token service has no invalid entries any more', upstream: 'TOKENS' },
+      ]);
   });
 
   test('has at most 50,000 tokens that are read', async () => {
-    const entry = (_: unknown, index: number) => ({
-      TokenID: index.toString(16).padStart(64, '0'),
-      Symbol: 'X',
-      PDecimals: 1,
-    });
+    const entries = Array.from({ length: 50_010 }, (_, n) => entry(n.toString(16).padStart(64, '0')));
     const { untilListed, app } = await tokensGateway({
       config: { tokensPollMs: 60_000 },
-      before: ({ tokenService }) =>
-        void tokenService.faults.set({
-          kind: 'shape',
-          path: ['Result'],
-          value: Array.from({ length: 50_010 }, entry),
-        }),
+      before: ({ tokenService }) => void tokenService.faults.set(listOf(entries)),
     });
     await untilListed();
-    expect(app.service.sources.tokens.service?.skipped()).toBe(10);
+    expect(app.service.sources.tokens.status?.skipped()).toBe(10);
   });
 
   test('can have a token without a symbol', async () => {
+    const id = 'a'.repeat(64);
     const { token, untilListed } = await tokensGateway({
-      before: ({ tokenService }) =>
-        void tokenService.faults.set({
-          kind: 'shape',
-          path: ['Result'],
-          value: [{ TokenID: 'a'.repeat(64), Symbol: '', PDecimals: 4, Verified: false }],
-        }),
+      before: ({ tokenService }) => void tokenService.faults.set(listOf([entry(id, { Symbol: '' })])),
     });
     await untilListed();
-    expect(await token('a'.repeat(64))).toEqual({ symbol: null, decimals: 4 });
+    expect(await token(id)).toEqual({ symbol: null, decimals: 4 });
   });
 });
 
 describe('a token service that fails', () => {
   test.each<[string, TokenServiceFault, string]>([
-    ['an error with status 400', { kind: 'service-error', status: 400, error: 'x' }, 'UPSTREAM_BAD_STATUS'],
     ['an error with status 500', { kind: 'service-error', status: 500, error: 'x' }, 'UPSTREAM_BAD_STATUS'],
     ['an error with status 200', { kind: 'service-error', error: 'x' }, 'UPSTREAM_BAD_SHAPE'],
     ['a list and an error', { kind: 'shape', path: ['Error'], value: 'x' }, 'UPSTREAM_BAD_SHAPE'],

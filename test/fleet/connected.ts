@@ -36,11 +36,16 @@ export async function patiently<T>(redis: Redis, send: () => Promise<T>): Promis
 }
 
 /** Reads something until Redis has it: a replica that was paused has lost the lock of a read. */
-export async function readUntil(isStored: () => boolean, read: () => Promise<unknown>): Promise<void> {
-  while (!isStored()) {
+export async function readUntil(isStored: () => Promise<boolean>, read: () => Promise<unknown>): Promise<void> {
+  while (!(await isStored())) {
     await read();
-    for (let looks = 0; looks < 100 && !isStored(); looks++) await sleep(5);
+    for (let looks = 0; looks < 100 && !(await isStored()); looks++) await sleep(5);
   }
+}
+
+/** Whether Redis has a key. To start `redis-cli` for each look takes much longer. */
+export async function hasKey(redis: Redis, key: string): Promise<boolean> {
+  return (await redis.command(key, 'EXISTS', key)) === 1;
 }
 
 /** A watcher that keeps how the reads went, in order, and what was damaged. */

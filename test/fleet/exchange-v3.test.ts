@@ -8,7 +8,7 @@ import { type Replica, startFleet, startReplica, type TestFleet, timesAlone } fr
 import { WARN } from '../support/log.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { SOMEONE } from '../upstream/connect.ts';
-import { connectPatiently, keptOutcomes, readUntil } from './connected.ts';
+import { connectPatiently, hasKey, keptOutcomes, readUntil } from './connected.ts';
 
 const POOL = `${tokenId('a')}-${tokenId('b')}-${tokenId('c')}`;
 
@@ -66,10 +66,14 @@ describe.skipIf(!hasRedis)('a fleet where V3 trades', () => {
   test('has its past states in Redis exactly, and those of V1 of the same heights beside them', async () => {
     const replicas = await Promise.all(
       [1, 2].map(async () => {
-        const connection = await connectPatiently(redis);
         const directoryOf = createPoolDirectories().of;
         const watcher = keptOutcomes();
-        const read = createStateReads({ redis: connection, directoryOf, maxWaitMs: 60_000, watcher });
+        const read = createStateReads({
+          redis: await connectPatiently(redis),
+          directoryOf,
+          maxWaitMs: 60_000,
+          watcher,
+        });
         const of = { chainName: 'v3', height: 97, isComplete: () => true };
         return (isV1: boolean, state?: ExchangeState) =>
           read({ ...of, isV1 }, async () => state ?? Promise.reject(new Error('it was read again')));
@@ -77,13 +81,13 @@ describe.skipIf(!hasRedis)('a fleet where V3 trades', () => {
     );
     const [first, second] = replicas;
     const { v3: _, ...ofV1 } = { ...STATE, reserves: BigUint64Array.of(1n, 2n) };
-    const isStored = (id: string) => redis.cli('exists', `test:state:{3-v3-${id}}`) === '1';
+    const connection = await connectPatiently(redis);
     for (const [id, isV1, state] of [
       ['97', false, STATE],
       ['97-v1', true, ofV1],
     ] as const)
       await readUntil(
-        () => isStored(id),
+        () => hasKey(connection, `test:state:{3-v3-${id}}`),
         async () => first?.(isV1, state),
       );
     expect(await second?.(false)).toEqual(STATE);
@@ -94,7 +98,7 @@ describe.skipIf(!hasRedis)('a fleet where V3 trades', () => {
     const fleet = await start(4);
     let before: readonly number[];
     let alone: number;
-    const BLOCKS = 12;
+    const BLOCKS = 10;
     const blocks = () => fleet.sandbox.node.calls('retrievebeaconblockbyheight');
     let blocksBefore: number;
     do {
@@ -121,7 +125,7 @@ describe.skipIf(!hasRedis)('a fleet where V3 trades', () => {
     const next = () => Promise.all(streams.map(async (stream) => (await stream.next()).value.prices));
     await next();
     const { chain } = fleet.sandbox;
-    for (let blocks = 0; blocks < 8; blocks++) {
+    for (let blocks = 0; blocks < 4; blocks++) {
       const before = chain.tip;
       fleet.sandbox.advance();
       const after = chain.tip;

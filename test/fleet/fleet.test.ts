@@ -245,6 +245,7 @@ describe.skipIf(!hasRedis)('a fleet', () => {
   test('loses no height when a replica is closed', async () => {
     const fleet = await start();
     const { first, second } = fleet;
+    await fleet.settled();
     const stream = dataOf(second.subscribe('subscription { prices { beaconHeight } }'));
     const next = async (): Promise<number> => (await stream.next()).value.prices.beaconHeight;
     const before = await next();

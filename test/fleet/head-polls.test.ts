@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ExchangeState } from '../../src/domain/exchange.ts';
 import { createHeadPolls } from '../../src/fleet/head-polls.ts';
@@ -14,7 +15,12 @@ function headPolls(
   { connection, onLag = () => {} }: { connection?: PollContext['redis']; onLag?: (lagMs: number) => void } = {},
 ) {
   const redis = connection ?? { onMessage() {}, fleetKey: (name: string) => name, ready: async () => false };
-  const members = { takesPart: () => connection !== undefined, count: () => 1, joinChain: async () => {} };
+  const members = {
+    id: randomUUID(),
+    takesPart: () => connection !== undefined,
+    count: () => 1,
+    joinChain: async () => {},
+  };
   return createHeadPolls({
     context: { redis, clock: createRedisClock(), members, watcher: keptOutcomes() } as unknown as PollContext,
     directoryOf: () => exchangeStateOf(1, []).directory,

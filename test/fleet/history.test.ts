@@ -50,6 +50,7 @@ function replicaOf(fleet: { recorder: string; onRead?: () => void }, name: strin
     failed: (error: unknown) => void problems.push(error),
     refused: (error: unknown) => void problems.push(error),
     recovered() {},
+    untimed() {},
     dropped() {},
     leftOut() {},
     undecided() {},
@@ -138,7 +139,9 @@ test('only the recorder writes, and the others see it', async () => {
   expect(recorded).toEqual([FIRST_HEIGHT + 2]);
   expect(b.history.version()).toBe(version + 1);
   expect(b.history.status().waiting).toBe(1);
-  expect(b.history.unrecorded().map(({ beaconHeight }) => beaconHeight - FIRST_HEIGHT)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  expect(b.history.headsInMemory().map(({ beaconHeight }) => beaconHeight - FIRST_HEIGHT)).toEqual([
+    0, 1, 2, 3, 4, 5, 6,
+  ]);
   const candles = { poolIds: headAt(0).exchange.directory.ids, interval: 'ONE_MINUTE', last: 5 } as const;
   expect(await b.history.candles({ ...candles, upTo: FIRST_HEIGHT + 2 })).toEqual(
     await a.history.candles({ ...candles, upTo: FIRST_HEIGHT + 2 }),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -93,7 +94,7 @@ async function steppedReplicas(redis: RedisServer, prefix: string, idleMs = 20) 
       {
         redis: { ...connection, run },
         clock: createRedisClock(),
-        members: { takesPart: () => !isAlone, count: () => 2, joinChain: async () => {} },
+        members: { id: randomUUID(), takesPart: () => !isAlone, count: () => 2, joinChain: async () => {} },
         watcher: { ended: (_, outcome) => void outcomes.push(outcome), waited() {}, moved() {}, damaged() {} },
       },
       'tickers',

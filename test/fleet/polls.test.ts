@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createRedisClock } from '../../src/fleet/poll-options.ts';
 import { createPolls } from '../../src/fleet/polls.ts';
@@ -67,7 +68,7 @@ describe.skipIf(!hasRedis)('polls', () => {
       {
         redis: { ...connection, command, run },
         clock: createRedisClock(),
-        members: { takesPart: () => takesPart, count: () => count, joinChain: async () => {} },
+        members: { id: randomUUID(), takesPart: () => takesPart, count: () => count, joinChain: async () => {} },
         watcher,
       },
       {

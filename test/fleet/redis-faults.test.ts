@@ -1,13 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { collect, dataOf } from '../support/events.ts';
-import {
-  type Replica,
-  startFleet,
-  startReplica,
-  type TestFleet,
-  untilAlone,
-  untilConnected,
-} from '../support/fleet.ts';
+import { startFleet, startReplica, type TestFleet, untilAlone, untilConnected } from '../support/fleet.ts';
 import { startSandbox } from '../support/gateway.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
@@ -25,32 +18,46 @@ describe.skipIf(!hasRedis)('when Redis fails', () => {
 
   const untilAllAlone = (fleet: TestFleet) => Promise.all(fleet.all.map(untilAlone));
 
-  /** Collects the heights that a subscriber of `prices` gets at a replica. */
-  function heightsAt({ all }: TestFleet, place: 0 | 1 = 0): readonly number[] {
-    const replica = all[place] as Replica;
-    const updates = replica.subscribe('subscription { prices { beaconHeight } }');
-    return collect(updates, ({ prices }) => prices.beaconHeight);
+  type Received = readonly (readonly number[])[];
+
+  /** Collects the heights that subscribers of `prices` get, one at each replica. Each has got the first one. */
+  async function subscribeTo({ all }: TestFleet): Promise<Received> {
+    const received = all.map((replica) => {
+      const updates = replica.subscribe('subscription { prices { beaconHeight } }');
+      return collect(updates, ({ prices }): number => prices.beaconHeight);
+    });
+    await until(() => received.every((heights) => heights.length > 0));
+    return received;
   }
 
-  const untilReceived = (heights: readonly number[], fleet: TestFleet) =>
-    until(() => heights.at(-1) === fleet.sandbox.chain.tip.height);
+  /** Waits until they have got the tip, and requires that they have got each height below it. */
+  async function expectAllHeights({ sandbox }: TestFleet, received: Received): Promise<void> {
+    await until(() => received.every((heights) => heights.at(-1) === sandbox.chain.tip.height));
+    const isConsecutive = (heights: readonly number[]) =>
+      heights.every((height, n) => n === 0 || height === (heights[n - 1] ?? 0) + 1);
+    for (const heights of received) expect(heights).toSatisfy(isConsecutive);
+  }
 
-  const isConsecutive = (heights: readonly number[]) =>
-    heights.every((height, n) => n === 0 || height === (heights[n - 1] ?? 0) + 1);
+  /** Makes blocks after a fault, of which no subscriber loses one, until the replicas read together again. */
+  async function expectRecovery(fleet: TestFleet, received: Received): Promise<void> {
+    fleet.sandbox.advance();
+    await expectAllHeights(fleet, received);
+    await fleet.settled();
+    await fleet.advance();
+    await expectAllHeights(fleet, received);
+  }
 
   test('it is killed and comes back without keys: each replica works alone, then they read together again', async () => {
     const fleet = await start();
-    const received = [heightsAt(fleet, 0), heightsAt(fleet, 1)];
-    await until(() => received.every((heights) => heights.length > 0));
+    const received = await subscribeTo(fleet);
     await redis.kill();
     await untilAllAlone(fleet);
     await fleet.advance();
-    await Promise.all(received.map((heights) => untilReceived(heights, fleet)));
+    await expectAllHeights(fleet, received);
     await redis.restart();
     await fleet.settled();
     await fleet.advance();
-    await Promise.all(received.map((heights) => untilReceived(heights, fleet)));
-    for (const heights of received) expect(heights).toSatisfy(isConsecutive);
+    await expectAllHeights(fleet, received);
     // A replica that starts now can resume subscribers: what a replica remembers is published again.
     await until(() => Number(redis.cli('zcard', `{faults-${fleets}}:head-3:values`)) > 1);
   });
@@ -75,15 +82,13 @@ describe.skipIf(!hasRedis)('when Redis fails', () => {
 
   test('it is stopped without closing connections: nobody waits for it', async () => {
     const fleet = await start();
-    const received = [heightsAt(fleet, 0), heightsAt(fleet, 1)];
-    await until(() => received.every((heights) => heights.length > 0));
+    const received = await subscribeTo(fleet);
     redis.pause();
     await untilAllAlone(fleet);
     await fleet.advance();
     // Another gateway can have served the first of two blocks, and its clients can resume here.
     await fleet.advance(2);
-    await Promise.all(received.map((heights) => untilReceived(heights, fleet)));
-    for (const heights of received) expect(heights).toSatisfy(isConsecutive);
+    await expectAllHeights(fleet, received);
     for (const replica of fleet.all)
       expect((await replica.ask('{ beaconHeight }')).data.beaconHeight).toBe(fleet.sandbox.chain.tip.height);
     redis.resume();
@@ -104,32 +109,20 @@ describe.skipIf(!hasRedis)('when Redis fails', () => {
 
   test('it is wiped: no height is lost', async () => {
     const fleet = await start();
-    const heights = heightsAt(fleet, 1);
-    await until(() => heights.length > 0);
+    const received = await subscribeTo(fleet);
     redis.flush();
-    fleet.sandbox.advance();
-    await untilReceived(heights, fleet);
-    await fleet.settled();
-    await fleet.advance();
-    await untilReceived(heights, fleet);
-    expect(heights).toSatisfy(isConsecutive);
+    await expectRecovery(fleet, received);
   });
 
   test('it has failed over to a replica of its own', async () => {
     const second = await startRedis(['--replicaof', '127.0.0.1', String(redis.port)]);
     onTestFinished(second.close);
     const fleet = await start();
-    const heights = heightsAt(fleet, 1);
-    await until(() => heights.length > 0);
+    const received = await subscribeTo(fleet);
     await until(() => second.cli('exists', `{faults-${fleets}}:head-3:values`) === '1');
     second.cli('replicaof', 'no', 'one');
     for (const replica of fleet.all) replica.link.lead(second);
-    fleet.sandbox.advance();
-    await untilReceived(heights, fleet);
-    await fleet.settled();
-    await fleet.advance();
-    await untilReceived(heights, fleet);
-    expect(heights).toSatisfy(isConsecutive);
+    await expectRecovery(fleet, received);
   });
 
   test('it is not there from the start: each replica works alone, and they read together when it is', async () => {

@@ -1,10 +1,7 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createRedis, type Redis, RedisUnavailableError } from '../../src/fleet/redis.ts';
 import { NEVER_MS } from '../support/gateway.ts';
-import { freePort } from '../support/ports.ts';
 import { hasRedis, linkRedis, type RedisServer, startRedis, startSentinel } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { patiently } from './connected.ts';
@@ -29,33 +26,6 @@ async function nextChange(redis: Redis): Promise<boolean> {
   await new Promise<void>((resolve) => void redis.onChange(resolve));
   return redis.isAvailable();
 }
-
-test.concurrent.for([
-  ['server', 'redis', ''],
-  ['cluster', 'redis+cluster', ''],
-  ['Sentinel', 'redis+sentinel', '/mymaster'],
-])(
-  'to a %s that accepts connections and does not reply, there is one connection, which ends with the gateway',
-  async ([, scheme, path], { onTestFinished }) => {
-    const open = new Set<Socket>();
-    let accepted = 0;
-    const silent = createServer((socket) => {
-      accepted += 1;
-      open.add(socket.resume());
-      socket.on('error', () => {});
-      socket.on('close', () => open.delete(socket));
-    });
-    await once(silent.listen(0, '127.0.0.1'), 'listening');
-    const { port } = silent.address() as AddressInfo;
-    onTestFinished(() => void silent.close());
-    const redis = createRedis({ urls: [new URL(`${scheme}://127.0.0.1:${port}${path}`)], prefix: 'test' });
-    onTestFinished(redis.close);
-    // After five seconds at most, the first attempt is over.
-    await until(() => accepted >= 2 && open.size === 1);
-    redis.close();
-    await until(() => open.size === 0);
-  },
-);
 
 describe.skipIf(!hasRedis)('the connection to Redis', () => {
   let server: RedisServer;
@@ -272,27 +242,6 @@ describe.skipIf(!hasRedis)('other forms of Redis', () => {
     await redis.ready(READY_MS);
     await redis.command('a', 'SET', 'a', '1');
     expect(server.cli('-a', 'sw/ord:fish', '--no-auth-warning', '-n', '3', 'get', 'a')).toBe('1');
-  });
-
-  test('a cluster, by one of its nodes', async () => {
-    const server = await start([
-      '--cluster-enabled',
-      'yes',
-      // By default the port of the bus is 10,000 above: the system may have given it to somebody else.
-      '--cluster-port',
-      String(await freePort()),
-      '--cluster-node-timeout',
-      '100',
-      '--cluster-announce-ip',
-      '127.0.0.1',
-    ]);
-    server.cli('cluster', 'addslotsrange', '0', '16383');
-    const { redis } = connect([new URL(`redis+cluster://127.0.0.1:${server.port}`)]);
-    expect(await redis.ready(READY_MS)).toBe(true);
-    const script = "redis.call('SET', KEYS[1], ARGV[1]) return redis.call('GET', KEYS[2])";
-    const keys = [redis.fleetKey('a'), redis.fleetKey('b')] as const;
-    expect(await redis.run(script, keys, ['1'])).toBeNull();
-    expect(await redis.command(keys[0], 'GET', keys[0])).toEqual(Buffer.from('1'));
   });
 
   test('the primary that Sentinel names, both with a user', async () => {

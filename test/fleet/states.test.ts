@@ -6,7 +6,7 @@ import { createPoolDirectories } from '../../src/upstream/node/pools-reader.ts';
 import { exchangeStateOf, MAX_RESERVE, poolOf, tokenId } from '../domain/pools.ts';
 import { hasRedis, linkRedis, type RedisServer, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
-import { connectForTest, connectPatiently, keptOutcomes, readUntil } from './connected.ts';
+import { connectForTest, connectPatiently, hasKey, keptOutcomes, readUntil } from './connected.ts';
 
 /** The exchange after a height, with two pools. */
 function stateAt(height: number): ExchangeState {
@@ -31,10 +31,13 @@ function replicaOf(redis: Redis, maxWaitMs = 5_000, pools = 2) {
   return {
     ...watcher,
     directories,
+    isStored: (height: number) => hasKey(redis, valueKey(height)),
     read: (height: number, read: () => Promise<ExchangeState>, chainName = 'main') =>
       readOnce({ chainName, height, isV1: false, isComplete }, read),
   };
 }
+
+const valueKey = (height: number) => `test:state:{3-main-${height}}`;
 
 const never = () => Promise.reject(new Error('the state was read again'));
 
@@ -50,13 +53,10 @@ describe.skipIf(!hasRedis)('final states of a fleet', () => {
   const replicas = async (count: number) =>
     Promise.all(Array.from({ length: count }, async () => replicaOf(await connectPatiently(server))));
 
-  const valueKey = (height: number) => `test:state:{3-main-${height}}`;
-  const isStored = (height: number) => server.cli('exists', valueKey(height)) === '1';
-
   /** Reads a state, and waits until Redis has it. */
   const store = (replica: ReturnType<typeof replicaOf> | undefined, height: number) =>
     readUntil(
-      () => isStored(height),
+      async () => (await replica?.isStored(height)) === true,
       async () => replica?.read(height, async () => stateAt(height)),
     );
 
@@ -114,7 +114,7 @@ describe.skipIf(!hasRedis)('final states of a fleet', () => {
     };
     for (const replica of all) expect(await replica.read(97, read)).toEqual(exchangeStateOf(97, []));
     expect(calls).toBe(2);
-    expect(isStored(97)).toBe(false);
+    expect(await all[0]?.isStored(97)).toBe(false);
   });
 
   test('that lost pools, as another replica does not know yet, are read again', async () => {

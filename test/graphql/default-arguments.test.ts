@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { schema } from '../../src/graphql/schema.ts';
 import { chainHeights } from '../history/of-chain.ts';
 import { createStoreModel } from '../history/store-model.ts';
-import { startGateway, startGatewayForTest, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { ETH, PRV, XMR } from '../support/tokens.ts';
 
 type Case = {
@@ -208,11 +208,11 @@ function argumentsWithDefault(): (readonly [string, GraphQLArgument])[] {
 }
 
 describe('an argument with a default', () => {
-  let queried: TestGateway;
+  let gateway: TestGateway;
   beforeAll(async () => {
-    const gateway = await startRecordedGateway(startGateway);
-    queried = gateway;
-    return gateway.close;
+    const started = await startRecordedGateway();
+    gateway = started;
+    return started.close;
   });
 
   test('is nullable, and a test covers its null', () => {
@@ -223,7 +223,7 @@ describe('an argument with a default', () => {
 
   test.each(CASES)('$name has its default if it is null', async ({ name, type, values, query }) => {
     const isSubscription = name.startsWith('Subscription.');
-    const ask = isSubscription ? secondUpdate(await startRecordedGateway(startGatewayForTest)) : queried.ask;
+    const ask = isSubscription ? firstUpdate(gateway) : gateway.ask;
     const operation = isSubscription ? 'subscription' : 'query';
 
     const expected = await ask(`${operation} ${query(values[0])}`);
@@ -237,11 +237,9 @@ describe('an argument with a default', () => {
 });
 
 /** Starts a gateway with two hours of history, of which each tenth height is missing. */
-async function startRecordedGateway<Gateway>(
-  start: (options: TestGatewayOptions) => Promise<Gateway>,
-): Promise<Gateway> {
+function startRecordedGateway() {
   const store = createStoreModel();
-  return start({
+  return startGateway({
     store,
     before(sandbox) {
       const { height } = sandbox.chain.tip;
@@ -253,13 +251,16 @@ async function startRecordedGateway<Gateway>(
   });
 }
 
-/** Follows a subscription until the first block or book after its start. */
-function secondUpdate({ subscribe, sandbox }: TestGateway) {
+/** The first update of a subscription, or of prices the one at the block after its start. */
+function firstUpdate({ subscribe, sandbox }: TestGateway) {
   return async (document: string, variables?: Record<string, unknown>) => {
     const updates = subscribe(document, variables);
-    const { value } = await updates.next();
-    if (!document.includes('prices')) return value;
-    sandbox.replaceTip();
-    return (await updates.next()).value;
+    let { value } = await updates.next();
+    if (document.includes('prices')) {
+      sandbox.replaceTip();
+      ({ value } = await updates.next());
+    }
+    await updates.return(undefined);
+    return value;
   };
 }

@@ -200,8 +200,7 @@ describe('Query.divergentPairs', () => {
   });
 
   test('costs the pairs, and no order book for each of them', async () => {
-    const { app } = await startGatewayForTest();
-    const url = await app.listen(0, '127.0.0.1');
+    const url = await gateway.app.listen(0, '127.0.0.1');
     const costOf = async (query: string) => {
       const body = JSON.stringify({ query });
       const headers = { 'content-type': 'application/json', 'x-pdex-cost': '1' };
@@ -221,12 +220,10 @@ describe('Subscription.divergentPairs', () => {
   test('sends the list at once, then each time that it changes, to all subscribers', async () => {
     const { ask, subscribe, sandbox, advance } = await startGatewayForTest();
     const listNow = async () => (await ask(`{ ${LIST} }`)).data.divergentPairs;
-    const subscribers = [subscribe(`subscription { ${LIST} }`), subscribe(`subscription { ${LIST} }`)].map(
-      (updates) => ({
-        updates,
-        last: undefined as unknown,
-      }),
-    );
+    const subscribers = [1, 2].map(() => ({
+      updates: subscribe(`subscription { ${LIST} }`),
+      last: undefined as unknown,
+    }));
     let changes = 0;
     for (let block = 0; block < 6; block++) {
       for (const subscriber of subscribers) {

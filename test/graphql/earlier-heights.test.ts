@@ -76,16 +76,4 @@ describe('the exchange at an earlier height', () => {
     expect(errors).toBeUndefined();
     expect(data).toEqual({ before: null, now: { id: expect.any(String) } });
   });
-
-  test('an operation with too many heights is refused', async () => {
-    const { chain, node } = gateway.sandbox;
-    node.resetCalls();
-    const fields = Array.from(
-      { length: 65 },
-      (_, back) => `p${back}: poolPairs(at: ${chain.tip.height - 500 - back}, first: 1) { totalCount }`,
-    );
-    const { errors } = await gateway.ask(`{ ${fields.join(' ')} }`);
-    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['QUERY_TOO_COMPLEX']);
-    expect(node.calls('getpdestate')).toBe(0);
-  });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMemoryStore } from '../history/memory-store.ts';
 import { recordForTest } from '../history/recorded.ts';
-import { startGateway } from '../support/gateway.ts';
+import { startGateway, startGatewayForTest } from '../support/gateway.ts';
 
 let gateway: Awaited<ReturnType<typeof startGateway>>;
 beforeAll(async () => {
@@ -76,28 +76,20 @@ describe('beaconHeightAt', () => {
     ['0', () => 0],
     ['later than the newest block', (newest: number) => newest + 1],
   ])('is exact if the node shows a time that is %s: the state is read again', async (_, wrongTime) => {
-    const { sandbox, ask, untilHeight, close } = await startGateway();
-    try {
-      await untilHeight(1);
-      const { chain, node } = sandbox;
-      const height = chain.tip.height - 150;
-      const [path, value] = [['Result', 'BeaconTimeStamp'], wrongTime(chain.tip.time)];
-      node.faults.set({ kind: 'shape', on: 'getpdestate', path, value, times: 3 });
-      expect((await ask(at((chain.block(height)?.time ?? 0) * 1_000))).data).toEqual({ beaconHeightAt: height });
-    } finally {
-      await close();
-    }
+    const { sandbox, ask, untilHeight } = await startGatewayForTest();
+    await untilHeight(1);
+    const { chain, node } = sandbox;
+    const height = chain.tip.height - 150;
+    const [path, value] = [['Result', 'BeaconTimeStamp'], wrongTime(chain.tip.time)];
+    node.faults.set({ kind: 'shape', on: 'getpdestate', path, value, times: 3 });
+    expect((await ask(at((chain.block(height)?.time ?? 0) * 1_000))).data).toEqual({ beaconHeightAt: height });
   });
 
   test('is the error of the node while that cannot be read', async () => {
-    const { sandbox, ask, untilHeight, close } = await startGateway();
-    try {
-      await untilHeight(1);
-      sandbox.node.faults.set({ kind: 'state-error', because: '-8000: too many open files' });
-      const { errors } = await ask(at((sandbox.chain.tip.time - 3_000) * 1_000));
-      expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['UPSTREAM_RPC_ERROR']);
-    } finally {
-      await close();
-    }
+    const { sandbox, ask, untilHeight } = await startGatewayForTest();
+    await untilHeight(1);
+    sandbox.node.faults.set({ kind: 'state-error', because: '-8000: too many open files' });
+    const { errors } = await ask(at((sandbox.chain.tip.time - 3_000) * 1_000));
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['UPSTREAM_RPC_ERROR']);
   });
 });

@@ -18,7 +18,8 @@ const CHANGE = 'fromHeight fromTime from to high low absolute percent tradedToke
 
 /** A gateway that records an hour of the sandbox before its first height. */
 async function record(store: StoreModel) {
-  const gateway = await startGateway({ store, config: { historyBackfillHours: 1, historyBackfillStep: 1 } });
+  const config = { historyBackfillHours: 1, historyBackfillStep: 1 };
+  const gateway = await startGateway({ store, config, sandbox: { pools: 30, sharesPerPool: 1 } });
   await gateway.untilHeight(1);
   // The heights just below the first one become final, and are read.
   for (let block = 0; block < 4; block++) await gateway.advance();
@@ -61,7 +62,7 @@ describe('the history of pools', () => {
     // One for each time slice in which the page is written.
     expect(reads.candles - before).toBeLessThan(5);
     const known = chainHeights(gateway.sandbox, data.history.firstHeight);
-    expect(data.poolPairs.nodes).toHaveLength(54);
+    expect(data.poolPairs.nodes).toHaveLength(30);
     let priced = 0;
     for (const { id, token1, token2, candles } of data.poolPairs.nodes) {
       const decimals = [token1, token2].map(({ tokenId }) => chain.tokens.find((token) => token.id === tokenId));
@@ -227,13 +228,6 @@ describe('the history of pools', () => {
     expect(data.poolPair).toEqual({ price: expect.any(Number), x: null });
   });
 
-  test('an interval that does not exist fails the validation', async () => {
-    const { errors } = await gateway.ask(
-      `{ poolPair(token1Id: "${PRV}", token2Id: "${BTC}") { candles(interval: TWO_HOURS) { open } } }`,
-    );
-    expect(errors?.[0]?.extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
-  });
-
   test('times have any offset, and null is the same as no argument', async () => {
     const ask = async (args: string) =>
       (
@@ -247,13 +241,6 @@ describe('the history of pools', () => {
     expect(await ask(`, from: "${offset}", last: 2`)).toEqual(all.slice(1).slice(-2));
     const later = `${iso(Date.parse(all[2]) + 2 * HOUR).slice(0, 19)}+02:00`;
     expect(await ask(`, to: "${later}"`)).toEqual(all.slice(0, 2));
-  });
-
-  test('candles of a large page are QUERY_TOO_COMPLEX', async () => {
-    const { errors } = await gateway.ask(
-      '{ poolPairs(first: 500) { nodes { candles(interval: ONE_MINUTE, last: 1000) { open } } } }',
-    );
-    expect(errors?.[0]?.extensions.code).toBe('QUERY_TOO_COMPLEX');
   });
 
   test('history is what is recorded, with its gaps', async () => {

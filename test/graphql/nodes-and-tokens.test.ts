@@ -121,15 +121,9 @@ describe('tokens', () => {
   });
 
   test('a token that only the market-data host names has its symbol from there, and no decimals', async () => {
-    const bare = await startGateway({ config: { tokensFile: [] } });
-    try {
-      const { data } = await bare.ask(
-        '{ pairs(filter: { tickerIds: ["pDAF_PRV"] }) { baseToken { symbol decimals } poolPair { price } } }',
-      );
-      expect(data.pairs[0].baseToken).toEqual({ symbol: 'pDAF', decimals: null });
-    } finally {
-      await bare.close();
-    }
+    const { ask } = await startGatewayForTest({ config: { tokensFile: [] } });
+    const { data } = await ask('{ pairs(filter: { tickerIds: ["pDAF_PRV"] }) { baseToken { symbol decimals } } }');
+    expect(data.pairs[0].baseToken).toEqual({ symbol: 'pDAF', decimals: null });
   });
 });
 

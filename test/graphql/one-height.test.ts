@@ -77,7 +77,7 @@ describe('one answer describes one height', () => {
 });
 
 describe('requests of many clients share upstream calls', () => {
-  test('300 clients at the current height cost no call', async () => {
+  test('30 clients at the current height cost no call', async () => {
     const { ask, sandbox } = await startGatewayForTest({ config: { headPollMs: 60_000, marketPollMs: 60_000 } });
     await ask('{ poolPairs { totalCount } pairs { id } tickers { id } }');
     sandbox.node.resetCalls();
@@ -85,7 +85,7 @@ describe('requests of many clients share upstream calls', () => {
 
     const query =
       '{ beaconHeight poolPairs(first: 100) { nodes { price } } pairs { poolPair { price } ticker { lastPrice } } }';
-    const answers = await Promise.all(Array.from({ length: 300 }, () => ask(query)));
+    const answers = await Promise.all(Array.from({ length: 30 }, () => ask(query)));
     expect(answers.every(({ errors }) => errors === undefined)).toBe(true);
     expect(answers.every(({ data }) => data.beaconHeight === sandbox.chain.tip.height)).toBe(true);
     expect([sandbox.node.calls(), sandbox.marketData.calls()]).toEqual([0, 0]);
@@ -123,9 +123,9 @@ describe('requests of many clients share upstream calls', () => {
     expect(sandbox.node.calls('getpdestate')).toBe(4);
   });
 
-  test('100 readers of one order book share one upstream call', async () => {
+  test('20 readers of one order book share one upstream call', async () => {
     const { ask, sandbox } = await startGatewayForTest();
-    const readers = Array.from({ length: 100 }, (_, depth) =>
+    const readers = Array.from({ length: 20 }, (_, depth) =>
       ask(`{ orderBook(tickerId: "pBTC_PRV", depth: ${depth}) { bestBid } }`),
     );
     const answers = await Promise.all(readers);
@@ -146,7 +146,7 @@ describe('requests of many clients share upstream calls', () => {
   });
 
   test('while the tip does not move, each poll is one cheap call', async () => {
-    const { ask, sandbox, clock: _clock } = await startGatewayForTest();
+    const { ask, sandbox } = await startGatewayForTest();
     await ask('{ beaconHeight }');
     await expect.poll(() => sandbox.node.calls('getblockchaininfo')).toBeGreaterThan(3);
     expect(sandbox.node.calls('getbeaconbeststatedetail')).toBe(1);

@@ -1,20 +1,27 @@
-import { describe, expect, test } from 'vitest';
-import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { PoolPageDocument, type PoolPageQueryVariables } from '../support/generated/documents.ts';
 import { ETH, PRV } from '../support/tokens.ts';
 
-async function page({ ask }: TestGateway, variables: PoolPageQueryVariables) {
-  const { data, errors } = await ask(PoolPageDocument, variables);
+let gateway: TestGateway;
+beforeAll(async () => {
+  const started = await startGateway();
+  gateway = started;
+  return started.close;
+});
+
+async function page(variables: PoolPageQueryVariables) {
+  const { data, errors } = await gateway.ask(PoolPageDocument, variables);
   expect(errors).toBeUndefined();
   if (!data?.poolPairs) throw new Error('no page');
   return data.poolPairs;
 }
 
-async function walk(gateway: TestGateway, variables: PoolPageQueryVariables, first: number): Promise<string[]> {
+async function walk(variables: PoolPageQueryVariables, first: number): Promise<string[]> {
   const ids: string[] = [];
   let after: string | null = null;
   do {
-    const { edges, pageInfo }: Awaited<ReturnType<typeof page>> = await page(gateway, { ...variables, first, after });
+    const { edges, pageInfo }: Awaited<ReturnType<typeof page>> = await page({ ...variables, first, after });
     ids.push(...edges.map(({ node }) => node.id));
     after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
   } while (after !== null);
@@ -23,19 +30,17 @@ async function walk(gateway: TestGateway, variables: PoolPageQueryVariables, fir
 
 describe('pages of pools', () => {
   test('paging in either direction visits each pool once, in each order', async () => {
-    const gateway = await startGatewayForTest();
     const ids = gateway.sandbox.chain.pools.map(({ token1, token2 }) => `PoolPair:${token1.id}-${token2.id}`).sort();
-    expect(await walk(gateway, { orderBy: 'ID_ASC' }, 7)).toEqual(ids);
-    expect(await walk(gateway, { orderBy: 'ID_DESC' }, 10)).toEqual(ids.toReversed());
+    expect(await walk({ orderBy: 'ID_ASC' }, 7)).toEqual(ids);
+    expect(await walk({ orderBy: 'ID_DESC' }, 10)).toEqual(ids.toReversed());
 
-    const byLiquidity = await walk(gateway, { orderBy: 'NATIVE_LIQUIDITY_DESC' }, 5);
+    const byLiquidity = await walk({ orderBy: 'NATIVE_LIQUIDITY_DESC' }, 5);
     expect(byLiquidity.toSorted()).toEqual(ids);
     const natives = byLiquidity.map((id) => id.includes(PRV));
     expect(natives.lastIndexOf(true)).toBeLessThan(natives.indexOf(false));
   });
 
   test('without an order, pools with liquidity come first, and each list is in order of the ids', async () => {
-    const gateway = await startGatewayForTest();
     const { pools, tip } = gateway.sandbox.chain;
     const orderedAt = (
       { reserves }: { readonly reserves: Readonly<Record<number, bigint>> },
@@ -49,41 +54,38 @@ describe('pages of pools', () => {
     };
     const all = orderedAt(tip);
     expect(all).not.toEqual(all.toSorted());
-    expect(await walk(gateway, {}, 7)).toEqual(all);
-    expect(await walk(gateway, { filter: { tokenId: PRV } }, 3)).toEqual(orderedAt(tip, (id) => id.includes(PRV)));
+    expect(await walk({}, 7)).toEqual(all);
+    expect(await walk({ filter: { tokenId: PRV } }, 3)).toEqual(orderedAt(tip, (id) => id.includes(PRV)));
 
     const at = tip.height - 20;
     const earlier = gateway.sandbox.chain.block(at);
     if (earlier === undefined) throw new Error('no block');
-    expect(await walk(gateway, { at }, 7)).toEqual(orderedAt(earlier).map((id) => `${id}@${at}`));
+    expect(await walk({ at }, 7)).toEqual(orderedAt(earlier).map((id) => `${id}@${at}`));
 
-    const { edges } = await page(gateway, { first: 54 });
-    const last = await page(gateway, { last: 5, before: edges[52]?.cursor ?? '' });
+    const { edges } = await page({ first: 54 });
+    const last = await page({ last: 5, before: edges[52]?.cursor ?? '' });
     expect(last.edges).toEqual(edges.slice(47, 52));
   });
 
   test('the next page comes from the same height, also after new blocks', async () => {
-    const gateway = await startGatewayForTest();
-    const first = await page(gateway, { first: 50 });
+    const first = await page({ first: 50 });
     const height = gateway.sandbox.chain.tip.height;
     expect(first.edges[0]?.node).toEqual({ id: expect.not.stringContaining('@'), beaconHeight: height });
 
     await gateway.advance(3);
-    const { ask: _ask, sandbox } = gateway;
-    sandbox.node.resetCalls();
-    const second = await page(gateway, { first: 50, after: first.pageInfo.endCursor });
+    gateway.sandbox.node.resetCalls();
+    const second = await page({ first: 50, after: first.pageInfo.endCursor });
     expect(second.edges.map(({ node }) => node.beaconHeight)).toEqual([height, height, height, height]);
     expect(second.edges[0]?.node.id).toMatch(new RegExp(`@${height}$`));
     expect(second.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: true });
-    await page(gateway, { first: 50, after: first.pageInfo.endCursor });
-    expect(sandbox.node.calls('getpdestate')).toBe(1);
+    await page({ first: 50, after: first.pageInfo.endCursor });
+    expect(gateway.sandbox.node.calls('getpdestate')).toBe(1);
   });
 
   test('`before` returns the pools before a cursor', async () => {
-    const gateway = await startGatewayForTest();
-    const all = await page(gateway, { first: 54 });
+    const all = await page({ first: 54 });
     const middle = all.edges[20];
-    const before = await page(gateway, { last: 5, before: middle?.cursor ?? '' });
+    const before = await page({ last: 5, before: middle?.cursor ?? '' });
     expect(before.edges).toEqual(all.edges.slice(15, 20));
     expect(before.pageInfo).toEqual({
       hasNextPage: true,
@@ -94,9 +96,8 @@ describe('pages of pools', () => {
   });
 
   test('a page has 50 pools by default, and none for size 0', async () => {
-    const gateway = await startGatewayForTest();
-    expect((await page(gateway, {})).edges).toHaveLength(50);
-    expect(await page(gateway, { first: 0 })).toEqual({
+    expect((await page({})).edges).toHaveLength(50);
+    expect(await page({ first: 0 })).toEqual({
       totalCount: 54,
       edges: [],
       pageInfo: { hasNextPage: true, hasPreviousPage: false, startCursor: null, endCursor: null },
@@ -104,22 +105,20 @@ describe('pages of pools', () => {
   });
 
   test('a filter returns the pools that match every field of it', async () => {
-    const gateway = await startGatewayForTest();
     const { pools } = gateway.sandbox.chain;
     const withEth = pools.filter(({ token1, token2 }) => [token1.id, token2.id].includes(ETH));
-    expect((await page(gateway, { filter: { tokenId: ETH } })).totalCount).toBe(withEth.length);
+    expect((await page({ filter: { tokenId: ETH } })).totalCount).toBe(withEth.length);
     const named = pools.filter(({ token1, token2 }) =>
       [token1.symbol, token2.symbol].some((s) => s === 'BTC' || s === 'FXC'),
     );
-    expect((await page(gateway, { filter: { symbols: ['BTC', 'FXC'] } })).totalCount).toBe(named.length);
-    expect((await page(gateway, { filter: { symbols: [] } })).totalCount).toBe(0);
-    expect((await page(gateway, { filter: { nonEmpty: true } })).totalCount).toBe(51);
+    expect((await page({ filter: { symbols: ['BTC', 'FXC'] } })).totalCount).toBe(named.length);
+    expect((await page({ filter: { symbols: [] } })).totalCount).toBe(0);
+    expect((await page({ filter: { nonEmpty: true } })).totalCount).toBe(51);
   });
 
   test('a cursor with another filter, order or height is refused, and so is a text that is not a cursor', async () => {
-    const gateway = await startGatewayForTest();
-    const after = (await page(gateway, { first: 1 })).pageInfo.endCursor;
-    const byId = (await page(gateway, { first: 1, orderBy: 'ID_ASC' })).pageInfo.endCursor;
+    const after = (await page({ first: 1 })).pageInfo.endCursor;
+    const byId = (await page({ first: 1, orderBy: 'ID_ASC' })).pageInfo.endCursor;
     const misuses: PoolPageQueryVariables[] = [
       { after, filter: { nonEmpty: true } },
       { after, orderBy: 'ID_DESC' },

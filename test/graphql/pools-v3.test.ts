@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { GenesisPool } from '../../src/sandbox/exchange/genesis.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { startGatewayForTest } from '../support/gateway.ts';
+import { startGateway, startGatewayForTest, type TestGateway } from '../support/gateway.ts';
 
 const FIELDS = `id key beaconHeight version poolId token1 { tokenId } token2 { tokenId } token1PoolValue token2PoolValue
   token1VirtualValue token2VirtualValue amplifier feeRateBps shareAmount isTradable price spotPrice`;
@@ -34,8 +34,16 @@ async function openV3(exchangeFrom?: number) {
 }
 
 describe('a pool of V3', () => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    const started = await startGateway({ sandbox: { exchange: 'v3', history: 30, pools: 20 } });
+    gateway = started;
+    await gateway.untilReady();
+    return started.close;
+  });
+
   test('is found by its id, by its node id and in the list, with all amounts exactly, also at earlier heights', async () => {
-    const { ask, sandbox } = await openV3();
+    const { ask, sandbox } = gateway;
     const { exchangePools, tip } = sandbox.chain;
     const all = await ask(`{ poolPairs(first: 100, orderBy: ID_ASC) { totalCount nodes { ${FIELDS} } } }`);
     expect(all.data.poolPairs.totalCount).toBe(exchangePools.length);
@@ -59,7 +67,7 @@ describe('a pool of V3', () => {
   });
 
   test('of several of two tokens, poolPair is the one with the most liquidity', async () => {
-    const { ask, sandbox } = await openV3();
+    const { ask, sandbox } = gateway;
     const { exchangePools, tip } = sandbox.chain;
     const byTokens = Map.groupBy(exchangePools, ({ token0, token1 }) => `${token0.id}-${token1.id}`);
     const several = [...byTokens.values()].filter((pools) => pools.length > 1);
@@ -71,19 +79,13 @@ describe('a pool of V3', () => {
       };
       const best = pools.reduce((a, b) => (liquidity(b) > liquidity(a) ? b : a));
       const [{ token0, token1 }] = pools as [GenesisPool];
-      const { data } = await ask(
-        'query ($a: TokenId!, $b: TokenId!) { poolPair(token1Id: $a, token2Id: $b) { poolId } }',
-        {
-          a: token1.id,
-          b: token0.id,
-        },
-      );
+      const { data } = await ask(`{ poolPair(token1Id: "${token1.id}", token2Id: "${token0.id}") { poolId } }`);
       expect(data.poolPair.poolId).toBe(best.id);
     }
   });
 
   test('is filtered by version and ids, and its cursors go on', async () => {
-    const { ask, sandbox } = await openV3();
+    const { ask, sandbox } = gateway;
     const ids = sandbox.chain.exchangePools.slice(0, 3).map(({ id }) => id);
     const page = `query ($ids: [String!], $after: String) { poolPairs(first: 2, after: $after, filter: { poolIds: $ids, version: V3 }) { totalCount nodes { poolId } pageInfo { endCursor hasNextPage } } }`;
     const first = await ask(page, { ids });
@@ -95,7 +97,7 @@ describe('a pool of V3', () => {
   });
 
   test('is found however a host spells its id', async () => {
-    const { ask, sandbox } = await openV3();
+    const { ask, sandbox } = gateway;
     const { id = '', tokens: [token1, token2] = [] } = sandbox.chain.exchangePools[0] ?? {};
     const query = `query ($id: String!) { pool(poolId: $id) { poolId } poolPairs(filter: { poolIds: [$id] }) { nodes { poolId } } }`;
     for (const spelled of [id.toUpperCase(), `${token2}-${token1}${id.slice(129)}`])
@@ -116,7 +118,7 @@ describe('a pool of V3', () => {
   });
 
   test('has parameters and a fee', async () => {
-    const { ask, sandbox } = await openV3();
+    const { ask, sandbox } = gateway;
     const { data } = await ask(
       'query ($id: String!) { exchangeParams { defaultFeeRateBps nativeFeeDiscountPercent maxOrdersPerNft } pool(poolId: $id) { feeRateBps } }',
       { id: sandbox.chain.exchangePools[0]?.id },
@@ -125,6 +127,9 @@ describe('a pool of V3', () => {
     expect(data.pool.feeRateBps).toBeGreaterThan(0);
   });
 
+  const BY_ID =
+    'query ($id: String!) { pool(poolId: $id) { id } poolPairs(filter: { poolIds: [$id] }) { totalCount } }';
+
   test.each([
     '',
     'x',
@@ -132,23 +137,16 @@ describe('a pool of V3', () => {
     `${'a'.repeat(64)}-${'b'.repeat(64)}`,
     `${'A'.repeat(64)}-${'b'.repeat(64)}-${'g'.repeat(64)}`,
   ])('has no id of another form: %s', async (id) => {
-    const { ask } = await openV3();
-    const code = (answer: { errors?: readonly { extensions: { code: string } }[] }) =>
-      answer.errors?.[0]?.extensions.code;
-    expect(code(await ask('query ($id: String!) { pool(poolId: $id) { id } }', { id }))).toBe('BAD_USER_INPUT');
-    expect(
-      code(await ask('query ($id: String!) { poolPairs(filter: { poolIds: [$id] }) { totalCount } }', { id })),
-    ).toBe('BAD_USER_INPUT');
+    const { errors } = await gateway.ask(BY_ID, { id });
+    expect(errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
+      [['pool'], 'BAD_USER_INPUT'],
+      [['poolPairs'], 'BAD_USER_INPUT'],
+    ]);
   });
 
   test('that does not exist is null', async () => {
-    const { ask } = await openV3();
     const id = ['a', 'b', 'c'].map((letter) => letter.repeat(64)).join('-');
-    const { data, errors } = await ask(
-      'query ($id: String!) { pool(poolId: $id) { id } poolPairs(filter: { poolIds: [$id] }) { totalCount } }',
-      { id },
-    );
-    expect([errors, data]).toEqual([undefined, { pool: null, poolPairs: { totalCount: 0 } }]);
+    expect(await gateway.ask(BY_ID, { id })).toEqual({ data: { pool: null, poolPairs: { totalCount: 0 } } });
   });
 });
 

@@ -84,15 +84,16 @@ function feeOf(from: Pick<TestGateway, 'sandbox'>, path: readonly string[], sell
 describe('a quote of V3', () => {
   const amounts = [1n, 5_000n, 10n ** 9n, 10n ** 12n, 10n ** 15n];
 
-  test.each([1, 3, 5])('is the best of all paths of at most %i pools, with its fee', async (maxHops) => {
+  test.each([1, 3])('is the best of all paths of at most %i pools, with its fee', async (maxHops) => {
     const pools = poolsOf(gateway);
     const tokens = busiestTokens(pools);
-    let found = 0;
+    let quotes = 0;
     for (const [index, sell] of tokens.slice(0, 4).entries()) {
       const buy = tokens[(index * 7 + maxHops) % tokens.length] ?? '';
       if (sell === buy) continue;
+      const found = pathsOf(pools, sell, buy, maxHops);
       for (const amount of amounts) {
-        const paths = pathsOf(pools, sell, buy, maxHops).map((path) => [path, sellSlowly(path, sell, amount)] as const);
+        const paths = found.map((path) => [path, sellSlowly(path, sell, amount)] as const);
         const best = bestOf('SELLING', paths);
         const { data, errors } = await gateway.ask(QUOTE, { sell, buy, sellAmount: String(amount), maxHops });
         expect(errors).toBeUndefined();
@@ -101,12 +102,12 @@ describe('a quote of V3', () => {
           quote && { ids: quote.route.map(({ poolPair }: Step) => poolPair.key), amount: BigInt(quote.buyAmount) },
         ).toEqual(best ?? null);
         if (quote === null) continue;
-        found += 1;
+        quotes += 1;
         const path = quote.route.map(({ poolPair }: Step) => poolPair.key);
         expect(quote.fee).toEqual(feeOf(gateway, path, sell, amount));
       }
     }
-    expect(found).toBeGreaterThan(maxHops === 1 ? 2 : 5);
+    expect(quotes).toBeGreaterThan(maxHops === 1 ? 2 : 5);
   });
 
   test('along a route is what the exchange would do, in amounts and refusals', async () => {
@@ -115,7 +116,7 @@ describe('a quote of V3', () => {
     const pools = poolsOf(gateway);
     const [sell = '', ...others] = busiestTokens(pools);
     const seen = new Set<string>();
-    for (const buy of others.slice(0, 12)) {
+    for (const buy of others.slice(0, 4)) {
       const paths = pathsOf(pools, sell, buy, 3);
       for (const path of [...paths.slice(0, 3), ...paths.slice(-2)]) {
         const route = path.map(poolPairId);

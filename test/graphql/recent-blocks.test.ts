@@ -1,22 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HistoryDatabaseError } from '../../src/history/store.ts';
-import { createStoreModel, type StoreModel } from '../history/store-model.ts';
-import { startGateway, startGatewayForTest } from '../support/gateway.ts';
+import { createStoreModel } from '../history/store-model.ts';
+import { startGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
 
 const blocks = (last: number) => `{ beaconHeight history { blocks(last: ${last}) { beaconHeight hash time } } }`;
 
 describe('the newest blocks', () => {
-  let store: StoreModel;
   let gateway: Awaited<ReturnType<typeof startGateway>>;
   beforeAll(async () => {
-    store = createStoreModel();
-    gateway = await startGateway({ store, config: { historyBackfillHours: 0 } });
+    gateway = await startGateway({ store: createStoreModel(), config: { historyBackfillHours: 0 } });
     await gateway.ask('{ beaconHeight }');
     for (let block = 0; block < 8; block++) await gateway.advance();
-    for (;;) {
+    await until(async () => {
       const { data } = await gateway.ask('{ beaconHeight history { lastHeight } }');
-      if (data.history?.lastHeight === data.beaconHeight - 3) break;
-    }
+      return data.history?.lastHeight === data.beaconHeight - 3;
+    });
   });
   afterAll(() => gateway.close());
 
@@ -63,19 +61,4 @@ describe('the newest blocks', () => {
       expect.objectContaining({ message, path: ['history', 'blocks'], extensions: { code: 'BAD_USER_INPUT' } }),
     ]);
   });
-
-  test('are HISTORY_UNAVAILABLE while the database cannot be read', async () => {
-    store.fail(new HistoryDatabaseError('gone'));
-    const { data, errors } = await gateway.ask(blocks(4));
-    store.fail(undefined);
-    expect(data.history).toBeNull();
-    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['HISTORY_UNAVAILABLE']);
-  });
-});
-
-test('without a history, there are no blocks', async () => {
-  const { ask } = await startGatewayForTest({ config: { historyDatabase: 'off' } });
-  const { data, errors } = await ask(blocks(4));
-  expect(data.history).toBeNull();
-  expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['HISTORY_UNAVAILABLE']);
 });

@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { dataOf } from '../support/events.ts';
-import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
+import { startGateway, startGatewayForTest, type TestGateway } from '../support/gateway.ts';
 import { connect } from '../support/websocket.ts';
 
 const PRICES = `subscription Prices($after: BeaconHeight, $onlyChanged: Boolean! = false) {
@@ -10,7 +10,7 @@ const PRICES = `subscription Prices($after: BeaconHeight, $onlyChanged: Boolean!
 }`;
 
 /** The first updates of a subscriber that resumes. */
-async function updatesAfter(gateway: TestGateway, after: number, count: number, onlyChanged = false) {
+async function updatesAfter(after: number, count: number, onlyChanged = false) {
   const updates = [];
   for await (const { prices } of dataOf(gateway.subscribe(PRICES, { after, onlyChanged }))) {
     updates.push(prices);
@@ -19,13 +19,19 @@ async function updatesAfter(gateway: TestGateway, after: number, count: number, 
   return updates;
 }
 
-/** A gateway that has published so many heights one by one, the last of them at `tip`. */
-async function gatewayAfter(blocks: number, config = {}) {
-  const gateway = await startGatewayForTest({ config });
+let gateway: TestGateway;
+let tip: number;
+beforeAll(async () => {
+  const started = await startGateway({ config: { maxResumedHeights: 4 } });
+  gateway = started;
   await gateway.untilHeight(gateway.sandbox.chain.tip.height);
-  for (let block = 0; block < blocks; block++) await gateway.advance();
-  return { gateway, tip: gateway.sandbox.chain.tip.height };
-}
+  return started.close;
+});
+beforeEach(async () => {
+  // These heights are stored, each published by itself.
+  for (let block = 0; block < 4; block++) await gateway.advance();
+  tip = gateway.sandbox.chain.tip.height;
+});
 
 const shown = ({ beaconHeight, previousHeight, missedHeights }: Record<string, unknown>) => [
   beaconHeight,
@@ -35,7 +41,6 @@ const shown = ({ beaconHeight, previousHeight, missedHeights }: Record<string, u
 
 describe('prices(afterHeight:)', () => {
   test('sends the missed heights in order, then the new ones', async () => {
-    const { gateway, tip } = await gatewayAfter(4);
     const stream = gateway.subscribe(PRICES, { after: tip - 3 });
     const updates = [];
     for (let update = 0; update < 3; update++) updates.push((await stream.next()).value?.data.prices);
@@ -59,48 +64,45 @@ describe('prices(afterHeight:)', () => {
   });
 
   test('needs no call: the gateway has stored the heights', async () => {
-    const { gateway, tip } = await gatewayAfter(4);
     gateway.sandbox.node.resetCalls();
-    await updatesAfter(gateway, tip - 4, 4);
+    await updatesAfter(tip - 4, 4);
     expect(gateway.sandbox.node.calls('getpdestate')).toBe(0);
   });
 
   test('counts the skipped heights if more were missed than are stored', async () => {
-    const { gateway, tip } = await gatewayAfter(5, { maxResumedHeights: 2 });
-    const updates = await updatesAfter(gateway, tip - 5, 2);
+    const updates = await updatesAfter(tip - 7, 2);
     expect(updates.map(shown)).toEqual([
-      [tip - 1, tip - 5, 3],
-      [tip, tip - 1, 0],
+      [tip - 3, tip - 7, 3],
+      [tip - 2, tip - 3, 0],
     ]);
   });
 
   test('starts with all pools, also with onlyChanged', async () => {
-    const { gateway, tip } = await gatewayAfter(2);
-    const [first, second] = await updatesAfter(gateway, tip - 2, 2, true);
+    const [first, second] = await updatesAfter(tip - 2, 2, true);
     expect(first.poolPairs.length).toBe(gateway.sandbox.chain.pools.length);
     expect(second.poolPairs.length).toBeLessThan(first.poolPairs.length);
   });
 
   test('refuses a height far in the future, with the newest height in the error', async () => {
-    const { gateway, tip } = await gatewayAfter(0);
     const { value } = await gateway.subscribe(PRICES, { after: tip + 101 }).next();
     expect(value?.errors?.[0]?.extensions).toEqual({ code: 'HEIGHT_NOT_AVAILABLE', beaconHeight: tip });
   });
 
   test('resumes after a broken websocket, without a gap and without a repeated height', async () => {
-    const { gateway } = await gatewayAfter(0);
-    const url = await gateway.app.listen(0, '127.0.0.1');
+    const { app, advance, untilReady } = await startGatewayForTest();
+    await untilReady();
+    const url = await app.listen(0, '127.0.0.1');
     const heights: number[] = [];
     for (let connection = 0; connection < 4; connection++) {
       const client = connect(url);
       const after = heights.at(-1);
       for await (const { data } of client.iterate({ query: PRICES, variables: { after } })) {
         heights.push((data as { prices: { beaconHeight: number } }).prices.beaconHeight);
-        await gateway.advance();
+        await advance();
         if (heights.length % 3 === 0) break;
       }
       await client.dispose();
-      await gateway.advance();
+      await advance();
     }
     const [first = 0] = heights;
     expect(heights).toEqual(Array.from({ length: 12 }, (_, i) => first + i));

@@ -80,21 +80,19 @@ describe('prices', () => {
     await updates.return(undefined);
   });
 
-  test.each(['poolPairs: []', 'tokenIds: []', 'tokenIds: ["x"]'])(
-    'with nothing selected (%s) are an error',
-    async (args) => {
-      const { subscribe } = await startGatewayForTest();
-      const updates = subscribe(`subscription { prices(${args}) { beaconHeight } }`);
-      const { value } = await updates.next();
-      expect(value?.data ?? null).toBeNull();
+  test('with nothing selected are an error', async () => {
+    const { subscribe } = await startGatewayForTest();
+    for (const args of ['poolPairs: []', 'tokenIds: []', 'tokenIds: ["x"]']) {
+      const { value } = await subscribe(`subscription { prices(${args}) { beaconHeight } }`).next();
+      expect([args, value?.data ?? null]).toEqual([args, null]);
       expect(value?.errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'BAD_USER_INPUT' }]);
-    },
-  );
+    }
+  });
 });
 
 describe('market data', () => {
   test("tickers are sent at once, then when the host's response changes", async () => {
-    const { subscribe, sandbox } = await startGatewayForTest();
+    const { subscribe, sandbox } = await startGatewayForTest({ config: { marketPollMs: 50 } });
     const updates = subscribe(
       'subscription { tickers(filter: { tickerIds: ["pBTC_PRV"] }) { lastPrice baseVolume pair { tickerId } poolPair { beaconHeight } } }',
     );
@@ -139,16 +137,10 @@ describe('market data', () => {
     await Promise.all(readers.map((reader) => reader.return(undefined)));
     await expect.poll(followed).toBe(0);
   });
-
-  test('an order book of a ticker that does not exist is an error', async () => {
-    const { subscribe } = await startGatewayForTest();
-    const { value } = await subscribe('subscription { orderBook(tickerId: "NO_PE") { tickerId } }').next();
-    expect(value?.errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'BAD_USER_INPUT' }]);
-  });
 });
 
 test('the nested fields of an update are at the height of the update', async () => {
-  const { subscribe, advance, sandbox } = await startGatewayForTest();
+  const { subscribe, advance, sandbox } = await startGatewayForTest({ config: { marketPollMs: 50 } });
   const query = 'subscription { tickers(filter: { tickerIds: ["pBTC_PRV"] }) { lastPrice poolPair { beaconHeight } } }';
   const updates = subscribe(query);
   const heightOf = async () => (await updates.next()).value?.data.tickers[0].poolPair.beaconHeight;

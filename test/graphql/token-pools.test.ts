@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { startGatewayForTest } from '../support/gateway.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startGateway, startGatewayForTest, type TestGateway } from '../support/gateway.ts';
 import { BTC, NOBODYS, PRV } from '../support/tokens.ts';
 
 const PAGE =
@@ -17,6 +17,13 @@ type Page = {
 };
 
 describe('Token.poolPairs', () => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    const started = await startGateway();
+    gateway = started;
+    return started.close;
+  });
+
   test.each([
     ['all', {}],
     ['a first page', { first: 4 }],
@@ -24,7 +31,7 @@ describe('Token.poolPairs', () => {
     ['another order', { first: 5, orderBy: 'NATIVE_LIQUIDITY_DESC' }],
     ['nothing', { first: 0 }],
   ])('is the list of all pools with the token as its filter: %s', async (_name, variables) => {
-    const { ask, sandbox } = await startGatewayForTest();
+    const { ask, sandbox } = gateway;
     for (const id of [PRV, BTC]) {
       const { data, errors } = await ask(OF_TOKEN, { id, ...variables });
       expect(errors).toBeUndefined();
@@ -35,7 +42,7 @@ describe('Token.poolPairs', () => {
   });
 
   test('has pages that stay at the height of the first one', async () => {
-    const { ask, advance, sandbox } = await startGatewayForTest();
+    const { ask, advance, sandbox } = gateway;
     const { height } = sandbox.chain.tip;
     const { data: whole } = await ask(OF_TOKEN, { id: PRV });
     const ids: string[] = [];

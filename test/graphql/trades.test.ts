@@ -6,7 +6,8 @@ import { readSample } from '../support/metrics.ts';
 import { SOMEONE } from '../upstream/connect.ts';
 
 const BLOCK_CALL = 'retrievebeaconblockbyheight';
-const V3 = { exchange: 'v3', history: 30 } as const;
+const V3 = { exchange: 'v3', history: 30, pools: 20 } as const;
+const INSTRUCTIONS = ['Result', 0, 'Instructions'];
 const FIELDS = `beaconHeight previousHeight time trades {
   id transactionId beaconHeight time poolPair { poolId beaconHeight } sellToken { tokenId } buyToken { tokenId }
   sellAmount buyAmount buyAmountFromOrders step steps
@@ -121,10 +122,12 @@ describe('the trades of blocks', () => {
     expect(value?.data.trades.trades).toEqual(ofPool.map(({ id }) => ({ id })));
   });
 
-  test.each(['poolIds: []', 'poolIds: ["x"]', 'afterHeight: -1'])('are an error with %s', async (args) => {
+  test('are an error with bad arguments', async () => {
     const { subscribe } = await startV3();
-    const { value } = await subscribe(`subscription { trades(${args}) { beaconHeight } }`).next();
-    expect(value?.errors?.map(({ extensions }) => extensions.code)).toEqual(['BAD_USER_INPUT']);
+    for (const args of ['poolIds: []', 'poolIds: ["x"]', 'afterHeight: -1']) {
+      const { value } = await subscribe(`subscription { trades(${args}) { beaconHeight } }`).next();
+      expect([args, value?.errors?.map(({ extensions }) => extensions.code)]).toEqual([args, ['BAD_USER_INPUT']]);
+    }
   });
 
   test('resume after a height: each later block once, in order', async () => {
@@ -191,16 +194,12 @@ describe('a node that does not send blocks', () => {
     ['sends another block', { kind: 'shape', path: ['Result', 0, 'Hash'], value: 'x' }, 'UPSTREAM_BAD_SHAPE'],
     [
       'has no instructions that can be read',
-      {
-        kind: 'shape',
-        path: ['Result', 0, 'Instructions'],
-        value: [['285', '1', '0', 'x', '{']],
-      },
+      { kind: 'shape', path: INSTRUCTIONS, value: [['285', '1', '0', 'x', '{']] },
       'UPSTREAM_BAD_SHAPE',
     ],
     [
       'sends something else in place of the instructions',
-      { kind: 'shape', path: ['Result', 0, 'Instructions'], value: 'none' },
+      { kind: 'shape', path: INSTRUCTIONS, value: 'none' },
       'UPSTREAM_BAD_SHAPE',
     ],
     ['has pruned the block', { kind: 'pruned-blocks', blocks: 0 }, 'UPSTREAM_RPC_ERROR'],
@@ -272,13 +271,7 @@ test('a state that does not follow from the trades of its block is counted and l
   await untilReady();
   const { head, trades } = app.service.sources;
   await trades.of(await head.get(), SOMEONE);
-  sandbox.node.faults.set({
-    kind: 'shape',
-    path: ['Result', 0, 'Instructions'],
-    value: [],
-    on: BLOCK_CALL,
-    times: 1,
-  });
+  sandbox.node.faults.set({ kind: 'shape', path: INSTRUCTIONS, value: [], on: BLOCK_CALL, times: 1 });
   await advance();
   const pools = new Set(tradesOf(sandbox).map(({ poolPair }) => poolPair.poolId)).size;
   expect(pools).toBeGreaterThan(0);

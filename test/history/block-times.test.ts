@@ -37,7 +37,7 @@ function chainOf({
     .filter(([height]) => recorded(height))
     .map(([height, at]) => ({ beaconHeight: height, hash: undefined, time: at }));
   const blockTimes: BlockTimes = createBlockTimes({
-    unrecorded: () => [],
+    headsInMemory: () => [],
     blocksAt: async (moments) =>
       moments.map((at) => {
         const block = known.findLast((each) => each.time <= at);
@@ -96,7 +96,7 @@ describe('the height at a time', () => {
 
   test('is not that of a block that was replaced before it was final', async () => {
     let replacedAt = 3_960_000;
-    const blockTimes = createBlockTimes({ unrecorded: () => [], blocksAt: async () => [] });
+    const blockTimes = createBlockTimes({ headsInMemory: () => [], blocksAt: async () => [] });
     const read: ReadStateAt = async (height) => ({
       ...exchangeStateOf(height, []),
       time: height === 99 ? replacedAt : height * 40_000,
@@ -109,7 +109,7 @@ describe('the height at a time', () => {
 
   test('is found with more reads if the history cannot be read', async () => {
     const blocksAt = () => Promise.reject(new HistoryUnavailableError({}));
-    const blockTimes = createBlockTimes({ unrecorded: () => [], blocksAt });
+    const blockTimes = createBlockTimes({ headsInMemory: () => [], blocksAt });
     const read: ReadStateAt = async (height) => ({ ...exchangeStateOf(height, []), time: height * 40_000 });
     expect(await blockTimes.heightAt(95 * 40_000, headOf(100), read, (readNow) => readNow())).toBe(95);
   });

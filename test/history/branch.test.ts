@@ -14,7 +14,7 @@ import { expectedTrades, range, recordedTrades } from './recorded.ts';
 
 const TIP = 1_640_000;
 
-/** Half an hour of heights, each of which is recorded. */
+/** Each height of the last half an hour is recorded. */
 const config = { historyBackfillHours: 0.5, historyBackfillStep: 1 };
 
 function fileForTest(): string {
@@ -23,8 +23,9 @@ function fileForTest(): string {
   return join(folder, 'history.sqlite');
 }
 
+/** A sandbox with few blocks below its tip: those above are the subject. */
 async function sandboxForTest(options: SandboxOptions = {}): Promise<Sandbox> {
-  const sandbox = await startSandbox({ pools: 12, ...options });
+  const sandbox = await startSandbox({ pools: 12, history: 10, ...options });
   onTestFinished(sandbox.close);
   return sandbox;
 }
@@ -73,7 +74,7 @@ const deletedLines = ({ lines }: TestGateway) =>
 const errors = ({ lines }: TestGateway) => lines.filter(({ level }) => level >= 50);
 
 describe('a node shows a branch until its blocks are recorded', () => {
-  test.each([1, 30])('and the gateway restarts with %i recorded heights of it: they are deleted', async (length) => {
+  test.each([1, 20])('and the gateway restarts with %i recorded heights of it: they are deleted', async (length) => {
     const [path, sandbox] = [fileForTest(), await sandboxForTest()];
     const before = await startGatewayForTest({ of: sandbox, store: openStore(path), config });
     const end = sandbox.node.faults.set({ kind: 'fork', from: TIP + 2 });
@@ -182,7 +183,7 @@ test('a recorded block of a branch that is later than the next ones is deleted a
   const store = openStore(path);
   await store.useChain('sandbox');
   // Height TIP - 1 was made 100 s later on the branch, which is later than the heights TIP to TIP + 1.
-  const [first, last] = [chainHeights(sandbox, TIP - 20, TIP - 20), chainHeights(sandbox, TIP - 1, TIP - 1)];
+  const [first, last] = [chainHeights(sandbox, TIP - 8, TIP - 8), chainHeights(sandbox, TIP - 1, TIP - 1)];
   await store.record([...first, ...last.map((block) => ({ ...block, hash: undefined, time: block.time + 100_000 }))]);
   const gateway = await startGatewayForTest({ of: sandbox, store, config });
   for (let block = 0; block < 8; block++) await gateway.advance();

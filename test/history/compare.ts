@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { CandleInterval } from '../../src/domain/candle.ts';
 import { CANDLE_INTERVALS } from '../../src/history/candle-rows.ts';
 import type { HistoryStore } from '../../src/history/store.ts';
 import { POOL_IDS, V3_POOL_IDS } from './chains.ts';
@@ -59,13 +60,13 @@ export async function compare(
       .filter(([, found]) => found);
     expect(await store.windows({ poolIds, fromHeight, toHeight })).toEqual({ recordedTo, value: new Map(windows) });
 
-    for (const interval of CANDLE_INTERVALS) {
-      const options = { ...(from && { from }), ...(to && { to }), last };
-      for (const upTo of [height, 1e6]) {
-        const candles = poolIds.map((id) => [id, model.candles(id, interval, { ...options, upTo })] as const);
-        const value = new Map(candles.filter(([, found]) => found.length > 0));
-        expect(await store.candles({ poolIds, interval, ...options, upTo })).toEqual({ recordedTo, value });
-      }
-    }
+    // PostgreSQL has several connections.
+    const compareCandles = async (interval: CandleInterval, upTo: number) => {
+      const options = { ...(from && { from }), ...(to && { to }), last, upTo };
+      const candles = poolIds.map((id) => [id, model.candles(id, interval, options)] as const);
+      const value = new Map(candles.filter(([, found]) => found.length > 0));
+      expect(await store.candles({ poolIds, interval, ...options })).toEqual({ recordedTo, value });
+    };
+    await Promise.all(CANDLE_INTERVALS.flatMap((each) => [height, 1e6].map((upTo) => compareCandles(each, upTo))));
   }
 }

@@ -98,7 +98,7 @@ describe('a gateway that is killed', () => {
     const first = sandbox.chain.tip.height;
     const folder = folderForTest();
     const path = join(folder, 'pdex-history.sqlite');
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       const gateway = await startProcess(sandbox, folder);
       // It listens before it has read the first head.
       const served = async () => (await gateway.ask('{ beaconHeight }')).data?.beaconHeight;

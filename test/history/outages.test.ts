@@ -4,10 +4,10 @@ import { createMemoryStore } from './memory-store.ts';
 import { allRecorded, recordForTest } from './recorded.ts';
 
 const TIP = 1_640_000;
-const HOUR = { historyBackfillHours: 1 };
+const HALF_AN_HOUR = { historyBackfillHours: 0.5 };
 
 test('a node that is down and comes back leaves no gap', async () => {
-  const { sandbox, store, ask, advanceEach, untilHeight } = await recordForTest({ config: HOUR });
+  const { sandbox, store, ask, advanceEach, untilHeight } = await recordForTest({ config: HALF_AN_HOUR });
   await advanceEach(3);
   await sandbox.node.stop();
   sandbox.advance(20);
@@ -15,30 +15,30 @@ test('a node that is down and comes back leaves no gap', async () => {
   await sandbox.node.start();
   await untilHeight(TIP + 23);
   await advanceEach(4);
-  await store.until(() => rangeIsRecorded(store.blocks, TIP - 60, TIP + 24));
+  await store.until(() => rangeIsRecorded(store.blocks, TIP - 10, TIP + 24));
   const { recorded, expected } = allRecorded(sandbox, store);
   expect(recorded).toEqual(expected);
 });
 
 test('a node that is syncing: its heights are recorded, and no missing one is read before it is well', async () => {
   const { sandbox, store, untilHeight, untilRecorded } = await recordForTest({
-    config: { ...HOUR, maxBlockAgeMs: 60_000 },
-    before: ({ node }) => void node.faults.set({ kind: 'syncing', blocks: 60, everyMs: 40 }),
+    config: { ...HALF_AN_HOUR, maxBlockAgeMs: 60_000 },
+    before: ({ node }) => void node.faults.set({ kind: 'syncing', blocks: 30, everyMs: 40 }),
   });
-  await untilHeight(TIP - 40);
-  expect([...store.blocks.keys()].filter((height) => height < TIP - 62)).toEqual([]);
+  await untilHeight(TIP - 10);
+  expect([...store.blocks.keys()].filter((height) => height < TIP - 32)).toEqual([]);
   await untilHeight(TIP);
   sandbox.advance(4);
   await untilRecorded(TIP);
-  await store.until(() => rangeIsRecorded(store.blocks, TIP - 80, TIP));
+  await store.until(() => rangeIsRecorded(store.blocks, TIP - 40, TIP));
   const { recorded, expected } = allRecorded(sandbox, store);
   expect(recorded).toEqual(expected);
 });
 
 test('a node that has lost its database takes nothing away, also when the gateway starts again', async () => {
-  const first = await recordForTest({ config: HOUR });
+  const first = await recordForTest({ config: HALF_AN_HOUR });
   await first.advanceEach(5);
-  await first.store.until(() => rangeIsRecorded(first.store.blocks, TIP - 80, TIP + 2));
+  await first.store.until(() => rangeIsRecorded(first.store.blocks, TIP - 40, TIP + 2));
   // It reads some more heights, and one that is too old.
   await until(() => !first.app.service.sources.history.isBackfilling());
   const before = first.store.order.length;
@@ -80,7 +80,7 @@ test('clients come first: while they read earlier heights, no missing one is rea
   const store = createMemoryStore();
   const { sandbox, ask } = await recordForTest({
     store,
-    config: { ...HOUR, upstreamMaxConnections: 4 },
+    config: { ...HALF_AN_HOUR, upstreamMaxConnections: 4 },
     before: ({ node }) => void node.faults.set({ kind: 'delay', ms: 150, on: 'getpdestate' }),
   });
   const heights = Array.from({ length: 12 }, (_, n) => TIP - 100 - n);
@@ -88,7 +88,7 @@ test('clients come first: while they read earlier heights, no missing one is rea
   const answer = await ask(`{ ${fields.join(' ')} }`);
   expect(answer.errors).toBeUndefined();
   sandbox.node.faults.clear();
-  await store.until(() => rangeIsRecorded(store.blocks, TIP - 91, TIP - 3));
+  await store.until(() => rangeIsRecorded(store.blocks, TIP - 46, TIP - 3));
   // The states of clients stay in their cache.
   sandbox.node.resetCalls();
   await ask(`{ ${fields.map((field) => field.replace('totalCount', 'nodes { id }')).join(' ')} }`);

@@ -1,11 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { versionOf } from '../../src/domain/exchange.ts';
 import type { FinalBlock, HistoryStore } from '../../src/history/store.ts';
 import { createHistoryStore } from '../../src/history/store-client.ts';
-import { fixedSandbox } from '../sandbox/support.ts';
-import { blockOf, POOL_IDS, START, storedOf } from './chains.ts';
-import { createModel } from './model.ts';
-import { exchangeHeights } from './of-chain.ts';
+import { blockOf, START } from './chains.ts';
 import { poolIdOf, v3StateOf } from './v3-states.ts';
 
 async function createStore(): Promise<HistoryStore> {
@@ -94,58 +90,4 @@ describe('pools of V3', () => {
     const { value } = await store.candles({ poolIds: [ONE, OTHER], interval: 'ONE_DAY', upTo: 9, last: 9 });
     expect([...value.keys()]).toEqual([ONE]);
   });
-
-  test('begin at the first height of V3, and those of V1 end at the last one before it', async () => {
-    const store = await createStore();
-    const v1 = [1, 2, 3].map((height) =>
-      blockOf(height, START + height * 60_000, new Map([[0, [BigInt(height), 9n]]])),
-    );
-    const v3 = [4, 5].map((height) => v3Block(height, { [ONE]: [BigInt(height) * LARGE, LARGE] }));
-    await store.record([...v3, ...v1]);
-    const [oldPool = ''] = POOL_IDS;
-    expect((await store.stateAt(3))?.directory.ids).toEqual([oldPool]);
-    expect((await store.stateAt(4))?.directory.ids).toEqual([ONE]);
-    expect(await store.coverage(9)).toMatchObject({ heights: 5, gaps: [] });
-    expect([await store.firstBlock('V1'), await store.firstBlock('V3')]).toMatchObject([
-      { beaconHeight: 1 },
-      { beaconHeight: 4 },
-    ]);
-    for (const [id, heights] of [
-      [oldPool, [1, 3]],
-      [ONE, [4, 5]],
-    ] as const) {
-      const query = { poolIds: [id], interval: 'ONE_DAY', upTo: 9, last: 9 } as const;
-      const { value, recordedTo } = await store.candles(query);
-      expect(recordedTo).toBe(heights[1]);
-      expect(value.get(id)?.map((candle) => [candle.firstHeight, candle.lastHeight])).toEqual([heights]);
-      expect(value.get(id)?.[0]?.open.beaconHeight).toBe(heights[0]);
-    }
-  });
-});
-
-test('the pools of the sandbox are recorded as they are on its chain, above the start of V3 and below', async () => {
-  const tip = 1_640_000;
-  const sandbox = await fixedSandbox({ exchange: 'v3', exchangeFrom: tip - 20, startHeight: tip, history: 60 });
-  onTestFinished(() => sandbox.close());
-  const store = await createStore();
-  const model = createModel(7);
-  const heights = exchangeHeights(sandbox, tip - 40, tip);
-  await store.record(heights.toReversed());
-  for (const height of heights) model.record(height);
-
-  for (const { beaconHeight, exchange } of heights) {
-    const state = await store.stateAt(beaconHeight);
-    expect(state).toEqual(storedOf(exchange));
-  }
-  const pools = heights.map(({ version, exchange }) => [version, exchange.directory.ids.length]);
-  expect([pools[0], pools.at(-1)]).toEqual([
-    ['V1', sandbox.chain.pools.length],
-    ['V3', sandbox.chain.exchangePools.length],
-  ]);
-  expect(heights.map(({ exchange }) => versionOf(exchange)).filter((version) => version === 'V3')).toHaveLength(21);
-  const poolIds = sandbox.chain.exchangePools.map(({ id }) => id);
-  const { value } = await store.candles({ poolIds, interval: 'FIVE_MINUTES', upTo: tip, last: 50 });
-  for (const id of poolIds) expect(value.get(id)).toEqual(model.candles(id, 'FIVE_MINUTES', { upTo: tip, last: 50 }));
-  expect(poolIds.some((id) => value.get(id)?.some(({ traded1 }) => traded1 > 0n))).toBe(true);
-  expect(poolIds.some((id) => value.get(id)?.some(({ close }) => close.reserve2 > 2n ** 64n))).toBe(true);
 });

@@ -303,18 +303,6 @@ test('after a server that could only be read, as before a failover, a write find
   expect(await other.record(blocks(1))).toEqual([]);
 });
 
-test('a server that accepts connections and does not respond is an error after a while', async () => {
-  const silent = createServer();
-  const url = new URL(server().url);
-  url.port = String(await listen(silent, { host: '127.0.0.1', port: 0 }));
-  const store = createPostgresStore(url.href, { rawDays: 7 });
-  onTestFinished(async () => {
-    await store.close();
-    silent.close();
-  });
-  await expect(store.useChain('test')).rejects.toThrow('timeout');
-});
-
 test('a schema with other tables is refused, and stays as it is', async () => {
   const store = await createStore();
   await query('CREATE SCHEMA pdex_history; CREATE TABLE pdex_history.orders (id int)');

@@ -73,7 +73,7 @@ describe('what is recorded', () => {
     const { sandbox, store, advanceEach, untilRecorded } = await recordForTest({
       sandbox: { nodes: 2, balanced: { order } },
     });
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < 3; round++) {
       const from = sandbox.chain.tip.height + 1;
       const end = sandbox.nodes[1]?.faults.set({ kind: 'fork', from });
       await advanceEach(2);
@@ -81,7 +81,7 @@ describe('what is recorded', () => {
       await advanceEach(2);
     }
     await advanceEach(4);
-    for (const height of range(TIP, TIP + 17)) await untilRecorded(height);
+    for (const height of range(TIP, TIP + 13)) await untilRecorded(height);
     const { recorded, expected } = allRecorded(sandbox, store);
     expect(recorded).toEqual(expected);
   });
@@ -306,36 +306,21 @@ describe('a database that fails', () => {
     ]);
   });
 
-  test('is refused if it has another block than the node, also if the chains have the same name', async () => {
-    const first = await recordForTest();
-    await first.advanceEach(6);
-    await first.untilRecorded(TIP + 3);
-    const { store, lines, advanceEach } = await recordForTest({
-      store: first.store,
-      sandbox: { seed: 8, startTime: 1_767_225_607, startHeight: TIP + 20 },
-    });
-    await advanceEach(6);
-    await expect
-      .poll(() => lines.filter(({ msg }) => msg.includes('history')))
-      .toEqual([
-        expect.objectContaining({ level: 50, error: expect.stringContaining('another block at beacon height') }),
-      ]);
-    expect(store.order).toEqual(range(TIP, TIP + 3));
-  });
-
-  test('is refused at once if the chain was begun again, as that of a restarted sandbox', async () => {
-    const first = await recordForTest();
-    await first.advanceEach(6);
-    await first.untilRecorded(TIP + 3);
-    const { store, lines } = await recordForTest({
-      store: first.store,
-      sandbox: { startTime: 1_767_225_600 + 3_600 },
-      config: { maxBlockAgeMs: 2 ** 31 - 1 },
-    });
-    await expect
-      .poll(() => lines.filter(({ msg }) => msg.includes('history')))
-      .toEqual([expect.objectContaining({ level: 50, error: expect.stringContaining(`beacon height ${TIP + 3}`) })]);
-    expect(store.order).toEqual(range(TIP, TIP + 3));
+  test.each([
+    ['another block than the node, also if the chains have the same name', 1_000, 40],
+    ['later heights than a chain that was begun again, as that of a restarted sandbox', -3_600_000, 28],
+  ])('is refused if it has %s', async (_, laterByMs, height) => {
+    const refused: unknown[] = [];
+    const { store, recorder } = recorderOf({ refused: (error) => void refused.push(error) });
+    const other = range(27, 30).map((each) => ({ ...linkedHead(each), time: linkedHead(each).time + laterByMs }));
+    await store.record(other.map((head) => ({ ...head, version: 'V1' })));
+    recorder.add(linkedHead(height));
+    await until(() => recorder.state() === 'refused');
+    const message = expect.stringContaining('another block at beacon height 30');
+    expect(refused).toMatchObject([{ isPermanent: true, message }]);
+    for (const above of range(height + 1, height + 5)) recorder.add(linkedHead(above));
+    await recorder.flush(10);
+    expect(store.order).toEqual(range(27, 30));
   });
 
   test('is neither read nor written any more once it is refused', async () => {
@@ -348,20 +333,6 @@ describe('a database that fails', () => {
     await expect(recorder.ready()).rejects.toMatchObject({ isPermanent: true });
     await expect(recorder.recordTrades([])).rejects.toMatchObject({ isPermanent: true });
     expect(recorder.canRecord()).toBe(false);
-  });
-
-  test('is used again if it is of the same chain', async () => {
-    const first = await recordForTest();
-    await first.advanceEach(6);
-    await first.untilRecorded(TIP + 3);
-    const { store, lines, advanceEach, untilRecorded } = await recordForTest({
-      store: first.store,
-      before: (sandbox) => sandbox.advance(20),
-    });
-    await advanceEach(6);
-    await untilRecorded(TIP + 23);
-    expect(store.order).toEqual([...range(TIP, TIP + 3), ...range(TIP + 20, TIP + 23)]);
-    expect(lines.filter(({ level }) => level >= 40)).toEqual([]);
   });
 });
 
@@ -396,10 +367,7 @@ test('states and trades that do not fit to the recorded ones are reported', asyn
 });
 
 test('while the database cannot be compared with the node, reads of the history do not call the node', async () => {
-  const store = createMemoryStore();
   const exchange = exchangeStateOf(10, [], 400_000);
-  await store.useChain('testnet');
-  await store.record([{ hash: undefined, time: 400_000, version: 'V1', exchange }]);
   let calls = 0;
   let isDown = true;
   async function readInBackground() {
@@ -407,13 +375,8 @@ test('while the database cannot be compared with the node, reads of the history 
     if (isDown) throw new UpstreamTimeoutError('NODE', 1, {});
     return exchange;
   }
-  const recorder = createRecorder({
-    store,
-    pastStates: { readInBackground, isComplete: () => true },
-    watcher: { failed() {}, recovered() {}, refused() {}, dropped() {}, leftOut() {}, deleted() {}, undecided() {} },
-    mayWrite: () => true,
-  });
-  onTestFinished(() => recorder.flush(0));
+  const { store, recorder } = recorderOf({}, readInBackground);
+  await store.record([{ hash: undefined, time: 400_000, version: 'V1', exchange }]);
   recorder.add(headOf(20));
   await until(() => calls > 0);
   for (let read = 0; read < 50; read++) await expect(recorder.ready()).rejects.toThrow(HistoryDatabaseError);
@@ -437,26 +400,18 @@ describe('a database that cannot be compared with the node', () => {
   async function recorderForTest(readInBackground: (height: number) => Promise<ExchangeState>) {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
-    const store = createMemoryStore();
-    await store.useChain('testnet');
+    const reported: string[] = [];
+    const watcher = {
+      failed: (error: unknown) => void reported.push((error as Error).message),
+      recovered: () => void reported.push('recovered'),
+    };
+    const { store, recorder } = recorderOf(watcher, readInBackground);
     const blocks = range(27, 30).map((height) => ({
       hash: undefined,
       time: timeOf(height),
       exchange: stateAt(height),
     }));
     await store.record(blocks.map((block) => ({ ...block, version: 'V1' })));
-    const reported: string[] = [];
-    const recorder = createRecorder({
-      store,
-      pastStates: { readInBackground, isComplete: () => true },
-      watcher: {
-        ...{ refused() {}, dropped() {}, leftOut() {}, deleted() {}, undecided() {} },
-        failed: (error) => void reported.push((error as Error).message),
-        recovered: () => void reported.push('recovered'),
-      },
-      mayWrite: () => true,
-    });
-    onTestFinished(() => recorder.flush(0));
     return { recorder, reported };
   }
 
@@ -559,15 +514,23 @@ test('a gateway can record for its fleet as long as it can read the database, al
 });
 
 test('old changes are deleted once an hour by the times of blocks', async () => {
-  const { store, sandbox, advanceEach, untilRecorded } = await recordForTest();
-  await advanceEach(4);
-  await untilRecorded(TIP + 1);
-  expect(store.pruned).toHaveLength(1);
-  // 90 blocks of 40 s.
-  sandbox.advance(89);
-  await advanceEach(8);
-  await untilRecorded(sandbox.chain.tip.height - 3);
-  expect(store.pruned).toHaveLength(2);
+  const { store, recorder } = recorderOf({});
+  const add = (from: number, to: number) => {
+    for (const height of range(from, to)) recorder.add(linkedHead(height));
+  };
+  add(10, 14);
+  await until(() => store.pruned.length === 1);
+  // An hour has 90 blocks of 40 s.
+  for (const [from, to] of [
+    [15, 60],
+    [61, 103],
+  ] as const) {
+    add(from, to);
+    await store.until(() => store.blocks.has(to - 3));
+  }
+  add(104, 104);
+  await until(() => store.pruned.length === 2);
+  expect(store.pruned).toEqual([14, 104].map((height) => linkedHead(height).time));
 });
 
 test('a head with a wrong time in the future deletes nothing, and heights are recorded after it', async () => {
@@ -578,7 +541,7 @@ test('a head with a wrong time in the future deletes nothing, and heights are re
   const recorder = createRecorder({
     store,
     pastStates: { readInBackground: async (height) => headAt(height).exchange, isComplete: () => true },
-    watcher: { failed() {}, recovered() {}, refused() {}, dropped() {}, leftOut() {}, deleted() {}, undecided() {} },
+    watcher: UNWATCHED,
     mayWrite: () => true,
   });
   onTestFinished(() => recorder.flush(0));
@@ -605,22 +568,21 @@ function linkedHead(height: number, branchFrom = Number.POSITIVE_INFINITY): Head
   return { ...head, time, previousHash: hashOf(height - 1), exchange: exchangeStateOf(height, [], time) };
 }
 
-/** A recorder into a store in memory. The node has the blocks of {@link linkedHead} that are on no branch. */
-function recorderOf(watcher: Partial<HistoryWatcher>) {
+const UNWATCHED: HistoryWatcher = {
+  ...{ failed() {}, recovered() {}, refused() {}, untimed() {}, dropped() {} },
+  ...{ leftOut() {}, deleted() {}, undecided() {} },
+};
+
+/** A recorder into a store in memory. By default, the node has the blocks of {@link linkedHead} that are on no branch. */
+function recorderOf(
+  watcher: Partial<HistoryWatcher>,
+  readInBackground = async (height: number): Promise<ExchangeState> => linkedHead(height).exchange,
+) {
   const store = createMemoryStore();
   const recorder = createRecorder({
     store,
-    pastStates: { readInBackground: async (height) => linkedHead(height).exchange, isComplete: () => true },
-    watcher: {
-      failed() {},
-      recovered() {},
-      refused() {},
-      dropped() {},
-      leftOut() {},
-      deleted() {},
-      undecided() {},
-      ...watcher,
-    },
+    pastStates: { readInBackground, isComplete: () => true },
+    watcher: { ...UNWATCHED, ...watcher },
     mayWrite: () => true,
   });
   onTestFinished(() => recorder.flush(0));

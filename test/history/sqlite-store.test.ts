@@ -13,9 +13,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
+import { INTERVAL_MS } from '../../src/domain/candle.ts';
 import { createSqliteStore } from '../../src/history/sqlite-store.ts';
-import type { HistoryStore } from '../../src/history/store.ts';
-import { storedOf } from './chains.ts';
+import type { FinalBlock, HistoryStore } from '../../src/history/store.ts';
+import type { TradedBlock } from '../../src/history/trade-store.ts';
+import { blockOf, START, storedOf } from './chains.ts';
 import { endlessBlock, FIRST_HEIGHT } from './endless-chain.ts';
 
 const TEMPORARY = { name: 'HistoryDatabaseError', isPermanent: false };
@@ -179,6 +181,25 @@ test('on a disk that cannot be written calls fail, and succeed once it can be', 
   expect(isDone('mount', '-o', 'remount,rw', disk)).toBe(true);
   await store.record(blocks(5));
   expect((await store.coverage(0))?.heights).toBe(5);
+});
+
+// The loop that deletes is the same for PostgreSQL, in which it takes seconds to record so many heights.
+test('more old heights and trades than one transaction deletes are all deleted', async () => {
+  const store = createSqliteStore(undefined, { rawDays: 1 });
+  onTestFinished(() => store.close());
+  await store.useChain('test');
+  const versions = ['V1', 'V3'] as const;
+  const old = Array.from({ length: 110 }, (_, n) => blockOf(10 + n, START + n, new Map(), versions[n % 2]));
+  const now = START + 10 * INTERVAL_MS.ONE_DAY;
+  await store.record([...old, blockOf(200, now, new Map(), 'V3')]);
+  const tradedOf = ({ hash, time, exchange: { beaconHeight } }: FinalBlock): TradedBlock => ({
+    ...{ beaconHeight, hash, time, trades: [], isComplete: true },
+  });
+  await store.recordTrades(old.map(tradedOf));
+  expect([(await store.coverage(1))?.heights, (await store.tradeCoverage())?.blocks]).toEqual([111, 110]);
+  await store.prune(now);
+  // The highest of them stays, because the changes of the next height count from it.
+  expect([(await store.coverage(1))?.heights, await store.tradeCoverage()]).toEqual([2, undefined]);
 });
 
 test('a write that fails loses nothing of a database in memory', async () => {

@@ -201,7 +201,7 @@ export function createHistoryModel(): HistoryModel {
     ...store,
     store,
     isBackfilling: () => false,
-    unrecorded: () => inMemory,
+    headsInMemory: () => inMemory,
     version: () => version,
     tradesVersion: () => 0,
     onRecorded: (listener) => void listeners.push(listener),

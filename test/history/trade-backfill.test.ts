@@ -52,15 +52,15 @@ describe('the trades of final blocks', () => {
   });
 
   test('are read as far back as the setting says, from the newest down, and one block more', async () => {
-    const gateway = await startV3({ config: { historyBackfillHours: 1, tradesBackfillHours: 1 } });
+    const gateway = await startV3({ config: { historyBackfillHours: 0.4, tradesBackfillHours: 0.4 } });
     const { store, sandbox, metric } = gateway;
-    await untilTraded(store, TIP - 91, TIP - 3);
+    await untilTraded(store, TIP - 37, TIP - 3);
     expectExact(gateway);
     expect(store.tradedOrder.slice(0, 16)).toEqual(range(TIP - 18, TIP - 3).reverse());
     // The sandbox is read four blocks at a time.
-    expect(sandbox.node.calls(BLOCK_CALL)).toBeLessThanOrEqual(1 + 89 + 3);
-    expect(await metric('trade_reads_total')).toBeGreaterThanOrEqual(89);
-    expect(await metric('trade_read_bytes_total')).toBeGreaterThan(89 * 1_000);
+    expect(sandbox.node.calls(BLOCK_CALL)).toBeLessThanOrEqual(1 + 35 + 3);
+    expect(await metric('trade_reads_total')).toBeGreaterThanOrEqual(35);
+    expect(await metric('trade_read_bytes_total')).toBeGreaterThan(35 * 1_000);
   });
 
   test('of a time without a gateway, and of skipped blocks, are read later, and none a second time', async () => {
@@ -71,7 +71,7 @@ describe('the trades of final blocks', () => {
     const { sandbox, store } = first;
     sandbox.advance(20);
     const before = sandbox.node.calls(BLOCK_CALL);
-    const second = await startV3({ of: sandbox, store, config: { historyBackfillHours: 1 } });
+    const second = await startV3({ of: sandbox, store, config: { historyBackfillHours: 0.5 } });
     await second.advanceEach(2);
     // What was read and is not recorded yet when a block is skipped is read again.
     await untilTraded(store, TIP, TIP + 24);
@@ -85,7 +85,7 @@ describe('the trades of final blocks', () => {
   });
 
   test('are not recorded while V1 trades', async () => {
-    const v1 = await recordForTest({ config: { historyBackfillHours: 1, tradesBackfillHours: 1 } });
+    const v1 = await recordForTest({ config: { historyBackfillHours: 0.2, tradesBackfillHours: 0.2 } });
     await v1.advanceEach(5);
     await v1.untilRecorded(TIP + 2);
     expect([heightsOf(v1.store), v1.sandbox.node.calls(BLOCK_CALL)]).toEqual([[], 0]);
@@ -143,10 +143,10 @@ describe('a node that does not send earlier blocks', () => {
   test('is passed over for another one', async () => {
     const gateway = await startV3({
       sandbox: { nodes: 2 },
-      config: { historyBackfillHours: 0.5, tradesBackfillHours: 0.5 },
+      config: { historyBackfillHours: 0.3, tradesBackfillHours: 0.3 },
       before: ({ nodes: [first] }) => void first?.faults.set({ kind: 'reset', on: BLOCK_CALL }),
     });
-    await untilTraded(gateway.store, TIP - 46, TIP - 3);
+    await untilTraded(gateway.store, TIP - 28, TIP - 3);
     expectExact(gateway);
   });
 
@@ -225,7 +225,7 @@ function fillForTest(options: FillOptions) {
         tradeCoverage: () => tradeCoverage,
         onRecorded: (listener) => void onRecorded.push(listener),
       },
-      unrecorded: () => inMemory,
+      headsInMemory: () => inMemory,
       async recordTrades(blocks: readonly TradedBlock[], isSure = () => true) {
         whileRecording();
         if (!isSure()) return [];

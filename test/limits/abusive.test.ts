@@ -30,8 +30,9 @@ async function callsDuring<T>(work: () => Promise<T>): Promise<[calls: number, r
 
 describe('an operation that exceeds a limit is refused without an upstream call', () => {
   for (const [transport, ask] of Object.entries(TRANSPORTS)) {
+    // Long documents are dear. The others are enough to find a transport that leaves out a limit.
     const operations = Object.entries(ABUSIVE).filter(
-      ([, operation]) => !transport.endsWith('GET') || fitsUrl(operation),
+      ([, operation]) => transport === 'HTTP POST' || transport === 'a websocket' || fitsUrl(operation),
     );
 
     test.each(operations)(`by ${transport}: %s`, async (_name, operation) => {

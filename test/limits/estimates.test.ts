@@ -2,7 +2,7 @@ import { buildSchema, parse } from 'graphql';
 import { expect, test } from 'vitest';
 import type { TokenList } from '../../src/domain/token.ts';
 import { createPlanner, createValidDocument } from '../../src/graphql/execution/planner.ts';
-import { startGateway } from '../support/gateway.ts';
+import { startGatewayForTest } from '../support/gateway.ts';
 import { DEFAULT_LIMITS } from '../support/limits.ts';
 
 const repeat = (count: number, field: string) => Array.from({ length: count }, (_, n) => `a${n}: ${field}`).join(' ');
@@ -28,7 +28,7 @@ function countWalks(map: ReadonlyMap<string, unknown>): () => number {
 
 test('the estimates of 900 lists of all tokens read a number, and walk through no list', async () => {
   const tokens = [...listOf(1_050).values()];
-  const { ask, app, untilReady } = await startGateway({
+  const { ask, app, untilReady } = await startGatewayForTest({
     config: { tokensFile: tokens, headPollMs: 60_000, marketPollMs: 60_000 },
   });
   await untilReady();

@@ -38,23 +38,23 @@ test('the configured tokens override those of the service, and these the known o
   const { tokens, skipped } = follow([A, B, C].map((id) => token(id, 'service')));
   const first = tokens.current();
   expect([first.get(A)?.symbol, first.get(B)?.symbol, first.has(C)]).toEqual(['configured', 'known', false]);
-  await expect.poll(() => tokens.service?.changedAt()).toBe(1_000);
+  await expect.poll(() => tokens.status?.changedAt()).toBe(1_000);
   const list = tokens.current();
   expect([A, B, C].map((id) => list.get(id)?.symbol)).toEqual(['configured', 'service', 'service']);
   expect(list.get(B)).toEqual({ tokenId: B, symbol: 'service', decimals: 9 });
-  expect([tokens.service?.nextAt(), skipped]).toEqual([3_601_000, [3]]);
+  expect([tokens.status?.nextAt(), skipped]).toEqual([3_601_000, [3]]);
 });
 
 test('a service that fails is read again after a minute', async () => {
   const { tokens } = follow(new Error('down'));
-  expect(tokens.service?.nextAt()).toBeUndefined();
-  await expect.poll(() => tokens.service?.isFailing()).toBe(true);
-  await expect.poll(() => tokens.service?.nextAt()).toBe(61_000);
+  expect(tokens.status?.nextAt()).toBeUndefined();
+  await expect.poll(() => tokens.status?.isFailing()).toBe(true);
+  await expect.poll(() => tokens.status?.nextAt()).toBe(61_000);
   expect(tokens.current().get(B)?.symbol).toBe('known');
 });
 
 test('without a service, the list never changes', () => {
   const tokens = fixedTokens([token(A, 'known')]);
   expect(tokens.current()).toBe(tokens.current());
-  expect(tokens.service).toBeUndefined();
+  expect(tokens.status).toBeUndefined();
 });

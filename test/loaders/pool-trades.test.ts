@@ -19,7 +19,7 @@ const QUEUE = createBulkhead({
 /** The view that a response has of a history without heads in memory. */
 function viewOf(history: object, dependencies = new Dependencies()) {
   return createHistoryView({
-    sources: { history: { unrecorded: () => [], ...history }, historyQueue: QUEUE },
+    sources: { history: { headsInMemory: () => [], ...history }, historyQueue: QUEUE },
     head: { currentFor: () => undefined },
     dependencies,
     options: { maxHistoryHours: 24, requester: SOMEONE },

@@ -110,9 +110,14 @@ test.each<[event: string, report: (log: Log) => void, line: object]>([
     (log) => createTokenLog(log).skipped(3),
     { level: WARN, upstream: 'TOKENS', entries: 3 },
   ],
-  ['no entry is skipped any more', (log) => createTokenLog(log).skipped(0), { level: INFO, entries: 0 }],
+  [
+    'no entry is skipped any more',
+    (log) => createTokenLog(log).skipped(0),
+    { level: INFO, msg: 'the token service has no invalid entries any more' },
+  ],
   ['the history is refused', (log) => createHistoryLog(log).refused(broken), { level: ERROR, error: 'broken' }],
   ['heights of another branch', (log) => createHistoryLog(log).leftOut([5, 6]), { level: WARN, heights: [5, 6] }],
+  ['states without a time', (log) => createHistoryLog(log).untimed(), { level: WARN }],
   ['undecided heights', (log) => createHistoryLog(log).undecided(7), { level: WARN, beaconHeight: 7 }],
   ['unknown trades', (log) => createTradesLog(log).failed(answered(500)), { level: WARN, code: 'UPSTREAM_BAD_STATUS' }],
 ])('an operator sees how severe it is: %s', (_, report, line) => {

@@ -77,13 +77,13 @@ function toRow(candle: Candle, isToken1: boolean) {
   return Object.fromEntries(COLUMNS.map((name, index) => [name, row[index]]));
 }
 
-describe('candles', () => {
-  let rest: Awaited<ReturnType<typeof openRecorded>>;
-  beforeAll(async () => {
-    rest = await openRecorded();
-    return () => rest.app.close();
-  });
+let rest: Awaited<ReturnType<typeof openRecorded>>;
+beforeAll(async () => {
+  rest = await openRecorded();
+  return () => rest.app.close();
+});
 
+describe('candles', () => {
   test.each([
     ['pBTC_PRV', BTC, false],
     ['PRV_pUSDT', '716fd1009e2a1669caacc36891e707bfdf02590f96ebd897548e8963c95ebac0', true],
@@ -259,11 +259,6 @@ describe('candles', () => {
 });
 
 describe('the Universal Datafeed', () => {
-  let rest: Awaited<ReturnType<typeof openRecorded>>;
-  beforeAll(async () => {
-    rest = await openRecorded();
-    return () => rest.app.close();
-  });
   const history = (parameters: string) => rest.read(`/udf/history?symbol=pBTC_PRV&${parameters}`);
 
   test('says what it can do, and the time', async () => {

@@ -2,14 +2,13 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { poolPairAt } from '../../src/domain/exchange.ts';
 import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
 import { createDayFigures, type DayRange } from '../../src/rest/day-figures.ts';
-import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
-import { startGateway } from '../support/gateway.ts';
+import { exchangeStateOf, poolOf, tokenId } from '../domain/pools.ts';
+import { headOf } from '../live/chain/heads.ts';
 
-/** The head of a sandbox, and ranges whose reads the test ends. */
-async function open(sandbox: SandboxOptions = {}) {
-  const gateway = await startGateway({ sandbox: { history: 20, ...sandbox } });
-  const head = await gateway.app.service.sources.head.get();
-  await gateway.close();
+/** A head with some pools, and ranges whose reads the test ends. */
+function open({ poolCount = 6 } = {}) {
+  const pools = Array.from({ length: poolCount }, (_, n) => poolOf(5n, 7n, { token2Id: tokenId(`${1_000 + n}`) }));
+  const head = { ...headOf(1_000), exchange: exchangeStateOf(1_000, pools) };
   const reads: {
     readonly pools: readonly PoolPair[];
     end(ranges: readonly (DayRange | undefined)[]): void;
@@ -30,7 +29,7 @@ const rangeOf = (pool: PoolPair, factor: bigint): DayRange => ({
 
 describe('the ranges of pools', () => {
   test('are read once for all documents of a head, of the pools that are needed', async () => {
-    const { head, reads, ranges } = await open();
+    const { head, reads, ranges } = open();
     const [third, fifth] = [head.exchange.directory.ids[3], head.exchange.directory.ids[5]];
     const documents = [ranges.at(head, () => new Set([3, 5])), ranges.at(head, () => new Set([3, 5]))];
     expect(reads.map(({ pools }) => pools.map(poolPairId))).toEqual([[third, fifth]]);
@@ -46,7 +45,7 @@ describe('the ranges of pools', () => {
   });
 
   test('are read of a hundred pools in one turn of the event loop', async () => {
-    const { head, reads, ranges } = await open({ pools: 250 });
+    const { head, reads, ranges } = open({ poolCount: 250 });
     const { exchange } = head;
     const found = ranges.at(head, () => new Set(Array(205).keys()));
     for (const [index, length] of [100, 100, 5].entries()) {
@@ -60,7 +59,7 @@ describe('the ranges of pools', () => {
   });
 
   test('are those of the head of the document, also while those of another head are read', async () => {
-    const { head, reads, ranges } = await open();
+    const { head, reads, ranges } = open();
     const later = { ...head, beaconHeight: head.beaconHeight + 1 };
     const places = () => new Set([3]);
     const documents = [ranges.at(head, places), ranges.at(later, places)];
@@ -74,7 +73,7 @@ describe('the ranges of pools', () => {
   });
 
   test('are waited for, but not for long', async () => {
-    const { head, reads, ranges } = await open();
+    const { head, reads, ranges } = open();
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const document = ranges.at(head, () => new Set([0]));
@@ -86,7 +85,7 @@ describe('the ranges of pools', () => {
   });
 
   test('are not known of a head at which the history cannot be read', async () => {
-    const { head, reads, ranges } = await open();
+    const { head, reads, ranges } = open();
     const found = ranges.at(head, () => new Set([0]));
     reads[0]?.fail();
     expect(await found).toEqual(new Map());

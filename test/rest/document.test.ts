@@ -51,8 +51,12 @@ test('clients at the same time wait for one document, and later ones get it at o
   const { read, started } = openShared();
   const both = [read(), read()];
   await started[0]?.end('first');
-  expect((await Promise.all(both)).map(({ etag }) => etag)).toEqual(['first', 'first']);
-  expect(read()).toMatchObject({ etag: 'first' });
+  const served = (await Promise.all(both)).map(({ document, from }) => [document.etag, from]);
+  expect(served).toEqual([
+    ['first', 'executed'],
+    ['first', 'coalesced'],
+  ]);
+  expect(read()).toMatchObject({ document: { etag: 'first' }, from: 'cached' });
   expect(started).toHaveLength(1);
 });
 
@@ -63,13 +67,13 @@ test('a document that depends on something that has changed is neither waited fo
   const fresh = read();
   await started[1]?.end('second');
   await started[0]?.end('first');
-  expect([(await old).etag, (await fresh).etag]).toEqual(['first', 'second']);
-  expect(read()).toMatchObject({ etag: 'second' });
+  expect([(await old).document.etag, (await fresh).document.etag]).toEqual(['first', 'second']);
+  expect(read()).toMatchObject({ document: { etag: 'second' } });
 
   change();
   const third = read();
   await started[2]?.end('third');
-  expect((await third).etag).toBe('third');
+  expect((await third).document.etag).toBe('third');
 });
 
 test('the documents of some parameters are cached, and not those of all that clients send', async () => {
@@ -79,7 +83,7 @@ test('the documents of some parameters are cached, and not those of all that cli
     await started[n]?.end(`${n}`);
     await document;
   }
-  expect(read(99)).toMatchObject({ etag: '99' });
+  expect(read(99)).toMatchObject({ document: { etag: '99' } });
   expect(started).toHaveLength(100);
   read(0);
   expect(started).toHaveLength(101);
@@ -92,7 +96,7 @@ test('an error is not kept', async () => {
   await expect(failing).rejects.toThrow('cannot be read');
   const next = read();
   await started[1]?.end('next');
-  expect((await next).etag).toBe('next');
+  expect((await next).document.etag).toBe('next');
 });
 
 test.each([new UpstreamBusyError('NODE'), new HistoryUnavailableError({ isBusy: true })])(
@@ -109,8 +113,8 @@ test.each([new UpstreamBusyError('NODE'), new HistoryUnavailableError({ isBusy: 
     await nextTurn();
     expect(started).toHaveLength(2);
     await started[1]?.end('of b');
-    expect((await ofB).etag).toBe('of b');
-    expect(read(undefined, a)).toMatchObject({ etag: 'of b' });
+    expect(await ofB).toMatchObject({ document: { etag: 'of b' }, from: 'executed' });
+    expect(read(undefined, a)).toMatchObject({ document: { etag: 'of b' } });
   },
 );
 

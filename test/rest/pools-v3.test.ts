@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { PoolState } from '../../src/sandbox/exchange/pool.ts';
 import { createStoreModel } from '../history/store-model.ts';
+import { startGateway } from '../support/gateway.ts';
 import { openRest, readDayFigures } from '../support/rest.ts';
 
 const V3 = { sandbox: { exchange: 'v3' } } as const;
@@ -12,13 +13,16 @@ const liquidityIn = (text: string, poolId: string) =>
 
 type Row = Readonly<Record<string, unknown>>;
 
+/** A gateway with the history of some blocks. */
+let rest: Awaited<ReturnType<typeof openRest>>;
+beforeAll(async () => {
+  rest = await openRest({ ...V3, store: createStoreModel(), config: { historyBackfillHours: 0 } }, startGateway);
+  for (let made = 0; made < 16; made++) await rest.advance();
+  return () => rest.app.close();
+});
+
 test('tickers have the price, the liquidity and the range of the pool that they name', async () => {
-  const { get, ask, advance, sandbox } = await openRest({
-    ...V3,
-    store: createStoreModel(),
-    config: { historyBackfillHours: 0 },
-  });
-  for (let made = 0; made < 16; made++) await advance();
+  const { get, ask, sandbox } = rest;
   const { data } = await ask(`{ beaconHeight pairs { ${FIELDS} } }`);
   const { text, height } = await readDayFigures(get, 'high');
   expect(height).toBe(data.beaconHeight);
@@ -79,11 +83,7 @@ test('a ticker of a pool that the node does not have has none of these fields', 
 });
 
 test('candles and symbols of several pools of two tokens are named by their pool ids', async () => {
-  const { read, get, ask, sandbox } = await openRest({
-    ...V3,
-    store: createStoreModel(),
-    config: { historyBackfillHours: 0 },
-  });
+  const { read, get, ask, sandbox } = rest;
   const poolIds = sandbox.chain.markets.filter(({ tickerId }) => tickerId === 'PRV_pUSDT').map(({ poolId }) => poolId);
   const closes = new Set<number>();
   for (const poolId of poolIds) {

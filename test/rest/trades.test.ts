@@ -70,6 +70,16 @@ function rowsOf({ buy, sell }: ReturnType<typeof withDigits>) {
   return [...buy, ...sell].map(({ price: _, ...row }) => row);
 }
 
+/** The fields of all tickers. */
+function fieldsOf(tickers: readonly object[]): readonly string[] {
+  return [...new Set(tickers.flatMap((ticker) => Object.keys(ticker)))];
+}
+
+function expectNoFieldsOfTrades(tickers: readonly object[]): void {
+  expect(fieldsOf(tickers)).toContain('pool_price');
+  expect(fieldsOf(tickers).filter((field) => OF_TRADES.includes(field))).toEqual([]);
+}
+
 const ofSides = (rows: readonly { readonly type: string }[]) => [
   ...rows.filter(({ type }) => type === 'buy'),
   ...rows.filter(({ type }) => type === 'sell'),
@@ -77,6 +87,7 @@ const ofSides = (rows: readonly { readonly type: string }[]) => [
 
 describe('the trades of a ticker', () => {
   let rest: Awaited<ReturnType<typeof openTraded>>;
+  let opened: number;
   let first: number;
   let hops: readonly Hop[];
   const read = async (parameters: string) =>
@@ -85,6 +96,7 @@ describe('the trades of a ticker', () => {
 
   beforeAll(async () => {
     rest = await openTraded({}, startGateway);
+    opened = rest.sandbox.chain.tip.height;
     await rest.advance();
     first = rest.sandbox.chain.tip.height;
     // Some of them are recorded then, and the newest ones are in memory.
@@ -178,6 +190,42 @@ describe('the trades of a ticker', () => {
       expect(bars.v).toEqual(candles.map((candle: Row) => candle['volume']));
     }
     expect(seen).toBeGreaterThan(30);
+  });
+
+  test('are what the volumes and the last prices of tickers come from', async () => {
+    const { get, sandbox, ask } = rest;
+    const hops = await hopsOf(sandbox, opened);
+    const expected = sandbox.chain.markets.map(({ poolId, base, target }) => {
+      const ofPool = hops.filter((hop) => hop.poolId === poolId);
+      const baseSide = poolId.startsWith(base.id) ? 0 : 1;
+      const last = ofPool.at(-1)?.change;
+      return {
+        pool_id: poolId,
+        pool_base_volume: decimal(sumOfSide(ofPool, baseSide), base.decimals),
+        pool_target_volume: decimal(sumOfSide(ofPool, baseSide === 0 ? 1 : 0), target.decimals),
+        price:
+          last &&
+          Math.abs(Number(last[1 - baseSide]) / Number(last[baseSide])) * 10 ** (base.decimals - target.decimals),
+      };
+    });
+    expect(expected.filter(({ price }) => price !== undefined).length).toBeGreaterThan(5);
+    const { text, height } = await readDayFigures(get, 'pool_base_volume');
+    expect(height).toBe(sandbox.chain.tip.height);
+    const { tickers: rows } = withDigits(text) as unknown as { tickers: readonly Row[] };
+    expect(
+      rows.map(({ pool_id, pool_base_volume, pool_target_volume, pool_last_price: price }) => ({
+        ...{ pool_id, pool_base_volume, pool_target_volume },
+        price: price === undefined ? undefined : Number(price),
+      })),
+    ).toEqual(expected.map((row) => ({ ...row, price: row.price && expect.closeTo(row.price, 9) })));
+
+    const { data } = await ask('{ tickers { poolId tradedPrice poolPair { volume(hours: 24) { isComplete } } } }');
+    const { tickers } = await (await get('tickers')).json();
+    expect(
+      tickers.map(({ pool_id: poolId, pool_last_price: price, is_pool_volume_complete: isComplete }: Row) => ({
+        ...{ poolId, tradedPrice: price ?? null, poolPair: { volume: { isComplete } } },
+      })),
+    ).toEqual(data.tickers);
   });
 
   test('are read once for all clients, without a call, with the headers of the other documents', async () => {
@@ -309,10 +357,11 @@ test('of tokens with unknown decimals are left out, as are their candles and the
   for (const field of [...OF_TRADES, 'pool_price']) expect(ticker).not.toHaveProperty(field);
 });
 
-test('are an error without a history', async () => {
-  const { get } = await openRest({ sandbox: { exchange: 'v3' } });
+test('are an error without a history, and tickers have no fields of trades then', async () => {
+  const { get, read } = await openRest({ sandbox: { exchange: 'v3' } });
   const response = await get('historical_trades?ticker_id=pBTC_PRV');
   expect([response.status, (await response.json()).code]).toEqual([503, 'HISTORY_UNAVAILABLE']);
+  expectNoFieldsOfTrades((await read('tickers')).tickers);
 });
 
 test('are an error while the node refuses the call, and tickers have all other fields then', async () => {
@@ -325,22 +374,19 @@ test('are an error while the node refuses the call, and tickers have all other f
   await untilReady();
   const response = await get('historical_trades?ticker_id=pBTC_PRV');
   expect([response.status, (await response.json()).code]).toEqual([503, 'UPSTREAM_BAD_STATUS']);
-  const { tickers } = await read('tickers');
-  const fieldsOf = (rows: readonly object[]) => new Set(rows.flatMap((row) => Object.keys(row)));
-  expect([...fieldsOf(tickers)]).toContain('pool_price');
-  for (const field of OF_TRADES) expect([...fieldsOf(tickers)]).not.toContain(field);
+  expectNoFieldsOfTrades((await read('tickers')).tickers);
 
   clear();
   await expect
     .poll(async () => {
       await advance();
-      return [...fieldsOf((await read('tickers')).tickers)];
+      return fieldsOf((await read('tickers')).tickers);
     })
     .toEqual(expect.arrayContaining(OF_TRADES));
 });
 
-test('are not found where V1 trades', async () => {
-  const { get } = await openRest({ store: createHistoryStore({ database: { kind: 'memory' }, rawDays: 7 }) });
+test('are not found where V1 trades, and tickers have no fields of trades there', async () => {
+  const { get, read } = await openRest({ store: createHistoryStore({ database: { kind: 'memory' }, rawDays: 7 }) });
   const response = await get('historical_trades?ticker_id=pBTC_PRV');
   expect([response.status, await response.json()]).toEqual([
     404,
@@ -349,70 +395,21 @@ test('are not found where V1 trades', async () => {
       message: 'Ticker "pBTC_PRV" does not have a pool of V3 on the chain, and so no trades.',
     },
   ]);
+  expectNoFieldsOfTrades((await read('tickers')).tickers);
 });
 
-describe('tickers', () => {
-  test('have the volume and the last price of their pools', async () => {
-    const { get, sandbox, advance, ask } = await openTraded();
-    const first = sandbox.chain.tip.height;
-    for (let block = 0; block < 6; block++) await advance();
-    const hops = await hopsOf(sandbox, first);
-
-    const expected = sandbox.chain.markets.map(({ poolId, base, target }) => {
-      const ofPool = hops.filter((hop) => hop.poolId === poolId);
-      const baseSide = poolId.startsWith(base.id) ? 0 : 1;
-      const last = ofPool.at(-1)?.change;
-      return {
-        pool_id: poolId,
-        pool_base_volume: decimal(sumOfSide(ofPool, baseSide), base.decimals),
-        pool_target_volume: decimal(sumOfSide(ofPool, baseSide === 0 ? 1 : 0), target.decimals),
-        price:
-          last &&
-          Math.abs(Number(last[1 - baseSide]) / Number(last[baseSide])) * 10 ** (base.decimals - target.decimals),
-      };
-    });
-    expect(expected.filter(({ price }) => price !== undefined).length).toBeGreaterThan(5);
-    const { text, height } = await readDayFigures(get, 'pool_base_volume');
-    expect(height).toBe(sandbox.chain.tip.height);
-    const { tickers: rows } = withDigits(text) as unknown as { tickers: readonly Row[] };
-    expect(
-      rows.map(({ pool_id, pool_base_volume, pool_target_volume, pool_last_price: price }) => ({
-        ...{ pool_id, pool_base_volume, pool_target_volume },
-        price: price === undefined ? undefined : Number(price),
-      })),
-    ).toEqual(expected.map((row) => ({ ...row, price: row.price && expect.closeTo(row.price, 9) })));
-
-    const { data } = await ask('{ tickers { poolId tradedPrice poolPair { volume(hours: 24) { isComplete } } } }');
-    const { tickers } = await (await get('tickers')).json();
-    expect(
-      tickers.map(({ pool_id: poolId, pool_last_price: price, is_pool_volume_complete: isComplete }: Row) => ({
-        ...{ poolId, tradedPrice: price ?? null, poolPair: { volume: { isComplete } } },
-      })),
-    ).toEqual(data.tickers);
+test('tickers do not wait long for the trades of a block, and are not kept by caches without them', async () => {
+  const { get, advance, clock } = await openTraded({
+    before: ({ node }) => void node.faults.set({ kind: 'hang', on: 'retrievebeaconblockbyheight' }),
+    config: { upstreamTimeoutMs: NEVER_MS, headPollMs: 500, marketPollMs: 600_000 },
   });
-
-  test('do not wait long for the trades of a block, and are not kept by caches without them', async () => {
-    const { get, advance, clock } = await openTraded({
-      before: ({ node }) => void node.faults.set({ kind: 'hang', on: 'retrievebeaconblockbyheight' }),
-      config: { upstreamTimeoutMs: NEVER_MS, headPollMs: 500, marketPollMs: 600_000 },
-    });
-    // Each head is expected to be the newest one for 40 seconds.
-    for (let block = 0; block < 3; block++) {
-      clock.now += 40_000;
-      await advance();
-      const response = await get('tickers');
-      expect(response.headers.get('cache-control')).toMatch(/max-age=0\b/);
-      const { tickers } = await response.json();
-      expect(tickers.some((ticker: Row) => 'pool_price' in ticker && !('pool_base_volume' in ticker))).toBe(true);
-    }
-  });
-
-  test('have no such fields where V1 trades, and without a history', async () => {
-    for (const options of [{ sandbox: {} }, { sandbox: { exchange: 'v3' } as const }]) {
-      const { read } = await openRest(options);
-      const { tickers } = await read('tickers');
-      const fields = new Set(tickers.flatMap((ticker: object) => Object.keys(ticker)));
-      for (const field of OF_TRADES) expect([field, fields.has(field)]).toEqual([field, false]);
-    }
-  });
+  // Each head is expected to be the newest one for 40 seconds.
+  for (let block = 0; block < 3; block++) {
+    clock.now += 40_000;
+    await advance();
+    const response = await get('tickers');
+    expect(response.headers.get('cache-control')).toMatch(/max-age=0\b/);
+    const { tickers } = await response.json();
+    expect(tickers.some((ticker: Row) => 'pool_price' in ticker && !('pool_base_volume' in ticker))).toBe(true);
+  }
 });

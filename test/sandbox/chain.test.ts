@@ -41,7 +41,7 @@ describe('the chain', () => {
 
     // Whatever is read before.
     const other = createChain({ ...options, history: 15_120, past: [...chain.blocks()] });
-    const heights = Array.from({ length: 72 }, (_, n) => chain.oldestHeight + n * 179);
+    const heights = Array.from({ length: 12 }, (_, n) => chain.oldestHeight + n * 1_079);
     const blocks = heights.map((height) => chain.block(height));
     expect(blocks.map((block) => block?.height)).toEqual(heights);
     expect(heights.toReversed().map((height) => other.block(height))).toEqual(blocks.toReversed());
@@ -180,9 +180,9 @@ describe('the pools', () => {
     expect(trade(reserves, 0, 1, 1n)).toBeUndefined();
   });
 
-  test('stay near their initial prices for a week of blocks', () => {
+  test('stay near their initial prices for three days of blocks', () => {
     const chain = young({ retention: 100 });
-    chain.advance(15_120);
+    chain.advance(6_480);
     for (const pool of chain.pools) {
       const held = chain.reserves(pool);
       const ratio = Number(held?.reserve1 ?? 0n) / Number(pool.initial[0] || 1n);
@@ -222,9 +222,9 @@ describe.each([1, 7])('the prices of a week, with seed %i', (seed) => {
     }
   }
 
-  test('agree within 1 % over any route of up to four pools, at each of 15 heights', () => {
-    for (let n = 0; n < 15; n++) {
-      const products = [...roundTrips(spotPrices(chain.tip.height - n * 1_008))];
+  test('agree within 1 % over any route of up to four pools, at each of 5 heights', () => {
+    for (let n = 0; n < 5; n++) {
+      const products = [...roundTrips(spotPrices(chain.tip.height - n * 3_024))];
       expect(products.length).toBeGreaterThan(300);
       expect(Math.max(...products)).toBeLessThan(1.01);
       expect(Math.min(...products)).toBeGreaterThan(0.99);
@@ -232,7 +232,7 @@ describe.each([1, 7])('the prices of a week, with seed %i', (seed) => {
   });
 
   test('of stablecoins stay within 1 % of each other, and all others move a few percent each day', () => {
-    for (let day = 0; day < 7; day++) {
+    for (const day of [0, 3, 6]) {
       const heights = Array.from({ length: 72 }, (_, n) => chain.tip.height - day * 2_160 - n * 30);
       const prices = heights.map(spotPrices);
       for (const pool of traded) {
@@ -341,7 +341,7 @@ describe('the markets', () => {
   });
 
   test('change their reserves only by trades', () => {
-    const blocks = [...day.blocks()];
+    const blocks = [...day.blocks()].slice(-300);
     for (const [i, block] of blocks.entries()) {
       const previous = blocks[i - 1];
       if (!previous) continue;

@@ -157,6 +157,12 @@ describe('getpdestate', () => {
     expect(Object.keys(Result.PDETradingFees).length).toBeGreaterThan(20);
   });
 
+  test('has the states of a day, each with the time of its block', async () => {
+    const hours = [0, 9, 23];
+    const states = await Promise.all(hours.map((hour) => stateAt(sandbox.nodeUrl, start - hour * 90)));
+    expect(states.map(({ Result }) => Result.BeaconTimeStamp)).toEqual(hours.map((hour) => noon - hour * 3_600));
+  });
+
   test('has the exact reserves of the pools', async () => {
     const text = await rpcText(sandbox.nodeUrl, 'getpdestate', [{ BeaconHeight: start }]);
     for (const pool of sandbox.chain.pools) {

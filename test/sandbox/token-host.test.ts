@@ -34,18 +34,3 @@ describe('the token service', () => {
     expect((await (await fetch(sandbox.tokensUrl)).json()).Result[0].PDecimals).toBe(31);
   });
 });
-
-describe('a day of history', () => {
-  test('is answered height by height, with the time of each block', async () => {
-    await using sandbox = await fixedSandbox();
-    const { height, time } = sandbox.chain.tip;
-    const heights = Array.from({ length: 24 }, (_, hour) => height - hour * 90);
-    const times = heights.map(async (each) => {
-      const params = [{ BeaconHeight: each }];
-      const body = JSON.stringify({ id: 1, jsonrpc: '1.0', method: 'getpdestate', params });
-      const response = await fetch(sandbox.nodeUrl, { method: 'POST', body });
-      return (await response.json()).Result.BeaconTimeStamp;
-    });
-    expect(await Promise.all(times)).toEqual(heights.map((_, hour) => time - hour * 3_600));
-  });
-});

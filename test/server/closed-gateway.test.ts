@@ -1,6 +1,5 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
+import { collectGarbage } from '../support/garbage.ts';
 import { startGateway } from '../support/gateway.ts';
 
 /** Starts a gateway, uses it, and closes it. */
@@ -13,8 +12,6 @@ async function useGateway(): Promise<WeakRef<object>> {
 }
 
 test('nothing of a closed gateway stays in memory', async () => {
-  setFlagsFromString('--expose-gc');
-  const collectGarbage: () => void = runInNewContext('gc');
   const gateway = await useGateway();
   const isCollected = () => {
     collectGarbage();

@@ -3,20 +3,8 @@ import { connect as connectSocket } from 'node:net';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { startGatewayForTest } from '../support/gateway.ts';
-import { connect } from '../support/websocket.ts';
 
 const PRICES = 'subscription { prices { beaconHeight poolPairs { id price } } }';
-
-test('the gateway stops all work for an operation that its client completes', async () => {
-  const { app } = await startGatewayForTest();
-  const client = connect(await app.listen(0, '127.0.0.1'));
-  const updates = client.iterate({ query: PRICES });
-  await updates.next();
-  expect(app.service.sources.head.subscribers()).toBe(1);
-
-  await updates.return?.();
-  await expect.poll(() => app.service.sources.head.subscribers()).toBe(0);
-});
 
 test('the gateway stops all work for the operations of a websocket that closes', async () => {
   const { app } = await startGatewayForTest();

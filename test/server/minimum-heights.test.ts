@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createClient } from 'graphql-ws';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Answer, TestGatewayOptions } from '../support/gateway.ts';
 import { sample } from '../support/metrics.ts';
-import { type ServedGateway, serveGatewayForTest } from '../support/served-gateway.ts';
+import { type ServedGateway, serveGateway, serveGatewayForTest } from '../support/served-gateway.ts';
 import { firstEvent, nextMessage, openSocket, TRANSPORTS } from '../support/transports.ts';
 import { endWithTest } from '../support/websocket.ts';
 
@@ -12,8 +12,9 @@ const HEADER = 'x-pdex-min-height';
 const HEIGHT = '{ beaconHeight }';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-async function serve(options: TestGatewayOptions = {}) {
-  const gateway = await serveGatewayForTest({
+/** Serves a gateway that ends with the returned `close`. */
+async function start(options: TestGatewayOptions = {}) {
+  const gateway = await serveGateway({
     sandbox: { history: 20 },
     ...options,
     config: { marketPollMs: 60_000, maxOperationsPerRequest: 2, ...options.config },
@@ -24,6 +25,20 @@ async function serve(options: TestGatewayOptions = {}) {
   const waiting = async () => sample(await text(), 'pdex_minimum_height_waiting');
   return { ...gateway, tip: gateway.sandbox.chain.tip.height, outcome, waiting };
 }
+
+/** Serves a gateway for one test. */
+async function serve(options?: TestGatewayOptions) {
+  const gateway = await start(options);
+  onTestFinished(gateway.close);
+  return gateway;
+}
+
+/** A gateway whose height does not change. */
+let still: Awaited<ReturnType<typeof start>>;
+beforeAll(async () => {
+  still = await start({ config: { upstreamTimeoutMs: 500 } });
+});
+afterAll(() => still.close());
 
 type Served = Pick<ServedGateway, 'url' | 'webSocketUrl'>;
 
@@ -77,8 +92,6 @@ const WAYS: Readonly<Record<string, Ask>> = {
     socketAnswer({ url, webSocketImpl: upgraded(minimum) }),
   'the payload of connection_init': ({ webSocketUrl: url }, minimum) =>
     socketAnswer({ url, connectionParams: { [HEADER]: minimum } }),
-  'minHeight in the payload of connection_init': ({ webSocketUrl: url }, minimum) =>
-    socketAnswer({ url, connectionParams: { minHeight: minimum } }),
   ...Object.fromEntries(
     Object.entries(TRANSPORTS).map(([name, send]): [string, Ask] => [
       `extensions.minHeight over ${name}`,
@@ -121,7 +134,7 @@ describe('a minimum height', () => {
       socketAnswer({
         url,
         webSocketImpl: upgraded(height),
-        connectionParams: { minHeight: height === tip ? tip + 1 : tip },
+        connectionParams: { [HEADER]: height === tip ? tip + 1 : tip },
       }),
     );
     await expect.poll(waiting).toBe(2);
@@ -130,24 +143,25 @@ describe('a minimum height', () => {
   });
 
   test('that does not come in time is refused', async () => {
-    const { tip, waiting, outcome, ...gateway } = await serve({ config: { upstreamTimeoutMs: 500 } });
+    const { tip, waiting, outcome } = still;
+    const before = await outcome('late');
     const message = `The gateway did not reach the minimum height ${tip + 100} within 500 ms. Its newest height is ${tip}.`;
     const extensions = { code: 'HEIGHT_NOT_AVAILABLE', beaconHeight: tip, retryAfterMs: 1_000 };
-    expect(await askInAllWays(gateway, tip + 100)).toEqual(inAllWays({ errors: [{ message, extensions }] }));
-    expect([await waiting(), await outcome('late')]).toEqual([0, OPERATIONS]);
+    expect(await askInAllWays(still, tip + 100)).toEqual(inAllWays({ errors: [{ message, extensions }] }));
+    expect([await waiting(), await outcome('late')]).toEqual([0, before + OPERATIONS]);
   });
 
   test('of another chain is refused at once', async () => {
-    const { tip, outcome, ...gateway } = await serve();
+    const { tip, outcome } = still;
+    const before = await outcome('ahead');
     const message = `The minimum height ${tip + 101} is more than 100 heights ahead of the gateway. Its newest height is ${tip}.`;
     const extensions = { code: 'HEIGHT_NOT_AVAILABLE', beaconHeight: tip };
-    expect(await askInAllWays(gateway, tip + 101)).toEqual(inAllWays({ errors: [{ message, extensions }] }));
-    expect(await outcome('ahead')).toBe(OPERATIONS);
+    expect(await askInAllWays(still, tip + 101)).toEqual(inAllWays({ errors: [{ message, extensions }] }));
+    expect(await outcome('ahead')).toBe(before + OPERATIONS);
   });
 
   test('has no effect if it is 0', async () => {
-    const { tip, ...gateway } = await serve();
-    expect(await askInAllWays(gateway, 0)).toEqual(inAllWays({ data: { beaconHeight: tip } }));
+    expect(await askInAllWays(still, 0)).toEqual(inAllWays({ data: { beaconHeight: still.tip } }));
   });
 });
 
@@ -157,8 +171,7 @@ describe('a malformed minimum height', () => {
   const MALFORMED = ['', 'x', '-1', '1.5', '1e6', '0x10', '9007199254740993', '5, 6'];
 
   test('in a header is refused', async () => {
-    const gateway = await serve();
-    for (const minimum of MALFORMED) await expectRefused(gateway, minimum);
+    for (const minimum of MALFORMED) await expectRefused(still, minimum);
   });
 
   async function expectRefused({ url, webSocketUrl }: Served, minimum: string) {
@@ -185,11 +198,10 @@ describe('a malformed minimum height', () => {
   }
 
   test('in extensions is refused', async () => {
-    const { url } = await serve();
     const errors = [{ message: `extensions.minHeight ${MESSAGE}`, extensions: { code: 'BAD_USER_INPUT' } }];
     for (const minHeight of [...MALFORMED, -1, 1.5, true, [5], {}, 2 ** 53])
       for (const send of Object.values(TRANSPORTS))
-        expect(await send(url, { query: HEIGHT, extensions: { minHeight } })).toEqual({ errors });
+        expect(await send(still.url, { query: HEIGHT, extensions: { minHeight } })).toEqual({ errors });
   });
 });
 
@@ -277,7 +289,7 @@ describe('an operation that waits for a height', () => {
       (minimum) => post(url, minimum, [payload]),
       (minimum) => post(url, 0, { ...payload, extensions: EXTENSIONS(minimum) }),
       async (minimum) => {
-        const socket = await openSocket(url, {}, EXTENSIONS(minimum));
+        const socket = await openSocket(url, {}, { [HEADER]: minimum });
         socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload }));
         await nextMessage(socket);
       },
@@ -345,23 +357,21 @@ describe('the status of a refused minimum height', () => {
     ['application/graphql-response+json', 412],
     ['application/json', 200],
   ])('for %s is %i', async (accept, status) => {
-    const { tip, url } = await serve();
-    const response = await post(url, tip + 101, { query: HEIGHT }, accept);
+    const response = await post(still.url, still.tip + 101, { query: HEIGHT }, accept);
     expect(response.status).toBe(status);
     await response.body?.cancel();
   });
 
   test('of the REST API is 412, and it says when to come again', async () => {
-    const { tip, url } = await serve({ config: { upstreamTimeoutMs: 500 } });
-    const response = await fetch(new URL('/api/v1/public/market-data/tickers', url), {
-      headers: { [HEADER]: String(tip + 1) },
+    const response = await fetch(new URL('/api/v1/public/market-data/tickers', still.url), {
+      headers: { [HEADER]: String(still.tip + 1) },
     });
     expect([response.status, response.headers.get('retry-after')]).toEqual([412, '1']);
     expect(await response.json()).toMatchObject({ code: 'HEIGHT_NOT_AVAILABLE' });
   });
 
   test('of an event stream lets an EventSource connect again, unless the height is of another chain', async () => {
-    const { tip, url } = await serve({ config: { upstreamTimeoutMs: 500 } });
+    const { tip, url } = still;
     const statusAt = async (minHeight: number) => {
       const query = 'subscription { head { beaconHeight } }';
       const search = new URLSearchParams({ query, extensions: JSON.stringify({ minHeight }) });

@@ -27,7 +27,7 @@ function startBeats() {
 
 describe('the clients of a gateway that stops', () => {
   test.each<SubscriptionTransport>(['websocket', 'events'])('are disconnected one by one: %s', async (transport) => {
-    const count = 300;
+    const count = 100;
     const windowMs = 3_000;
     const { app } = await startGatewayForTest({ config: { stopWindowMs: windowMs, headPollMs: 60_000 } });
     const subscribers = await openSubscribers(await app.listen(0, '127.0.0.1'), transport, count, PRICES);
@@ -54,7 +54,7 @@ describe('the clients of a gateway that stops', () => {
     });
     const { height } = second.sandbox.chain.tip;
 
-    const clients = Array.from({ length: 200 }, () => connectWithRetries(url));
+    const clients = Array.from({ length: 50 }, () => connectWithRetries(url));
     const streams = clients.map((client) => client.iterate({ query: HEAD }) as AsyncIterableIterator<Answer>);
     await Promise.all(streams.map((stream) => stream.next()));
     await first.app.close();

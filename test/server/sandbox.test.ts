@@ -1,17 +1,11 @@
 import { once } from 'node:events';
 import { request } from 'undici';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { startGatewayForTest } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 import { sample } from '../support/metrics.ts';
 
 const HEADER = 'x-pdex-sandbox';
-
-async function open(isSandbox: boolean) {
-  const gateway = await startGatewayForTest({ isSandbox, config: { corsOrigins: ['https://app.example'] } });
-  const url = await gateway.app.listen(0, '127.0.0.1');
-  return { ...gateway, url };
-}
 
 /** A request for every kind of answer. */
 const REQUESTS: Record<string, (url: string) => Promise<Response>> = {
@@ -39,55 +33,55 @@ function send(url: string, body: string, accept = 'application/json'): Promise<R
   return fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', accept }, body });
 }
 
-test('each answer has a header if the data is simulated, and only then', async () => {
-  for (const isSandbox of [true, false]) {
-    const { url } = await open(isSandbox);
-    for (const [name, ask] of Object.entries(REQUESTS)) {
-      const response = await ask(url);
-      expect([name, response.headers.get(HEADER)]).toEqual([name, isSandbox ? 'true' : null]);
-      await response.body?.cancel();
-    }
-  }
-});
+describe.each([true, false])('whether the data is simulated: %s', (isSandbox) => {
+  let gateway: Awaited<ReturnType<typeof startGateway>>;
+  let url = '';
+  beforeAll(async () => {
+    gateway = await startGateway({ isSandbox, config: { corsOrigins: ['https://app.example'] } });
+    url = await gateway.app.listen(0, '127.0.0.1');
+    await gateway.untilReady();
+  });
+  afterAll(() => gateway.close());
 
-test('an answer from the response cache has it too, and a 304', async () => {
-  const { url, ask } = await open(true);
-  await ask('{ beaconHeight pairs { id } tickers { id } }');
-  const get = (headers = {}) => fetch(`${url}?query={beaconHeight}`, { headers });
-  for (let n = 0; n < 3; n++) expect((await get()).headers.get(HEADER)).toBe('true');
-  const metrics = await (await fetch(new URL('/metrics', url))).text();
-  expect(sample(metrics, 'pdex_query_responses_total{from="cached"}')).toBeGreaterThan(0);
-  const unchanged = await get({ 'if-none-match': String((await get()).headers.get('etag')) });
-  expect([unchanged.status, unchanged.headers.get(HEADER)]).toEqual([304, 'true']);
-});
+  const header = isSandbox ? 'true' : null;
 
-test('the handshake of a websocket has it too', async () => {
-  for (const isSandbox of [true, false]) {
-    const { url } = await open(isSandbox);
+  test.each(Object.entries(REQUESTS))('a header shows it in the response to %s', async (_, ask) => {
+    const response = await ask(url);
+    expect(response.headers.get(HEADER)).toBe(header);
+    await response.body?.cancel();
+  });
+
+  test('a response from the response cache shows it too, and a 304', async () => {
+    const get = (headers = {}) => fetch(`${url}?query={beaconHeight}`, { headers });
+    for (let n = 0; n < 3; n++) expect((await get()).headers.get(HEADER)).toBe(header);
+    const metrics = await (await fetch(new URL('/metrics', url))).text();
+    expect(sample(metrics, 'pdex_query_responses_total{from="cached"}')).toBeGreaterThan(0);
+    const unchanged = await get({ 'if-none-match': String((await get()).headers.get('etag')) });
+    expect([unchanged.status, unchanged.headers.get(HEADER)]).toEqual([304, header]);
+  });
+
+  test('the handshake of a websocket shows it too', async () => {
     const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws');
     const [[{ headers }]] = await Promise.all([once(socket, 'upgrade'), once(socket, 'open')]);
-    expect(headers[HEADER]).toBe(isSandbox ? 'true' : undefined);
+    expect(headers[HEADER] ?? null).toBe(header);
     socket.close();
-  }
-});
-
-test('pages of other origins may read it', async () => {
-  const { url } = await open(true);
-  const { headers } = await fetch(`${url}?query={beaconHeight}`, { headers: { origin: 'https://app.example' } });
-  expect(headers.get('access-control-expose-headers')).toContain(HEADER);
-});
-
-test.each([true, false])('/ready, the metrics and GraphiQL show whether it is the sandbox: %s', async (isSandbox) => {
-  const { url, ask } = await open(isSandbox);
-  await ask('{ beaconHeight pairs { id } tickers { id } }');
-  expect(await (await fetch(new URL('/ready', url))).json()).toEqual({
-    status: 'ready',
-    exchangeVersion: 'V1',
-    sandbox: isSandbox,
   });
-  const metrics = await (await fetch(new URL('/metrics', url))).text();
-  expect(metrics).toMatch(new RegExp(`^pdex_build_info\\{.*sandbox="${isSandbox}"\\} 1$`, 'm'));
-  const graphiql = await request(url, { headers: { accept: 'text/html' } });
-  await graphiql.body.dump();
-  expect(graphiql.headers[HEADER]).toBe(isSandbox ? 'true' : undefined);
+
+  test('pages of other origins may read the header', async () => {
+    const { headers } = await fetch(`${url}?query={beaconHeight}`, { headers: { origin: 'https://app.example' } });
+    expect(headers.get('access-control-expose-headers')).toContain(HEADER);
+  });
+
+  test('/ready, the metrics and GraphiQL show it', async () => {
+    expect(await (await fetch(new URL('/ready', url))).json()).toEqual({
+      status: 'ready',
+      exchangeVersion: 'V1',
+      sandbox: isSandbox,
+    });
+    const metrics = await (await fetch(new URL('/metrics', url))).text();
+    expect(metrics).toMatch(new RegExp(`^pdex_build_info\\{.*sandbox="${isSandbox}"\\} 1$`, 'm'));
+    const graphiql = await request(url, { headers: { accept: 'text/html' } });
+    await graphiql.body.dump();
+    expect(graphiql.headers[HEADER] ?? null).toBe(header);
+  });
 });

@@ -65,10 +65,14 @@ function createSlowReading(): (chunk: Buffer) => Promise<void> {
 }
 
 describe('an answer that is larger than the buffers', () => {
-  const PAGES = 80;
-  const LARGE = `{ ${repeat(PAGES, (n) => `a${n}: poolPairs(first: 500) { nodes { ...P } }`)} }
+  /** A query with so many pages of 500 pools, of about 200 KB each. */
+  const queryOf = (pages: number) => `{ ${repeat(pages, (n) => `a${n}: poolPairs(first: 500) { nodes { ...P } }`)} }
     fragment P on PoolPair { id key price exactPrice inversePrice spotPrice token1PoolValue token2PoolValue }`;
-  const request = `GET /graphql?query=${encodeURIComponent(LARGE)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+  const targetOf = (pages: number) => `/graphql?query=${encodeURIComponent(queryOf(pages))}`;
+  const requestOf = (pages: number, connection: string) =>
+    `GET ${targetOf(pages)} HTTP/1.1\r\nHost: x\r\nConnection: ${connection}\r\n\r\n`;
+  /** Enough for a client that reads 3 MB a second for two periods and more. */
+  const PAGES = 80;
   const options = {
     config: { ...CONFIG, maxComplexity: 1_000_000, maxValues: 10_000_000 },
     sandbox: { pools: 500, sharesPerPool: 1, history: 5 },
@@ -79,7 +83,7 @@ describe('an answer that is larger than the buffers', () => {
     ['goes on sending', '\r\n'],
   ])('is aborted if its client does not read it and %s', async (_, more) => {
     const { socket, url } = await open(options);
-    socket.write(request.replace('close', 'keep-alive'));
+    socket.write(requestOf(40, 'keep-alive'));
     await once(socket, 'readable');
     // What is sent after the reset fails.
     socket.on('error', () => {});
@@ -103,7 +107,8 @@ describe('an answer that is larger than the buffers', () => {
     const client = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
     onTestFinished(() => void server.close());
     onTestFinished(() => client.destroy());
-    client.request({ ':path': request.split(' ')[1] });
+    // More than the window of a stream, which has 64 KB.
+    client.request({ ':path': targetOf(5) });
     const [, response] = await once(server, 'request');
     await once(response, 'close');
     expect(response.writableFinished).toBe(false);
@@ -113,7 +118,7 @@ describe('an answer that is larger than the buffers', () => {
     // The system reports progress in steps of a third of its buffers, 1 MB or more on loopback.
     const periodMs = 4 * PERIOD_MS;
     const { socket } = await open({ ...options, config: { ...options.config, keepAliveMs: periodMs } });
-    socket.write(request);
+    socket.write(requestOf(PAGES, 'close'));
     await once(socket, 'readable');
     const from = performance.now();
     const isSlow = () => performance.now() - from <= 2 * periodMs;
@@ -150,7 +155,7 @@ describe('an answer that is larger than the buffers', () => {
       await pause(chunk);
       wire.resume();
     });
-    client.send(JSON.stringify({ type: 'subscribe', id: 'slow', payload: { query: LARGE } }));
+    client.send(JSON.stringify({ type: 'subscribe', id: 'slow', payload: { query: queryOf(PAGES) } }));
     const [code] = await once(client, 'close');
     expect(code).toBe(1005);
     expect(isSlow()).toBe(false);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { NEVER_MS, startGatewayForTest, type TestGateway } from '../support/gateway.ts';
 import { readSample } from '../support/metrics.ts';
 import { openSubscribers, type RawSubscriber } from '../support/subscribers.ts';
@@ -43,64 +43,60 @@ async function expectEveryHeight(readers: readonly RawSubscriber[], from: number
   for (const { heights } of readers) expect(heights).toEqual(all);
 }
 
-describe('a thousand subscribers at once', () => {
-  test('websockets that stop reading, half-close or answer no pings are closed within two ping periods, and others miss nothing', async () => {
-    const gateway = await startGatewayForTest({
-      config: { ...POLLS, keepAliveMs: PERIOD_MS },
-      sandbox: { history: 5 },
-    });
-    const { chain } = gateway.sandbox;
-    const from = chain.tip.height;
-    const url = await gateway.app.listen(0, '127.0.0.1');
-    const bad = await openSubscribers(url, 'websocket', 1_000, PRICES);
-    const good = [
-      ...(await openSubscribers(url, 'websocket', 5, PRICES)),
-      ...(await openSubscribers(url, 'events', 5, PRICES)),
-    ];
-    expect(await readSample(url, 'pdex_websockets')).toBe(1_005);
-
-    for (const [n, reader] of bad.entries())
-      reader.misbehave((['pause', 'halfClose', 'neverPong'] as const)[n % 3] ?? 'pause');
-    expect(await untilAlone(gateway, good)).toBeLessThan(2 * PERIOD_MS + SLACK_MS);
-    expect(await readSample(url, 'pdex_websockets')).toBe(5);
-    expect(await readSample(url, 'pdex_subscriptions{source="head"}')).toBe(10);
-    await expectEveryHeight(good, from, chain.tip.height);
-    for (const { socket } of [...bad, ...good]) socket.destroy();
+test('of a thousand websockets, those that stop reading, half-close or answer no pings are closed within two ping periods, and others miss nothing', async () => {
+  const gateway = await startGatewayForTest({
+    config: { ...POLLS, keepAliveMs: PERIOD_MS },
+    sandbox: { history: 5 },
   });
+  const { chain } = gateway.sandbox;
+  const from = chain.tip.height;
+  const url = await gateway.app.listen(0, '127.0.0.1');
+  const bad = await openSubscribers(url, 'websocket', 1_000, PRICES);
+  const good = [
+    ...(await openSubscribers(url, 'websocket', 5, PRICES)),
+    ...(await openSubscribers(url, 'events', 5, PRICES)),
+  ];
+  expect(await readSample(url, 'pdex_websockets')).toBe(1_005);
 
-  test('event streams that half-close are ended at once', async () => {
-    const gateway = await startGatewayForTest({ config: { ...POLLS, keepAliveMs: 60_000 }, sandbox: { history: 5 } });
-    const url = await gateway.app.listen(0, '127.0.0.1');
-    const readers = await openSubscribers(url, 'events', 1_000, PRICES);
-    expect(gateway.app.service.sources.head.subscribers()).toBe(1_000);
-    const ends = readers.map(({ socket }) => once(socket, 'close'));
-    for (const reader of readers) reader.misbehave('halfClose');
-    await Promise.all(ends);
-    await expect.poll(gateway.app.service.sources.head.subscribers).toBe(0);
-  });
+  for (const [n, reader] of bad.entries())
+    reader.misbehave((['pause', 'halfClose', 'neverPong'] as const)[n % 3] ?? 'pause');
+  expect(await untilAlone(gateway, good)).toBeLessThan(2 * PERIOD_MS + SLACK_MS);
+  expect(await readSample(url, 'pdex_websockets')).toBe(5);
+  expect(await readSample(url, 'pdex_subscriptions{source="head"}')).toBe(10);
+  await expectEveryHeight(good, from, chain.tip.height);
+  for (const { socket } of [...bad, ...good]) socket.destroy();
 });
 
-describe('an event stream that is not read', () => {
-  test('is ended within two periods after its buffers are full; skipped updates are counted, and others miss nothing', async () => {
-    // A reader skips an update only if a block is made after its buffers are full and before it is disconnected.
-    const keepAliveMs = 5 * PERIOD_MS;
-    const gateway = await startGatewayForTest({
-      config: { ...POLLS, keepAliveMs },
-      sandbox: { pools: 900, sharesPerPool: 1, history: 5 },
-    });
-    const { chain } = gateway.sandbox;
-    const from = chain.tip.height;
-    const url = await gateway.app.listen(0, '127.0.0.1');
-    const bad = await openSubscribers(url, 'events', 4, LARGE);
-    const good = await openSubscribers(url, 'events', 1, PRICES);
-    for (const reader of bad) reader.misbehave('pause');
-    for (let skipped = 0; skipped === 0; ) {
-      expect(gateway.app.service.sources.head.subscribers()).toBeGreaterThan(good.length);
-      await advance(gateway, good[0]);
-      skipped = (await readSample(url, 'pdex_updates_skipped_total{source="head"}')) ?? 0;
-    }
-    expect(await untilAlone(gateway, good)).toBeLessThan(2 * keepAliveMs + SLACK_MS);
-    await expectEveryHeight(good, from, chain.tip.height);
-    for (const { socket } of [...bad, ...good]) socket.destroy();
+test('event streams that half-close are ended at once', async () => {
+  const gateway = await startGatewayForTest({ config: { ...POLLS, keepAliveMs: 60_000 }, sandbox: { history: 5 } });
+  const url = await gateway.app.listen(0, '127.0.0.1');
+  const readers = await openSubscribers(url, 'events', 100, PRICES);
+  expect(gateway.app.service.sources.head.subscribers()).toBe(100);
+  const ends = readers.map(({ socket }) => once(socket, 'close'));
+  for (const reader of readers) reader.misbehave('halfClose');
+  await Promise.all(ends);
+  await expect.poll(gateway.app.service.sources.head.subscribers).toBe(0);
+});
+
+test('an event stream that is not read is ended within two periods after its buffers are full; skipped updates are counted, and others miss nothing', async () => {
+  // A reader skips an update only if a block is made after its buffers are full and before it is disconnected.
+  const keepAliveMs = 5 * PERIOD_MS;
+  const gateway = await startGatewayForTest({
+    config: { ...POLLS, keepAliveMs },
+    sandbox: { pools: 900, sharesPerPool: 1, history: 5 },
   });
+  const { chain } = gateway.sandbox;
+  const from = chain.tip.height;
+  const url = await gateway.app.listen(0, '127.0.0.1');
+  const bad = await openSubscribers(url, 'events', 4, LARGE);
+  const good = await openSubscribers(url, 'events', 1, PRICES);
+  for (const reader of bad) reader.misbehave('pause');
+  for (let skipped = 0; skipped === 0; ) {
+    expect(gateway.app.service.sources.head.subscribers()).toBeGreaterThan(good.length);
+    await advance(gateway, good[0]);
+    skipped = (await readSample(url, 'pdex_updates_skipped_total{source="head"}')) ?? 0;
+  }
+  expect(await untilAlone(gateway, good)).toBeLessThan(2 * keepAliveMs + SLACK_MS);
+  await expectEveryHeight(good, from, chain.tip.height);
+  for (const { socket } of [...bad, ...good]) socket.destroy();
 });

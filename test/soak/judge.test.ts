@@ -145,7 +145,7 @@ describe('an error is wrong', () => {
   test('but not if it is about a height of a branch that only one URL has, or the others are limited', () => {
     const branchOf = (height: number) => {
       const { errors, ...rest } = errorOf('UPSTREAM_BAD_SHAPE', 'NODE');
-      const message = `The node sent an invalid response: its state of beacon height ${height} can be of a branch.`;
+      const message = `The node can be on another branch of the chain at beacon height ${height}, so its data of this height is not used.`;
       return { ...rest, errors: errors.map((error) => ({ ...error, message })) };
     };
     expect(judged(branchOf(97))).toEqual({ 'an error without a cause': 1 });

@@ -50,7 +50,8 @@ test('the soak test finds nothing in the history of a pool, and each field that 
   const random = createRandom('history');
   const poolOf = ({ data }: GraphqlResponse) => (data as { poolPair: { candles: Row[]; change: Row } }).poolPair;
   const found = new Map<string, number>();
-  for (let n = 0; n < 25; n++) {
+  const rare = () => [...FIELDS.map(({ name }) => name), 'order'].filter((name) => (found.get(name) ?? 0) < 2);
+  for (let n = 0; n < 25 && rare().length > 0; n++) {
     const mismatch = await judged(historyQuery(context, random));
     expect(mismatch()).toBeUndefined();
     for (const { of, name } of FIELDS) {
@@ -75,12 +76,7 @@ test('the soak test finds nothing in the history of a pool, and each field that 
     expect([reversed, twice]).toEqual([count > 1 ? 'the candles overlap' : undefined, 'the candles overlap']);
     if (count > 1) found.set('order', (found.get('order') ?? 0) + 1);
   }
-  expect(
-    [...found]
-      .filter(([, times]) => times > 1)
-      .map(([name]) => name)
-      .toSorted(),
-  ).toEqual([...FIELDS.map(({ name }) => name), 'order'].toSorted());
+  expect(rare()).toEqual([]);
 });
 
 /** The divergence as it follows from the prices of a pair. */
@@ -112,7 +108,8 @@ test('the soak test finds nothing in the depth of a pair, and each field that is
   await untilHeight(context.shown.chain.tip.height);
   const random = createRandom('depth');
   const found = PATHS.map(() => 0);
-  for (let n = 0; n < 10; n++) {
+  const rare = () => PATHS.filter((_, place) => (found[place] ?? 0) < 2);
+  for (let n = 0; n < 10 && rare().length > 0; n++) {
     const mismatch = await judged(depthQuery(context, random));
     expect(mismatch()).toBeUndefined();
     for (const [place, path] of PATHS.entries()) {
@@ -131,5 +128,5 @@ test('the soak test finds nothing in the depth of a pair, and each field that is
       if (isFalse) found[place] = (found[place] ?? 0) + 1;
     }
   }
-  expect(PATHS.filter((_, place) => (found[place] ?? 0) < 2)).toEqual([]);
+  expect(rare()).toEqual([]);
 });

@@ -11,7 +11,7 @@ import { createSandbox } from '../../src/sandbox/sandbox.ts';
 
 /** Three heights, all of which were served as the newest, and a client that received the first. */
 async function startResumed() {
-  const sandbox = await createSandbox();
+  const sandbox = await createSandbox({ history: 10 });
   onTestFinished(() => sandbox.close());
   const shown = createShownBlocks(sandbox);
   const outages = createOutages(1);

@@ -1,42 +1,40 @@
 import type { Page } from 'playwright-core';
 
-/** Records the texts that each canvas shows, of documents that the page loads from now on. */
-export async function recordChartLabels(page: Page): Promise<void> {
-  await page.addInitScript(() => {
-    const drawn = new Map<HTMLCanvasElement, Label[]>();
-    const { fillText, fillRect, clearRect } = CanvasRenderingContext2D.prototype;
-    const forget = ({ canvas }: CanvasRenderingContext2D) => void drawn.set(canvas, []);
-    Object.assign(CanvasRenderingContext2D.prototype, {
-      clearRect(this: CanvasRenderingContext2D, ...box: Parameters<typeof clearRect>) {
-        forget(this);
-        clearRect.apply(this, box);
-      },
-      fillRect(this: CanvasRenderingContext2D, ...box: Parameters<typeof fillRect>) {
-        // How the library clears a canvas with a colour.
-        if (this.globalCompositeOperation === 'copy') forget(this);
-        fillRect.apply(this, box);
-      },
-      fillText(this: CanvasRenderingContext2D, text: string, x: number, y: number) {
-        const { a, d, e, f } = this.getTransform();
-        const { actualBoundingBoxLeft, actualBoundingBoxRight, actualBoundingBoxAscent, actualBoundingBoxDescent } =
-          this.measureText(text);
-        const label = {
-          text,
-          left: (x - actualBoundingBoxLeft) * a + e,
-          right: (x + actualBoundingBoxRight) * a + e,
-          top: (y - actualBoundingBoxAscent) * d + f,
-          bottom: (y + actualBoundingBoxDescent) * d + f,
-        };
-        if (text !== '') drawn.set(this.canvas, [...(drawn.get(this.canvas) ?? []), label]);
-        fillText.call(this, text, x, y);
-      },
-    });
-    Object.assign(globalThis, {
-      readLabels: () =>
-        [...drawn].flatMap(([{ isConnected, width, height }, labels]) =>
-          isConnected && width > 0 ? [{ width, height, labels }] : [],
-        ),
-    });
+/** A script of a page: records the texts that each canvas shows. */
+export function recordChartLabels(): void {
+  const drawn = new Map<HTMLCanvasElement, Label[]>();
+  const { fillText, fillRect, clearRect } = CanvasRenderingContext2D.prototype;
+  const forget = ({ canvas }: CanvasRenderingContext2D) => void drawn.set(canvas, []);
+  Object.assign(CanvasRenderingContext2D.prototype, {
+    clearRect(this: CanvasRenderingContext2D, ...box: Parameters<typeof clearRect>) {
+      forget(this);
+      clearRect.apply(this, box);
+    },
+    fillRect(this: CanvasRenderingContext2D, ...box: Parameters<typeof fillRect>) {
+      // How the library clears a canvas with a colour.
+      if (this.globalCompositeOperation === 'copy') forget(this);
+      fillRect.apply(this, box);
+    },
+    fillText(this: CanvasRenderingContext2D, text: string, x: number, y: number) {
+      const { a, d, e, f } = this.getTransform();
+      const { actualBoundingBoxLeft, actualBoundingBoxRight, actualBoundingBoxAscent, actualBoundingBoxDescent } =
+        this.measureText(text);
+      const label = {
+        text,
+        left: (x - actualBoundingBoxLeft) * a + e,
+        right: (x + actualBoundingBoxRight) * a + e,
+        top: (y - actualBoundingBoxAscent) * d + f,
+        bottom: (y + actualBoundingBoxDescent) * d + f,
+      };
+      if (text !== '') drawn.set(this.canvas, [...(drawn.get(this.canvas) ?? []), label]);
+      fillText.call(this, text, x, y);
+    },
+  });
+  Object.assign(globalThis, {
+    readLabels: () =>
+      [...drawn].flatMap(([{ isConnected, width, height }, labels]) =>
+        isConnected && width > 0 ? [{ width, height, labels }] : [],
+      ),
   });
 }
 

@@ -22,7 +22,11 @@ export type OpenOptions = {
   readonly viewport?: keyof typeof VIEWPORTS;
   /** `light` by default. */
   readonly colorScheme?: 'light' | 'dark';
+  /** `reduce` by default: frames of animations that nobody looks at take CPU time. */
+  readonly reducedMotion?: 'reduce' | 'no-preference';
   readonly context?: BrowserContextOptions;
+  /** Runs in each document before the scripts of the explorer. */
+  readonly initScript?: () => void;
   /** Done before the page is loaded. Only routes and listeners end with the test, unless it has a `context` of its own. */
   readonly before?: (page: Page, gateway: ServedGateway) => Promise<unknown>;
   /**
@@ -102,12 +106,11 @@ async function withExplorer(start: TestGatewayOptions): Promise<TestGatewayOptio
 }
 
 async function openPage(path: string, options: OpenOptions = {}): Promise<OpenedPage> {
-  const { viewport = 'wide', colorScheme = 'light', allowed = [] } = options;
+  const { viewport = 'wide', colorScheme = 'light', reducedMotion = 'reduce', allowed = [] } = options;
   const gateway = options.gateway ?? (await serveExplorer(options.start));
   const page = await takePage(options.context);
+  const initScript = options.initScript && (await page.addInitScript(options.initScript));
   const problems: string[] = [];
-  const popups: Page[] = [];
-  page.on('popup', (popup) => void popups.push(popup));
   page.on('request', (request) => {
     if (!request.url().startsWith(`${new URL(gateway.url).origin}/`)) problems.push(`a request to ${request.url()}`);
   });
@@ -121,8 +124,10 @@ async function openPage(path: string, options: OpenOptions = {}): Promise<Opened
     const hasFailed = task.result?.state === 'fail';
     if (hasFailed) console.error(await describePage(page));
     const isLikeNew = options.context === undefined && !hasFailed;
-    await Promise.all(popups.map((popup) => popup.close()));
+    const tabs = page.context().pages();
+    await Promise.all(tabs.map((tab) => tab !== page && tab.close()));
     if (isLikeNew && idle === undefined) {
+      await initScript?.dispose();
       await leave(page, gateway);
       idle = page;
     } else await page.context().close();
@@ -130,8 +135,7 @@ async function openPage(path: string, options: OpenOptions = {}): Promise<Opened
   });
 
   await page.setViewportSize(VIEWPORTS[viewport]);
-  // Frames of animations that nobody looks at take CPU time.
-  await page.emulateMedia({ colorScheme, reducedMotion: options.context?.reducedMotion ?? 'reduce' });
+  await page.emulateMedia({ colorScheme, reducedMotion });
   await options.before?.(page, gateway);
   await page.goto(new URL(path, gateway.url).href);
   await page.locator('h1').waitFor();
@@ -193,6 +197,15 @@ async function leave(page: Page, { url }: ServedGateway): Promise<void> {
 
 function isProblem(message: ConsoleMessage): boolean {
   return message.type() === 'error' || message.type() === 'warning';
+}
+
+/** For {@link OpenOptions.initScript}: as where a browser lets the page store nothing. */
+export function denyStorage(): void {
+  Object.defineProperty(globalThis, 'localStorage', {
+    get() {
+      throw new DOMException('denied', 'SecurityError');
+    },
+  });
 }
 
 /** Holds back the answers to the queries with that name, until the returned function is called. */

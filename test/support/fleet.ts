@@ -49,7 +49,7 @@ export type TestFleet = {
   readonly all: readonly Replica[];
   readonly first: Replica;
   readonly second: Replica;
-  /** Waits until these replicas, and no others, read together. */
+  /** Waits until these replicas, and no others, read together, and each of them knows it. A replica looks once a second. */
   settled(replicas?: readonly Replica[]): Promise<void>;
   /** Makes blocks, and waits until all replicas serve the newest. */
   advance(blocks?: number): Promise<void>;
@@ -73,7 +73,8 @@ export async function startFleet(
     );
     await Promise.all(some.map((replica) => replica.untilReady()));
   }
-  await settled();
+  await Promise.all(all.map(untilConnected));
+  await Promise.all(all.map((replica) => replica.untilReady()));
   return {
     sandbox,
     all,

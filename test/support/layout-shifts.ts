@@ -1,24 +1,33 @@
 import type { Page } from 'playwright-core';
 
-/** Records how much of each document that the page loads from now on moves without a reader's doing. */
-export async function recordShifts(page: Page): Promise<void> {
-  await page.addInitScript(() => {
-    const shifts: Shift[] = [];
-    const add = (entries: PerformanceEntryList) => {
-      for (const entry of entries as unknown as readonly LayoutShift[]) {
-        const { value, startTime, sources, hadRecentInput } = entry;
-        const moved = sources.map(({ node }) => String(node?.textContent).slice(0, 40));
-        if (!hadRecentInput) shifts.push({ value, at: startTime, moved });
-      }
-    };
-    const observer = new PerformanceObserver((list) => add(list.getEntries()));
-    observer.observe({ type: 'layout-shift', buffered: true });
-    Object.assign(globalThis, {
-      readShifts() {
-        add(observer.takeRecords());
-        return shifts;
-      },
-    });
+/**
+ * A script of a page: records how much of the document moves without a reader's doing. Each request is sent when the page has been
+ * drawn: as over a network, where everything comes later than the first frame.
+ */
+export function recordShifts(): void {
+  const { fetch } = globalThis;
+  const drawn = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  Object.assign(globalThis, {
+    async fetch(...request: Parameters<typeof fetch>) {
+      await drawn();
+      return fetch(...request);
+    },
+  });
+  const shifts: Shift[] = [];
+  const add = (entries: PerformanceEntryList) => {
+    for (const entry of entries as unknown as readonly LayoutShift[]) {
+      const { value, startTime, sources, hadRecentInput } = entry;
+      const moved = sources.map(({ node }) => String(node?.textContent).slice(0, 40));
+      if (!hadRecentInput) shifts.push({ value, at: startTime, moved });
+    }
+  };
+  const observer = new PerformanceObserver((list) => add(list.getEntries()));
+  observer.observe({ type: 'layout-shift', buffered: true });
+  Object.assign(globalThis, {
+    readShifts() {
+      add(observer.takeRecords());
+      return shifts;
+    },
   });
 }
 
@@ -47,14 +56,4 @@ export async function readLayoutShift(
     cls = Math.max(cls, window.sum);
   }
   return { cls, shifts };
-}
-
-/** Sends each query when the page has been drawn: as over a network, where everything comes later than the first frame. */
-export async function answerAfterFrames(page: Page): Promise<void> {
-  const drawn = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-  await page.route('**/graphql', async (route) => {
-    // The document may be another one by now.
-    await page.evaluate(drawn).catch(() => {});
-    await route.continue().catch(() => {});
-  });
 }

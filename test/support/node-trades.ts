@@ -1,3 +1,4 @@
+import type { Block } from '../../src/sandbox/chain/block.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 
 /** One pool of an accepted trade, as the node's block records it. */
@@ -19,10 +20,19 @@ type Content = {
   readonly OrderChanges: readonly Readonly<Record<string, Change>>[];
 };
 
+/** The trades of the blocks that were read once. A block that is replaced is another object. */
+const known = new WeakMap<Block, Promise<readonly Hop[]>>();
+
 /** The trades of the blocks of a range, oldest first, read from the node without code of the gateway. */
 export async function hopsOf(sandbox: Sandbox, from: number, to = sandbox.chain.tip.height): Promise<readonly Hop[]> {
-  const heights = Array.from({ length: to - from + 1 }, (_, index) => from + index);
-  return (await Promise.all(heights.map((height) => hopsAt(sandbox, height)))).flat();
+  const hops = Array.from({ length: to - from + 1 }, (_, index) => {
+    const block = sandbox.chain.block(from + index);
+    if (block === undefined) throw new Error(`the chain has no block ${from + index}`);
+    const read = known.get(block) ?? hopsAt(sandbox, block.height);
+    known.set(block, read);
+    return read;
+  });
+  return (await Promise.all(hops)).flat();
 }
 
 async function hopsAt({ nodeUrls: [url = ''] }: Sandbox, height: number): Promise<readonly Hop[]> {

@@ -4,6 +4,7 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { expect, onTestFinished, test } from 'vitest';
 import { createGateway } from '../../src/index.ts';
+import { fixedSandbox } from '../sandbox/support.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { post, SAMPLED, serveTraced, spansAfterClose } from '../support/traced-gateway.ts';
 
@@ -47,8 +48,11 @@ test.each<[string, () => Promise<OtlpReceiver>]>([
     const receiver = await start();
     const { tracer, exporter, problems } = registerSdk();
     const before = registered();
+    const sandbox = await fixedSandbox({ history: 5 });
+    onTestFinished(sandbox.close);
     const gateway = await createGateway({
       otelExporterOtlpEndpoint: receiver.url.href,
+      fullnodeUrl: sandbox.nodeUrl,
       historyDatabase: 'off',
       stopWindowMs: 0,
     });

@@ -1,6 +1,9 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createGateway } from '../../src/index.ts';
+import { readConfig } from '../../src/settings/read-config.ts';
+import { redactorOf } from '../../src/settings/secrets.ts';
+import type { Config } from '../../src/settings/settings.ts';
 import { startTracing } from '../../src/tracing/start.ts';
 import { OTLP_PROTOCOLS, type OtlpProtocol } from '../../src/tracing/tracing.ts';
 import { NEVER_MS } from '../support/gateway.ts';
@@ -21,11 +24,13 @@ const TYPES: Record<OtlpProtocol, string> = {
 
 const startReceiver = (protocol: OtlpProtocol) => (protocol === 'grpc' ? startGrpcReceiver() : startOtlpReceiver());
 
+const SECRET = 'a-secret-key';
+
 describe.each(OTLP_PROTOCOLS)('a receiver of %s', (otelExporterOtlpProtocol) => {
   test('gets whole spans, with the configured headers', async () => {
     const receiver = await startReceiver(otelExporterOtlpProtocol);
     const otelExporterOtlpEndpoint = new URL('/otlp/', receiver.url.href.replace('//', '//someone:s3cr3t@'));
-    const otelExporterOtlpHeaders = { 'x-api-key': 'a-secret-key' };
+    const otelExporterOtlpHeaders = { 'x-api-key': SECRET };
     const gateway = await serveTraced(
       { otelExporterOtlpEndpoint, otelExporterOtlpHeaders, otelExporterOtlpProtocol, otelServiceName: 'gâteway' },
       receiver,
@@ -75,12 +80,16 @@ describe.each(OTLP_PROTOCOLS)('a receiver of %s', (otelExporterOtlpProtocol) => 
     );
     const basic = `Basic ${Buffer.from('someone:s3cr3t').toString('base64')}`;
     expect(new Set(requests)).toEqual(
-      new Set([`${PATHS[otelExporterOtlpProtocol]} ${TYPES[otelExporterOtlpProtocol]} a-secret-key ${basic}`]),
+      new Set([`${PATHS[otelExporterOtlpProtocol]} ${TYPES[otelExporterOtlpProtocol]} ${SECRET} ${basic}`]),
     );
-    expect(JSON.stringify(gateway.lines)).not.toMatch(/a-secret-key|s3cr3t/);
+    for (const secret of [SECRET, 's3cr3t']) expect(JSON.stringify(gateway.lines)).not.toContain(secret);
   });
+});
 
-  test('gets nothing that is only in the environment of a library', async () => {
+// That of http/json is sent by the same client.
+test.each<OtlpProtocol>(['http/protobuf', 'grpc'])(
+  'a receiver of %s gets nothing that is only in the environment of a library',
+  async (otelExporterOtlpProtocol) => {
     vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'x-of-app=secret');
     vi.stubEnv('OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'x-of-app=secret');
     vi.stubEnv('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'http://127.0.0.1:1');
@@ -106,10 +115,30 @@ describe.each(OTLP_PROTOCOLS)('a receiver of %s', (otelExporterOtlpProtocol) => 
     expect(receiver.spans().flatMap(({ resource }) => Object.keys(resource))).not.toContain('of.app');
     const headers = receiver.requests.flatMap((request) => Object.keys(request.headers));
     expect(headers.filter((name) => name === 'x-of-app' || name === 'content-encoding')).toEqual([]);
-  });
-});
+  },
+);
 
-const details = 'a-secret-key';
+/** Traces that are sent to a receiver, without a gateway. */
+async function traceTo(receiver: OtlpReceiver, otelExporterOtlpProtocol: OtlpProtocol, timeoutMs = NEVER_MS) {
+  const otelExporterOtlpHeaders = { 'x-api-key': SECRET };
+  const { lines, log } = createKeptLog(redactorOf({ ...(readConfig([], {}) as Config), otelExporterOtlpHeaders }));
+  const tracing = await startTracing({
+    ...{ version: '0.0.0', otelServiceName: '', otelResourceAttributes: {}, otelExporterOtlpProtocol, log, timeoutMs },
+    ...{ otelTracesSampler: 'always_on', otelTracesSamplerArg: 1, otelSdkDisabled: false },
+    ...{ otelExporterOtlpEndpoint: receiver.url, otelExporterOtlpHeaders },
+    ...{ httpProxy: undefined, httpsProxy: undefined, noProxy: [] },
+  });
+  onTestFinished(() => tracing?.close(0));
+  return {
+    lines,
+    /** Records as many spans as the SDK sends at once. */
+    recordBatch() {
+      for (let n = 0; n < 512; n++) tracing?.startOperation('http', undefined, {})?.end();
+    },
+    warnings: () => lines.filter(({ level }) => level === WARN),
+    close: async (waitMs: number) => tracing?.close(waitMs),
+  };
+}
 
 test.each<[OtlpProtocol, string, string, () => Promise<OtlpReceiver>]>([
   ['http/protobuf', 'is down', 'connect ECONNREFUSED 127.0.0.1:1', async () => DOWN],
@@ -117,15 +146,14 @@ test.each<[OtlpProtocol, string, string, () => Promise<OtlpReceiver>]>([
     'http/protobuf',
     'refuses',
     'it responded with status 503',
-    () => startOtlpReceiver((response) => response.writeHead(503, { 'retry-after': '0' }).end(details)),
+    () => startOtlpReceiver((response) => response.writeHead(503, { 'retry-after': '0' }).end(SECRET)),
   ],
   [
     'http/protobuf',
     'has another path',
     'it responded with status 404: the gateway appends /v1/traces to the configured URL',
-    () => startOtlpReceiver((response) => response.writeHead(404).end(details)),
+    () => startOtlpReceiver((response) => response.writeHead(404).end(SECRET)),
   ],
-  ['http/protobuf', 'never responds', 'The client is destroyed', () => startOtlpReceiver(() => {})],
   [
     'grpc',
     'is down',
@@ -136,60 +164,46 @@ test.each<[OtlpProtocol, string, string, () => Promise<OtlpReceiver>]>([
     'grpc',
     'refuses',
     'gRPC status RESOURCE_EXHAUSTED: [redacted]',
-    () => startGrpcReceiver((respond) => respond({ code: status.RESOURCE_EXHAUSTED, details })),
+    () => startGrpcReceiver((respond) => respond({ code: status.RESOURCE_EXHAUSTED, details: SECRET })),
   ],
   ['grpc', 'never responds', 'gRPC status CANCELLED: Cancelled on client', () => startGrpcReceiver(() => {})],
-])(
-  'a receiver of %s that %s changes no answer, is one line of the log, and delays the end by a second at most',
-  async (otelExporterOtlpProtocol, how, error, start) => {
-    const receiver = await start();
-    const otelExporterOtlpHeaders = { 'x-api-key': 'a-secret-key' };
-    const gateway = await serveTraced(
-      { otelExporterOtlpProtocol, otelExporterOtlpHeaders, maxOperationsPerRequest: 200 },
-      receiver,
-    );
-    // The SDK sends 512 spans at once: these are more.
-    const query = { query: '{ service { sandbox } }' };
-    const queries = Array.from({ length: 200 }, () => query);
-    const responses = await Promise.all([query, queries, queries, queries].map((body) => post(gateway, body)));
-    const answer = '{"data":{"service":{"sandbox":true}}}';
-    const answers = `[${Array(200).fill(answer).join(',')}]`;
-    expect(responses).toEqual([answer, answers, answers, answers]);
-    const startedAt = performance.now();
-    await gateway.app.close();
-    // Without that second, it would wait for the receiver: for an hour, because that is the timeout of test gateways.
-    expect(performance.now() - startedAt).toBeLessThan(120_000);
-    const warnings = () => gateway.lines.filter(({ level, msg }) => level === WARN && msg.startsWith('spans are lost'));
-    await expect.poll(warnings).toHaveLength(1);
-    // On a busy machine, more batches wait for a receiver that never responds than the gateway sends at once.
-    const errors = how === 'never responds' ? [error, 'it is too slow'] : [error];
-    const spans = expect.any(Number);
-    expect(warnings()).toMatchObject([{ receiver: receiver.url.host, spans, error: expect.toBeOneOf(errors) }]);
-    expect(JSON.stringify(gateway.lines)).not.toContain('a-secret-key');
-    // None is sent again.
-    const sent = receiver.spans().map(({ spanId }) => spanId);
-    expect(new Set(sent).size).toBe(sent.length);
-  },
-);
+])('a receiver of %s that %s is one line of the log, and gets no span twice', async (protocol, how, error, start) => {
+  const receiver = await start();
+  const { lines, recordBatch, warnings, close } = await traceTo(receiver, protocol);
+  for (let batches = 0; batches < 2; batches++) recordBatch();
+  const isSilent = how === 'never responds';
+  if (isSilent) await expect.poll(() => receiver.requests).toHaveLength(2);
+  await close(isSilent ? 0 : NEVER_MS);
+  await expect
+    .poll(warnings)
+    .toEqual([
+      { level: WARN, msg: expect.stringMatching(/^spans are lost/), receiver: receiver.url.host, spans: 512, error },
+    ]);
+  expect(JSON.stringify(lines)).not.toContain(SECRET);
+  const sent = receiver.spans().map(({ spanId }) => spanId);
+  expect([sent.length, new Set(sent).size]).toEqual(receiver === DOWN ? [0, 0] : [1_024, 1_024]);
+});
 
-/** Traces that are sent to a receiver, without a gateway. */
-async function traceTo(receiver: OtlpReceiver, otelExporterOtlpProtocol: OtlpProtocol, timeoutMs: number) {
-  const { lines, log } = createKeptLog();
-  const tracing = await startTracing({
-    ...{ version: '0.0.0', otelServiceName: '', otelResourceAttributes: {}, otelExporterOtlpProtocol, log, timeoutMs },
-    ...{ otelTracesSampler: 'always_on', otelTracesSamplerArg: 1, otelSdkDisabled: false },
-    ...{ otelExporterOtlpEndpoint: receiver.url, otelExporterOtlpHeaders: {} },
-    ...{ httpProxy: undefined, httpsProxy: undefined, noProxy: [] },
-  });
-  onTestFinished(() => tracing?.close(0));
-  return {
-    /** Records as many spans as the SDK sends at once. */
-    recordBatch() {
-      for (let n = 0; n < 512; n++) tracing?.startOperation('http', undefined, {})?.end();
-    },
-    warnings: () => lines.filter(({ level }) => level === WARN),
-  };
-}
+test('a receiver that never responds changes no response, is one line of the log, and delays the end by a second at most', async () => {
+  const receiver = await startOtlpReceiver(() => {});
+  const gateway = await serveTraced({ maxOperationsPerRequest: 200 }, receiver);
+  // The SDK sends 512 spans at once: these are more.
+  const query = { query: '{ service { sandbox } }' };
+  const queries = Array.from({ length: 200 }, () => query);
+  const responses = await Promise.all([query, queries, queries, queries].map((body) => post(gateway, body)));
+  const response = '{"data":{"service":{"sandbox":true}}}';
+  const ofAll = `[${Array(200).fill(response).join(',')}]`;
+  expect(responses).toEqual([response, ofAll, ofAll, ofAll]);
+  const startedAt = performance.now();
+  await gateway.app.close();
+  // Without that second, it would wait for the receiver: for an hour, because that is the timeout of test gateways.
+  expect(performance.now() - startedAt).toBeLessThan(120_000);
+  const warnings = () => gateway.lines.filter(({ level, msg }) => level === WARN && msg.startsWith('spans are lost'));
+  await expect.poll(warnings).toHaveLength(1);
+  // On a busy machine, more batches wait for a receiver that never responds than the gateway sends at once.
+  const error = expect.toBeOneOf(['The client is destroyed', 'it is too slow']);
+  expect(warnings()).toMatchObject([{ receiver: receiver.url.host, spans: expect.any(Number), error }]);
+});
 
 test.each<[OtlpProtocol, string, () => Promise<OtlpReceiver>]>([
   ['http/protobuf', 'The operation was aborted due to timeout', () => startOtlpReceiver(() => {})],
@@ -202,7 +216,7 @@ test.each<[OtlpProtocol, string, () => Promise<OtlpReceiver>]>([
 
 test('four batches are sent at the same time: while the receiver is slow, the spans of another one are lost', async () => {
   const receiver = await startOtlpReceiver(() => {});
-  const { recordBatch, warnings } = await traceTo(receiver, 'http/protobuf', NEVER_MS);
+  const { recordBatch, warnings } = await traceTo(receiver, 'http/protobuf');
   for (let batches = 1; batches <= 5; batches++) {
     recordBatch();
     await expect.poll(() => receiver.requests.length + warnings().length).toBe(batches);

@@ -9,7 +9,7 @@ import { failureOf } from '../upstream/failure.ts';
 const BUSY = {
   code: 'UPSTREAM_BUSY',
   retryable: true,
-  message: 'The market-data host has too many queued requests.',
+  message: 'The market-data host is not called now, because too many requests wait for it.',
   extensions: { upstream: 'MARKET_DATA' },
 };
 

@@ -41,7 +41,7 @@ test('a byte order mark before a response of an upstream is ignored', async () =
     const tip = await node.beaconTip();
     const tickers = await host.tickers();
     return {
-      ...{ tip, tickers, info: await node.chainInfo(), state: await node.exchangeState(tip.height) },
+      ...{ tip, tickers, info: await node.chainInfo(), state: await node.newestStateV1(tip.height) },
       ...{ pairs: await host.pairs(), book: await host.orderBook(tickers.rows[0]?.tickerId ?? '') },
       ...{ unknown: await host.orderBook('no_ticker'), tokens: await tokens.list(undefined) },
     };

@@ -22,7 +22,7 @@ function circuitForTest() {
   async function run(outcome: unknown): Promise<{ end: unknown; wasMade: boolean }> {
     const before = calls;
     const end = await circuit
-      .run(async () => {
+      .runCounted(async () => {
         calls += 1;
         if (outcome instanceof Error) throw outcome;
         return outcome;
@@ -149,14 +149,14 @@ describe('when the circuit closes', () => {
   test('calls during the call of a half-open circuit wait for its outcome', async () => {
     vi.useRealTimers();
     const circuit = createCircuit({ maxPauseMs: 1 });
-    for (let call = 0; call < 3; call++) await circuit.run(() => Promise.reject(down())).catch(() => {});
-    await expect.poll(() => circuit.run(async () => 'back')).toBe('back');
-    for (let call = 0; call < 3; call++) await circuit.run(() => Promise.reject(down())).catch(() => {});
+    for (let call = 0; call < 3; call++) await circuit.runCounted(() => Promise.reject(down())).catch(() => {});
+    await expect.poll(() => circuit.runCounted(async () => 'back')).toBe('back');
+    for (let call = 0; call < 3; call++) await circuit.runCounted(() => Promise.reject(down())).catch(() => {});
 
     const trial = Promise.withResolvers<string>();
     const calls: string[] = [];
     function ask(name: string, answer: Promise<string>): Promise<string> {
-      return circuit.run(() => {
+      return circuit.runCounted(() => {
         calls.push(name);
         return answer;
       });
@@ -178,17 +178,17 @@ describe('a call of a client', () => {
   test('is not made while the circuit is open, and gets the last error', async () => {
     const circuit = createCircuit({ maxPauseMs: MAX_PAUSE_MS });
     const error = down();
-    for (let call = 0; call < 3; call++) await circuit.run(() => Promise.reject(error)).catch(() => {});
+    for (let call = 0; call < 3; call++) await circuit.runCounted(() => Promise.reject(error)).catch(() => {});
     let calls = 0;
     const ask = async () => {
       calls += 1;
     };
-    await expect(circuit.pass(ask)).rejects.toBe(error);
+    await expect(circuit.runUncounted(ask)).rejects.toBe(error);
     wait(MAX_PAUSE_MS);
-    await expect(circuit.pass(ask), 'what is followed tries first').rejects.toBe(error);
+    await expect(circuit.runUncounted(ask), 'what is followed tries first').rejects.toBe(error);
     expect(calls).toBe(0);
-    await circuit.run(async () => {});
-    await circuit.pass(ask);
+    await circuit.runCounted(async () => {});
+    await circuit.runUncounted(ask);
     expect(calls).toBe(1);
   });
 
@@ -196,29 +196,29 @@ describe('a call of a client', () => {
     let isPolled = true;
     const circuit = createCircuit({ maxPauseMs: MAX_PAUSE_MS, isPolled: () => isPolled });
     const error = down();
-    for (let call = 0; call < 3; call++) await circuit.run(() => Promise.reject(error)).catch(() => {});
+    for (let call = 0; call < 3; call++) await circuit.runCounted(() => Promise.reject(error)).catch(() => {});
     isPolled = false;
-    await expect(circuit.pass(async () => 'too early')).rejects.toBe(error);
+    await expect(circuit.runUncounted(async () => 'too early')).rejects.toBe(error);
     wait(MAX_PAUSE_MS);
-    expect(await circuit.pass(async () => 'one')).toBe('one');
+    expect(await circuit.runUncounted(async () => 'one')).toBe('one');
     isPolled = true;
-    expect(await circuit.pass(async () => 'all')).toBe('all');
+    expect(await circuit.runUncounted(async () => 'all')).toBe('all');
   });
 
   test('does not open the circuit, however often it fails', async () => {
     const circuit = createCircuit({ maxPauseMs: MAX_PAUSE_MS });
-    for (let call = 0; call < 20; call++) await circuit.pass(() => Promise.reject(down())).catch(() => {});
-    expect(await circuit.run(async () => 'answer')).toBe('answer');
-    expect(await circuit.pass(async () => 'answer')).toBe('answer');
+    for (let call = 0; call < 20; call++) await circuit.runUncounted(() => Promise.reject(down())).catch(() => {});
+    expect(await circuit.runCounted(async () => 'answer')).toBe('answer');
+    expect(await circuit.runUncounted(async () => 'answer')).toBe('answer');
   });
 
   test('opens the circuit if the response has Retry-After', async () => {
     const circuit = createCircuit({ maxPauseMs: MAX_PAUSE_MS });
     const error = tooMany(20_000);
-    await expect(circuit.pass(() => Promise.reject(error))).rejects.toBe(error);
-    await expect(circuit.run(async () => 'answer')).rejects.toBe(error);
+    await expect(circuit.runUncounted(() => Promise.reject(error))).rejects.toBe(error);
+    await expect(circuit.runCounted(async () => 'answer')).rejects.toBe(error);
     wait(20_000);
-    expect(await circuit.run(async () => 'answer')).toBe('answer');
+    expect(await circuit.runCounted(async () => 'answer')).toBe('answer');
   });
 });
 

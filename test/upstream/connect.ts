@@ -11,8 +11,8 @@ import { createHealthRecord, type HealthRecord } from '../../src/upstream/health
 import { createHttpClient, type HttpClient, type HttpClientOptions } from '../../src/upstream/http.ts';
 import { createMarketDataClient, type MarketDataClient } from '../../src/upstream/market-data/client.ts';
 import { createNodeClient, type NodeClient } from '../../src/upstream/node/client.ts';
-import { createPoolsV3Reader } from '../../src/upstream/node/exchange-v3.ts';
 import { createPoolDirectories } from '../../src/upstream/node/pools-reader.ts';
+import { createPoolsV3Reader } from '../../src/upstream/node/pools-v3.ts';
 import type { ResponseReader } from '../../src/upstream/response-body.ts';
 import { createSpacing } from '../../src/upstream/spacing.ts';
 
@@ -88,12 +88,13 @@ export function onlyV1(): ExchangeVersions {
 /** What a node without the third version of the exchange responds. */
 export const WITHOUT_V3: Pick<
   NodeClient,
-  'poolsV3' | 'earlierPoolsV3' | 'exchangeParams' | 'earlierParams' | 'poolOrders' | 'beaconBlock'
+  'newestPoolsV3' | 'earlierPoolsV3' | 'newestParamsV3' | 'earlierParamsV3' | 'probeV3' | 'poolOrders' | 'beaconBlock'
 > = {
-  poolsV3: unknownMethod,
+  newestPoolsV3: unknownMethod,
   earlierPoolsV3: unknownMethod,
-  exchangeParams: unknownMethod,
-  earlierParams: unknownMethod,
+  newestParamsV3: unknownMethod,
+  earlierParamsV3: unknownMethod,
+  probeV3: unknownMethod,
   poolOrders: unknownMethod,
   beaconBlock: unknownMethod,
 };

@@ -67,9 +67,9 @@ describe('a compressed body', () => {
     onTestFinished(sandbox.close);
     const { client } = nodeAt(sandbox.nodeUrl);
     const { height } = await client.beaconTip();
-    const plain = await client.exchangeState(height);
+    const plain = await client.newestStateV1(height);
     sandbox.node.faults.set({ kind: 'compressed', ifAsked: true });
-    expect(await nodeAt(sandbox.nodeUrl).client.exchangeState(height)).toEqual(plain);
+    expect(await nodeAt(sandbox.nodeUrl).client.newestStateV1(height)).toEqual(plain);
   });
 
   test('that is damaged is an error', async () => {

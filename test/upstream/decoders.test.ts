@@ -4,8 +4,8 @@ import { UpstreamRpcError } from '../../src/errors.ts';
 import { createDocumentReader, parseJson } from '../../src/upstream/json.ts';
 import { readOrderBook } from '../../src/upstream/market-data/decode.ts';
 import { readChainInfo } from '../../src/upstream/node/chain-info.ts';
+import { readParams } from '../../src/upstream/node/decode-v3.ts';
 import { readResult } from '../../src/upstream/node/envelope.ts';
-import { readParams } from '../../src/upstream/node/state-v3.ts';
 import type { ResponseReader } from '../../src/upstream/response-body.ts';
 import { ShapeError } from '../../src/upstream/wire.ts';
 import { readFixture } from './fixture.ts';
@@ -51,7 +51,7 @@ test.each(readers)('whatever is changed in %s, it is read or refused with a know
     fc.property(anyMutations, (changes) => {
       seen.add(outcomeOf(print(mutateAll(recorded, changes)) ?? '', createReader));
     }),
-    { numRuns: 600 },
+    { numRuns: 200 },
   );
   expect(seen).toContain('known error');
   if (name !== 'node/error') expect(seen).toContain('value');
@@ -67,7 +67,7 @@ test.each(readers)(
         outcomeOf(recorded.slice(0, at) + instead + recorded.slice(at + length), createReader);
         expect(outcomeOf(recorded.slice(0, at), createReader)).toBe('known error');
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   },
 );

@@ -53,10 +53,51 @@ describe('a server that expects HTTPS', () => {
   });
 });
 
-test('a page of a traffic filter has the time of its Retry-After', () => {
-  const headers = { 'content-type': 'text/html', 'retry-after': '7' };
-  expect(errorOf({ status: 503, headers, beginning: '<html>' })).toMatchObject({
-    message: 'The node is blocked by a traffic filter, which responded with HTTP status 503.',
-    retryAfterMs: 7_000,
+describe('a page of a server that fails, and not of a traffic filter', () => {
+  const wrongPath = { hint: 'the path of the configured URL may be wrong' };
+  test.each([
+    [401, false, {}],
+    [404, false, wrongPath],
+    [500, true, {}],
+    [502, true, {}],
+    [504, true, {}],
+    [521, true, {}],
+  ])('has status %i; retryable: %s', (status, retryable, hint) => {
+    expect(errorOf({ status, headers: { 'content-type': 'text/html' }, beginning: '<html>' })).toMatchObject({
+      code: 'UPSTREAM_BAD_STATUS',
+      message: `The node responded with HTTP status ${status}.`,
+      details: { host: 'node', ...hint },
+      retryable,
+    });
+  });
+});
+
+describe('Retry-After', () => {
+  const retryAfterOf = (retryAfter: string | undefined, status = 429) =>
+    errorOf({ status, headers: { 'retry-after': retryAfter } })?.retryAfterMs;
+
+  test('is read in seconds', () => {
+    expect([retryAfterOf('7'), retryAfterOf('120', 503)]).toEqual([7_000, 120_000]);
+  });
+
+  test('is read as a date', () => {
+    const ms = retryAfterOf(new Date(Date.now() + 60_000).toUTCString()) ?? 0;
+    expect(ms).toBeGreaterThan(50_000);
+    expect(ms).toBeLessThanOrEqual(60_000);
+  });
+
+  test.each([undefined, '0', 'soon', '-5', 'Thu, 01 Jan 1970 00:00:00 GMT'])(
+    'is no time if nothing can be read in it: %j',
+    (retryAfter) => {
+      expect(retryAfterOf(retryAfter)).toBeUndefined();
+    },
+  );
+
+  test('of a page of a traffic filter is read too', () => {
+    const headers = { 'content-type': 'text/html', 'retry-after': '7' };
+    expect(errorOf({ status: 403, headers, beginning: '<html>' })).toMatchObject({
+      message: 'The node is blocked by a traffic filter, which responded with HTTP status 403.',
+      retryAfterMs: 7_000,
+    });
   });
 });

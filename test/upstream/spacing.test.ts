@@ -31,7 +31,7 @@ function hostWith(perSecond: number, retryAfterMs?: number) {
   }
 
   const call = (name = 'call', turn: Partial<SpacedCall> = {}) =>
-    spacing.run(() => answer(name), { method: 'm', isForClient: false, ...turn });
+    spacing.run(() => answer(name), { method: 'm', isForHead: true, ...turn });
   return { spacing, outcomes, answeredAt, call };
 }
 
@@ -91,7 +91,7 @@ describe('a host that limits the rate of calls', () => {
 
   test('calls that were in progress together make the space longer once, also if one has succeeded since', async () => {
     const spacing = createSpacing(FIRST_MS);
-    const run = (call: () => Promise<string>) => spacing.run(call, { method: 'm', isForClient: false });
+    const run = (call: () => Promise<string>) => spacing.run(call, { method: 'm', isForHead: true });
     const rejectedLast = Promise.withResolvers<string>();
     const last = run(vi.fn(async () => 'last').mockReturnValueOnce(rejectedLast.promise));
     await vi.advanceTimersByTimeAsync(1);
@@ -130,7 +130,7 @@ describe('the order of spaced calls', () => {
     await settle(call());
     const order: string[] = [];
     const note = (promise: Promise<string>) => promise.then((name) => order.push(name));
-    const clients = ['a', 'b', 'c'].map((name) => note(call(name, { isForClient: true })));
+    const clients = ['a', 'b', 'c'].map((name) => note(call(name, { isForHead: false })));
     await settle(Promise.all([...clients, note(call('tip'))]));
     expect(order.indexOf('tip')).toBeLessThanOrEqual(1);
   });
@@ -141,7 +141,7 @@ describe('the order of spaced calls', () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect(spacing.spaceMs()).toBe(2_000);
     order.length = 0;
-    call('client', { isForClient: true }).then((name) => order.push(name));
+    call('client', { isForHead: false }).then((name) => order.push(name));
     await vi.advanceTimersByTimeAsync(5 * 2_500);
     expect(order.indexOf('client')).toBe(3);
   });
@@ -149,7 +149,7 @@ describe('the order of spaced calls', () => {
   test('calls of clients do not use up a rate: the chain is followed', async () => {
     const { call } = hostWith(0.5);
     const tips = repeat(() => call('tip', { method: 'tip' }));
-    repeat(() => call('client', { method: 'client', isForClient: true }), 100);
+    repeat(() => call('client', { method: 'client', isForHead: false }), 100);
     await vi.advanceTimersByTimeAsync(300_000);
     tips.length = 0;
     await vi.advanceTimersByTimeAsync(300_000);
@@ -194,7 +194,7 @@ describe('errors that are no rate limit', () => {
       calls += 1;
       throw error;
     };
-    await expect(spacing.run(fail, { method: 'm', isForClient: false })).rejects.toBe(error);
+    await expect(spacing.run(fail, { method: 'm', isForHead: true })).rejects.toBe(error);
     expect([calls, spacing.spaceMs()]).toEqual([1, 0]);
   });
 
@@ -202,19 +202,19 @@ describe('errors that are no rate limit', () => {
     const spacing = createSpacing(FIRST_MS);
     const refuse = () => Promise.reject(tooMany());
     for (let calls = 0; calls < 5; calls++) {
-      await settle(spacing.run(refuse, { method: 'refused', isForClient: true }));
-      await settle(spacing.run(async () => 'tip', { method: 'tip', isForClient: false }));
+      await settle(spacing.run(refuse, { method: 'refused', isForHead: false }));
+      await settle(spacing.run(async () => 'tip', { method: 'tip', isForHead: true }));
     }
     expect(spacing.spaceMs()).toBe(FIRST_MS);
   });
 
   test('a method that is always rejected from a moment on makes the others wait no longer than half a second', async () => {
     const spacing = createSpacing(FIRST_MS);
-    const method = { method: 'refused', isForClient: true };
+    const method = { method: 'refused', isForHead: false };
     await spacing.run(async () => 'answer', method);
     for (let calls = 0; calls < 5; calls++) {
       await settle(spacing.run(refused, method));
-      await settle(spacing.run(async () => 'tip', { method: 'tip', isForClient: false }));
+      await settle(spacing.run(async () => 'tip', { method: 'tip', isForHead: true }));
     }
     expect(spacing.spaceMs()).toBe(2 * FIRST_MS);
   });
@@ -222,7 +222,7 @@ describe('errors that are no rate limit', () => {
   test('an HTML page with status 429 is one', async () => {
     const spacing = createSpacing(FIRST_MS);
     const answers = [() => Promise.reject(new UpstreamFilteredError('NODE', 429, {})), async () => 'answer'];
-    expect(await settle(spacing.run(() => (answers.shift() ?? refused)(), { method: 'm', isForClient: false }))).toBe(
+    expect(await settle(spacing.run(() => (answers.shift() ?? refused)(), { method: 'm', isForHead: true }))).toBe(
       'answer',
     );
   });

@@ -76,7 +76,7 @@ export function writeCachedPool(
   const { loaders, service } = context;
   const { sources } = service;
   // Each text belongs to the token list that is served. A response with an earlier one writes its pools itself.
-  if (sources.tokens.service !== undefined && !loaders.tokens.isCurrent()) return undefined;
+  if (sources.tokens.status !== undefined && !loaders.tokens.isCurrent()) return undefined;
   const cache = sources.pools.jsonOf(pool);
   const cached = cache?.get(shape, pool);
   if (cached !== undefined && (cached.validity === undefined || loaders.canInclude(cached.validity)))

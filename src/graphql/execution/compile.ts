@@ -70,7 +70,7 @@ export function compile({ schema, document, operation, variables, limits, shapes
   const bare = new Map<FieldNode, FieldNode>();
   // A fragment can be used thousands of times: its fields are planned once, and their arguments are read once.
   const plannedFields = new Map<FieldNode, PlannedField>();
-  const planned = new Map<FieldNode, PlannedArguments>();
+  const plannedArguments = new Map<FieldNode, PlannedArguments>();
   const usedVariables: string[] = [];
   let size = 0;
   let steps = 0;
@@ -190,10 +190,10 @@ export function compile({ schema, document, operation, variables, limits, shapes
   }
 
   function argumentsOf(field: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['args'] {
-    const known = planned.get(node);
+    const known = plannedArguments.get(node);
     if (known?.field === field) return known.args;
     const args = field.args.length === 0 ? NO_ARGUMENTS : planArguments(field, node);
-    planned.set(node, { field, args });
+    plannedArguments.set(node, { field, args });
     return args;
   }
 

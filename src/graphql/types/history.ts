@@ -52,7 +52,8 @@ const HistoryRef = builder.objectRef<HistoryCoverage>('History').implement({
       args: {
         first: t.arg.int({
           defaultValue: DEFAULT_GAPS,
-          description: 'Maximum number of ranges, from 0 to `service.limits.maxPageSize`.',
+          description:
+            'Maximum number of ranges, from 0 to `service.limits.maxPageSize`. With another number, the whole `history` is null.',
         }),
       },
       resolve: (coverage, { first }, { loaders }) => loaders.history.gaps(coverage, first),

@@ -38,7 +38,8 @@ const pairFilterArg = builder.args((t) => ({
 const SHARED_DESCRIPTIONS = {
   tickerId:
     'Ticker id, `<base symbol>_<target symbol>`. Not unique: tokens can share a symbol, and two tokens can trade in several pools.',
-  poolId: 'Pool id, which is unique: both token ids, the smaller one first, and a hash.',
+  poolId:
+    'Pool id as the host writes it, which is unique: both token ids and a hash. `PoolPair.poolId` is always in lower case, with the smaller token id first.',
   baseId: 'Id of the base token, which is the token that has the price.',
   targetId: 'Id of the target token, which is the token that prices are quoted in.',
   baseToken: 'The base token.',

@@ -1,10 +1,8 @@
 import { andThen } from '../../domain/maybe-promise.ts';
 import type { PoolPair } from '../../domain/pool-pair.ts';
-import { DEFAULT_PAGE_SIZE } from '../../loaders/arguments.ts';
-import { DEFAULT_ORDER, type PoolPairPage, type PoolPairsArguments } from '../../loaders/exchange.ts';
+import { DEFAULT_ORDER, type PoolPairPage } from '../../loaders/exchange.ts';
 import { builder, PoolPairRef, TokenRef } from '../builder.ts';
-import { type Complexity, objects, poolsNow } from '../complexity.ts';
-import type { Service } from '../context.ts';
+import { complexityOfPoolPairs, objects } from '../complexity.ts';
 import { atArg, ExchangeVersionEnum } from './exchange.ts';
 
 const PoolPairFilterInput = builder.inputType('PoolPairFilter', {
@@ -75,7 +73,7 @@ builder.queryField('poolPairs', (t) =>
     {
       type: PoolPairRef,
       nullable: true,
-      complexity: (args, { service }) => complexityOfPage(args, service),
+      complexity: (args, { service }) => complexityOfPoolPairs(args, service),
       description:
         'Pools of the exchange, one page at a time. Without `first` and `last`, a page has 50 entries. A page has at most `service.limits.maxPageSize` entries: a larger one is BAD_USER_INPUT, and so are `first` and `last` together. A cursor contains its height, filter and order: the next page comes from the same height, and a cursor with another filter, order or `at` is BAD_USER_INPUT. Null with an error if the exchange state cannot be read.',
       args: {
@@ -95,7 +93,7 @@ builder.objectField(TokenRef, 'poolPairs', (t) =>
     {
       type: PoolPairRef,
       nullable: true,
-      complexity: (args, { service }) => complexityOfPage(args, service),
+      complexity: (args, { service }) => complexityOfPoolPairs(args, service),
       description:
         'Pools that contain this token, at the height of this response, one page at a time. The list, its limits and its cursors are the same as for `Query.poolPairs` with this token as the filter. Null with an error if the exchange state cannot be read.',
       args: orderArg,
@@ -106,17 +104,6 @@ builder.objectField(TokenRef, 'poolPairs', (t) =>
     PoolPairEdgeRef,
   ),
 );
-
-/** What filtering or sorting all pools counts as, at most. */
-const ALL_POOLS = 100;
-
-/** The complexity of a page of pools: at most the existing pools, and the work of filtering and sorting. */
-function complexityOfPage({ first, last, filter, orderBy, at }: PoolPairsArguments, service: Service): Complexity {
-  const pools = (at == null ? poolsNow(service) : undefined) ?? Number.POSITIVE_INFINITY;
-  // Pools are stored in the order of their ids.
-  const isMade = filter != null || orderBy === 'NATIVE_LIQUIDITY_DESC';
-  return objects(Math.min(first ?? last ?? DEFAULT_PAGE_SIZE, pools), isMade ? Math.min(ALL_POOLS, pools) : 1);
-}
 
 /** A page as a Relay connection. */
 function toConnection({ items, totalCount, hasNextPage, hasPreviousPage, cursorOf }: PoolPairPage) {

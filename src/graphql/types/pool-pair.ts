@@ -32,7 +32,7 @@ PoolPairRef.implement({
     beaconHeight: 'Beacon height of these values.',
     version: 'The version of the exchange that the pool belongs to.',
     poolId:
-      'Id of the pool, the same at all heights: both token ids, the smaller one first, and a hash. `Pair.poolId` and the node spell it so. Null in V1.',
+      'Id of the pool, the same at all heights: both token ids in lower case, the smaller one first, and a hash. The host can write it differently in `Pair.poolId`. Null in V1.',
     token1: 'The token with the smaller id, in lexicographic order.',
     token2: 'The token with the larger id, in lexicographic order.',
     token1PoolValue: 'What the pool holds of token 1, in the smallest unit of the token.',

@@ -1,4 +1,3 @@
-import { NATIVE_TOKEN_ID } from '../../domain/token.ts';
 import { BadUserInputError } from '../../errors.ts';
 import { requireAtLeast } from '../../loaders/arguments.ts';
 import {
@@ -6,13 +5,10 @@ import {
   createPriceCrossingStream,
   createPriceStream,
   type PriceCrossing,
-  type PricesArguments,
   type PriceUpdate,
 } from '../../loaders/price-streams.ts';
 import { builder, PoolPairRef } from '../builder.ts';
-import { type Complexity, complexityOfList, objects, poolsNow } from '../complexity.ts';
-import type { Service } from '../context.ts';
-import { MAX_LONG_LIST_SIZE } from '../limits.ts';
+import { complexityOfPrices, objects } from '../complexity.ts';
 
 const TOKEN_1 = 'Id of one of the two tokens.';
 const TOKEN_2 = 'Id of the other token.';
@@ -34,26 +30,6 @@ export const poolKeyArgs = builder.args((t) => ({
   token2Id: t.field({ type: 'TokenId', required: true, description: TOKEN_2 }),
   poolId: t.string({ description: POOL_ID }),
 }));
-
-/** Number of objects that the pools of one token count as at most. */
-const MAX_POOLS_OF_A_TOKEN_COUNTED = 100;
-
-/** The complexity of the pools of one update, from their current number if there is a head. */
-function complexityOfPrices({ poolPairs, tokenIds }: PricesArguments, service: Service): Complexity {
-  if (poolPairs == null && tokenIds == null) return complexityOfList(poolsNow(service), MAX_LONG_LIST_SIZE);
-  const named = poolPairs?.length ?? 0;
-  const directory = service.sources.head.current()?.exchange.directory;
-  let counted = named;
-  let actual = named;
-  for (const tokenId of tokenIds ?? []) {
-    // Nearly every pool contains the native coin.
-    const max = tokenId === NATIVE_TOKEN_ID ? MAX_LONG_LIST_SIZE : MAX_POOLS_OF_A_TOKEN_COUNTED;
-    const pools = directory === undefined ? max : (directory.placesOfToken.get(tokenId)?.length ?? 0);
-    counted += Math.min(max, pools);
-    actual += pools;
-  }
-  return { ...objects(counted), actual };
-}
 
 const PriceUpdateRef = builder.objectRef<PriceUpdate>('PriceUpdate').implement({
   description: 'Pools with their prices at one beacon height.',

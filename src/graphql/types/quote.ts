@@ -1,4 +1,4 @@
-import { MAX_HOPS } from '../../domain/best-route.ts';
+import { MAX_HOPS_V1 } from '../../domain/best-route.ts';
 import { minimumReceived, priceImpactPercent, type Quote, type QuoteStep, quotedPrice } from '../../domain/quote.ts';
 import { MAX_HOPS_V3 } from '../../domain/route-search.ts';
 import type { TradeFee } from '../../domain/trade-fee.ts';
@@ -83,7 +83,7 @@ const QuoteRef = builder.objectRef<Quote>('Quote').implement({
         slippagePercent: t.arg.float({
           defaultValue: DEFAULT_SLIPPAGE_PERCENT,
           description:
-            'Slippage that the trader accepts, in percent from 0 to 100. The calculation uses its exact decimal value.',
+            'Slippage that the trader accepts, in percent from 0 to 100. The calculation uses its exact decimal value. With another number, the whole quote is null.',
         }),
       },
       extensions: { refuse: readSlippagePercent },
@@ -119,7 +119,7 @@ const quoteArgs = builder.args((t) => ({
   }),
   maxHops: t.int({
     defaultValue: DEFAULT_MAX_HOPS,
-    description: `Maximum number of pools on the route, from 1 to ${MAX_HOPS_V3}; in V1, to ${MAX_HOPS}. It does not matter with \`route\`.`,
+    description: `Maximum number of pools on the route, from 1 to ${MAX_HOPS_V3}; in V1, to ${MAX_HOPS_V1}. It does not matter with \`route\`.`,
   }),
   route: t.stringList({
     description: `Ids of 1 to ${MAX_HOPS_V3} pools of V3 in the order of the trade, as \`PoolPair.poolId\` has them. The quote is along exactly these pools, and a trade that the exchange would refuse is the error TRADE_REFUSED. The pools must lead from the token that is sold to the one that is bought; these can be the same. Another number, another form of id, and any route in V1 is BAD_USER_INPUT.`,
@@ -129,12 +129,8 @@ const quoteArgs = builder.args((t) => ({
 /** How a pool of V3 trades, and what it refuses. */
 const TRADES_OF_V3 = `In V3, a trade goes along the curve of a pool, which gives \`floor(sent * V2 / (V1 + sent))\` with its virtual values, and through its orders where they are better, each at its own rate. The exchange refuses a trade if one of its steps would move only one of the two tokens. So there are gaps: most of them are a few amounts just above one that fills an order. \`buyAmount\` finds the least amount that is accepted and buys at least that much. A route that is searched passes by pools that refuse the trade. With \`route\`, a quote that would be refused is null with the error TRADE_REFUSED. Its \`extensions.reason\` is POOL_TWICE (a pool is named twice), else NO_SUCH_POOL (a pool does not exist at this height), else ROUTE_DOES_NOT_FIT (the pools do not lead from the sold token to the bought one), else the reason of the first pool that refuses: NO_LIQUIDITY (one of its sides is empty), REAL_RESERVE_TOO_SMALL (its curve would give more than it holds, or no amount buys \`buyAmount\`), RESERVE_OUT_OF_RANGE (an amount would exceed 2^64 - 1) or ONE_SIDE_ZERO (the amount is in a gap).`;
 
-/** Which of several equally good and equally short routes a quote takes. */
-const EQUAL_ROUTES =
-  'Of several such routes in V1, it takes the one whose last pool has the smallest id. The part of the route before this pool is the best one of its length, by the same rules. With `buyAmount`, the first pool decides, and the part after it is the best one. In V3, it takes the one whose first pool has the smallest id (for `buyAmount`: whose last pool), then whose next one has, and so on.';
-
 /** When a quote is null, and what is refused. */
-const QUOTE_LIMITS = `Null if there is no route, if the best route gives 0, or if it requires more than 2^64 - 1. The same token twice (without \`route\`), no amount, both amounts, an amount of 0 and (without \`route\`) a \`maxHops\` outside 1 to ${MAX_HOPS_V3} (in V1, to ${MAX_HOPS}) are BAD_USER_INPUT.`;
+const QUOTE_LIMITS = `Null if there is no route, if the best route gives 0, or if it requires more than 2^64 - 1. The same token twice (without \`route\`), no amount, both amounts, an amount of 0 and (without \`route\`) a \`maxHops\` outside 1 to ${MAX_HOPS_V3} (in V1, to ${MAX_HOPS_V1}) are BAD_USER_INPUT.`;
 
 builder.queryField('quote', (t) =>
   t.field({
@@ -142,7 +138,7 @@ builder.queryField('quote', (t) =>
     nullable: true,
     complexity: (args, { service }) => complexityOfQuote(args, service),
     extensions: { refuse: readQuoteArguments },
-    description: `The best way to change one token for another: the route that gives the most for \`sellAmount\`, or requires the least for \`buyAmount\`. A route has at most \`maxHops\` pools and no repeated token. Of equally good routes, the gateway takes the shortest. ${EQUAL_ROUTES} A pool of V1 gives \`R2 - ceil(R1 * R2 / (R1 + sent))\`, in exact integers: R1 is its reserve of the token that is sent, and R2 its reserve of the other token. Empty pools are not used. The exchange's trading fee is not part of the amounts, and does not affect the choice of the route. In V3, each pool of a route adds its fee. With the fees, a route of fewer pools (a smaller \`maxHops\`) can be cheaper. The exchange stores reserves as unsigned 64-bit integers, and the quote of V1 does not check that R1 + sent fits. ${TRADES_OF_V3} If an old node sends no orders with the state, a route is searched on the curves alone, and its amounts are those with the orders of its pools. ${QUOTE_LIMITS} Null with an error if the exchange state cannot be read.`,
+    description: `The best way to change one token for another: the route that gives the most for \`sellAmount\`, or requires the least for \`buyAmount\`. A route has at most \`maxHops\` pools and no repeated token. Of equally good routes, the gateway takes the shortest, and of several shortest ones the ids of their pools decide. A pool of V1 gives \`R2 - ceil(R1 * R2 / (R1 + sent))\`, in exact integers: R1 is its reserve of the token that is sent, and R2 its reserve of the other token. Empty pools are not used. The exchange's trading fee is not part of the amounts, and does not affect the choice of the route. In V3, each pool of a route adds its fee. With the fees, a route of fewer pools (a smaller \`maxHops\`) can be cheaper. The exchange stores reserves as unsigned 64-bit integers, and the quote of V1 does not check that R1 + sent fits. ${TRADES_OF_V3} If an old node sends no orders with the state, a route is searched on the curves alone, and its amounts are those with the orders of its pools. ${QUOTE_LIMITS} Null with an error if the exchange state cannot be read.`,
     args: { ...quoteArgs, ...atArg },
     resolve: (_root, args, { loaders }) => loaders.quotes.find(args),
   }),

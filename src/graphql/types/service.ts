@@ -41,7 +41,10 @@ const UpstreamStatusRef = builder.objectRef<UpstreamHealth>('UpstreamStatus').im
 const HistoryStatusEnum = builder.enumType('HistoryStatus', {
   description: 'Whether the recorded history can be read.',
   values: {
-    RECORDING: { description: 'The gateway records final heights, or is about to begin.' },
+    RECORDING: {
+      description:
+        'The recorded history can be read. This gateway, or another one of its fleet, records final heights or is about to begin.',
+    },
     UNAVAILABLE: { description: 'The database cannot be used now. Fields of the history are HISTORY_UNAVAILABLE.' },
     OFF: { description: 'The gateway records nothing. Fields of the history are HISTORY_UNAVAILABLE.' },
   } as const,

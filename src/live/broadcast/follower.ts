@@ -1,6 +1,6 @@
 import { type AnyUpstream, GatewayError, haveSameReason, UpstreamTimeoutError } from '../../errors.ts';
 import type { PollSpan, Published } from '../../tracing/tracing.ts';
-import { isSettledWithin } from '../../turns/wait-at-most.ts';
+import { waitAtMost } from '../../turns/wait-at-most.ts';
 import { createBroadcast } from './broadcast.ts';
 
 /**
@@ -124,7 +124,7 @@ export function createFollower<T>(options: FollowerOptions<T>) {
      */
     async get(): Promise<T> {
       if (failure !== undefined && latest.current() !== undefined && current() === undefined) throw failure.error;
-      if (current() === undefined && !(await isSettledWithin(timeoutMs, Promise.all([currentPoll, first.promise])))) {
+      if (current() === undefined && !(await waitAtMost(timeoutMs, Promise.all([currentPoll, first.promise])))) {
         timeout ??= new UpstreamTimeoutError(upstream, timeoutMs, {});
         throw timeout;
       }

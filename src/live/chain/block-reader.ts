@@ -5,8 +5,8 @@ import { UpstreamBadShapeError } from '../../errors.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
 import type { ReadKind } from './node-record.ts';
 
-/** One block, and the exchange after it. */
-export type Block = {
+/** The newest block as one node has shown it, and the exchange after it. */
+export type ReadBlock = {
   readonly chainInfo: ChainInfo;
   readonly exchange: ExchangeState;
   /** The hash of the block below it; `undefined` if the node did not report it for this very block. */
@@ -28,6 +28,9 @@ type StateRequest = {
   /** Whether it is that of the first version, also where the third one trades. */
   readonly isV1?: boolean | undefined;
 };
+
+/** Behind a load balancer, a state or its orders can be those of another block. They are read at most this number of times. */
+export const MAX_READS_OF_A_STATE = 4;
 
 /** How often `beaconTip` is called until it has reached the tip of `chainInfo`: a block can arrive between the two calls. */
 const CALLS_FOR_A_TIP = 2;
@@ -64,7 +67,7 @@ export function createBlockReader(node: NodeClient, readState: ReadState) {
     return beaconHeight > tip.beacon.height ? higherOf(tip, await node.chainInfo(signal)) : tip;
   }
 
-  return async (tip: ChainInfo, signal: AbortSignal): Promise<Block> => {
+  return async (tip: ChainInfo, signal: AbortSignal): Promise<ReadBlock> => {
     const tips = [tip];
     const parents = new Map<string, string>();
 

@@ -2,15 +2,14 @@ import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
 import type { PoolOrder } from '../../domain/pool-order.ts';
 import { type PoolPair, poolPairId } from '../../domain/pool-pair.ts';
-import { UpstreamBusyError, UpstreamUnreachableError } from '../../errors.ts';
+import { BranchError, UpstreamBusyError, UpstreamUnreachableError } from '../../errors.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
-import { isUnknownMethod } from '../../upstream/node/envelope.ts';
-import type { PoolsV3, TimedParams } from '../../upstream/node/exchange-v3.ts';
-import { type ErrorBudget, isBeforeV3, retryUntilStateExists } from '../../upstream/node/state-not-found.ts';
-import type { ReadState } from './block-reader.ts';
+import { canBeUnknownMethod, isUnknownMethod } from '../../upstream/node/envelope.ts';
+import type { PoolsV3, TimedParams } from '../../upstream/node/pools-v3.ts';
+import { type ErrorBudget, isBeforeV3, retryUntilThere } from '../../upstream/node/state-not-found.ts';
+import { MAX_READS_OF_A_STATE, type ReadState } from './block-reader.ts';
 import type { ExchangeVersions } from './exchange-versions.ts';
-import type { ReadKind } from './node-record.ts';
-import { branchError, CALLS_FOR_A_BLOCK, TOO_MANY_ERRORS } from './read-errors.ts';
+import { ERRORS_USED_UP, type ReadKind } from './node-record.ts';
 
 type ExchangeReaderOptions = {
   readonly client: NodeClient;
@@ -47,32 +46,32 @@ async function withParams(
 /** An old node closes the connection for an unknown method. It also does so for a client with too many errors, so this is not V1. */
 function withHint(error: unknown): unknown {
   if (!(error instanceof UpstreamUnreachableError)) return error;
-  const hint = 'if this node is too old for pdexv3_getState, set EXCHANGE_VERSION=v1';
-  return Object.assign(error, { details: { ...error.details, hint } });
+  // A new error: the circuit can throw the same one again.
+  return error.withHint('if this node is too old for pdexv3_getState, set EXCHANGE_VERSION=v1');
 }
 
 /** Creates the reader of the exchange from one node, in the version that trades. */
 export function createExchangeReader({ client, versions, budgetOf }: ExchangeReaderOptions) {
   /** Each call is charged to the budget, and repeated, by itself. */
   async function readNewV3(height: BeaconHeight, signal: AbortSignal, repeat: Repeat) {
-    const readParams = () => repeat(() => client.exchangeParams(height, signal));
-    const [pools, params] = await Promise.all([repeat(() => client.poolsV3(height, signal)), readParams()]);
+    const readParams = () => repeat(() => client.newestParamsV3(height, signal));
+    const [pools, params] = await Promise.all([repeat(() => client.newestPoolsV3(height, signal)), readParams()]);
     return withParams(pools, params, readParams);
   }
 
   /** One call after the other: a state that the node does not have causes one error. */
   async function readEarlierV3(height: BeaconHeight, signal: AbortSignal, repeat: Repeat) {
-    const readParams = () => repeat(() => client.earlierParams(height, signal));
+    const readParams = () => repeat(() => client.earlierParamsV3(height, signal));
     const pools = await repeat(() => client.earlierPoolsV3(height, signal));
     return withParams(pools, await readParams(), readParams);
   }
 
-  const readV1 = { newBlocks: client.exchangeState, pastStates: client.earlierState };
+  const readV1 = { newBlocks: client.newestStateV1, pastStates: client.earlierStateV1 };
   const readV3 = { newBlocks: readNewV3, pastStates: readEarlierV3 };
 
   const readState: ReadState = async ({ kind, height, isV1 }, signal) => {
     const version = isV1 ? 'V1' : versions.versionAt(height);
-    const repeat: Repeat = (request) => retryUntilStateExists(request, budgetOf(kind), signal);
+    const repeat: Repeat = (request) => retryUntilThere(request, budgetOf(kind), signal);
     try {
       const state = await (version === 'V1'
         ? repeat(() => readV1[kind](height, signal))
@@ -96,13 +95,13 @@ export function createExchangeReader({ client, versions, budgetOf }: ExchangeRea
     async readPoolOrders(pool: PoolPair, signal: AbortSignal): Promise<readonly PoolOrder[]> {
       const { beaconHeight: height, time } = pool;
       const errors = budgetOf('pastStates');
-      for (let calls = 0; calls < CALLS_FOR_A_BLOCK; calls++) {
-        if (!errors.has()) throw new UpstreamBusyError('NODE', TOO_MANY_ERRORS);
+      for (let calls = 0; calls < MAX_READS_OF_A_STATE; calls++) {
+        if (!errors.has()) throw new UpstreamBusyError('NODE', ERRORS_USED_UP);
         const request = () => client.poolOrders(height, poolPairId(pool), signal);
-        const read = await retryUntilStateExists(request, errors, signal);
+        const read = await retryUntilThere(request, errors, signal);
         if (read.time === time) return read.orders;
       }
-      throw branchError(height, client.name);
+      throw new BranchError(height, { host: client.name });
     },
     /**
      * Whether the node has V3 at a height, within the budget of errors for new blocks.
@@ -114,14 +113,14 @@ export function createExchangeReader({ client, versions, budgetOf }: ExchangeRea
     async hasV3(height: BeaconHeight, maxCalls: number): Promise<boolean> {
       const errors = budgetOf('newBlocks');
       for (let calls = 1; ; calls++) {
-        if (!errors.has()) throw new UpstreamBusyError('NODE', TOO_MANY_ERRORS);
+        if (!errors.has()) throw new UpstreamBusyError('NODE', ERRORS_USED_UP);
         try {
-          await retryUntilStateExists(() => client.earlierParams(height), errors);
+          await retryUntilThere(() => client.probeV3(height), errors);
           return true;
         } catch (error) {
-          const isUnknown = isUnknownMethod(error);
-          if (isBeforeV3(error) || isUnknown || (isUnknown === undefined && calls >= maxCalls)) return false;
-          if (isUnknown === false) throw withHint(error);
+          if (isBeforeV3(error) || isUnknownMethod(error)) return false;
+          if (!canBeUnknownMethod(error)) throw withHint(error);
+          if (calls >= maxCalls) return false;
         }
       }
     },

@@ -8,7 +8,7 @@ import { createFollower, type Watcher } from '../broadcast/follower.ts';
 import type { FleetPoll } from '../fleet-port.ts';
 import type { ExchangeVersions } from './exchange-versions.ts';
 import { type Head, isSameBlock } from './head.ts';
-import { createBlockInterval, createHeadProblems, type Problem, type TipWatcher } from './head-problems.ts';
+import { createBlockInterval, createHeadProblems, type HeadProblem, type TipWatcher } from './head-problems.ts';
 import type { Attempt } from './hedge.ts';
 import type { Node } from './node.ts';
 import { candidates, headToKeep, pollTips } from './node-choice.ts';
@@ -42,8 +42,8 @@ type HeadFollowerOptions = {
 /** Is also notified of each head that is published. */
 export type HeadWatcher = Watcher & TipWatcher & { published?(head: Head): void };
 
-/** The calls that read a head, one after another; each has the upstream timeout. */
-const CALLS_FOR_A_HEAD = 4;
+/** The time for one head, in upstream timeouts: its tip and its state are read by several calls, one after another. */
+const TIMEOUTS_FOR_A_HEAD = 4;
 
 /** Starts to follow the chain of these nodes. */
 export function createHeadFollower(options: HeadFollowerOptions) {
@@ -83,7 +83,7 @@ export function createHeadFollower(options: HeadFollowerOptions) {
       return attempt;
     }
 
-    const head = await nodes.firstSuccess(nextAttempt, CALLS_FOR_A_HEAD).catch((error) => {
+    const head = await nodes.firstSuccess(nextAttempt, TIMEOUTS_FOR_A_HEAD).catch((error) => {
       // A node that shows a higher tip and cannot be read does not make the others stale: they are as far as the head.
       if (previous === undefined || !tips.some(({ node }) => isWell(node.record().newBlocks))) throw error;
       return previous;
@@ -147,7 +147,7 @@ export function createHeadFollower(options: HeadFollowerOptions) {
     /** Whether the node cannot be read, no new height came for several usual intervals, or the newest block is too old. */
     isStale: (): boolean => problems.staleness(follower).length > 0,
     /** All that is wrong with the head, or with its nodes. If the head is stale, at least why. */
-    problems: (): readonly Problem[] => problems.all(follower),
+    problems: (): readonly HeadProblem[] => problems.all(follower),
     /** When the next height is expected, by the usual interval; `undefined` until one is known. */
     nextAt: interval.nextAt,
     /**

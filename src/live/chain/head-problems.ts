@@ -4,23 +4,13 @@ import { GatewayError } from '../../errors.ts';
 import type { Follower } from '../broadcast/follower.ts';
 import type { Head } from './head.ts';
 
-/** What is wrong with what the gateway serves, for operators: `/ready` lists all problems. */
-export type Problem = {
+/** What is wrong with the head, for operators. */
+export type HeadProblem = {
   /** Stable: it never changes its meaning. */
-  readonly code: ProblemCode;
+  readonly code: 'NODE_UNREADABLE' | 'NO_NEW_BLOCK' | 'BLOCK_TOO_OLD' | 'NODE_FAR_BEHIND';
   /** In plain words. The wording may change, and it never contains an address. */
   readonly message: string;
 };
-
-type ProblemCode =
-  | 'STOPPING'
-  | 'HEAD_NOT_READ'
-  | 'NODE_UNREADABLE'
-  | 'NO_NEW_BLOCK'
-  | 'BLOCK_TOO_OLD'
-  | 'NODE_FAR_BEHIND'
-  | 'MARKET_DATA_NOT_READ'
-  | 'MARKET_DATA_STALE';
 
 /** The message of a problem, with what clients get to read of the error that causes it. */
 export function withCause(message: string, error: unknown): string {
@@ -56,9 +46,9 @@ export function createHeadProblems(options: HeadProblemsOptions) {
   let farBehind: BeaconHeight | undefined;
 
   /** Why the head is stale: each of these alone is enough. */
-  function staleness({ current, failure }: Followed): readonly Problem[] {
+  function staleness({ current, failure }: Followed): readonly HeadProblem[] {
     const time = current()?.time;
-    const problems: readonly (Problem | false)[] = [
+    const problems: readonly (HeadProblem | false)[] = [
       failure() !== undefined && {
         code: 'NODE_UNREADABLE',
         message: withCause('the node cannot be read', failure()),
@@ -76,7 +66,7 @@ export function createHeadProblems(options: HeadProblemsOptions) {
     return problems.filter((problem) => problem !== false);
   }
 
-  function lostBlocks({ current }: Followed): readonly Problem[] {
+  function lostBlocks({ current }: Followed): readonly HeadProblem[] {
     if (farBehind === undefined) return [];
     const message = `the node reports beacon height ${farBehind}, far below the served height ${current()?.beaconHeight}: it may have lost its database`;
     return [{ code: 'NODE_FAR_BEHIND', message }];
@@ -92,7 +82,7 @@ export function createHeadProblems(options: HeadProblemsOptions) {
     },
     staleness,
     /** All problems: why the head is stale, and that the nodes have lost blocks. */
-    all: (follower: Followed): readonly Problem[] => [...staleness(follower), ...lostBlocks(follower)],
+    all: (follower: Followed): readonly HeadProblem[] => [...staleness(follower), ...lostBlocks(follower)],
   };
 }
 

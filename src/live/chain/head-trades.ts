@@ -1,21 +1,19 @@
 import { LRUCache } from 'lru-cache';
-import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import { type BeaconHeight, canBeHead } from '../../domain/beacon-height.ts';
 import { canBeBelow, UNKNOWN_HASH } from '../../domain/chain.ts';
 import { drain, fullBucket, msUntilAvailable, refill } from '../../domain/token-bucket.ts';
 import { type BlockTrades, mismatches } from '../../domain/trade.ts';
-import { HeightNotAvailableError, UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
+import { BranchError, HeightNotAvailableError, UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
 import type { Bulkhead, QueuedCall } from '../../turns/bulkhead.ts';
 import type { Requester } from '../../turns/fair-queue.ts';
 import type { PushedBlock } from '../../upstream/node/push-session.ts';
-import { isNoSuchBlock, retryUntilBlockExists } from '../../upstream/node/state-not-found.ts';
+import { type ErrorBudget, isNoSuchBlock, retryUntilThere } from '../../upstream/node/state-not-found.ts';
 import type { Watcher } from '../broadcast/follower.ts';
 import { type ReadOnce, readAlone } from '../fleet-port.ts';
 import type { Head } from './head.ts';
 import type { Node } from './node.ts';
-import { canBeOfBranch } from './node-record.ts';
+import { canBeOfBranch, ERROR_RATE } from './node-record.ts';
 import type { Nodes } from './nodes.ts';
-import { branchError } from './read-errors.ts';
-import { canBeHead } from './recent-heads.ts';
 
 /** The trades of blocks: those of the newest heads stay in memory. */
 export type HeadTrades = ReturnType<typeof createHeadTrades>;
@@ -51,10 +49,7 @@ type HeadTradesOptions = {
 const MAX_PUSHED = 8;
 
 /** Behind a load balancer, or while the tip is replaced, the block can be another one. It is requested at most this number of times. */
-const CALLS_FOR_A_BLOCK = 3;
-
-/** How often calls for a block that a node lacks may be repeated. Each causes an error, and nodes refuse clients that cause many. */
-const RETRIES = { burst: 20, pointsPerSecond: 2 / 60 };
+const MAX_READS_OF_A_BLOCK = 3;
 
 /** A node behind a load balancer can lack the newest blocks for a while. Below them, it has pruned what it lacks. */
 const NEWEST_BLOCKS = 64;
@@ -67,28 +62,32 @@ export function createHeadTrades(options: HeadTradesOptions) {
   const known = new LRUCache<string, QueuedCall<BlockTrades>>({ max: maxBlocks });
   const pushed = new LRUCache<string, () => Promise<BlockTrades>>({ max: MAX_PUSHED });
   const [ofHeads, ofPast] = [onceOf(watcher), onceOf(watcher.past)];
-  let retries = fullBucket(RETRIES, performance.now());
+  let bucket = fullBucket(ERROR_RATE, performance.now());
   let mismatched = 0;
 
-  function takeRetry(): boolean {
-    retries = refill(retries, RETRIES, performance.now());
-    if (msUntilAvailable(retries, RETRIES, 1) > 0) return false;
-    retries = drain(retries, 1);
-    return true;
-  }
+  /** Each head may cause one error, also without a budget. */
+  const errors: ErrorBudget = {
+    has() {
+      bucket = refill(bucket, ERROR_RATE, performance.now());
+      return msUntilAvailable(bucket, ERROR_RATE, 1) === 0;
+    },
+    spend() {
+      if (errors.has()) bucket = drain(bucket, 1);
+    },
+  };
 
   async function readFrom(node: Node, { beaconHeight, hash, time }: Head, signal: AbortSignal): Promise<BlockTrades> {
-    for (let calls = 0; calls < CALLS_FOR_A_BLOCK; calls++) {
+    for (let calls = 0; calls < MAX_READS_OF_A_BLOCK; calls++) {
       const request = () => node.client.beaconBlock(beaconHeight, signal);
-      const block = await retryUntilBlockExists(request, takeRetry, signal);
+      const block = await retryUntilThere(request, errors, signal);
       if (hash === UNKNOWN_HASH ? block.time === time : block.hash === hash) return block.trades();
     }
-    throw branchError(beaconHeight, node.name);
+    throw new BranchError(beaconHeight, { host: node.name });
   }
 
   function readFromAny(head: Head): Promise<BlockTrades> {
     const order = nodes.ofChain(head, head.beaconHeight, served());
-    return nodes.readFrom(order, (node, signal) => readFrom(node, head, signal), CALLS_FOR_A_BLOCK);
+    return nodes.readFrom(order, (node, signal) => readFrom(node, head, signal), MAX_READS_OF_A_BLOCK);
   }
 
   /**
@@ -99,14 +98,18 @@ export function createHeadTrades(options: HeadTradesOptions) {
    */
   async function readPast(beaconHeight: BeaconHeight, head: Head, received: (bytes: number) => void) {
     async function readPastFrom(node: Node, signal: AbortSignal) {
-      if (canBeOfBranch(node.record(), beaconHeight)) throw branchError(beaconHeight, node.name);
+      if (canBeOfBranch(node.record(), beaconHeight)) throw new BranchError(beaconHeight, { host: node.name });
       const { height, hash, time, trades } = await node.client.beaconBlock(beaconHeight, signal, received);
       if (height !== beaconHeight || time === undefined || !canBeBelow(time, head))
         throw new UpstreamBadShapeError('NODE', WRONG_BLOCK, { host: node.name, height });
       return { beaconHeight, hash, time, trades: await trades() };
     }
     try {
-      const block = await nodes.readFrom(nodes.ofChain(head, beaconHeight, served()), readPastFrom, CALLS_FOR_A_BLOCK);
+      const block = await nodes.readFrom(
+        nodes.ofChain(head, beaconHeight, served()),
+        readPastFrom,
+        MAX_READS_OF_A_BLOCK,
+      );
       if (!block.trades.isComplete) watcher.undecodable(beaconHeight);
       ofPast.succeeded();
       return block;

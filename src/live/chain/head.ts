@@ -5,7 +5,7 @@ import type { Instant } from '../../domain/instant.ts';
 import type { Node } from './node.ts';
 
 /** What names a block: two blocks of one height have different hashes. */
-type Block = { readonly beaconHeight: BeaconHeight; readonly hash: string };
+type Block = Pick<Head, 'beaconHeight' | 'hash'>;
 
 /** Whether two heads are of the same block. */
 export function isSameBlock(a: Block, b: Block): boolean {

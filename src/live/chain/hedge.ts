@@ -1,12 +1,12 @@
 import { UpstreamTimeoutError } from '../../errors.ts';
-import { isSettledWithin } from '../../turns/wait-at-most.ts';
+import { waitAtMost } from '../../turns/wait-at-most.ts';
 
 /** One attempt to read something. The signal aborts it when its result is no longer needed. */
 export type Attempt<T> = (signal: AbortSignal) => Promise<T>;
 
 /**
- * Hedged requests: makes one attempt after another, and returns the first success. The next attempt begins when those under
- * way have failed, or after the delay, without aborting the others. So an attempt that hangs costs one delay, and one that is
+ * Hedged requests: makes one attempt after another, and returns the first success. The next attempt begins when those in
+ * progress have failed, or after the delay, without aborting the others. So an attempt that hangs costs one delay, and one that is
  * only slow is not lost.
  *
  * @param next creates the next attempt; `undefined` if there is none now
@@ -33,7 +33,7 @@ export async function hedge<T>(
       const attempt = await following;
       if (attempt !== undefined) attempts.push(attempt(end.signal));
       const result = Promise.any(attempts);
-      if (!(await isSettledWithin(delayMs, result))) continue;
+      if (!(await waitAtMost(delayMs, result))) continue;
       try {
         return await result;
       } catch (error) {

@@ -1,6 +1,7 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { BestBlock, ChainInfo } from '../../domain/chain.ts';
 import { drain, fullBucket, type RateLimit, refill, type TokenBucket } from '../../domain/token-bucket.ts';
+import { PAUSE_DOUBLINGS } from '../../upstream/circuit.ts';
 import { afterResponse, NOTHING_RETAINED, type RetainedHeights, type StateResponse } from './retained-heights.ts';
 
 /**
@@ -86,18 +87,23 @@ const BLOCKS_REMEMBERED = 64;
 /** The longest branch that a load balancer can show, in blocks. */
 const MAX_SPLIT = 64;
 
-/** The first pause is the longest one halved this many times. Each further pause is twice as long. */
-const DOUBLINGS = 5;
+/**
+ * How many errors reads of one kind may cause at once (`burst`), and how many more in each second: 140 in the first hour, and 120 in each
+ * later one.
+ */
+export const ERROR_RATE: RateLimit = { burst: 20, pointsPerSecond: 2 / 60 };
 
 /**
- * The budgets: how many errors may be caused at once (`burst`), how many more in each second, and how many a read that succeeds returns.
- * Reads of new blocks return some, because a node behind a load balancer can be late at every block. Clients cause at most 20 errors at
- * once and 2 a minute: 140 in the first hour, and 120 in each later one.
+ * The budgets of reads, and how many errors a read that succeeds returns. Reads of new blocks return some, because a node behind a load
+ * balancer can be late at every block.
  */
 const BUDGETS: Readonly<Record<ReadKind, RateLimit & { readonly perSuccess: number }>> = {
   newBlocks: { burst: 12, pointsPerSecond: 1 / 60, perSuccess: 2 },
-  pastStates: { burst: 20, pointsPerSecond: 2 / 60, perSuccess: 0 },
+  pastStates: { ...ERROR_RATE, perSuccess: 0 },
 };
+
+/** Why a node is not called: its budget is used up. */
+export const ERRORS_USED_UP = 'responded with too many errors in the last minutes, so the gateway limits its calls';
 
 /** A block is given up after this number of tips that are not this block. */
 const TIPS_UNTIL_GIVEN_UP = 4;
@@ -177,7 +183,7 @@ function withShown(record: NodeRecord, { height, hash, time }: ShownBlock, now: 
 function paused(record: NodeRecord, { kind, error, jitter }: ReadFailure, now: number): ReadHealth {
   const health = record[kind];
   if (isPaused(health, now)) return { ...health, lastError: health.lastError ?? error };
-  const pauseMs = record.maxPauseMs * 2 ** Math.min(0, health.pauses - DOUBLINGS);
+  const pauseMs = record.maxPauseMs * 2 ** Math.min(0, health.pauses - PAUSE_DOUBLINGS);
   return { ...health, pauses: health.pauses + 1, pausedUntil: now + pauseMs * (0.5 + jitter / 2), lastError: error };
 }
 
@@ -187,7 +193,7 @@ function withErrors(record: NodeRecord, kind: ReadKind, errors: number, now: num
 }
 
 /** Whether the gateway may cause that many errors now. */
-export function hasErrors(record: NodeRecord, kind: ReadKind, errors: number, now: number): boolean {
+export function mayCauseErrors(record: NodeRecord, kind: ReadKind, errors: number, now: number): boolean {
   return withErrors(record, kind, 0, now).thousandths >= errors * 1_000;
 }
 

@@ -1,20 +1,20 @@
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ChainInfo } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
-import { haveSameReason, UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
+import { BranchError, haveSameReason, UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
 import { type ErrorBudget, isStateError, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
 import type { Watcher } from '../broadcast/follower.ts';
-import { type Block, createBlockReader } from './block-reader.ts';
+import { createBlockReader, type ReadBlock } from './block-reader.ts';
 import { createExchangeReader } from './exchange-reader.ts';
 import type { ExchangeVersions } from './exchange-versions.ts';
 import {
   canBeOfBranch,
   emptyRecord,
-  hasErrors,
   isPaused,
   isResponding,
   isWell,
+  mayCauseErrors,
   type NodeEvent,
   type NodeRecord,
   nextRecord,
@@ -23,7 +23,6 @@ import {
   shownTip,
 } from './node-record.ts';
 import { createPastStateReader, type PastState } from './past-state-reader.ts';
-import { branchError } from './read-errors.ts';
 import { type Standing, standingOf } from './retained-heights.ts';
 
 /**
@@ -65,7 +64,7 @@ export function createNode(client: NodeClient, options: NodeOptions) {
 
   function budgetOf(kind: ReadKind): ErrorBudget {
     return {
-      has: () => hasErrors(record, kind, 1, performance.now()),
+      has: () => mayCauseErrors(record, kind, 1, performance.now()),
       spend: () => note({ type: 'error caused', kind }),
     };
   }
@@ -109,7 +108,7 @@ export function createNode(client: NodeClient, options: NodeOptions) {
     isResponding: (): boolean => isResponding(record, graceMs, performance.now()),
     receiveTip: (block: ShownBlock): void => note({ type: 'tip received', block }),
     /** Reads the newest block; see `createBlockReader`. @throws UpstreamError */
-    async readBlock(tip: ChainInfo, signal: AbortSignal): Promise<Block> {
+    async readBlock(tip: ChainInfo, signal: AbortSignal): Promise<ReadBlock> {
       try {
         const block = await readBlock(tip, signal);
         note({ type: 'read succeeded', kind: 'newBlocks' });
@@ -130,7 +129,8 @@ export function createNode(client: NodeClient, options: NodeOptions) {
      */
     async readPastState(past: PastState, signal: AbortSignal): Promise<ExchangeState> {
       // A state that is not requested is no fault of the node.
-      if (past.block === undefined && canBeOfBranch(record, past.height)) throw branchError(past.height, name);
+      if (past.block === undefined && canBeOfBranch(record, past.height))
+        throw new BranchError(past.height, { host: name });
       try {
         const state = await readPastState(past, signal);
         if (isStateError(record.pastStates.lastError)) watcher.pastStates.recovered();

@@ -1,7 +1,7 @@
 import { type BeaconHeight, isFinal } from '../../domain/beacon-height.ts';
 import { ancestors, type ChainInfo } from '../../domain/chain.ts';
 import { UpstreamBadShapeError } from '../../errors.ts';
-import { isSettledWithin } from '../../turns/wait-at-most.ts';
+import { waitAtMost } from '../../turns/wait-at-most.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
 import { isInFuture, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
 import type { ExchangeVersions } from './exchange-versions.ts';
@@ -51,7 +51,7 @@ export function createNodes(options: NodesOptions) {
     await orMostSignificantError(Promise.any(polls.map(({ tip }) => tip)));
     // A node whose earlier poll still waits had its time. The first poll decides about the chain, so it waits for longer.
     const others = polls.filter(({ isNew }) => isNew).map(({ tip }) => tip);
-    await isSettledWithin(chainName === undefined ? timeoutMs / 2 : graceMs, Promise.allSettled(others));
+    await waitAtMost(chainName === undefined ? timeoutMs / 2 : graceMs, Promise.allSettled(others));
 
     chainName ??= tips()[0]?.tip.chainName;
     const ofChain = tips().filter(({ tip }) => isRightChain(tip));
@@ -71,20 +71,20 @@ export function createNodes(options: NodesOptions) {
    * Reads from one node, and from the next one too if that fails or is slow; see `hedge`.
    *
    * @param next creates the attempt on the next node; `undefined` if there is none now
-   * @param calls how many calls an attempt makes, one after another: each has the upstream timeout
+   * @param timeouts the time for all attempts together, in upstream timeouts
    * @throws the most significant error of the nodes; see `orMostSignificantError`
    */
-  function firstSuccess<T>(next: () => Promise<Attempt<T> | undefined>, calls: number): Promise<T> {
-    return orMostSignificantError(hedge(next, { delayMs: timeoutMs / all.length, timeoutMs: calls * timeoutMs }));
+  function firstSuccess<T>(next: () => Promise<Attempt<T> | undefined>, timeouts: number): Promise<T> {
+    return orMostSignificantError(hedge(next, { delayMs: timeoutMs / all.length, timeoutMs: timeouts * timeoutMs }));
   }
 
   /** The same from these nodes, one after another. */
-  function readFrom<T>(order: readonly Node[], read: ReadNode<T>, calls: number): Promise<T> {
+  function readFrom<T>(order: readonly Node[], read: ReadNode<T>, timeouts: number): Promise<T> {
     const left = order.values();
     return firstSuccess(async () => {
       const node = left.next().value;
       return node && ((signal) => read(node, signal));
-    }, calls);
+    }, timeouts);
   }
 
   return {

@@ -1,13 +1,20 @@
 import { type BeaconHeight, isFinal, newestFinal } from '../../domain/beacon-height.ts';
 import { canBeBelow } from '../../domain/chain.ts';
 import type { ExchangeState } from '../../domain/exchange.ts';
-import { UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
+import { BranchError, UpstreamBadShapeError, UpstreamBusyError } from '../../errors.ts';
 import type { NodeClient } from '../../upstream/node/client.ts';
-import { statePruned, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
-import type { ReadState } from './block-reader.ts';
+import { stateMissing, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
+import { MAX_READS_OF_A_STATE, type ReadState } from './block-reader.ts';
 import type { ExchangeVersions } from './exchange-versions.ts';
-import { canBeOfBranch, hasErrors, isWell, type NodeEvent, type NodeRecord, type ShownBlock } from './node-record.ts';
-import { branchError, CALLS_FOR_A_BLOCK, TOO_MANY_ERRORS } from './read-errors.ts';
+import {
+  canBeOfBranch,
+  ERRORS_USED_UP,
+  isWell,
+  mayCauseErrors,
+  type NodeEvent,
+  type NodeRecord,
+  type ShownBlock,
+} from './node-record.ts';
 import { probeFor, standingOf } from './retained-heights.ts';
 
 /** An earlier state, and what is known of its block. */
@@ -43,7 +50,7 @@ const BLOCKS_CHANGED = 'the newest blocks changed while the gateway read them';
 export function createPastStateReader(options: PastStateReaderOptions) {
   const { client, record, note, readState, versions } = options;
   const riskyCalls = new Set<Promise<unknown>>();
-  const mayCause = (errors: number) => hasErrors(record(), 'pastStates', errors, performance.now());
+  const mayCause = (errors: number) => mayCauseErrors(record(), 'pastStates', errors, performance.now());
   const standing = (height: BeaconHeight) => standingOf(record().heights, height, performance.now());
 
   /** Whether it is uncertain if a call fails. A node without V3 at a height also responds with an error. */
@@ -67,7 +74,7 @@ export function createPastStateReader(options: PastStateReaderOptions) {
   }
 
   async function callWithinBudget(wanted: Wanted, signal: AbortSignal): Promise<ExchangeState | undefined> {
-    if (!mayCause(1)) throw new UpstreamBusyError('NODE', TOO_MANY_ERRORS);
+    if (!mayCause(1)) throw new UpstreamBusyError('NODE', ERRORS_USED_UP);
     const state = callNow(wanted, signal);
     riskyCalls.add(state);
     return state.finally(() => riskyCalls.delete(state));
@@ -78,7 +85,7 @@ export function createPastStateReader(options: PastStateReaderOptions) {
     const { height } = wanted;
     for (let isProbed = false; ; isProbed = true) {
       while (riskyCalls.size >= RISKY_AT_ONCE && isRisky(wanted)) await Promise.race(riskyCalls).catch(() => {});
-      if (standing(height) === 'pruned') throw statePruned({ host: client.name });
+      if (standing(height) === 'pruned') throw stateMissing('pruned', { host: client.name });
       if (!isRisky(wanted)) return callNow(wanted, signal);
       const mayProbe = standing(height) === 'unknown' && !isProbed && !mayCause(MANY_ERRORS);
       const probe = mayProbe ? probeFor(record().heights, height, newest) : undefined;
@@ -89,19 +96,19 @@ export function createPastStateReader(options: PastStateReaderOptions) {
 
   return async ({ height, isV1, headBlock, block }: PastState, signal: AbortSignal): Promise<ExchangeState> => {
     const final = isFinal(height, headBlock.height);
-    for (let calls = 0; calls < CALLS_FOR_A_BLOCK; calls++) {
+    for (let calls = 0; calls < MAX_READS_OF_A_STATE; calls++) {
       const state = await call({ height, isV1 }, newestFinal(headBlock.height), signal);
       if (state === undefined) continue;
       if (block !== undefined && block.time === state.time) return state;
       if (state.time !== undefined && (block !== undefined || !canBeBelow(state.time, headBlock))) continue;
-      if (canBeOfBranch(record(), height)) throw branchError(height, client.name);
+      if (canBeOfBranch(record(), height)) throw new BranchError(height, { host: client.name });
       if (final) return state;
       const { height: tip, hash } = (await client.chainInfo(signal)).beacon;
       if (tip !== headBlock.height || hash === headBlock.hash) return state;
       break;
     }
     throw final
-      ? branchError(height, client.name)
+      ? new BranchError(height, { host: client.name })
       : new UpstreamBadShapeError('NODE', BLOCKS_CHANGED, { host: client.name });
   };
 }

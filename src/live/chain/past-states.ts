@@ -5,7 +5,7 @@ import { bytesOf, type ExchangeState } from '../../domain/exchange.ts';
 import { HeightNotAvailableError, UpstreamError } from '../../errors.ts';
 import type { Bulkhead, QueuedCall } from '../../turns/bulkhead.ts';
 import type { Requester } from '../../turns/fair-queue.ts';
-import { blockNotFound, statePruned, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
+import { stateMissing, whyStateIsMissing } from '../../upstream/node/state-not-found.ts';
 import { type ReadOnce, readAlone } from '../fleet-port.ts';
 import type { ExchangeVersions } from './exchange-versions.ts';
 import { type Head, nameOfState } from './head.ts';
@@ -47,8 +47,8 @@ const MAX_STATES = 64;
 /** Fewer states stay in memory if they are large: one of V3 has all open orders. */
 const MAX_BYTES = 128 * 2 ** 20;
 
-/** Calls for one state, one after another: a probe or the tip, the state, and the tip again or calls of others. */
-const CALLS_FOR_A_STATE = 3;
+/** The time for one state, in upstream timeouts: a probe or the tip, the state, and the tip again or calls of others. */
+const TIMEOUTS_FOR_A_STATE = 3;
 
 /** In this order nodes are called for a final state. */
 const STANDINGS: readonly Standing[] = ['retained', 'unknown', 'behind', 'pruned'];
@@ -138,8 +138,7 @@ export function createPastStates(options: PastStatesOptions) {
       const past = { height, isV1, headBlock: chainInfo.beacon, block };
       if (sharesChain(node)) return node.readPastState(past, signal);
       // A node of another chain has nothing to say about whether the height is pruned.
-      const details = { host: node.name };
-      throw isFinal(height, beaconHeight) ? statePruned(details) : blockNotFound(beaconHeight, details);
+      throw stateMissing(isFinal(height, beaconHeight) ? 'pruned' : 'future', { host: node.name });
     }
 
     /** All nodes, in the order in which they are called. */
@@ -160,7 +159,7 @@ export function createPastStates(options: PastStatesOptions) {
         return state;
       }
       try {
-        return await nodes.readFrom(order, readInOrder, CALLS_FOR_A_STATE);
+        return await nodes.readFrom(order, readInOrder, TIMEOUTS_FOR_A_STATE);
       } catch (error) {
         throw whyStateIsMissing(error) === 'pruned' ? new HeightNotAvailableError(height, beaconHeight) : error;
       }

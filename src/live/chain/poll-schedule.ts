@@ -1,13 +1,10 @@
-import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import { canBeHead, isFarAhead } from '../../domain/beacon-height.ts';
 import { drain, fullBucket, msUntilAvailable, refill } from '../../domain/token-bucket.ts';
 import type { PushedBlock } from '../../upstream/node/push-session.ts';
-import { canBeHead, isFarAhead } from './recent-heads.ts';
+import type { Head } from './head.ts';
 
 /** What of a block that was pushed decides whether to poll. */
 type NamedBlock = Pick<PushedBlock, 'height' | 'hash'>;
-
-/** The block of the head that is served. */
-type ServedBlock = { readonly beaconHeight: BeaconHeight; readonly hash: string };
 
 /** While nodes push their blocks, polling only finds what a frame has missed. */
 const PUSHED_POLL_MS = 10_000;
@@ -35,7 +32,7 @@ export function createPollSchedule(pollMs: number) {
   const rate = { pointsPerSecond: 1_000 / pollMs, burst: POLLS_AT_ONCE };
   let bucket = fullBucket(rate, performance.now());
   let pollNow = (): boolean => false;
-  let served: ServedBlock | undefined;
+  let served: Pick<Head, 'beaconHeight' | 'hash'> | undefined;
   let openSockets = 0;
   /** Whether the last poll failed. */
   let isFailing = false;
@@ -97,7 +94,7 @@ export function createPollSchedule(pollMs: number) {
     awaited: (): string | undefined =>
       awaited !== undefined && isNews(awaited) ? `${awaited.height}:${awaited.hash}` : undefined,
     /** A head is served from now on. */
-    published(head: ServedBlock): void {
+    published(head: Pick<Head, 'beaconHeight' | 'hash'>): void {
       served = head;
       if (awaited !== undefined && isFarAhead(awaited.height, head)) awaited = undefined;
       silentHeads = isAnnounced || openSockets === 0 ? 0 : silentHeads + 1;

@@ -22,8 +22,8 @@ type PoolOrdersOptions = {
 const MAX_BOOKS = 64;
 const MAX_BYTES = 64 * 2 ** 20;
 
-/** Calls for one book, one after another: behind a load balancer it can be that of another block. */
-const CALLS_FOR_A_BOOK = 2;
+/** The time for one book, in upstream timeouts: behind a load balancer, it is read again if it is that of another block. */
+const TIMEOUTS_FOR_A_BOOK = 2;
 
 /** Creates the reader, with no orders read yet. Those of a height that can be replaced are used only under the same head. */
 export function createPoolOrders({ nodes, bulkhead, served }: PoolOrdersOptions) {
@@ -34,7 +34,7 @@ export function createPoolOrders({ nodes, bulkhead, served }: PoolOrdersOptions)
     const sharing = nodes.ofChain(head, pool.beaconHeight, served());
     const order = sharing.toSorted((a, b) => Number(a.isPaused('pastStates')) - Number(b.isPaused('pastStates')));
     try {
-      return await nodes.readFrom(order, (node, signal) => node.readPoolOrders(pool, signal), CALLS_FOR_A_BOOK);
+      return await nodes.readFrom(order, (node, signal) => node.readPoolOrders(pool, signal), TIMEOUTS_FOR_A_BOOK);
     } catch (error) {
       const isPruned = whyStateIsMissing(error) === 'pruned';
       throw isPruned ? new HeightNotAvailableError(pool.beaconHeight, head.beaconHeight) : error;

@@ -1,4 +1,4 @@
-import type { BeaconHeight } from '../../domain/beacon-height.ts';
+import { type BeaconHeight, isFarAhead } from '../../domain/beacon-height.ts';
 import { isReplacedBy, UNKNOWN_HASH } from '../../domain/chain.ts';
 import { createTurnLimit } from '../../turns/turns.ts';
 import type { Broadcast, Subscribe, Subscription } from '../broadcast/broadcast.ts';
@@ -41,22 +41,6 @@ export function createRecentHeads(max: number) {
 /** Whether a head can be on the chain of a newer one. One that was filled in has no hash that could differ. */
 function isBelow(head: Head, newer: Head): boolean {
   return head.hash === UNKNOWN_HASH ? head.beaconHeight < newer.beaconHeight : !isReplacedBy(head, newer);
-}
-
-/**
- * A client that comes from another gateway can be ahead of this one, and a node can push blocks before this gateway has read them, but
- * not by more heights.
- */
-export const MAX_HEIGHTS_AHEAD = 100;
-
-/** Whether a height is so far above a head, if there is one, that it is of another chain. */
-export function isFarAhead(height: BeaconHeight, head: Pick<Head, 'beaconHeight'> | undefined): boolean {
-  return head !== undefined && height > head.beaconHeight + MAX_HEIGHTS_AHEAD;
-}
-
-/** Whether a pushed block can be the served head or a next one. If not, its node is behind, or of another chain. */
-export function canBeHead(height: BeaconHeight, served: Pick<Head, 'beaconHeight'> | undefined): boolean {
-  return height >= (served?.beaconHeight ?? 0) && !isFarAhead(height, served);
 }
 
 /** The sources of the heads of a subscriber that resumes. */

@@ -10,7 +10,7 @@ export const LOOPBACK_ORIGINS: readonly string[] = ['localhost', '127.0.0.1', '[
 );
 
 /** The response headers that pages of other origins may read. */
-export const EXPOSED = `${REQUEST_ID_HEADER}, ${HEIGHT_HEADER}, ${SANDBOX_HEADER[0]}, ratelimit, ratelimit-policy, retry-after`;
+export const EXPOSED = `${REQUEST_ID_HEADER}, ${HEIGHT_HEADER}, ${SANDBOX_HEADER}, ratelimit, ratelimit-policy, retry-after`;
 
 /**
  * The CORS headers of a response, names and values alternating; none if pages of the request's origin may not read it.

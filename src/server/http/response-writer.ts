@@ -9,13 +9,13 @@ import type { AccessDetails, OperationLabel } from '../operations/log-details.ts
 import { EVENT_STREAM_HEADERS } from '../requests/event-stream.ts';
 import {
   COST_HEADER,
+  commonHeaders,
   HEIGHT_HEADER,
   hasEtag,
   IMMUTABLE,
   MIN_HEIGHT_HEADER,
-  SANDBOX_HEADER,
 } from '../requests/headers.ts';
-import { type HttpExchange, isRead, REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
+import { type HttpExchange, isRead } from '../requests/http-exchange.ts';
 import type { JsonType } from '../requests/media-types.ts';
 import { statusOf } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
@@ -46,7 +46,7 @@ export function createResponseWriter(options: ResponseWriterOptions) {
       return;
     }
     metrics.recordErrors(errors);
-    const all = commonHeaders(exchange);
+    const all = headersOf(exchange);
     if (rates !== undefined) all.push(...rates.headersFor(request, headers['retry-after']));
     if (height !== undefined) all.push(HEIGHT_HEADER, String(height));
     // Caches do not store responses to POST.
@@ -91,22 +91,15 @@ export function createResponseWriter(options: ResponseWriterOptions) {
   function begin(exchange: HttpExchange, access?: AccessDetails, retryAfter?: string): void {
     const { request, response } = exchange;
     responses.track(exchange, access);
-    const all = commonHeaders(exchange);
+    const all = headersOf(exchange);
     if (request.method !== 'OPTIONS') all.push(...(rates?.headersFor(request, retryAfter) ?? []));
     if (isRead(request)) all.push('cache-control', 'no-store');
     for (let n = 0; n < all.length; n += 2) response.setHeader(all[n] ?? '', all[n + 1] ?? '');
   }
 
-  function commonHeaders({ request, id }: HttpExchange): string[] {
-    const all = [
-      REQUEST_ID_HEADER,
-      id,
-      ...(isRead(request) ? vary.get : vary.post),
-      ...corsHeaders(request, corsOrigins),
-    ];
-    if (isSandbox) all.push(...SANDBOX_HEADER);
-    if (responses.isLast(request)) all.push('connection', 'close');
-    return all;
+  function headersOf({ request, id }: HttpExchange): string[] {
+    const common = commonHeaders(id, isSandbox, responses.isLast(request)).flat();
+    return [...common, ...(isRead(request) ? vary.get : vary.post), ...corsHeaders(request, corsOrigins)];
   }
 
   return { send, stream, refuse, begin };

@@ -6,8 +6,8 @@ import type { RestDocument } from '../../rest/document.ts';
 import { UDF_PREFIX } from '../../rest/rest-api.ts';
 import { EXPOSED } from '../clients/origins.ts';
 import { type AccessDetails, codesOf } from '../operations/log-details.ts';
-import { HEIGHT_HEADER, hasEtag, MIN_HEIGHT_HEADER, READ_METHODS, SANDBOX_HEADER } from '../requests/headers.ts';
-import { type HttpExchange, REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
+import { commonHeaders, HEIGHT_HEADER, hasEtag, MIN_HEIGHT_HEADER, READ_METHODS } from '../requests/headers.ts';
+import type { HttpExchange } from '../requests/http-exchange.ts';
 import type { HttpExtension } from '../requests/refusal.ts';
 import type { EndpointOptions } from '../transport-options.ts';
 import type { OpenResponses } from './open-responses.ts';
@@ -63,11 +63,9 @@ export function createRestWriter(options: RestWriterOptions) {
     retryAfter?: string,
   ): void {
     const { request, response, id } = exchange;
-    const all = [REQUEST_ID_HEADER, id, ...CORS, ...headers];
-    if (isSandbox) all.push(...SANDBOX_HEADER);
+    const all = [...commonHeaders(id, isSandbox, responses.isLast(request)).flat(), ...CORS, ...headers];
     if (rates !== undefined) all.push(...rates.headersFor(request, retryAfter));
     if (retryAfter !== undefined) all.push('retry-after', retryAfter);
-    if (responses.isLast(request)) all.push('connection', 'close');
     if (body !== undefined) all.push('content-length', String(Buffer.byteLength(body)));
     response.writeHead(status, all).end(body);
     responses.trackWritten(exchange, access);

@@ -4,7 +4,7 @@ import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import { percentDecoded } from '../../domain/percent-encoding.ts';
 import { BadUserInputError, GatewayError, UpstreamError } from '../../errors.ts';
 import { complexityOfList, ORDER_BOOK, recordedObjects } from '../../graphql/complexity.ts';
-import type { DocumentOptions, RestDocument } from '../../rest/document.ts';
+import type { DocumentOptions, ServedDocument } from '../../rest/document.ts';
 import { createOpenApi } from '../../rest/openapi.ts';
 import {
   readCandlesParameters,
@@ -18,20 +18,13 @@ import { createRestApi, OPEN_API_PATH, REST_PREFIX, restPaths, UDF_PREFIX } from
 import { UDF_CONFIG } from '../../rest/udf.ts';
 import type { Requester } from '../../turns/fair-queue.ts';
 import { Account } from '../clients/rate-limits.ts';
-import type { ResponseSource } from '../metrics/metrics.ts';
 import { MAX_ACCEPT_LENGTH, MIN_HEIGHT_HEADER } from '../requests/headers.ts';
-import { type HttpExchange, isRead } from '../requests/http-exchange.ts';
+import { type HttpExchange, isRead, NOWHERE, type Route } from '../requests/http-exchange.ts';
 import { hasInvalidUtf8, searchOf } from '../requests/parameters.ts';
 import { createRestWriter, type FixedDocument, type RestWriterOptions } from './rest-writer.ts';
 
-/** Handles the requests to one path. `endpoint` is its name in the metrics. */
-export type Route = { readonly endpoint: string; handle(exchange: HttpExchange): void };
-
 /** The routes of the REST API. */
 export type RestRoutes = ReturnType<typeof createRestRoutes>;
-
-/** How the metrics name all paths without a route. */
-export const NOWHERE = 'nowhere';
 
 /** What the routes need. */
 export type RestOptions = RestWriterOptions &
@@ -77,19 +70,18 @@ export function createRestRoutes(options: RestOptions) {
   ]);
 
   /** @param read reads the document that a request names, or throws the error that the client gets */
-  function respondWith(read: (request: RestRequest) => MaybePromise<RestDocument>): Route['handle'] {
+  function respondWith(read: (request: RestRequest) => MaybePromise<ServedDocument>): Route['handle'] {
     return (exchange) =>
       admit(exchange, (account) => {
         const sent = { exchange, account };
         const { request, response, startedAt: receivedAt } = exchange;
         const client = { address: clients.of(request), connection: response, receivedAt };
         const minimum = request.headers[MIN_HEIGHT_HEADER];
-        const document = andThen(minimumHeights.reach(minimum, MIN_HEIGHT_HEADER, client), (refused) => {
+        const sending = andThen(minimumHeights.reach(minimum, MIN_HEIGHT_HEADER, client), (refused) => {
           throwIfRefused(refused);
-          return read(sent);
+          return andThen(read(sent), (served) => sendPaid(sent, served));
         });
-        if (!(document instanceof Promise)) sendPaid(sent, document, 'cached');
-        else document.then((written) => sendPaid(sent, written, 'executed')).catch(failing(exchange));
+        if (sending instanceof Promise) sending.catch(failing(exchange));
       });
   }
 
@@ -112,7 +104,7 @@ export function createRestRoutes(options: RestOptions) {
   }
 
   /** Sends a document. A list costs as many points as in an operation. */
-  function sendPaid({ exchange, account }: RestRequest, document: RestDocument, from: ResponseSource): void {
+  function sendPaid({ exchange, account }: RestRequest, { document, from }: ServedDocument): void {
     const points = Math.max(account.paid, 1, complexityOfList(document.rows).field);
     throwIfRefused(account.chargeUpTo(points));
     writer.send(exchange, document, { from, height: document.height, cost: points });
@@ -123,7 +115,7 @@ export function createRestRoutes(options: RestOptions) {
   }
 
   /** An order book is charged before it is read, because that can cause a call to the market-data host. */
-  function readOrderBook(sent: RestRequest): MaybePromise<RestDocument> {
+  function readOrderBook(sent: RestRequest): MaybePromise<ServedDocument> {
     const book = readOrderBookParameters(parametersOf(sent));
     throwIfRefused(sent.account.chargeUpTo(ORDER_BOOK));
     return api.orderBook(book, requesterOf(sent));
@@ -132,7 +124,7 @@ export function createRestRoutes(options: RestOptions) {
   /** Responds with objects of the history, which cost as much as in an operation. */
   function respondWithRecorded<Parsed extends { readonly last: number }>(
     read: (parameters: URLSearchParams, accept: string | undefined) => Parsed,
-    write: (parsed: Parsed, requester: Requester) => MaybePromise<RestDocument>,
+    write: (parsed: Parsed, requester: Requester) => MaybePromise<ServedDocument>,
   ): Route['handle'] {
     return respondWith((sent) => {
       const accept = sent.exchange.request.headers.accept?.slice(0, MAX_ACCEPT_LENGTH);
@@ -172,7 +164,7 @@ export function createRestRoutes(options: RestOptions) {
     at(path: string): Route | undefined {
       if (![REST_PREFIX, UDF_PREFIX].some((prefix) => `${path}/`.startsWith(prefix))) return undefined;
       const route = routes.get(percentDecoded(path).replace(/\/$/, ''));
-      return route ?? { endpoint: NOWHERE, handle: (exchange) => admit(exchange, throwNotFound) };
+      return route ?? { endpoint: NOWHERE, isPassedOn: true, handle: (exchange) => admit(exchange, throwNotFound) };
     },
   };
 }

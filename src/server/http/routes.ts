@@ -7,15 +7,23 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { readinessProblems } from '../metrics/readiness.ts';
 import { type BuiltExplorer, createExplorer } from '../pages/explorer-files.ts';
 import { createFile, type Respond, TEXT } from '../pages/file-response.ts';
-import { handleGraphiql, isNavigation } from '../pages/graphiql.ts';
+import { handleGraphiql } from '../pages/graphiql.ts';
 import { HEALTH_PATH, handleHealth, handleReady, READY_PATH, STOPPING } from '../pages/health.ts';
 import { createIndex, INDEX_PATH, SCHEMA_PATH } from '../pages/index-page.ts';
-import { METHODS, READ_METHODS, SANDBOX_HEADER } from '../requests/headers.ts';
-import { GRAPHQL_PATH, isRead, normalizeTarget, REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
+import { commonHeaders, METHODS, READ_METHODS } from '../requests/headers.ts';
+import {
+  GRAPHQL_PATH,
+  isNavigation,
+  isRead,
+  NOWHERE,
+  normalizeTarget,
+  pathOf,
+  type Route,
+} from '../requests/http-exchange.ts';
 import { internalError, toRefusedResponse } from '../requests/refusal.ts';
 import type { EndpointOptions } from '../transport-options.ts';
 import type { OpenResponses } from './open-responses.ts';
-import { NOWHERE, type RestRoutes, type Route } from './rest.ts';
+import type { RestRoutes } from './rest.ts';
 
 const METRICS_PATH = '/metrics';
 
@@ -55,15 +63,14 @@ export function createRoutes(options: RoutesOptions) {
   const explorer = typeof built === 'string' ? undefined : createExplorer(built, service);
   const explorerPage = explorer && createRoute('explorer', explorer.page);
   const graphql = routes.get(GRAPHQL_PATH);
-  const invalidHost = createTextRoute('unreadable', 400, 'The Host header of this request is invalid.\n');
+  const invalidHost = createRoute('unreadable', textOf(400, 'The Host header of this request is invalid.\n'));
   const hint = graphql ? `The GraphQL endpoint is ${GRAPHQL_PATH}.` : `This port has ${[...routes.keys()].join(', ')}.`;
-  const notFound = createTextRoute(NOWHERE, 404, `Not found. ${hint}\n`);
-  const methods = createRoute(NOWHERE, (_request, response) => {
+  const notFound = createPassedOn(NOWHERE, textOf(404, `Not found. ${hint}\n`));
+  const methods = createPassedOn(NOWHERE, (_request, response) => {
     response.writeHead(204, { allow: METHODS }).end();
   });
-  // A server that uses the handler may have a `POST /` of its own.
-  const indexMethods = createRoute(NOWHERE, handleOtherMethod);
-  const { onRequest } = options.accessLog;
+  const indexMethods = createPassedOn('index', handleOtherMethod);
+  const { noteRequest } = options.accessLog;
 
   /** Responds to a request that does not read a page with the methods of the page. */
   function handleOtherMethod({ method }: IncomingMessage, response: ServerResponse): void {
@@ -98,9 +105,8 @@ export function createRoutes(options: RoutesOptions) {
       endpoint,
       handle(exchange) {
         const { request, response, id } = exchange;
-        response.setHeader(REQUEST_ID_HEADER, id);
-        if (service.isSandbox) response.setHeader(...SANDBOX_HEADER);
-        if (responses.isLast(request)) response.setHeader('connection', 'close');
+        const headers = commonHeaders(id, service.isSandbox, responses.isLast(request));
+        for (const [name, value] of headers) response.setHeader(name, value);
         responses.track(exchange);
         requestIds.run(id, async () => {
           try {
@@ -120,10 +126,9 @@ export function createRoutes(options: RoutesOptions) {
     );
   }
 
-  function createTextRoute(endpoint: string, status: number, text: string): Route {
-    return createRoute(endpoint, (_request, response) =>
-      response.writeHead(status, { 'content-type': TEXT }).end(text),
-    );
+  /** A route of requests that another server may handle itself, such as `POST /`. */
+  function createPassedOn(endpoint: string, handle: Respond): Route {
+    return { ...createRoute(endpoint, handle), isPassedOn: true };
   }
 
   function fail(response: ServerResponse, error: unknown): void {
@@ -153,7 +158,7 @@ export function createRoutes(options: RoutesOptions) {
     const respond = explorer.at(path);
     if (respond) return createRoute('explorer', respond);
     const respondNotFound = isNavigation(request) ? explorer.notFoundAt(path) : undefined;
-    return respondNotFound && createRoute(NOWHERE, respondNotFound);
+    return respondNotFound && createPassedOn(NOWHERE, respondNotFound);
   }
 
   return (request: IncomingMessage, response: ServerResponse, next?: () => void): void => {
@@ -161,30 +166,21 @@ export function createRoutes(options: RoutesOptions) {
     const { url, headers } = request;
     const { host } = headers;
     normalizeTarget(request);
-    const { endpoint, handle } = routeOf(request);
-    if (next !== undefined && endpoint === NOWHERE) {
+    const { endpoint, isPassedOn, handle } = routeOf(request);
+    if (next !== undefined && isPassedOn) {
       Object.assign(request, { url });
       Object.assign(headers, { host });
       next();
       return;
     }
     const id = requestIds.of(request);
-    const sentBefore = onRequest?.(request, id);
+    const sentBefore = noteRequest?.(request, id);
     handle({ request, response, id, startedAt, endpoint, sentBefore });
   };
 }
 
-/** Normalizes the target of a request. @returns whether it is the GraphQL endpoint */
-export function isGraphqlPath(request: IncomingMessage): boolean {
-  normalizeTarget(request);
-  return pathOf(request) === GRAPHQL_PATH;
-}
-
-/** The exact path of a request, without its query. */
-function pathOf(request: IncomingMessage): string {
-  const url = request.url ?? '/';
-  const end = url.indexOf('?');
-  return end < 0 ? url : url.slice(0, end);
+function textOf(status: number, text: string): Respond {
+  return (_request, response) => response.writeHead(status, { 'content-type': TEXT }).end(text);
 }
 
 /** Whether a URL can be made of a `Host`, as handlers do. */

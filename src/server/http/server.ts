@@ -4,7 +4,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createTurnQueue } from '../../turns/turns.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { badRequest, toHttpText } from '../requests/refusal.ts';
+import { normalizeTarget } from '../requests/http-exchange.ts';
+import { requestError, toHttpText } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
 import { createOpenResponses, type OpenResponses } from './open-responses.ts';
 import { type AdminPagesOptions, createRoutes } from './routes.ts';
@@ -13,7 +14,7 @@ import { type AdminPagesOptions, createRoutes } from './routes.ts';
 type HttpServerOptions = Pick<TransportOptions, 'connections' | 'metrics' | 'keepAliveMs'> & {
   readonly handle: ReturnType<typeof createRoutes>;
   readonly responses: OpenResponses;
-  /** Whether a request emits `upgrade`. By default, none does: each is handled. */
+  /** Whether a request, whose target is normalized, emits `upgrade`. By default, none does: each is handled. */
   readonly isUpgrade?: (request: IncomingMessage) => boolean;
 };
 
@@ -28,7 +29,10 @@ export function createHttpServer({ handle, responses, connections, metrics, ...o
     connectionsCheckingInterval: Math.ceil(keepAliveMs / 2),
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     highWaterMark: MAX_WAITING_BYTES,
-    shouldUpgradeCallback: isUpgrade,
+    shouldUpgradeCallback(request: IncomingMessage) {
+      normalizeTarget(request);
+      return isUpgrade(request);
+    },
   };
   const takeTurn = createTurnQueue(PIPELINED_PER_TURN);
 
@@ -119,14 +123,14 @@ function handleUnreadable(code: string, socket: Connection, metrics: Pick<Metric
   socket.once('close', () => clearTimeout(timer));
 }
 
-const NOT_HTTP = badRequest(400, 'The request is not valid HTTP.');
+const NOT_HTTP = requestError(400, 'The request is not valid HTTP.');
 
 const TOO_LONG = `The URL and the headers of a request have more than ${maxHeaderSize} bytes. Send a long query as the body of a POST.`;
 
 const ERRORS: ReadonlyMap<string, typeof NOT_HTTP> = new Map([
-  ['HPE_HEADER_OVERFLOW', badRequest(431, TOO_LONG)],
-  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', badRequest(413, 'The chunk extensions of the body are too long.')],
-  ['ERR_HTTP_REQUEST_TIMEOUT', badRequest(408, 'The request was not complete in time.')],
+  ['HPE_HEADER_OVERFLOW', requestError(431, TOO_LONG)],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', requestError(413, 'The chunk extensions of the body are too long.')],
+  ['ERR_HTTP_REQUEST_TIMEOUT', requestError(408, 'The request was not complete in time.')],
 ]);
 
 /**

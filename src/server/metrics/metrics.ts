@@ -27,7 +27,7 @@ export type MinimumHeightOutcome = 'reached' | 'waited' | 'late' | 'ahead' | 'fu
 export type ResponseSource = 'cached' | 'coalesced' | 'executed';
 
 /** The outcome of an operation: data without errors, data with errors, or no data. */
-export type Outcome = 'whole' | 'partial' | 'failed';
+export type OperationOutcome = 'whole' | 'partial' | 'failed';
 
 const RESPONSE_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const WAIT_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -154,7 +154,7 @@ export function createMetrics(version: string, isSandbox = false) {
       if (seconds !== undefined) requestSeconds.observe({ endpoint }, seconds);
     },
     /** Counts an operation that was executed, or an update of a subscription. */
-    recordOperation(type: OperationType, outcome: Outcome, seconds?: number): void {
+    recordOperation(type: OperationType, outcome: OperationOutcome, seconds?: number): void {
       operations.inc({ type, outcome });
       if (seconds !== undefined) operationSeconds.observe({ type }, seconds);
     },

@@ -1,16 +1,10 @@
 import type { Service } from '../../graphql/context.ts';
-import { type Problem, withCause } from '../../live/chain/head-problems.ts';
-import { unreadableRows } from '../../live/market/market-follower.ts';
-import type { Sources } from '../../loaders/sources.ts';
+import { type HeadProblem, withCause } from '../../live/chain/head-problems.ts';
 
-/** How much of the market data could not be read, by endpoint: rows of the lists, and entries of order books. */
-export function unreadableParts({ market, orderBooks }: Pick<Sources, 'market' | 'orderBooks'>) {
-  return {
-    pairs: unreadableRows(market.pairs),
-    tickers: unreadableRows(market.tickers),
-    orderbook: orderBooks.unreadableEntries(),
-  };
-}
+/** A reason why the gateway is not ready, for operators: `/ready` lists all of them. */
+export type Problem = Pick<HeadProblem, 'message'> & {
+  readonly code: HeadProblem['code'] | 'STOPPING' | 'HEAD_NOT_READ' | 'MARKET_DATA_NOT_READ' | 'MARKET_DATA_STALE';
+};
 
 /** Why the gateway is not ready for clients: the data of each configured upstream must be fresh. Empty if it is ready. */
 export function readinessProblems({ sources: { head, market }, configured }: Service): readonly Problem[] {

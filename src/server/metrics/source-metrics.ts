@@ -1,8 +1,10 @@
 import { type BeaconHeight, newestFinal } from '../../domain/beacon-height.ts';
 import type { Service } from '../../graphql/context.ts';
 import type { HistoryStatus } from '../../history/history.ts';
+import { unreadableRows } from '../../live/market/market-follower.ts';
+import type { Sources } from '../../loaders/sources.ts';
 import type { MetricFactory } from './metric-factory.ts';
-import { readinessProblems, unreadableParts } from './readiness.ts';
+import { readinessProblems } from './readiness.ts';
 
 /** Registers the metrics of what the gateway follows. */
 export function registerSourceMetrics(service: Service, metrics: MetricFactory): void {
@@ -17,13 +19,15 @@ export function registerSourceMetrics(service: Service, metrics: MetricFactory):
     'Newest beacon height that the gateway serves.',
     () => head.current()?.beaconHeight,
   );
-  gaugeOf('pdex_head_age_seconds', 'Time since the gateway read the newest beacon height, in seconds.', () =>
-    secondsSince(head.current()?.observedAt),
+  gaugeOf(
+    'pdex_head_age_seconds',
+    'Time since the gateway read the newest beacon height, in seconds. NaN before the first one.',
+    () => secondsSince(head.current()?.observedAt),
   );
   gaugeOf(
     'pdex_head_block_age_seconds',
-    'Age of the newest block, in seconds. 0 if the time of the block is in the future.',
-    () => Math.max(0, secondsSince(head.current()?.time) ?? 0),
+    'Age of the newest block, in seconds. 0 if the time of the block is in the future, NaN before the first block.',
+    () => Math.max(0, secondsSince(head.current()?.time)),
   );
   gaugeOf(
     'pdex_head_stale',
@@ -32,16 +36,18 @@ export function registerSourceMetrics(service: Service, metrics: MetricFactory):
   );
   gaugeOf(
     'pdex_market_data_age_seconds',
-    'Time since the gateway read pairs and tickers, in seconds. If the two differ, the longer time.',
+    'Time since the gateway read pairs and tickers, in seconds. If the two differ, the longer time. NaN before the first time.',
     () => secondsSince(market.freshness()?.observedAt),
   );
-  gaugeOf('pdex_tokens_age_seconds', 'Time since the gateway read the token service, in seconds.', () =>
-    secondsSince(tokens.service?.observedAt()),
+  gaugeOf(
+    'pdex_tokens_age_seconds',
+    'Time since the gateway read the token service, in seconds. NaN before the first time.',
+    () => secondsSince(tokens.status?.observedAt()),
   );
   gaugeOf(
     'pdex_tokens_skipped_entries',
     'Entries of the token service that were skipped because they are invalid.',
-    () => tokens.service?.skipped(),
+    () => tokens.status?.skipped(),
   );
   gaugeOf('pdex_tokens', 'Tokens in the token list.', () => tokens.current().size);
   gaugeOf('pdex_order_books_followed', 'Order books that the gateway reads regularly for subscribers.', () =>
@@ -109,8 +115,10 @@ export function registerSourceMetrics(service: Service, metrics: MetricFactory):
     'Beacon heights between the first and the last recorded one that are not recorded.',
     () => missingHeights(history.status()),
   );
-  gaugeOf('pdex_history_lag_heights', 'Final beacon heights above the highest recorded one.', () =>
-    lagHeights(history.status(), head.current()?.beaconHeight),
+  gaugeOf(
+    'pdex_history_lag_heights',
+    'Final beacon heights above the highest recorded one. 0 if nothing is recorded.',
+    () => lagHeights(history.status(), head.current()?.beaconHeight),
   );
   gaugeOf(
     'pdex_history_waiting_heights',
@@ -161,9 +169,18 @@ export function registerSourceMetrics(service: Service, metrics: MetricFactory):
     () => Object.entries(subscriptions).map(([source, { skippedValues }]) => [source, skippedValues()]),
   );
 
-  function secondsSince(instant: number | undefined): number | undefined {
-    return instant === undefined ? undefined : (now() - instant) / 1_000;
+  function secondsSince(instant = Number.NaN): number {
+    return (now() - instant) / 1_000;
   }
+}
+
+/** How much of the market data could not be read, by endpoint: rows of the lists, and entries of order books. */
+export function unreadableParts({ market, orderBooks }: Pick<Sources, 'market' | 'orderBooks'>) {
+  return {
+    pairs: unreadableRows(market.pairs),
+    tickers: unreadableRows(market.tickers),
+    orderbook: orderBooks.unreadableEntries(),
+  };
 }
 
 function missingHeights({ coverage }: HistoryStatus): number | undefined {

@@ -1,13 +1,13 @@
-import { GraphQLError } from 'graphql';
+import type { GraphQLError } from 'graphql';
 import { concatTexts, WrittenResult } from '../../graphql/execution/written-result.ts';
 import { createTurnQueue } from '../../turns/turns.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Entry } from '../requests/parameters.ts';
 import { refusal } from '../requests/refusal.ts';
-import { EncodedResponse, refusedResponse } from './encoded-response.ts';
+import { EncodedResponse } from './encoded-response.ts';
 import { type AccessDetails, codesOf, summarizeErrors } from './log-details.ts';
 import type { Pipeline } from './pipeline.ts';
-import type { Client, PreparedOperation } from './prepared-operation.ts';
+import { type Client, isSubscription, type PreparedOperation } from './prepared-operation.ts';
 
 /** The results of the operations of an array, in its order, as one response, and what the access log says about them. */
 type ArrayResponse = { readonly response: EncodedResponse; readonly access: AccessDetails };
@@ -20,7 +20,9 @@ export function createArrayResponses(pipeline: Pipeline, maxValues: number, metr
   /** @param clientOf the client of each operation, by its index */
   return async (entries: readonly Entry[], clientOf: (index: number) => Client): Promise<ArrayResponse> => {
     let values = 0;
-    function check({ cost }: PreparedOperation): GraphQLError | undefined {
+    function check(prepared: PreparedOperation): GraphQLError | undefined {
+      const { cost } = prepared;
+      if (isSubscription(prepared)) return pipeline.admit(prepared) ?? IN_AN_ARRAY;
       // An operation that exceeds the limit by itself has an error of its own, and adds no values.
       if (cost.values > maxValues) return undefined;
       const sum = Math.ceil(values + cost.values);
@@ -39,8 +41,8 @@ export function createArrayResponses(pipeline: Pipeline, maxValues: number, metr
       entries.map(async (sent, index) => {
         await takeTurn();
         const client = clientOf(index);
-        const done = await pipeline.respond(sent, client, check);
-        const response = done instanceof EncodedResponse ? done : refusedResponse(IN_AN_ARRAY);
+        // `check` refuses subscriptions.
+        const response = (await pipeline.respond(sent, client, check)) as EncodedResponse;
         client.span?.end({ codes: codesOf(response.errors) });
         metrics.recordErrors(response.errors);
         return response;
@@ -50,9 +52,7 @@ export function createArrayResponses(pipeline: Pipeline, maxValues: number, metr
   };
 }
 
-const IN_AN_ARRAY = new GraphQLError('An array of operations cannot contain a subscription.', {
-  extensions: { code: 'BAD_USER_INPUT' },
-});
+const IN_AN_ARRAY = refusal('BAD_USER_INPUT', 'An array of operations cannot contain a subscription.');
 
 function joined(responses: readonly EncodedResponse[]): ArrayResponse {
   const points = responses.reduce((sum, { facts }) => sum + facts.points, 0);

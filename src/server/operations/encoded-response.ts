@@ -3,7 +3,7 @@ import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { hasData, type JsonText, toBytes, WrittenResult } from '../../graphql/execution/written-result.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
 import type { Dependencies } from '../../loaders/dependencies.ts';
-import type { Outcome } from '../metrics/metrics.ts';
+import type { OperationOutcome } from '../metrics/metrics.ts';
 import { type AccessDetails, summarizeErrors } from './log-details.ts';
 
 /** What is known of a response beside its result. */
@@ -98,7 +98,7 @@ export function encodeUpdate(result: WrittenResult, height: BeaconHeight | undef
 }
 
 /** The outcome of an execution, for the metrics. */
-export function outcomeOf(result: WrittenResult): Outcome {
+export function outcomeOf(result: WrittenResult): OperationOutcome {
   if (result.errors === undefined || result.errors.length === 0) return 'whole';
   return hasData(result) ? 'partial' : 'failed';
 }

@@ -1,15 +1,14 @@
 import type { GraphQLError } from 'graphql';
-import { type BeaconHeight, parseBeaconHeight } from '../../domain/beacon-height.ts';
+import { type BeaconHeight, isFarAhead, MAX_HEIGHTS_AHEAD, parseBeaconHeight } from '../../domain/beacon-height.ts';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Service } from '../../graphql/context.ts';
 import { countValues } from '../../graphql/execution/arguments.ts';
 import { onEach, type Subscription } from '../../live/broadcast/broadcast.ts';
 import type { Head } from '../../live/chain/head.ts';
-import { isFarAhead, MAX_HEIGHTS_AHEAD } from '../../live/chain/recent-heads.ts';
 import { createTurnLimit } from '../../turns/turns.ts';
 import type { Metrics, MinimumHeightOutcome } from '../metrics/metrics.ts';
 import { type Closing, isClosed } from '../requests/closing.ts';
-import { badRequest, heightNotReached } from '../requests/refusal.ts';
+import { heightNotReached, requestError } from '../requests/refusal.ts';
 
 /** Who names a minimum height. */
 export type HeightClient = {
@@ -50,7 +49,7 @@ export function readMinimumHeight(value: unknown, name: string): BeaconHeight | 
   const height = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value;
   if (height === 0) return undefined;
   return (
-    parseBeaconHeight(height) ?? badRequest(400, `${name} must be a whole number from 1 to 2^53 - 1, or 0 for none.`)
+    parseBeaconHeight(height) ?? requestError(400, `${name} must be a whole number from 1 to 2^53 - 1, or 0 for none.`)
   );
 }
 

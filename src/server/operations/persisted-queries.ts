@@ -3,7 +3,7 @@ import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { ValidDocument } from '../../graphql/execution/planner.ts';
 import { type Entry, type PersistedQuery, persistedQueryIn, type SentOperation } from '../requests/parameters.ts';
-import { badRequest, errorOf, refusal } from '../requests/refusal.ts';
+import { errorOf, refusal, requestError } from '../requests/refusal.ts';
 import { MAX_STORED_CHARACTERS } from './document-bounds.ts';
 import { createDocuments, type DocumentsOptions } from './documents.ts';
 import { labelOf, type OperationLabel } from './log-details.ts';
@@ -56,25 +56,25 @@ export function createPersistedQueries({ documents, isOnly }: PersistedQueriesOp
 
   function documentOf(id: string, query: string | undefined, mismatch: string): ResolvedDocument | undefined {
     const document = documents.get(id);
-    if (document !== undefined && query !== undefined && query !== document.text) throw badRequest(400, mismatch);
+    if (document !== undefined && query !== undefined && query !== document.text) throw requestError(400, mismatch);
     return document && { text: document.text, document };
   }
 
   function byId(id: unknown, query: string | undefined): ResolvedDocument {
-    if (typeof id !== 'string') throw badRequest(400, 'documentId must be a string.');
+    if (typeof id !== 'string') throw requestError(400, 'documentId must be a string.');
     const known = documentOf(id, query, OTHER_DOCUMENT);
     if (known === undefined) throw notInList();
     return known;
   }
 
   function byHash({ version, sha256Hash: id }: PersistedQuery, query: string | undefined): ResolvedDocument {
-    if (version !== 1 || typeof id !== 'string') throw badRequest(400, UNKNOWN_VERSION);
+    if (version !== 1 || typeof id !== 'string') throw requestError(400, UNKNOWN_VERSION);
     const known = documentOf(id, query, OTHER_TEXT);
     if (known !== undefined) return known;
     if (isOnly) throw query === undefined ? notInList() : persistedOnly();
     const text = query ?? texts.get(id);
     if (text === undefined) throw notFound();
-    if (query !== undefined && hash('sha256', query) !== id) throw badRequest(400, OTHER_TEXT);
+    if (query !== undefined && hash('sha256', query) !== id) throw requestError(400, OTHER_TEXT);
     return { text };
   }
 

@@ -16,7 +16,7 @@ export type Client = HeightClient & {
   /** Whether the result contains the cost. */
   readonly wantsCost: boolean;
   /** The id of the last event that the reader of an event stream received. */
-  readonly lastEventId?: string | null | undefined;
+  readonly lastEventId?: string | undefined;
   /** The span of the operation, if it is traced. */
   readonly span?: OperationSpan | undefined;
 };

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { isRead } from '../requests/http-exchange.ts';
 import { BUILD_EXPLORER_COMMAND, EXPLORER_FOLDERS } from './explorer-files.ts';
 import { createFile, HTML, type Respond, TEXT } from './file-response.ts';
 
@@ -36,19 +35,3 @@ async function readPage(): Promise<Respond | undefined> {
   }
   return undefined;
 }
-
-/**
- * Whether a browser opens this URL in a tab or window. The response is a page then, and no operation is executed, whatever the
- * URL contains. A frame of another page is not a tab: it is handled like any other request of that page.
- *
- * Browsers send `Sec-Fetch-Mode` and `Sec-Fetch-Dest`, but only to HTTPS and to this machine. Without them `Accept` decides:
- * browsers put `text/html` first. So does `HttpURLConnection` of Java, for which `image/gif` is the second.
- */
-export function isNavigation(request: IncomingMessage): boolean {
-  if (!isRead(request)) return false;
-  const { accept = '', 'sec-fetch-mode': mode, 'sec-fetch-dest': destination = 'document' } = request.headers;
-  if (mode === undefined) return HTML_FIRST.test(accept);
-  return mode === 'navigate' && destination === 'document';
-}
-
-const HTML_FIRST = /^\s*text\/html\b(?!\s*;\s*q=0|\s*,\s*image\/gif)/i;

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { versionOf } from '../../domain/exchange.ts';
 import type { Service } from '../../graphql/context.ts';
-import { type Problem, withCause } from '../../live/chain/head-problems.ts';
-import { unreadableParts } from '../metrics/readiness.ts';
+import { withCause } from '../../live/chain/head-problems.ts';
+import type { Problem } from '../metrics/readiness.ts';
+import { unreadableParts } from '../metrics/source-metrics.ts';
 
 /** The path of the liveness check. */
 export const HEALTH_PATH = '/health';
@@ -66,7 +67,7 @@ function notesOf({ sources, fleet }: Service) {
     MARKET_DATA_UNREADABLE:
       pairs + tickers + entries > 0 &&
       `parts of market data cannot be read and are left out: ${pairs} of the pairs, ${tickers} of the tickers, ${entries} entries of order books; the log has examples`,
-    TOKENS_FAILING: tokens.service?.isFailing() && 'the token service cannot be read: the last token list is served',
+    TOKENS_FAILING: tokens.status?.isFailing() && 'the token service cannot be read: the last token list is served',
   };
   return Object.entries(messages).flatMap(([code, message]) => (message ? [{ code, message }] : []));
 }

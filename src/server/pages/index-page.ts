@@ -1,8 +1,7 @@
 import { OPEN_API_PATH } from '../../rest/rest-api.ts';
-import { GRAPHQL_PATH } from '../requests/http-exchange.ts';
+import { GRAPHQL_PATH, isNavigation } from '../requests/http-exchange.ts';
 import { BUILD_EXPLORER_COMMAND, type BuiltExplorer } from './explorer-files.ts';
 import { createFile, HTML, type Respond } from './file-response.ts';
-import { isNavigation } from './graphiql.ts';
 import { HEALTH_PATH, READY_PATH } from './health.ts';
 
 /** The path of the index, which links to all other pages. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { REQUEST_ID_HEADER } from './http-exchange.ts';
 
 /** The request header for the cost of the operation: `1` adds `extensions.cost` to the result. */
 export const COST_HEADER = 'x-pdex-cost';
@@ -11,8 +12,16 @@ export function wantsCost({ headers }: Pick<IncomingMessage, 'headers'>): boolea
 /** The request header with which a browser that has lost an event stream sends the id of the last event that it received. */
 export const LAST_EVENT_ID_HEADER = 'last-event-id';
 
-/** The header, name and value, of every response of a gateway that serves simulated data. */
-export const SANDBOX_HEADER = ['x-pdex-sandbox', 'true'] as const;
+/** The header of responses of a gateway that serves simulated data. Its value is `true`. */
+export const SANDBOX_HEADER = 'x-pdex-sandbox';
+
+/** The headers of all responses to requests that could be read over a port, each with its value. @param isLast whether the response is the last on its connection */
+export function commonHeaders(requestId: string, isSandbox: boolean, isLast = false): [string, string][] {
+  const headers: [string, string][] = [[REQUEST_ID_HEADER, requestId]];
+  if (isSandbox) headers.push([SANDBOX_HEADER, 'true']);
+  if (isLast) headers.push(['connection', 'close']);
+  return headers;
+}
 
 /** The request header, and the member of a websocket's `connection_init`, with the newest height that the client has seen. */
 export const MIN_HEIGHT_HEADER = 'x-pdex-min-height';

@@ -16,6 +16,18 @@ export type HttpExchange = {
   readonly sentBefore: number | undefined;
 };
 
+/** Handles the requests to one path. */
+export type Route = {
+  /** The name of the endpoint in the metrics. */
+  readonly endpoint: string;
+  /** Whether another server that uses the handler gets the requests, for routes of its own. */
+  readonly isPassedOn?: boolean;
+  handle(exchange: HttpExchange): void;
+};
+
+/** How the metrics name all paths without a route. */
+export const NOWHERE = 'nowhere';
+
 /** Whether a response is an event stream, which ends only when its client disconnects. */
 export function isEventStream(response: ServerResponse): boolean {
   return String(response.getHeader('content-type')).startsWith('text/event-stream');
@@ -28,6 +40,22 @@ export const GRAPHQL_PATH = '/graphql';
 export function isRead({ method }: Pick<IncomingMessage, 'method'>): boolean {
   return method === 'GET' || method === 'HEAD';
 }
+
+/**
+ * Whether a browser opens this URL in a tab or window. The response is a page then, and no operation is executed, whatever the
+ * URL contains. A frame of another page is not a tab: it is handled like any other request of that page.
+ *
+ * Browsers send `Sec-Fetch-Mode` and `Sec-Fetch-Dest`, but only to HTTPS and to this machine. Without them `Accept` decides:
+ * browsers put `text/html` first. So does `HttpURLConnection` of Java, for which `image/gif` is the second.
+ */
+export function isNavigation(request: IncomingMessage): boolean {
+  if (!isRead(request)) return false;
+  const { accept = '', 'sec-fetch-mode': mode, 'sec-fetch-dest': destination = 'document' } = request.headers;
+  if (mode === undefined) return HTML_FIRST.test(accept);
+  return mode === 'navigate' && destination === 'document';
+}
+
+const HTML_FIRST = /^\s*text\/html\b(?!\s*;\s*q=0|\s*,\s*image\/gif)/i;
 
 /** The scheme and the host of the absolute form. User information is ignored. */
 const ABSOLUTE = /^https?:\/\/(?:[^/?#@]*@)?([^/?#]*)/i;
@@ -53,6 +81,13 @@ export function normalizeTarget(request: IncomingMessage): void {
 function decodeUnreserved(encoded: string): string {
   const decoded = decodeURIComponent(encoded);
   return /[\w.~-]/.test(decoded) ? decoded : encoded;
+}
+
+/** The exact path of a request, without its query. */
+export function pathOf(request: IncomingMessage): string {
+  const url = request.url ?? '/';
+  const end = url.indexOf('?');
+  return end < 0 ? url : url.slice(0, end);
 }
 
 /** The header with the request id, in requests and responses. */

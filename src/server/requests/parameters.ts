@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import { badRequest } from './refusal.ts';
+import { requestError } from './refusal.ts';
 
 /** An operation as a client sends it. */
 export type SentOperation = {
@@ -31,16 +31,16 @@ export function readJson(bytes: Uint8Array): unknown {
 /** Reads an array of operations. @throws GraphQLError if it is empty or longer than `maxOperations`, or if that is 1 */
 export function readEntries(params: readonly unknown[], maxOperations: number): readonly Entry[] {
   if (maxOperations <= 1)
-    throw badRequest(
+    throw requestError(
       400,
       'Batching is not supported. The setting MAX_OPERATIONS_PER_REQUEST of the gateway allows it.',
     );
-  if (params.length === 0) throw badRequest(400, 'The array has no operations.');
+  if (params.length === 0) throw requestError(400, 'The array has no operations.');
   if (params.length > maxOperations)
-    throw badRequest(413, `Batching is limited to ${maxOperations} operations per request.`);
+    throw requestError(413, `Batching is limited to ${maxOperations} operations per request.`);
   return params.map((each) => {
     if (each !== null && !isRecord(each))
-      return badRequest(400, `Expected params to be an object but given ${typeOf(each)}.`);
+      return requestError(400, `Expected params to be an object but given ${typeOf(each)}.`);
     return orError(() => readOperation(each ?? {}));
   });
 }
@@ -57,7 +57,7 @@ export function orError<T>(read: () => T): T | GraphQLError {
 
 /** Reads the operation in the parameters of a URL. @throws GraphQLError if there is none, or it cannot be read */
 export function readUrl(url: string): SentOperation {
-  if (hasInvalidUtf8(url)) throw badRequest(400, 'The URL is not valid UTF-8.');
+  if (hasInvalidUtf8(url)) throw requestError(400, 'The URL is not valid UTF-8.');
   const search = searchOf(url);
   const json = (name: string) => {
     const text = search.get(name);
@@ -120,20 +120,20 @@ export function deleteOthers(value: unknown, names: Names): void {
  * @throws GraphQLError if they name no document, or one has a wrong type
  */
 export function readOperation(params: unknown): SentOperation {
-  if (!isRecord(params)) throw badRequest(400, 'The body must be a JSON object with a query.');
+  if (!isRecord(params)) throw requestError(400, 'The body must be a JSON object with a query.');
 
   const { query, operationName, variables, extensions } = params;
   if (query == null && !namesDocument(params)) {
     const other = Object.keys(params).find((name) => !Object.hasOwn(OPERATION_NAMES, name));
     const hint = other === undefined ? '' : ` The body has "${other.slice(0, MAX_QUOTED)}".`;
-    throw badRequest(400, `Must provide query string.${hint}`);
+    throw requestError(400, `Must provide query string.${hint}`);
   }
   for (const [name, value] of Object.entries({ query, operationName }))
     if (value != null && typeof value !== 'string')
-      throw badRequest(400, `Expected "${name}" param to be a string, but given ${typeOf(value)}.`);
+      throw requestError(400, `Expected "${name}" param to be a string, but given ${typeOf(value)}.`);
   for (const [name, value] of Object.entries({ variables, extensions }))
     if (value != null && !isRecord(value))
-      throw badRequest(400, `Expected "${name}" param to be empty or an object, but given ${typeOf(value)}.`);
+      throw requestError(400, `Expected "${name}" param to be empty or an object, but given ${typeOf(value)}.`);
   deleteOthers(params, OPERATION_NAMES);
   return params;
 }
@@ -165,6 +165,6 @@ function orBadRequest<T>(message: string, read: () => T): T {
   try {
     return read();
   } catch {
-    throw badRequest(400, message);
+    throw requestError(400, message);
   }
 }

@@ -31,7 +31,7 @@ export function refusal(code: ErrorCode, message: string, more: HttpExtension = 
 }
 
 /** The error of a request that is not a GraphQL request, with that status for all clients. */
-export function badRequest(status: number, message: string, headers: HttpExtension['headers'] = {}): GraphQLError {
+export function requestError(status: number, message: string, headers: HttpExtension['headers'] = {}): GraphQLError {
   return errorOf('BAD_USER_INPUT', message, { status, headers });
 }
 
@@ -42,24 +42,24 @@ export function bodyTooLarge(): GraphQLError {
 
 /** The error of a subscription whose client accepts no event stream. */
 export function noEventStream(): GraphQLError {
-  return badRequest(406, 'A subscription requires a websocket, or a client that accepts text/event-stream.');
+  return requestError(406, 'A subscription requires a websocket, or a client that accepts text/event-stream.');
 }
 
 /** The error of a request whose client accepts none of the media types of responses. */
 export function notAcceptable(): GraphQLError {
   const types = 'application/graphql-response+json or application/json, or text/event-stream for a subscription';
-  return badRequest(406, `The Accept header must allow ${types}.`);
+  return requestError(406, `The Accept header must allow ${types}.`);
 }
 
 /** The error of a request whose body has another media type. */
 export function notReadable(): GraphQLError {
   const message = 'Send the body as JSON in UTF-8, with the header "Content-Type: application/json".';
-  return badRequest(415, message, { 'accept-post': 'application/json' });
+  return requestError(415, message, { 'accept-post': 'application/json' });
 }
 
 /** The error of a request with a compressed body. */
 export function compressed(): GraphQLError {
-  return badRequest(415, 'Compressed request bodies are not supported. Send the body without Content-Encoding.');
+  return requestError(415, 'Compressed request bodies are not supported. Send the body without Content-Encoding.');
 }
 
 /** The error of a request that is refused until others have ended. */

@@ -11,7 +11,7 @@ import { refuseOrigin } from '../clients/origins.ts';
 import { Account } from '../clients/rate-limits.ts';
 import { readMinimumHeight } from '../operations/minimum-heights.ts';
 import { stagger } from '../requests/closing.ts';
-import { MIN_HEIGHT_HEADER, SANDBOX_HEADER } from '../requests/headers.ts';
+import { commonHeaders, MIN_HEIGHT_HEADER } from '../requests/headers.ts';
 import { REQUEST_ID_HEADER } from '../requests/http-exchange.ts';
 import { toHttpText } from '../requests/refusal.ts';
 import { ClientSocket } from './client-socket.ts';
@@ -28,14 +28,8 @@ export function createWebSocketTransport(options: SocketOperationsOptions) {
   const { isSandbox, log, internal } = options;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.maxBodyBytes, WebSocket: ClientSocket });
   sockets.on('headers', (lines, request) => {
-    for (const header of Object.entries(headersOf(requestIds.of(request)))) lines.push(header.join(': '));
+    for (const header of commonHeaders(requestIds.of(request), isSandbox)) lines.push(header.join(': '));
   });
-
-  /** The headers of every response. */
-  function headersOf(requestId: string): Record<string, string> {
-    const [name, value] = SANDBOX_HEADER;
-    return { [REQUEST_ID_HEADER]: requestId, ...(isSandbox && { [name]: value }) };
-  }
 
   /** Opens a websocket, or refuses it with an HTTP response. */
   function handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -61,7 +55,7 @@ export function createWebSocketTransport(options: SocketOperationsOptions) {
     // Without a listener, a reset connection would end the process. A client that goes on writing would stay connected.
     socket.on('error', () => socket.destroy());
     socket.once('finish', () => socket.destroy());
-    socket.end(toHttpText(error, headersOf(requestId)));
+    socket.end(toHttpText(error, Object.fromEntries(commonHeaders(requestId, isSandbox))));
   }
 
   function refusalOf(request: IncomingMessage, socket: Duplex, identity: ClientIdentity): GraphQLError | undefined {
@@ -135,9 +129,8 @@ export function createWebSocketTransport(options: SocketOperationsOptions) {
  * @returns `false` if it is malformed, and the websocket is closed with a code after which clients do not reconnect
  */
 function noteMinimumHeight(connection: ProtocolContext): boolean {
-  const { extra, connectionParams = {} } = connection;
-  const { [MIN_HEIGHT_HEADER]: named, minHeight = named } = connectionParams;
-  const sent = readMinimumHeight(minHeight, MIN_HEIGHT_HEADER);
+  const { extra, connectionParams } = connection;
+  const sent = readMinimumHeight(connectionParams?.[MIN_HEIGHT_HEADER], MIN_HEIGHT_HEADER);
   if (sent instanceof GraphQLError) {
     extra.socket.close(CloseCode.BadRequest, sent.message);
     return false;

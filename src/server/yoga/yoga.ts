@@ -17,11 +17,11 @@ import { type AccessDetails, codesOf, summarizeErrors } from '../operations/log-
 import type { Pipeline } from '../operations/pipeline.ts';
 import { type Client, createStreamCheck } from '../operations/prepared-operation.ts';
 import { createEventStream, type EventStreamOptions } from '../requests/event-stream.ts';
-import { COST_HEADER, LAST_EVENT_ID_HEADER, METHODS, MIN_HEIGHT_HEADER } from '../requests/headers.ts';
+import { LAST_EVENT_ID_HEADER, METHODS, MIN_HEIGHT_HEADER, wantsCost } from '../requests/headers.ts';
 import type { HttpExchange } from '../requests/http-exchange.ts';
 import { type BodyKind, createNegotiation, isCompressed, readContentType } from '../requests/media-types.ts';
 import { decodeBody, type Entry, readEntries, readJson, readOperation, readUrl } from '../requests/parameters.ts';
-import { badRequest, compressed, notAcceptable, notReadable } from '../requests/refusal.ts';
+import { compressed, notAcceptable, notReadable, requestError } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
 import { encode } from './encode.ts';
 
@@ -53,7 +53,7 @@ function toParams(sent: Entry | readonly Entry[]): GraphQLParams {
 /** The result of a request, as Yoga hands it on from the handler to the encoder. */
 type Results = {
   readonly errors: readonly GraphQLError[];
-  readonly all?: EncodedResponse | StartedSubscription;
+  readonly outcome?: EncodedResponse | StartedSubscription;
   readonly access?: AccessDetails;
 };
 
@@ -73,30 +73,31 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
     return Array.isArray(params) ? readEntries(params, maxOperationsPerRequest) : readOperation(params);
   }
 
-  async function run(sent: Entry | readonly Entry[], { headers }: Request, served?: ServedRequest): Promise<Results> {
+  async function run(sent: Entry | readonly Entry[], request: Request, served?: ServedRequest): Promise<Results> {
+    const headers = Object.fromEntries(request.headers);
     const clientAt = (index: number): Client => ({
       address: served && clients.of(served.request),
       connection: served?.response,
       receivedAt: served?.startedAt,
       account: new Account(rates, served?.request, 'http', index === 0 ? served?.paid : 0),
-      minHeight: headers.get(MIN_HEIGHT_HEADER),
-      wantsCost: headers.get(COST_HEADER) === '1',
-      lastEventId: headers.get(LAST_EVENT_ID_HEADER),
-      span: tracing?.startOperation('http', served?.id, Object.fromEntries(headers), served?.startedAt),
+      minHeight: headers[MIN_HEIGHT_HEADER],
+      wantsCost: wantsCost({ headers }),
+      lastEventId: headers[LAST_EVENT_ID_HEADER],
+      span: tracing?.startOperation('http', served?.id, headers, served?.startedAt),
     });
     const [first] = [sent].flat();
     const label = persisted.labelOf(first);
     if (isList(sent)) {
       const { response, access } = await respondToArray(sent, clientAt);
-      return { errors: [], all: response, access: { label, ...access } };
+      return { errors: [], outcome: response, access: { label, ...access } };
     }
     const client = clientAt(0);
-    const check = createStreamCheck(accepted(headers.get('accept')), pipeline.admit);
+    const check = createStreamCheck(accepted(headers['accept']), pipeline.admit);
     const result = await pipeline.respond(sent, client, check);
     const isResponse = result instanceof EncodedResponse;
     client.span?.end({ codes: isResponse ? codesOf(result.errors) : [] });
     const access = { label, ...(isResponse ? result.accessDetails : { cost: result.points }) };
-    return { errors: [], all: result, access };
+    return { errors: [], outcome: result, access };
   }
 
   function open(updates: Subscribe<EncodedUpdate>, { signal }: Request, response?: ServerResponse): Readable {
@@ -136,9 +137,9 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
       setParamsHandler(({ request }) => run(params.extensions?.['sent'] ?? {}, request, served));
     },
     onResultProcess({ request, result, setResultProcessor, serverContext: { served } }) {
-      const { errors = [], all, access = { errors: summarizeErrors(errors) } } = result as Partial<Results>;
+      const { errors = [], outcome, access = { errors: summarizeErrors(errors) } } = result as Partial<Results>;
       const isHead = served?.request.method === 'HEAD';
-      const { status, headers, body } = encode(all ?? refusedResponse(...errors), {
+      const { status, headers, body } = encode(outcome ?? refusedResponse(...errors), {
         accepted: accepted(request.headers.get('accept')),
         isGet: request.method === 'GET',
         open: (updates) => (isHead ? '' : open(updates, request, served?.response)),
@@ -153,7 +154,7 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
 /** Throws the error of a body that cannot be read. If the client has disconnected, it is no internal error. */
 function throwDisconnected(error: unknown): never {
   throw (error as NodeJS.ErrnoException).code === 'ECONNRESET'
-    ? badRequest(400, 'The client has disconnected.')
+    ? requestError(400, 'The client has disconnected.')
     : error;
 }
 

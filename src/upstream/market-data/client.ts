@@ -51,7 +51,7 @@ export function createMarketDataClient(options: MarketDataClientOptions) {
       if (previous.length > 0) throw new UpstreamBadShapeError('MARKET_DATA', `${name} has no rows any more`);
       return { rows, dropped };
     };
-    return circuit.run(() => health.watch(name, read()));
+    return circuit.runCounted(() => health.watch(name, read()));
   }
 
   async function orderBook(tickerId: string): Promise<RawOrderBook | undefined> {
@@ -74,7 +74,7 @@ export function createMarketDataClient(options: MarketDataClientOptions) {
     /** @param previous as for the pairs */
     tickers: (previous?: readonly Ticker[]) => readList({ name: 'tickers', read: readTicker, previous }),
     /** `undefined` if the host responds that it has no order book of that ticker. */
-    orderBook: (tickerId: string) => circuit.pass(() => health.watch('orderbook', orderBook(tickerId))),
+    orderBook: (tickerId: string) => circuit.runUncounted(() => health.watch('orderbook', orderBook(tickerId))),
   };
 }
 

@@ -10,20 +10,20 @@ import type { ResponseReader } from '../response-body.ts';
 import type { Spacing } from '../spacing.ts';
 import { type BeaconBlock, createBeaconBlockReader, createBeaconTipReader } from './beacon-block.ts';
 import { readChainInfo } from './chain-info.ts';
+import { readParams } from './decode-v3.ts';
 import {
+  canBeUnknownMethod,
   checkOwnChain,
-  isUnknownMethod,
   type NodeMethod,
   type ResultOf,
   readAnyResult,
   readResult,
   toRequest,
 } from './envelope.ts';
-import type { PoolsV3, PoolsV3Reader, TimedOrders, TimedParams } from './exchange-v3.ts';
 import { type PoolDirectories, readStateTime } from './pools-reader.ts';
+import { createPoolsV1Reader } from './pools-v1.ts';
+import type { PoolsV3, PoolsV3Reader, TimedOrders, TimedParams } from './pools-v3.ts';
 import { isBeforeV3, isUnknownVerbosity, whyStateIsMissing } from './state-not-found.ts';
-import { createStateReader } from './state-reader.ts';
-import { readParams } from './state-v3.ts';
 
 /** The calls of a full node. Each throws an UpstreamError if it fails, or the reason of a signal that aborts it. */
 export type NodeClient = ReturnType<typeof createNodeClient>;
@@ -70,40 +70,37 @@ export function createNodeClient(options: NodeClientOptions) {
 
   /** A call of the chain follower. */
   function follow<T>(call: Call<T>): Promise<T> {
-    const turn = { ...call, isForClient: false };
-    return circuit.run(() => spacing.run(() => health.watch(call.method, send(call)), turn));
+    const turn = { ...call, isForHead: true };
+    return circuit.runCounted(() => spacing.run(() => health.watch(call.method, send(call)), turn));
   }
 
-  function stateAt(height: BeaconHeight, signal: AbortSignal | undefined): Call<ExchangeState> {
-    const reader = (resultOf: ResultOf) => createStateReader(height, directories, resultOf);
+  function stateV1At(height: BeaconHeight, signal: AbortSignal | undefined): Call<ExchangeState> {
+    const reader = (resultOf: ResultOf) => createPoolsV1Reader(height, directories, resultOf);
     return { method: 'getpdestate', params: [{ BeaconHeight: height }], reader, signal };
   }
 
   /** A call whose failures do not count for the circuit. @param isFault whether an error counts for the health of the node */
-  function pass<T>(call: Call<T>, isForClient: boolean, isFault: (error: unknown) => boolean): Promise<T> {
-    const turn = { ...call, isForClient };
-    return circuit.pass(() => spacing.run(() => health.watch(call.method, send(call), isFault), turn));
+  function callUncounted<T>(call: Call<T>, isForHead: boolean, isFault: (error: unknown) => boolean): Promise<T> {
+    const turn = { ...call, isForHead };
+    return circuit.runUncounted(() => spacing.run(() => health.watch(call.method, send(call), isFault), turn));
   }
 
-  /**
-   * A call for the third version. That the node does not have this version is a response and no failure, also if the call follows the
-   * chain: other calls show whether the node is there.
-   */
-  function passV3<T>(call: CallV3<T>, isForClient: boolean): Promise<T> {
-    const isFault = (error: unknown) => !lacksV3(error) && (!isForClient || whyStateIsMissing(error) === undefined);
-    return pass({ method: 'pdexv3_getState', ...call }, isForClient, isFault);
+  function callV3<T>(call: CallV3<T>, purpose: PurposeV3): Promise<T> {
+    const isFault = (error: unknown) => isFaultV3(error, purpose);
+    return callUncounted({ method: 'pdexv3_getState', ...call }, purpose === 'head', isFault);
   }
 
   /** Reads the pools with their orders; from a node that is too old for that, without them. */
   async function readPoolsV3(
     height: BeaconHeight,
-    isNewest: boolean,
+    purpose: 'head' | 'client',
     signal: AbortSignal | undefined,
   ): Promise<PoolsV3> {
+    const isNewest = purpose === 'head';
     const read = (hasOrders: boolean) => {
       const params = paramsV3(height, 'PoolPairs', { Verbosity: hasOrders ? WITH_ORDERS : WITHOUT_ORDERS });
       const reader = (resultOf: ResultOf) => poolsV3Reader.read(height, resultOf, { hasOrders, isNewest });
-      return passV3({ params, reader, signal }, !isNewest);
+      return callV3({ params, reader, signal }, purpose);
     };
     if (withoutOrdersUntil !== undefined) {
       if (performance.now() < withoutOrdersUntil) return read(false);
@@ -121,7 +118,7 @@ export function createNodeClient(options: NodeClientOptions) {
     }
   }
 
-  function paramsAt(height: BeaconHeight, signal: AbortSignal | undefined): CallV3<TimedParams> {
+  function paramsV3At(height: BeaconHeight, signal: AbortSignal | undefined): CallV3<TimedParams> {
     const reader = (resultOf: ResultOf) =>
       createDocumentReader(MAX_DOCUMENT_BYTES, (document) => {
         const result = resultOf(document);
@@ -131,8 +128,8 @@ export function createNodeClient(options: NodeClientOptions) {
   }
 
   /**
-   * The block of a height. Calls for new blocks come before it. Other calls show whether the node is healthy: without blocks, only
-   * trades are unknown.
+   * The block of a height. Calls for heads come before it. Other calls show whether the node is healthy: without blocks, only trades
+   * are unknown.
    *
    * @param received gets the number of bytes of each part of the response that arrives, without compression
    * @throws UpstreamRpcError for a height that the node does not have
@@ -144,7 +141,7 @@ export function createNodeClient(options: NodeClientOptions) {
   ): Promise<BeaconBlock> {
     const reader: Call<BeaconBlock>['reader'] = (_, anyResultOf) => createBeaconBlockReader(anyResultOf, received);
     const call = { method: 'retrievebeaconblockbyheight', params: [height], reader, signal } as const;
-    return pass(call, true, () => false);
+    return callUncounted(call, false, () => false);
   }
 
   return {
@@ -156,23 +153,25 @@ export function createNodeClient(options: NodeClientOptions) {
     /** The documented source of the height at which to read the exchange. The response is large. */
     beaconTip: (signal?: AbortSignal) =>
       follow({ method: 'getbeaconbeststatedetail', params: [''], reader: createBeaconTipReader, signal }),
-    /** The state of the newest block. @throws UpstreamRpcError with code -8000 for a height that the node does not have yet */
-    exchangeState: (height: BeaconHeight, signal?: AbortSignal) => follow(stateAt(height, signal)),
-    /** A state that a client requests. @throws UpstreamRpcError with code -8000, also for one that the node has pruned */
-    earlierState: (height: BeaconHeight, signal?: AbortSignal) =>
-      pass(stateAt(height, signal), true, (error) => whyStateIsMissing(error) === undefined),
-    /** The pools of the third version at the newest block. @throws UpstreamRpcError with code -14001 where others have -8000 */
-    poolsV3: (height: BeaconHeight, signal?: AbortSignal) => readPoolsV3(height, true, signal),
+    /** The state of V1 at the newest block. @throws UpstreamRpcError with code -8000 for a height that the node does not have yet */
+    newestStateV1: (height: BeaconHeight, signal?: AbortSignal) => follow(stateV1At(height, signal)),
+    /** The same at a height that a client requests. @throws UpstreamRpcError with code -8000, also if the node has pruned it */
+    earlierStateV1: (height: BeaconHeight, signal?: AbortSignal) =>
+      callUncounted(stateV1At(height, signal), false, (error) => whyStateIsMissing(error) === undefined),
+    /** The pools of V3 at the newest block. @throws UpstreamRpcError with code -14001 where others have -8000 */
+    newestPoolsV3: (height: BeaconHeight, signal?: AbortSignal) => readPoolsV3(height, 'head', signal),
     /** The same at a height that a client requests. */
-    earlierPoolsV3: (height: BeaconHeight, signal?: AbortSignal) => readPoolsV3(height, false, signal),
-    /** The parameters of the third version at the newest block. @throws as `poolsV3` */
-    exchangeParams: (height: BeaconHeight, signal?: AbortSignal) => passV3(paramsAt(height, signal), false),
-    /** The same at a height that a client requests, or to see whether the node has the third version. */
-    earlierParams: (height: BeaconHeight, signal?: AbortSignal) => passV3(paramsAt(height, signal), true),
-    /** The orders of a pool of the third version, which must exist: a node responds with none for an unknown one. @throws as `poolsV3` */
+    earlierPoolsV3: (height: BeaconHeight, signal?: AbortSignal) => readPoolsV3(height, 'client', signal),
+    /** The parameters of V3 at the newest block. @throws as `newestPoolsV3` */
+    newestParamsV3: (height: BeaconHeight, signal?: AbortSignal) => callV3(paramsV3At(height, signal), 'head'),
+    /** The same at a height that a client requests. */
+    earlierParamsV3: (height: BeaconHeight, signal?: AbortSignal) => callV3(paramsV3At(height, signal), 'client'),
+    /** The same, to see whether the node has V3. */
+    probeV3: (height: BeaconHeight, signal?: AbortSignal) => callV3(paramsV3At(height, signal), 'probe'),
+    /** The orders of a pool of V3, which must exist: a node responds with none for an unknown one. @throws as `newestPoolsV3` */
     poolOrders(height: BeaconHeight, poolId: string, signal?: AbortSignal): Promise<TimedOrders> {
       const reader = (resultOf: ResultOf) => poolsV3Reader.readOrders(poolId, resultOf);
-      return passV3({ params: paramsV3(height, 'PoolPairOrders', { ID: poolId }), reader, signal }, true);
+      return callV3({ params: paramsV3(height, 'PoolPairOrders', { ID: poolId }), reader, signal }, 'client');
     },
     beaconBlock,
   };
@@ -190,9 +189,16 @@ const WITHOUT_ORDERS = 2;
 /** A node can be replaced by a newer one. */
 const ORDERS_AGAIN_MS = 600_000;
 
-/** Whether the node has responded that it does not have the third version, or that it is too old for this request. */
-function lacksV3(error: unknown): boolean {
-  return isBeforeV3(error) || isUnknownVerbosity(error) || isUnknownMethod(error) !== false;
+/** Why a part of the third version is requested. */
+type PurposeV3 = 'head' | 'client' | 'probe';
+
+/** Whether an error counts for the health of the node. Else it is a response that was to be expected. */
+function isFaultV3(error: unknown, purpose: PurposeV3): boolean {
+  // The pools are requested again, without orders.
+  if (isUnknownVerbosity(error)) return false;
+  if (purpose === 'head') return true;
+  if (isBeforeV3(error) || whyStateIsMissing(error) !== undefined) return false;
+  return purpose === 'client' || !canBeUnknownMethod(error);
 }
 
 type Call<T> = {

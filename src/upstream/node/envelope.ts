@@ -46,14 +46,18 @@ const UNKNOWN_METHOD = -1002;
 /** The statuses with which a proxy refuses a method that it does not know. */
 const REFUSALS: readonly number[] = [403, 404, 405, 501];
 
+/** Whether the node does not have the method. */
+export function isUnknownMethod(error: unknown): boolean {
+  return error instanceof UpstreamRpcError && [UNKNOWN_METHOD, METHOD_NOT_FOUND].includes(error.rpcCode ?? 0);
+}
+
 /**
- * Whether the node does not have the method: `undefined` if it may have it. A node also responds with status 500 and no body when it
- * fails, and a proxy in front of it can refuse the method for a while.
+ * Whether the node does not have the method, or perhaps not: a node also responds with status 500 and no body when it fails, and a proxy
+ * in front of it can refuse the method for a while.
  */
-export function isUnknownMethod(error: unknown): boolean | undefined {
-  if (error instanceof UpstreamRpcError) return error.rpcCode === UNKNOWN_METHOD || error.rpcCode === METHOD_NOT_FOUND;
-  if (!(error instanceof UpstreamBadStatusError)) return false;
-  return REFUSALS.includes(error.status) || (error.status === 500 && error.body === '') ? undefined : false;
+export function canBeUnknownMethod(error: unknown): boolean {
+  if (!(error instanceof UpstreamBadStatusError)) return isUnknownMethod(error);
+  return REFUSALS.includes(error.status) || (error.status === 500 && error.body === '');
 }
 
 /**

@@ -26,7 +26,9 @@ const CAUSES: readonly (readonly [pattern: RegExp, why: MissingState])[] = [
  * @returns `undefined` for every other error, also for one with these codes: then the node failed to read the state
  */
 export function whyStateIsMissing(error: unknown): MissingState | undefined {
-  return isStateError(error) ? CAUSES.find(([pattern]) => pattern.test(causeOf(error)))?.[1] : undefined;
+  if (!isStateError(error)) return undefined;
+  const { missing } = error.details as { readonly missing?: MissingState };
+  return missing ?? CAUSES.find(([pattern]) => pattern.test(causeOf(error)))?.[1];
 }
 
 function causeOf({ details }: UpstreamRpcError): string {
@@ -58,17 +60,12 @@ export function isNoSuchBlock(error: unknown): boolean {
   return error instanceof UpstreamRpcError && error.rpcCode === NO_SUCH_BLOCK;
 }
 
-/** The error of a node that does not have a block yet, for a node that need not be called. */
-export function blockNotFound(height: number, details: ErrorDetails): UpstreamRpcError {
-  return new UpstreamRpcError(STATE_ERROR, { ...details, because: `Block Height ${height} not found` });
+/** The error of a node that need not be called, because it is known that it does not have the state. */
+export function stateMissing(missing: MissingState, details: ErrorDetails): UpstreamRpcError {
+  return new UpstreamRpcError(STATE_ERROR, { ...details, missing });
 }
 
-/** The error of a node that has pruned a state, if that is known without a call. */
-export function statePruned(details: ErrorDetails): UpstreamRpcError {
-  return new UpstreamRpcError(STATE_ERROR, { ...details, because: 'missing trie node' });
-}
-
-/** How many errors of one node the gateway may still cause: nodes count them, and refuse clients that cause too many. */
+/** How many errors of a node the gateway may still cause: nodes count them, and refuse clients that cause too many. */
 export type ErrorBudget = {
   /** Whether one more error may be caused now. */
   has(): boolean;
@@ -79,40 +76,20 @@ export type ErrorBudget = {
 const RETRIES = { maxAttempts: 4, backoff: new ConstantBackoff(250) };
 
 /**
- * Requests a state whose height the chain has reached. It retries if the node responds that the height is in the future:
+ * Requests a state, or a block, whose height the chain has reached. It retries if the node responds that the height is in the future:
  * behind a load balancer, the node that responds can be a block behind the one that reported the height.
  *
- * @param errors the budget that each error -8000 or -14001 is charged to. When it is used up, the node is not called again
+ * @param errors the budget that each error -8000, -14001 or -2003 is charged to. When it is used up, the node is not called again
  */
-export function retryUntilStateExists<T>(
-  request: () => Promise<T>,
-  errors: ErrorBudget,
-  signal?: AbortSignal,
-): Promise<T> {
+export function retryUntilThere<T>(request: () => Promise<T>, errors: ErrorBudget, signal?: AbortSignal): Promise<T> {
   async function requestOnce(): Promise<T> {
     try {
       return await request();
     } catch (error) {
-      if (isStateError(error)) errors.spend();
+      if (isStateError(error) || isNoSuchBlock(error)) errors.spend();
       throw error;
     }
   }
-  const isRetried = (error: unknown) => isInFuture(error) && errors.has();
+  const isRetried = (error: unknown) => (isInFuture(error) || isNoSuchBlock(error)) && errors.has();
   return retry(handleWhen(isRetried), RETRIES).execute(requestOnce, signal);
-}
-
-/**
- * Requests a block whose height the chain has reached. It retries as {@link retryUntilStateExists} does.
- *
- * @param mayRetry whether one more error may be caused. It is called after each of these errors, also after the last one
- */
-export function retryUntilBlockExists<T>(
-  request: () => Promise<T>,
-  mayRetry: () => boolean,
-  signal: AbortSignal,
-): Promise<T> {
-  return retry(
-    handleWhen((error) => isNoSuchBlock(error) && mayRetry()),
-    RETRIES,
-  ).execute(request, signal);
 }

@@ -13,7 +13,8 @@ let gateway: Awaited<ReturnType<typeof startGateway>>;
 let executions: Executions;
 beforeAll(async () => {
   // The data must not change between two executions.
-  gateway = await startGateway({ config: { headPollMs: 600_000, marketPollMs: 600_000, orderBookTtlMs: 600_000 } });
+  const config = { headPollMs: 600_000, marketPollMs: 600_000, orderBookTtlMs: 600_000 };
+  gateway = await startGateway({ config, sandbox: { pools: 18 } });
   await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');
   executions = createExecutions(schema, () => createContext(gateway.app.service));
 });

@@ -32,35 +32,23 @@ describe('when the next block is expected', () => {
   });
 });
 
+/** 20 blocks of 40 s, then ten of 10 s. */
+const FASTER = Array.from({ length: 30 }, (_, step) => (step < 20 ? step * 40_000 : 800_000 + (step - 20) * 10_000));
+
 describe('when a block is overdue', () => {
   test('never before the first', () => {
     expect(paceWith().isOverdueAt(1e12)).toBe(false);
   });
 
-  test('after 200 seconds while the interval is unknown: five of the slowest blocks', () => {
-    const { isOverdueAt } = paceWith(1_000);
-    expect([isOverdueAt(201_000), isOverdueAt(201_001)]).toEqual([false, true]);
-  });
-
-  test('after five times the usual interval', () => {
-    const { isOverdueAt } = paceWith(0, 10_000, 20_000, 30_000);
-    expect([isOverdueAt(80_000), isOverdueAt(80_001)]).toEqual([false, true]);
-  });
-
-  test('one long pause does not make the next one usual', () => {
-    const { isOverdueAt } = paceWith(0, 10_000, 20_000, 900_000, 910_000);
-    expect([isOverdueAt(960_000), isOverdueAt(960_001)]).toEqual([false, true]);
-  });
-
-  test('the interval follows the newest blocks', () => {
-    const times = Array.from({ length: 30 }, (_, step) => (step < 20 ? step * 40_000 : 800_000 + (step - 20) * 10_000));
+  test.each([
+    ['after 200 seconds while the interval is unknown: five of the slowest blocks', [1_000], 201_000],
+    ['after five times the usual interval', [0, 10_000, 20_000, 30_000], 80_000],
+    ['one long pause does not make the next one usual', [0, 10_000, 20_000, 900_000, 910_000], 960_000],
+    ['the interval follows the newest blocks', FASTER, 940_000],
+    ['not before the time of one of the slowest blocks, however fast the chain caught up', [0, 10, 20, 30, 40], 40_040],
+  ])('%s', (_, times, last) => {
     const { isOverdueAt } = paceWith(...times);
-    expect([isOverdueAt(940_000), isOverdueAt(940_001)]).toEqual([false, true]);
-  });
-
-  test('not before the time of one of the slowest blocks, however fast the chain caught up', () => {
-    const { isOverdueAt } = paceWith(0, 10, 20, 30, 40);
-    expect([isOverdueAt(40_040), isOverdueAt(40_041)]).toEqual([false, true]);
+    expect([isOverdueAt(last), isOverdueAt(last + 1)]).toEqual([false, true]);
   });
 
   test('also when the clock is set back by an hour', () => {

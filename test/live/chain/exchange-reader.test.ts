@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { ProxyError, UpstreamUnreachableError } from '../../../src/errors.ts';
 import { createExchangeVersions } from '../../../src/live/chain/exchange-versions.ts';
 import { createNode } from '../../../src/live/chain/node.ts';
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts';
@@ -67,8 +68,8 @@ test('behind a load balancer, the parameters of an earlier state are those of it
 
 test('parameters that are always those of another block are an error, and no state', async () => {
   const { sandbox, client: own, calls } = await openForked();
-  const { exchangeParams, earlierParams } = nodeAt(sandbox.nodeUrls[1] ?? '').client;
-  const client = { ...own, exchangeParams, earlierParams };
+  const { newestParamsV3, earlierParamsV3 } = nodeAt(sandbox.nodeUrls[1] ?? '').client;
+  const client = { ...own, newestParamsV3, earlierParamsV3 };
   const node = nodeOf(client);
   const tip = await client.chainInfo();
   const error = { code: 'UPSTREAM_BAD_SHAPE', retryable: true };
@@ -88,4 +89,18 @@ test('as long as the parameters are of the block of the pools, they are read onc
   await node.readBlock(tip, signal);
   await node.readPastState({ height: tip.beacon.height - 4, headBlock: tip.beacon, block: undefined }, signal);
   expect(calls()).toBe(4);
+});
+
+test('a node that closes the connection gets a hint, in an error of its own: the circuit throws its error again', async () => {
+  const { client } = await openForked();
+  const outage = new UpstreamUnreachableError(
+    'NODE',
+    { host: 'node' },
+    new ProxyError('HTTPS_PROXY', 'refuses it', new Error('503')),
+  );
+  const node = nodeOf({ ...client, probeV3: () => Promise.reject(outage) });
+  const error = await node.hasV3(5, 1).catch((reason: unknown) => reason);
+  const hint = expect.stringContaining('EXCHANGE_VERSION=v1');
+  expect(error).toMatchObject({ message: outage.message, cause: outage.cause, details: { host: 'node', hint } });
+  expect(outage.details).toEqual({ host: 'node' });
 });

@@ -85,7 +85,7 @@ describe('what is a head', () => {
       previousHash: sandbox.chain.block(TIP - 1)?.hash,
       time: START,
       chainInfo: await client.chainInfo(),
-      exchange: await client.exchangeState(TIP),
+      exchange: await client.newestStateV1(TIP),
       source,
       observedAt: START,
     });
@@ -199,12 +199,12 @@ describe('a block that arrives between two calls', () => {
     [
       'the tip is read again if it is the lower one',
       { tips: [chainInfoOf(10), chainInfoOf(11)], heights: [11] },
-      ['chainInfo', 'beaconTip', 'chainInfo', 'exchangeState 11'],
+      ['chainInfo', 'beaconTip', 'chainInfo', 'newestStateV1 11'],
     ],
     [
       'the height is read again if it is the lower one',
       { tips: [chainInfoOf(11)], heights: [10, 11] },
-      ['chainInfo', 'beaconTip', 'beaconTip', 'exchangeState 11'],
+      ['chainInfo', 'beaconTip', 'beaconTip', 'newestStateV1 11'],
     ],
   ])('%s', async (_, script, calls) => {
     const node = scriptedNode(script);
@@ -223,7 +223,7 @@ describe('a block that arrives between two calls', () => {
       const { head, source, notified } = followNode(node);
       expect(await head.get()).toEqual({ ...headOf(tip), source, observedAt: START });
       const again = tip < height ? 'chainInfo' : 'beaconTip';
-      const calls = ['chainInfo', 'beaconTip', again, `exchangeState ${tip}`, 'chainInfo'];
+      const calls = ['chainInfo', 'beaconTip', again, `newestStateV1 ${tip}`, 'chainInfo'];
       expect(node.calls.slice(0, calls.length)).toEqual(calls);
       expect(notified).toEqual([]);
     }
@@ -232,12 +232,12 @@ describe('a block that arrives between two calls', () => {
   test('a tip without a state is not published: the head stays, and the node is read again later', async () => {
     const node = scriptedNode({ tips: [chainInfoOf(10), chainInfoOf(10), chainInfoOf(1_000_000)], heights: [10] });
     let isBack = false;
-    const exchangeState: NodeClient['exchangeState'] = async (height) => {
+    const newestStateV1: NodeClient['newestStateV1'] = async (height) => {
       if (height > 11) throw new UpstreamRpcError(-8000, {});
       return exchangeOf(height);
     };
     const chainInfo: NodeClient['chainInfo'] = async () => (isBack ? chainInfoOf(11) : node.chainInfo());
-    const { head, notified } = followNode({ ...node, exchangeState, chainInfo });
+    const { head, notified } = followNode({ ...node, newestStateV1, chainInfo });
     const heads = toAsyncValues(head.subscribe);
     expect(await heads.next()).toMatchObject({ value: { beaconHeight: 10 } });
     await expect.poll(() => notified).toEqual(['The node responded with error -8000.']);
@@ -254,19 +254,19 @@ describe('a block that is replaced while it is read', () => {
     const node = scriptedNode({ tips, heights: [10] });
     const { head, source } = followNode(node);
     expect(await head.get()).toEqual({ ...headOf(10, 'new'), source, observedAt: START });
-    const reading = ['beaconTip', 'exchangeState 10', 'chainInfo'];
+    const reading = ['beaconTip', 'newestStateV1 10', 'chainInfo'];
     expect(node.calls.slice(0, 7)).toEqual(['chainInfo', ...reading, ...reading]);
   });
 
   test('if the chain has moved on, the time of the state shows it', async () => {
     const node = scriptedNode({ tips: [chainInfoOf(10), chainInfoOf(11)], heights: [10, 11] });
     const times: (number | undefined)[] = [];
-    const exchangeState: NodeClient['exchangeState'] = async (height) => {
+    const newestStateV1: NodeClient['newestStateV1'] = async (height) => {
       const time = times.length === 0 ? 10 * 40_000 + 1 : height * 40_000;
       times.push(time);
       return { ...exchangeOf(height), time };
     };
-    const { head } = followNode({ ...node, exchangeState });
+    const { head } = followNode({ ...node, newestStateV1 });
     expect(await head.get()).toMatchObject({ beaconHeight: 11, previousHeight: undefined });
     expect(times).toEqual([400_001, 440_000]);
   });
@@ -303,7 +303,7 @@ describe('a pool that the next head does not have', () => {
       ...scriptedNode({ tips: [], heights: [] }),
       chainInfo: async () => chainInfoOf(block.height, block.hash),
       beaconTip: async () => ({ ...block, previousHash: block.parent }),
-      exchangeState: async (height) => exchangeStateOf(height, pools.slice(0, block.pools)),
+      newestStateV1: async (height) => exchangeStateOf(height, pools.slice(0, block.pools)),
     };
     const lost: LostPools[] = [];
     const counts = createPoolCounts((each) => lost.push(each));
@@ -325,31 +325,31 @@ describe('a state of another block than the tip, as behind a load balancer', () 
   function nodeOf(tips: readonly ChainInfo[], times: readonly number[], heights = [10]) {
     const node = scriptedNode({ tips, heights });
     const left = [...times];
-    const exchangeState: NodeClient['exchangeState'] = async (height) => {
+    const newestStateV1: NodeClient['newestStateV1'] = async (height) => {
       const [time] = left.length > 1 ? left.splice(0, 1) : left;
-      return { ...(await node.exchangeState(height)), time };
+      return { ...(await node.newestStateV1(height)), time };
     };
-    return { ...node, exchangeState };
+    return { ...node, newestStateV1 };
   }
   const [a, b] = [chainInfoOf(10, 'a', 1_000), chainInfoOf(10, 'b', 2_000)];
 
   test('if it has the time of the tip, the tip is not requested again', async () => {
     const node = nodeOf([a], [1_000]);
     expect(await followNode(node).head.get()).toMatchObject({ hash: 'a', time: 1_000, exchange: { time: 1_000 } });
-    expect(node.calls.slice(0, 3)).toEqual(['chainInfo', 'beaconTip', 'exchangeState 10']);
+    expect(node.calls.slice(0, 3)).toEqual(['chainInfo', 'beaconTip', 'newestStateV1 10']);
   });
 
   test('the tip is requested again until one has the time of the state', async () => {
     const node = nodeOf([a, a, a, b], [2_000]);
     expect(await followNode(node).head.get()).toMatchObject({ hash: 'b', time: 2_000, exchange: { time: 2_000 } });
     const tips = ['chainInfo', 'chainInfo', 'chainInfo'];
-    expect(node.calls.slice(0, 6)).toEqual(['chainInfo', 'beaconTip', 'exchangeState 10', ...tips]);
+    expect(node.calls.slice(0, 6)).toEqual(['chainInfo', 'beaconTip', 'newestStateV1 10', ...tips]);
   });
 
   test('the state is requested again if its block is gone, and may belong to a tip that was shown before', async () => {
     const node = nodeOf([a, b, b, b, b], [500, 1_000]);
     expect(await followNode(node).head.get()).toMatchObject({ hash: 'a', time: 1_000, exchange: { time: 1_000 } });
-    expect(node.calls.filter((call) => call === 'exchangeState 10').length).toBe(2);
+    expect(node.calls.filter((call) => call === 'newestStateV1 10').length).toBe(2);
   });
 
   test('if the chain has moved on, the newest block is read', async () => {
@@ -487,7 +487,7 @@ function nodeThatShows(height: number) {
       return chainInfoOf(now.height);
     },
     beaconTip: async () => ({ height: now.height, hash: undefined, previousHash: undefined }),
-    exchangeState: (at, signal) =>
+    newestStateV1: (at, signal) =>
       now.isSlow
         ? new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
         : Promise.resolve(exchangeOf(at)),

@@ -80,12 +80,12 @@ export function scriptedNode(script: {
       const [height = 1] = heights.length > 1 ? heights.splice(0, 1) : heights;
       return { height, hash: undefined, previousHash: undefined };
     },
-    async exchangeState(height) {
-      calls.push(`exchangeState ${height}`);
+    async newestStateV1(height) {
+      calls.push(`newestStateV1 ${height}`);
       return exchangeOf(height);
     },
-    async earlierState(height) {
-      calls.push(`earlierState ${height}`);
+    async earlierStateV1(height) {
+      calls.push(`earlierStateV1 ${height}`);
       return exchangeOf(height);
     },
   };

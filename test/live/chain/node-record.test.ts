@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import {
   canBeOfBranch,
   emptyRecord,
-  hasErrors,
   isGivenUp,
   isPaused,
   isResponding,
   isSplit,
   isWell,
+  mayCauseErrors,
   type NodeEvent,
   type NodeRecord,
   nextRecord,
@@ -187,7 +187,7 @@ describe.each<ReadKind>(['newBlocks', 'pastStates'])('the reads of %s', (kind) =
   ];
   const left = (record: NodeRecord, now: number) => {
     let errors = -20;
-    while (hasErrors(record, kind, errors + 1, now)) errors += 1;
+    while (mayCauseErrors(record, kind, errors + 1, now)) errors += 1;
     return errors;
   };
   const all = kind === 'newBlocks' ? 12 : 20;

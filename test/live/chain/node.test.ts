@@ -22,7 +22,7 @@ function nodeFrom(oldest: number, times: readonly (number | undefined)[] = [unde
   const control = { underWay: 0, most: 0, calls: 0, isBroken: false };
   const node: NodeClient = {
     ...scriptedNode({ tips: [], heights: [] }),
-    async earlierState(height) {
+    async earlierStateV1(height) {
       control.calls += 1;
       control.underWay += 1;
       control.most = Math.max(control.most, control.underWay);
@@ -104,7 +104,7 @@ describe('a read that fails', () => {
     ['an earlier state', 'is not needed any more', AbortSignal.abort(), true],
   ] as const)('of %s that %s: whether the node still counts as well', async (what, _, signal, isWell) => {
     const fail = () => Promise.reject(stateUnreadable());
-    const client = { ...scriptedNode({ tips: [], heights: [10] }), exchangeState: fail, earlierState: fail };
+    const client = { ...scriptedNode({ tips: [], heights: [10] }), newestStateV1: fail, earlierStateV1: fail };
     const node = nodeOf(client, { maxPauseMs: NEVER_MS });
     expect(node.isAtRest()).toBe(true);
     await failureOf(reads[what](node, signal));

@@ -252,7 +252,7 @@ describe('a node that cannot give the state of its tip', () => {
       chainInfo: async () => chainInfoOf(control.height),
       spaceMs: () => 0,
       beaconTip: async () => ({ height: control.height, hash: undefined, previousHash: undefined }),
-      async exchangeState(height, signal) {
+      async newestStateV1(height, signal) {
         control.states += 1;
         if (control.isEmpty) throw blockNotFound(height);
         if (!control.isHanging) return exchangeOf(height);
@@ -331,7 +331,7 @@ describe('a past state is read', () => {
     return {
       ...scriptedNode({ tips: [tip], heights: [tip.beacon.height] }),
       states,
-      async earlierState(height) {
+      async earlierStateV1(height) {
         states.push(height);
         if (height < oldest) throw statePruned();
         return exchangeOf(height);
@@ -339,17 +339,18 @@ describe('a past state is read', () => {
     };
   }
 
+  const down: NodeClient['earlierStateV1'] = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
+
+  function pastStatesOf(nodes: Nodes) {
+    const options = { versions: onlyV1(), bulkhead: roomyBulkhead('NODE'), poolCounts: uncounted() };
+    return createPastStates({ nodes, ...options, served: () => [] });
+  }
+
   async function statesOf(clients: readonly NodeClient[], timeoutMs = NEVER_MS) {
     const { nodes } = nodesForTest(clients, [], { maxPauseMs: NEVER_MS, timeoutMs });
     const { head } = follow(nodes, timeoutMs);
     const newest = await head.get();
-    const states = createPastStates({
-      nodes,
-      versions: onlyV1(),
-      bulkhead: roomyBulkhead('NODE'),
-      poolCounts: uncounted(),
-      served: () => [],
-    });
+    const states = pastStatesOf(nodes);
     return (height: number) => states.read(height, newest, SOMEONE);
   }
 
@@ -372,19 +373,18 @@ describe('a past state is read', () => {
 
   test('with one delay for a node that hangs: then it is called after the others', async () => {
     const hanging = nodeFrom(1);
-    const earlierState: NodeClient['earlierState'] = async (height, signal) => {
+    const earlierStateV1: NodeClient['earlierStateV1'] = async (height, signal) => {
       hanging.states.push(height);
       return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
     };
     const other = nodeFrom(1);
-    const read = await statesOf([{ ...hanging, earlierState }, other], 1_000);
+    const read = await statesOf([{ ...hanging, earlierStateV1 }, other], 1_000);
     for (const height of [50, 51, 52]) expect(await read(height)).toEqual(exchangeOf(height));
     expect([hanging.states, other.states]).toEqual([[50], [50, 51, 52]]);
   });
 
   test('and does not count as pruned while another node that may have it is down', async () => {
-    const down: NodeClient['earlierState'] = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
-    const [pruned, archive] = [nodeFrom(90), { ...nodeFrom(1), earlierState: down }];
+    const [pruned, archive] = [nodeFrom(90), { ...nodeFrom(1), earlierStateV1: down }];
     const read = await statesOf([pruned, archive]);
     expect(await failureOf(read(50))).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
   });
@@ -404,28 +404,20 @@ describe('a past state is read', () => {
     const [forked, main] = [nodeFrom(1, chainInfoOf(101, 'forked')), nodeFrom(1, chainInfoOf(100))];
     let tip = chainInfoOf(100);
     const chainInfo: NodeClient['chainInfo'] = async () => tip;
-    const down: NodeClient['earlierState'] = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
-    const source = { ...main, chainInfo, beaconHeight: async () => tip.beacon.height, earlierState: down };
+    const source = { ...main, chainInfo, beaconHeight: async () => tip.beacon.height, earlierStateV1: down };
     const { nodes } = nodesForTest([source, forked]);
     const { next } = follow(nodes);
     expect(await next()).toMatchObject({ beaconHeight: 101, hash: 'forked' });
     tip = chainInfoOf(110);
     const head = await next();
     expect(head).toMatchObject({ beaconHeight: 110, source: { client: source } });
-    const states = createPastStates({
-      nodes,
-      versions: onlyV1(),
-      bulkhead: roomyBulkhead('NODE'),
-      poolCounts: uncounted(),
-      served: () => [],
-    });
+    const states = pastStatesOf(nodes);
     expect(await failureOf(states.read(101, head, SOMEONE))).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
     expect(forked.states).toEqual([]);
   });
 
   test('near the tip never from a node that shows another block, which may have other ancestors', async () => {
-    const down: NodeClient['earlierState'] = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
-    const own = { ...nodeFrom(1), earlierState: down };
+    const own = { ...nodeFrom(1), earlierStateV1: down };
     const [stranger, friend] = [nodeFrom(1, chainInfoOf(100, 'another block')), nodeFrom(1)];
     const readOfTwo = await statesOf([own, stranger]);
     expect(await failureOf(readOfTwo(99))).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
@@ -437,8 +429,7 @@ describe('a past state is read', () => {
   });
 
   test('near the tip also from a node that came to the head’s block after its last poll', async () => {
-    const down: NodeClient['earlierState'] = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
-    const own = { ...nodeFrom(1), earlierState: down };
+    const own = { ...nodeFrom(1), earlierStateV1: down };
     let tip = chainInfoOf(99);
     const late = { ...nodeFrom(1), chainInfo: async () => tip };
     const read = await statesOf([own, late]);
@@ -450,19 +441,12 @@ describe('a past state is read', () => {
   });
 
   test('if it is final, also from a node that came to a block above it after its last poll', async () => {
-    const down: NodeClient['earlierState'] = () => Promise.reject(new UpstreamUnreachableError('NODE', {}, undefined));
-    const own = { ...nodeFrom(1), earlierState: down };
+    const own = { ...nodeFrom(1), earlierStateV1: down };
     let tip = chainInfoOf(99);
     const late = { ...nodeFrom(1), chainInfo: async () => tip };
     const { nodes } = nodesForTest([own, late]);
     await nodes.poll();
-    const states = createPastStates({
-      nodes,
-      versions: onlyV1(),
-      bulkhead: roomyBulkhead('NODE'),
-      poolCounts: uncounted(),
-      served: () => [],
-    });
+    const states = pastStatesOf(nodes);
     const read = () => states.read(97, headOf(100, undefined, nodes.all[0]), SOMEONE);
     expect(await failureOf(read())).toMatchObject({ code: 'UPSTREAM_UNREACHABLE' });
     expect(late.states).toEqual([]);

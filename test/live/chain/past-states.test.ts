@@ -18,13 +18,13 @@ function nodeOf(...errors: Error[]): NodeClient & { readonly calls: number[] } {
 
 function nodeWith(stateAt: (height: number) => ExchangeState, errors: Error[] = []) {
   const calls: number[] = [];
-  const earlierState = async (height: number) => {
+  const earlierStateV1 = async (height: number) => {
     calls.push(height);
     const error = errors.shift();
     if (error !== undefined) throw error;
     return stateAt(height);
   };
-  return { ...scriptedNode({ tips: [], heights: [] }), calls, earlierState, chainInfo: async () => chainInfoOf(1) };
+  return { ...scriptedNode({ tips: [], heights: [] }), calls, earlierStateV1, chainInfo: async () => chainInfoOf(1) };
 }
 
 /** Past states of one node, from which all heads are read. */
@@ -178,13 +178,13 @@ describe('a state that can be of a branch', () => {
   function readFrom(height: number, times: readonly (number | undefined)[], { heads = served(), shown = [''] } = {}) {
     const node = nodeOf();
     const left = [...times];
-    const earlierState: NodeClient['earlierState'] = async (height) => {
-      const state = await node.earlierState(height);
+    const earlierStateV1: NodeClient['earlierStateV1'] = async (height) => {
+      const state = await node.earlierStateV1(height);
       return { ...state, time: left.length > 1 ? left.shift() : left[0] };
     };
     const tips = shown.map((hash) => chainInfoOf(98, hash));
     const chainInfo = async () => tips.shift() ?? node.chainInfo();
-    const { states, node: source } = statesOf({ ...node, earlierState, chainInfo }, UNWATCHED, heads);
+    const { states, node: source } = statesOf({ ...node, earlierStateV1, chainInfo }, UNWATCHED, heads);
     const head = { ...(heads.at(-1) ?? headOf(100)), source: source ?? headOf(1).source };
     async function readAfterPolls() {
       for (const _ of shown) await source?.pollTip();
@@ -250,7 +250,7 @@ describe('the newest blocks are replaced while one of them is read', () => {
 describe('the node of the head cannot read a state', () => {
   /** Reads a height under heads 98 to 100 of a node that fails, and that has shown block 97 before. The other one shows a block. */
   async function readWith(shown: ReturnType<typeof chainInfoOf>, height: number) {
-    const broken = { ...nodeOf(), earlierState: () => Promise.reject(stateUnreadable()) };
+    const broken = { ...nodeOf(), earlierStateV1: () => Promise.reject(stateUnreadable()) };
     const other = { ...nodeOf(), chainInfo: async () => shown };
     const tips = [97, 100].values();
     const nodes = nodesOf([{ ...broken, chainInfo: async () => chainInfoOf(tips.next().value ?? 100) }, other]);
@@ -302,12 +302,12 @@ test.each([
 test('more heights than are kept are each read once, however many requests there are at the same time', async () => {
   const reading = Promise.withResolvers<void>();
   const node = nodeOf();
-  const earlierState: NodeClient['earlierState'] = async (height) => {
-    const state = await node.earlierState(height);
+  const earlierStateV1: NodeClient['earlierStateV1'] = async (height) => {
+    const state = await node.earlierStateV1(height);
     await reading.promise;
     return state;
   };
-  const { states, headAt } = statesOf({ ...node, earlierState });
+  const { states, headAt } = statesOf({ ...node, earlierStateV1 });
   const head = headAt(1_000);
   const heights = Array.from({ length: 90 }, (_, n) => n + 1);
   const readers = Array.from({ length: 5 }, () => heights.map((height) => states.read(height, head, SOMEONE)));

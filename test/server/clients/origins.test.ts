@@ -2,15 +2,24 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { startGatewayForTest } from '../../support/gateway.ts';
+import { startGateway, startGatewayForTest } from '../../support/gateway.ts';
 import { sumOf } from '../../support/metrics.ts';
 
 async function open(corsOrigins: readonly string[], isSandbox = false) {
   const { app } = await startGatewayForTest({ config: { corsOrigins }, isSandbox });
   return app.listen(0, '127.0.0.1');
 }
+
+/** A gateway with the default: no other origin is listed. */
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+let byDefault = '';
+beforeAll(async () => {
+  gateway = await startGateway({ isSandbox: false });
+  byDefault = await gateway.app.listen(0, '127.0.0.1');
+});
+afterAll(() => gateway.close());
 
 const query = '?query={service{version}}';
 
@@ -32,7 +41,7 @@ async function upgrade(url: string, origin?: string): Promise<'open' | number> {
 }
 
 test('by default pages of other origins are refused, over HTTP and websockets', async () => {
-  const url = await open([]);
+  const url = byDefault;
   expect(await allowedOrigin(url, 'https://elsewhere.example')).toBeNull();
   expect(await upgrade(url, 'https://elsewhere.example')).toBe(403);
   expect(await upgrade(url, 'null')).toBe(403);
@@ -106,7 +115,6 @@ async function statusFor(url: string, host: string, origin: string): Promise<num
 
 // Equal origins have the same scheme, host and port: RFC 6454, sections 4 and 5. The scheme of the gateway is that of the proxy.
 test('the own origin may send operations, however it is written', async () => {
-  const url = await open([]);
   for (const [host, origin] of [
     // The default port.
     ['dex.example:443', 'https://dex.example'],
@@ -124,11 +132,10 @@ test('the own origin may send operations, however it is written', async () => {
     ['[0:0:0:0:0:0:0:1]:4000', 'http://[::1]:4000'],
     ['[2001:DB8::A]', 'https://[2001:db8::a]'],
   ] as const)
-    expect([host, origin, await statusFor(url, host, origin)]).toEqual([host, origin, 200]);
+    expect([host, origin, await statusFor(byDefault, host, origin)]).toEqual([host, origin, 200]);
 });
 
 test('other origins are not the own one', async () => {
-  const url = await open([]);
   for (const [host, origin] of [
     // Another port, or the default port of the other scheme.
     ['dex.example:8443', 'https://dex.example'],
@@ -138,7 +145,7 @@ test('other origins are not the own one', async () => {
     ['null', 'null'],
     ['dex.example', 'https://dex.example https://elsewhere.example'],
   ] as const)
-    expect([host, origin, await statusFor(url, host, origin)]).toEqual([host, origin, 403]);
+    expect([host, origin, await statusFor(byDefault, host, origin)]).toEqual([host, origin, 403]);
 });
 
 test('over HTTP/2 the own origin is that of `:authority`', async () => {
@@ -258,22 +265,20 @@ describe('a request of a browser for a page of another origin, without a preflig
   });
 
   test('gets an error with the remedy in an accepted type, which repeats only what it sent', async () => {
-    const url = await open([]);
     const accept = 'application/graphql-response+json';
     const origin = `https://${'a'.repeat(1_000)}.example`;
-    const { headers, text } = await send(url, { headers: { origin, accept } });
+    const { headers, text } = await send(byDefault, { headers: { origin, accept } });
     expect(headers['content-type']).toBe(`${accept}; charset=utf-8`);
     expect(text.length).toBeLessThan(700);
   });
 
   // The page is 200 if the explorer is built, as after `npm ci`, and 503 otherwise.
   test('is not refused GraphiQL if it follows a link', async () => {
-    const url = await open([]);
     const {
       statusCode,
       headers,
       body: page,
-    } = await request(url, {
+    } = await request(byDefault, {
       headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', accept: 'text/html,*/*;q=0.8' },
     });
     await page.dump();
@@ -298,9 +303,8 @@ describe('a request of a browser for a page of another origin, without a preflig
 });
 
 test('a refused websocket gets the error', async () => {
-  const url = await open([]);
   const refuse = async (path: string, origin: string) => {
-    const socket = new WebSocket(new URL(path, url.replace('http', 'ws')), 'graphql-transport-ws', { origin });
+    const socket = new WebSocket(new URL(path, byDefault.replace('http', 'ws')), 'graphql-transport-ws', { origin });
     socket.on('error', () => {});
     const [, response] = await once(socket, 'unexpected-response');
     return [response.statusCode, (await response.toArray()).join('')];
@@ -309,5 +313,5 @@ test('a refused websocket gets the error', async () => {
   expect(await refuse('/graphql', 'https://elsewhere.example')).toEqual([403, refused]);
   // On another path, the request is one without `Upgrade`.
   const notFound = 'Not found. The GraphQL endpoint is /graphql.\n';
-  expect(await refuse('/elsewhere', new URL(url).origin)).toEqual([404, notFound]);
+  expect(await refuse('/elsewhere', new URL(byDefault).origin)).toEqual([404, notFound]);
 });

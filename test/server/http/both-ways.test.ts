@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startGateway } from '../../support/gateway.ts';
+import { startGateway, startGatewayForTest } from '../../support/gateway.ts';
 
 /** A plain request is answered by the handler of plain requests, and any other by Yoga, with or without a server. */
 let gateway: Awaited<ReturnType<typeof startGateway>>;
@@ -124,22 +124,18 @@ describe('a client without points is refused on both ways', () => {
     ['text/event-stream', JSON_TYPE],
     [JSON_TYPE, 'application/graphql'],
   ])('that accepts %s and sends %s', async (accept, type) => {
-    const limited = await startGateway({ config: { rateLimitPerSecond: 1, rateLimitBurst: 1 } });
-    try {
-      const at = await limited.app.listen(0, '127.0.0.1');
-      const headers = { accept, 'content-type': type };
-      const ask = () => request(at, { method: 'POST', headers, body: '{"query":"{ __typename }"}' });
-      await (await ask()).body.dump();
-      const { statusCode, headers: received, body } = await ask();
-      expect([statusCode, received['content-type'], received['retry-after']]).toEqual([
-        429,
-        `${JSON_TYPE}; charset=utf-8`,
-        '1',
-      ]);
-      expect(received['ratelimit']).toBe('"default";r=0;t=1');
-      expect(await body.json()).toMatchObject({ errors: [{ extensions: { code: 'RATE_LIMITED' } }] });
-    } finally {
-      await limited.close();
-    }
+    const { app } = await startGatewayForTest({ config: { rateLimitPerSecond: 1, rateLimitBurst: 1 } });
+    const at = await app.listen(0, '127.0.0.1');
+    const headers = { accept, 'content-type': type };
+    const ask = () => request(at, { method: 'POST', headers, body: '{"query":"{ __typename }"}' });
+    await (await ask()).body.dump();
+    const { statusCode, headers: received, body } = await ask();
+    expect([statusCode, received['content-type'], received['retry-after']]).toEqual([
+      429,
+      `${JSON_TYPE}; charset=utf-8`,
+      '1',
+    ]);
+    expect(received['ratelimit']).toBe('"default";r=0;t=1');
+    expect(await body.json()).toMatchObject({ errors: [{ extensions: { code: 'RATE_LIMITED' } }] });
   });
 });

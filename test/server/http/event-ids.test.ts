@@ -1,16 +1,23 @@
-import { describe, expect, test } from 'vitest';
-import { startGatewayForTest, type TestGateway } from '../../support/gateway.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startGateway } from '../../support/gateway.ts';
+
+/** A gateway that has served three heights, one by one. */
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+let first = 0;
+beforeAll(async () => {
+  gateway = await startGateway();
+  first = gateway.sandbox.chain.tip.height;
+  await gateway.untilHeight(first);
+  await gateway.advance();
+  await gateway.advance();
+});
+afterAll(() => gateway.close());
 
 /** Reads an event stream until its text matches. */
-async function streamUntil(
-  { app }: TestGateway,
-  query: string,
-  until: RegExp,
-  lastEventId?: string,
-): Promise<{ readonly text: string; readonly ids: readonly string[] }> {
+async function streamUntil(query: string, until: RegExp, lastEventId?: string) {
   const headers = { accept: 'text/event-stream', ...(lastEventId && { 'last-event-id': lastEventId }) };
   const request = new Request(`http://gateway/graphql?query=${encodeURIComponent(query)}`, { headers });
-  return readUntil(await app.fetch(request), until);
+  return readUntil(await gateway.app.fetch(request), until);
 }
 
 async function readUntil({ body }: Response, until: RegExp) {
@@ -27,32 +34,19 @@ const ONE_EVENT = /event: next\n(.+\n)?data: .+\n\n/;
 
 const PRICES = 'subscription { prices { poolPairs { id } } }';
 
-/** A gateway that has served three heights, one by one. */
-async function gatewayOfThreeHeights() {
-  const gateway = await startGatewayForTest();
-  const first = gateway.sandbox.chain.tip.height;
-  await gateway.untilHeight(first);
-  await gateway.advance();
-  await gateway.advance();
-  return { gateway, first };
-}
-
 describe('the events of a price stream', () => {
   test('have their height as id, also if the operation does not select it', async () => {
-    const { gateway, first } = await gatewayOfThreeHeights();
-    const { text, ids } = await streamUntil(gateway, PRICES, ONE_EVENT);
+    const { text, ids } = await streamUntil(PRICES, ONE_EVENT);
     expect(ids).toEqual([String(first + 2)]);
     expect(text).toMatch(/^:\n\nevent: next\nid: \d+\ndata: \{"data":.*\}\n\n$/);
   });
 
   test('resume after the id that a reconnecting browser sends', async () => {
-    const { gateway, first } = await gatewayOfThreeHeights();
-    const { ids } = await streamUntil(gateway, PRICES, new RegExp(`id: ${first + 2}`), String(first));
+    const { ids } = await streamUntil(PRICES, new RegExp(`id: ${first + 2}`), String(first));
     expect(ids).toEqual([first + 1, first + 2].map(String));
   });
 
   test('resume after that id for a client that accepts JSON too', async () => {
-    const { gateway, first } = await gatewayOfThreeHeights();
     const url = await gateway.app.listen(0, '127.0.0.1');
     const headers = { accept: 'text/event-stream, application/json', 'last-event-id': String(first) };
     const response = await fetch(`${url}?query=${encodeURIComponent(PRICES)}`, { headers });
@@ -61,34 +55,30 @@ describe('the events of a price stream', () => {
   });
 
   test('resume after that id also if the arguments have a height, which a browser sends again each time', async () => {
-    const { gateway, first } = await gatewayOfThreeHeights();
     const query = `subscription { prices(afterHeight: ${first}) { beaconHeight } }`;
-    const { ids } = await streamUntil(gateway, query, new RegExp(`id: ${first + 2}`), String(first + 1));
+    const { ids } = await streamUntil(query, new RegExp(`id: ${first + 2}`), String(first + 1));
     expect(ids).toEqual([String(first + 2)]);
   });
 
   test('begin with the newest height after an id far in the future, which a browser would send for ever', async () => {
-    const { gateway, first } = await gatewayOfThreeHeights();
     const far = first + 2 + 101;
     const query = `subscription { prices(afterHeight: ${far}) { beaconHeight previousHeight missedHeights } }`;
-    const { text } = await streamUntil(gateway, query, ONE_EVENT, String(far));
+    const { text } = await streamUntil(query, ONE_EVENT, String(far));
     const prices = { beaconHeight: first + 2, previousHeight: null, missedHeights: 0 };
     expect(text).toBe(`:\n\nevent: next\nid: ${first + 2}\ndata: ${JSON.stringify({ data: { prices } })}\n\n`);
   });
 
   test('begin with the newest height after an id that is not a height', async () => {
-    const { gateway, first } = await gatewayOfThreeHeights();
     for (const id of ['', 'abc', '-1', '0', '1.5', '1e3', '1e400', '0x3F6', '99999999999999999999']) {
-      const { ids } = await streamUntil(gateway, PRICES, ONE_EVENT, id);
+      const { ids } = await streamUntil(PRICES, ONE_EVENT, id);
       expect([id, ids]).toEqual([id, [String(first + 2)]]);
     }
   });
 });
 
 test('events of other subscriptions have no id', async () => {
-  const { gateway } = await gatewayOfThreeHeights();
   for (const query of ['subscription { head { beaconHeight } }', 'subscription { tickers { id } }']) {
-    const { ids } = await streamUntil(gateway, query, ONE_EVENT);
+    const { ids } = await streamUntil(query, ONE_EVENT);
     expect(ids).toEqual([]);
   }
 });

@@ -47,20 +47,6 @@ describe('a plain query', () => {
     expect(await counted()).toEqual({ cached: 2, coalesced: 0, executed: 4 });
   });
 
-  test('is executed once for all clients that request it at the same time, also if it fails', async () => {
-    const { post, counted, sandbox } = await open({ sandbox: { history: 20 } });
-    sandbox.node.faults.set({ kind: 'delay', ms: 1_000, on: 'getpdestate' });
-    const { height } = sandbox.chain.tip;
-    for (const at of [height - 10, height + 10]) {
-      const query = `{ poolPairs(at: ${at}) { totalCount } }`;
-      const texts = await Promise.all(Array.from({ length: 5 }, async () => (await post(query)).text()));
-      expect(new Set(texts).size).toBe(1);
-    }
-    const { coalesced, executed } = await counted();
-    expect([coalesced + executed, coalesced]).toEqual([10, expect.any(Number)]);
-    expect(coalesced).toBeGreaterThanOrEqual(4);
-  });
-
   test('is executed each time if it contains an age, or failed', async () => {
     const { post, counted, clock } = await open();
     for (let n = 0; n < 3; n++) {
@@ -132,10 +118,10 @@ test.each([
   }).enable();
   onTestFinished(() => void hook.disable());
   const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nAccept: ${accept}\r\nTransfer-Encoding: chunked\r\n\r\n`;
-  const chunks = Array.from(text.padEnd(20_000), (character) => `1\r\n${character}\r\n`);
+  const chunks = Array.from(text.padEnd(10_000), (character) => `1\r\n${character}\r\n`);
   socket.write(`${head}${chunks.join('')}0\r\n\r\n`);
   const [answer] = await once(socket, 'data');
   expect(String(answer)).toContain('HTTP/1.1 200 ');
   // Node needs about one for each chunk. The streams of Yoga would double them.
-  expect(resources).toBeLessThan(32_000);
+  expect(resources).toBeLessThan(18_000);
 });

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
-import { describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createStoreModel } from '../../history/store-model.ts';
+import { startGateway } from '../../support/gateway.ts';
 import { sample } from '../../support/metrics.ts';
 import { openRest } from '../../support/rest.ts';
 
@@ -49,6 +49,8 @@ function toDocument(ticker: GraphqlTicker) {
       targetToken.decimals !== null && { liquidity: liquidityOf(poolPair, targetId, targetToken.decimals) }),
   };
 }
+
+const isOf = (tickerId: string) => (ticker: Readonly<Record<string, unknown>>) => ticker['ticker_id'] === tickerId;
 
 function liquidityOf(pool: NonNullable<GraphqlTicker['poolPair']>, targetId: string, decimals: number): number {
   const isToken1 = pool.token1.tokenId === targetId;
@@ -129,8 +131,7 @@ describe('the documents', () => {
 
   test('have the best prices of order books that are in memory, and read no other one', async () => {
     const { ask, read, sandbox, clock } = await openRest();
-    const tickerOf = async (id: string) =>
-      (await read('tickers')).tickers.find((ticker: Record<string, unknown>) => ticker['ticker_id'] === id);
+    const tickerOf = async (id: string) => (await read('tickers')).tickers.find(isOf(id));
     expect(await tickerOf('pBTC_PRV')).not.toHaveProperty('bid');
     expect(sandbox.marketData.calls('orderbook')).toBe(0);
 
@@ -163,43 +164,7 @@ describe('the documents', () => {
     expect(await isShown()).toBe(false);
   });
 
-  test('have the high and low of the recorded history, target per base', async () => {
-    const { ask, read, advance } = await openRest({
-      store: createStoreModel(),
-      config: { historyBackfillHours: 1, historyBackfillStep: 1 },
-    });
-    const rangeOf = async (id: string) => {
-      const { tickers } = await read('tickers');
-      return tickers.find((ticker: Record<string, unknown>) => ticker['ticker_id'] === id);
-    };
-    expect(await rangeOf('pBTC_PRV')).not.toHaveProperty('high');
-
-    // The history is read in the background, and each height can have a new high.
-    await expect
-      .poll(async () => {
-        await advance();
-        await read('tickers');
-        const { high, low } = await rangeOf('pBTC_PRV');
-        const { data } = await ask(
-          '{ history { isBackfilling } pair(tickerId: "pBTC_PRV") { poolPair { change { high low } } } }',
-        );
-        return [data.history.isBackfilling, { high, low }, data.pair.poolPair.change];
-      })
-      .toSatisfy(
-        ([isBackfilling, range, change]) =>
-          isBackfilling === false && change.high !== change.low && isDeepStrictEqual(range, change),
-      );
-    // In the node's pool, PRV is the token that prices are counted in.
-    await expect
-      .poll(async () => {
-        await advance();
-        await read('tickers');
-        return rangeOf('PRV_pDAI');
-      })
-      .toSatisfy(({ high, low, pool_price: price }) => low < high && low <= price && price <= high);
-  });
-
-  test('have the high and low of the history from the first one on', async () => {
+  test('have the high and low of the recorded history from the first one on, target per base', async () => {
     const { ask, read, advance } = await openRest({
       store: createStoreModel(),
       config: { historyBackfillHours: 1, historyBackfillStep: 1 },
@@ -238,23 +203,23 @@ describe('the documents', () => {
     expect(tickers.filter(({ high, low }: { high?: number; low?: number }) => Number(high) > Number(low))).not.toEqual(
       [],
     );
+    // In the node's pool, PRV is the token that prices are counted in.
+    const { high, low, pool_price: price } = tickers.find(isOf('PRV_pDAI'));
+    expect([low < high, low <= price, price <= high]).toEqual([true, true, true]);
   });
 
-  test('are complete for many pairs', async () => {
-    const { ask, read, app } = await openRest({ sandbox: { pools: 1_500, history: 20 } });
+  test('are complete for many pairs, and written again for an order book, but only once in a second', async () => {
+    const { ask, read, app, clock } = await openRest({
+      sandbox: { pools: 1_500, history: 20 },
+      config: { marketPollMs: 600_000 },
+    });
     const { tickers } = await read('tickers');
     expect(tickers.length).toBeGreaterThan(1_000);
     expect(tickers.length).toBe(app.service.sources.market.tickers.newest()?.market.rows.length);
     const { data } = await ask(TICKERS.replace('tickers {', 'tickers(filter: { base: "pETH" }) {'));
     const filtered = tickers.filter((ticker: Record<string, unknown>) => ticker['base_currency'] === 'pETH');
     expect(filtered).toEqual(data.tickers.map(toDocument));
-  });
 
-  test('are written again for an order book, but those with many tickers only once in a second', async () => {
-    const { ask, read, clock } = await openRest({
-      sandbox: { pools: 1_500, history: 20 },
-      config: { marketPollMs: 600_000 },
-    });
     const hasBid = async () => (await read('tickers')).tickers.some((ticker: object) => 'bid' in ticker);
     expect(await hasBid()).toBe(false);
     await ask('{ orderBook(tickerId: "pBTC_PRV") { bestBid } }');
@@ -285,8 +250,16 @@ describe('the documents', () => {
 });
 
 describe('HTTP', () => {
+  let gateway: Awaited<ReturnType<typeof startGateway>>;
+  let rest: Awaited<ReturnType<typeof openRest>>;
+  const get: typeof rest.get = (...sent) => rest.get(...sent);
+  beforeAll(async () => {
+    gateway = await startGateway({ config: { marketPollMs: 60_000, corsOrigins: ['https://one.example'] } });
+    rest = await openRest({}, async () => gateway);
+  });
+  afterAll(() => gateway.close());
+
   test('caches can store a document, and get 304 while it is the same', async () => {
-    const { get } = await openRest({ config: { marketPollMs: 60_000 } });
     const response = await get('pairs');
     expect(response.headers.get('cache-control')).toBe('max-age=60');
     expect(response.headers.get('age')).toBeNull();
@@ -307,7 +280,6 @@ describe('HTTP', () => {
   });
 
   test('pages of any origin may read, whatever CORS_ORIGINS is', async () => {
-    const { get } = await openRest({ config: { corsOrigins: ['https://one.example'] } });
     const headers = { origin: 'https://other.example', 'sec-fetch-site': 'cross-site' };
     for (const path of ['pairs', 'tickers', 'orderbook?ticker_id=x', '/openapi.json', 'unknown']) {
       const response = await get(path, { headers });
@@ -333,7 +305,6 @@ describe('HTTP', () => {
   });
 
   test('the paths also match with a slash at the end, and with percent-encoded characters', async () => {
-    const { get } = await openRest();
     for (const path of ['pairs/', '%74ickers', 'pairs/?x=1', 'orderbook/?ticker_id=pBTC%5FPRV'])
       expect([path, (await get(path)).status]).toEqual([path, 200]);
   });
@@ -367,7 +338,6 @@ describe('HTTP', () => {
   ];
 
   test('wrong paths and parameters are refused', async () => {
-    const { get } = await openRest();
     for (const [path, status, code] of WRONG) {
       const response = await get(path);
       const text = await response.text();
@@ -381,7 +351,6 @@ describe('HTTP', () => {
   });
 
   test('an error names its parameter', async () => {
-    const { get } = await openRest();
     expect(await (await get('orderbook?ticker_id=pBTC_PRV&depth=-1')).json()).toEqual({
       code: 'BAD_USER_INPUT',
       message: 'depth is "-1". It must be 0 (the complete book) or a whole number of entries, both sides together.',
@@ -391,7 +360,6 @@ describe('HTTP', () => {
   });
 
   test('other methods are refused with 405', async () => {
-    const { get } = await openRest();
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
       const response = await get('pairs', { method, ...(method === 'POST' && { body: '{}' }) });
       expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, 'GET, HEAD, OPTIONS']);
@@ -400,8 +368,7 @@ describe('HTTP', () => {
   });
 
   test('several requests on one connection are answered in their order', async () => {
-    const { origin } = await openRest();
-    const socket = connect(Number(new URL(origin).port), '127.0.0.1');
+    const socket = connect(Number(new URL(rest.origin).port), '127.0.0.1');
     const lines = ['tickers', 'orderbook?ticker_id=pBTC_PRV', 'nothing', 'pairs'].map(
       (path, n) => `GET /api/v1/public/market-data/${path} HTTP/1.1\r\nHost: x\r\nx-request-id: ${n}\r\n`,
     );
@@ -483,6 +450,23 @@ describe('limits, metrics and the log', () => {
     expect(second).toMatchObject({ from: 'cached', height: expect.any(Number), cost: expect.any(Number) });
     expect(third).toMatchObject({ path: path('orderbook'), codes: ['NOT_FOUND'], status: 404 });
     expect(JSON.stringify(lines)).not.toContain('secret');
+  });
+
+  test('a stored document has `cached` in the access log, also if its client has waited for a minimum height', async () => {
+    const { get, origin, lines, sandbox, advance } = await openRest({
+      config: { accessLog: 'all', marketPollMs: 60_000 },
+    });
+    await (await get('pairs')).text();
+    const minimum = String(sandbox.chain.tip.height + 1);
+    const waiting = get('pairs', { headers: { 'x-pdex-min-height': minimum, 'x-request-id': 'waiting' } });
+    await expect
+      .poll(async () => sample(await (await fetch(`${origin}/metrics`)).text(), 'pdex_minimum_height_waiting'))
+      .toBe(1);
+    await advance();
+    expect((await waiting).status).toBe(200);
+    await (await waiting).text();
+    const logged = () => lines.find(({ requestId }) => requestId === 'waiting');
+    await expect.poll(logged).toMatchObject({ from: 'cached' });
   });
 
   test('an internal error is 500 without its message, which the log has with the request id', async () => {

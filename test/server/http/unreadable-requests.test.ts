@@ -60,6 +60,7 @@ describe('a body', () => {
     ['text', { 'content-type': 'text/plain' }],
     ['no type', {}],
     ['a type that only begins the same', { 'content-type': 'application/jsonp' }],
+    ['a type that is the name of a member of all objects', { 'content-type': 'constructor' }],
     ['JSON in another charset', { 'content-type': 'application/json; charset=latin1' }],
     ['a form', { 'content-type': 'application/x-www-form-urlencoded' }],
     ['files', { 'content-type': 'multipart/form-data; boundary=x' }],

@@ -5,9 +5,9 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import express from 'express';
 import Fastify from 'fastify';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createGateway } from '../../../src/index.ts';
-import { startGatewayForTest } from '../../support/gateway.ts';
+import { startGateway } from '../../support/gateway.ts';
 import { connect as connectClient, take } from '../../support/websocket.ts';
 
 const HEIGHT = '{"query":"{beaconHeight}"}';
@@ -81,45 +81,42 @@ async function expectOneConnection(origin: string, sent: Sent): Promise<void> {
   expect(sockets.size).toBe(1);
 }
 
-async function open() {
-  // Nothing changes between two requests.
-  const gateway = await startGatewayForTest({ config: { headPollMs: 3_600_000, marketPollMs: 3_600_000 } });
-  await gateway.untilReady();
-  const url = await gateway.app.listen(0, '127.0.0.1');
-  return { ...gateway, url, origin: new URL(url).origin };
-}
-
 describe('an Upgrade to another protocol', () => {
+  let gateway: Awaited<ReturnType<typeof startGateway>>;
+  let origin = '';
+  beforeAll(async () => {
+    // Nothing changes between two requests.
+    gateway = await startGateway({ config: { headPollMs: 3_600_000, marketPollMs: 3_600_000 } });
+    await gateway.untilReady();
+    ({ origin } = new URL(await gateway.app.listen(0, '127.0.0.1')));
+  });
+  afterAll(() => gateway.close());
+
   test('is ignored on every path, with and without a body', async () => {
-    const { origin } = await open();
     await expectSame(origin, REQUESTS);
   });
 
   test('leaves the connection open for the next request', async () => {
-    const { origin } = await open();
     await expectOneConnection(origin, { path: '/graphql', method: 'POST', headers: JSON_TYPE, body: [HEIGHT] });
   });
 
   test('is ignored where it is to a websocket, but not by GET, or elsewhere than at /graphql', async () => {
-    const { origin } = await open();
     const others = REQUESTS.filter(({ path, method }) => method !== undefined || !path.startsWith('/graphql'));
     await expectSame(origin, others, ['websocket', 'WebSocket']);
   });
 
   // RFC 9110, 7.8: a server must ignore the Upgrade of a request in HTTP/1.0.
   test('is ignored in HTTP/1.0, also where it is to a websocket', async () => {
-    const { origin, sandbox } = await open();
     const socket = connect(Number(new URL(origin).port), '127.0.0.1');
     socket.write(
       'GET /graphql?query={beaconHeight} HTTP/1.0\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
     );
     const received = await text(socket);
     expect(received).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
-    expect(received).toContain(`{"data":{"beaconHeight":${sandbox.chain.tip.height}}}`);
+    expect(received).toContain(`{"data":{"beaconHeight":${gateway.sandbox.chain.tip.height}}}`);
   });
 
   test('does not hide a websocket: its name is compared without case', async () => {
-    const { origin } = await open();
     const headers = { connection: 'upgrade', upgrade: 'WebSocket', 'sec-websocket-version': '13' };
     const key = { 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
     const sent = request(new URL('/graphql', origin), { headers: { ...headers, ...key } });
@@ -158,23 +155,25 @@ const SERVERS: Readonly<Record<string, (gateway: Awaited<ReturnType<typeof creat
 };
 
 describe.each(Object.entries(SERVERS))('in a server with %s', (_name, start) => {
-  async function serve() {
-    const gateway = await createGateway({ sandboxBlockMs: 3_600_000, stopWindowMs: 0, historyDatabase: 'off' });
-    const server = await start(gateway);
+  let gateway: Awaited<ReturnType<typeof createGateway>>;
+  let server: Server;
+  let origin = '';
+  beforeAll(async () => {
+    gateway = await createGateway({ sandboxBlockMs: 3_600_000, stopWindowMs: 0, historyDatabase: 'off' });
+    server = await start(gateway);
     if (!server.listening) await once(server, 'listening');
     server.on('upgrade', gateway.handleUpgrade);
-    onTestFinished(async () => {
-      server.close();
-      await gateway.close();
-      server.closeAllConnections();
-    });
-    return { gateway, server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-  }
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(async () => {
+    server.close();
+    await gateway.close();
+    server.closeAllConnections();
+  });
 
   const own = [...REQUESTS.filter(({ path }) => path.startsWith('/graphql')), { path: '/hello' }];
 
   test('an Upgrade to another protocol is ignored, also on paths of the server', async () => {
-    const { origin } = await serve();
     await expect.poll(async () => (await send(origin, REQUESTS[2] as Sent)).status).toBe(200);
     await expectSame(origin, own);
     expect(await take(connectClient(`${origin}/graphql`), '{ __typename }', 1)).toEqual([
@@ -183,12 +182,10 @@ describe.each(Object.entries(SERVERS))('in a server with %s', (_name, start) => 
   });
 
   test('a request without a body leaves the connection open for the next one', async () => {
-    const { origin } = await serve();
     await expectOneConnection(origin, { path: '/graphql?query={__typename}' });
   });
 
   test('a body that arrives slowly is read, and a long response is sent completely', async () => {
-    const { origin } = await serve();
     const query = '{ poolPairs(first: 500) { nodes { id key price token1 { id } token2 { id } } } }';
     const body = JSON.stringify({ query: `${query}${' '.repeat(90_000)}` });
     const pieces = [body.slice(0, 10), body.slice(10, 40_000), body.slice(40_000)];
@@ -197,7 +194,6 @@ describe.each(Object.entries(SERVERS))('in a server with %s', (_name, start) => 
   });
 
   test('an event stream is sent until the client leaves, and a client that resets its connection ends nothing', async () => {
-    const { origin, server } = await serve();
     const headers = { ...upgradeTo('h2c'), accept: 'text/event-stream' };
     for (let n = 0; n < 3; n++) {
       const sent = request(new URL(HEADS, origin), { headers }).end();

@@ -128,7 +128,7 @@ describe('fields with the same response name', () => {
         const text = `{ poolPairs { nodes ${query} } p: poolPairs { nodes { ...P ...Q } } } fragment P on PoolPair ${p.replaceAll(/\.\.\.[PQ]/g, 'id')} fragment Q on PoolPair ${q.replaceAll('...Q', 'id')}`;
         expect(conflicts(text).length > 0).toBe(conflictsByGraphqlJs(text).length > 0);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

@@ -4,7 +4,7 @@ import { startGatewayForTest, type TestGatewayOptions } from '../../support/gate
 import { sample } from '../../support/metrics.ts';
 import { repeat } from '../../support/operations.ts';
 import { createTestPipeline, runQuery, testClient } from '../../support/pipeline.ts';
-import { BTC, PRV } from '../../support/tokens.ts';
+import { PRV } from '../../support/tokens.ts';
 
 async function openPipeline(options?: TestGatewayOptions) {
   const gateway = await startGatewayForTest(options);
@@ -32,19 +32,6 @@ test.each([
 });
 
 describe('a query in the pipeline', () => {
-  test('has the same result as over HTTP, the first time and when its document is cached', async () => {
-    const { gateway, pipeline } = await openPipeline();
-    for (const variables of [{ id: PRV, first: 2 }, { id: BTC, first: 3 }, { id: 'x', first: -1 }, { first: 1 }]) {
-      const { data, errors } = await runQuery(pipeline, { query: QUERY, variables });
-      const expected = await gateway.ask(QUERY, variables);
-      expect(data ?? null).toEqual(expected.data ?? null);
-      const parts = ({ message, path, extensions }: { message: string; path?: unknown; extensions?: object }) => {
-        return [message, path, (extensions as { code?: string } | undefined)?.code];
-      };
-      expect(errors?.map(parts)).toEqual(expected.errors?.map(parts));
-    }
-  });
-
   test('is counted once, also if it is introspection', async () => {
     const { gateway, pipeline, metrics } = await openPipeline();
     const query = '{ __type(name: "ChainInfo") { name fields { name } } }';
@@ -73,15 +60,5 @@ describe('a query in the pipeline', () => {
     const text = await metrics.text();
     expect(text).toContain('pdex_operations_total{type="query",outcome="whole"} 2');
     expect(text).toContain('pdex_operations_total{type="any",outcome="refused"} 1');
-  });
-
-  test('is not executed if its document is wrong, however often it is sent', async () => {
-    const { pipeline } = await openPipeline();
-    for (let time = 0; time < 2; time++) {
-      const { errors } = await runQuery(pipeline, { query: '{ nothing }' });
-      expect(errors?.[0]?.message).toBe('Cannot query field "nothing" on type "Query".');
-      const unreadable = await runQuery(pipeline, { query: '{' });
-      expect(unreadable.errors?.[0]?.message).toMatch('Syntax Error');
-    }
   });
 });

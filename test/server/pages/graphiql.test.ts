@@ -1,5 +1,5 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { toParameters } from '../../../explorer/src/graphiql/link.ts';
@@ -7,9 +7,11 @@ import { EXAMPLE_TABS } from '../../../explorer/src/graphiql/tabs.ts';
 import { createHistoryStore } from '../../../src/history/store-client.ts';
 import { createStoreModel } from '../../history/store-model.ts';
 import { hasBrowser, sharedBrowser } from '../../support/browser.ts';
+import { denyStorage } from '../../support/explorer.ts';
 import { readBuiltExplorer } from '../../support/explorer-build.ts';
 import { START, startGateway, startGatewayForTest } from '../../support/gateway.ts';
 
+const DESKTOP = { width: 1400, height: 900 };
 const BROWSER_HEADERS = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
 async function get(url: string, headers: Record<string, string>) {
@@ -21,9 +23,15 @@ async function get(url: string, headers: Record<string, string>) {
 beforeAll(readBuiltExplorer);
 
 describe('the page of GraphiQL', () => {
+  let gateway: Awaited<ReturnType<typeof startGateway>>;
+  let url = '';
+  beforeAll(async () => {
+    gateway = await startGateway();
+    url = await gateway.app.listen(0, '127.0.0.1');
+  });
+  afterAll(() => gateway.close());
+
   test('is sent compressed, and only once to a browser', async () => {
-    const { app } = await startGatewayForTest();
-    const url = await app.listen(0, '127.0.0.1');
     const plain = await get(url, BROWSER_HEADERS);
     const br = await get(url, { ...BROWSER_HEADERS, 'accept-encoding': 'gzip, deflate, br, zstd' });
     const gzip = await get(url, { ...BROWSER_HEADERS, 'accept-encoding': 'gzip' });
@@ -40,8 +48,6 @@ describe('the page of GraphiQL', () => {
   });
 
   test('is the response to a browser that opens a query as a page, and the query is not executed', async () => {
-    const { app } = await startGatewayForTest();
-    const url = await app.listen(0, '127.0.0.1');
     const page = await get(url, BROWSER_HEADERS);
     for (const headers of [
       BROWSER_HEADERS,
@@ -54,17 +60,14 @@ describe('the page of GraphiQL', () => {
   });
 
   test('fits the width of a phone, and loads nothing from other hosts', async () => {
-    const { app } = await startGatewayForTest();
-    const { bytes } = await get(await app.listen(0, '127.0.0.1'), BROWSER_HEADERS);
+    const { bytes } = await get(url, BROWSER_HEADERS);
     const html = String(bytes);
     expect(html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
     expect(html).not.toMatch(/<(script|link|img)[^>]*(src|href)="https?:/);
   });
 
   test('does not affect queries, and can be switched off', async () => {
-    const { app, sandbox } = await startGatewayForTest();
-    const url = await app.listen(0, '127.0.0.1');
-    const answer = { data: { beaconHeight: sandbox.chain.tip.height } };
+    const answer = { data: { beaconHeight: gateway.sandbox.chain.tip.height } };
     for (const headers of [
       {},
       { accept: '*/*' },
@@ -108,25 +111,30 @@ const NULL_FIELDS: Readonly<Record<'v1' | 'v3', Readonly<Record<string, string>>
   v3: { 'Past.history': 'nothing is recorded yet' },
 };
 
-const TABS_BY_VERSION = TABS.flatMap((tab) => (['v1', 'v3'] as const).map((exchange) => ({ ...tab, exchange })));
+describe.each(['v1', 'v3'] as const)('where %s trades', (exchange) => {
+  let gateway: Awaited<ReturnType<typeof startGateway>>;
+  beforeAll(async () => {
+    const config = { historyBackfillHours: 0, tradesBackfillHours: 0 };
+    gateway = await startGateway({ store: createStoreModel(), config, sandbox: { exchange } });
+    await gateway.untilReady();
+  });
+  afterAll(() => gateway.close());
 
-test.each(TABS_BY_VERSION)('the tab $name works where $exchange trades', async ({ exchange, name, ...tab }) => {
-  const config = { historyBackfillHours: 0, tradesBackfillHours: 0 };
-  const store = createStoreModel();
-  const { ask, subscribe, sandbox, untilReady } = await startGatewayForTest({ store, config, sandbox: { exchange } });
-  await untilReady();
-  const { query, heightsBack, minutesBack } = tab;
-  const variables = {
-    ...tab.variables,
-    ...(heightsBack === undefined ? {} : { height: sandbox.chain.tip.height - heightsBack }),
-    ...(minutesBack === undefined ? {} : { time: new Date(START - minutesBack * 60_000).toISOString() }),
-  };
-  const isLive = /^subscription/m.test(query);
-  const answer = isLive ? (await subscribe(query, variables).next()).value : await ask(query, variables);
-  expect(answer?.errors).toBeUndefined();
-  const nullFields = Object.entries(answer?.data ?? {}).flatMap(([field, value]) => (value === null ? field : []));
-  expect(answer?.data).toBeTruthy();
-  expect(nullFields.filter((field) => !(`${name}.${field}` in NULL_FIELDS[exchange]))).toEqual([]);
+  test.each(TABS)('the tab $name works', async ({ name, query, heightsBack, minutesBack, variables: others }) => {
+    const variables = {
+      ...others,
+      ...(heightsBack === undefined ? {} : { height: gateway.sandbox.chain.tip.height - heightsBack }),
+      ...(minutesBack === undefined ? {} : { time: new Date(START - minutesBack * 60_000).toISOString() }),
+    };
+    const isLive = /^subscription/m.test(query);
+    const answer = isLive
+      ? (await gateway.subscribe(query, variables).next()).value
+      : await gateway.ask(query, variables);
+    expect(answer?.errors).toBeUndefined();
+    const nullFields = Object.entries(answer?.data ?? {}).flatMap(([field, value]) => (value === null ? field : []));
+    expect(answer?.data).toBeTruthy();
+    expect(nullFields.filter((field) => !(`${name}.${field}` in NULL_FIELDS[exchange]))).toEqual([]);
+  });
 });
 
 test('the tab V3 shows a pool with its orders and trades and a quote with its fee, and null where V1 trades', async () => {
@@ -159,13 +167,14 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
   let browser: Browser;
   let page: Page;
   let gateway: Awaited<ReturnType<typeof startGateway>>;
+  let firstVisible: readonly string[];
   const elsewhere: string[] = [];
 
   beforeAll(async () => {
     gateway = await startGateway({ store: createStoreModel(), config: { historyBackfillHours: 0, headPollMs: 200 } });
     const url = await gateway.app.listen(0, '127.0.0.1');
     browser = await sharedBrowser();
-    page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    page = await browser.newPage({ viewport: DESKTOP });
     page.setDefaultTimeout(60_000);
     // 9 MB of page are parsed by a browser that shares two cores with other tests.
     page.setDefaultNavigationTimeout(60_000);
@@ -173,8 +182,11 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
       elsewhere.push(route.request().url());
       return route.abort();
     });
+    await page.setViewportSize({ width: 1280, height: 800 });
     await page.goto(url);
     await tabButton('Prices').waitFor();
+    firstVisible = (await visibleTabs()).all;
+    await page.setViewportSize(DESKTOP);
   });
 
   afterAll(async () => {
@@ -188,15 +200,37 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
   const tabNames = () => page.locator('.graphiql-tab-button').allTextContents();
   const activeTab = () => page.locator('.graphiql-tab-active .graphiql-tab-button').textContent();
   const result = () => page.locator('.result-window');
+  /** The tabs of which all is visible, by their titles: all of these, and the selected one if it is one of them. */
+  const visibleTabs = () =>
+    page.evaluate(() => {
+      const isSeen = (tab: Element) => {
+        const { left, right, top, bottom } = tab.getBoundingClientRect();
+        const at = (x: number) => tab.contains(globalThis.document.elementFromPoint(x, (top + bottom) / 2));
+        return at(left + 3) && at(right - 30) && tab.scrollWidth <= tab.clientWidth;
+      };
+      const seen = (selector: string) =>
+        [...globalThis.document.querySelectorAll(selector)].filter(isSeen).map(({ textContent }) => textContent ?? '');
+      return {
+        all: seen('.graphiql-tab-button'),
+        active: seen('.graphiql-tab-active .graphiql-tab-button'),
+      };
+    });
+  const visibleActive = async () => (await visibleTabs()).active;
   const execute = () => page.locator('.graphiql-execute-button').click();
 
   /** The place of the selected tab, as it is stored. */
   const activeIndex = (of: Page) =>
     of.evaluate(() => JSON.parse(globalThis.localStorage.getItem('graphiql:tabState') ?? '{}').activeTabIndex);
 
+  /** Makes the window as large as a phone for the rest of a test. */
+  async function usePhone(): Promise<void> {
+    onTestFinished(() => page.setViewportSize(DESKTOP));
+    await page.setViewportSize({ width: 390, height: 844 });
+  }
+
   /** A page of a browser that has not opened GraphiQL before, and the address of GraphiQL. */
-  async function openNewcomer(options: BrowserContextOptions = {}): Promise<{ newcomer: Page; address: string }> {
-    const context = await browser.newContext(options);
+  async function openNewcomer(): Promise<{ newcomer: Page; address: string }> {
+    const context = await browser.newContext();
     onTestFinished(() => context.close());
     const newcomer = await context.newPage();
     newcomer.setDefaultTimeout(60_000);
@@ -271,51 +305,38 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
       .toMatchObject({ query: expect.stringMatching(/^# Mine\. # Prices/) });
   });
 
-  // With “#”, as the address of a tab, which servers do not get.
-  test('a link with a query and variables opens them in a tab, once', async () => {
+  test('a link with a query and variables opens them in a tab, once; with “#run”, it runs the query at once; a reload shows the same tabs, and runs nothing', async () => {
     const query = 'query Linked($height: BeaconHeight) { poolPairs(first: 1, at: $height) { nodes { id } } }';
-    const names = await tabNames();
-    const [address] = page.url().split('#');
-    for (let times = 0; times < 2; times++) {
-      const parameters = new URLSearchParams({ query, variables: '{"height":1639950}' });
-      await page.goto(`${address}#${parameters}`);
-      await tabButton('Linked').waitFor();
-      const shown = async () => [await activeTab(), (await tabNames()).length];
-      await expect.poll(shown).toEqual(['Linked', names.length + 1]);
-      await expect.poll(() => linkOf(page, 'Linked')).toEqual({ query, variables: '{\n  "height": 1639950\n}' });
-    }
-    await page.locator('.view-line').getByText('1639950').first().waitFor();
-    expect(await result().textContent()).not.toContain('@1639950');
-    await execute();
-    await result().getByText('@1639950').first().waitFor();
-  });
-
-  test('a link with “#run” opens a tab and runs its query at once; a reload shows the same tabs, and runs nothing', async () => {
-    const query = 'query Run($first: Int) { poolPairs(first: $first) { nodes { id } } }';
+    const link = toParameters({ query, variables: '{"height":1639950}' });
+    const variables = '{\n  "height": 1639950\n}';
     const sent: string[] = [];
     page.on('request', (request) => sent.push(request.postData() ?? ''));
-    const runs = () => sent.filter((body) => body.includes('query Run')).length;
+    const runs = () => sent.filter((body) => body.includes('query Linked')).length;
     const before = await tabNames();
     const [address] = page.url().split('#');
+    // With “#”, as the address of a tab, which servers do not get.
+    await page.goto(`${address}#${link}`);
+    await tabButton('Linked').waitFor();
+    await expect.poll(() => linkOf(page, 'Linked')).toEqual({ query, variables });
+    await page.locator('.view-line').getByText('1639950').first().waitFor();
+    expect([await activeTab(), await tabNames(), runs()]).toEqual(['Linked', [...before, 'Linked'], 0]);
     // With “?”, as other programs write it.
-    await page.goto(`${address}?${toParameters({ query, variables: '{"first":1}' })}#run`);
-    await result().getByText('PoolPair:').first().waitFor();
-    expect(await linkOf(page, 'Run')).toEqual({ query, variables: '{\n  "first": 1\n}' });
+    await page.goto(`${address}?${link}#run`);
+    await result().getByText('@1639950').first().waitFor();
+    expect(await linkOf(page, 'Linked')).toEqual({ query, variables });
     expect(new URL(page.url()).search).toBe('');
-    expect(runs()).toBe(1);
-    expect(await tabNames()).toEqual([...before, 'Run']);
+    expect([await activeTab(), await tabNames(), runs()]).toEqual(['Linked', [...before, 'Linked'], 1]);
 
     // The selected tab is neither the first nor the last.
     await page.locator('.graphiql-tab-add').click();
-    await choose('Run');
+    await choose('Linked');
     const names = await tabNames();
-    expect(names).toEqual([...before, 'Run', '<untitled>']);
+    expect(names).toEqual([...before, 'Linked', '<untitled>']);
     // Not as GraphiQL would write them.
     await page.locator('.graphiql-editor-tool .view-lines:visible').click();
     await page.keyboard.press('ControlOrMeta+End');
     await page.keyboard.insertText(' ');
-    const variables = '{\n  "first": 1\n} ';
-    await expect.poll(() => linkOf(page, 'Run')).toEqual({ query, variables });
+    await expect.poll(() => linkOf(page, 'Linked')).toEqual({ query, variables: `${variables} ` });
     // GraphiQL stores its tabs a moment after the last change.
     const stored = () =>
       page.evaluate(() => {
@@ -323,53 +344,36 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
         const titles: string[] | undefined = tabs?.map(({ title }: { title: string }) => title);
         return [titles?.[activeTabIndex], tabs?.[activeTabIndex]?.variables, titles];
       });
-    await expect.poll(stored).toEqual(['Run', variables, names]);
+    await expect.poll(stored).toEqual(['Linked', `${variables} `, names]);
+    await usePhone();
     await page.reload();
-    await tabButton('Run').waitFor();
-    expect([await activeTab(), await tabNames()]).toEqual(['Run', names]);
-    await page.locator('.view-line').getByText('Run').first().waitFor();
+    await tabButton('Linked').waitFor();
+    expect([await activeTab(), await tabNames()]).toEqual(['Linked', names]);
+    await expect.poll(visibleActive).toEqual(['Linked']);
+    await page.setViewportSize(DESKTOP);
+    await page.locator('.view-line').getByText('Linked').first().waitFor();
     await execute();
-    await result().getByText('PoolPair:').first().waitFor();
+    await result().getByText('@1639950').first().waitFor();
     expect(runs()).toBe(2);
   });
 
-  test('a newcomer can see all tabs on a desktop; on a phone, the chosen one is in view', async () => {
-    const { newcomer, address } = await openNewcomer({ viewport: { width: 1280, height: 800 } });
-    await newcomer.goto(address);
-    await newcomer.locator('.graphiql-tab').first().waitFor();
-    /** The tabs of which all is visible, by their titles. */
-    const visible = () =>
-      newcomer.evaluate(() => {
-        const tabs = [...globalThis.document.querySelectorAll('.graphiql-tab-button')];
-        const isSeen = (tab: Element) => {
-          const { left, right, top, bottom } = tab.getBoundingClientRect();
-          const at = (x: number) => tab.contains(globalThis.document.elementFromPoint(x, (top + bottom) / 2));
-          return at(left + 3) && at(right - 30) && tab.scrollWidth <= tab.clientWidth;
-        };
-        return tabs.filter(isSeen).map(({ textContent }) => textContent);
-      });
-    expect(await visible()).toEqual(TABS.map(({ name }) => name));
-    await newcomer.setViewportSize({ width: 390, height: 844 });
-
-    // A new tab, also after a reload, the first one again, and that of a link. A reload opens the tab whose link the address has.
-    await expect.poll(() => newcomer.url()).toContain('#');
-    await newcomer.locator('.graphiql-tab-add').click();
-    await expect.poll(() => newcomer.url()).not.toContain('#');
-    await expect.poll(visible).toContain('<untitled>');
-    const stored = () => newcomer.evaluate(() => globalThis.localStorage.getItem('graphiql:tabState'));
-    await expect.poll(stored).toContain('<untitled>');
-    await newcomer.reload();
-    await expect.poll(visible).toContain('<untitled>');
-    const first = TABS[0]?.name ?? '';
-    await newcomer.locator('.graphiql-tab-button').getByText(first, { exact: true }).click();
-    await expect.poll(visible).toContain(first);
-    await newcomer.goto(`${address}#${toParameters({ query: 'query Shared { beaconHeight }' })}`);
-    await expect.poll(visible).toContain('Shared');
+  test('a newcomer can see all tabs on a desktop', () => {
+    expect(firstVisible).toEqual(TABS.map(({ name }) => name));
   });
 
-  test('a link that is pasted just before the page writes that of a chosen tab is opened', async () => {
+  test('on a phone, the chosen tab is in view', async () => {
+    await usePhone();
+    await page.locator('.graphiql-tab-add').click();
+    await expect.poll(visibleActive).toEqual(['<untitled>']);
+    const first = TABS[0]?.name ?? '';
+    await tabButton(first).click();
+    await expect.poll(visibleActive).toEqual([first]);
+  });
+
+  test('a link that is pasted just before the page writes that of a chosen tab is opened, in view on a phone', async () => {
     await choose('Prices');
     await linkOf(page, 'Prices');
+    await usePhone();
     // What the page does if its timer ends before the browser reports the pasted link.
     await page.evaluate(
       (link) => {
@@ -380,6 +384,7 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
       `#${toParameters({ query: 'query Shared { beaconHeight }' })}`,
     );
     await page.locator('.graphiql-tab-active').getByText('Shared', { exact: true }).waitFor();
+    await expect.poll(visibleActive).toEqual(['Shared']);
   });
 
   test('a link opens and runs its query for a new visitor, in addition to the tabs; one opens where the storage is full', async () => {
@@ -408,13 +413,7 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
 
   test('opens with its tabs where the browser blocks the storage', async () => {
     const { newcomer: blocked, address } = await openNewcomer();
-    await blocked.addInitScript(() =>
-      Object.defineProperty(globalThis, 'localStorage', {
-        get() {
-          throw new DOMException('denied', 'SecurityError');
-        },
-      }),
-    );
+    await blocked.addInitScript(denyStorage);
     await blocked.goto(`${address}#docs`);
     const tabs = blocked.locator('.graphiql-tab-button');
     await tabs.getByText('Prices', { exact: true }).waitFor();

@@ -50,7 +50,7 @@ test('the accepted JSON type is the one of Yoga', async () => {
         response.status === 200 && type.includes('json') ? type : undefined,
       ]);
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });
 

@@ -9,7 +9,7 @@ import { EncodedResponse } from '../../../src/server/operations/encoded-response
 import { ClientSocket } from '../../../src/server/websocket/client-socket.ts';
 import { type ProtocolOptions, runProtocol } from '../../../src/server/websocket/protocol.ts';
 import { sendResult } from '../../../src/server/websocket/sending.ts';
-import { nextMessage, openSocket } from '../../support/transports.ts';
+import { openSocket } from '../../support/transports.ts';
 import { until } from '../../support/until.ts';
 
 async function serve(options: Partial<ProtocolOptions>) {
@@ -28,7 +28,7 @@ test('nothing more is read from a client that sends without reading, and everyth
   const client = await openSocket(url);
   const [socket] = server.clients;
   const text = 'x'.repeat(200_000);
-  const pings = 400;
+  const pings = 200;
   let pongs = 0;
   client.on('message', () => {
     pongs++;
@@ -80,7 +80,7 @@ test('nothing more is read from a client that does not read its results, whose o
 });
 
 test.each([
-  ['short', 10_000, '', 40],
+  ['short', 2_000, '', 40],
   ['long', 300, 'x'.repeat(10_000), 5],
 ])(
   'few of the %s messages that a client sends in one write are handled in one turn of the event loop, each in its order',
@@ -222,20 +222,6 @@ test('a client that sends very many pongs is terminated, and the rest of them is
   expect(code).toBe(1006);
   // Those of one read of the connection.
   expect(pongs).toBeLessThan(50_000);
-});
-
-test('a client that does not answer pings is disconnected, and others are not', async () => {
-  const { server, url } = await serve({ keepAliveMs: 1_000 });
-  const active = await openSocket(url);
-  const silent = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', { autoPong: false });
-  await once(silent, 'open');
-  // Without it, the server would close the socket for that.
-  silent.send('{"type":"connection_init"}');
-  const [code] = await once(silent, 'close');
-  expect(code).toBe(1006);
-  await expect.poll(() => server.clients.size).toBe(1);
-  active.send('{"type":"ping"}');
-  expect(JSON.parse(await nextMessage(active))).toEqual({ type: 'pong' });
 });
 
 test('a client that reads nothing is disconnected, also if it goes on sending and no ping can be written', async () => {

@@ -113,27 +113,6 @@ describe('a repeated query over a websocket', () => {
     );
   });
 
-  test('has the new height after a block', async () => {
-    const { open, sandbox, advance } = await serve();
-    const socket = await open();
-    for (let block = 0; block < 3; block++) {
-      const payload = { data: { beaconHeight: sandbox.chain.tip.height } };
-      for (let n = 0; n < 3; n++)
-        expect((await send(socket, HEIGHT))[0]).toBe(JSON.stringify({ id: '1', type: 'next', payload }));
-      await advance();
-    }
-  });
-
-  test('is not stored if it has errors', async () => {
-    const { open, counted } = await serve();
-    const socket = await open();
-    const payload = { query: '{ poolPairs(first: -1) { totalCount } beaconHeight }' };
-    const results = [];
-    for (let n = 0; n < 3; n++) results.push(await send(socket, payload));
-    expect(new Set(results.map(String)).size).toBe(1);
-    expect(await counted()).toEqual({ cached: 0, coalesced: 0, executed: 3 });
-  });
-
   test('without its text is answered by its hash, also from the response that HTTP has stored', async () => {
     const { open, post, counted } = await serve();
     const named = { extensions: { persistedQuery: { version: 1, sha256Hash: hash('sha256', HEIGHT.query) } } };

@@ -37,45 +37,6 @@ describe('the websocket transport', () => {
     await once(socket, 'close');
   });
 
-  test('streams prices: the current ones, then at each beacon height', async () => {
-    const { client, sandbox } = await open();
-    const start = sandbox.chain.tip.height;
-    const query =
-      'subscription { prices(tokenIds: ["0000000000000000000000000000000000000000000000000000000000000004"]) { beaconHeight previousHeight } }';
-    const updates = await take(client, query, 4, () => sandbox.advance());
-    expect(updates).toEqual(
-      [0, 1, 2, 3].map((n) => ({
-        data: { prices: { beaconHeight: start + n, previousHeight: n === 0 ? null : start + n - 1 } },
-      })),
-    );
-  });
-
-  test('executes queries too', async () => {
-    const { client, sandbox } = await open();
-    expect(await take(client, '{ beaconHeight }', 2)).toEqual([{ data: { beaconHeight: sandbox.chain.tip.height } }]);
-  });
-
-  test('sends the same bytes as for a POST, errors first', async () => {
-    const { app, sandbox } = await startGatewayForTest();
-    const url = await app.listen(0, '127.0.0.1');
-    const query = '{ poolPairs(first: -1) { totalCount } beaconHeight }';
-    const posted = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query }),
-    });
-    const text = await posted.text();
-    expect(text).toMatch(/^\{"errors":\[/);
-    expect(JSON.parse(text).data).toEqual({ poolPairs: null, beaconHeight: sandbox.chain.tip.height });
-
-    const socket = await openSocket(url);
-    const answer = once(socket, 'message');
-    socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: { query } }));
-    expect(String((await answer)[0])).toBe(`{"id":"1","type":"next","payload":${text}}`);
-    socket.close();
-    await once(socket, 'close');
-  });
-
   test('has the same limits and masks the same errors as HTTP', async () => {
     const { client, sandbox } = await open();
     await take(client, '{ beaconHeight }', 1);
@@ -94,18 +55,6 @@ describe('the websocket transport', () => {
       { data: { poolPairs: null, beaconHeight: sandbox.chain.tip.height }, errors: coded('BAD_USER_INPUT') },
     ]);
     expect(sandbox.node.calls('getpdestate')).toBe(0);
-  });
-
-  test('limits the open operations of a websocket', async () => {
-    const { client, app } = await open();
-    const operations = Array.from({ length: 100 }, () =>
-      client.iterate({ query: 'subscription { head { beaconHeight } }' }),
-    );
-    await Promise.all(operations.map((operation) => operation.next()));
-    expect(app.service.sources.head.subscribers()).toBe(100);
-    const refusal = await take(client, 'subscription { head { beaconHeight } }', 1).catch((errors: unknown) => errors);
-    expect(refusal).toEqual([expect.objectContaining({ extensions: { code: 'RATE_LIMITED' } })]);
-    expect(app.service.sources.head.subscribers()).toBe(100);
   });
 
   test('limits the values of all open operations of a websocket', async () => {

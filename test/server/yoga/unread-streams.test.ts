@@ -37,8 +37,19 @@ test('a client that accepts only multipart responses learns the same in one part
   expect(await started()).toBeUndefined();
 });
 
+test('a subscription in an array is charged for its variables, as one that is sent alone', async () => {
+  const rate = { rateLimitPerSecond: 1, rateLimitBurst: 10_000 };
+  const query = 'subscription ($t: [TokenId!]) { prices(tokenIds: $t) { beaconHeight } }';
+  const heavy = { query, variables: { t: Array(2_000).fill('0'.repeat(64)) } };
+  const left = async (body: unknown) => {
+    const { post } = await open({ config: { maxOperationsPerRequest: 3, ...rate } });
+    return (await post(body, 'application/json')).headers.get('ratelimit')?.replace(/;t=.*/, '');
+  };
+  expect(await left([heavy])).toBe(await left(heavy));
+});
+
 test('a subscription among several operations of a request is refused by itself', async () => {
-  const { post, height, listeners } = await open({ config: { maxOperationsPerRequest: 3 } });
+  const { post, height, listeners, started } = await open({ config: { maxOperationsPerRequest: 3 } });
   const response = await post([{ query: '{ beaconHeight }' }, HEAD, { query: '{ service { sandbox } }' }], '*/*');
   expect(await response.json()).toEqual([
     { data: { beaconHeight: height } },
@@ -52,5 +63,5 @@ test('a subscription among several operations of a request is refused by itself'
     },
     { data: { service: { sandbox: true } } },
   ]);
-  expect(listeners()).toBe(0);
+  expect([listeners(), await started()]).toEqual([0, undefined]);
 });

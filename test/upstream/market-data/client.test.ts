@@ -101,7 +101,7 @@ describe('what does a host do for a ticker that it does not know', () => {
   test.each([
     [404, 'page not found', 'UPSTREAM_BAD_STATUS'],
     [400, '', 'UPSTREAM_BAD_STATUS'],
-    [404, '<html>', 'UPSTREAM_FILTERED'],
+    [404, '<html>', 'UPSTREAM_BAD_STATUS'],
     [401, '{"message":"no"}', 'UPSTREAM_BAD_STATUS'],
     [500, '{"message":"no"}', 'UPSTREAM_BAD_STATUS'],
   ])('status %i with the text %j is a failure', async (status, body, code) => {

@@ -59,7 +59,7 @@ describe('does it matter that a list is read row by row', () => {
         expect(outcomeOfChunks(text, sizes, createTickersReader(recorded))).toEqual(outcome);
         seen.add(Object.keys(outcome ?? {}).join());
       }),
-      { numRuns: 1_000 },
+      { numRuns: 300 },
     );
     expect([...seen].sort()).toEqual(['error', 'value']);
   });

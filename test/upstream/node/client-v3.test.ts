@@ -27,9 +27,9 @@ describe('an old node', () => {
     onTestFinished(() => void vi.useRealTimers());
     const { sandbox, client, health, verbosities, height } = await open();
     const recover = sandbox.node.faults.set({ kind: 'old-node' });
-    expect((await client.poolsV3(height)).v3.orders).toBeUndefined();
+    expect((await client.newestPoolsV3(height)).v3.orders).toBeUndefined();
     await client.earlierPoolsV3(height - 1);
-    await client.poolsV3(height);
+    await client.newestPoolsV3(height);
     expect(verbosities()).toEqual(['4', '2', '2', '2']);
     expect(health.read()).toMatchObject({ healthy: true, lastErrorCode: undefined });
 
@@ -38,32 +38,64 @@ describe('an old node', () => {
     expect(verbosities().sort()).toEqual(['2', '2', '2', '4']);
 
     recover();
-    await client.poolsV3(height);
+    await client.newestPoolsV3(height);
     vi.advanceTimersByTime(600_000);
-    expect((await client.poolsV3(height)).v3.orders?.flat().length).toBeGreaterThan(0);
-    await client.poolsV3(height);
+    expect((await client.newestPoolsV3(height)).v3.orders?.flat().length).toBeGreaterThan(0);
+    await client.newestPoolsV3(height);
     expect(verbosities()).toEqual(['2', '4', '4']);
   });
 });
 
-describe('that a node does not have V3 is no failure of the node', () => {
+describe('that a node does not have V3 is no failure of the node if that was to be found out', () => {
   test.each<[string, SandboxOptions]>([
     ['without the method', { history: 5 }],
     ['before its start', { ...V3, exchangeFrom: 3_000_000 }],
   ])('%s', async (_, options) => {
     const { client, health, height } = await open(options);
     await client.chainInfo();
-    for (const call of [client.poolsV3, client.earlierPoolsV3, client.exchangeParams, client.earlierParams])
-      for (let calls = 0; calls < 4; calls++) await failureOf(call(height));
-    await failureOf(client.poolOrders(height, 'x'));
+    for (let calls = 0; calls < 4; calls++) await failureOf(client.probeV3(height));
     expect(health.read()).toMatchObject({ healthy: true, lastErrorCode: undefined });
-    expect((await client.exchangeState(height)).beaconHeight).toBe(height);
+    expect((await client.newestStateV1(height)).beaconHeight).toBe(height);
   });
 
-  test('that it fails is one', async () => {
+  test.each<
+    [
+      number,
+      'newestPoolsV3' | 'newestParamsV3' | 'earlierPoolsV3' | 'earlierParamsV3' | 'probeV3',
+      lastErrorCode?: string,
+    ]
+  >([
+    [502, 'probeV3', 'UPSTREAM_BAD_STATUS'],
+    [403, 'probeV3'],
+    [403, 'newestPoolsV3', 'UPSTREAM_BAD_STATUS'],
+    [500, 'newestParamsV3', 'UPSTREAM_BAD_STATUS'],
+    [403, 'earlierPoolsV3', 'UPSTREAM_BAD_STATUS'],
+    [403, 'earlierParamsV3', 'UPSTREAM_BAD_STATUS'],
+  ])('status %i of %s: the error is %s', async (status, call, lastErrorCode) => {
     const { sandbox, client, health, height } = await open();
-    sandbox.node.faults.set({ kind: 'status', status: 502 });
-    expect(await failureOf(client.poolsV3(height))).toMatchObject({ code: 'UPSTREAM_BAD_STATUS' });
-    expect(health.read()).toMatchObject({ healthy: false, lastErrorCode: 'UPSTREAM_BAD_STATUS' });
+    await client.chainInfo();
+    sandbox.node.faults.set({ kind: 'status', status, body: '' });
+    expect(await failureOf(client[call](height))).toMatchObject({ code: 'UPSTREAM_BAD_STATUS' });
+    expect(health.read()).toMatchObject({ healthy: lastErrorCode === undefined, lastErrorCode });
+  });
+
+  test.each(['earlierPoolsV3', 'earlierParamsV3', 'poolOrders', 'newestParamsV3'] as const)(
+    'a pruned height is a failure only of a head: %s',
+    async (call) => {
+      const { sandbox, client, health, height } = await open();
+      await client.chainInfo();
+      sandbox.node.faults.set({ kind: 'state-error', because: 'missing trie node x' });
+      await failureOf(call === 'poolOrders' ? client.poolOrders(height, 'x') : client[call](height));
+      expect(health.read()).toMatchObject({ healthy: call !== 'newestParamsV3' });
+    },
+  );
+
+  test('before the start of V3, clients get an error and the node stays healthy; a head that cannot be read is a failure', async () => {
+    const { client, health, height } = await open({ ...V3, exchangeFrom: 3_000_000 });
+    await client.chainInfo();
+    for (const call of [client.earlierPoolsV3, client.earlierParamsV3]) await failureOf(call(height));
+    expect(health.read()).toMatchObject({ healthy: true, lastErrorCode: undefined });
+    await failureOf(client.newestPoolsV3(height));
+    expect(health.read()).toMatchObject({ healthy: false, lastErrorCode: 'UPSTREAM_RPC_ERROR' });
   });
 });

@@ -21,7 +21,7 @@ describe('requests to the node', () => {
     const chainInfo = await client.chainInfo();
     const { height, ...hashes } = await client.beaconTip();
     expect(hashes).toEqual({ hash: chain.tip.hash, previousHash: chain.block(TIP - 1)?.hash });
-    const state = await client.exchangeState(height);
+    const state = await client.newestStateV1(height);
     expect([chainInfo.beacon.height, height, state.beaconHeight, poolCount(state)]).toEqual([
       TIP,
       TIP,
@@ -54,7 +54,7 @@ describe('requests to the node', () => {
   test('return every pool of a past height to the last unit', async () => {
     const sandbox = await sandboxForTest();
     const { client } = nodeAt(sandbox.nodeUrl);
-    const state = await client.exchangeState(TIP - 3);
+    const state = await client.newestStateV1(TIP - 3);
     for (const pool of sandbox.chain.poolsAt(TIP - 3)) {
       const [token1Id, token2Id] = [pool.token1.id, pool.token2.id];
       expect(poolPairAt(state, findPlace(state, token1Id, token2Id) ?? -1)).toEqual({
@@ -92,7 +92,7 @@ describe('a call fails', () => {
     const { node } = await sandboxForTest();
     node.faults.set(fault);
     const { client, health } = nodeAt(node.url);
-    expect(await failureOf(client.exchangeState(TIP))).toEqual(shape(misfit));
+    expect(await failureOf(client.newestStateV1(TIP))).toEqual(shape(misfit));
     expect(node.calls()).toBe(1);
     expect(health.read()).toEqual({
       upstream: 'NODE',
@@ -124,7 +124,7 @@ describe('a call fails', () => {
   test('with the code of an error of the node, and without its stack trace', async () => {
     const { node } = await sandboxForTest();
     const { client } = nodeAt(node.url);
-    expect(await failureOf(client.exchangeState(TIP + 1))).toEqual({
+    expect(await failureOf(client.newestStateV1(TIP + 1))).toEqual({
       code: 'UPSTREAM_RPC_ERROR',
       retryable: true,
       message: 'The node responded with error -8000.',
@@ -137,20 +137,20 @@ describe('a failure in the health of the node', () => {
   test('is not that it has pruned a state, but that it does not have the state of its tip', async () => {
     const { node } = await sandboxForTest();
     const { client, health } = nodeAt(node.url);
-    expect(await failureOf(client.earlierState(1))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
+    expect(await failureOf(client.earlierStateV1(1))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
     expect(health.read()).toMatchObject({ lastErrorCode: undefined });
 
     node.faults.set({ kind: 'state-missing' });
-    expect(await failureOf(client.exchangeState(TIP))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
+    expect(await failureOf(client.newestStateV1(TIP))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
     expect(health.read()).toMatchObject({ healthy: false, lastErrorCode: 'UPSTREAM_RPC_ERROR' });
   });
 
   test('is that it failed to read an earlier state that it has', async () => {
     const { node } = await sandboxForTest();
     const { client, health } = nodeAt(node.url);
-    await client.earlierState(TIP - 1);
+    await client.earlierStateV1(TIP - 1);
     node.faults.set({ kind: 'state-error', because: 'open /data/000123.ldb: too many open files' });
-    expect(await failureOf(client.earlierState(TIP - 1))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
+    expect(await failureOf(client.earlierStateV1(TIP - 1))).toMatchObject({ code: 'UPSTREAM_RPC_ERROR' });
     expect(health.read()).toMatchObject({ healthy: false, lastErrorCode: 'UPSTREAM_RPC_ERROR' });
   });
 });

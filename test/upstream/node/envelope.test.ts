@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { UpstreamBadStatusError, UpstreamRpcError, UpstreamTimeoutError } from '../../../src/errors.ts';
-import { isUnknownMethod, readResult, toRequest } from '../../../src/upstream/node/envelope.ts';
+import { canBeUnknownMethod, isUnknownMethod, readResult, toRequest } from '../../../src/upstream/node/envelope.ts';
 import { ShapeError } from '../../../src/upstream/wire.ts';
 
 const whole = { Id: 7, Result: { a: 1 }, Error: null, Params: [], Method: 'getpdestate', Jsonrpc: '1.0' };
@@ -13,18 +13,19 @@ describe('a request to the node', () => {
   });
 });
 
-test.each<[string, Error, boolean | undefined]>([
-  ['status 500 without a body', new UpstreamBadStatusError('NODE', 500, '', {}), undefined],
-  ['status 403, as a proxy does', new UpstreamBadStatusError('NODE', 403, 'no', {}), undefined],
-  ['status 500 with a text', new UpstreamBadStatusError('NODE', 500, 'panic', {}), false],
-  ['status 503', new UpstreamBadStatusError('NODE', 503, '', {}), false],
-  ['status 429', new UpstreamBadStatusError('NODE', 429, '', {}), false],
-  ['error -1002', new UpstreamRpcError(-1002, {}), true],
-  ['error -32601', new UpstreamRpcError(-32_601, {}), true],
-  ['error -14001', new UpstreamRpcError(-14_001, {}), false],
-  ['no response', new UpstreamTimeoutError('NODE', 5, {}), false],
+test.each<[string, Error, 'yes' | 'perhaps' | 'no']>([
+  ['status 500 without a body', new UpstreamBadStatusError('NODE', 500, '', {}), 'perhaps'],
+  ['status 403, as a proxy does', new UpstreamBadStatusError('NODE', 403, 'no', {}), 'perhaps'],
+  ['status 500 with a text', new UpstreamBadStatusError('NODE', 500, 'panic', {}), 'no'],
+  ['status 503', new UpstreamBadStatusError('NODE', 503, '', {}), 'no'],
+  ['status 429', new UpstreamBadStatusError('NODE', 429, '', {}), 'no'],
+  ['error -1002', new UpstreamRpcError(-1002, {}), 'yes'],
+  ['error -32601', new UpstreamRpcError(-32_601, {}), 'yes'],
+  ['error -14001', new UpstreamRpcError(-14_001, {}), 'no'],
+  ['no response', new UpstreamTimeoutError('NODE', 5, {}), 'no'],
 ])('%s: whether the node does not have the method', (_, error, isUnknown) => {
-  expect(isUnknownMethod(error)).toBe(isUnknown);
+  expect(isUnknownMethod(error)).toBe(isUnknown === 'yes');
+  expect(canBeUnknownMethod(error)).toBe(isUnknown !== 'no');
 });
 
 describe('the envelope of a response', () => {

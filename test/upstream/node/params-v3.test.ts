@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseJson } from '../../../src/upstream/json.ts';
-import { readParams } from '../../../src/upstream/node/state-v3.ts';
+import { readParams } from '../../../src/upstream/node/decode-v3.ts';
 import { ShapeError, type WireObject } from '../../../src/upstream/wire.ts';
 import { readFixture } from '../fixture.ts';
 import { resultOf } from './pools-v3.ts';

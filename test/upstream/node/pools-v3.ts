@@ -1,9 +1,9 @@
 import type { BeaconHeight } from '../../../src/domain/beacon-height.ts';
 import { toInstant } from '../../../src/domain/instant.ts';
+import { readOrder, readPoolRow } from '../../../src/upstream/node/decode-v3.ts';
 import { readResult } from '../../../src/upstream/node/envelope.ts';
-import { createPoolsV3Reader, type PoolsV3, type PoolsV3Reader } from '../../../src/upstream/node/exchange-v3.ts';
 import { createPoolDirectories } from '../../../src/upstream/node/pools-reader.ts';
-import { readOrder, readPoolRow } from '../../../src/upstream/node/state-v3.ts';
+import { createPoolsV3Reader, type PoolsV3, type PoolsV3Reader } from '../../../src/upstream/node/pools-v3.ts';
 import type { ResponseReader } from '../../../src/upstream/response-body.ts';
 import { readObject, ShapeError, type WireObject } from '../../../src/upstream/wire.ts';
 import { readFixture } from '../fixture.ts';

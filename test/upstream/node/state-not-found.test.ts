@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { UpstreamRpcError, UpstreamTimeoutError } from '../../../src/errors.ts';
-import { isUnknownMethod, readResult } from '../../../src/upstream/node/envelope.ts';
+import { canBeUnknownMethod, readResult } from '../../../src/upstream/node/envelope.ts';
 import {
   isBeforeV3,
   isUnknownVerbosity,
-  retryUntilStateExists,
+  retryUntilThere,
   whyStateIsMissing,
 } from '../../../src/upstream/node/state-not-found.ts';
 import { blockNotFound, statePruned, stateUnreadable } from '../../live/chain/heads.ts';
@@ -48,7 +48,7 @@ test.each<[string, readonly [why: string | undefined, isBefore: boolean, isOld: 
   const read = async () => readResult(JSON.parse(readFixture(`node/v3/error.${name}`)), 1);
   const error = await read().catch((reason) => reason);
   expect([whyStateIsMissing(error), isBeforeV3(error), isUnknownVerbosity(error)]).toEqual(why);
-  expect(isUnknownMethod(error)).toBe(false);
+  expect(canBeUnknownMethod(error)).toBe(false);
 });
 
 describe('calls for the state of a height that the chain has reached', () => {
@@ -67,7 +67,7 @@ describe('calls for the state of a height that the chain has reached', () => {
         left -= 1;
       },
     };
-    const isThere = await retryUntilStateExists(ask, errorBudget).then(
+    const isThere = await retryUntilThere(ask, errorBudget).then(
       () => true,
       () => false,
     );

@@ -4,7 +4,7 @@ import { toInstant } from '../../../src/domain/instant.ts';
 import { type PoolPair, poolPairKey } from '../../../src/domain/pool-pair.ts';
 import { readResult } from '../../../src/upstream/node/envelope.ts';
 import { createPoolDirectories, type PoolDirectories } from '../../../src/upstream/node/pools-reader.ts';
-import { createStateReader } from '../../../src/upstream/node/state-reader.ts';
+import { createPoolsV1Reader } from '../../../src/upstream/node/pools-v1.ts';
 import type { ResponseReader } from '../../../src/upstream/response-body.ts';
 import { readObject, readTokenId, readUint64, ShapeError, type WireObject } from '../../../src/upstream/wire.ts';
 import { exchangeStateOf } from '../../domain/pools.ts';
@@ -36,7 +36,7 @@ export function stateResponse(
   height: BeaconHeight,
   directories: PoolDirectories = createPoolDirectories(),
 ): ResponseReader<ExchangeState> {
-  return createStateReader(height, directories, (document) => readResult(document, 1));
+  return createPoolsV1Reader(height, directories, (document) => readResult(document, 1));
 }
 
 /** Reads the text of a response to request 1. */

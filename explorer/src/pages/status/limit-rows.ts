@@ -18,6 +18,7 @@ const MEANINGS = {
   maxSiblings: 'Fields of one selection',
   maxComplexity: 'Complexity of an operation, in objects',
   maxValues: 'Values of one response',
+  maxSchemaObjects: 'Schema objects that an introspection may return',
   maxTokens: 'Lexical tokens of a document',
   maxBodyBytes: 'Size of a request or a message',
   maxOperationsPerRequest: 'Operations of one HTTP request',
@@ -26,7 +27,7 @@ const MEANINGS = {
   maxValuesPerConnection: 'Values of all operations of one websocket',
   rateLimitPerSecond: 'Points that an address gets per second',
   rateLimitBurst: 'Points that an address can save up',
-} as const satisfies Partial<Record<keyof Limits, string>>;
+} as const satisfies Record<Exclude<keyof Limits, '__typename'>, string>;
 
 /** The limits of a gateway as rows. A limit that it does not have is "none". */
 export function toLimitRows(limits: Limits): readonly LimitRow[] {

@@ -7,7 +7,7 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
 export type HistoryStatus =
   /** The gateway records nothing. Fields of the history are HISTORY_UNAVAILABLE. */
   | 'OFF'
-  /** The gateway records final heights, or is about to begin. */
+  /** The recorded history can be read. This gateway, or another one of its fleet, records final heights or is about to begin. */
   | 'RECORDING'
   /** The database cannot be used now. Fields of the history are HISTORY_UNAVAILABLE. */
   | 'UNAVAILABLE';

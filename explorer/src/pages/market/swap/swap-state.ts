@@ -39,8 +39,7 @@ export function readSwapState(parameters: URLSearchParams, market: Direction): S
   const slippage = Number(parameters.get('slippage') ?? DEFAULT_SLIPPAGE);
   const receive = parameters.get('receive');
   const from = parameters.get('from');
-  // URLs of earlier versions have the side of the market.
-  const isSelling = from === null ? parameters.get('side') === 'sell' : from === paidToken('sell', market);
+  const isSelling = from === paidToken('sell', market);
   return {
     side: isSelling ? 'sell' : 'buy',
     exact: receive === null ? 'pay' : 'receive',

@@ -7,7 +7,14 @@ import { createPoolDirectories } from '../../../src/upstream/node/pools-reader.t
 import type { ResponseReader } from '../../../src/upstream/response-body.ts';
 import { readInteger, type WireObject } from '../../../src/upstream/wire.ts';
 import { anyCharacter } from '../../support/any-character.ts';
-import { anySizes, anySpaces, outcomeOfChunks as outcomeInChunks, outcomeOf, spaceOut } from '../chunks.ts';
+import {
+  anySizes,
+  anySpaces,
+  outcomeOfChunks as outcomeInChunks,
+  outcomeOf,
+  spaceOut,
+  withoutStackTraces,
+} from '../chunks.ts';
 import { readFixture } from '../fixture.ts';
 import { anyMutations, mutateAll, print } from '../mutations.ts';
 import { readState, readWholeState, stateResponse } from './states.ts';
@@ -57,7 +64,7 @@ describe('a response that is read while it arrives gives the same as one that is
         expect(outcomeOfChunks(text, sizes)).toEqual(outcome);
         seen.add(Object.keys(outcome ?? {}).join());
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
     expect([...seen].sort()).toEqual(['error', 'value']);
   });
@@ -73,7 +80,7 @@ describe('a response that is read while it arrives gives the same as one that is
         expect(outcomeOfChunks(text, sizes, readerAfterRecorded(before))).toEqual(outcome);
         seen.add(Object.keys(outcome ?? {}).join());
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
     expect([...seen].sort()).toEqual(['error', 'value']);
   });
@@ -104,7 +111,7 @@ describe('a response that is read while it arrives gives the same as one that is
         expect(outcomeOfChunks(damaged, sizes, readerAfterRecorded())).toEqual(outcome);
         outcomes.add(outcome === 'it is not JSON');
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
     expect(outcomes.size).toBe(2);
   });
@@ -126,7 +133,7 @@ describe('a response that is read while it arrives gives the same as one that is
           expect(outcome).toEqual(outcomeOfWhole(damaged));
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: 400 },
     );
   });
 
@@ -226,7 +233,7 @@ describe('of the state of the beacon is read', () => {
         const text = Buffer.from(JSON.stringify(document, undefined, 1)).toString();
         expect(outcomeOfChunks(text, sizes, createFilteredReader(filter, heightIn))).toEqual(outcomeOf(whole(text)));
       }),
-      { numRuns: 250 },
+      { numRuns: 200 },
     );
   });
 });
@@ -238,7 +245,7 @@ describe('the limits of what is kept', () => {
   test.each<[string, string, string]>([
     ['a pool that is too long', `${begun}"PDEPoolPairs":{"a":"${'b'.repeat(66_000)}`, 'more than 65536 bytes'],
     ['an error that is too long', `{"Error":"${'b'.repeat(2 ** 23)}`, 'more than 8388608 bytes'],
-    ['too many names', `${begun}${`"${'a'.repeat(100)}":{},`.repeat(2 ** 17)}`, 'more than 8388608 bytes'],
+    ['too many names', `${begun}${`"${'a'.repeat(1_000)}":{},`.repeat(2 ** 14)}`, 'more than 8388608 bytes'],
     ['nesting that is too deep', `${begun}"a":${'['.repeat(2_000)}`, 'more than 1000 levels of nesting'],
     [
       'too many pools',
@@ -246,7 +253,9 @@ describe('the limits of what is kept', () => {
       'more than 100000 pools',
     ],
   ])('%s is refused before its end', (_, text, message) => {
-    expect(outcome(text)).toEqual({ error: expect.objectContaining({ name: 'TooLargeError', message }) });
+    expect(withoutStackTraces(() => outcome(text))).toEqual({
+      error: expect.objectContaining({ name: 'TooLargeError', message }),
+    });
   });
 
   test.each([

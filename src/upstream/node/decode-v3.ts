@@ -91,6 +91,7 @@ const MAX_BPS = 10_000;
 /** A discount of 100 % has no least fee. */
 const MAX_DISCOUNT_PERCENT = 99;
 
+/** The largest `Int` of GraphQL. */
 const MAX_INT32 = 2 ** 31 - 1;
 
 const PARAMS = '$.Result.Params';

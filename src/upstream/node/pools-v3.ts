@@ -5,9 +5,9 @@ import { type PoolOrder, sameOrders } from '../../domain/pool-order.ts';
 import { parseJson } from '../json.ts';
 import type { ResponseReader } from '../response-body.ts';
 import { ShapeError, TooLargeError } from '../wire.ts';
+import { type OrderLists, readOrder, readOrders, readPoolRow } from './decode-v3.ts';
 import type { ResultOf } from './envelope.ts';
 import { createPoolsReader, type PoolDirectories } from './pools-reader.ts';
-import { type OrderLists, readOrder, readOrders, readPoolRow } from './state-v3.ts';
 
 /** A state of V3 as the node shows it, without the parameters. */
 export type PoolsV3 = Omit<ExchangeState, 'v3'> & { readonly v3: Omit<ExchangeV3, 'params'> };

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseJson } from '../../../src/upstream/json.ts';
-import type { PoolsV3Reader } from '../../../src/upstream/node/exchange-v3.ts';
+import type { PoolsV3Reader } from '../../../src/upstream/node/pools-v3.ts';
 import { ShapeError, TooLargeError, type WireObject } from '../../../src/upstream/wire.ts';
-import { anySizes, anySpaces, outcomeOf, outcomeOfChunks, spaceOut } from '../chunks.ts';
+import { anySizes, anySpaces, outcomeOf, outcomeOfChunks, spaceOut, withoutStackTraces } from '../chunks.ts';
 import { readFixture } from '../fixture.ts';
 import { anyMutations, mutateAll, print } from '../mutations.ts';
 import {
@@ -105,7 +105,7 @@ describe('a response with pools', () => {
         expect(read).toEqual(whole);
         seen.add(Object.keys(whole ?? {}).join());
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
     expect([...seen].sort()).toEqual(['error', 'value']);
   });
@@ -178,9 +178,9 @@ describe('a response with pools', () => {
 
   test('that is too large is refused', () => {
     const text = responseWith(poolWith(`{"orders":[${'0,'.repeat(200_000)}0]}`));
-    expect(() => readPools(text)).toThrow(TooLargeError);
+    expect(() => withoutStackTraces(() => readPools(text))).toThrow(TooLargeError);
     const pools = Array.from({ length: 20_001 }, (_, n) => `"${n}":0`);
-    expect(() => readPools(responseWith(...pools))).toThrow(TooLargeError);
+    expect(() => withoutStackTraces(() => readPools(responseWith(...pools)))).toThrow(TooLargeError);
   });
 });
 

@@ -19,7 +19,7 @@ const POOL = `${POOLS}[…]`;
  *
  * @param directories shared with whatever else reads states of that chain
  */
-export function createStateReader(
+export function createPoolsV1Reader(
   beaconHeight: BeaconHeight,
   directories: PoolDirectories,
   resultOf: ResultOf,

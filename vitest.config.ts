@@ -54,6 +54,7 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'slow', include: SLOW, exclude: PROCESSES } },
+      // `groupOrder` is only for `npm run test:all`: `test/run-system.ts` starts each project alone.
       { extends: true, test: { name: 'processes', include: PROCESSES, maxWorkers: 1, sequence: { groupOrder: 1 } } },
       { extends: true, test: { name: 'databases', include: DATABASES, maxWorkers: 1, sequence: { groupOrder: 1 } } },
       { extends: true, test: { name: 'browsers', include: BROWSERS, maxWorkers: 1, sequence: { groupOrder: 2 } } },

@@ -9,7 +9,7 @@ const COMPRESSIBLE = /\.(html|js|css|svg|json|txt)$/;
 
 /**
  * Writes each text file of the build compressed, too: beside `a.js` stand `a.js.br` and `a.js.gz`. The gateway sends these as they
- * are, so that neither its start nor a request compresses anything.
+ * are, so that no request compresses anything. Only the page is compressed again: the gateway changes it at its start.
  */
 export function compressFiles(): Plugin {
   return {

@@ -44,9 +44,9 @@ export function readArguments(args: readonly string[]): Arguments | undefined {
 
   return {
     minutes: positive('--minutes', values.minutes),
-    seed: positive('--seed', values.seed),
+    seed: whole('--seed', values.seed),
     load: positive('--load', values.load),
-    replicas: Math.ceil(positive('--replicas', values.replicas)),
+    replicas: whole('--replicas', values.replicas),
     exchange: exchangeOf(values.exchange),
     report: values.report,
   };
@@ -55,6 +55,12 @@ export function readArguments(args: readonly string[]): Arguments | undefined {
 function exchangeOf(text: string): Arguments['exchange'] {
   if (text === 'v1' || text === 'v3') return text;
   throw new Error(`--exchange must be v1 or v3: ${text}`);
+}
+
+function whole(flag: string, text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && Number.isSafeInteger(value))) throw new Error(`${flag} must be a whole number above 0: ${text}`);
+  return value;
 }
 
 function positive(flag: string, text: string): number {

@@ -2,6 +2,9 @@ import { GraphQLIncludeDirective, getDirectiveValues, Kind, parse } from 'graphq
 import { createLatencies, type Latencies } from './latencies.ts';
 import { type Outages, TRADES_AFTER_MS, type Upstream } from './outages.ts';
 
+/** The line of the log about a block whose state does not follow from its trades. The sandbox has no such block. */
+export const MISMATCHED = 'the amounts of pools do not follow from the trades of a block';
+
 /** An unchecked GraphQL response. */
 export type GraphqlResponse = {
   readonly data?: Readonly<Record<string, unknown>> | null;

@@ -32,8 +32,8 @@ async function soak(args: Arguments): Promise<void> {
     interrupted.abort();
   });
   if (replicas > 1 && !hasRedis) {
-    print('skipped: a fleet needs redis-server, which is not installed');
-    process.exit(0);
+    process.stderr.write('A fleet needs redis-server, which is not installed.\n');
+    process.exit(2);
   }
   print(
     `running for ${minutes} minutes with seed ${seed}, load ${load} and exchange ${exchange}; Ctrl-C ends it early`,

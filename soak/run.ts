@@ -25,7 +25,7 @@ import { type GatewayListener, startGatewayProcess } from './gateway-process.ts'
 import { injectBlockFaults } from './inject-block-faults.ts';
 import { BALANCED_NODES, injectFaults, injectForks } from './inject-faults.ts';
 import { checkUnsubscribed, injectPushFaults } from './inject-push-faults.ts';
-import { createJudge, type Judge } from './judge.ts';
+import { createJudge, type Judge, MISMATCHED } from './judge.ts';
 import { createOutages, type Outages } from './outages.ts';
 import type { MetricsReading } from './prometheus.ts';
 import { checkRecovery } from './recovery.ts';
@@ -82,9 +82,6 @@ const CLIENTS: readonly (readonly [count: number, kind: string, client: Client])
 /** The interval of samples. Each causes a garbage collection, so that they must not be frequent. */
 const SAMPLE_MS = 5_000;
 const WATCH_MS = 500;
-
-/** The line of the log about a block whose state does not follow from its trades. The sandbox has no such block. */
-export const MISMATCHED = 'the amounts of pools do not follow from the trades of a block';
 
 /** Runs a gateway with faults and clients for the given time or until the signal aborts. Then it checks that it recovers. */
 export async function run(

@@ -23,20 +23,26 @@ const SWAP = `subscription Swap($sell: TokenId!, $buy: TokenId!, $amount: BigInt
   }
 }`;
 
+const NO_ENDPOINT = `${url} is no endpoint of a gateway. An example is http://127.0.0.1:4000/graphql`;
+
 function post(query: string, variables: object, accept: string): Promise<Response> {
+  if (!/^https?:\/\/./.test(url)) throw new Error(NO_ENDPOINT);
   const headers = { 'content-type': 'application/json', accept };
   return fetch(url, { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
+}
+
+/** @throws Error with the reason that a gateway gives for a response without data */
+async function readData<Data>(response: Response): Promise<Data> {
+  const { data, errors } = (await response.json().catch(() => ({}))) as Result<Data>;
+  if (!data) throw new Error(errors?.[0]?.message ?? NO_ENDPOINT);
+  return data;
 }
 
 /** Finds a token by its symbol or id. Several tokens can share a symbol, and the chain does not know decimals. */
 async function findToken(name: string): Promise<NamedToken> {
   const response = await post('{ tokens { tokenId symbol decimals poolCount } }', {}, 'application/json');
-  const { data, errors } = (await response.json().catch(() => ({}))) as Result<{ tokens: readonly ListedToken[] }>;
-  if (!data)
-    throw new Error(
-      errors?.[0]?.message ?? `${url} is no endpoint of a gateway. An example is http://127.0.0.1:4000/graphql`,
-    );
-  const known = data.tokens.filter(({ decimals }) => decimals !== null);
+  const { tokens } = await readData<{ tokens: readonly ListedToken[] }>(response);
+  const known = tokens.filter(({ decimals }) => decimals !== null);
   const named = known.filter(({ tokenId, symbol }) => tokenId === name || symbol === name);
   const [token] = named;
   if (token === undefined) throw new Error(`No token has the symbol or id ${name}.`);
@@ -60,9 +66,11 @@ function fromUnits(units: string, decimals: number): string {
 
 /** The updates of a subscription over server-sent events, until the connection ends. */
 async function* subscribe<Data>(query: string, variables: object): AsyncGenerator<Result<Data>> {
-  const { body } = await post(query, variables, 'text/event-stream');
+  const response = await post(query, variables, 'text/event-stream');
+  // Before an operation starts, a gateway refuses it with JSON: for example, with status 429.
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) await readData(response);
   let text = '';
-  for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+  for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     const events = (text + part).split('\n\n');
     text = events.pop() ?? '';
     for (const event of events) {

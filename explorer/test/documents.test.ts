@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildSchema, type DocumentNode, isObjectType, Kind, parse, Source } from 'graphql';
+import { buildSchema, type DocumentNode, isObjectType, Kind, parse, Source, visit } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { KEYS } from '../src/client/cache.ts';
 
@@ -25,6 +25,17 @@ describe.each(documents)('%s', (_path, document) => {
 
   test('names its operations', () => {
     expect(operations.filter(({ name }) => name === undefined)).toEqual([]);
+  });
+
+  test('requests no fixed page of pools: the operator may allow smaller pages only', () => {
+    const fixed: string[] = [];
+    visit(document, {
+      Field({ name, arguments: given = [] }) {
+        const size = given.find((argument) => argument.name.value === 'first')?.value;
+        if (name.value === 'poolPairs' && size?.kind === Kind.INT) fixed.push(size.value);
+      },
+    });
+    expect(fixed).toEqual([]);
   });
 
   test('selects the height of each answer, so that heights never go back on the screen', () => {

@@ -1,6 +1,6 @@
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { freePort } from '../../test/support/ports.ts';
-import { linkRedis, type RedisLink, type RedisServer, startRedis } from '../../test/support/redis.ts';
+import { linkServer, type RedisServer, type ServerLink, startRedis } from '../../test/support/redis.ts';
 import { type GatewayListener, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
 import type { Routes } from '../routes.ts';
 
@@ -9,8 +9,8 @@ export type Replica = {
   readonly name: string;
   /** Its GraphQL endpoint, also after a restart. */
   readonly url: URL;
-  readonly redisLink: RedisLink;
-  readonly nodeLinks: readonly RedisLink[];
+  readonly redisLink: ServerLink;
+  readonly nodeLinks: readonly ServerLink[];
   process(): GatewayProcess;
   /** Whether a load balancer sends requests to it. */
   isUp(): boolean;
@@ -88,8 +88,8 @@ type ReplicaOptions = {
 };
 
 async function startReplica(name: string, { sandbox, redis, listener }: ReplicaOptions) {
-  const redisLink = await linkRedis(redis);
-  const linkTo = (urls: readonly string[]) => Promise.all(urls.map((url) => linkRedis({ port: portOf(url) })));
+  const redisLink = await linkServer(redis);
+  const linkTo = (urls: readonly string[]) => Promise.all(urls.map((url) => linkServer({ port: portOf(url) })));
   const [calls, pushes] = [await linkTo(sandbox.nodeUrls), await linkTo(sandbox.pushUrls)];
   const port = await freePort();
   const settings = {

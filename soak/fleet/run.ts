@@ -12,7 +12,7 @@ import { queryOverWebSocket } from '../clients/websocket-queries.ts';
 import type { Client, SoakContext } from '../context.ts';
 import { watchEventLoop } from '../event-loop-delays.ts';
 import type { GatewayListener } from '../gateway-process.ts';
-import { createJudge, type Judge } from '../judge.ts';
+import { createJudge, type Judge, MISMATCHED } from '../judge.ts';
 import { createOutages, type Outages } from '../outages.ts';
 import type { MetricsReading } from '../prometheus.ts';
 import { requireChecks } from '../required-checks.ts';
@@ -129,6 +129,7 @@ function listenTo(judge: Judge, over: AbortController): GatewayListener {
     logged({ level, msg }) {
       judge.count(`lines of the log, ${msg} (level ${level})`);
       if (level >= 50) judge.fail(`a gateway logged an error: ${msg}`);
+      if (msg.startsWith(MISMATCHED)) judge.fail(`a gateway logged: ${msg}`);
     },
     unexpectedOutput: (text) => judge.fail('a gateway wrote something that is not a log line', text),
     crashed(how) {

@@ -84,6 +84,20 @@ test('while an upstream fails, the example says so, and goes on with the next up
   expect(await errors).toBe('The node cannot be read.\n');
 });
 
+test('the example gives the reason of a gateway that refuses the subscription, and exits with 1', async () => {
+  const tokens = ['A', 'B'].map((symbol) => ({ tokenId: symbol, symbol, decimals: 9, poolCount: 1 }));
+  const server = createServer((request, response) => {
+    response.setHeader('content-type', 'application/json');
+    if (request.headers.accept === 'application/json') return response.end(JSON.stringify({ data: { tokens } }));
+    response.statusCode = 429;
+    return response.end(JSON.stringify({ errors: [{ message: 'Too many requests.' }] }));
+  });
+  onTestFinished(() => void server.close().closeAllConnections());
+  const port = await listen(server, { host: '127.0.0.1', port: 0 });
+  const { ended, errors } = startSwap('A', 'B', '1', `http://127.0.0.1:${port}/graphql`);
+  expect([await errors, await ended]).toEqual(['Too many requests.\n', 1]);
+});
+
 test('the example connects again to the gateway that takes the place of one that stopped', async () => {
   const gateway = await serveGatewayForTest();
   const { height } = gateway.sandbox.chain.tip;
@@ -127,6 +141,12 @@ test('the example names the endpoint if the URL is another page of the gateway',
   const { origin } = new URL(url);
   const { ended, errors } = startSwap('PRV', 'BTC', '1', origin);
   const message = `${origin} is no endpoint of a gateway. An example is http://127.0.0.1:4000/graphql\n`;
+  expect([await errors, await ended]).toEqual([message, 1]);
+});
+
+test('the example refuses a URL without http', async () => {
+  const { ended, errors } = startSwap('PRV', 'BTC', '1', 'localhost:4000/graphql');
+  const message = 'localhost:4000/graphql is no endpoint of a gateway. An example is http://127.0.0.1:4000/graphql\n';
   expect([await errors, await ended]).toEqual([message, 1]);
 });
 

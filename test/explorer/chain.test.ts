@@ -141,6 +141,11 @@ describeInBrowser('the page of the chain', (browser) => {
     await expectAccessible(page);
   });
 
+  test('says what a block has changed where only small pages are allowed', async () => {
+    const { page } = await browser.open('/chain/blocks/1639999', { start: { config: { maxPageSize: 3 } } });
+    await page.getByText(/have changed \d of the 3 largest of \d+ pools/).waitFor();
+  });
+
   test('says what a block has changed that has replaced the one that was shown', async () => {
     const gateway = await browser.serve(recorded());
     const { page } = await browser.open(`/chain/blocks/${gateway.sandbox.chain.tip.height}`, { gateway });

@@ -86,6 +86,16 @@ describeInBrowser('the layout of the pages', (browser) => {
       x: expect.any(Number),
     });
     await screenshot(page, 'late-banner');
+    await page.evaluate(() => {
+      document.documentElement.style.fontSize = '400%';
+    });
+    const late = page.locator('[data-retry]');
+    const { height = 0 } = (await late.boundingBox()) ?? {};
+    expect(height).toBeLessThanOrEqual((page.viewportSize()?.height ?? 0) / 4 + 1);
+    await expect(late.evaluate(({ tabIndex, scrollHeight }) => [tabIndex, scrollHeight])).resolves.toEqual([
+      0,
+      expect.toSatisfy((content: number) => content > height),
+    ]);
   });
 
   test('is no wider than a phone with long names, and the headers of an order book do not overlap', async () => {

@@ -352,6 +352,11 @@ describeInBrowser('the page of a market', (browser) => {
     await pay.fill('1000000');
     await swap.getByText('(very high)').waitFor();
     await swap.getByText('This trade loses a large part of its value').waitFor();
+    // For a screen reader.
+    await swap
+      .getByRole('status')
+      .getByText(/^You receive [\d.,]+M?\u00a0PRV for 1M?[\d.,]*\u00a0BTC, impact on the price: [\d.]+%, very high\.$/)
+      .waitFor();
     await pay.fill('0.000000001');
     await expectAccessible(page);
   });
@@ -586,6 +591,8 @@ describeInBrowser('the page of a market', (browser) => {
     await swap.getByText('Price impact').waitFor();
     await gateway.app.close();
     await swap.getByText('This quote is old: the gateway cannot be reached.').waitFor();
+    await panel(page, 'Order book').getByText('This book is old: the gateway cannot be reached.').waitFor();
+    expect(await page.title()).toMatch(/^\(old\) [\d,.]+ BTC\/PRV/);
     const next = await gateway.replace(9);
     const { data } = await next.ask('{ pair(tickerId: "pBTC_PRV") { poolPrice } }');
     // The pause before a new attempt is random, and longer after each one that failed.

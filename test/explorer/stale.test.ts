@@ -34,6 +34,7 @@ describeInBrowser('stale data', (browser) => {
       await expect.poll(notices).toEqual([expect.stringMatching(NODE), expect.stringMatching(HOST)]);
       await page.getByRole('main').getByText(content, { exact: true }).first().waitFor();
       await screenshot(page, `stale-${name.replaceAll(' / ', '-')}`);
+      if (name === 'BTC / PRV') await expect.poll(() => page.title()).toMatch(/^\(old\) [\d,.]+ BTC\/PRV/);
       if (showsMore) await expectAccessible(page);
     }
     const freshness = page.getByRole('region', { name: 'Freshness' });
@@ -41,7 +42,7 @@ describeInBrowser('stale data', (browser) => {
       .poll(() => freshness.getByRole('listitem').filter({ hasText: 'stale' }).allTextContents())
       .toEqual([
         expect.stringMatching(/^Chainstaleheight 1,640,000, .* read .*\. The node cannot be reached\.$/),
-        expect.stringMatching(/^Market datastaleread .*\. The market-data host does not respond correctly\.$/),
+        expect.stringMatching(/^Market datastaleread .*\. The market-data host responds with an error status\.$/),
       ]);
 
     node.faults.clear();

@@ -234,7 +234,7 @@ describeInBrowser('the trades of a market', (browser) => {
     const poolId = busiestPool(gateway.sandbox);
     const { page } = await browser.open(`/pool/${poolId}`, { gateway, allowed: [/500/] });
     const trades = await scrollToTrades(page);
-    await trades.getByText('The node does not respond correctly').waitFor();
+    await trades.getByText('The node responds with an error status').waitFor();
     await panel(page, 'Market').getByText('24 h volume on the chain').waitFor();
     clear();
     await untilTipTrades(gateway, page, poolId);

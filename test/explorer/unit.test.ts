@@ -12,6 +12,7 @@ import {
 } from '../support/explorer.ts';
 import type { ServedGateway } from '../support/served-gateway.ts';
 import { BTC, PRV } from '../support/tokens.ts';
+import { recorded } from './recorded.ts';
 
 const UNIT = 'Unit of prices and amounts';
 
@@ -158,7 +159,10 @@ describeInBrowser('the unit of the explorer', (browser) => {
   });
 
   test('what no pools lead to a stable coin from is a dash that says why', async () => {
-    const { page, gateway } = await browser.open('/tokens', { start: { config: { usdTokens: [] } } });
+    const start = recorded();
+    const { page, gateway } = await browser.open('/tokens', {
+      start: { ...start, config: { ...start.config, usdTokens: [] } },
+    });
     await choose(page, 'USD');
     const why = /^No price in US dollars: no pools lead from this token to a stable coin/;
     await expect.poll(() => cellsOf(page, 'BTC').first().textContent()).toBe('–');
@@ -179,6 +183,8 @@ describeInBrowser('the unit of the explorer', (browser) => {
     await figures.getByText(`${why.source.slice(1)}, PRV.`, { exact: true }).waitFor();
     await figures.getByText(/^USD per BTC · [\d,.]+\sPRV$/).waitFor();
     await figures.getByText(/^Not known in US dollars/).waitFor();
+    // The change is not one of 24 hours: this is said too.
+    await figures.getByText('The recorded history begins').waitFor();
     await choose(page, 'PRV');
     const { data } = await gateway.ask('{ pair(tickerId: "pBTC_PRV") { poolPrice } }');
     await figures.getByText(formatPrice(data.pair.poolPrice), { exact: true }).first().waitFor();

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { createRedis, type Redis, RedisUnavailableError } from '../../src/fleet/redis.ts';
 import type { FleetWatcher } from '../../src/fleet/values.ts';
-import type { RedisLink, RedisServer } from '../support/redis.ts';
+import type { RedisServer, ServerLink } from '../support/redis.ts';
 
 /** Connects for one test, and waits until Redis can be used. */
-export async function connectForTest({ url }: Pick<RedisServer | RedisLink, 'url'>, prefix = 'test'): Promise<Redis> {
+export async function connectForTest({ url }: Pick<RedisServer | ServerLink, 'url'>, prefix = 'test'): Promise<Redis> {
   const redis = createRedis({ urls: [url], prefix });
   onTestFinished(redis.close);
   if (!(await redis.ready(60_000))) throw new Error('Redis did not become available');

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createRedis, type Redis, RedisUnavailableError } from '../../src/fleet/redis.ts';
 import { NEVER_MS } from '../support/gateway.ts';
-import { hasRedis, linkRedis, type RedisServer, startRedis, startSentinel } from '../support/redis.ts';
+import { hasRedis, linkServer, type RedisServer, startRedis, startSentinel } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { patiently } from './connected.ts';
 
@@ -116,7 +116,7 @@ describe.skipIf(!hasRedis)('the connection to Redis', () => {
   });
 
   test('is not available while each reply takes longer than half a second', async () => {
-    const link = await linkRedis(server);
+    const link = await linkServer(server);
     onTestFinished(link.close);
     const { redis } = connect([link.url]);
     await redis.ready(READY_MS);
@@ -135,7 +135,7 @@ describe.skipIf(!hasRedis)('the connection to Redis', () => {
   });
 
   test('is opened again if it gets no more replies', async () => {
-    const link = await linkRedis(server);
+    const link = await linkServer(server);
     onTestFinished(link.close);
     const { redis } = connect([link.url]);
     await redis.ready(READY_MS);
@@ -217,7 +217,7 @@ describe.skipIf(!hasRedis)('the connection to Redis', () => {
   });
 
   test('reports a Redis that is not there, and keeps trying', async () => {
-    const link = await linkRedis(server);
+    const link = await linkServer(server);
     onTestFinished(link.close);
     link.cut();
     const { redis, changes } = connect([link.url]);

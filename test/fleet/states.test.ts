@@ -4,7 +4,7 @@ import { createStateReads, createTradesReads } from '../../src/fleet/reads.ts';
 import type { Redis } from '../../src/fleet/redis.ts';
 import { createPoolDirectories } from '../../src/upstream/node/pools-reader.ts';
 import { exchangeStateOf, MAX_RESERVE, poolOf, tokenId } from '../domain/pools.ts';
-import { hasRedis, linkRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { hasRedis, linkServer, type RedisServer, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { connectForTest, connectPatiently, hasKey, keptOutcomes, readUntil } from './connected.ts';
 
@@ -198,7 +198,7 @@ describe.skipIf(!hasRedis)('final states of a fleet', () => {
   });
 
   test('are read alone while Redis is cut off', async () => {
-    const link = await linkRedis(server);
+    const link = await linkServer(server);
     onTestFinished(link.close);
     const redis = await connectForTest(link);
     const replica = replicaOf(redis);
@@ -210,7 +210,7 @@ describe.skipIf(!hasRedis)('final states of a fleet', () => {
   });
 
   test('are read alone after half a second if Redis does not reply', async () => {
-    const link = await linkRedis(server);
+    const link = await linkServer(server);
     onTestFinished(link.close);
     const replica = replicaOf(await connectForTest(link));
     link.delay(60_000);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { MISMATCHED } from '../../soak/judge.ts';
 import { UpstreamBadStatusError, UpstreamUnreachableError } from '../../src/errors.ts';
 import type { Watcher } from '../../src/live/broadcast/follower.ts';
 import type { Log } from '../../src/logging/log.ts';
@@ -124,4 +125,10 @@ test.each<[event: string, report: (log: Log) => void, line: object]>([
   const { lines, log } = createKeptLog();
   report(log);
   expect(lines).toMatchObject([line]);
+});
+
+test('the soak test finds the line about a block whose trades do not explain its state', () => {
+  const { lines, log } = createKeptLog();
+  createTradesLog(log).mismatched(7, ['pool']);
+  expect(lines).toMatchObject([{ level: WARN, msg: expect.stringMatching(`^${MISMATCHED}`) }]);
 });

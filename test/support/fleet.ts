@@ -2,12 +2,12 @@ import { onTestFinished } from 'vitest';
 import type { FleetStatus } from '../../src/fleet/fleet.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startGateway, startSandbox, type TestGateway, type TestGatewayOptions } from './gateway.ts';
-import { linkRedis, type RedisLink, type RedisServer } from './redis.ts';
+import { linkServer, type RedisServer, type ServerLink } from './redis.ts';
 import { until } from './until.ts';
 
 /** A gateway of a fleet, with a connection to Redis of its own that can be slow or cut. */
 export type Replica = TestGateway & {
-  readonly link: RedisLink;
+  readonly link: ServerLink;
   status(): FleetStatus;
   close(): Promise<void>;
 };
@@ -21,7 +21,7 @@ export async function startReplica(
     ...options
   }: TestGatewayOptions & { readonly prefix: string; readonly of: Sandbox; readonly isCut?: boolean },
 ): Promise<Replica> {
-  const link = await linkRedis(redis);
+  const link = await linkServer(redis);
   if (isCut) link.cut();
   const config = { redisUrl: [link.url], ...options.config, redisPrefix: prefix };
   const gateway = await startGateway({ ...options, config });

@@ -104,8 +104,8 @@ export async function startRedis(args: readonly string[] = [], config = ''): Pro
   };
 }
 
-/** A connection between a gateway and Redis that can be slow or cut. */
-export type RedisLink = {
+/** A connection between a gateway and a server, such as Redis, that can be slow or cut. */
+export type ServerLink = {
   readonly url: URL;
   /** Delays each reply by so long. */
   delay(ms: number): void;
@@ -117,8 +117,8 @@ export type RedisLink = {
   close(): Promise<void>;
 };
 
-/** Opens a link to Redis. */
-export async function linkRedis(to: Pick<RedisServer, 'port'>): Promise<RedisLink> {
+/** Opens a link to a server of this machine. */
+export async function linkServer(to: Pick<RedisServer, 'port'>): Promise<ServerLink> {
   let target = to.port;
   const port = await freePort();
   const sockets = new Set<Socket>();

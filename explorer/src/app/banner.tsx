@@ -24,7 +24,8 @@ export function LateBanner({ service }: BannerProps) {
   const notices = noticesOf({ connection: state, status, service, beganAgainAt, now: Date.now() });
   const canRetry = state.name === 'disconnected' || state.name === 'reconnecting';
   return (
-    <div className={styles.late} data-retry={canRetry || undefined}>
+    // What scrolls must be reachable with the keyboard.
+    <div className={styles.late} data-retry={canRetry || undefined} tabIndex={notices.length > 0 ? 0 : undefined}>
       <Notices notices={notices} />
       {canRetry && (
         <Button className={styles.retry ?? ''} onClick={connection.retryNow}>

@@ -1,5 +1,6 @@
 import type { ConnectionState } from '../client/connection.ts';
 import { formatSince, parseTime } from '../format/times.ts';
+import { UPSTREAM_FAILURES, UPSTREAM_NAMES } from '../parts/error-text.ts';
 import type { ServiceStatus } from './service-status.ts';
 
 /** A line of the banner. Equal notices have equal texts: a text never counts seconds, because screen readers read it out. */
@@ -70,7 +71,6 @@ export function noticesOf({ connection, status, service, beganAgainAt, now }: No
   return notices;
 }
 
-const NAMES = { NODE: 'node', MARKET_DATA: 'market-data host' } as const;
 const SHOWS = { NODE: 'Pools, swaps and the chain', MARKET_DATA: 'Markets, last prices and order books' } as const;
 
 /** What a reader has to know as long as the gateway runs. */
@@ -111,8 +111,14 @@ export function lastingKeys(service: ServiceStatus | undefined, served: string):
   return [...missing, historyStatus === 'OFF' ? 'history' : '', sandbox ? 'sandbox' : ''];
 }
 
+/** Whether prices are recorded; undefined until the gateway has said so, and while they cannot be read. */
+export function hasHistoryOf(service: ServiceStatus | undefined, served: string): boolean | undefined {
+  if (lastingKeys(service, served).includes('history')) return false;
+  return service?.historyStatus === 'RECORDING' ? true : undefined;
+}
+
 function notConfigured(upstream: 'NODE' | 'MARKET_DATA') {
-  const name = NAMES[upstream];
+  const name = UPSTREAM_NAMES[upstream];
   return {
     key: upstream,
     tone: 'information',
@@ -124,7 +130,7 @@ function notConfigured(upstream: 'NODE' | 'MARKET_DATA') {
 function staleNotices(service: ServiceStatus, now: number): Notice[] {
   return service.upstreams.flatMap(({ upstream, configured, healthy, lastSuccessAt, lastErrorCode }): Notice[] => {
     if (!configured) return [];
-    const name = NAMES[upstream];
+    const name = UPSTREAM_NAMES[upstream];
     const reading = upstream === 'NODE' ? service.head : service.marketData;
     if (reading !== null && !reading.stale) return [];
     // A gateway that has just started has not read everything yet.
@@ -144,17 +150,7 @@ function staleNotices(service: ServiceStatus, now: number): Notice[] {
   });
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  UPSTREAM_UNREACHABLE: 'it cannot be reached',
-  UPSTREAM_TIMEOUT: 'it does not respond in time',
-  UPSTREAM_BAD_STATUS: 'it responds with an error status',
-  UPSTREAM_FILTERED: 'a traffic filter blocks the requests',
-  UPSTREAM_RPC_ERROR: 'it responds with an error',
-  UPSTREAM_BAD_SHAPE: 'its responses do not match its documented interface',
-  UPSTREAM_BUSY: 'too many requests are queued for it',
-};
-
 function reason(code: string | null): string {
-  const words = code === null ? undefined : REASONS[code];
-  return words === undefined ? '' : `: ${words}`;
+  const words = UPSTREAM_FAILURES.get(code ?? '');
+  return words === undefined ? '' : `: it ${words}`;
 }

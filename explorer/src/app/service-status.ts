@@ -1,6 +1,6 @@
 import { createContext, useContext } from 'react';
 import { useGatewayQuery } from '../client/hooks.ts';
-import { lastingKeys } from './notices.ts';
+import { hasHistoryOf, lastingKeys } from './notices.ts';
 import { ServiceDocument, type ServiceQuery } from './service.generated.ts';
 
 /** What the gateway says about itself. */
@@ -34,8 +34,7 @@ export function useLastingKeys(): readonly string[] {
   return lastingKeys(useServiceStatus(), servedNotices());
 }
 
-/** Whether prices are recorded and can be read now; undefined until the gateway has said so. */
+/** Whether prices are recorded; undefined until the gateway has said so, and while they cannot be read. */
 export function useHasHistory(): boolean | undefined {
-  const service = useServiceStatus();
-  return useLastingKeys().includes('history') ? false : service && service.historyStatus === 'RECORDING';
+  return hasHistoryOf(useServiceStatus(), servedNotices());
 }

@@ -1,5 +1,4 @@
 import type { GatewayError } from '../client/errors.ts';
-import { formatDuration } from '../format/times.ts';
 
 /** An error in plain words. */
 type ErrorText = {
@@ -9,7 +8,19 @@ type ErrorText = {
   readonly retries: boolean;
 };
 
-const UPSTREAM_NAMES = { NODE: 'node', MARKET_DATA: 'market-data host' } as const;
+/** How the page calls the upstreams. */
+export const UPSTREAM_NAMES = { NODE: 'node', MARKET_DATA: 'market-data host' } as const;
+
+/** What an upstream does that fails, by the code of the error. */
+export const UPSTREAM_FAILURES: ReadonlyMap<string, string> = new Map([
+  ['UPSTREAM_UNREACHABLE', 'cannot be reached'],
+  ['UPSTREAM_TIMEOUT', 'does not respond in time'],
+  ['UPSTREAM_BAD_STATUS', 'responds with an error status'],
+  ['UPSTREAM_FILTERED', 'is behind a traffic filter that blocks the requests'],
+  ['UPSTREAM_RPC_ERROR', 'responds with an error'],
+  ['UPSTREAM_BAD_SHAPE', 'sends responses that do not match its documented interface'],
+  ['UPSTREAM_BUSY', 'has too many queued requests'],
+]);
 
 /** Why the exchange refuses a trade, by `extensions.reason`. */
 const REFUSALS: ReadonlyMap<string, string> = new Map([
@@ -49,20 +60,6 @@ export function explainError({ code, message, upstream, retryAfterMs, reason }: 
         text: `This gateway runs without a ${name}, so it cannot show this.`,
         retries: false,
       };
-    case 'UPSTREAM_UNREACHABLE':
-      return { title: `The ${name} cannot be reached`, text: 'The gateway keeps trying.', ...later };
-    case 'UPSTREAM_TIMEOUT':
-      return {
-        title: `The ${name} is too slow`,
-        text: 'It did not respond in time. The gateway keeps trying.',
-        ...later,
-      };
-    case 'UPSTREAM_BUSY':
-      return {
-        title: `The ${name} is busy`,
-        text: 'Too many requests are queued for it. The page tries again.',
-        ...later,
-      };
     case 'HISTORY_UNAVAILABLE':
       return {
         title: 'There is no price history',
@@ -75,7 +72,7 @@ export function explainError({ code, message, upstream, retryAfterMs, reason }: 
         text:
           retryAfterMs === undefined
             ? 'This address has too many open requests. Close other tabs of the explorer.'
-            : `The gateway limits the requests of an address. The page tries again in ${formatDuration(Math.max(1_000, retryAfterMs))}.`,
+            : 'The gateway limits the requests of an address. The page tries again by itself.',
         ...later,
       };
     case 'HEIGHT_NOT_AVAILABLE':
@@ -98,9 +95,11 @@ export function explainError({ code, message, upstream, retryAfterMs, reason }: 
       return { title: 'The input is not valid', text: message, retries: false };
     case 'QUERY_TOO_COMPLEX':
       return { title: 'The query is too large', text: message, retries: false };
-    default:
-      return code.startsWith('UPSTREAM_')
-        ? { title: `The ${name} does not respond correctly`, text: 'The gateway keeps trying.', ...later }
-        : { title: 'The gateway could not respond', text: message, ...later };
+    default: {
+      const failure = UPSTREAM_FAILURES.get(code);
+      return failure === undefined
+        ? { title: 'The gateway could not respond', text: message, ...later }
+        : { title: `The ${name} ${failure}`, text: 'The gateway keeps trying.', ...later };
+    }
   }
 }

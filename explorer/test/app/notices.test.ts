@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lastingNotices, noticesOf } from '../../src/app/notices.ts';
+import { hasHistoryOf, lastingNotices, noticesOf } from '../../src/app/notices.ts';
 import type { ServiceStatus } from '../../src/app/service-status.ts';
 
 const NOW = new Date(2026, 0, 1, 12, 30, 0).getTime();
@@ -53,6 +53,12 @@ test('what a gateway is and lacks as long as it runs is named, as soon as the pa
   expect(lasting({ upstreams, historyStatus: 'OFF', sandbox: true })).toEqual(all);
   expect(lasting(undefined, 'NODE MARKET_DATA history sandbox')).toEqual(all);
   expect([lasting(undefined), lasting({}, 'sandbox'), lasting({ historyStatus: 'UNAVAILABLE' })]).toEqual([[], [], []]);
+});
+
+test('a history that cannot be read now is not known to be off', () => {
+  const has = (historyStatus: ServiceStatus['historyStatus']) => hasHistoryOf({ ...WELL, historyStatus }, '');
+  expect([has('RECORDING'), has('UNAVAILABLE'), has('OFF')]).toEqual([true, undefined, false]);
+  expect([hasHistoryOf(undefined, ''), hasHistoryOf(undefined, 'history')]).toEqual([undefined, false]);
 });
 
 describe('the connection', () => {

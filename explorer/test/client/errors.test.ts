@@ -106,8 +106,15 @@ describe('in plain words', () => {
     expect(title()).toBe('The upstream cannot be reached');
   });
 
-  test('the wait of a limited client is a time', () => {
-    expect(explainError(ofCode('RATE_LIMITED', { retryAfterMs: 2_400 })).text).toContain('tries again in 2 s');
+  test('an upstream that fails does the same in a title as in the banner', () => {
+    const title = (code: string) => explainError(ofCode(code, { upstream: 'NODE' })).title;
+    expect(title('UPSTREAM_BAD_STATUS')).toBe('The node responds with an error status');
+    const upstreams = Object.keys(ERROR_CODES).filter((code) => code.startsWith('UPSTREAM_'));
+    expect(upstreams.filter((code) => title(code) === 'The gateway could not respond')).toEqual([]);
+  });
+
+  test('a limited client is told no time: the page adds a random pause', () => {
+    expect(explainError(ofCode('RATE_LIMITED', { retryAfterMs: 2_400 })).text).toContain('tries again by itself');
     expect(explainError(ofCode('RATE_LIMITED')).text).toContain('Close other tabs');
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { notesOfBook, notesOfChainBook } from '../../src/pages/market/book/book-notes.ts';
+import type { GatewayError } from '../../src/client/errors.ts';
+import { notesOfBook, notesOfChainBook, notesOfStaleBook } from '../../src/pages/market/book/book-notes.ts';
 import { bookOfPool } from '../../src/pages/market/book/chain-book.ts';
 import { groupingsOf, parseGrouping, powerOfTen } from '../../src/pages/market/book/grouping.ts';
 import {
@@ -24,9 +25,10 @@ import {
   unitOfAmount,
   usdOf,
   volumeUsd,
+  whyNoVolume,
 } from '../../src/pages/market/market.ts';
 import { parsePoolId, poolPath, toNodePoolId } from '../../src/pages/market/pool-id.ts';
-import { termsOfPool } from '../../src/pages/market/pool-terms.ts';
+import { termsOfPool, textOfPools } from '../../src/pages/market/pool-terms.ts';
 import { symbolsOfTicker } from '../../src/pages/market/ticker-symbols.ts';
 
 const A = 'a'.repeat(64);
@@ -110,6 +112,21 @@ describe('the orders of a pool as a book', () => {
       { text: expect.stringMatching(/^Crossed: .* until a trade comes\.$/), isWarning: true },
     ]);
     expect(notesOfChainBook({ isCrossed: false })).toEqual([{ text: expect.any(String), isWarning: false }]);
+  });
+
+  test('say why they can be older than they should be', () => {
+    const connected = { name: 'connected', over: 'websocket' } as const;
+    const error = { code: 'UPSTREAM_TIMEOUT', message: '', path: [], upstream: 'MARKET_DATA' } as const;
+    const texts = (input: Partial<Parameters<typeof notesOfStaleBook>[0]>) =>
+      notesOfStaleBook({ connection: connected, errors: [], isStale: false, ...input }).map(({ text }) => text);
+    expect([texts({}), texts({ isStale: undefined })]).toEqual([[], []]);
+    expect(texts({ isStale: true })).toEqual(['This book may be old: its source has sent nothing new.']);
+    expect(texts({ errors: [error], isStale: true })).toEqual([
+      'This book is old. The market-data host does not respond in time.',
+    ]);
+    expect(texts({ connection: { name: 'reconnecting', since: 0 }, errors: [error] })).toEqual([
+      'This book is old: the gateway cannot be reached.',
+    ]);
   });
 });
 
@@ -316,8 +333,44 @@ describe('the depth', () => {
 });
 
 test('the divergence has a meaning of its own for each size', () => {
-  const meanings = [null, 0.1, 1, 5, 50].map(meaningOfDivergence);
+  const meanings = [null, 0.1, 1, 5, 50].map((lastPercent) => meaningOf({ lastPercent }));
   expect(new Set(meanings).size).toBe(5);
+});
+
+test('the meaning of the divergence names only prices that are known, and the book only where it differs', () => {
+  const agree = 'agree within half a percent.';
+  expect(meaningOf({ lastPercent: 0.1 })).toBe(`Pool and last trade ${agree}`);
+  expect(meaningOf({ bookPercent: -0.1 })).toBe(`Pool and middle of the book ${agree}`);
+  expect(meaningOf({ lastPercent: 0, tradedPercent: 0.2, bookPercent: 0 })).toBe(
+    `Pool, last trade, newest trade on the chain and middle of the book ${agree}`,
+  );
+  expect(meaningOf({ lastPercent: 1, bookPercent: 0 })).toMatch(/The last trade is often older/);
+  expect(meaningOf({ lastPercent: 0.1, bookPercent: 1 })).toBe('The prices differ a little.');
+  expect(meaningOf({ lastPercent: 5 })).toMatch(/^The prices differ clearly\. The last trade is often older/);
+  expect(meaningOf({ lastPercent: 5, bookPercent: 0.1 })).not.toMatch(/book/);
+  expect(meaningOf({ bookPercent: -5 })).toMatch(/The pool or the order book can be cheaper/);
+});
+
+function meaningOf(percents: { lastPercent?: number | null; tradedPercent?: number; bookPercent?: number }): string {
+  const none = { lastPercent: null, tradedPercent: null, bookPercent: null };
+  const prices = { poolPrice: 1, lastPrice: 1, tradedPrice: 1, bookMidPrice: 1 };
+  return meaningOfDivergence(comparedPrices({ ...prices, ...none, ...percents }, true));
+}
+
+test('a volume that is loading or cannot be read is not one that is not recorded', () => {
+  const error = { code: 'HISTORY_UNAVAILABLE' } as GatewayError;
+  expect(whyNoVolume(true, { isLoading: true, errors: [] })).toBe('Loading…');
+  expect(whyNoVolume(true, { isLoading: false, errors: [error] })).toBe('The trades cannot be read now.');
+  expect(whyNoVolume(true, { isLoading: false, errors: [] })).toBe('No trades are recorded.');
+  // Nothing is requested then.
+  expect(whyNoVolume(false, { isLoading: true, errors: [] })).toBe('No trades are recorded.');
+});
+
+test('no other pool of two tokens is said only if all pools were read', () => {
+  expect(textOfPools('A and B', 1, false)).toBe('No other pool has A and B.');
+  expect(textOfPools('A and B', 1, true)).toBe('Other pools of A and B are not among the most liquid ones.');
+  expect(textOfPools('A and B', 2, false)).toBe('2 pools of A and B, the most liquid first:');
+  expect(textOfPools('A and B', 2, true)).toMatch(/^At least 2 pools/);
 });
 
 test('the divergence compares the newest trade on the chain, too, where there are trades', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readAmount } from '../../src/pages/market/swap/amount.ts';
 import { IMPACT_WARNINGS, impactLevel } from '../../src/pages/market/swap/price-impact.ts';
+import { isCheaper, sentenceOfQuote } from '../../src/pages/market/swap/quote-view.tsx';
 import { staleQuoteReason } from '../../src/pages/market/swap/stale-quote.ts';
 import { readSwapState, writeSwapState } from '../../src/pages/market/swap/swap-state.ts';
 
@@ -114,6 +115,30 @@ test('the impact on the price has a level, and a warning unless it is low', () =
   const levels = [0, 0.99, 1, 4.99, 5, 14.9, 15, 100].map(impactLevel);
   expect(levels).toEqual(['low', 'low', 'noticeable', 'noticeable', 'high', 'high', 'very high', 'very high']);
   expect(levels.filter((level) => IMPACT_WARNINGS[level] === undefined)).toEqual(['low', 'low']);
+  // Near 100 it is nearly empty.
+  expect(IMPACT_WARNINGS[impactLevel(15)]).toMatch(/takes a large part of a pool/);
+});
+
+test('two quotes are compared only at one height', () => {
+  const quote = { beaconHeight: 7, sellAmount: '100', buyAmount: '50', fee: null };
+  const better = { ...quote, buyAmount: '51' };
+  expect(isCheaper(better, quote, false)).toBe(true);
+  expect(isCheaper(quote, better, true)).toBe(false);
+  expect(isCheaper({ ...better, beaconHeight: 6 }, quote, false)).toBe(false);
+  expect(isCheaper({ ...quote, beaconHeight: 8 }, better, true)).toBe(true);
+});
+
+test('a quote has a sentence for screen readers, with its amounts, its impact, and whether it is old', () => {
+  const token = { id: '', tokenId: '', decimals: 0, usdPrice: null };
+  const [pays, receives] = [
+    { ...token, symbol: 'A' },
+    { ...token, symbol: 'B' },
+  ];
+  const quote = { sellAmount: '1000', buyAmount: '20', priceImpactPercent: 1.5 };
+  const sentence = 'You receive 20\u00a0B for 1,000\u00a0A, impact on the price: 1.50%, noticeable.';
+  expect(sentenceOfQuote(quote, pays, receives, false)).toBe(sentence);
+  expect(sentenceOfQuote(quote, pays, receives, true)).toBe(`${sentence} This quote is old.`);
+  expect(sentenceOfQuote({ ...quote, priceImpactPercent: -1 }, pays, receives, false)).toMatch(/orders are better/);
 });
 
 describe('a quote is old', () => {

@@ -65,7 +65,7 @@ const MarketDataReadingRef = builder.objectRef<Freshness>('MarketDataReading').i
       'Time at which the gateway read pairs and tickers from the host. If the two times differ, the earlier one.',
     ageMs: 'Milliseconds since `observedAt`.',
     stale:
-      'True if pairs or tickers cannot be read, or if the older list has not been read for three times MARKET_POLL_MS plus UPSTREAM_TIMEOUT_MS.',
+      'True if pairs or tickers cannot be read, or if the older list has not been read for longer than UPSTREAM_TIMEOUT_MS plus three times MARKET_POLL_MS.',
   },
   fields: (t) => ({
     observedAt: t.expose('observedAt', { type: 'DateTime' }),

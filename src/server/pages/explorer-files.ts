@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { Service } from '../../graphql/context.ts';
 import type { Log } from '../../logging/log.ts';
+import { NAVIGATION_HEADERS } from '../requests/http-exchange.ts';
 import { createFile, HTML, type Respond } from './file-response.ts';
 
 /** The built explorer. */
@@ -115,7 +116,7 @@ const SECURITY_HEADERS = {
 const FILE_HEADERS = { ...SECURITY_HEADERS, vary: 'accept-encoding' };
 
 /** A program gets something else at some of the paths of the page. */
-const PAGE_HEADERS = { ...SECURITY_HEADERS, vary: 'accept, accept-encoding, sec-fetch-mode' };
+const PAGE_HEADERS = { ...SECURITY_HEADERS, vary: `accept-encoding, ${NAVIGATION_HEADERS}` };
 
 /**
  * Creates the explorer: a page for browsers at several paths, and the files that it loads. Every path is compared with known ones,

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { NAVIGATION_HEADERS } from '../requests/http-exchange.ts';
 import { BUILD_EXPLORER_COMMAND, EXPLORER_FOLDERS } from './explorer-files.ts';
 import { createFile, HTML, type Respond, TEXT } from './file-response.ts';
 
@@ -18,7 +19,7 @@ export async function handleGraphiql(request: IncomingMessage, response: ServerR
 }
 
 const HEADERS = {
-  vary: 'accept, accept-encoding, sec-fetch-mode',
+  vary: `accept-encoding, ${NAVIGATION_HEADERS}`,
   'content-security-policy': "frame-ancestors 'self'",
 };
 

@@ -1,5 +1,5 @@
 import { OPEN_API_PATH } from '../../rest/rest-api.ts';
-import { GRAPHQL_PATH, isNavigation } from '../requests/http-exchange.ts';
+import { GRAPHQL_PATH, isNavigation, NAVIGATION_HEADERS } from '../requests/http-exchange.ts';
 import { BUILD_EXPLORER_COMMAND, type BuiltExplorer } from './explorer-files.ts';
 import { createFile, HTML, type Respond } from './file-response.ts';
 import { HEALTH_PATH, READY_PATH } from './health.ts';
@@ -35,7 +35,7 @@ export function createIndex(options: IndexOptions): Respond {
 
 const HEADERS = {
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:",
-  vary: 'accept, sec-fetch-mode',
+  vary: NAVIGATION_HEADERS,
 };
 
 function linksOf({ explorer, graphiql, restBase, hasAdminPages }: IndexOptions) {

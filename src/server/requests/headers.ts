@@ -15,7 +15,11 @@ export const LAST_EVENT_ID_HEADER = 'last-event-id';
 /** The header of responses of a gateway that serves simulated data. Its value is `true`. */
 export const SANDBOX_HEADER = 'x-pdex-sandbox';
 
-/** The headers of all responses to requests that could be read over a port, each with its value. @param isLast whether the response is the last on its connection */
+/**
+ * The headers of all responses to requests that could be read over a port, each with its value.
+ *
+ * @param isLast whether the response is the last on its connection
+ */
 export function commonHeaders(requestId: string, isSandbox: boolean, isLast = false): [string, string][] {
   const headers: [string, string][] = [[REQUEST_ID_HEADER, requestId]];
   if (isSandbox) headers.push([SANDBOX_HEADER, 'true']);

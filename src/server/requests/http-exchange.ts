@@ -55,6 +55,9 @@ export function isNavigation(request: IncomingMessage): boolean {
   return mode === 'navigate' && destination === 'document';
 }
 
+/** The headers that {@link isNavigation} reads, for `Vary`. */
+export const NAVIGATION_HEADERS = 'accept, sec-fetch-mode, sec-fetch-dest';
+
 const HTML_FIRST = /^\s*text\/html\b(?!\s*;\s*q=0|\s*,\s*image\/gif)/i;
 
 /** The scheme and the host of the absolute form. User information is ignored. */

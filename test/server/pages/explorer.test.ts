@@ -153,7 +153,7 @@ describe('the page of the explorer', () => {
     expect(first.sent).toMatchObject({
       'cache-control': 'no-cache',
       'content-encoding': 'br',
-      vary: 'accept, accept-encoding, sec-fetch-mode',
+      vary: 'accept-encoding, accept, sec-fetch-mode, sec-fetch-dest',
     });
     expect(String(brotliDecompressSync(first.bytes))).toBe(PAGE);
     const etag = String(first.sent['etag']);

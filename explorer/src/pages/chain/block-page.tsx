@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { Link, useParams } from 'react-router';
 import { Page } from '../../app/page.tsx';
 import { useServiceStatus } from '../../app/service-status.ts';
@@ -83,11 +83,15 @@ function BlockPanels({ height, newest }: BlockPanelsProps) {
 
   // Another block can still replace it, which changes other pools.
   const isReplaceable = newest !== undefined && newest - height <= FINAL_AFTER;
+  // Null is the default of the gateway, where the operator allows smaller pages only.
+  const [first, setFirst] = useState<number | null>(POOLS);
   const changes = useGatewayQuery(
     BlockDocument,
-    useMemo(() => ({ height, before: Math.max(1, height - 1), first: POOLS }), [height]),
+    useMemo(() => ({ height, before: Math.max(1, height - 1), first }), [height, first]),
     { pause: newest === undefined, ...(isReplaceable && { refresh: 'each-height' }) },
   );
+
+  if (first !== null && changes.errors.some(({ code }) => code === 'BAD_USER_INPUT')) setFirst(null);
 
   return (
     <>
@@ -128,7 +132,11 @@ function BlockPanels({ height, newest }: BlockPanelsProps) {
           empty={<EmptyState title="The node has shown no pools" />}
         >
           {(data) => (
-            <ChangedPoolsTable pools={changedPools(data)} total={data.pools?.totalCount ?? 0} compared={POOLS} />
+            <ChangedPoolsTable
+              pools={changedPools(data)}
+              total={data.pools?.totalCount ?? 0}
+              compared={data.pools?.nodes.length ?? 0}
+            />
           )}
         </Answered>
       </Panel>

@@ -49,7 +49,7 @@ export function DivergencePanel({ market, poolId }: DivergencePanelProps) {
           }
           empty={<EmptyState title="There is no pool to compare with" />}
         >
-          {({ rows, maxPercent }) => (
+          {(compared) => (
             <>
               <table className={`${tableStyles['table']} ${tableStyles['fixed']}`}>
                 <caption className="visually-hidden">
@@ -67,7 +67,7 @@ export function DivergencePanel({ market, poolId }: DivergencePanelProps) {
                   </tr>
                 </thead>
                 <tbody>
-                  {rows.map(({ name, price, percent }) => (
+                  {compared.rows.map(({ name, price, percent }) => (
                     <tr key={name}>
                       <th scope="row" className={styles.name}>
                         {name}
@@ -82,7 +82,7 @@ export function DivergencePanel({ market, poolId }: DivergencePanelProps) {
                   ))}
                 </tbody>
               </table>
-              <p className={styles.text}>{meaningOfDivergence(maxPercent)}</p>
+              <p className={styles.text}>{meaningOfDivergence(compared)}</p>
               {isHostMissing && <p className={styles.text}>The order book cannot be read now.</p>}
             </>
           )}

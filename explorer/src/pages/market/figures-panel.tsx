@@ -40,13 +40,15 @@ type FiguresPanelProps = {
   readonly market: Market;
   readonly figures: MarketFigures;
   readonly traded: TradedVolume | undefined;
+  /** Why `traded` is undefined, if it is. */
+  readonly whyNotTraded: string;
   readonly query: SentQuery;
   /** Why the pool could not be read. */
   readonly poolErrors: readonly GatewayError[];
 };
 
 /** The price of a market that leads, live, with the last trade and what happened in 24 hours. `DetailsPanel` has all others. */
-export function FiguresPanel({ market, figures, traded, query, poolErrors }: FiguresPanelProps) {
+export function FiguresPanel({ market, figures, traded, whyNotTraded, query, poolErrors }: FiguresPanelProps) {
   const { price, lastPrice, change, hostVolume } = figures;
   const head = useHead();
   const unit = useUnit();
@@ -85,6 +87,12 @@ export function FiguresPanel({ market, figures, traded, query, poolErrors }: Fig
               : `Price of the pool at this height, by the exchange's formula for one whole ${base}`}
           </p>
           <p className={styles.note}>{noteOf(market, figures, poolErrors, unit, isRecorded)}</p>
+          {change?.isComplete === false && (
+            <p className={styles.note}>
+              <span>The recorded history begins</span> <RelativeTime time={change.fromTime} />
+              <span>, or has gaps.</span>
+            </p>
+          )}
         </div>
         <dl className={styles.list}>
           {market.pair !== undefined && (
@@ -106,7 +114,7 @@ export function FiguresPanel({ market, figures, traded, query, poolErrors }: Fig
           {isOfV3(market) && (
             <Figure
               name="24 h volume on the chain"
-              meaning={onChain === undefined ? 'No trades are recorded.' : <MeaningOfTraded traded={traded} />}
+              meaning={onChain === undefined ? whyNotTraded : <MeaningOfTraded traded={traded} />}
               title={isUsd ? amountWithUnit(onChain?.base, market.base) : undefined}
               isWide
             >
@@ -198,14 +206,14 @@ function Change({ percent, of }: ChangeProps) {
   );
 }
 
-/** What a reader should know about these figures, the most important first. */
+/** What a reader should know first about the price. */
 function noteOf(
   { pool, base, target }: Market,
   { price, change }: MarketFigures,
   poolErrors: readonly GatewayError[],
   unit: Unit,
   isRecorded: boolean,
-): ReactNode {
+): string | undefined {
   const [error] = poolErrors;
   if (pool === undefined)
     return error === undefined ? 'The node has no pool of these tokens.' : explainError(error).title;
@@ -217,11 +225,5 @@ function noteOf(
   }
   if (change == null)
     return isRecorded ? 'No earlier price of this pool is known yet.' : 'No history is recorded for this pool.';
-  if (change.isComplete) return undefined;
-  return (
-    <>
-      <span>The recorded history begins</span> <RelativeTime time={change.fromTime} />
-      <span>, or has gaps.</span>
-    </>
-  );
+  return undefined;
 }

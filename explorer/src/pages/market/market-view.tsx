@@ -1,9 +1,11 @@
 import { Link } from 'react-router';
 import { Page } from '../../app/page.tsx';
+import { useServiceStatus } from '../../app/service-status.ts';
 import { useUnit } from '../../app/unit.ts';
 import { withParameter } from '../../app/url-parameters.ts';
 import type { GatewayError } from '../../client/errors.ts';
-import type { SentQuery } from '../../client/hooks.ts';
+import { type SentQuery, useConnectionState, useHead } from '../../client/hooks.ts';
+import { useIsVisible } from '../../client/visibility.ts';
 import { formatPrice, formatUsdPrice } from '../../format/numbers.ts';
 import { shortPoolId } from '../../format/prices.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
@@ -39,14 +41,15 @@ export function MarketView({ market, figures, query, poolErrors }: MarketViewPro
   const price = figures.price ?? figures.lastPrice;
   const usdPrice = usdOf([price, target]);
   const shownPrice = useUnit() === 'USD' && usdPrice !== null ? formatUsdPrice(usdPrice) : formatPrice(price);
+  const isOld = useIsOld(figures);
   const poolId = pool?.poolId ?? undefined;
   const id = pair?.poolId ?? poolId ?? `${token1Id}-${token2Id}`;
-  const traded = useTradedVolume(market);
+  const { traded, whyNone } = useTradedVolume(market);
   const hasBook = pair !== undefined || poolId !== undefined;
   return (
     <Page
       title={name}
-      tabTitle={price === null ? name : `${shownPrice} ${name}`}
+      tabTitle={price === null ? name : `${isOld ? '(old) ' : ''}${shownPrice} ${name}`}
       heading={
         <span className={styles.heading}>
           <TokenBadge token={base} />
@@ -79,7 +82,14 @@ export function MarketView({ market, figures, query, poolErrors }: MarketViewPro
         </span>
       }
     >
-      <FiguresPanel market={market} figures={figures} traded={traded} query={query} poolErrors={poolErrors} />
+      <FiguresPanel
+        market={market}
+        figures={figures}
+        traded={traded}
+        whyNotTraded={whyNone}
+        query={query}
+        poolErrors={poolErrors}
+      />
       {/* Another market has panels of its own. */}
       <div key={id} className={`${styles.grid} ${poolId !== undefined ? styles.v3 : hasBook ? '' : styles.alone}`}>
         <div className={styles.candles}>
@@ -117,6 +127,18 @@ export function MarketView({ market, figures, query, poolErrors }: MarketViewPro
       </div>
     </Page>
   );
+}
+
+/** Whether no newer price can come now, which a tab in the background says in its title. */
+function useIsOld({ price }: MarketFigures): boolean {
+  const connection = useConnectionState();
+  const head = useHead();
+  const marketData = useServiceStatus()?.marketData;
+  const isVisible = useIsVisible();
+  if ('since' in connection) return true;
+  // A tab in the background has no event streams.
+  if (connection.name === 'connected' && connection.over === 'event-streams' && !isVisible) return true;
+  return (price === null ? marketData : head)?.stale === true;
 }
 
 /** The path of a market whose ticker id may be that of several, with other parameters of the URL. */

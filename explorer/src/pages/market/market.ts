@@ -1,3 +1,4 @@
+import type { Answer } from '../../client/hooks.ts';
 import { type Amount, formatAmount, withUnit } from '../../format/amounts.ts';
 import { isOfTokens, nameOfToken, priceOfBase } from '../../format/prices.ts';
 import type { MarketPoolFragment, MarketQuery, MarketTokenFragment, PoolQuery } from './market.generated.ts';
@@ -121,6 +122,16 @@ export function leastTraded(
   if (change == null) return undefined;
   const { tradedToken1, tradedToken2 } = change;
   return isInverse ? { base: tradedToken1, target: tradedToken2 } : { base: tradedToken2, target: tradedToken1 };
+}
+
+/** Why the trades of a pool have no sum. */
+export function whyNoVolume(
+  isRecorded: boolean,
+  { isLoading, errors }: Pick<Answer<unknown>, 'isLoading' | 'errors'>,
+): string {
+  if (!isRecorded) return 'No trades are recorded.';
+  if (errors.length > 0) return 'The trades cannot be read now.';
+  return isLoading ? 'Loading…' : 'No trades are recorded.';
 }
 
 /** What was traded of both tokens of a market, in smallest units. */

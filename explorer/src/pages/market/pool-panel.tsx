@@ -11,7 +11,7 @@ import { PoolsOfTokensDocument } from './market.generated.ts';
 import { amountWithUnit, type Market, reservesOf, virtualAmountsOf } from './market.ts';
 import { poolPath } from './pool-id.ts';
 import styles from './pool-panel.module.css';
-import { amplificationOf, formatFeeRate, termsOfPool } from './pool-terms.ts';
+import { amplificationOf, formatFeeRate, termsOfPool, textOfPools } from './pool-terms.ts';
 
 type PoolPanelProps = { readonly market: Market; readonly pool: NonNullable<Market['pool']>; readonly poolId: string };
 
@@ -84,6 +84,6 @@ export function PoolPanel({ market, pool, poolId }: PoolPanelProps) {
     const names = `${nameOfToken(market.base)} and ${nameOfToken(market.target)}`;
     if (count === undefined)
       return others.isLoading ? `Pools of ${names}…` : `Other pools of ${names} are not known now.`;
-    return count < 2 ? `No other pool has ${names}.` : `${count} pools of ${names}, the most liquid first:`;
+    return textOfPools(names, count, others.data?.poolPairs?.pageInfo.hasNextPage === true);
   }
 }

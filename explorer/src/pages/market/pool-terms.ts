@@ -9,6 +9,12 @@ export function formatFeeRate(rateBps: number): string {
   return `${rateBps / 100}%`;
 }
 
+/** How many pools two tokens have, for the line that lists them. @param hasMore whether not all pools of one token were read */
+export function textOfPools(names: string, count: number, hasMore: boolean): string {
+  if (count >= 2) return `${hasMore ? 'At least ' : ''}${count} pools of ${names}, the most liquid first:`;
+  return hasMore ? `Other pools of ${names} are not among the most liquid ones.` : `No other pool has ${names}.`;
+}
+
 /** How often the virtual amounts were the real ones when the pool was created: 2.2×. Null for none. */
 export function amplificationOf({ amplifier }: Pick<PoolTerms, 'amplifier'>): string | null {
   return amplifier === NO_AMPLIFICATION ? null : `${amplifier / NO_AMPLIFICATION}×`;

@@ -26,7 +26,7 @@ import type { ListName, ViewParameters } from './view-parameters.ts';
 type MarketsPanelProps = {
   readonly list: MarketListState & Pick<MarketList, 'retry'>;
   readonly view: ViewParameters;
-  /** Undefined until the gateway has said whether it records prices. */
+  /** Undefined until the gateway has said whether it records prices, and while they cannot be read. */
   readonly hasHistory: boolean | undefined;
   readonly unit: Unit;
 };
@@ -91,7 +91,7 @@ export function MarketsPanel({ list: { data, errors, query, retry }, view, hasHi
         <SortSelect columns={columns} sort={view.sort} direction={view.direction} onSort={view.sortBy} />
       </div>
       {hasHistory === false && (
-        <p className={styles.note}>The 24 h change and chart need recorded prices, and this gateway has none now.</p>
+        <p className={styles.note}>The 24 h change and chart need recorded prices, and this gateway records none.</p>
       )}
       {listed.length > 0 ? (
         <div {...handlers}>

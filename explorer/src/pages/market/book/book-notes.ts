@@ -1,7 +1,25 @@
+import type { ConnectionState } from '../../../client/connection.ts';
+import type { GatewayError } from '../../../client/errors.ts';
+import { explainError } from '../../../parts/error-text.ts';
 import type { BookSubscription } from './book.generated.ts';
 
 /** A remark on an order book, in plain words. */
 export type BookNote = { readonly text: string; readonly isWarning: boolean };
+
+type StaleBookInput = {
+  readonly connection: ConnectionState;
+  /** Of the newest attempt to read it. */
+  readonly errors: readonly GatewayError[];
+  /** Whether the gateway gets nothing new from where the book comes from. */
+  readonly isStale: boolean | undefined;
+};
+
+/** Why a book can be older than it should be; empty for one that is live. */
+export function notesOfStaleBook({ connection, errors: [error], isStale }: StaleBookInput): BookNote[] {
+  if ('since' in connection) return [{ text: 'This book is old: the gateway cannot be reached.', isWarning: true }];
+  if (error !== undefined) return [{ text: `This book is old. ${explainError(error).title}.`, isWarning: true }];
+  return isStale ? [{ text: 'This book may be old: its source has sent nothing new.', isWarning: true }] : [];
+}
 
 /** What a reader should know of the orders of a pool: the exchange never matches them with each other. */
 export function notesOfChainBook({ isCrossed }: { readonly isCrossed: boolean }): BookNote[] {

@@ -1,10 +1,11 @@
 import { type ReactNode, useMemo, useRef } from 'react';
 import { useSearchParams } from 'react-router';
+import { useServiceStatus } from '../../../app/service-status.ts';
 import { currentParameters, IN_PLACE, withParameter } from '../../../app/url-parameters.ts';
-import { useGatewayQuery } from '../../../client/hooks.ts';
+import { useConnectionState, useGatewayQuery, useHead } from '../../../client/hooks.ts';
 import { useLatest } from '../../../client/latest.ts';
 import { useIsWatched } from '../../../client/visibility.ts';
-import { Answered } from '../../../parts/answered.tsx';
+import { Answered, errorsAt } from '../../../parts/answered.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { ErrorState } from '../../../parts/error-state.tsx';
 import { Freshness } from '../../../parts/freshness.tsx';
@@ -14,7 +15,7 @@ import type { Market } from '../market.ts';
 import { BookDocument, ChainBookDocument } from './book.generated.ts';
 import styles from './book.module.css';
 import { BookContent, BookSkeleton } from './book-content.tsx';
-import { notesOfBook, notesOfChainBook } from './book-notes.ts';
+import { notesOfBook, notesOfChainBook, notesOfStaleBook } from './book-notes.ts';
 import { BOOK_ROWS } from './book-table.tsx';
 import { bookOfPool } from './chain-book.ts';
 import { parseGrouping } from './grouping.ts';
@@ -22,6 +23,8 @@ import { GroupingChoice } from './grouping-choice.tsx';
 
 /** Entries on both sides together. */
 const DEPTH = 2 * BOOK_ROWS;
+
+const PATH_ON_CHAIN = ['pool', 'book'];
 
 const SOURCES = [
   { value: 'chain', label: 'On the chain' },
@@ -53,6 +56,14 @@ export function BookPanel({ market, tickerId }: BookPanelProps) {
     { refresh: 'each-height', pause: !isWatched || isOfHost },
   );
   const hostBook = ofHost.data?.orderBook;
+  const connection = useConnectionState();
+  const head = useHead();
+  const marketData = useServiceStatus()?.marketData;
+  const staleNotes = notesOfStaleBook({
+    connection,
+    errors: isOfHost ? ofHost.errors : errorsAt(onChain.errors, PATH_ON_CHAIN),
+    isStale: (isOfHost ? marketData : head)?.stale,
+  });
   const choose = (name: string, value: string) =>
     setParameters(withParameter(currentParameters(), name, value), IN_PLACE);
 
@@ -101,8 +112,8 @@ export function BookPanel({ market, tickerId }: BookPanelProps) {
       <BookContent
         market={market}
         book={{ ...hostBook, isPartial: hostBook.quality.entriesDropped > 0 }}
-        notes={notesOfBook(hostBook)}
-        isOutdated={ofHost.isOutdated}
+        notes={[...staleNotes, ...notesOfBook(hostBook)]}
+        isOutdated={ofHost.isOutdated || staleNotes.length > 0}
       />
     );
   }
@@ -112,7 +123,7 @@ export function BookPanel({ market, tickerId }: BookPanelProps) {
       <Answered
         answer={onChain}
         pick={({ pool }) => pool?.book}
-        at={['pool', 'book']}
+        at={PATH_ON_CHAIN}
         skeleton={<BookSkeleton />}
         empty={
           <div className={styles.state}>
@@ -124,8 +135,8 @@ export function BookPanel({ market, tickerId }: BookPanelProps) {
           <BookContent
             market={market}
             book={bookOfPool(book, market.isInverse)}
-            notes={notesOfChainBook(book)}
-            isOutdated={false}
+            notes={[...staleNotes, ...notesOfChainBook(book)]}
+            isOutdated={staleNotes.length > 0}
           />
         )}
       </Answered>

@@ -7,7 +7,7 @@ import type { ShownBook, ShownEntry } from './chain-book.ts';
 type BookTableProps = {
   readonly market: Market;
   readonly book: ShownBook;
-  /** Whether it is a book of another grouping, while the new one is on its way. */
+  /** Whether it is a book of another grouping, while the new one is on its way, or older than it should be. */
   readonly isOutdated: boolean;
 };
 

@@ -13,5 +13,5 @@ export const IMPACT_WARNINGS: Readonly<Record<ImpactLevel, string | undefined>> 
   low: undefined,
   noticeable: 'This trade is large for the pools on its route: its price is noticeably worse than the spot price.',
   high: 'This trade is very large for the pools on its route. Smaller trades get a much better price.',
-  'very high': 'This trade loses a large part of its value, because it nearly empties a pool on its route.',
+  'very high': 'This trade loses a large part of its value, because it takes a large part of a pool on its route.',
 };

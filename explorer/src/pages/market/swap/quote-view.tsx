@@ -37,7 +37,7 @@ export function QuoteView({ market, quote, pays, receives, isBuying, isOutdated,
         </dd>
         <dt>Price impact</dt>
         <dd className={styles.impact} data-level={level}>
-          {`${formatPercent(quote.priceImpactPercent, { sign: false })} (${quote.priceImpactPercent <= -0.005 ? 'orders are better than the pool' : level})`}
+          {`${formatPercent(quote.priceImpactPercent, { sign: false })} (${meaningOfImpact(quote)})`}
         </dd>
         <dt>Received at least</dt>
         <dd translate="no">
@@ -60,6 +60,22 @@ export function QuoteView({ market, quote, pays, receives, isBuying, isOutdated,
       {staleReason !== undefined && <p className={styles.note}>{staleReason}</p>}
     </>
   );
+}
+
+/** A quote in a short sentence, for a screen reader. A block that changes none of these digits gives the same one. */
+export function sentenceOfQuote(
+  quote: Pick<Quote, 'sellAmount' | 'buyAmount' | 'priceImpactPercent'>,
+  pays: MarketToken,
+  receives: MarketToken,
+  isStale: boolean,
+): string {
+  const amounts = `You receive ${amountWithUnit(quote.buyAmount, receives)} for ${amountWithUnit(quote.sellAmount, pays)}`;
+  const impact = `impact on the price: ${formatPercent(quote.priceImpactPercent, { sign: false })}, ${meaningOfImpact(quote)}`;
+  return `${amounts}, ${impact}.${isStale ? ' This quote is old.' : ''}`;
+}
+
+function meaningOfImpact({ priceImpactPercent }: Pick<Quote, 'priceImpactPercent'>): string {
+  return priceImpactPercent <= -0.005 ? 'orders are better than the pool' : impactLevel(priceImpactPercent);
 }
 
 function Route({ route }: { readonly route: Quote['route'] }) {
@@ -101,9 +117,16 @@ function Fee({ fee: { rateBps, inSellToken, inNativeToken }, pays }: FeeProps) {
 /** The native coin of the chain, in which a fee is lower. */
 const NATIVE_COIN: MarketToken = { id: '', tokenId: '4'.padStart(64, '0'), symbol: 'PRV', decimals: 9, usdPrice: null };
 
-/** Whether a trade gives more than another one for what is paid, with the least fee in the same token. */
-export function isCheaper(one: Quote, other: Quote): boolean {
-  const paid = ({ sellAmount, fee }: Quote) => BigInt(sellAmount) + BigInt(fee?.inSellToken ?? 0);
+type Costs = Pick<Quote, 'beaconHeight' | 'sellAmount' | 'buyAmount' | 'fee'>;
+
+/**
+ * Whether a trade gives more than another one for what is paid, with the least fee in the same token.
+ *
+ * @param before the answer of the block before: it stays until both quotes of a block are there
+ */
+export function isCheaper(one: Costs, other: Costs, before: boolean): boolean {
+  if (one.beaconHeight !== other.beaconHeight) return before;
+  const paid = ({ sellAmount, fee }: Costs) => BigInt(sellAmount) + BigInt(fee?.inSellToken ?? 0);
   return paid(one) * BigInt(other.buyAmount) < paid(other) * BigInt(one.buyAmount);
 }
 

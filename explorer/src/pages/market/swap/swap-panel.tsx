@@ -1,4 +1,4 @@
-import { type ReactNode, useId, useRef } from 'react';
+import { type ReactNode, useId, useRef, useState } from 'react';
 import { useConnectionState, useHead } from '../../../client/hooks.ts';
 import { type Latest, useLatest } from '../../../client/latest.ts';
 import { useIsWatched } from '../../../client/visibility.ts';
@@ -13,7 +13,7 @@ import { Skeleton } from '../../../parts/skeleton.tsx';
 import { isOfV3, type Market, type MarketToken } from '../market.ts';
 import { readAmount, type TypedAmount } from './amount.ts';
 import { AmountField } from './amount-field.tsx';
-import { isCheaper, type Quote, QuoteView } from './quote-view.tsx';
+import { isCheaper, type Quote, QuoteView, sentenceOfQuote } from './quote-view.tsx';
 import { staleQuoteReason } from './stale-quote.ts';
 import { SwapQuoteDocument, type SwapQuoteSubscription } from './swap.generated.ts';
 import styles from './swap.module.css';
@@ -38,6 +38,9 @@ export function SwapPanel({ market }: { readonly market: Market }) {
   const isOutdated = form.isTyping || latest.isOutdated;
   const connection = useConnectionState();
   const head = useHead();
+  const staleReason = quote == null ? undefined : staleQuoteReason({ quotedAt: quote.beaconHeight, connection, head });
+  const isSettled = typed.kind === 'amount' && !isOutdated && !latest.isLoading;
+  const none = latest.errors.length > 0 ? 'No quote: the panel shows an error.' : 'No route for this amount.';
 
   const field = (kind: SwapState['exact'], label: string, token: MarketToken) => {
     const isComputed = shown.exact !== kind;
@@ -93,12 +96,15 @@ export function SwapPanel({ market }: { readonly market: Market }) {
             receives={received}
             isBuying={shown.side === 'buy'}
             isOutdated={isOutdated}
-            staleReason={staleQuoteReason({ quotedAt: quote.beaconHeight, connection, head })}
+            staleReason={staleReason}
           />
         )}
         {isV3 && quote != null && quote.route.length > 1 && !isOutdated && (
           <CheaperPool market={market} state={committed} quote={quote} pause={!isWatched} />
         )}
+        <p role="status" className="visually-hidden">
+          {isSettled && (quote == null ? none : sentenceOfQuote(quote, paid, received, staleReason !== undefined))}
+        </p>
         <p className={styles.small}>
           {isV3
             ? 'This form only calculates: it sends nothing to the chain. The fee is the least that the exchange accepts, and is paid in addition: that of each pool on the route. Who pays more is first in a block.'
@@ -138,8 +144,11 @@ type CheaperPoolProps = {
 
 /** Says if one pool is cheaper than the route: the gateway finds the route without the fees, which add up. */
 function CheaperPool({ market, state, quote, pause }: CheaperPoolProps) {
-  const { data, isOutdated } = useQuote(market, { ...state, path: '1' }, pause);
-  const isBetter = data?.quote != null && !isOutdated && isCheaper(data.quote, quote);
+  const { data, errors, isOutdated } = useQuote(market, { ...state, path: '1' }, pause);
+  const single = isOutdated || errors.length > 0 ? undefined : data?.quote;
+  const [wasBetter, setWasBetter] = useState(false);
+  const isBetter = single != null && isCheaper(single, quote, wasBetter);
+  if (isBetter !== wasBetter) setWasBetter(isBetter);
   return isBetter && <p className={styles.note}>With the fees, “Best single pool” is cheaper than this route.</p>;
 }
 

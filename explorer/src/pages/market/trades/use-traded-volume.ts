@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { useLastingKeys } from '../../../app/service-status.ts';
 import { useGatewayQuery } from '../../../client/hooks.ts';
-import type { Market, TradedAmounts } from '../market.ts';
+import { type Market, type TradedAmounts, whyNoVolume } from '../market.ts';
 import { TradedVolumeDocument } from './trades.generated.ts';
 
 /** What changed hands in the pool of a market in 24 hours, by the trades of its blocks. */
@@ -14,18 +14,22 @@ export type TradedVolume = TradedAmounts & {
   readonly isComplete: boolean;
 };
 
-/** Reads the exact volume of a pool of V3 at each height. Undefined in V1, and while no trade is known. */
-export function useTradedVolume({ pool, isInverse }: Market): TradedVolume | undefined {
+/** Reads the exact volume of a pool of V3 at each height. Undefined in V1, and while no trade is known: `whyNone` says why. */
+export function useTradedVolume({ pool, isInverse }: Market): {
+  readonly traded: TradedVolume | undefined;
+  readonly whyNone: string;
+} {
   const poolId = pool?.poolId ?? undefined;
   const isUnrecorded = useLastingKeys().includes('history');
-  const { data } = useGatewayQuery(
+  const answer = useGatewayQuery(
     TradedVolumeDocument,
     useMemo(() => ({ poolId: poolId ?? '' }), [poolId]),
     { refresh: 'each-height', pause: poolId === undefined || isUnrecorded },
   );
-  const volume = data?.pool?.volume;
-  if (volume == null) return undefined;
+  const volume = answer.data?.pool?.volume;
+  const whyNone = whyNoVolume(!isUnrecorded, answer);
+  if (volume == null) return { traded: undefined, whyNone };
   const { token1, token2, ...known } = volume;
   const [base, target] = isInverse ? [token1, token2] : [token2, token1];
-  return { base, target, ...known };
+  return { traded: { base, target, ...known }, whyNone };
 }

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Sandbox } from '../src/sandbox/sandbox.ts';
+import { UPSTREAM_TIMEOUT_MS } from './outages.ts';
 import { type MetricsReading, parseMetrics } from './prometheus.ts';
 
 /** The gateway under test, in its own process. */
@@ -57,7 +58,7 @@ const SETTINGS = {
   HEAD_POLL_MS: '100',
   MARKET_POLL_MS: '300',
   ORDER_BOOK_TTL_MS: '300',
-  UPSTREAM_TIMEOUT_MS: '1500',
+  UPSTREAM_TIMEOUT_MS: String(UPSTREAM_TIMEOUT_MS),
   UPSTREAM_MAX_PAUSE_MS: '1000',
   // So that volumes of an hour are complete within a minute.
   TRADES_BACKFILL_HOURS: '1',

@@ -1,6 +1,6 @@
 import { GraphQLIncludeDirective, getDirectiveValues, Kind, parse } from 'graphql';
 import { createLatencies, type Latencies } from './latencies.ts';
-import { type Outages, TRADES_AFTER_MS, type Upstream } from './outages.ts';
+import { type Outages, QUEUE_WAIT_MS, TRADES_AFTER_MS, type Upstream } from './outages.ts';
 
 /** The line of the log about a block whose state does not follow from its trades. The sandbox has no such block. */
 export const MISMATCHED = 'the amounts of pools do not follow from the trades of a block';
@@ -120,6 +120,14 @@ export function createJudge(outages: Outages, onFinding: (finding: string) => vo
     onFinding(`${what}${text}`);
   }
 
+  /**
+   * Whether the queue of the nodes may refuse a request. All clients together request so many earlier states that a slow machine needs
+   * longer for them than a request may wait. The clients of order books, which are small, must never wait so long.
+   */
+  function explainsBusyNode(from: number, to: number): boolean {
+    return to - from >= QUEUE_WAIT_MS || outages.explainsTrades(from, to);
+  }
+
   /** Whether an error has a cause outside the gateway. */
   function isExplained(
     { message, path = [], extensions = {} }: ResponseError,
@@ -139,10 +147,10 @@ export function createJudge(outages: Outages, onFinding: (finding: string) => vo
     // A block can be replaced before its trades were read.
     if (branched !== undefined && isOfTrades) return outages.explainsReplaced(tradesFrom, to);
     if (message.includes(TOO_MANY_ERRORS)) return outages.explainsTooManyErrors(from, to, height);
-    // A client that requests very much lists this code in `mayFailWith`. For others, only a slow upstream explains it. Calls for blocks
-    // use the same connections.
+    // A client that requests very much lists this code in `mayFailWith`. For others, only a slow upstream or machine explains it. Calls
+    // for blocks use the same connections.
     if (code === 'UPSTREAM_BUSY' && upstream !== undefined)
-      return !outages.isWell(upstream, from, to) || (upstream === 'NODE' && outages.explainsTrades(from, to));
+      return !outages.isWell(upstream, from, to) || (upstream === 'NODE' && explainsBusyNode(from, to));
     return code.startsWith('UPSTREAM_') && upstream !== undefined && outages.explains(upstream, from, to, height);
   }
 
@@ -185,6 +193,7 @@ export function createJudge(outages: Outages, onFinding: (finding: string) => vo
         const isUnknown = knownBy !== undefined && !outages.isWell(knownBy, sentAt, answeredAt);
         const isRight = ({ extensions, message }: ResponseError) =>
           extensions?.code === fails ||
+          (knownBy === 'NODE' && extensions?.code === 'UPSTREAM_BUSY' && explainsBusyNode(sentAt, answeredAt)) ||
           (isUnknown && extensions?.upstream === knownBy) ||
           (knownBy !== undefined && message.includes(TOO_MANY_ERRORS) && outages.hasFailedStates(answeredAt));
         if (errors.length > 0 && errors.every(isRight)) add(counts.compared, kind);

@@ -76,6 +76,12 @@ const COMMON_BELOW = 20;
 /** The gateway may not read heights from so many below a fork from a URL that has shown it. */
 const DOUBTFUL_BELOW = 64;
 
+/** The `UPSTREAM_TIMEOUT_MS` of the gateway. */
+export const UPSTREAM_TIMEOUT_MS = 1_500;
+
+/** How long a request waits in the queue of an upstream before the gateway refuses it. */
+export const QUEUE_WAIT_MS = UPSTREAM_TIMEOUT_MS / 2;
+
 /** How long a fault has effects after its end: a pending request, an open circuit. */
 const AFTER_EFFECT_MS = 5_000;
 

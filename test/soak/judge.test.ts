@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createJudge, type GraphqlResponse, type Operation } from '../../soak/judge.ts';
-import { createOutages } from '../../soak/outages.ts';
+import { createOutages, QUEUE_WAIT_MS } from '../../soak/outages.ts';
 import { requireChecks } from '../../soak/required-checks.ts';
 
 const OPERATION: Operation = { kind: 'an operation', query: '{ field }' };
@@ -16,13 +16,13 @@ function judged(
   answer: ReturnType<typeof errorOf>,
   inject: (outages: ReturnType<typeof createOutages>) => void = () => {},
   operation = OPERATION,
-  minHeight = 1_000,
+  { minHeight = 1_000, waited = 0 } = {},
 ) {
   const outages = createOutages(2);
   const judge = createJudge(outages, () => {});
   inject(outages);
   const now = performance.now();
-  judge.judgeResponse('someone', operation, answer, { sentAt: now, answeredAt: now, minHeight });
+  judge.judgeResponse('someone', operation, answer, { sentAt: now - waited, answeredAt: now, minHeight });
   return Object.fromEntries(judge.counts.wrong);
 }
 
@@ -194,8 +194,10 @@ describe('an error is wrong', () => {
     const { errors, ...rest } = errorOf('HEIGHT_NOT_AVAILABLE');
     const answer = { ...rest, errors: errors.map((error) => ({ ...error, message })) };
     expect(judged(answer)).toEqual({ 'an error without a cause': 1 });
-    expect(judged(answer, undefined, OPERATION, 0)).toEqual({});
-    expect(judged(errorOf('HEIGHT_NOT_AVAILABLE'), undefined, OPERATION, 0)).toEqual({ 'an error without a cause': 1 });
+    expect(judged(answer, undefined, OPERATION, { minHeight: 0 })).toEqual({});
+    expect(judged(errorOf('HEIGHT_NOT_AVAILABLE'), undefined, OPERATION, { minHeight: 0 })).toEqual({
+      'an error without a cause': 1,
+    });
   });
 
   test('if the upstream is busy, unless it has a fault or the operation requests very much', () => {
@@ -210,6 +212,19 @@ describe('an error is wrong', () => {
     expect(judged(busy, drips(1))).toEqual({ 'an error without a cause': 1 });
     expect(judged(busy, drips(0, 1))).toEqual({});
     expect(judged(busy, undefined, { ...OPERATION, mayFailWith: ['UPSTREAM_BUSY'] })).toEqual({});
+  });
+
+  test('if the nodes are busy for a request that waited less than the queue allows', () => {
+    const busy = errorOf('UPSTREAM_BUSY', 'NODE');
+    const pruned: Operation = { ...OPERATION, fails: 'HEIGHT_NOT_AVAILABLE', knownBy: 'NODE' };
+    const [early, late] = [{ waited: QUEUE_WAIT_MS - 1 }, { waited: QUEUE_WAIT_MS }];
+    expect(judged(busy, undefined, OPERATION, early)).toEqual({ 'an error without a cause': 1 });
+    expect(judged(busy, undefined, OPERATION, late)).toEqual({});
+    expect(judged(busy, undefined, pruned, early)).toEqual({ 'not HEIGHT_NOT_AVAILABLE': 1 });
+    expect(judged(busy, undefined, pruned, late)).toEqual({});
+    expect(judged(errorOf('UPSTREAM_BUSY', 'MARKET_DATA'), undefined, OPERATION, late)).toEqual({
+      'an error without a cause': 1,
+    });
   });
 
   test('if it is of the newest height while another node is called less, but not if it is of an earlier height', () => {

@@ -16,7 +16,11 @@ export type Log = Logger;
 /** Creates the log: readable text on a terminal, otherwise a JSON object per line. */
 export async function createLog(level: LogLevel, redact: Redact): Promise<Log> {
   const options = logOptions(level, redact);
-  if (!process.stdout.isTTY) return pino(options, createLogOutput());
+  if (!process.stdout.isTTY) {
+    const output = createLogOutput();
+    process.on('exit', output.flushSync);
+    return pino(options, output);
+  }
 
   const { default: pretty } = await import('pino-pretty');
   return pino(options, pretty({ sync: true, ignore: 'pid,hostname' }));

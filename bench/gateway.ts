@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SandboxOptions } from '../src/sandbox/sandbox.ts';
+import type { SandboxHostsOptions } from '../src/sandbox/sandbox.ts';
 import type { Checkout } from './checkouts.ts';
 import { type BenchProcess, startProcess } from './processes.ts';
 import type { SandboxFacts } from './sandbox.ts';
@@ -10,7 +10,7 @@ import { createTemporaryFolder } from './temporary-folders.ts';
 export type SandboxProcess = BenchProcess & { readonly facts: SandboxFacts };
 
 /** Starts the sandbox, which plays the upstreams. It creates blocks only on command. */
-export async function startSandbox(options: SandboxOptions): Promise<SandboxProcess> {
+export async function startSandbox(options: SandboxHostsOptions): Promise<SandboxProcess> {
   const process = await startProcess({ role: 'upstream', file: 'sandbox.ts' });
   return { ...process, facts: await process.call<SandboxFacts>('start', { seed: 1, history: 2, ...options }) };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createSandbox, type Sandbox, type SandboxOptions } from '../src/sandbox/sandbox.ts';
+import { createSandboxHosts, type SandboxHosts, type SandboxHostsOptions } from '../src/sandbox/sandbox.ts';
 import { handleCall, reportReady } from './process-control.ts';
 
 // The sandbox has a process of its own, so that its CPU time and memory do not count as those of a server.
@@ -14,11 +14,11 @@ export type SandboxFacts = {
   readonly tokens: readonly { readonly id: string; readonly symbol: string | undefined; readonly decimals: number }[];
 };
 
-let sandbox: Sandbox | undefined;
+let sandbox: SandboxHosts | undefined;
 let timer: NodeJS.Timeout | undefined;
 
-handleCall('start', async (options: SandboxOptions): Promise<SandboxFacts> => {
-  sandbox = await createSandbox(options);
+handleCall('start', async (options: SandboxHostsOptions): Promise<SandboxFacts> => {
+  sandbox = await createSandboxHosts(options);
   const { nodeUrl, pushUrl, marketDataUrl, chain } = sandbox;
   const named = chain.tokens.filter(({ symbol }) => symbol !== undefined);
   const tokens = named.map(({ id, symbol, decimals }) => ({ id, symbol, decimals }));

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SandboxOptions } from '../src/sandbox/sandbox.ts';
+import type { SandboxHostsOptions } from '../src/sandbox/sandbox.ts';
 import type { Checkout } from './checkouts.ts';
 import { type SandboxProcess, startGateway, startSandbox } from './gateway.ts';
 import { type BenchProcess, startProcess } from './processes.ts';
@@ -31,7 +31,7 @@ type Env = Readonly<Record<string, string>>;
 /** Starts a sandbox and the gateways, with settings other than the defaults in `env`, which may name the sandbox. */
 export async function startTestbed(
   checkouts: readonly Checkout[],
-  options: SandboxOptions,
+  options: SandboxHostsOptions,
   env: Env | ((sandbox: SandboxFacts) => Env) = {},
 ): Promise<Testbed> {
   const started: BenchProcess[] = [];

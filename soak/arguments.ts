@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { exchangeOf, flag, switchFlag, usageOf } from '../src/sandbox/flags.ts';
 
 /** The arguments of a run. */
 export type Arguments = {
@@ -14,47 +15,32 @@ export type Arguments = {
   readonly report: string | undefined;
 };
 
-/** The text of `--help`. */
-export const USAGE = `Usage: npm run soak -- [flags]
+const FLAGS = {
+  minutes: flag('<number>', '1', 'duration of the faults in minutes'),
+  seed: flag('<number>', '', 'seed of the chain, the faults and the requests (by default random; it is printed)'),
+  load: flag('<number>', '1', 'load as a multiple of the default'),
+  replicas: flag('<number>', '1', 'number of gateways, which are a fleet on Redis if there are several'),
+  exchange: flag('<v1|v3>', 'v1', 'version of the exchange that trades'),
+  report: flag('<file>', '', 'file for the result, as Markdown'),
+  help: switchFlag('prints this text'),
+};
 
-  --minutes <number>  duration of the faults in minutes (1)
-  --seed <number>     seed of the chain, the faults and the requests (by default random; it is printed)
-  --load <number>     load as a multiple of the default (1)
-  --replicas <number> number of gateways, which are a fleet on Redis if there are several (1)
-  --exchange <name>   version of the exchange that trades: v1 or v3 (v1)
-  --report <file>     file for the result, as Markdown
-  --help              prints this text
-`;
+/** The text of `--help`. */
+export const USAGE = usageOf('soak', FLAGS);
 
 /** Reads the command line; `undefined` for `--help`. @throws Error that says what was expected */
 export function readArguments(args: readonly string[]): Arguments | undefined {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      minutes: { type: 'string', default: '1' },
-      seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
-      load: { type: 'string', default: '1' },
-      replicas: { type: 'string', default: '1' },
-      exchange: { type: 'string', default: 'v1' },
-      report: { type: 'string' },
-      help: { type: 'boolean', default: false },
-    },
-  });
+  const { values } = parseArgs({ args: [...args], options: FLAGS });
   if (values.help) return undefined;
 
   return {
     minutes: positive('--minutes', values.minutes),
-    seed: whole('--seed', values.seed),
+    seed: whole('--seed', values.seed || String(1 + Math.floor(Math.random() * 1_000_000))),
     load: positive('--load', values.load),
     replicas: whole('--replicas', values.replicas),
     exchange: exchangeOf(values.exchange),
-    report: values.report,
+    report: values.report || undefined,
   };
-}
-
-function exchangeOf(text: string): Arguments['exchange'] {
-  if (text === 'v1' || text === 'v3') return text;
-  throw new Error(`--exchange must be v1 or v3: ${text}`);
 }
 
 function whole(flag: string, text: string): number {

@@ -15,7 +15,7 @@ export type SoakNodeFault = (NodeFault & FaultTarget<NodeCall>) | 'stopped';
 export type SoakMarketDataFault = (MarketDataFault & FaultTarget<MarketDataCall>) | 'stopped';
 
 const NODE_CALLS: readonly NodeCall[] = ['getblockchaininfo', 'getbeaconbeststatedetail', 'getpdestate'];
-/** The same where the third version of the exchange trades: `getpdestate` is not called there. */
+/** The same where V3 of the exchange trades: `getpdestate` is not called there. */
 const NODE_CALLS_OF_V3: readonly NodeCall[] = ['getblockchaininfo', 'getbeaconbeststatedetail', 'pdexv3_getState'];
 const MARKET_DATA_CALLS: readonly MarketDataCall[] = ['pairs', 'tickers', 'orderbook'];
 
@@ -85,7 +85,7 @@ type FaultDeck = {
   marketData(): SoakMarketDataFault;
 };
 
-/** Creates the decks of a run. @param isV3 whether the third version of the exchange trades */
+/** Creates the decks of a run. @param isV3 whether V3 of the exchange trades */
 export function createFaultDeck(random: Random, isV3: boolean): FaultDeck {
   const shapes = [...TIP_SHAPES, ...(isV3 ? V3_SHAPES : V1_SHAPES)];
   const nodes = createDeck<(random: Random) => SoakNodeFault>(random, [

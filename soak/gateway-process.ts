@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Sandbox } from '../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../src/sandbox/sandbox.ts';
 import { UPSTREAM_TIMEOUT_MS } from './outages.ts';
 import { type MetricsReading, parseMetrics } from './prometheus.ts';
 
@@ -71,7 +71,7 @@ const STOP_TIMEOUT_MS = 15_000;
 
 /** Starts a gateway in front of all hosts of a sandbox, and waits until it is serving. */
 export async function startGatewayProcess(
-  sandbox: Sandbox,
+  sandbox: SandboxHosts,
   listener: GatewayListener,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<GatewayProcess> {
@@ -158,9 +158,9 @@ function parseLine(text: string): (LogLine & { readonly graphql?: string }) | un
   }
 }
 
-function writeTokens({ chain }: Sandbox, folder: string): string {
+function writeTokens({ chain }: SandboxHosts, folder: string): string {
   const path = join(folder, 'tokens.json');
-  const ofPools = chain.exchangePools.flatMap(({ token0, token1 }) => [token0, token1]);
+  const ofPools = chain.v3Pools.flatMap(({ token0, token1 }) => [token0, token1]);
   const named = [...new Set([...chain.tokens, ...ofPools])].filter(({ symbol }) => symbol !== undefined);
   writeFileSync(path, JSON.stringify(named.map(({ id, symbol, decimals }) => ({ id, symbol, decimals }))));
   return path;

@@ -1,6 +1,6 @@
 import type { Random } from '../src/sandbox/chain/random.ts';
 import type { NodeFault } from '../src/sandbox/faults.ts';
-import type { Sandbox } from '../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../src/sandbox/sandbox.ts';
 import { pause, pick } from './context.ts';
 import { isV3 } from './expected/exchange.ts';
 import { nodesBehind } from './inject-faults.ts';
@@ -35,7 +35,7 @@ const WITH_INSTRUCTIONS_MS = [2_000, 5_000] as const;
 
 /** Injects faults into the calls for blocks, of all nodes or of those behind one URL, until the signal aborts. None in V1. */
 export async function injectBlockFaults(
-  { nodes, nodeUrls, pushes, chain }: Sandbox,
+  { nodes, nodeUrls, pushes, chain }: SandboxHosts,
   outages: Pick<Outages, 'beginOfTrades'>,
   random: Random,
   signal: AbortSignal,

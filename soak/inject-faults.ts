@@ -1,5 +1,5 @@
 import type { Random } from '../src/sandbox/chain/random.ts';
-import type { Sandbox } from '../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../src/sandbox/sandbox.ts';
 import { pause } from './context.ts';
 import { isV3 } from './expected/exchange.ts';
 import { createFaultDeck, type SoakMarketDataFault, type SoakNodeFault } from './faults.ts';
@@ -21,7 +21,7 @@ const UNITED_MS = [1_000, 4_000] as const;
 
 /** Injects random faults into all hosts until the signal aborts. Then it clears all faults. */
 export async function injectFaults(
-  sandbox: Sandbox,
+  sandbox: SandboxHosts,
   outages: Outages,
   random: Random,
   signal: AbortSignal,
@@ -71,7 +71,7 @@ export async function injectFaults(
 
 /** Injects a fault into a host. @returns a function that clears it */
 async function inject(
-  { nodes, marketData }: Sandbox,
+  { nodes, marketData }: SandboxHosts,
   host: HostName,
   fault: SoakNodeFault | SoakMarketDataFault,
 ): Promise<() => Promise<void>> {
@@ -97,7 +97,7 @@ export function nodesBehind<Node>(nodes: readonly Node[], url: number): readonly
 
 /** Puts one of the nodes behind the first URL on a branch of the chain, again and again until the signal aborts. */
 export async function injectForks(
-  { nodes: [node] }: Sandbox,
+  { nodes: [node] }: SandboxHosts,
   shown: ShownBlocks,
   outages: Pick<Outages, 'fork'>,
   random: Random,

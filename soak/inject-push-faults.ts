@@ -1,6 +1,6 @@
 import type { Random } from '../src/sandbox/chain/random.ts';
 import type { FaultTarget, PushCall, PushFault } from '../src/sandbox/faults.ts';
-import type { Sandbox } from '../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../src/sandbox/sandbox.ts';
 import { pause, pick } from './context.ts';
 import type { Judge } from './judge.ts';
 
@@ -23,7 +23,7 @@ const FAULT_FREE_MS = [500, 3_000] as const;
 
 /** Injects a random fault into one websocket after another until the signal aborts. */
 export async function injectPushFaults(
-  { pushes }: Sandbox,
+  { pushes }: SandboxHosts,
   judge: Judge,
   random: Random,
   signal: AbortSignal,
@@ -39,7 +39,7 @@ export async function injectPushFaults(
 }
 
 /** Checks that the gateway, which has stopped, never left a websocket without unsubscribing. */
-export function checkUnsubscribed({ pushes }: Sandbox, judge: Judge): void {
+export function checkUnsubscribed({ pushes }: SandboxHosts, judge: Judge): void {
   const leaked = pushes.reduce((sum, push) => sum + push.leaked(), 0);
   if (leaked > 0) judge.fail(`the gateway left ${leaked} websockets of nodes without unsubscribing`);
 }

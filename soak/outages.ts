@@ -115,16 +115,14 @@ const HIDING_BLOCKS: ReadonlySet<string> = new Set(['lag', 'syncing', 'state-mis
 /** The kind of a fault that is a delay of this process, in which the hosts run. */
 export const PAUSED_WITH_SOAK = 'paused with the soak';
 
-/** The kind under which forks are counted. */
-const FORK = 'node: fork behind one URL';
-
 /** The height of a block that was replaced, or of the first block of a branch. */
 type Replaced = { readonly height: number };
 
-type Outage = { readonly host: HostName; readonly kind: string; readonly from: number; to: number };
+type Period = { readonly from: number; to: number };
+type Outage = Period & { readonly host: HostName; readonly kind: string };
 
 /** A fork behind the first URL. */
-type Fork = Replaced & { readonly host: 0; readonly from: number; to: number };
+type Fork = Period & Replaced & { readonly host: 0 };
 
 /** Creates the record of a run with this number of nodes. */
 export function createOutages(nodes: number): Outages {
@@ -133,7 +131,18 @@ export function createOutages(nodes: number): Outages {
   const replacedTips: (Replaced & { readonly at: number })[] = [];
   const forks: Fork[] = [];
   const counts = new Map<string, number>();
-  const ofFleet: { readonly kind: string; readonly from: number; to: number }[] = [];
+  const ofFleet: (Period & { readonly kind: string })[] = [];
+
+  /** Counts a fault and adds it to a list. @returns a function that records its end */
+  function begin<Fault>(faults: (Fault & Period)[], name: string, fault: Fault): () => void {
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+    const begun = { ...fault, from: performance.now(), to: Number.POSITIVE_INFINITY };
+    faults.push(begun);
+    return () => {
+      begun.to = performance.now();
+    };
+  }
+
   const fleetFaults = (from: number, to: number) =>
     ofFleet.filter((fault) => fault.from <= to && fault.to + FLEET_AFTER_MS >= from);
 
@@ -172,32 +181,9 @@ export function createOutages(nodes: number): Outages {
 
   return {
     counts,
-    begin(host, kind) {
-      const name = `${host === 'market data' ? host : 'node'}: ${kind}`;
-      counts.set(name, (counts.get(name) ?? 0) + 1);
-      const outage = { host, kind, from: performance.now(), to: Number.POSITIVE_INFINITY };
-      outages.push(outage);
-      return () => {
-        outage.to = performance.now();
-      };
-    },
-    beginOfTrades(host, kind) {
-      const name = `blocks of a node: ${kind}`;
-      counts.set(name, (counts.get(name) ?? 0) + 1);
-      const outage = { host, kind, from: performance.now(), to: Number.POSITIVE_INFINITY };
-      ofTrades.push(outage);
-      return () => {
-        outage.to = performance.now();
-      };
-    },
-    beginOfFleet(kind) {
-      counts.set(`fleet: ${kind}`, (counts.get(`fleet: ${kind}`) ?? 0) + 1);
-      const fault = { kind, from: performance.now(), to: Number.POSITIVE_INFINITY };
-      ofFleet.push(fault);
-      return () => {
-        fault.to = performance.now();
-      };
-    },
+    begin: (host, kind) => begin(outages, `${host === 'market data' ? host : 'node'}: ${kind}`, { host, kind }),
+    beginOfTrades: (host, kind) => begin(ofTrades, `blocks of a node: ${kind}`, { host, kind }),
+    beginOfFleet: (kind) => begin(ofFleet, `fleet: ${kind}`, { kind }),
     explainsLateHeight: (from, to) =>
       fleetFaults(from, to).length > 0 || ofUpstream('NODE', during(from - AFTER_EFFECT_MS, to)).length > 0,
     wereAlone: (from, to) =>
@@ -221,14 +207,7 @@ export function createOutages(nodes: number): Outages {
     explainsDamagedTrade: (from, to) =>
       within(ofTrades, from - REMEMBERED_MS, to).some(({ kind }) => kind === DAMAGED_TRADE),
     replaceTip: (height) => void replacedTips.push({ height, at: performance.now() }),
-    fork(height) {
-      counts.set(FORK, (counts.get(FORK) ?? 0) + 1);
-      const fork: Fork = { host: 0, height, from: performance.now(), to: Number.POSITIVE_INFINITY };
-      forks.push(fork);
-      return () => {
-        fork.to = performance.now();
-      };
-    },
+    fork: (height) => begin(forks, 'node: fork behind one URL', { host: 0, height }),
     explainsReplaced: areBlocksReplaced,
     explainsBranch(height, from, to) {
       const isOfBranch = (fork: Fork) => height > fork.height - 1 - BLOCKS_UNTIL_FINAL;

@@ -11,16 +11,23 @@ const MANY_REQUESTS = 30;
 const EXACT_CANDLES = 'candles with exact volumes';
 const MINUTES_WITH_EXACT_CANDLES = 5;
 
+/** A shorter run passes with whatever it has checked. */
+export const REQUIRED_FROM_MINUTES = 1;
+
+/** The kinds of responses and updates of which none was compared with what is expected, with their numbers. */
+export function neverCompared({ counts: { requests, updates, compared } }: Judge): ReadonlyMap<string, number> {
+  return new Map([...requests, ...updates].filter(([kind]) => !compared.has(kind)));
+}
+
 /** Reports what a run of a minute or more has not checked, so that it cannot pass with nothing checked. */
 export function requireChecks(
   judge: Judge,
   { minutes, exchange, replicas }: Pick<Arguments, 'minutes' | 'exchange' | 'replicas'>,
 ): void {
-  if (minutes < 1) return;
+  if (minutes < REQUIRED_FROM_MINUTES) return;
   if (judge.checked() < MIN_CHECKED) judge.fail(`too little was checked: ${judge.checked()} responses and updates`);
-  const { requests, updates, compared } = judge.counts;
-  for (const [kind, count] of [...requests, ...updates])
-    if (count >= MANY_REQUESTS && !compared.has(kind)) judge.fail(`too little was checked: no response of ${kind}`);
+  for (const [kind, count] of neverCompared(judge))
+    if (count >= MANY_REQUESTS) judge.fail(`too little was checked: no response of ${kind}`);
   // A fleet of the soak test has no history, so it has no candles.
   const needsCandles = replicas === 1 && exchange === 'v3' && minutes >= MINUTES_WITH_EXACT_CANDLES;
   if (needsCandles && !judge.counts.events.has(EXACT_CANDLES))

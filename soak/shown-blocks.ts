@@ -1,5 +1,5 @@
 import type { Block } from '../src/sandbox/chain/block.ts';
-import type { Sandbox } from '../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../src/sandbox/sandbox.ts';
 import { expectedTickers, type TickerRow } from './expected/market.ts';
 import { BLOCKS_UNTIL_FINAL } from './outages.ts';
 
@@ -21,7 +21,7 @@ type Branch = { readonly from: number; end(): void };
 
 /** Records every block that the nodes ever showed, including replaced ones. All changes of the chain go through it. */
 export type ShownBlocks = {
-  readonly chain: Sandbox['chain'];
+  readonly chain: SandboxHosts['chain'];
   /** Creates blocks. */
   advance(count?: number): void;
   replaceTip(): void;
@@ -49,7 +49,7 @@ export type ShownBlocks = {
 const MAX_BLOCKS_WITH_TICKERS = 400;
 
 /** Starts to record what a sandbox shows. */
-export function createShownBlocks(sandbox: Sandbox): ShownBlocks {
+export function createShownBlocks(sandbox: SandboxHosts): ShownBlocks {
   const { chain } = sandbox;
   const shown: ShownBlock[] = [];
   const replaced = new Map<number, Block[]>();

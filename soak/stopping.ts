@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../src/sandbox/chain/random.ts';
-import type { Sandbox } from '../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../src/sandbox/sandbox.ts';
 import type { SoakContext } from './context.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 import type { GraphqlResponse, Operation } from './judge.ts';
@@ -13,7 +13,7 @@ import { initConnection, openRawWebSocket } from './websocket-client.ts';
 type Stopping = {
   readonly context: SoakContext;
   readonly gateway: GatewayProcess;
-  readonly sandbox: Sandbox;
+  readonly sandbox: SandboxHosts;
   readonly random: Random;
 };
 

@@ -7,7 +7,14 @@ import { schema } from '../src/graphql/schema.ts';
 import { SETTING_GROUPS, SETTINGS } from '../src/settings/settings.ts';
 import { createStoreModel } from './history/store-model.ts';
 import { anchorsOf, PAGES, proseOf, type Sample, samplesIn } from './support/doc-pages.ts';
-import { envExample, errorsTable, metricsTable, replacePart, settingsTables } from './support/doc-tables.ts';
+import {
+  envExample,
+  errorsTable,
+  faultsTable,
+  metricsTable,
+  replacePart,
+  settingsTables,
+} from './support/doc-tables.ts';
 import { startGateway } from './support/gateway.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -212,6 +219,13 @@ describe('what `npm run docs` prints', () => {
   test('the error codes are as the code has them', () => {
     const page = read('docs/errors.md');
     expect(replacePart(page, 'codes', errorsTable())).toBe(page);
+  });
+
+  test('the faults of the sandbox are as the code has them, without one that is left out', () => {
+    const [page, source] = [read('docs/sandbox.md'), read('src/sandbox/faults.ts')];
+    const table = faultsTable(source);
+    expect(table.match(/^\| .*kind: /gm)).toHaveLength(source.match(/readonly kind: /g)?.length ?? 0);
+    expect(replacePart(page, 'faults', table)).toBe(page);
   });
 
   test('the metrics are as the gateway describes them', () => {

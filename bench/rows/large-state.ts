@@ -1,4 +1,4 @@
-import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHostsOptions } from '../../src/sandbox/sandbox.ts';
 import type { Goal } from '../goal.ts';
 import { startLoadGenerator } from '../load-generator.ts';
 import { stealMs } from '../machine.ts';
@@ -21,7 +21,7 @@ type LargeState = {
   readonly title: string;
   readonly about: string;
   readonly pools: number;
-  readonly options: SandboxOptions;
+  readonly options: SandboxHostsOptions;
   /** The request whose response has the state. */
   readonly method: string;
   readonly filter?: object;

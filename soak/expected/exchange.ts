@@ -1,8 +1,8 @@
 import type { Block } from '../../src/sandbox/chain/block.ts';
 import type { Chain } from '../../src/sandbox/chain/chain.ts';
 import type { ChainToken } from '../../src/sandbox/chain/tokens.ts';
-import { paramsAt } from '../../src/sandbox/exchange/params.ts';
-import type { Order } from '../../src/sandbox/exchange/pool.ts';
+import { paramsAt } from '../../src/sandbox/v3/params.ts';
+import type { Order } from '../../src/sandbox/v3/pool.ts';
 
 /** A pool of the version of the exchange that trades. Its token 1 has the smaller id. */
 export type TradingPool = {
@@ -28,15 +28,15 @@ export type PoolAmounts = {
 
 const NO_AMOUNTS: PoolAmounts = { virtual: [0n, 0n], real: [0n, 0n], shares: undefined, orders: [] };
 
-/** Whether the third version of the exchange trades on a chain. */
+/** Whether V3 of the exchange trades on a chain. */
 export function isV3(chain: Chain): boolean {
-  return chain.exchangePools.length > 0;
+  return chain.v3Pools.length > 0;
 }
 
 /** The pools that trade at a height, by default all that there ever are, in the order of their ids. */
 export function tradingPools(chain: Chain, height = Number.POSITIVE_INFINITY): readonly TradingPool[] {
   const pools = isV3(chain)
-    ? chain.exchangePools.map(({ id, token0, token1, amplifier }) => ({
+    ? chain.v3Pools.map(({ id, token0, token1, amplifier }) => ({
         id,
         token1: token0,
         token2: token1,
@@ -48,15 +48,15 @@ export function tradingPools(chain: Chain, height = Number.POSITIVE_INFINITY): r
 }
 
 /** The amounts of a pool after a block. */
-export function amountsAt({ id, index }: TradingPool, { reserves, exchange }: Block): PoolAmounts {
-  if (index === undefined) return exchange?.states.get(id) ?? NO_AMOUNTS;
+export function amountsAt({ id, index }: TradingPool, { reserves, v3 }: Block): PoolAmounts {
+  if (index === undefined) return v3?.states.get(id) ?? NO_AMOUNTS;
   const real = [reserves[index * 2] ?? 0n, reserves[index * 2 + 1] ?? 0n] as const;
   return { ...NO_AMOUNTS, virtual: real, real };
 }
 
 /** The fee rate of a pool of V3 at a height, in hundredths of a percent. */
 export function feeRateAt(chain: Chain, { id }: TradingPool, height: number): number {
-  const ids = chain.exchangePools.map((pool) => pool.id);
+  const ids = chain.v3Pools.map((pool) => pool.id);
   const { feeRateBps, defaultFeeRateBps } = paramsAt(height, ids);
   return feeRateBps.get(id) ?? defaultFeeRateBps;
 }

@@ -1,4 +1,4 @@
-import type { Order } from '../../src/sandbox/exchange/pool.ts';
+import type { Order } from '../../src/sandbox/v3/pool.ts';
 import type { PoolAmounts } from './exchange.ts';
 
 type Side = 0 | 1;

@@ -1,8 +1,8 @@
 import type { Block } from '../../src/sandbox/chain/block.ts';
 import type { Chain } from '../../src/sandbox/chain/chain.ts';
-import { instructionsOf } from '../../src/sandbox/exchange/instructions.ts';
-import type { PoolState } from '../../src/sandbox/exchange/pool.ts';
 import { parseExactly } from '../../src/sandbox/http/exact-json.ts';
+import { instructionsOf } from '../../src/sandbox/v3/instructions.ts';
+import type { PoolState } from '../../src/sandbox/v3/pool.ts';
 import { ancestorOf, tradesOfBlock } from './trades.ts';
 
 type Content = Readonly<Record<string, unknown>>;
@@ -15,12 +15,12 @@ type Balances = Readonly<Record<string, readonly [bigint, bigint]>>;
  * @returns what differs
  */
 export function stateMismatch(chain: Chain, block: Block): string | undefined {
-  const before = ancestorOf(chain, block, block.height - 1)?.exchange;
-  if (before === undefined || block.exchange === undefined) return undefined;
+  const before = ancestorOf(chain, block, block.height - 1)?.v3;
+  if (before === undefined || block.v3 === undefined) return undefined;
   const trades = Map.groupBy(tradesOfBlock(chain, block), ({ poolId }) => poolId);
   const others = othersOf(chain, block);
 
-  for (const [id, after] of block.exchange.states) {
+  for (const [id, after] of block.v3.states) {
     const state = before.states.get(id);
     if (state === undefined) continue;
     const ofPool = trades.get(id) ?? [];
@@ -53,7 +53,7 @@ export function stateMismatch(chain: Chain, block: Block): string | undefined {
 function othersOf({ seed }: Chain, block: Block) {
   const ofProviders = new Set<string>();
   const ofOrders: { poolId: string; order: string; change: readonly [bigint, bigint] }[] = [];
-  for (const instruction of instructionsOf(seed, block, block.exchange)) {
+  for (const instruction of instructionsOf(seed, block, block.v3)) {
     const [type] = instruction;
     const text = instruction.at(-1) ?? '';
     if (type === '281' || type === '283') ofProviders.add(String((parseExactly(text) as Content)['PoolPairID']));

@@ -1,7 +1,7 @@
 import { type Block, branchVersion } from '../../src/sandbox/chain/block.ts';
 import type { Chain } from '../../src/sandbox/chain/chain.ts';
-import { instructionsOf } from '../../src/sandbox/exchange/instructions.ts';
 import { parseExactly } from '../../src/sandbox/http/exact-json.ts';
+import { instructionsOf } from '../../src/sandbox/v3/instructions.ts';
 import type { TradingPool } from './exchange.ts';
 import { listMismatch } from './market.ts';
 import { expectedToken } from './pools.ts';
@@ -50,7 +50,7 @@ export function tradesOfBlock({ seed }: Chain, block: Block): readonly ExpectedT
   if (known) return known;
 
   const trades: ExpectedTrade[] = [];
-  for (const [type, status, , transactionId = '', text = ''] of instructionsOf(seed, block, block.exchange)) {
+  for (const [type, status, , transactionId = '', text = ''] of instructionsOf(seed, block, block.v3)) {
     if (type !== '285' || status !== '1') continue;
     const { TradePath: path, PairChanges: ofPools, OrderChanges: ofOrders } = contentOf(text);
     for (const [step, poolId] of path.entries()) {

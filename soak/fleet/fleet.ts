@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { freePort } from '../../test/support/ports.ts';
 import { linkServer, type RedisServer, type ServerLink, startRedis } from '../../test/support/redis.ts';
 import { type GatewayListener, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
@@ -48,7 +48,7 @@ const LOST_MS = 2_000;
 const CLIENTS_WITHOUT_MINIMUM = 3;
 
 /** Starts Redis and so many gateways. */
-export async function startFleet(sandbox: Sandbox, count: number, listener: GatewayListener): Promise<Fleet> {
+export async function startFleet(sandbox: SandboxHosts, count: number, listener: GatewayListener): Promise<Fleet> {
   let redis = await startRedis();
   const replicas = await Promise.all(
     Array.from({ length: count }, (_, index) => startReplica(`gateway ${index + 1}`, { sandbox, redis, listener })),
@@ -82,7 +82,7 @@ export async function startFleet(sandbox: Sandbox, count: number, listener: Gate
 }
 
 type ReplicaOptions = {
-  readonly sandbox: Sandbox;
+  readonly sandbox: SandboxHosts;
   readonly redis: RedisServer;
   readonly listener: GatewayListener;
 };

@@ -9,12 +9,10 @@ export function hasFleetPassed({ judge }: FleetResult): boolean {
 
 /** The result as Markdown: a table of the figures, and the first failures with details. */
 export function fleetToMarkdown(result: FleetResult): string {
-  const { seed, replicas, judge, faults, metrics } = result;
+  const { replicas, judge, faults, metrics } = result;
   const rows: readonly TableRow[] = [
-    ['result', hasFleetPassed(result) ? 'passed' : 'FAILED'],
-    ['seed', String(seed)],
+    ...commonRows(result, hasFleetPassed(result)),
     ['gateways', String(replicas)],
-    ...commonRows(result),
     ...latencyRows(judge, ['poller', 'websocket client']),
     ['faults', listed(faults)],
     ['minimum heights of the gateways since their last start', sumBy(metrics, 'pdex_minimum_heights_total', 'outcome')],

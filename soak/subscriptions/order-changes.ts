@@ -27,7 +27,7 @@ export function createOrderChanges(shown: ShownBlocks, before: number | undefine
   };
 }
 
-function ordersOf(poolId: string, { exchange }: Block): string {
-  const orders = exchange?.states.get(poolId)?.orders ?? [];
+function ordersOf(poolId: string, { v3 }: Block): string {
+  const orders = v3?.states.get(poolId)?.orders ?? [];
   return orders.map(({ id, balances }) => `${id} ${balances.join(' ')}`).join();
 }

@@ -11,7 +11,7 @@ import { createHistoryCache } from '../loaders/history-cache.ts';
 import { createPoolCache, createUsdPrices } from '../loaders/pool-cache.ts';
 import type { Sources } from '../loaders/sources.ts';
 import type { Log } from '../logging/log.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { SandboxHosts } from '../sandbox/sandbox.ts';
 import { createGatewayServer } from '../server/gateway-server.ts';
 import { createMetrics } from '../server/metrics/metrics.ts';
 import { type PersistedDocuments, preparePersistedDocuments } from '../server/operations/persisted-queries.ts';
@@ -59,7 +59,7 @@ export async function startApp(config: Config, log: Log) {
   const { sandboxBlockMs: blockMs, sandboxExchange: exchange } = config;
   // The code of the sandbox is loaded only here.
   const sandbox = isSandbox
-    ? await (await import('../sandbox/sandbox.ts')).createSandbox({ blockMs, exchange })
+    ? await (await import('../sandbox/sandbox.ts')).createSandboxHosts({ blockMs, exchange })
     : undefined;
   let app: App | undefined;
   const close = async () => {
@@ -92,7 +92,7 @@ export async function startApp(config: Config, log: Log) {
 }
 
 /** The settings with the sandbox as both upstreams, and with its tokens. The configured tokens override them. */
-function withSandbox(sandbox: Sandbox, config: Config): Config {
+function withSandbox(sandbox: SandboxHosts, config: Config): Config {
   const tokens = sandbox.chain.tokens
     .filter((token) => token.symbol !== undefined)
     .map(({ id, symbol, decimals }) => ({ tokenId: id, symbol, decimals }));

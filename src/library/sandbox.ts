@@ -58,8 +58,8 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
   if (problems.length > 0) throw new ConfigError(problems);
   const { seed, blockMs, pools, exchange } = options;
   // Its code is loaded only here.
-  const { createSandbox: createHosts } = await import('../sandbox/sandbox.ts');
-  const sandbox = await createHosts({ seed, blockMs, pools, exchange });
+  const { createSandboxHosts } = await import('../sandbox/sandbox.ts');
+  const sandbox = await createSandboxHosts({ seed, blockMs, pools, exchange });
   return {
     fullnodeUrl: sandbox.nodeUrl,
     marketDataUrl: sandbox.marketDataUrl,

@@ -1,17 +1,9 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createRandom } from './chain/random.ts';
-import { type Address, listen, urlOf } from './http/listen.ts';
+import { type Address, type Listener, startListener } from './http/listen.ts';
 
 /** How a load balancer selects the node of a connection: round robin, or at random. */
 export type BalancerOrder = 'alternate' | 'random';
-
-/** A load balancer: one URL, behind which each request goes to another node. */
-export type Balancer = {
-  /** Without a trailing slash. */
-  readonly url: string;
-  /** Closes all connections and refuses new ones. */
-  stop(): Promise<void>;
-};
 
 /**
  * Starts a load balancer in front of nodes. It forwards bytes. Because a node closes the connection after each response, each
@@ -21,7 +13,7 @@ export async function createBalancer(
   urls: readonly string[],
   order: BalancerOrder,
   address: Address,
-): Promise<Balancer> {
+): Promise<Listener> {
   const random = createRandom(urls.length, 'balancer');
   const sockets = new Set<Socket>();
   let calls = 0;
@@ -47,14 +39,7 @@ export async function createBalancer(
       socket.pipe(other);
     }
   });
-  const port = await listen(server, address);
-
-  return {
-    url: urlOf({ host: address.host, port }),
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  };
+  return startListener(server, address, () => {
+    for (const socket of sockets) socket.destroy();
+  });
 }

@@ -34,7 +34,7 @@ export type HttpFault =
   | { readonly kind: 'https-expected' }
   /** Responds with the URL and the headers of the request, encoded and decoded: by default with status 404, as JSON. */
   | { readonly kind: 'echo'; readonly status?: number; readonly as?: 'json' | 'text' }
-  /** Compresses the body, by default with gzip; with `ifAsked`, only if the client accepts that encoding. */
+  /** Compresses the body with `gzip`, by default, `deflate` or `br`; with `ifAsked`, only if the client accepts that encoding. */
   | { readonly kind: 'compressed'; readonly encoding?: Encoding; readonly ifAsked?: boolean }
   /** Resets the connection instead of responding. */
   | { readonly kind: 'reset' }
@@ -59,9 +59,9 @@ export type NodeFault =
   | { readonly kind: 'pruned'; readonly blocks: number }
   /** Is older than September 2022: it does not know verbosity 4 of `pdexv3_getState`. */
   | { readonly kind: 'old-node' }
-  /** Has a damaged database: it leaves out this number of pools of the third version, and reports no error. */
+  /** Has a damaged database: it leaves out this number of pools of V3, and reports no error. */
   | { readonly kind: 'missing-pools'; readonly pools: number }
-  /** Responds to every request for an exchange state with an error and this cause: -8000, or -14001 for the third version. */
+  /** Responds to every request for an exchange state with an error and this cause: -8000, or -14001 for V3. */
   | { readonly kind: 'state-error'; readonly because: string }
   /**
    * Allows each client address a number of JSON errors per method within a window, an hour by default. After that, it closes
@@ -80,7 +80,10 @@ export type MarketDataFault =
   | HttpFault
   /** Responds with status 200, the message "no data", and null instead of lists. */
   | { readonly kind: 'no-data' }
-  /** Writes the response in the form of another host. The content is the same. */
+  /**
+   * Writes the same content in the form of another host: `decimals: 'strings'`, `entries: 'longer'` or `'objects'`,
+   * `timestamp: { unit: 'nanoseconds' }`, or `without: ['message']`.
+   */
   | ({ readonly kind: 'form' } & MarketDataForm);
 
 /** The format of another host for the same data. A part without a member here keeps the format of the sandbox. */
@@ -138,7 +141,7 @@ export type NodeCall =
   | 'getblockchaininfo'
   | 'getbeaconbeststatedetail'
   | 'getpdestate'
-  // Only with the third version of the exchange:
+  // Only with V3 of the exchange:
   | 'pdexv3_getState'
   | 'retrievebeaconblockbyheight';
 

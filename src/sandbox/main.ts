@@ -1,36 +1,28 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
-import { createSandbox, type Sandbox } from './sandbox.ts';
+import { exchangeOf, flag, switchFlag, usageOf } from './flags.ts';
+import { createSandboxHosts, type SandboxHosts, type SandboxHostsOptions } from './sandbox.ts';
 
-const USAGE = `Usage: npm run sandbox -- [flags]
-
-  --node-port <port>         port of the node (9334)
-  --nodes <number>           number of nodes with the same chain; the others use free ports (1)
-  --push-port <port>         port of the node's websocket, which pushes new blocks (9335)
-  --one-url                  puts all nodes behind one URL, as a load balancer does: each call goes to the next node
-  --market-data-port <port>  port of the market-data host (9333)
-  --tokens-port <port>       port of the token service (9336)
-  --host <address>           address to listen on (127.0.0.1)
-  --seed <number>            seed of the simulated chain (1)
-  --block-ms <number>        block interval in milliseconds; 0 for no new blocks (4000)
-  --exchange <v1|v3>         version of the exchange that trades (v1)
-  --help                     prints this text`;
+const FLAGS = {
+  'node-port': flag('<port>', '9334', 'port of the node'),
+  nodes: flag('<number>', '1', 'number of nodes with the same chain; the others use free ports'),
+  'push-port': flag('<port>', '9335', "port of the node's websocket, which pushes new blocks"),
+  'one-url': switchFlag('puts all nodes behind one URL, as a load balancer does: each call goes to the next node'),
+  'market-data-port': flag('<port>', '9333', 'port of the market-data host'),
+  'tokens-port': flag('<port>', '9336', 'port of the token service'),
+  host: flag('<address>', '127.0.0.1', 'address to listen on'),
+  seed: flag('<number>', '1', 'seed of the simulated chain'),
+  'block-ms': flag('<number>', '4000', 'block interval in milliseconds; 0 for no new blocks'),
+  exchange: flag('<v1|v3>', 'v1', 'version of the exchange that trades'),
+  help: switchFlag('prints this text'),
+};
+const USAGE = usageOf('sandbox', FLAGS);
 
 const PORT_FLAGS = '--node-port, --push-port, --market-data-port and --tokens-port';
 
-type Settings = {
-  seed: number;
-  nodes: number;
-  balanced: { order: 'alternate' } | undefined;
-  host: string;
-  blockMs: number;
-  exchange: 'v1' | 'v3';
-  ports: { node: number; push: number; marketData: number; tokens: number };
-};
-
 const settings = settingsFrom(process.argv.slice(2));
 try {
-  const sandbox = await createSandbox(settings);
+  const sandbox = await createSandboxHosts(settings);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => void sandbox.close().then(() => process.exit(0)));
   }
@@ -40,24 +32,11 @@ try {
   process.exit(1);
 }
 
-function settingsFrom(args: string[]): Settings {
+function settingsFrom(args: string[]): SandboxHostsOptions {
   try {
-    const options = {
-      'node-port': { type: 'string', default: '9334' },
-      'push-port': { type: 'string', default: '9335' },
-      'tokens-port': { type: 'string', default: '9336' },
-      'market-data-port': { type: 'string', default: '9333' },
-      host: { type: 'string', default: '127.0.0.1' },
-      seed: { type: 'string', default: '1' },
-      nodes: { type: 'string', default: '1' },
-      'one-url': { type: 'boolean', default: false },
-      'block-ms': { type: 'string', default: '4000' },
-      exchange: { type: 'string', default: 'v1' },
-      help: { type: 'boolean', default: false },
-    } as const;
-    const { values } = parseArgs({ args, options });
+    const { values } = parseArgs({ args, options: FLAGS });
     if (values.help) {
-      process.stdout.write(`${USAGE}\n`);
+      process.stdout.write(USAGE);
       process.exit(0);
     }
     return {
@@ -66,7 +45,7 @@ function settingsFrom(args: string[]): Settings {
       nodes: integer('--nodes', values.nodes, 100, 1),
       balanced: values['one-url'] ? { order: 'alternate' } : undefined,
       blockMs: integer('--block-ms', values['block-ms'], 2 ** 31 - 1),
-      exchange: versionOf(values.exchange),
+      exchange: exchangeOf(values.exchange),
       ports: {
         node: integer('--node-port', values['node-port'], 65_535),
         push: integer('--push-port', values['push-port'], 65_535),
@@ -75,14 +54,9 @@ function settingsFrom(args: string[]): Settings {
       },
     };
   } catch (error) {
-    process.stderr.write(`${reasonOf(error)}\n\n${USAGE}\n`);
+    process.stderr.write(`${reasonOf(error)}\n\n${USAGE}`);
     process.exit(2);
   }
-}
-
-function versionOf(text: string): 'v1' | 'v3' {
-  if (text !== 'v1' && text !== 'v3') throw new Error(`--exchange must be v1 or v3: ${text}`);
-  return text;
 }
 
 function integer(flag: string, text: string, greatest: number, least = 0): number {
@@ -99,7 +73,7 @@ function reasonOf(error: unknown): string {
   return error.message;
 }
 
-function introduction({ nodeUrls, pushUrls, nodes, marketDataUrl, tokensUrl, chain }: Sandbox): string {
+function introduction({ nodeUrls, pushUrls, nodes, marketDataUrl, tokensUrl, chain }: SandboxHosts): string {
   const get = (call: string) => `curl -s '${marketDataUrl}/api/v1/public/market-data/${call}'`;
   const rpc = (method: string, params: unknown) => {
     const body = JSON.stringify({ id: 1, jsonrpc: '1.0', method, params });
@@ -110,7 +84,7 @@ function introduction({ nodeUrls, pushUrls, nodes, marketDataUrl, tokensUrl, cha
     rpc('pdexv3_getState', [{ BeaconHeight: height, Filter: { Key: 'PoolPairs', Verbosity: 4 } }]),
     rpc('retrievebeaconblockbyheight', [height]),
   ];
-  const states = [rpc('getpdestate', [{ BeaconHeight: height }]), ...(chain.exchangePools.length > 0 ? v3 : [])];
+  const states = [rpc('getpdestate', [{ BeaconHeight: height }]), ...(chain.v3Pools.length > 0 ? v3 : [])];
   const settings = {
     FULLNODE_URL: nodeUrls.join(','),
     FULLNODE_WS_URL: pushUrls.join(','),

@@ -5,7 +5,7 @@ import { figuresOf } from './chain/tickers.ts';
 import type { MarketDataCall, MarketDataFault } from './faults.ts';
 import { createHost, type HostControl } from './http/host.ts';
 import type { Address } from './http/listen.ts';
-import { createWebWriter, type HostResponse } from './http/response-writer.ts';
+import { createWebWriter, type HostResponse, json } from './http/response-writer.ts';
 import { writeInForm } from './market-data/form.ts';
 import { orderBookResponse, pairsResponse, tickersResponse } from './market-data/responses.ts';
 
@@ -106,8 +106,4 @@ function contentOf({ body }: HostResponse): object {
 
 function noData(name: MarketDataCall): HostResponse {
   return json(200, { message: 'no data', ...Object.fromEntries(LISTS[name].map((list) => [list, null])) });
-}
-
-function json(status: number, value: unknown): HostResponse {
-  return { status, headers: [['Content-Type', 'application/json']], body: [Buffer.from(JSON.stringify(value))] };
 }

@@ -1,6 +1,5 @@
 import type { Block } from './chain/block.ts';
 import type { Chain } from './chain/chain.ts';
-import { instructionsOf, withDamagedTrade } from './exchange/instructions.ts';
 import type { NodeCall, NodeFault } from './faults.ts';
 import { createHost, type HostControl, type RecordedRequest } from './http/host.ts';
 import type { Address } from './http/listen.ts';
@@ -10,8 +9,6 @@ import { beaconState } from './node/beacon-state.ts';
 import { BLOCKS_PER_EPOCH, chainInfo } from './node/chain-info.ts';
 import { committeesOf } from './node/committees.ts';
 import { createErrorLimits } from './node/error-limits.ts';
-import { createExchangeStatePrinter } from './node/exchange-state.ts';
-import { createExchangeV3 } from './node/exchange-v3.ts';
 import { printGo, toGo } from './node/go-json.ts';
 import { parseRpcRequest, printEnvelope, type RpcOutcome } from './node/rpc.ts';
 import {
@@ -23,6 +20,9 @@ import {
   statePruned,
   v3Error,
 } from './node/rpc-errors.ts';
+import { createV1StatePrinter } from './node/state-v1.ts';
+import { createV3State } from './node/state-v3.ts';
+import { instructionsOf, withDamagedTrade } from './v3/instructions.ts';
 
 /** What tests see of a node. */
 export type NodeControl = HostControl<NodeFault, NodeCall>;
@@ -50,11 +50,11 @@ const MAX_CACHED_RESULTS = 6;
  */
 export function createNodeHost(chain: Chain, address: Address, maxClients: number): Promise<NodeControl> {
   const committees = committeesOf(chain.seed);
-  const printState = createExchangeStatePrinter(chain);
+  const printState = createV1StatePrinter(chain);
   const results = new Map<string, Buffer>();
   const errorLimits = createErrorLimits();
-  const calls = chain.exchangePools.length > 0 ? CALLS_OF_V3 : NODE_CALLS;
-  const exchangeV3 = createExchangeV3(chain);
+  const calls = chain.v3Pools.length > 0 ? CALLS_OF_V3 : NODE_CALLS;
+  const v3State = createV3State(chain);
   const syncing = new WeakMap<NodeFault, { readonly startedAt: number; readonly tip: number }>();
 
   function printed(name: NodeCall, block: Block, print: () => string): RpcOutcome {
@@ -112,7 +112,7 @@ export function createNodeHost(chain: Chain, address: Address, maxClients: numbe
         const failing = faults.find((fault) => fault.kind === 'state-error');
         if (failing) return { error: v3Error(failing.because, 2) };
         const isHidden = faults.some(({ kind }) => kind === 'state-missing');
-        return exchangeV3(params, {
+        return v3State(params, {
           tip: isHidden ? (blockAt(tip.height - 1) ?? tip) : tip,
           block: blockAt,
           oldestKept: oldestKept(tip, faults),
@@ -128,7 +128,7 @@ export function createNodeHost(chain: Chain, address: Address, maxClients: numbe
         if (block === undefined) return { error: noSuchBlock(height) };
         const below = blockAt(height - 1);
         const next = height < tip.height ? blockAt(height + 1) : undefined;
-        const all = instructionsOf(chain.seed, block, block.exchange);
+        const all = instructionsOf(chain.seed, block, block.v3);
         const instructions = faults.some(({ kind }) => kind === 'damaged-trade') ? withDamagedTrade(all) : all;
         // Not cached: the hash of the next block is empty at first.
         const shown = beaconBlock(chain.seed, committees, block, { previous: below, next, instructions });

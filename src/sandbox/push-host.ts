@@ -3,9 +3,8 @@ import type { Duplex } from 'node:stream';
 import type { Block } from './chain/block.ts';
 import type { Chain } from './chain/chain.ts';
 import { createRandom } from './chain/random.ts';
-import { instructionsOf, withDamagedTrade } from './exchange/instructions.ts';
 import { createFaults, type Faults, isCombined, type PushCall, type PushFault } from './faults.ts';
-import { type Address, listen, listenAgain, urlOf } from './http/listen.ts';
+import { type Address, type Listener, startListener } from './http/listen.ts';
 import { ServerSocket } from './http/websocket.ts';
 import {
   methodNotFound,
@@ -19,11 +18,10 @@ import {
   SUBSCRIBE_METHOD,
   type SubscriptionRequest,
 } from './node/subscriptions.ts';
+import { instructionsOf, withDamagedTrade } from './v3/instructions.ts';
 
-/** What tests see of the websocket of a node. */
-export type PushControl = {
-  /** With `ws:` and without a trailing slash. It stays the same after a stop and a start. */
-  readonly url: string;
+/** What tests see of the websocket of a node. The URL begins with `ws:`. */
+export type PushControl = Listener & {
   readonly faults: Faults<PushFault, PushCall>;
   openSockets(): number;
   /** The sockets with a subscription. */
@@ -38,10 +36,6 @@ export type PushControl = {
   push(block: PushedBlock): void;
   /** Resets all connections. */
   disconnect(): void;
-  /** Listens again on the same port. While another program has it, this waits, for half a minute at most. */
-  start(): Promise<void>;
-  /** Resets all connections and refuses new ones. */
-  stop(): Promise<void>;
 };
 
 /** One websocket, with its subscriptions by the names that the client chose. */
@@ -90,7 +84,6 @@ export async function createPushHost(
   let leaked = 0;
   let place = 0;
   let late: PushedBlock | undefined;
-  let { port } = address;
 
   function take(name: PushCall): readonly PushFault[] {
     counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -177,9 +170,9 @@ export async function createPushHost(
 
   /** A block with its instructions, which the node pushes with it. */
   function withInstructions(block: Block): PushedBlock {
-    const { height, hash, time, exchange } = block;
+    const { height, hash, time, v3 } = block;
     const pushed = { height, hash, time };
-    return exchange === undefined ? pushed : { ...pushed, instructions: instructionsOf(chain.seed, block, exchange) };
+    return v3 === undefined ? pushed : { ...pushed, instructions: instructionsOf(chain.seed, block, v3) };
   }
 
   function send(block: PushedBlock, taken: readonly PushFault[]): void {
@@ -200,12 +193,14 @@ export async function createPushHost(
   server.on('upgrade', upgrade);
   chain.onBlock((block) => push(withInstructions(block)));
 
-  port = await listen(server, { host: address.host, port });
-  /** Ends the wait for the port. */
-  let stopping = new AbortController();
+  const listener = await startListener(server, address, () => {
+    server.closeAllConnections();
+    disconnect();
+  });
 
   return {
-    url: urlOf({ host: address.host, port }).replace('http:', 'ws:'),
+    ...listener,
+    url: listener.url.replace('http:', 'ws:'),
     faults,
     openSockets: () => connections.size,
     subscribers: () => [...connections].filter(({ subscriptions }) => subscriptions.size > 0).length,
@@ -214,18 +209,6 @@ export async function createPushHost(
     upgrades,
     push,
     disconnect,
-    start: () =>
-      server.listening ? Promise.resolve() : listenAgain(server, { host: address.host, port }, stopping.signal),
-    stop() {
-      stopping.abort();
-      stopping = new AbortController();
-      if (!server.listening) return Promise.resolve();
-      return new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-        disconnect();
-      });
-    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { type Balancer, type BalancerOrder, createBalancer } from './balancer.ts';
+import { type BalancerOrder, createBalancer } from './balancer.ts';
 import type { Block } from './chain/block.ts';
 import { type Chain, createChain } from './chain/chain.ts';
 import { createMarketDataHost, type MarketDataBehaviour, type MarketDataControl } from './market-data-host.ts';
@@ -7,7 +7,7 @@ import { createPushHost, type PushControl } from './push-host.ts';
 import { createTokenHost, TOKEN_LIST_PATH, type TokenServiceControl } from './token-host.ts';
 
 /** Options of a sandbox. Two sandboxes with the same `seed` and `startTime` send the same responses, byte for byte. */
-export type SandboxOptions = Partial<MarketDataBehaviour> & {
+export type SandboxHostsOptions = Partial<MarketDataBehaviour> & {
   /** 1 by default. */
   readonly seed?: number | undefined;
   /**
@@ -15,10 +15,10 @@ export type SandboxOptions = Partial<MarketDataBehaviour> & {
    * block has the current time when it is created.
    */
   readonly startTime?: Date | number;
-  /** The version of the exchange that trades: `v1` by default. With `v3`, the pools of the first are a leftover. */
+  /** The version of the exchange that trades: `v1` by default. With `v3`, nobody trades with the pools of V1. */
   readonly exchange?: 'v1' | 'v3' | undefined;
-  /** The height at which the third version starts, with `v3`; before the first block by default. */
-  readonly exchangeFrom?: number;
+  /** The height at which V3 starts, with `v3`; before the first block by default. */
+  readonly v3From?: number;
   /** The beacon height of the first tip; 1,640,000 by default, and 2,150,000 with `v3`. */
   readonly startHeight?: number;
   /** The block interval in milliseconds. By default, and for 0, only `advance` creates blocks. */
@@ -55,7 +55,7 @@ export type SandboxOptions = Partial<MarketDataBehaviour> & {
 };
 
 /** Nodes, a market-data host and a token service over one simulated chain, reachable over HTTP. */
-export type Sandbox = {
+export type SandboxHosts = {
   readonly nodeUrl: string;
   /** The URLs for a gateway: one for the nodes behind the load balancer, and one for each other node. */
   readonly nodeUrls: readonly string[];
@@ -87,7 +87,7 @@ export type Sandbox = {
 };
 
 /** Creates a chain and starts the hosts that publish it. Rejects if a port is in use. */
-export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+export async function createSandboxHosts(options: SandboxHostsOptions = {}): Promise<SandboxHosts> {
   const { host = '127.0.0.1', ports = {}, blockMs = 0, startTime } = options;
   const isV3 = options.exchange === 'v3';
   const chain = createChain({
@@ -95,14 +95,14 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
     startHeight: options.startHeight ?? (isV3 ? 2_150_000 : 1_640_000),
     startTime: startTime === undefined ? unixNow() : unixSeconds(startTime),
     clock: startTime === undefined ? unixNow : undefined,
-    // Earlier blocks would not follow from each other, but those of the third version can be checked.
+    // Blocks that are older than a day do not follow from each other, but those of V3 can be checked.
     history: options.history ?? (isV3 ? 2_160 : 15_120),
     past: options.past,
     retention: options.retention,
     pools: options.pools,
     sharesPerPool: options.sharesPerPool ?? 6,
     tradesPerBlock: options.tradesPerBlock ?? 10,
-    exchangeFrom: isV3 ? (options.exchangeFrom ?? 0) : undefined,
+    v3From: isV3 ? (options.v3From ?? 0) : Number.POSITIVE_INFINITY,
   });
 
   const started: { stop(): Promise<void> }[] = [];
@@ -126,8 +126,7 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
 
     const { nodes: balanced = nodes.length, order = 'alternate' } = options.balanced ?? { nodes: 0 };
     const balancedUrls = nodes.slice(0, balanced).map(({ url }) => url);
-    const balancer: Balancer | undefined =
-      balanced > 0 ? await start(createBalancer(balancedUrls, order, { host, port: 0 })) : undefined;
+    const balancer = balanced > 0 ? await start(createBalancer(balancedUrls, order, { host, port: 0 })) : undefined;
     const behaviour = {
       unknownTicker: options.unknownTicker ?? '404',
       timestampUnit: options.timestampUnit ?? 'seconds',

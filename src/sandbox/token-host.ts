@@ -2,7 +2,7 @@ import { type ChainToken, marketSymbol } from './chain/tokens.ts';
 import type { TokenCall, TokenServiceFault } from './faults.ts';
 import { createHost, type HostControl } from './http/host.ts';
 import type { Address } from './http/listen.ts';
-import { createWebWriter, type HostResponse } from './http/response-writer.ts';
+import { createWebWriter, json } from './http/response-writer.ts';
 
 /** What tests see of a token service. */
 export type TokenServiceControl = HostControl<TokenServiceFault, TokenCall>;
@@ -52,8 +52,4 @@ function rowOf(token: ChainToken, index: number) {
     UserID: 0,
     ListChildToken: [],
   };
-}
-
-function json(status: number, value: unknown): HostResponse {
-  return { status, headers: [['Content-Type', 'application/json']], body: [Buffer.from(JSON.stringify(value))] };
 }

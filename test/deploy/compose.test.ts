@@ -127,7 +127,7 @@ describe('compose.yaml', () => {
     const ports = Object.values(parseEnv(read('sandbox.env'))).map((url) => new URL(url ?? ''));
     expect(new Set(ports.map(({ hostname }) => hostname))).toEqual(new Set(['sandbox']));
     expect(ports).toHaveLength(4);
-    expect(ports.filter(({ port }) => !sandbox.includes(`default: '${port}'`))).toEqual([]);
+    expect(ports.filter(({ port }) => !sandbox.includes(`flag('<port>', '${port}',`))).toEqual([]);
     expect(services['nginx']?.ports?.[0]).toMatch(
       new RegExp(`:${/^ +listen (\d+);$/m.exec(read('nginx.conf'))?.[1]}$`),
     );

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { anchorsOf, PAGES } from '../support/doc-pages.ts';
 import { startFleet } from '../support/fleet.ts';
 import { startGateway, startGatewayForTest, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
@@ -49,7 +49,7 @@ beforeAll(async () => {
 /** A sample of the gateway, without those of the process. */
 const SAMPLE = /^(pdex_\w+)(?:\{(.*)\})? (\S+)$/gm;
 
-const PUSHED = { configOf: ({ pushUrls }: Sandbox) => ({ fullnodeWsUrl: pushUrls.map((url) => new URL(url)) }) };
+const PUSHED = { configOf: ({ pushUrls }: SandboxHosts) => ({ fullnodeWsUrl: pushUrls.map((url) => new URL(url)) }) };
 
 async function started(options: TestGatewayOptions): Promise<readonly TestGateway[]> {
   const gateway = await startGatewayForTest({ ...(options.without === 'NODE' ? {} : PUSHED), ...options });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HttpFault } from '../../src/sandbox/faults.ts';
-import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts, SandboxHostsOptions } from '../../src/sandbox/sandbox.ts';
 import { startGateway, startGatewayForTest, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
 
 const QUERY = '{ beaconHeight poolPairs(first: 1) { totalCount } service { exchangeVersion head { stale } } }';
@@ -15,11 +15,11 @@ type Place = Extract<HttpFault, { kind: 'shape' }>['path'];
 const open = ({
   sandbox,
   ...options
-}: Omit<TestGatewayOptions, 'sandbox'> & { readonly sandbox?: SandboxOptions } = {}) =>
+}: Omit<TestGatewayOptions, 'sandbox'> & { readonly sandbox?: SandboxHostsOptions } = {}) =>
   startGatewayForTest({ sandbox: { ...V3, ...sandbox }, ...options });
 
 /** How often the nodes were called for V3, or for the states of V1. */
-const callsOf = ({ nodes }: Sandbox, method: 'pdexv3_getState' | 'getpdestate') =>
+const callsOf = ({ nodes }: SandboxHosts, method: 'pdexv3_getState' | 'getpdestate') =>
   nodes.map((node) => node.requests.filter(({ body }) => body.includes(method)).length);
 
 const headOf = ({ app }: TestGateway) => app.service.sources.head.newest();
@@ -154,7 +154,7 @@ describe('the version that trades', () => {
   test('turns to V3 while the gateway runs; earlier heights are those of the version that traded then', async () => {
     const startHeight = 2_150_000;
     const start = startHeight + 3;
-    const gateway = await open({ sandbox: { startHeight, exchangeFrom: start } });
+    const gateway = await open({ sandbox: { startHeight, v3From: start } });
     const { sandbox, untilReady, advance, ask } = gateway;
     await untilReady();
     await advance(2);
@@ -212,9 +212,9 @@ describe('the version that trades', () => {
     expect(await stateOf(gateway)).toEqual(['V3', height + 4, false]);
   });
 
-  test.each<[string, SandboxOptions, code: string, why: string]>([
+  test.each<[string, SandboxHostsOptions, code: string, why: string]>([
     ['without the method', { exchange: 'v1' }, 'UPSTREAM_BAD_STATUS', 'HTTP status 500'],
-    ['before its start', { exchangeFrom: 3_000_000 }, 'UPSTREAM_RPC_ERROR', 'error -14001'],
+    ['before its start', { v3From: 3_000_000 }, 'UPSTREAM_RPC_ERROR', 'error -14001'],
   ])('fixed to V3 with a node %s: the gateway does not become ready, and says why', async (_, sandbox, code, why) => {
     const { ask, app, sandbox: started } = await open({ sandbox, config: { exchangeVersion: 'v3' } });
     const { errors } = await ask('{ beaconHeight }');
@@ -229,7 +229,7 @@ describe('the version that trades', () => {
 test('an earlier state of V3 that has lost pools is logged, and read again when it is requested again', async () => {
   const { ask, untilReady, sandbox, lines } = await open();
   await untilReady();
-  const pools = sandbox.chain.exchangePools.length;
+  const pools = sandbox.chain.v3Pools.length;
   const at = sandbox.chain.tip.height - 10;
   const countAt = async (height: number, alias: string) =>
     (await ask(`{ ${alias}: poolPairs(first: 0, at: ${height}) { totalCount } }`)).data[alias].totalCount;

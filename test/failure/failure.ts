@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { UpstreamErrorCode } from '../../src/domain/error-codes.ts';
 import type { Upstream } from '../../src/errors.ts';
 import type { HttpFault } from '../../src/sandbox/faults.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import type { Config } from '../../src/settings/settings.ts';
 import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
 
@@ -42,7 +42,10 @@ const OFTEN_MS = 25;
 export type OpenGateway = TestGateway & { readonly origin: string };
 
 /** Starts a gateway with the settings of the failure. `before` runs before it first calls its upstreams. */
-export async function open({ config = {} }: Failure, before: (sandbox: Sandbox) => Promise<void> = async () => {}) {
+export async function open(
+  { config = {} }: Failure,
+  before: (sandbox: SandboxHosts) => Promise<void> = async () => {},
+) {
   const gateway = await startGatewayForTest({
     config: {
       headPollMs: OFTEN_MS,
@@ -59,7 +62,7 @@ export async function open({ config = {} }: Failure, before: (sandbox: Sandbox) 
 }
 
 /** Makes an upstream fail. */
-export async function startOutage(sandbox: Sandbox, upstream: Upstream, { fault }: Failure): Promise<void> {
+export async function startOutage(sandbox: SandboxHosts, upstream: Upstream, { fault }: Failure): Promise<void> {
   const host = hostOf(sandbox, upstream);
   if (fault === 'refused') await host.stop();
   else host.faults.set(fault);
@@ -86,6 +89,6 @@ export async function endOutage(
 }
 
 /** The host that simulates an upstream. */
-export function hostOf({ node, marketData }: Sandbox, upstream: Upstream) {
+export function hostOf({ node, marketData }: SandboxHosts, upstream: Upstream) {
   return upstream === 'NODE' ? node : marketData;
 }

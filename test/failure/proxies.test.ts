@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
 import { createGateway } from '../../src/index.ts';
-import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { createSandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { hasOpenssl, makeCertificate, serveOverTls } from '../support/certificate.ts';
 import { startForwardProxy } from '../support/forward-proxy.ts';
 import { START } from '../support/gateway-process.ts';
@@ -16,7 +16,7 @@ test.skipIf(!hasOpenssl)(
   'requests to all upstreams, websockets and traces go through the proxies of the environment, whose passwords are never printed',
   async () => {
     const certificate = makeCertificate(['IP:127.0.0.1', ...NAMES].join());
-    const sandbox = await createSandbox({ history: 5 });
+    const sandbox = await createSandboxHosts({ history: 5 });
     onTestFinished(sandbox.close);
     const collector = await startOtlpReceiver();
     const hostOf = (url: string) => new URL(url).host;
@@ -102,7 +102,7 @@ test('the built-in sandbox is read without a proxy', async () => {
 });
 
 test('the `fetch` of a program uses the proxy of its environment also when the program has the library', async () => {
-  const sandbox = await createSandbox({ history: 5 });
+  const sandbox = await createSandboxHosts({ history: 5 });
   onTestFinished(sandbox.close);
   const proxy = await startForwardProxy();
   const program = `

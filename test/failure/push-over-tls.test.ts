@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { createSandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { hasOpenssl, makeCertificate, serveOverTls } from '../support/certificate.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
 import { START } from '../support/gateway-process.ts';
@@ -24,7 +24,7 @@ describe.skipIf(!hasOpenssl)('a node that pushes new blocks over wss', () => {
   test('is read when a frame comes, if NODE_EXTRA_CA_CERTS names its authority, but not if the certificate is of another host', async () => {
     const [certificate, other] = [makeCertificate('IP:127.0.0.1'), makeCertificate('DNS:elsewhere.example')];
     appendFileSync(certificate.certFile, other.cert);
-    const sandbox = await createSandbox({ history: 5, nodes: 2 });
+    const sandbox = await createSandboxHosts({ history: 5, nodes: 2 });
     onTestFinished(sandbox.close);
     const pushUrl = `wss://${await serveOverTls(sandbox.push.url, certificate)}`;
     const otherUrl = `wss://${await serveOverTls(sandbox.pushUrls[1] ?? '', other)}`;

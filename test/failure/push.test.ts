@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PushFault } from '../../src/sandbox/faults.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { keepEvents } from '../support/events.ts';
 import { NEVER_MS, startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
 import { INFO, WARN } from '../support/log.ts';
@@ -8,7 +8,7 @@ import { readSample, sample } from '../support/metrics.ts';
 
 const HEADS = 'subscription { head { beaconHeight hash } }';
 
-const urlsOf = ({ pushUrls }: Sandbox) => ({ fullnodeWsUrl: pushUrls.map((url) => new URL(url)) });
+const urlsOf = ({ pushUrls }: SandboxHosts) => ({ fullnodeWsUrl: pushUrls.map((url) => new URL(url)) });
 
 /** A gateway that has subscribed to the websocket of its node, and has read the first head. Only frames lead to others. */
 async function pushedGateway(options: TestGatewayOptions = {}) {

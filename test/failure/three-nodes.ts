@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { NodeFault } from '../../src/sandbox/faults.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import type { Config } from '../../src/settings/settings.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
 import { INFO, WARN } from '../support/log.ts';
@@ -51,13 +51,13 @@ export const REFUSED = { kind: 'refused' } as const;
 export type Fault = NodeFault | typeof REFUSED;
 
 /** Makes one of the nodes fail. */
-export async function startOutage({ nodes }: Sandbox, which: number, fault: Fault): Promise<void> {
+export async function startOutage({ nodes }: SandboxHosts, which: number, fault: Fault): Promise<void> {
   if (fault.kind === 'refused') await nodes[which]?.stop();
   else nodes[which]?.faults.set(fault);
 }
 
 /** Ends its failure. */
-export async function endOutage({ nodes }: Sandbox, which: number): Promise<void> {
+export async function endOutage({ nodes }: SandboxHosts, which: number): Promise<void> {
   nodes[which]?.faults.clear();
   await nodes[which]?.start();
 }

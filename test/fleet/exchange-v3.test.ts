@@ -129,11 +129,11 @@ describe.skipIf(!hasRedis)('a fleet where V3 trades', () => {
       const before = chain.tip;
       fleet.sandbox.advance();
       const after = chain.tip;
-      const changed = chain.exchangePools
+      const changed = chain.v3Pools
         .map(({ id }) => id)
         .filter((id) => JSON.stringify(stateOf(before, id)) !== JSON.stringify(stateOf(after, id)))
         .sort();
-      expect(changed.length).toBeLessThan(chain.exchangePools.length);
+      expect(changed.length).toBeLessThan(chain.v3Pools.length);
       for (const { beaconHeight, poolPairs } of await next()) {
         expect(beaconHeight).toBe(after.height);
         expect(poolPairs.map(({ key }: { key: string }) => key)).toEqual(changed);
@@ -154,7 +154,7 @@ describe.skipIf(!hasRedis)('a fleet where V3 trades', () => {
     const { data } = await apart.ask('{ service { exchangeVersion } poolPairs { totalCount } }');
     expect(data).toEqual({
       service: { exchangeVersion: 'V3' },
-      poolPairs: { totalCount: sandbox.chain.exchangePools.length },
+      poolPairs: { totalCount: sandbox.chain.v3Pools.length },
     });
   });
 
@@ -166,7 +166,7 @@ describe.skipIf(!hasRedis)('a fleet where V3 trades', () => {
     for (let blocks = 0; blocks < 6; blocks++) {
       await fleet.advance();
       for (const replica of fleet.all)
-        expect(await poolsOf(replica)).toEqual({ totalCount: fleet.sandbox.chain.exchangePools.length });
+        expect(await poolsOf(replica)).toEqual({ totalCount: fleet.sandbox.chain.v3Pools.length });
     }
     const warnings = () => fixed.lines.filter(({ msg }) => msg.includes('than EXCHANGE_VERSION'));
     await expect.poll(warnings).toMatchObject([{ level: WARN, exchangeVersion: 'V3' }]);
@@ -177,8 +177,8 @@ describe.skipIf(!hasRedis)('a fleet where V3 trades', () => {
 type SandboxBlock = TestFleet['sandbox']['chain']['tip'];
 
 /** What makes a pool another one for a subscriber, as text. */
-function stateOf({ exchange }: SandboxBlock, id: string): unknown {
-  const state = exchange?.states.get(id);
+function stateOf({ v3 }: SandboxBlock, id: string): unknown {
+  const state = v3?.states.get(id);
   if (state === undefined) return undefined;
   const { real, virtual, orders } = state;
   return [real.map(String), virtual.map(String), orders.map((order) => [order.id, order.balances.map(String)])];

@@ -9,7 +9,7 @@ import { LOOK } from '../../src/fleet/poll-scripts.ts';
 import { createRedis, listOf, type Redis } from '../../src/fleet/redis.ts';
 import { encodeValue } from '../../src/fleet/values.ts';
 import { type MarketSnapshot, prepareMarket } from '../../src/live/market/market-follower.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { collect } from '../support/events.ts';
 import { startReplica, untilAlone, untilConnected } from '../support/fleet.ts';
 import { NEVER_MS, startSandbox } from '../support/gateway.ts';
@@ -19,7 +19,7 @@ import { until } from '../support/until.ts';
 import { connectForTest, patiently } from './connected.ts';
 
 /** A slow way to the market-data host: it holds back the responses of the host, until a test releases them. */
-async function slowWayTo({ marketDataUrl }: Sandbox) {
+async function slowWayTo({ marketDataUrl }: SandboxHosts) {
   let held: (() => void)[] = [];
   let holds = false;
   const port = await freePort();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { collect, readEvents } from '../support/events.ts';
 import { type Answer, startSandbox } from '../support/gateway.ts';
 import { type GatewayProcess, startGatewayProcess, untilSettled } from '../support/gateway-process.ts';
@@ -39,7 +39,7 @@ describe.skipIf(!hasRedis)('gateways in processes of their own', () => {
   });
   afterAll(() => redis.close());
 
-  const start = (of: Sandbox) => startGatewayProcess({ of, redisUrl: redis.url, prefix: 'processes' });
+  const start = (of: SandboxHosts) => startGatewayProcess({ of, redisUrl: redis.url, prefix: 'processes' });
 
   test('one that is paused publishes nothing over the other, one that is killed is missed by nobody; no height is lost', async () => {
     // States are not filled in before old blocks.

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { type Replica, startFleet, startReplica, timesAlone, untilAlone, untilConnected } from '../support/fleet.ts';
 import { startSandbox } from '../support/gateway.ts';
 import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
@@ -167,7 +167,7 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
   });
 
   /** A replica that joins the fleet of another chain, and what its node does at first. */
-  async function startStranger(...faults: readonly Parameters<Sandbox['node']['faults']['set']>[0][]) {
+  async function startStranger(...faults: readonly Parameters<SandboxHosts['node']['faults']['set']>[0][]) {
     const { fleet } = await start();
     const sandbox = await startSandbox({ startHeight: fleet.sandbox.chain.tip.height - 100_000 });
     onTestFinished(sandbox.close);

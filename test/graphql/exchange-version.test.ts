@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
 
-const looksForV3 = ({ node }: Sandbox) => node.requests.filter(({ body }) => body.includes('pdexv3_getState')).length;
+const looksForV3 = ({ node }: SandboxHosts) =>
+  node.requests.filter(({ body }) => body.includes('pdexv3_getState')).length;
 
 const QUERY = '{ service { exchangeVersion } poolPairs { totalCount nodes { id key } } }';
 
@@ -11,7 +12,7 @@ test('the pools of V3 are served where they trade, and the log says so', async (
   await untilReady();
   const { data } = await ask(QUERY);
   expect(data.service.exchangeVersion).toBe('V3');
-  expect(data.poolPairs.totalCount).toBe(sandbox.chain.exchangePools.length);
+  expect(data.poolPairs.totalCount).toBe(sandbox.chain.v3Pools.length);
   for (const { id, key } of data.poolPairs.nodes) expect(id).toBe(`PoolPair:${key}`);
   expect(sandbox.node.calls('getpdestate')).toBe(0);
   expect(lines.map(({ msg }) => msg)).toEqual(['the pools of version 3 of the exchange trade']);
@@ -44,7 +45,7 @@ test('`node` finds the pools of both versions by each form of id that its descri
   const { token1, token2 } = data.poolPairs.nodes[0];
   const fill = (form: string) =>
     form
-      .replace('<pool id>', sandbox.chain.exchangePools[0]?.id ?? '')
+      .replace('<pool id>', sandbox.chain.v3Pools[0]?.id ?? '')
       .replace('<id1>', token1.tokenId)
       .replace('<id2>', token2.tokenId)
       .replace('<height>', String(sandbox.chain.tip.height - 1));

@@ -21,7 +21,7 @@ describe('the history of pools of V3', () => {
   let gateway: Awaited<ReturnType<typeof startGateway>>;
   beforeAll(async () => {
     gateway = await startGateway({
-      sandbox: { exchange: 'v3', pools: 30, sharesPerPool: 1, startHeight: TIP, exchangeFrom: START_OF_V3 },
+      sandbox: { exchange: 'v3', pools: 30, sharesPerPool: 1, startHeight: TIP, v3From: START_OF_V3 },
       store: createHistoryStore({ database: { kind: 'memory' }, rawDays: 7 }),
       // Where trades are known, the volumes of candles are exact, and not the net changes that are expected here.
       config: { historyBackfillHours: 0.5, historyBackfillStep: 1, tradesBackfillHours: 0 },
@@ -45,7 +45,7 @@ describe('the history of pools of V3', () => {
     const { chain } = gateway.sandbox;
     const { data, errors } = await gateway.ask(`{ poolPairs(first: 500) { nodes { ${POOLS} } } }`);
     expect(errors).toBeUndefined();
-    expect(data.poolPairs.nodes).toHaveLength(chain.exchangePools.length);
+    expect(data.poolPairs.nodes).toHaveLength(chain.v3Pools.length);
     const heights = known();
     let priced = 0;
     for (const { id, token1, token2, price, candles, change, sparkline } of data.poolPairs.nodes) {

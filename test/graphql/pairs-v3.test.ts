@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { GenesisPool } from '../../src/sandbox/exchange/genesis.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
+import type { GenesisPool } from '../../src/sandbox/v3/genesis.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
 
 const POOL = 'poolPair { poolId version isTradable price inversePrice exactPrice token1 { tokenId } }';
@@ -29,7 +29,7 @@ function rowOf({ id, token0, token1 }: GenesisPool, differing: object = {}) {
   };
 }
 
-function replaceLists({ marketData }: Sandbox, rows: readonly object[]): void {
+function replaceLists({ marketData }: SandboxHosts, rows: readonly object[]): void {
   for (const on of ['pairs', 'tickers'] as const) marketData.faults.set({ kind: 'shape', path: [on], value: rows, on });
 }
 
@@ -72,7 +72,7 @@ describe('the pool of a pair of V3', () => {
     let missing: readonly string[] = [];
     const { ask } = await openV3({
       before({ chain, node }) {
-        const ids = chain.exchangePools.map(({ id }) => id).sort();
+        const ids = chain.v3Pools.map(({ id }) => id).sort();
         const named = chain.markets.filter(({ tickerId }) => tickerId === 'PRV_pUSDT').map(({ poolId }) => poolId);
         missing = ids.slice(0, ids.indexOf(named.sort()[1] ?? ''));
         node.faults.set({ kind: 'missing-pools', pools: missing.length });
@@ -107,11 +107,11 @@ describe('the pool of a pair of V3', () => {
       before: (each) =>
         replaceLists(
           each,
-          each.chain.exchangePools.slice(-3).map((pool) => rowOf(pool)),
+          each.chain.v3Pools.slice(-3).map((pool) => rowOf(pool)),
         ),
     });
     const { data } = await ask(PAIRS);
-    const [emptied, oneSided] = sandbox.chain.exchangePools.slice(-3);
+    const [emptied, oneSided] = sandbox.chain.v3Pools.slice(-3);
     expect(data.pairs[0]).toMatchObject({
       poolPair: { poolId: emptied?.id, isTradable: false, price: null },
       poolPrice: null,
@@ -126,8 +126,8 @@ describe('the pool of a pair of V3', () => {
   test('is found however the host spells its id, and its price is never that of other tokens', async () => {
     const { ask, sandbox } = await openV3({
       before(each) {
-        const [pool] = each.chain.exchangePools as [GenesisPool];
-        const other = each.chain.exchangePools.find(({ token0, token1 }) =>
+        const [pool] = each.chain.v3Pools as [GenesisPool];
+        const other = each.chain.v3Pools.find(({ token0, token1 }) =>
           [token0, token1].every(({ id }) => id !== pool.token0.id && id !== pool.token1.id),
         );
         const [token0, token1, hash] = pool.id.split('-');
@@ -145,7 +145,7 @@ describe('the pool of a pair of V3', () => {
         ]);
       },
     });
-    const [pool] = sandbox.chain.exchangePools as [GenesisPool];
+    const [pool] = sandbox.chain.v3Pools as [GenesisPool];
     const { data, errors } = await ask(PAIRS);
     expect(errors).toBeUndefined();
     const [upper, swapped, mixed, ...others] = data.pairs;
@@ -159,7 +159,7 @@ describe('the pool of a pair of V3', () => {
     const beforeUnified = none.pop();
     for (const row of none) expect(row).toMatchObject(NO_POOL);
     // The pool that is named, but not its price.
-    const other = sandbox.chain.exchangePools.find(({ id }) => id === ofOtherTokens.poolId);
+    const other = sandbox.chain.v3Pools.find(({ id }) => id === ofOtherTokens.poolId);
     expect(ofOtherTokens).toMatchObject({ ...NO_POOL, poolPair: { poolId: other?.id } });
     expect(beforeUnified).toMatchObject({ ...NO_POOL, poolPair: { poolId: pool.id } });
 
@@ -169,7 +169,7 @@ describe('the pool of a pair of V3', () => {
 
   test('is that of the two tokens below the start of V3, and that of its id from then on', async () => {
     const tip = 2_150_000;
-    const gateway = await openV3({ sandbox: { exchangeFrom: tip + 2 } });
+    const gateway = await openV3({ sandbox: { v3From: tip + 2 } });
     const { ask, advance, sandbox } = gateway;
     const query = `{ service { exchangeVersion } pairs(filter: { tickerIds: ["PRV_pUSDT", "pBTC_PRV"] }) { ${ROW} } }`;
     const before = await ask(query);

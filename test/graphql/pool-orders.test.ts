@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { toSignificantDecimal } from '../../src/domain/amount.ts';
-import { isMatchable, type Order, type PoolState } from '../../src/sandbox/exchange/pool.ts';
-import { swap } from '../../src/sandbox/exchange/swap.ts';
+import { isMatchable, type Order, type PoolState } from '../../src/sandbox/v3/pool.ts';
+import { swap } from '../../src/sandbox/v3/swap.ts';
 import { startGateway, startGatewayForTest } from '../support/gateway.ts';
 import { PRV, XMR } from '../support/tokens.ts';
 
@@ -30,7 +30,7 @@ const BOOK = `bids { ${ENTRY} } asks { ${ENTRY} } bestBid bestAsk isCrossed`;
 async function askPools(fields: string): Promise<readonly { readonly pool: Pool; readonly state: PoolState }[]> {
   const { data, errors } = await gateway.ask(`{ poolPairs(first: 500) { nodes { ${POOL} ${fields} } } }`);
   expect(errors).toBeUndefined();
-  const { states } = gateway.sandbox.chain.tip.exchange ?? { states: new Map<string, PoolState>() };
+  const { states } = gateway.sandbox.chain.tip.v3 ?? { states: new Map<string, PoolState>() };
   return data.poolPairs.nodes.map((pool: Pool) => {
     const state = states.get(pool.key);
     if (state === undefined) throw new Error(`the chain has no pool ${pool.key}`);
@@ -76,7 +76,7 @@ describe('PoolPair.orders', () => {
   test('are those of one side, as many as are wanted', async () => {
     const { data } = await gateway.ask(`{ pair(tickerId: "pXMR_PRV") { poolPair { ${POOL} } } }`);
     const { key } = data.pair.poolPair;
-    const state = gateway.sandbox.chain.tip.exchange?.states.get(key);
+    const state = gateway.sandbox.chain.tip.v3?.states.get(key);
     if (state === undefined) throw new Error('the chain has no such pool');
     const ids = (side: 0 | 1, count: number) =>
       sideOf(state, side)
@@ -217,7 +217,7 @@ describe('Pair.depthLadder of a pool with orders', () => {
     expect(gateway.sandbox.marketData.calls('orderbook')).toBe(0);
     let withOrders = 0;
     for (const { baseId, depthLadder, poolPair } of data.pairs) {
-      const state = poolPair && gateway.sandbox.chain.tip.exchange?.states.get(poolPair.key);
+      const state = poolPair && gateway.sandbox.chain.tip.v3?.states.get(poolPair.key);
       if (depthLadder === null) {
         expect(poolPair === null || poolPair.spotPrice === null || state?.real.includes(0n)).toBe(true);
         continue;

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { GenesisPool } from '../../src/sandbox/exchange/genesis.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
+import type { GenesisPool } from '../../src/sandbox/v3/genesis.ts';
 import { startGateway, startGatewayForTest, type TestGateway } from '../support/gateway.ts';
 
 const FIELDS = `id key beaconHeight version poolId token1 { tokenId } token2 { tokenId } token1PoolValue token2PoolValue
   token1VirtualValue token2VirtualValue amplifier feeRateBps shareAmount isTradable price spotPrice`;
 
 /** A pool at a height as clients should get it, without its prices. */
-function expected({ chain }: Sandbox, pool: GenesisPool, height = chain.tip.height) {
-  const state = chain.block(height)?.exchange?.states.get(pool.id) ?? pool.initial;
+function expected({ chain }: SandboxHosts, pool: GenesisPool, height = chain.tip.height) {
+  const state = chain.block(height)?.v3?.states.get(pool.id) ?? pool.initial;
   return {
     id: `PoolPair:${pool.id}${height === chain.tip.height ? '' : `@${height}`}`,
     key: pool.id,
@@ -27,8 +27,8 @@ function expected({ chain }: Sandbox, pool: GenesisPool, height = chain.tip.heig
   };
 }
 
-async function openV3(exchangeFrom?: number) {
-  const gateway = await startGatewayForTest({ sandbox: { exchange: 'v3', ...(exchangeFrom && { exchangeFrom }) } });
+async function openV3(v3From?: number) {
+  const gateway = await startGatewayForTest({ sandbox: { exchange: 'v3', ...(v3From && { v3From }) } });
   await gateway.untilReady();
   return gateway;
 }
@@ -44,12 +44,12 @@ describe('a pool of V3', () => {
 
   test('is found by its id, by its node id and in the list, with all amounts exactly, also at earlier heights', async () => {
     const { ask, sandbox } = gateway;
-    const { exchangePools, tip } = sandbox.chain;
+    const { v3Pools, tip } = sandbox.chain;
     const all = await ask(`{ poolPairs(first: 100, orderBy: ID_ASC) { totalCount nodes { ${FIELDS} } } }`);
-    expect(all.data.poolPairs.totalCount).toBe(exchangePools.length);
+    expect(all.data.poolPairs.totalCount).toBe(v3Pools.length);
     const beyond64Bits = ({ token2VirtualValue: value }: { token2VirtualValue: string }) => BigInt(value) > 2n ** 64n;
     expect(all.data.poolPairs.nodes.some(beyond64Bits)).toBe(true);
-    for (const pool of exchangePools) {
+    for (const pool of v3Pools) {
       const listed = all.data.poolPairs.nodes.find(({ poolId }: { poolId: string }) => poolId === pool.id);
       expect(listed).toMatchObject(expected(sandbox, pool));
       const earlier = tip.height - 20;
@@ -68,13 +68,13 @@ describe('a pool of V3', () => {
 
   test('of several of two tokens, poolPair is the one with the most liquidity', async () => {
     const { ask, sandbox } = gateway;
-    const { exchangePools, tip } = sandbox.chain;
-    const byTokens = Map.groupBy(exchangePools, ({ token0, token1 }) => `${token0.id}-${token1.id}`);
+    const { v3Pools, tip } = sandbox.chain;
+    const byTokens = Map.groupBy(v3Pools, ({ token0, token1 }) => `${token0.id}-${token1.id}`);
     const several = [...byTokens.values()].filter((pools) => pools.length > 1);
     expect(several.length).toBeGreaterThan(0);
     for (const pools of several) {
       const liquidity = ({ id, initial }: GenesisPool) => {
-        const { real } = tip.exchange?.states.get(id) ?? initial;
+        const { real } = tip.v3?.states.get(id) ?? initial;
         return real[0] * real[1];
       };
       const best = pools.reduce((a, b) => (liquidity(b) > liquidity(a) ? b : a));
@@ -86,7 +86,7 @@ describe('a pool of V3', () => {
 
   test('is filtered by version and ids, and its cursors go on', async () => {
     const { ask, sandbox } = gateway;
-    const ids = sandbox.chain.exchangePools.slice(0, 3).map(({ id }) => id);
+    const ids = sandbox.chain.v3Pools.slice(0, 3).map(({ id }) => id);
     const page = `query ($ids: [String!], $after: String) { poolPairs(first: 2, after: $after, filter: { poolIds: $ids, version: V3 }) { totalCount nodes { poolId } pageInfo { endCursor hasNextPage } } }`;
     const first = await ask(page, { ids });
     expect(first.data.poolPairs).toMatchObject({ totalCount: 3, pageInfo: { hasNextPage: true } });
@@ -98,7 +98,7 @@ describe('a pool of V3', () => {
 
   test('is found however a host spells its id', async () => {
     const { ask, sandbox } = gateway;
-    const { id = '', tokens: [token1, token2] = [] } = sandbox.chain.exchangePools[0] ?? {};
+    const { id = '', tokens: [token1, token2] = [] } = sandbox.chain.v3Pools[0] ?? {};
     const query = `query ($id: String!) { pool(poolId: $id) { poolId } poolPairs(filter: { poolIds: [$id] }) { nodes { poolId } } }`;
     for (const spelled of [id.toUpperCase(), `${token2}-${token1}${id.slice(129)}`])
       expect(await ask(query, { id: spelled })).toEqual({
@@ -109,10 +109,10 @@ describe('a pool of V3', () => {
   test('has at most the largest Int as its amplifier, which its creator chooses', async () => {
     const { ask, sandbox, untilReady } = await startGatewayForTest({
       sandbox: { exchange: 'v3' },
-      before: ({ chain }) => void Object.assign(chain.exchangePools[0] ?? {}, { amplifier: 2 ** 31 }),
+      before: ({ chain }) => void Object.assign(chain.v3Pools[0] ?? {}, { amplifier: 2 ** 31 }),
     });
     await untilReady();
-    const id = sandbox.chain.exchangePools[0]?.id;
+    const id = sandbox.chain.v3Pools[0]?.id;
     const answer = await ask('query ($id: String!) { pool(poolId: $id) { amplifier } }', { id });
     expect(answer).toEqual({ data: { pool: { amplifier: 2 ** 31 - 1 } } });
   });
@@ -121,7 +121,7 @@ describe('a pool of V3', () => {
     const { ask, sandbox } = gateway;
     const { data } = await ask(
       'query ($id: String!) { exchangeParams { defaultFeeRateBps nativeFeeDiscountPercent maxOrdersPerNft } pool(poolId: $id) { feeRateBps } }',
-      { id: sandbox.chain.exchangePools[0]?.id },
+      { id: sandbox.chain.v3Pools[0]?.id },
     );
     expect(data.exchangeParams.defaultFeeRateBps).toBeGreaterThan(0);
     expect(data.pool.feeRateBps).toBeGreaterThan(0);
@@ -209,7 +209,7 @@ describe('pools of V1 beside those of V3', () => {
         { at: n },
       );
     const [below, from] = [await at(height - 51), await at(height - 50)];
-    const [v1Pools, v3Pools] = [sandbox.chain.pools.length, sandbox.chain.exchangePools.length];
+    const [v1Pools, v3Pools] = [sandbox.chain.pools.length, sandbox.chain.v3Pools.length];
     expect([below.errors, from.errors]).toEqual([undefined, undefined]);
     expect(below.data).toEqual({
       exchangeParams: null,

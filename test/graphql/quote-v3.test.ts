@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type PoolPair, poolPairId } from '../../src/domain/pool-pair.ts';
-import { paramsAt } from '../../src/sandbox/exchange/params.ts';
-import { leastFee, NATIVE_TOKEN, swapAlong } from '../../src/sandbox/exchange/trades.ts';
+import { paramsAt } from '../../src/sandbox/v3/params.ts';
+import { leastFee, NATIVE_TOKEN, swapAlong } from '../../src/sandbox/v3/trades.ts';
 import { bestOf, pathsOf, sellSlowly } from '../domain/v3-routes.ts';
 import { startGateway, startGatewayForTest, type TestGateway } from '../support/gateway.ts';
 
@@ -13,12 +13,12 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 const statesAt = ({ sandbox: { chain } }: Pick<TestGateway, 'sandbox'>, height = chain.tip.height) =>
-  chain.block(height)?.exchange?.states ?? new Map();
+  chain.block(height)?.v3?.states ?? new Map();
 
 /** The pools of the simulated chain at a height. */
 function poolsOf(from: Pick<TestGateway, 'sandbox'>, height?: number): PoolPair[] {
   const states = statesAt(from, height);
-  return from.sandbox.chain.exchangePools.map(({ id, tokens, amplifier, initial }) => {
+  return from.sandbox.chain.v3Pools.map(({ id, tokens, amplifier, initial }) => {
     const { virtual, real, shares, orders } = states.get(id) ?? initial;
     return {
       beaconHeight: 1,
@@ -67,8 +67,8 @@ function busiestTokens(pools: readonly PoolPair[]): string[] {
 /** The fee that the exchange asks for at a height, by the sandbox. */
 function feeOf(from: Pick<TestGateway, 'sandbox'>, path: readonly string[], sellToken: string, sellAmount: bigint) {
   const { chain } = from.sandbox;
-  const pools = { all: new Map(chain.exchangePools.map((pool) => [pool.id, pool])), states: statesAt(from) };
-  const ids = chain.exchangePools.map(({ id }) => id);
+  const pools = { all: new Map(chain.v3Pools.map((pool) => [pool.id, pool])), states: statesAt(from) };
+  const ids = chain.v3Pools.map(({ id }) => id);
   const params = paramsAt(chain.tip.height, ids);
   const least = (isFeeInNativeToken: boolean) =>
     leastFee(pools, params, { path, sellToken, sellAmount, isFeeInNativeToken });
@@ -112,7 +112,7 @@ describe('a quote of V3', () => {
 
   test('along a route is what the exchange would do, in amounts and refusals', async () => {
     const { chain } = gateway.sandbox;
-    const all = new Map(chain.exchangePools.map((pool) => [pool.id, pool]));
+    const all = new Map(chain.v3Pools.map((pool) => [pool.id, pool]));
     const pools = poolsOf(gateway);
     const [sell = '', ...others] = busiestTokens(pools);
     const seen = new Set<string>();
@@ -203,7 +203,7 @@ test('a quote costs one point more for each hop and each 50 pools, and along a r
     const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
     return (await response.json()).extensions.cost.complexity;
   };
-  const perHop = Math.ceil(gateway.sandbox.chain.exchangePools.length / 50);
+  const perHop = Math.ceil(gateway.sandbox.chain.v3Pools.length / 50);
   expect(perHop).toBeGreaterThan(1);
   expect((await complexityOf({ maxHops: 5 })) - (await complexityOf({ maxHops: 1 }))).toBeCloseTo(4 * perHop);
   const routeOf = (pools: number) => ({

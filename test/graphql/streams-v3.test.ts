@@ -108,7 +108,7 @@ describe('subscriptions to one of several pools of two tokens', () => {
 
   test('a pool id that is not one of a pool of the two tokens is refused, in all three', async () => {
     const { subscribe, sandbox, token1Id, token2Id, poolIds } = gateway;
-    const ofOtherTokens = sandbox.chain.exchangePools.find(({ token0 }) => token0.id !== token1Id)?.id;
+    const ofOtherTokens = sandbox.chain.v3Pools.find(({ token0 }) => token0.id !== token1Id)?.id;
     const wrong = [
       ['', /is not a pool id/],
       [`${token1Id}-${token2Id}`, /is not a pool id/],
@@ -137,7 +137,7 @@ describe('a chain that changes from V1 to V3 while clients are subscribed', () =
   const tip = 2_150_000;
 
   test('sends each height once, each with the pools of one version, also to a client that resumes', async () => {
-    const gateway = await openV3(startGatewayForTest, { sandbox: { exchangeFrom: tip + 2 }, ...recorded() });
+    const gateway = await openV3(startGatewayForTest, { sandbox: { v3From: tip + 2 }, ...recorded() });
     const { subscribe, sandbox, advance, poolIds } = gateway;
     const market = sandbox.chain.markets.find(({ tickerId }) => tickerId === 'pBNB_PRV');
     const [a, b] = [market?.base.id, market?.target.id];
@@ -204,7 +204,7 @@ describe('a chain that changes from V1 to V3 while clients are subscribed', () =
 
   test('has no pool of V3 before that', async () => {
     const { subscribe, token1Id, token2Id, poolIds } = await openV3(startGatewayForTest, {
-      sandbox: { exchangeFrom: tip + 50 },
+      sandbox: { v3From: tip + 50 },
     });
     const { value } = await subscribe(PRICES, { keys: [{ token1Id, token2Id, poolId: poolIds[0] }] }).next();
     expect(value?.errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { volumesOf } from '../../src/sandbox/exchange/trades.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
+import { volumesOf } from '../../src/sandbox/v3/trades.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../support/gateway.ts';
 import { readSample } from '../support/metrics.ts';
 import { SOMEONE } from '../upstream/connect.ts';
@@ -18,9 +18,9 @@ function startV3(options: TestGatewayOptions = {}) {
 }
 
 /** What the trades of a block must be, from what the sandbox did. */
-function tradesOf({ chain }: Sandbox, height = chain.tip.height) {
+function tradesOf({ chain }: SandboxHosts, height = chain.tip.height) {
   const block = chain.block(height);
-  return (block?.exchange?.events ?? []).flatMap((event) => {
+  return (block?.v3?.events ?? []).flatMap((event) => {
     if (event.kind !== 'trade') return [];
     const volumes = volumesOf(event.trade);
     return volumes.map(({ poolId, sold, paid, got }, step) => {

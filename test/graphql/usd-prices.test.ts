@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { PoolPair } from '../../src/domain/pool-pair.ts';
 import { STABLE_COINS } from '../../src/domain/token.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { usdValues } from '../domain/usd-values.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
 import { BTC, NOBODYS, PRV, USDT } from '../support/tokens.ts';
@@ -16,7 +16,7 @@ type Node = {
 };
 
 /** What the simulated chain has at a height: its pools, and what a smallest unit of each token is worth. */
-function expectedAt({ chain }: Sandbox, height: number, coins: readonly string[] = STABLE_COINS) {
+function expectedAt({ chain }: SandboxHosts, height: number, coins: readonly string[] = STABLE_COINS) {
   const pools = chain.pools
     .flatMap((pool): PoolPair[] => {
       const reserves = chain.reserves(pool, height);
@@ -33,7 +33,7 @@ function expectedAt({ chain }: Sandbox, height: number, coins: readonly string[]
 }
 
 /** The liquidity of each pool, rounded: the sums are not computed in the same order everywhere. */
-function liquidities(sandbox: Sandbox, height: number) {
+function liquidities(sandbox: SandboxHosts, height: number) {
   const { pools, values } = expectedAt(sandbox, height);
   return pools.map(({ token1Id, token2Id, reserve1, reserve2 }) => {
     const [value1, value2] = [values.get(token1Id), values.get(token2Id)];

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { CANDLE_INTERVALS } from '../../src/history/candle-rows.ts';
 import { createSqliteStore } from '../../src/history/sqlite-store.ts';
 import type { HistoryStore } from '../../src/history/store.ts';
-import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts, SandboxHostsOptions } from '../../src/sandbox/sandbox.ts';
 import { DEFAULT_BACKFILL_STEP } from '../../src/settings/history-database.ts';
 import { startGatewayForTest, startSandbox, type TestGateway } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
@@ -24,7 +24,7 @@ function fileForTest(): string {
 }
 
 /** A sandbox with few blocks below its tip: those above are the subject. */
-async function sandboxForTest(options: SandboxOptions = {}): Promise<Sandbox> {
+async function sandboxForTest(options: SandboxHostsOptions = {}): Promise<SandboxHosts> {
   const sandbox = await startSandbox({ pools: 12, history: 10, ...options });
   onTestFinished(sandbox.close);
   return sandbox;
@@ -59,7 +59,7 @@ async function contentOf(store: HistoryStore, heights: readonly number[]) {
 }
 
 /** Requires that a file has the heights of the chain up to one, as if there had never been a branch. */
-async function expectChain(path: string, sandbox: Sandbox, lastHeight: number): Promise<void> {
+async function expectChain(path: string, sandbox: SandboxHosts, lastHeight: number): Promise<void> {
   const [store, expected] = [openStore(path), createSqliteStore(undefined, { rawDays: 7 })];
   onTestFinished(async () => void (await Promise.all([store.close(), expected.close()])));
   await Promise.all([store.useChain('sandbox'), expected.useChain('sandbox')]);
@@ -113,8 +113,8 @@ describe('a node shows a branch until its blocks are recorded', () => {
 });
 
 /** Requires that a store has the trades of the chain in a range of heights, and no other ones. */
-async function expectTrades(store: HistoryStore, sandbox: Sandbox, from: number, upTo: number): Promise<void> {
-  const poolIds = sandbox.chain.exchangePools.map(({ id }) => id);
+async function expectTrades(store: HistoryStore, sandbox: SandboxHosts, from: number, upTo: number): Promise<void> {
+  const poolIds = sandbox.chain.v3Pools.map(({ id }) => id);
   const { recorded, value } = await store.trades({ poolIds, upTo, memoryFrom: from, last: 1_000 });
   const all = [...value.values()].flat().toSorted((a, b) => a.place - b.place);
   const blocks = range(from, upTo).map((beaconHeight) => {

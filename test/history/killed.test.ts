@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSqliteStore } from '../../src/history/sqlite-store.ts';
 import { createHistoryStore } from '../../src/history/store-client.ts';
-import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
+import { createSandboxHosts, type SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { buildCommand } from '../support/package-build.ts';
 import { chainHeights } from './of-chain.ts';
 import { expectedBlock, expectedTrades } from './recorded.ts';
@@ -19,7 +19,7 @@ function folderForTest(): string {
 }
 
 /** Starts a gateway as a process, with a history in a file. */
-async function startProcess(sandbox: Sandbox, folder: string, env: Record<string, string> = {}) {
+async function startProcess(sandbox: SandboxHosts, folder: string, env: Record<string, string> = {}) {
   const { FULLNODE_URL: _node, MARKET_DATA_URL: _host, ...inherited } = process.env;
   const child = spawn(process.execPath, [await buildCommand()], {
     cwd: folder,
@@ -93,7 +93,7 @@ async function readFile(path: string, from: number, to: number) {
 
 describe('a gateway that is killed', () => {
   test('again and again shows nothing wrong, and has every final height and its trades once afterwards', async () => {
-    const sandbox = await createSandbox({ seed: 7, history: 6, exchange: 'v3' });
+    const sandbox = await createSandboxHosts({ seed: 7, history: 6, exchange: 'v3' });
     onTestFinished(sandbox.close);
     const first = sandbox.chain.tip.height;
     const folder = folderForTest();
@@ -136,7 +136,7 @@ describe('a gateway that is killed', () => {
     await store.useChain('sandbox');
     const heights = Array.from({ length: recordedTo - first + 1 }, (_, n) => first + n);
     const expected = heights.flatMap((height) => expectedTrades(sandbox, height).trades);
-    const poolIds = sandbox.chain.exchangePools.map(({ id }) => id);
+    const poolIds = sandbox.chain.v3Pools.map(({ id }) => id);
     const { recorded, value } = await store.volumes({ poolIds, after: 0, upTo: recordedTo, memoryFrom: first });
     expect([...recorded].sort((a, b) => a - b)).toEqual(heights);
     expect(value).toMatchObject({ before: undefined, first: { beaconHeight: first }, heights: heights.length });
@@ -151,7 +151,7 @@ describe('a gateway that is killed', () => {
   });
 
   test('and whose file was cut serves live data, and says that the history cannot be used', async () => {
-    const sandbox = await createSandbox({ seed: 7, history: 6, pools: 12 });
+    const sandbox = await createSandboxHosts({ seed: 7, history: 6, pools: 12 });
     onTestFinished(sandbox.close);
     const folder = folderForTest();
     const path = join(folder, 'pdex-history.sqlite');

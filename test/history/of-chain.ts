@@ -1,5 +1,5 @@
 import type { FinalBlock } from '../../src/history/store.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { exchangeStateOf } from '../domain/pools.ts';
 import { v3StateOf } from './v3-states.ts';
 
@@ -7,7 +7,7 @@ import { v3StateOf } from './v3-states.ts';
 export type ChainHeight = FinalBlock & { readonly beaconHeight: number; readonly hash: string };
 
 /** The heights of the sandbox's chain, ascending. */
-export function chainHeights({ chain }: Sandbox, from: number, to = chain.tip.height): readonly ChainHeight[] {
+export function chainHeights({ chain }: SandboxHosts, from: number, to = chain.tip.height): readonly ChainHeight[] {
   return Array.from({ length: to - from + 1 }, (_, index) => {
     const beaconHeight = from + index;
     const block = chain.block(beaconHeight);
@@ -26,13 +26,13 @@ export function chainHeights({ chain }: Sandbox, from: number, to = chain.tip.he
 }
 
 /** The same, with pools of V3 from its start on. */
-export function exchangeHeights(sandbox: Sandbox, from: number, to: number): readonly ChainHeight[] {
+export function exchangeHeights(sandbox: SandboxHosts, from: number, to: number): readonly ChainHeight[] {
   const { chain } = sandbox;
   return chainHeights(sandbox, from, to).map((height) => {
     const { beaconHeight, time } = height;
-    if (beaconHeight < chain.exchangeStart) return height;
-    const states = chain.block(beaconHeight)?.exchange?.states;
-    const pools = chain.exchangePools.map(({ id }) => ({
+    if (beaconHeight < chain.v3From) return height;
+    const states = chain.block(beaconHeight)?.v3?.states;
+    const pools = chain.v3Pools.map(({ id }) => ({
       id,
       reserves: states?.get(id)?.virtual ?? ([0n, 0n] as const),
     }));

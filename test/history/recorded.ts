@@ -2,8 +2,8 @@ import { type ExchangeState, poolCount, poolPairAt } from '../../src/domain/exch
 import { poolPairId } from '../../src/domain/pool-pair.ts';
 import type { FinalBlock } from '../../src/history/store.ts';
 import type { TradedBlock } from '../../src/history/trade-store.ts';
-import { volumesOf } from '../../src/sandbox/exchange/trades.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
+import { volumesOf } from '../../src/sandbox/v3/trades.ts';
 import { startGatewayForTest, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
 import { readSample } from '../support/metrics.ts';
 import { createMemoryStore, type MemoryStore } from './memory-store.ts';
@@ -48,11 +48,11 @@ export async function recordForTest({
 }
 
 /** What a recorded block has to be, by the chain of the sandbox. */
-export function expectedBlock({ chain }: Sandbox, height: number) {
+export function expectedBlock({ chain }: SandboxHosts, height: number) {
   const block = chain.block(height);
   if (block === undefined) throw new Error(`the chain has no block ${height}`);
-  const pools = block.exchange
-    ? [...block.exchange.states].map(([id, { virtual }]) => [id, ...virtual])
+  const pools = block.v3
+    ? [...block.v3.states].map(([id, { virtual }]) => [id, ...virtual])
     : chain
         .poolsAt(height)
         .map((pool) => [
@@ -64,9 +64,9 @@ export function expectedBlock({ chain }: Sandbox, height: number) {
 }
 
 /** What the trades of a recorded block have to be, by the chain of the sandbox. */
-export function expectedTrades({ chain }: Sandbox, height: number) {
+export function expectedTrades({ chain }: SandboxHosts, height: number) {
   const block = chain.block(height);
-  const trades = (block?.exchange?.events ?? []).flatMap((event) =>
+  const trades = (block?.v3?.events ?? []).flatMap((event) =>
     event.kind === 'trade'
       ? volumesOf(event.trade).map(({ poolId, sold, paid, got }, step) => ({
           ...{ poolId, transactionId: event.trade.request.id, step },
@@ -88,7 +88,7 @@ export function recordedTrades({ trades, ...block }: TradedBlock) {
 }
 
 /** The same of a block that was recorded. A hash that is not known is that of the chain. */
-export function recordedBlock({ chain }: Sandbox, { hash, time, exchange }: FinalBlock) {
+export function recordedBlock({ chain }: SandboxHosts, { hash, time, exchange }: FinalBlock) {
   const height = exchange.beaconHeight;
   return { height, hash: hash ?? chain.block(height)?.hash, time, pools: poolsOf(exchange) };
 }
@@ -106,7 +106,7 @@ function byId([a]: readonly unknown[], [b]: readonly unknown[]): number {
 }
 
 /** All recorded blocks, and what they have to be. */
-export function allRecorded(sandbox: Sandbox, store: MemoryStore) {
+export function allRecorded(sandbox: SandboxHosts, store: MemoryStore) {
   const recorded = [...store.blocks.values()].map((block) => recordedBlock(sandbox, block));
   return { recorded, expected: [...store.blocks.keys()].map((height) => expectedBlock(sandbox, height)) };
 }

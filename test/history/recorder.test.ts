@@ -30,7 +30,7 @@ describe('what is recorded', () => {
 
   test('each height with the version that traded at it, from the start of V3 on', async () => {
     const { sandbox, store, advanceEach, untilRecorded } = await recordForTest({
-      sandbox: { exchange: 'v3', startHeight: TIP, exchangeFrom: TIP + 3 },
+      sandbox: { exchange: 'v3', startHeight: TIP, v3From: TIP + 3 },
     });
     await advanceEach(10);
     for (const height of range(TIP, TIP + 7)) await untilRecorded(height);

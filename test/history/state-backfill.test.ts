@@ -98,7 +98,7 @@ describe('the backfill', () => {
 
   test('reads the version that traded at each height, across the start of V3', async () => {
     const { sandbox, store } = await recordForTest({
-      sandbox: { exchange: 'v3', startHeight: TIP, exchangeFrom: TIP - 10 },
+      sandbox: { exchange: 'v3', startHeight: TIP, v3From: TIP - 10 },
       config: { historyBackfillHours: 0.3 },
     });
     await store.until(() => store.order.length === 26);

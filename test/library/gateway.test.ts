@@ -8,13 +8,13 @@ import { request } from 'undici';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createGateway, createSandbox, type Gateway, type GatewayOptions } from '../../src/index.ts';
-import { createSandbox as createHosts } from '../../src/sandbox/sandbox.ts';
+import { createSandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { NEVER_MS } from '../support/gateway.ts';
 
 /** The upstreams of the gateways, with few blocks: to make the week of blocks of the built-in sandbox takes half a second. */
-let hosts: Awaited<ReturnType<typeof createHosts>>;
+let hosts: Awaited<ReturnType<typeof createSandboxHosts>>;
 beforeAll(async () => {
-  hosts = await createHosts({ seed: 7, history: 10 });
+  hosts = await createSandboxHosts({ seed: 7, history: 10 });
   return hosts.close;
 });
 

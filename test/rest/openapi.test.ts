@@ -5,7 +5,7 @@ import { validate } from '@hyperjump/json-schema/openapi-3-1';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createOpenApi } from '../../src/rest/openapi.ts';
 import { restPaths } from '../../src/rest/rest-api.ts';
-import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHostsOptions } from '../../src/sandbox/sandbox.ts';
 import { createStoreModel } from '../history/store-model.ts';
 import { startGateway, type TestGatewayOptions } from '../support/gateway.ts';
 import { openRest } from '../support/rest.ts';
@@ -16,7 +16,7 @@ const openApi = JSON.parse(JSON.stringify(createOpenApi(options)));
 const BASE = '/api/v1/public/market-data';
 
 const RECORDED: TestGatewayOptions = { config: { historyBackfillHours: 0 } };
-const V3: SandboxOptions = { exchange: 'v3', history: 30 };
+const V3: SandboxHostsOptions = { exchange: 'v3', history: 30 };
 
 /** The validator reads descriptions from files. */
 const folder = mkdtempSync(join(tmpdir(), 'openapi-'));

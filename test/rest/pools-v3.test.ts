@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import type { PoolState } from '../../src/sandbox/exchange/pool.ts';
+import type { PoolState } from '../../src/sandbox/v3/pool.ts';
 import { createStoreModel } from '../history/store-model.ts';
 import { startGateway } from '../support/gateway.ts';
 import { openRest, readDayFigures } from '../support/rest.ts';
@@ -47,8 +47,8 @@ test('tickers have the price, the liquidity and the range of the pool that they 
   // Liquidity is the value of what the pool holds, and not of the amounts that prices are computed with.
   let uneven = 0;
   for (const { pool_id: poolId, target_id: targetId } of ofUsdt) {
-    const pool = sandbox.chain.exchangePools.find(({ id }) => id === poolId);
-    const state = sandbox.chain.tip.exchange?.states.get(String(poolId));
+    const pool = sandbox.chain.v3Pools.find(({ id }) => id === poolId);
+    const state = sandbox.chain.tip.v3?.states.get(String(poolId));
     if (pool === undefined || state === undefined) throw new Error('the sandbox has this pool');
     const { token0, token1 } = pool;
     const [own, other] = token0.id === targetId ? ([0, 1] as const) : ([1, 0] as const);
@@ -67,7 +67,7 @@ test('a ticker of a pool that the node does not have has none of these fields', 
   const { read, untilReady } = await openRest({
     ...V3,
     before({ chain, node }) {
-      const ids = chain.exchangePools.map(({ id }) => id).sort();
+      const ids = chain.v3Pools.map(({ id }) => id).sort();
       const named = chain.markets.filter(({ tickerId }) => tickerId === 'PRV_pUSDT').map(({ poolId }) => poolId);
       missing = named.sort()[0] ?? '';
       node.faults.set({ kind: 'missing-pools', pools: ids.indexOf(missing) + 1 });
@@ -114,7 +114,7 @@ test('a symbol whose price is negative or 0 by the documented formula has two de
     // No other test shares the blocks of a sandbox with this history.
     sandbox: { exchange: 'v3', history: 199 },
     before({ chain }) {
-      const states = chain.tip.exchange?.states as Map<string, PoolState>;
+      const states = chain.tip.v3?.states as Map<string, PoolState>;
       const markets = chain.markets.filter(({ tickerId }) => tickerId === 'PRV_pUSDT');
       for (const [index, { poolId, base }] of markets.slice(0, 2).entries()) {
         const state = states.get(poolId);

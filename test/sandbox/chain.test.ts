@@ -16,7 +16,7 @@ const options: ChainOptions = {
   retention: undefined,
   pools: undefined,
   sharesPerPool: 6,
-  exchangeFrom: undefined,
+  v3From: Number.POSITIVE_INFINITY,
   tradesPerBlock: 10,
 };
 const day = createChain(options);
@@ -437,8 +437,8 @@ describe('the order books', () => {
   });
 
   test('of V3 are those of pools of the exchange: sorted, not crossed, and never empty', () => {
-    const { seed, markets, tip } = young({ exchangeFrom: 0 });
-    expect(markets.filter(({ poolId }) => !tip.exchange?.states.has(poolId))).toEqual([]);
+    const { seed, markets, tip } = young({ v3From: 0 });
+    expect(markets.filter(({ poolId }) => !tip.v3?.states.has(poolId))).toEqual([]);
     const ofPools = markets.map((market) => ({ market, ...ordersOf(seed, market, tip) }));
     const isUnusual = (book: Orders) =>
       !isSorted(book) || spread(book) < 0 || book.bids.length + book.asks.length === 0;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { HttpFault } from '../../src/sandbox/faults.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import {
   ask,
   askJson,
@@ -17,7 +17,7 @@ import {
   stateAt,
 } from './support.ts';
 
-let sandbox: Sandbox;
+let sandbox: SandboxHosts;
 beforeAll(async () => {
   sandbox = await fixedSandbox({ history: 50 });
 });

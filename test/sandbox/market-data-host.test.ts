@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ordersOf } from '../../src/sandbox/chain/order-book.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { ask, askJson, fixedSandbox, noon } from './support.ts';
 
 const id = expect.stringMatching(/^[0-9a-f]{64}$/);
 const poolId = expect.stringMatching(/^[0-9a-f]{64}-[0-9a-f]{64}-[0-9a-f]{64}$/);
-let sandbox: Sandbox;
+let sandbox: SandboxHosts;
 beforeAll(async () => {
   sandbox = await fixedSandbox();
 });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { beaconState, bestBlocks, fixedSandbox, noon, rpc, rpcText, stateAt } from './support.ts';
 
 const hash = /^[0-9a-f]{64}$/;
 const start = 1_640_000;
-let sandbox: Sandbox;
+let sandbox: SandboxHosts;
 beforeAll(async () => {
   sandbox = await fixedSandbox();
 });

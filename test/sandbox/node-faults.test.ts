@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHostsOptions } from '../../src/sandbox/sandbox.ts';
 import { ask, beaconState, bestBlocks, fixedSandbox, rpcBody, stateAt } from './support.ts';
 
-async function open(options: SandboxOptions = {}) {
+async function open(options: SandboxHostsOptions = {}) {
   const sandbox = await fixedSandbox({ history: 50, ...options });
   onTestFinished(sandbox.close);
   return sandbox;

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { bytesOf, exchange, fixedSandbox, rpcBody } from './support.ts';
 
 const crossOrigin = [
@@ -32,7 +32,7 @@ const heightError = `{
 `;
 
 describe('the HTTP of the node', () => {
-  let sandbox: Sandbox;
+  let sandbox: SandboxHosts;
   beforeAll(async () => {
     sandbox = await fixedSandbox({ history: 20 });
   });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { fixedSandbox } from './support.ts';
 
 const SUBSCRIBE = {
@@ -27,7 +27,7 @@ async function open(url: string, path = '/'): Promise<Client> {
 }
 
 /** Opens a socket, and subscribes on it. */
-async function subscribed(sandbox: Sandbox, message: object = SUBSCRIBE): Promise<Client> {
+async function subscribed(sandbox: SandboxHosts, message: object = SUBSCRIBE): Promise<Client> {
   const client = await open(sandbox.pushUrl);
   const before = sandbox.push.subscribers();
   client.socket.send(JSON.stringify(message));

@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { describe, expect, test } from 'vitest';
-import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { createSandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { ask, askJson, bestBlocks, exchange, fixedSandbox, noon, rpc, rpcBody, rpcText, stateAt } from './support.ts';
 
 describe('a sandbox', () => {
@@ -76,7 +76,7 @@ describe('a sandbox', () => {
   });
 
   test('starts at the configured time, as a date or in seconds, with blocks 40 s apart', async () => {
-    await using one = await createSandbox({ startTime: new Date(noon * 1_000), history: 5 });
+    await using one = await createSandboxHosts({ startTime: new Date(noon * 1_000), history: 5 });
     await using other = await fixedSandbox({ startTime: noon, history: 5 });
     for (const { chain } of [one, other]) {
       expect(chain.tip.time).toBe(noon);
@@ -86,7 +86,7 @@ describe('a sandbox', () => {
 
   test('follows the clock without a start time', async () => {
     const before = Math.floor(Date.now() / 1_000);
-    await using sandbox = await createSandbox({ history: 5 });
+    await using sandbox = await createSandboxHosts({ history: 5 });
     const started = sandbox.chain.tip.time;
     sandbox.advance(100);
     const after = Math.floor(Date.now() / 1_000);
@@ -102,7 +102,7 @@ describe('a sandbox', () => {
   test('fails if a port is in use, and releases the others', async () => {
     await using sandbox = await fixedSandbox({ history: 5 });
     const taken = Number(new URL(sandbox.nodeUrl).port);
-    await expect(createSandbox({ history: 5, ports: { marketData: taken } })).rejects.toMatchObject({
+    await expect(createSandboxHosts({ history: 5, ports: { marketData: taken } })).rejects.toMatchObject({
       code: 'EADDRINUSE',
     });
   });

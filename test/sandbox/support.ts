@@ -1,12 +1,12 @@
 import { connect } from 'node:net';
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import { createSandboxHosts, type SandboxHosts, type SandboxHostsOptions } from '../../src/sandbox/sandbox.ts';
 
 /** 2026-11-20T12:00:00Z, in Unix seconds. */
 export const noon = 1_795_176_000;
 
 /** A sandbox with a fixed seed and clock. */
-export function fixedSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  return createSandbox({ seed: 7, startTime: noon, ...options });
+export function fixedSandbox(options: SandboxHostsOptions = {}): Promise<SandboxHosts> {
+  return createSandboxHosts({ seed: 7, startTime: noon, ...options });
 }
 
 /** Sends bytes on a bare socket and resolves with all that came back, once the other side has closed in good order. */

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { createSandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { ConfigError } from '../../src/settings/kinds.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 import { buildCommand } from '../support/package-build.ts';
@@ -105,7 +105,7 @@ test('everything that is wrong is printed, a line each without secrets, and the 
 });
 
 test('headers from a file reach the upstreams, and no secret reaches the output, also when the hosts repeat it', async () => {
-  const sandbox = await createSandbox({ history: 5 });
+  const sandbox = await createSandboxHosts({ history: 5 });
   onTestFinished(sandbox.close);
   const urlOf = (url: string) => `${url.replace('//', '//some0ne:s3cr%3At@')}/0123456789abcdef?key=a%20key%26more`;
   sandbox.node.faults.set({ kind: 'echo', as: 'text', status: 200 });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, type Dispatcher, request } from 'undici';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { createSandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { START } from '../support/gateway-process.ts';
 import { oldNodes } from '../support/old-nodes.ts';
 import { buildCommand } from '../support/package-build.ts';
@@ -187,7 +187,7 @@ describe('the process', () => {
   });
 
   test('unsubscribes from the websocket of the node on SIGHUP, when its terminal is closed', async () => {
-    const sandbox = await createSandbox({ history: 5 });
+    const sandbox = await createSandboxHosts({ history: 5 });
     onTestFinished(sandbox.close);
     const child = run(['--port', '0'], {
       FULLNODE_URL: sandbox.nodeUrl,
@@ -204,7 +204,7 @@ describe('the process', () => {
   });
 
   test('stops on SIGTERM while it starts: it unsubscribes, and does not listen', async () => {
-    const sandbox = await createSandbox({ history: 5 });
+    const sandbox = await createSandboxHosts({ history: 5 });
     onTestFinished(sandbox.close);
     // The gateway waits for seconds for this Redis, which does not respond.
     const redis = createServer().listen(0, '127.0.0.1');
@@ -287,7 +287,7 @@ describe('the process', () => {
   });
 
   test('if its port is taken, prints one line, unsubscribes from the websocket of the node, and exits with 1', async () => {
-    const sandbox = await createSandbox({ history: 5 });
+    const sandbox = await createSandboxHosts({ history: 5 });
     onTestFinished(sandbox.close);
     // Also a Redis that does not respond: the gateway waits for it before it listens, and has subscribed by then, unless the machine
     // is very busy.

@@ -3,10 +3,10 @@ import { createOutages } from '../../soak/outages.ts';
 import { createServedBlocks } from '../../soak/served-blocks.ts';
 import { createShownBlocks } from '../../soak/shown-blocks.ts';
 import type { Block } from '../../src/sandbox/chain/block.ts';
-import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { createSandboxHosts } from '../../src/sandbox/sandbox.ts';
 
 async function startShown() {
-  const sandbox = await createSandbox({ seed: 7, history: 10 });
+  const sandbox = await createSandboxHosts({ seed: 7, history: 10 });
   onTestFinished(sandbox.close);
   return createShownBlocks(sandbox);
 }

@@ -112,7 +112,7 @@ describe('where V3 trades, the soak test finds', () => {
     expect(wrong?.check(first)).toBeUndefined();
     context.shown.advance();
     const second = await next();
-    expect(second.prices.poolPairs.length).toBeLessThan(sandbox.chain.exchangePools.length);
+    expect(second.prices.poolPairs.length).toBeLessThan(sandbox.chain.v3Pools.length);
     expect(right?.check(second)).toBeUndefined();
     second.prices.poolPairs.pop();
     expect(wrong?.check(second)).toContain('poolPairs');

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createJudge, type GraphqlResponse, type Operation } from '../../soak/judge.ts';
 import { createOutages, QUEUE_WAIT_MS } from '../../soak/outages.ts';
+import { commonRows } from '../../soak/report.ts';
 import { requireChecks } from '../../soak/required-checks.ts';
 
 const OPERATION: Operation = { kind: 'an operation', query: '{ field }' };
@@ -85,6 +86,10 @@ describe('a response', () => {
     requireChecks(judge, run);
     expect([...judge.counts.wrong.keys()]).toEqual(['a response without pool', 'too little was checked']);
     expect(judge.findings.at(-1)).toBe('too little was checked: no response of empty');
+    const result = { seed: 1, blocks: { made: 0, replaced: 0 }, servedHeights: 0, judge, faults: new Map() };
+    const rows = [0.5, 1].map((minutes) => new Map(commonRows({ ...result, minutes }, true)));
+    expect(rows.map((row) => row.get('of kinds of which none was checked'))).toEqual(['200 empty', '200 empty']);
+    expect(rows.map((row) => row.get('result'))).toEqual([expect.stringMatching(/^passed, but/), 'passed']);
   });
 });
 

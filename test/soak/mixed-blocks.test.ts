@@ -3,10 +3,10 @@ import { createOutages } from '../../soak/outages.ts';
 import { createServedBlocks } from '../../soak/served-blocks.ts';
 import { createShownBlocks } from '../../soak/shown-blocks.ts';
 import type { Block } from '../../src/sandbox/chain/block.ts';
-import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { createSandboxHosts } from '../../src/sandbox/sandbox.ts';
 
 async function startServed() {
-  const sandbox = await createSandbox({ history: 10 });
+  const sandbox = await createSandboxHosts({ history: 10 });
   onTestFinished(() => sandbox.close());
   const shown = createShownBlocks(sandbox);
   return { shown, served: createServedBlocks(shown, createOutages(1)) };

@@ -7,11 +7,11 @@ import { routeToOne } from '../../soak/routes.ts';
 import { createServedBlocks } from '../../soak/served-blocks.ts';
 import { createShownBlocks } from '../../soak/shown-blocks.ts';
 import { createAllPricesSubscription } from '../../soak/subscriptions/prices.ts';
-import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { createSandboxHosts } from '../../src/sandbox/sandbox.ts';
 
 /** Three heights, all of which were served as the newest, and a client that received the first. */
 async function startResumed() {
-  const sandbox = await createSandbox({ history: 10 });
+  const sandbox = await createSandboxHosts({ history: 10 });
   onTestFinished(() => sandbox.close());
   const shown = createShownBlocks(sandbox);
   const outages = createOutages(1);

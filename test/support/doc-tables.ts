@@ -12,6 +12,27 @@ export function errorsTable(): string {
   return ['| code | cause | retry | what to do |', '|---|---|---|---|', ...rows].join('\n');
 }
 
+/** The hosts that have the faults of a type in `src/sandbox/faults.ts`. */
+const HOSTS_OF_FAULTS = {
+  HttpFault: '`node`, `marketData`, `tokens`',
+  NodeFault: '`node`',
+  MarketDataFault: '`marketData`',
+  TokenServiceFault: '`tokens`',
+  PushFault: '`push`',
+};
+
+/** The table of the faults of the sandbox, from the text of `src/sandbox/faults.ts`: the members of its types, each with its comment. */
+export function faultsTable(source: string): string {
+  const rows = Object.entries(HOSTS_OF_FAULTS).flatMap(([type, hosts]) => {
+    const [union = ''] = source.split(`export type ${type} =`)[1]?.split('\n\n') ?? [];
+    return [...union.matchAll(/\/\*\*(.*?)\*\/\s*\| \(?(\{[^}]*\})/gs)].map(([, comment = '', fault = '']) => {
+      const members = fault.replaceAll('readonly ', '').replaceAll(';', ',').replaceAll('|', '\\|');
+      return `| ${hosts} | \`${members}\` | ${comment.replace(/\s*\n\s*\*/g, '').trim()} |`;
+    });
+  });
+  return ['| host | fault | what it does |', '|---|---|---|', ...rows].join('\n');
+}
+
 /** The table of metrics, from the text of `/metrics`: each metric of the gateway with its help. */
 export function metricsTable(exposition: string): string {
   const rows = [...exposition.matchAll(/^# HELP (pdex_\w+) (.*)$/gm)].map(

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { FleetStatus } from '../../src/fleet/fleet.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { startGateway, startSandbox, type TestGateway, type TestGatewayOptions } from './gateway.ts';
 import { linkServer, type RedisServer, type ServerLink } from './redis.ts';
 import { until } from './until.ts';
@@ -19,7 +19,7 @@ export async function startReplica(
     prefix,
     isCut = false,
     ...options
-  }: TestGatewayOptions & { readonly prefix: string; readonly of: Sandbox; readonly isCut?: boolean },
+  }: TestGatewayOptions & { readonly prefix: string; readonly of: SandboxHosts; readonly isCut?: boolean },
 ): Promise<Replica> {
   const link = await linkServer(redis);
   if (isCut) link.cut();
@@ -45,7 +45,7 @@ export async function startReplica(
 
 /** Replicas in front of one sandbox. */
 export type TestFleet = {
-  readonly sandbox: Sandbox;
+  readonly sandbox: SandboxHosts;
   readonly all: readonly Replica[];
   readonly first: Replica;
   readonly second: Replica;

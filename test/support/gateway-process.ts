@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { buildCommand } from './package-build.ts';
 import { until } from './until.ts';
 
@@ -21,7 +21,7 @@ export type GatewayProcess = {
 
 type GatewayProcessOptions = {
   /** The sandbox whose upstreams it reads. */
-  readonly of: Sandbox;
+  readonly of: SandboxHosts;
   readonly redisUrl: URL;
   readonly prefix: string;
   /** Further environment variables. */

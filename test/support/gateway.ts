@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { type App, createApp } from '../../src/compose/app.ts';
 import type { HistoryStore } from '../../src/history/store.ts';
 import type { Block } from '../../src/sandbox/chain/block.ts';
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
+import { createSandboxHosts, type SandboxHosts, type SandboxHostsOptions } from '../../src/sandbox/sandbox.ts';
 import type { BuiltExplorer } from '../../src/server/pages/explorer-files.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 import { redactorOf } from '../../src/settings/secrets.ts';
@@ -29,7 +29,7 @@ export type AnswerError = {
 
 /** A gateway in this process, in front of a sandbox of its own: seed, clock and blocks are the test's. */
 export type TestGateway = {
-  readonly sandbox: Sandbox;
+  readonly sandbox: SandboxHosts;
   readonly app: App;
   /** What the gateway has logged, from the level of its configuration on. */
   readonly lines: readonly LogLine[];
@@ -54,14 +54,14 @@ export type TestGateway = {
 export type TestGatewayOptions = {
   readonly config?: Partial<Config>;
   /** The same, for what depends on where the sandbox is. */
-  readonly configOf?: (sandbox: Sandbox) => Partial<Config>;
+  readonly configOf?: (sandbox: SandboxHosts) => Partial<Config>;
   /** Whether the gateway says that its data is simulated, as it is; `true` by default. */
   readonly isSandbox?: boolean;
-  readonly sandbox?: SandboxOptions;
+  readonly sandbox?: SandboxHostsOptions;
   /** The sandbox of another gateway, in front of which this one is too. It is not closed with this one. */
-  readonly of?: Sandbox;
+  readonly of?: SandboxHosts;
   /** Done to the sandbox before the gateway first asks it. */
-  readonly before?: (sandbox: Sandbox) => unknown;
+  readonly before?: (sandbox: SandboxHosts) => unknown;
   /** The built explorer; by default, it is off. */
   readonly explorer?: BuiltExplorer;
   /** The store of the history, which is then recorded. */
@@ -83,10 +83,10 @@ const HISTORY = 200;
 const pasts = new Map<string, readonly Block[]>();
 
 /** Starts the sandbox of a test gateway. */
-export async function startSandbox(differing: SandboxOptions = {}): Promise<Sandbox> {
+export async function startSandbox(differing: SandboxHostsOptions = {}): Promise<SandboxHosts> {
   const options = { seed: 7, startTime: START / 1000, history: HISTORY, ...differing };
   const key = JSON.stringify(options);
-  const sandbox = await createSandbox({ ...options, past: pasts.get(key) });
+  const sandbox = await createSandboxHosts({ ...options, past: pasts.get(key) });
   if (!pasts.has(key)) pasts.set(key, [...sandbox.chain.blocks()]);
   return sandbox;
 }
@@ -114,7 +114,7 @@ export async function startGateway(
     bookSweepPerMinute: 0,
     stopWindowMs: 0,
     // As above: the gateway would look for V3.
-    exchangeVersion: sandbox.chain.exchangePools.length > 0 ? 'auto' : 'v1',
+    exchangeVersion: sandbox.chain.v3Pools.length > 0 ? 'auto' : 'v1',
     // Reads of past heights would come between the calls that tests count.
     historyDatabase: store === undefined ? 'off' : { kind: 'memory' },
     ...options.config,

@@ -1,5 +1,5 @@
 import type { Block } from '../../src/sandbox/chain/block.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 
 /** One pool of an accepted trade, as the node's block records it. */
 export type Hop = {
@@ -24,7 +24,11 @@ type Content = {
 const known = new WeakMap<Block, Promise<readonly Hop[]>>();
 
 /** The trades of the blocks of a range, oldest first, read from the node without code of the gateway. */
-export async function hopsOf(sandbox: Sandbox, from: number, to = sandbox.chain.tip.height): Promise<readonly Hop[]> {
+export async function hopsOf(
+  sandbox: SandboxHosts,
+  from: number,
+  to = sandbox.chain.tip.height,
+): Promise<readonly Hop[]> {
   const hops = Array.from({ length: to - from + 1 }, (_, index) => {
     const block = sandbox.chain.block(from + index);
     if (block === undefined) throw new Error(`the chain has no block ${from + index}`);
@@ -35,7 +39,7 @@ export async function hopsOf(sandbox: Sandbox, from: number, to = sandbox.chain.
   return (await Promise.all(hops)).flat();
 }
 
-async function hopsAt({ nodeUrls: [url = ''] }: Sandbox, height: number): Promise<readonly Hop[]> {
+async function hopsAt({ nodeUrls: [url = ''] }: SandboxHosts, height: number): Promise<readonly Hop[]> {
   const call = { jsonrpc: '1.0', id: 1, method: 'retrievebeaconblockbyheight', params: [height] };
   const response = await fetch(url, { method: 'POST', body: JSON.stringify(call) });
   const [block] = JSON.parse(await response.text()).Result;

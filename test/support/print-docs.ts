@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { envExample, errorsTable, metricsTable, replacePart, settingsTables } from './doc-tables.ts';
+import { envExample, errorsTable, faultsTable, metricsTable, replacePart, settingsTables } from './doc-tables.ts';
 
 const fileOf = (path: string) => new URL(`../../${path}`, import.meta.url);
 
@@ -30,4 +30,5 @@ async function readMetrics(): Promise<string> {
 writeFileSync(fileOf('.env.example'), envExample());
 update('docs/settings.md', 'settings', settingsTables());
 update('docs/errors.md', 'codes', errorsTable());
+update('docs/sandbox.md', 'faults', faultsTable(readFileSync(fileOf('src/sandbox/faults.ts'), 'utf8')));
 update('docs/operating.md', 'metrics', metricsTable(await readMetrics()));

@@ -1,10 +1,10 @@
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { sample } from './metrics.ts';
 import { type ServedGateway, serveGatewayForTest } from './served-gateway.ts';
 
 /** Two gateways that follow one chain, each at a node of its own. */
 export type TwoGateways = {
-  readonly sandbox: Sandbox;
+  readonly sandbox: SandboxHosts;
   readonly ahead: ServedGateway;
   /** The other one, which `advance` leaves behind until `catchUp` is called. */
   readonly behind: ServedGateway;

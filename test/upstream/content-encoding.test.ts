@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, createGzip, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createSandbox } from '../../src/sandbox/sandbox.ts';
+import { createSandboxHosts } from '../../src/sandbox/sandbox.ts';
 import type { HttpClientOptions } from '../../src/upstream/http.ts';
 import { httpForTest, nodeAt, textReader } from './connect.ts';
 import { failureOf } from './failure.ts';
@@ -63,7 +63,7 @@ describe('a compressed body', () => {
   });
 
   test('of the sandbox is the same response', async () => {
-    const sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 5 });
+    const sandbox = await createSandboxHosts({ seed: 7, startTime: 1_795_176_000, history: 5 });
     onTestFinished(sandbox.close);
     const { client } = nodeAt(sandbox.nodeUrl);
     const { height } = await client.beaconTip();

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createRedactor } from '../../src/logging/redact.ts';
 import type { HttpFault } from '../../src/sandbox/faults.ts';
-import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
+import { createSandboxHosts, type SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import type { HttpClientOptions, HttpRequest } from '../../src/upstream/http.ts';
 import { createDocumentReader } from '../../src/upstream/json.ts';
 import { createFilteredReader } from '../../src/upstream/json-filter.ts';
@@ -21,7 +21,7 @@ const hasty: Partial<HttpClientOptions> = { timeoutMs: 60 };
 
 /** A node with one fault, and a request that gets it. */
 async function faultyNode(fault: HttpFault & { times?: number }) {
-  const sandbox: Sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 5 });
+  const sandbox: SandboxHosts = await createSandboxHosts({ seed: 7, startTime: 1_795_176_000, history: 5 });
   onTestFinished(sandbox.close);
   sandbox.node.faults.set(fault);
   const body = JSON.stringify({ id: 1, jsonrpc: '1.0', method: 'getblockchaininfo', params: [] });

@@ -1,5 +1,5 @@
-import { type ExchangeBlock, type ExchangeStage, firstExchange, nextExchange } from '../exchange/block.ts';
-import { volumesOf } from '../exchange/trades.ts';
+import { firstV3Block, nextV3Block, type V3Block, type V3Stage } from '../v3/block.ts';
+import { volumesOf } from '../v3/trades.ts';
 import type { ChainMarket } from './markets.ts';
 import type { ChainPool, Venue } from './pools.ts';
 import type { Providers } from './providers.ts';
@@ -24,8 +24,8 @@ export type Block = {
   readonly fees: Readonly<BigUint64Array>;
   readonly shards: readonly Shard[];
   readonly trades: readonly Trade[];
-  /** The exchange of the third version; `undefined` for a chain without one, and below its start. */
-  readonly exchange: ExchangeBlock | undefined;
+  /** V3 of the exchange; `undefined` below its start. */
+  readonly v3: V3Block | undefined;
 };
 
 /** The version of the blocks of a branch that forks at a height. It is larger than any number of replaced blocks. */
@@ -44,8 +44,8 @@ export type Genesis = {
   readonly valueAt: ValueAt;
   /** Maximum number of random trades in a block. */
   readonly tradesPerBlock: number;
-  /** The exchange of the third version. Since its start, the pools of the node are a leftover: nobody trades with them. */
-  readonly exchange: (ExchangeStage & { readonly startHeight: number }) | undefined;
+  /** V3 of the exchange, and the height at which it starts. From there on, nobody trades with the pools of V1. */
+  readonly v3: V3Stage & { readonly from: number };
   /** Whether a pool exists at a height. */
   exists(pool: ChainPool, height: number): boolean;
 };
@@ -90,7 +90,7 @@ function blockWith(
     fees: providers.initialFees,
     shards: firstShards(seed, { height, time }),
     trades: [],
-    exchange: exchangeAfter(stage, undefined, { height, version: 0, usdOf: valuesAt(stage, time) }),
+    v3: v3After(stage, undefined, { height, version: 0, usdOf: valuesAt(stage, time) }),
   };
 }
 
@@ -141,8 +141,8 @@ export function createNextBlock(stage: Genesis): (previous: Block, time: number,
     const random = createRandom(seed, 'block', height, version);
     const reserves = previous.reserves.slice();
     const usdOf = valuesAt(stage, time);
-    const exchange = exchangeAfter(stage, previous.exchange, { height, version, usdOf });
-    const trades = exchange ? tradesOfMarkets(markets, exchange) : tradeInPools(height, reserves, usdOf, random);
+    const v3 = v3After(stage, previous.v3, { height, version, usdOf });
+    const trades = v3 ? tradesOfMarkets(markets, v3) : tradeInPools(height, reserves, usdOf, random);
 
     const moved = random.chance(1 / 8) ? moveLiquidity(stage, previous, reserves, random) : undefined;
     return {
@@ -157,7 +157,7 @@ export function createNextBlock(stage: Genesis): (previous: Block, time: number,
       fees: moved?.fees ?? previous.fees,
       shards: nextShards(seed, previous.shards, { height, time, version }, time - previous.time),
       trades,
-      exchange,
+      v3,
     };
   };
 }
@@ -175,18 +175,18 @@ function valuesAt({ valueAt }: Genesis, time: number): UsdOf {
   };
 }
 
-/** The exchange of the third version after a block, which begins at its start height. */
-function exchangeAfter(
-  { exchange }: Genesis,
-  previous: ExchangeBlock | undefined,
+/** V3 after a block; `undefined` below its start. */
+function v3After(
+  { v3 }: Genesis,
+  previous: V3Block | undefined,
   block: { readonly height: number; readonly version: number; readonly usdOf: UsdOf },
-): ExchangeBlock | undefined {
-  if (exchange === undefined || block.height < exchange.startHeight) return undefined;
-  return previous ? nextExchange(exchange, previous, block) : firstExchange(exchange, block);
+): V3Block | undefined {
+  if (block.height < v3.from) return undefined;
+  return previous ? nextV3Block(v3, previous, block) : firstV3Block(v3, block);
 }
 
 /** What the trades of a block changed in the pools of the markets, through curve and orders together. */
-function tradesOfMarkets(markets: readonly ChainMarket[], { events }: ExchangeBlock): readonly Trade[] {
+function tradesOfMarkets(markets: readonly ChainMarket[], { events }: V3Block): readonly Trade[] {
   const venues = new Map(markets.map(({ poolId, index }) => [poolId, index]));
   return events.flatMap((event) =>
     event.kind === 'trade'
@@ -256,8 +256,8 @@ function moveLiquidity(stage: Genesis, previous: Block, reserves: BigUint64Array
   const share = shares[provider] ?? 0n;
   const wanted = (total * BigInt(5 + random.below(200))) / 10_000n;
   const crowded = reserve1 > (pool.initial[0] * 5n) / 4n || reserve2 > (pool.initial[1] * 5n) / 4n;
-  // Since the start of the third version, nobody can contribute to these pools.
-  const isLeftover = previous.exchange !== undefined;
+  // Since the start of V3, nobody can contribute to these pools.
+  const isLeftover = previous.v3 !== undefined;
   const change = crowded || isLeftover || random.chance(0.5) ? -(wanted < share ? wanted : share) : wanted;
   const after1 = reserve1 + (reserve1 * change) / total;
   const after2 = reserve2 + (reserve2 * change) / total;

@@ -1,4 +1,4 @@
-import { exchangePoolsOf, type GenesisPool } from '../exchange/genesis.ts';
+import { type GenesisPool, v3PoolsOf } from '../v3/genesis.ts';
 import { type Block, branchVersion, createNextBlock, firstBlock, type Genesis, settledBlock } from './block.ts';
 import { createEarlierBlocks } from './earlier-blocks.ts';
 import { type ChainMarket, marketsOf } from './markets.ts';
@@ -27,8 +27,8 @@ export type ChainOptions = {
   readonly pools: number | undefined;
   readonly sharesPerPool: number;
   readonly tradesPerBlock: number;
-  /** The height at which the third version of the exchange starts; `undefined` for a chain without it. */
-  readonly exchangeFrom: number | undefined;
+  /** The height at which V3 of the exchange starts; infinite for a chain without it. */
+  readonly v3From: number;
 };
 
 /** Two reserves in smallest units, in the order of the tokens' ids. */
@@ -42,10 +42,10 @@ export type Chain = {
   /** The node's pools, in no particular order. */
   readonly pools: readonly ChainPool[];
   readonly markets: readonly ChainMarket[];
-  /** The height at which the third version of the exchange starts; infinite for a chain without it. */
-  readonly exchangeStart: number;
-  /** The pools of the third version, those of the markets first. */
-  readonly exchangePools: readonly GenesisPool[];
+  /** The height at which V3 of the exchange starts; infinite for a chain without it. */
+  readonly v3From: number;
+  /** The pools of V3, those of the markets first; none for a chain without it. */
+  readonly v3Pools: readonly GenesisPool[];
   readonly providers: Providers;
   readonly tip: Block;
   /** The lowest height that has a block. */
@@ -82,10 +82,10 @@ function branchDelaySeconds(from: number): number {
 
 /** Creates a chain with its history, of blocks 40 s apart. Later blocks are created only by `advance`. */
 export function createChain(options: ChainOptions): GrowingChain {
-  const { seed, startHeight, startTime, clock, history } = options;
+  const { seed, startHeight, startTime, clock, history, tradesPerBlock, v3From } = options;
   const pools = poolsOf(seed, options.pools);
-  const hasExchange = options.exchangeFrom !== undefined;
-  const markets = marketsOf(seed, pools, hasExchange);
+  const hasV3 = v3From < Number.POSITIVE_INFINITY;
+  const markets = marketsOf(seed, pools, hasV3);
   const providers = createProviders(seed, pools, options.sharesPerPool);
   const stored = Math.min(history, BLOCKS_OF_DAY);
   const retention = options.retention ?? reasonableRetention(pools.length + markets.length, stored);
@@ -95,13 +95,9 @@ export function createChain(options: ChainOptions): GrowingChain {
 
   const origin = { height: startHeight - stored, time: startTime - stored * BLOCK_SECONDS };
   const valueAt = createValues(seed, origin);
-  const { tradesPerBlock } = options;
-  const exchangePools = hasExchange ? exchangePoolsOf(seed, markets) : [];
-  const exchange =
-    options.exchangeFrom === undefined
-      ? undefined
-      : { seed, pools: exchangePools, tradesPerBlock, startHeight: options.exchangeFrom };
-  const stage: Genesis = { seed, pools, markets, providers, valueAt, tradesPerBlock, exists, exchange };
+  const v3Pools = hasV3 ? v3PoolsOf(seed, markets) : [];
+  const v3 = { seed, pools: v3Pools, tradesPerBlock, from: v3From };
+  const stage: Genesis = { seed, pools, markets, providers, valueAt, tradesPerBlock, exists, v3 };
   const createNext = createNextBlock(stage);
   const [first, ...later] = options.past ?? [];
   let tip = first ?? firstBlock(stage, origin.height, origin.time);
@@ -152,8 +148,8 @@ export function createChain(options: ChainOptions): GrowingChain {
     tokens: [...new Set([...pools, ...markets].flatMap(({ token1, token2 }) => [token1, token2]))],
     pools,
     markets,
-    exchangeStart: options.exchangeFrom ?? Number.POSITIVE_INFINITY,
-    exchangePools,
+    v3From,
+    v3Pools,
     providers,
     get tip() {
       return tip;

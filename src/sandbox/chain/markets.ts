@@ -56,7 +56,7 @@ const MARKETS_WITHOUT_NODE_POOL: readonly (readonly [TokenName, TokenName, numbe
   ['TOMO', 'USDC', 2_000],
 ];
 
-/** Tokens of several networks that the exchange of the third version holds as one, with an id of its own. */
+/** Tokens of several networks that V3 of the exchange holds as one, with an id of its own. */
 const UNIFIED: ReadonlyMap<ChainToken, ChainToken> = new Map([
   [tokenNamed('USDT'), tokenNamed('newer USDT')],
   [tokenNamed('ETH'), tokenNamed('newer ETH')],

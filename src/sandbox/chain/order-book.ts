@@ -1,4 +1,4 @@
-import type { Order as ExchangeOrder } from '../exchange/pool.ts';
+import type { Order as V3Order } from '../v3/pool.ts';
 import type { Block } from './block.ts';
 import type { ChainMarket } from './markets.ts';
 import { createRandom, type Random } from './random.ts';
@@ -16,7 +16,7 @@ export type Orders = { readonly bids: readonly Order[]; readonly asks: readonly 
  * always has the same orders.
  */
 export function ordersOf(seed: number, market: ChainMarket, block: Block): Orders {
-  const pool = block.exchange?.states.get(market.poolId);
+  const pool = block.v3?.states.get(market.poolId);
   if (pool !== undefined) return ordersOnChain(market, pool.orders);
   switch (market.oddity) {
     case 'empty book':
@@ -31,7 +31,7 @@ export function ordersOf(seed: number, market: ChainMarket, block: Block): Order
 }
 
 /** The orders of a pool of the exchange with their original amounts, as the host shows them. */
-function ordersOnChain({ token1, token2, base, target }: ChainMarket, orders: readonly ExchangeOrder[]): Orders {
+function ordersOnChain({ token1, token2, base, target }: ChainMarket, orders: readonly V3Order[]): Orders {
   const side = (sold: ChainToken, direction: 1 | -1) =>
     orders
       .filter(({ sells }) => (sells === 0 ? token1 : token2) === sold)

@@ -46,7 +46,7 @@ export function figuresOf(chain: Chain): readonly Figures[] {
 /** The price of a market at a block, by the amounts of its pool: target tokens per base token. */
 export function priceOf({ index, token1, token2, base, poolId }: ChainMarket, block: Block): number {
   const ofMarket = block.reserves.subarray(index * 2, index * 2 + 2);
-  const [reserve1 = 0n, reserve2 = 0n] = block.exchange?.states.get(poolId)?.virtual ?? ofMarket;
+  const [reserve1 = 0n, reserve2 = 0n] = block.v3?.states.get(poolId)?.virtual ?? ofMarket;
   const price = whole(reserve2, token2) / whole(reserve1, token1);
   return base === token1 ? price : 1 / price;
 }

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AnyFault, createFaults, type Faults, isCombined } from '../faults.ts';
 import { applyFault, compress, sendResponse } from './faulty-response.ts';
-import { type Address, listen, listenAgain, urlOf } from './listen.ts';
+import { type Address, type Listener, startListener } from './listen.ts';
 import { createRateLimits } from './rate-limit.ts';
 import type { HostResponse, ResponseWriter } from './response-writer.ts';
 
@@ -27,9 +27,7 @@ export type RecordedRequest<Name extends string> = {
 };
 
 /** What tests see of a host: its URL, its faults, the requests that it received. */
-export type HostControl<Fault, Name extends string> = {
-  /** Without a trailing slash. It stays the same after a stop and a start. */
-  readonly url: string;
+export type HostControl<Fault, Name extends string> = Listener & {
   readonly faults: Faults<Fault, Name>;
   /** The number of requests since the start or `resetCalls`: of one call, or all of them. */
   calls(name?: Name): number;
@@ -37,10 +35,6 @@ export type HostControl<Fault, Name extends string> = {
   readonly requests: readonly RecordedRequest<Name>[];
   /** Clears the counts and the requests. */
   resetCalls(): void;
-  /** Listens again on the same port. While another program has it, this waits, for half a minute at most. */
-  start(): Promise<void>;
-  /** Closes all connections and refuses new ones. */
-  stop(): Promise<void>;
   openConnections(): number;
 };
 
@@ -74,7 +68,6 @@ export async function createHost<Fault extends AnyFault, Name extends string>(
   let requests: RecordedRequest<Name>[] = [];
   let total = 0;
   let clients = 0;
-  let { port } = address;
 
   function record(request: IncomingMessage, body: string): RecordedRequest<Name> {
     const { method = '', url: path = '/', headers } = request;
@@ -125,12 +118,13 @@ export async function createHost<Fault extends AnyFault, Name extends string>(
     socket.once('close', () => sockets.delete(socket));
   });
 
-  port = await listen(server, { host: address.host, port });
-  /** Ends the wait for the port. */
-  let stopping = new AbortController();
+  const listener = await startListener(server, address, () => {
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+  });
 
   return {
-    url: urlOf({ host: address.host, port }),
+    ...listener,
     faults,
     calls: (name) => (name === undefined ? total : (counts.get(name) ?? 0)),
     get requests() {
@@ -140,18 +134,6 @@ export async function createHost<Fault extends AnyFault, Name extends string>(
       requests = [];
       total = 0;
       counts.clear();
-    },
-    start: () =>
-      server.listening ? Promise.resolve() : listenAgain(server, { host: address.host, port }, stopping.signal),
-    stop() {
-      stopping.abort();
-      stopping = new AbortController();
-      if (!server.listening) return Promise.resolve();
-      return new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-        sockets.clear();
-      });
     },
     openConnections: () => sockets.size,
   };

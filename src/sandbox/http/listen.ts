@@ -15,6 +15,38 @@ const MAX_TRIES = 50;
 const MAX_WAIT_MS = 30_000;
 const PAUSE_MS = 100;
 
+/** A server on one port. */
+export type Listener = {
+  /** Without a trailing slash. It stays the same after a stop and a start. */
+  readonly url: string;
+  /** Listens again on the same port. While another program has it, this waits, for half a minute at most. */
+  start(): Promise<void>;
+  /** Closes all connections and refuses new ones. */
+  stop(): Promise<void>;
+};
+
+/** Starts to listen. Rejects if the port is in use. @param closeAll closes all connections */
+export async function startListener(server: Server, address: Address, closeAll: () => void): Promise<Listener> {
+  const { host } = address;
+  const port = await listen(server, address);
+  /** Ends the wait for the port. */
+  let stopping = new AbortController();
+
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    start: () => (server.listening ? Promise.resolve() : listenAgain(server, { host, port }, stopping.signal)),
+    stop() {
+      stopping.abort();
+      stopping = new AbortController();
+      if (!server.listening) return Promise.resolve();
+      return new Promise((resolve) => {
+        server.close(() => resolve());
+        closeAll();
+      });
+    },
+  };
+}
+
 /** Starts to listen. @returns the port. Rejects if it is in use */
 export async function listen(server: Server, { host, port }: Address): Promise<number> {
   if (port !== 0) return listenOnce(server, host, port);
@@ -50,9 +82,4 @@ async function listenOnce(server: Server, host: string, port: number): Promise<n
   server.listen(port, host);
   await once(server, 'listening');
   return port;
-}
-
-/** The URL of an address, without a trailing slash. */
-export function urlOf({ host, port }: Address): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

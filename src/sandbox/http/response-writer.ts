@@ -6,6 +6,11 @@ export type Headers = readonly (readonly [name: string, value: string])[];
 /** A response without faults. The body is in pieces, so that a large one is never copied. */
 export type HostResponse = { readonly status: number; readonly headers: Headers; readonly body: readonly Buffer[] };
 
+/** A response with a value as JSON. */
+export function json(status: number, value: unknown): HostResponse {
+  return { status, headers: [['Content-Type', 'application/json']], body: [Buffer.from(JSON.stringify(value))] };
+}
+
 /** Writes one response, which can be interrupted anywhere. */
 export type ResponseWriter = {
   /** Sends the head; `length` is that of the body, `undefined` if it is not known. */

@@ -18,7 +18,7 @@ export type PushedBlock = {
   readonly height: number;
   readonly hash: string;
   readonly time: number;
-  /** Only with the third version of the exchange. */
+  /** Only with V3 of the exchange. */
   readonly instructions?: readonly (readonly string[])[];
 };
 

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ProxyError, UpstreamUnreachableError } from '../../../src/errors.ts';
 import { createExchangeVersions } from '../../../src/live/chain/exchange-versions.ts';
 import { createNode } from '../../../src/live/chain/node.ts';
-import { createSandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts';
+import { createSandboxHosts, type SandboxHostsOptions } from '../../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
 import { nodeAt, UNWATCHED } from '../../upstream/connect.ts';
 import { failureOf } from '../../upstream/failure.ts';
@@ -26,8 +26,8 @@ function nodeOf(client: NodeClient) {
 }
 
 /** Two nodes, of which the second has shown a branch with another fee rate for some blocks. */
-async function openForked(options: SandboxOptions = {}) {
-  const sandbox = await createSandbox({ ...V3, ...options });
+async function openForked(options: SandboxHostsOptions = {}) {
+  const sandbox = await createSandboxHosts({ ...V3, ...options });
   onTestFinished(sandbox.close);
   const { chain, nodes } = sandbox;
   const from = chain.tip.height + 1;

@@ -6,7 +6,7 @@ import { createHeadFollower, type HeadFollower, type HeadWatcher } from '../../.
 import type { Node } from '../../../src/live/chain/node.ts';
 import { createPoolCounts, type LostPools } from '../../../src/live/chain/pool-counts.ts';
 import { createRecentHeads } from '../../../src/live/chain/recent-heads.ts';
-import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.ts';
+import { createSandboxHosts, type SandboxHosts } from '../../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
 import { exchangeStateOf, poolOf, tokenId } from '../../domain/pools.ts';
 import { toAsyncValues } from '../../support/async-values.ts';
@@ -47,7 +47,7 @@ function followNode(
 
 /** Follows a sandbox from its first head on. */
 async function followSandbox() {
-  const sandbox: Sandbox = await createSandbox({ seed: 7, startTime: START / 1_000, history: 10 });
+  const sandbox: SandboxHosts = await createSandboxHosts({ seed: 7, startTime: START / 1_000, history: 10 });
   onTestFinished(sandbox.close);
   const { client } = nodeAt(sandbox.nodeUrl);
   const clock = { now: START };
@@ -70,7 +70,7 @@ async function followSandbox() {
   return { sandbox, node: sandbox.node, client, source, clock, head, notified, next, polls, first };
 }
 
-const callsOf = ({ node }: Sandbox) => ({
+const callsOf = ({ node }: SandboxHosts) => ({
   getbeaconbeststatedetail: node.calls('getbeaconbeststatedetail'),
   getpdestate: node.calls('getpdestate'),
 });
@@ -377,7 +377,7 @@ describe('a state of another block than the tip, as behind a load balancer', () 
 
 describe('a tip that falls far below the head, as of a node that lost its database', () => {
   test('the head stays; the fall is reported once, and once when the tip is near again', async () => {
-    const sandbox = await createSandbox({ seed: 7, startTime: START / 1_000, history: 120 });
+    const sandbox = await createSandboxHosts({ seed: 7, startTime: START / 1_000, history: 120 });
     onTestFinished(sandbox.close);
     const { head, notified } = followNode(nodeAt(sandbox.nodeUrl).client);
     const polls = async () => {

@@ -6,7 +6,7 @@ import type { Node } from '../../../src/live/chain/node.ts';
 import type { Nodes } from '../../../src/live/chain/nodes.ts';
 import { createPastStates } from '../../../src/live/chain/past-states.ts';
 import { createRecentHeads } from '../../../src/live/chain/recent-heads.ts';
-import { createSandbox } from '../../../src/sandbox/sandbox.ts';
+import { createSandboxHosts } from '../../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
 import { toAsyncValues } from '../../support/async-values.ts';
 import { NEVER_MS } from '../../support/gateway.ts';
@@ -19,7 +19,7 @@ const SHORT_MS = 4_000;
 
 /** Three nodes of one chain, polled only when a test says so. */
 async function threeNodes(timeoutMs = NEVER_MS) {
-  const sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 10, nodes: 3 });
+  const sandbox = await createSandboxHosts({ seed: 7, startTime: 1_795_176_000, history: 10, nodes: 3 });
   onTestFinished(sandbox.close);
   const clients = sandbox.nodes.map(({ url }) => nodeAt(url, { timeoutMs: NEVER_MS }).client);
   const notified: unknown[] = [];

@@ -4,7 +4,7 @@ import type { PoolOrder } from '../../../src/domain/pool-order.ts';
 import { UpstreamRpcError, UpstreamTimeoutError } from '../../../src/errors.ts';
 import type { Head } from '../../../src/live/chain/head.ts';
 import { createPastStates } from '../../../src/live/chain/past-states.ts';
-import { createSandbox } from '../../../src/sandbox/sandbox.ts';
+import { createSandboxHosts } from '../../../src/sandbox/sandbox.ts';
 import type { NodeClient } from '../../../src/upstream/node/client.ts';
 import { A, B, poolOfV3, stateOfV3 } from '../../domain/v3-pools.ts';
 import { nodeAt, nodesOf, onlyV1, roomyBulkhead, SOMEONE, UNWATCHED, uncounted } from '../../upstream/connect.ts';
@@ -110,7 +110,7 @@ describe('how often a state is read', () => {
 
 describe('a state that the node does not have', () => {
   test('is pruned if it is final: the error says so after one call', async () => {
-    const sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 10 });
+    const sandbox = await createSandboxHosts({ seed: 7, startTime: 1_795_176_000, history: 10 });
     onTestFinished(sandbox.close);
     const { client: node } = nodeAt(sandbox.nodeUrl);
     const { states, headAt } = statesOf(node);

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMarketFollower } from '../../../src/live/market/market-follower.ts';
-import { createSandbox } from '../../../src/sandbox/sandbox.ts';
+import { createSandboxHosts, type SandboxHosts } from '../../../src/sandbox/sandbox.ts';
 import { marketDataAt } from '../../upstream/connect.ts';
 import { failureOf } from '../../upstream/failure.ts';
 
@@ -8,10 +8,8 @@ const POLL_MS = 5;
 const TIMEOUT_MS = 2_000;
 const MAX_AGE_MS = 600_000;
 
-type Sandbox = Awaited<ReturnType<typeof createSandbox>>;
-
-async function followHost(prepare: (host: Sandbox['marketData'], sandbox: Sandbox) => void = () => {}) {
-  const sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 5 });
+async function followHost(prepare: (host: SandboxHosts['marketData'], sandbox: SandboxHosts) => void = () => {}) {
+  const sandbox = await createSandboxHosts({ seed: 7, startTime: 1_795_176_000, history: 5 });
   onTestFinished(sandbox.close);
   prepare(sandbox.marketData, sandbox);
   const { client: host } = marketDataAt(sandbox.marketDataUrl, { timeoutMs: TIMEOUT_MS });

@@ -1,11 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { MarketDataFault } from '../../../src/sandbox/faults.ts';
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts';
+import { createSandboxHosts, type SandboxHosts, type SandboxHostsOptions } from '../../../src/sandbox/sandbox.ts';
 import { marketDataAt } from '../connect.ts';
 import { failureOf } from '../failure.ts';
 
-async function hostForTest(options: SandboxOptions = {}, path = '', partner = 'market-data') {
-  const sandbox: Sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 5, ...options });
+async function hostForTest(options: SandboxHostsOptions = {}, path = '', partner = 'market-data') {
+  const sandbox: SandboxHosts = await createSandboxHosts({ seed: 7, startTime: 1_795_176_000, history: 5, ...options });
   onTestFinished(sandbox.close);
   return { ...marketDataAt(sandbox.marketDataUrl + path, { partner }), host: sandbox.marketData, chain: sandbox.chain };
 }

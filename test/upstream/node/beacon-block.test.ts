@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { ExchangeState } from '../../../src/domain/exchange.ts';
 import { type BlockTrades, mismatches } from '../../../src/domain/trade.ts';
-import { instructionsOf } from '../../../src/sandbox/exchange/instructions.ts';
-import { volumesOf } from '../../../src/sandbox/exchange/trades.ts';
+import { instructionsOf } from '../../../src/sandbox/v3/instructions.ts';
+import { volumesOf } from '../../../src/sandbox/v3/trades.ts';
 import { readBlockTrades } from '../../../src/upstream/node/beacon-block.ts';
 import { fixedSandbox, rpcText } from '../../sandbox/support.ts';
 import { readFixture } from '../fixture.ts';
@@ -78,12 +78,12 @@ describe('the trades of a block', () => {
     let trades = 0;
     for (let height = chain.oldestHeight + 1; height <= chain.tip.height; height++) {
       const block = chain.block(height);
-      if (!block?.exchange) throw new Error('no exchange');
-      const read = await readBlockTrades(instructionsOf(chain.seed, block, block.exchange));
+      if (!block?.v3) throw new Error('no exchange');
+      const read = await readBlockTrades(instructionsOf(chain.seed, block, block.v3));
       const after = await readState(height);
       expect(mismatches(before, after, read)).toEqual([]);
       expect(read.trades.map(({ poolId, sellAmount, buyAmount }) => [poolId, sellAmount, buyAmount])).toEqual(
-        block.exchange.events
+        block.v3.events
           .flatMap((event) => (event.kind === 'trade' ? volumesOf(event.trade) : []))
           .map(({ poolId, paid, got }) => [poolId, paid, got]),
       );

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts';
+import type { SandboxHostsOptions } from '../../../src/sandbox/sandbox.ts';
 import { fixedSandbox } from '../../sandbox/support.ts';
 import { nodeAt } from '../connect.ts';
 import { failureOf } from '../failure.ts';
@@ -7,7 +7,7 @@ import { failureOf } from '../failure.ts';
 const V3 = { exchange: 'v3', history: 5 } as const;
 
 /** A client of a sandbox, and the verbosities that it has requested since the last time. */
-async function open(options: SandboxOptions = V3) {
+async function open(options: SandboxHostsOptions = V3) {
   const sandbox = await fixedSandbox(options);
   onTestFinished(sandbox.close);
   const { client, health } = nodeAt(sandbox.nodeUrl);
@@ -47,9 +47,9 @@ describe('an old node', () => {
 });
 
 describe('that a node does not have V3 is no failure of the node if that was to be found out', () => {
-  test.each<[string, SandboxOptions]>([
+  test.each<[string, SandboxHostsOptions]>([
     ['without the method', { history: 5 }],
-    ['before its start', { ...V3, exchangeFrom: 3_000_000 }],
+    ['before its start', { ...V3, v3From: 3_000_000 }],
   ])('%s', async (_, options) => {
     const { client, health, height } = await open(options);
     await client.chainInfo();
@@ -91,7 +91,7 @@ describe('that a node does not have V3 is no failure of the node if that was to 
   );
 
   test('before the start of V3, clients get an error and the node stays healthy; a head that cannot be read is a failure', async () => {
-    const { client, health, height } = await open({ ...V3, exchangeFrom: 3_000_000 });
+    const { client, health, height } = await open({ ...V3, v3From: 3_000_000 });
     await client.chainInfo();
     for (const call of [client.earlierPoolsV3, client.earlierParamsV3]) await failureOf(call(height));
     expect(health.read()).toMatchObject({ healthy: true, lastErrorCode: undefined });

@@ -1,12 +1,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { findPlace, poolCount, poolPairAt } from '../../../src/domain/exchange.ts';
 import type { NodeFault } from '../../../src/sandbox/faults.ts';
-import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/sandbox.ts';
+import { createSandboxHosts, type SandboxHosts, type SandboxHostsOptions } from '../../../src/sandbox/sandbox.ts';
 import { nodeAt } from '../connect.ts';
 import { failureOf } from '../failure.ts';
 
-async function sandboxForTest(options: SandboxOptions = {}): Promise<Sandbox> {
-  const sandbox = await createSandbox({ seed: 7, startTime: 1_795_176_000, history: 5, ...options });
+async function sandboxForTest(options: SandboxHostsOptions = {}): Promise<SandboxHosts> {
+  const sandbox = await createSandboxHosts({ seed: 7, startTime: 1_795_176_000, history: 5, ...options });
   onTestFinished(sandbox.close);
   return sandbox;
 }

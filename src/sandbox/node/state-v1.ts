@@ -8,7 +8,7 @@ import { type GoValue, printGo } from './go-json.ts';
  * Creates the printer of results of `getpdestate`, indented by one level. It assembles lines from fragments that are the same
  * at every height, because a large exchange has a hundred thousand lines.
  */
-export function createExchangeStatePrinter(chain: Chain): (block: Block) => string {
+export function createV1StatePrinter(chain: Chain): (block: Block) => string {
   const { seed, pools, providers } = chain;
   const sorted = [...pools].sort((one, other) => (one.id < other.id ? -1 : 1));
   const fragments = new Map<ChainPool, Fragments>();

@@ -1,12 +1,12 @@
 import type { Block } from '../chain/block.ts';
 import type { Chain } from '../chain/chain.ts';
 import { createRandom } from '../chain/random.ts';
-import type { GenesisPool } from '../exchange/genesis.ts';
-import type { Order, PoolState } from '../exchange/pool.ts';
-import { feesOf, NO_MAPS, NO_STATE, orderOf, paramsOf, sharesOf, stateOf } from './exchange-v3-values.ts';
+import type { GenesisPool } from '../v3/genesis.ts';
+import type { Order, PoolState } from '../v3/pool.ts';
 import { type GoValue, printGo } from './go-json.ts';
 import { fieldsOf, type RpcOutcome } from './rpc.ts';
 import { v3Error, v3Invalid } from './rpc-errors.ts';
+import { feesOf, NO_MAPS, NO_STATE, orderOf, paramsOf, sharesOf, stateOf } from './state-v3-values.ts';
 
 /** What a node knows when it responds: its tip and its blocks, the oldest height that it keeps, and whether it is old. */
 type NodeView = {
@@ -37,11 +37,11 @@ const PARTS: Readonly<Record<number, Parts>> = {
 const EVERYTHING: Parts = { state: true, fees: true, shares: true, orders: true };
 
 /** Creates the function that responds to `pdexv3_getState`, with results that are printed and indented by one level. */
-export function createExchangeV3(chain: Chain): (params: unknown, view: NodeView) => RpcOutcome {
-  const { exchangePools, seed } = chain;
-  const ids = exchangePools.map(({ id }) => id);
-  const pools = new Map(exchangePools.map((pool) => [pool.id, pool]));
-  const sorted = [...exchangePools].sort((one, other) => (one.id < other.id ? -1 : 1));
+export function createV3State(chain: Chain): (params: unknown, view: NodeView) => RpcOutcome {
+  const { v3Pools, seed } = chain;
+  const ids = v3Pools.map(({ id }) => id);
+  const pools = new Map(v3Pools.map((pool) => [pool.id, pool]));
+  const sorted = [...v3Pools].sort((one, other) => (one.id < other.id ? -1 : 1));
   const orderTexts = new WeakMap<Order, string>();
 
   function orderText(order: Order): string {
@@ -67,7 +67,7 @@ export function createExchangeV3(chain: Chain): (params: unknown, view: NodeView
   }
 
   function poolsText(block: Block, shown: readonly GenesisPool[], parts: Parts): string {
-    const states = block.exchange?.states;
+    const states = block.v3?.states;
     const texts = shown.map((pool) => poolText(pool, states?.get(pool.id) ?? pool.initial, parts));
     return withPools(block, texts);
   }
@@ -130,8 +130,7 @@ export function createExchangeV3(chain: Chain): (params: unknown, view: NodeView
     if ('error' in request) return request;
     const { filter } = request;
     const height = request.height === 0 ? view.tip.height : request.height;
-    const start = chain.exchangeStart;
-    if (height < start) return { error: v3Error('pDEX v3 is not available', 2) };
+    if (height < chain.v3From) return { error: v3Error('pDEX v3 is not available', 2) };
     if (height > view.tip.height) {
       const missing = `Can't found ConsensusStateRootHash of beacon height ${height}, error Beacon, Block Height ${height} not found`;
       return { error: v3Error(missing, 2) };

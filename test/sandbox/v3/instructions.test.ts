@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../../src/sandbox/sandbox.ts';
 import { fixedSandbox } from '../support.ts';
 
 type Instructions = readonly (readonly string[])[];
@@ -13,14 +13,14 @@ const SUBSCRIBE = {
 };
 
 /** The instructions of the tip, in the response of a node. */
-async function sent({ node, chain }: Sandbox, height = chain.tip.height): Promise<Instructions> {
+async function sent({ node, chain }: SandboxHosts, height = chain.tip.height): Promise<Instructions> {
   const body = JSON.stringify({ id: 1, jsonrpc: '1.0', method: 'retrievebeaconblockbyheight', params: [height] });
   const { Result } = await (await fetch(node.url, { method: 'POST', body })).json();
   return Result[0].Instructions;
 }
 
 /** Subscribes to blocks. @returns a function that makes a block, and returns the instructions that are pushed with it */
-async function subscribed(sandbox: Sandbox): Promise<() => Promise<Instructions | undefined>> {
+async function subscribed(sandbox: SandboxHosts): Promise<() => Promise<Instructions | undefined>> {
   const socket = new WebSocket(sandbox.pushUrl, { perMessageDeflate: false });
   onTestFinished(() => socket.terminate());
   await once(socket, 'open');

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { instructionsOf } from '../../../src/sandbox/exchange/instructions.ts';
-import { byPlaceInList, isMatchable, type Order, type PoolState } from '../../../src/sandbox/exchange/pool.ts';
 import { parseExactly } from '../../../src/sandbox/http/exact-json.ts';
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../../src/sandbox/sandbox.ts';
+import { instructionsOf } from '../../../src/sandbox/v3/instructions.ts';
+import { byPlaceInList, isMatchable, type Order, type PoolState } from '../../../src/sandbox/v3/pool.ts';
 import { fixedSandbox } from '../support.ts';
 
 type Content = Record<string, unknown>;
@@ -69,8 +69,8 @@ function applied(before: ReadonlyMap<string, PoolState>, instructions: readonly 
   return pools;
 }
 
-describe('blocks of the third version', () => {
-  let chain: Sandbox['chain'];
+describe('blocks of V3', () => {
+  let chain: SandboxHosts['chain'];
   beforeAll(async () => {
     await using sandbox = await fixedSandbox({ exchange: 'v3', history: 300 });
     chain = sandbox.chain;
@@ -79,17 +79,15 @@ describe('blocks of the third version', () => {
   test('the state of a block is that of the block before, and its instructions', () => {
     const seen = new Set<string>();
     for (let height = chain.oldestHeight + 1; height <= chain.tip.height; height++) {
-      const [before, block] = [chain.block(height - 1)?.exchange, chain.block(height)];
-      if (!before || !block?.exchange) throw new Error('no exchange');
-      const instructions = instructionsOf(chain.seed, block, block.exchange);
+      const [before, block] = [chain.block(height - 1)?.v3, chain.block(height)];
+      if (!before || !block?.v3) throw new Error('no exchange');
+      const instructions = instructionsOf(chain.seed, block, block.v3);
       for (const [type, status] of instructions) seen.add(`${type} ${status}`);
 
       // Liquidity moves by shares, which the instruction does not have.
-      const moved = new Set(
-        block.exchange.events.flatMap((event) => (event.kind === 'liquidity' ? [event.pool.id] : [])),
-      );
+      const moved = new Set(block.v3.events.flatMap((event) => (event.kind === 'liquidity' ? [event.pool.id] : [])));
       const expected = applied(before.states, instructions);
-      for (const [id, state] of block.exchange.states) {
+      for (const [id, state] of block.v3.states) {
         if (moved.has(id)) expect(state.orders).toEqual(expected.get(id)?.orders);
         else expect(state).toEqual(expected.get(id));
       }
@@ -101,8 +99,8 @@ describe('blocks of the third version', () => {
 
   test('trades go through curves, orders and several pools, and spent orders linger', () => {
     const blocks = [...chain.blocks()];
-    const trades = blocks.flatMap(({ exchange }) =>
-      (exchange?.events ?? []).flatMap((event) =>
+    const trades = blocks.flatMap(({ v3 }) =>
+      (v3?.events ?? []).flatMap((event) =>
         event.kind === 'trade' && !('because' in event.trade) ? [event.trade] : [],
       ),
     );
@@ -112,8 +110,8 @@ describe('blocks of the third version', () => {
     expect(trades.some(({ request, pairChanges }) => request.path.length === 1 && pairChanges[0]?.[0] === 0n)).toBe(
       true,
     );
-    const lingering = blocks.some(({ exchange }) =>
-      [...(exchange?.states.values() ?? [])].some(({ orders }) => orders.some((order) => !isMatchable(order))),
+    const lingering = blocks.some(({ v3 }) =>
+      [...(v3?.states.values() ?? [])].some(({ orders }) => orders.some((order) => !isMatchable(order))),
     );
     expect(lingering).toBe(true);
   });
@@ -121,8 +119,8 @@ describe('blocks of the third version', () => {
   test('the same seed results in the same blocks, and another version of a block in another one', async () => {
     await using one = await fixedSandbox({ exchange: 'v3', history: 20 });
     await using other = await fixedSandbox({ exchange: 'v3', history: 20 });
-    expect(one.chain.tip.exchange).toEqual(other.chain.tip.exchange);
+    expect(one.chain.tip.v3).toEqual(other.chain.tip.v3);
     other.replaceTip();
-    expect(one.chain.tip.exchange).not.toEqual(other.chain.tip.exchange);
+    expect(one.chain.tip.v3).not.toEqual(other.chain.tip.v3);
   });
 });

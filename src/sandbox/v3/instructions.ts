@@ -1,6 +1,6 @@
 import { createRandom } from '../chain/random.ts';
 import { printExactly } from '../http/exact-json.ts';
-import type { ExchangeBlock, ExchangeEvent } from './block.ts';
+import type { V3Block, V3Event } from './block.ts';
 import { changesParams } from './params.ts';
 import type { Amounts } from './pool.ts';
 import { type AcceptedTrade, NATIVE_TOKEN, type RefusedTrade } from './trades.ts';
@@ -21,7 +21,7 @@ const SHARDS = 8;
 export function instructionsOf(
   seed: number,
   { height, version }: { readonly height: number; readonly version: number },
-  exchange: ExchangeBlock | undefined,
+  v3: V3Block | undefined,
 ): readonly (readonly string[])[] {
   const addressOf = (about: string) => `15${createRandom(seed, 'receiver', about).base58(142)}`;
   const others = [
@@ -50,12 +50,8 @@ export function instructionsOf(
         ],
       ]
     : [];
-  const events = exchange?.events ?? [];
-  return [
-    ...others,
-    ...events.flatMap((event) => instructionsOfEvent(event, addressOf)),
-    ...(exchange ? parameters : []),
-  ];
+  const events = v3?.events ?? [];
+  return [...others, ...events.flatMap((event) => instructionsOfEvent(event, addressOf)), ...(v3 ? parameters : [])];
 }
 
 /** The instructions of a block, with the last accepted trade truncated. If the block has none, nothing changes. */
@@ -67,7 +63,7 @@ export function withDamagedTrade(instructions: readonly (readonly string[])[]): 
 
 type AddressOf = (about: string) => string;
 
-function instructionsOfEvent(event: ExchangeEvent, addressOf: AddressOf): readonly (readonly string[])[] {
+function instructionsOfEvent(event: V3Event, addressOf: AddressOf): readonly (readonly string[])[] {
   switch (event.kind) {
     case 'trade':
       return 'because' in event.trade ? refused(event.trade, addressOf) : [accepted(event.trade, addressOf)];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_UINT64, type Order, type PoolState } from '../../../src/sandbox/exchange/pool.ts';
-import { swap } from '../../../src/sandbox/exchange/swap.ts';
+import { MAX_UINT64, type Order, type PoolState } from '../../../src/sandbox/v3/pool.ts';
+import { swap } from '../../../src/sandbox/v3/swap.ts';
 
 const order = (rates: [bigint, bigint], balances: [bigint, bigint]): Order => ({
   id: 'a',

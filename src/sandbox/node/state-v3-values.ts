@@ -1,7 +1,7 @@
 import { createRandom } from '../chain/random.ts';
-import type { GenesisPool } from '../exchange/genesis.ts';
-import { paramsAt } from '../exchange/params.ts';
-import type { Order, PoolState } from '../exchange/pool.ts';
+import type { GenesisPool } from '../v3/genesis.ts';
+import { paramsAt } from '../v3/params.ts';
+import type { Order, PoolState } from '../v3/pool.ts';
 import type { GoValue } from './go-json.ts';
 
 const ZEROS = '0'.repeat(64);

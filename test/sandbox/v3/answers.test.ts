@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../../src/sandbox/sandbox.ts';
 import { fixedSandbox } from '../support.ts';
 
 const fixture = (name: string) => readFileSync(new URL(`../../fixtures/node/v3/${name}.json`, import.meta.url), 'utf8');
 
-let sandbox: Sandbox;
+let sandbox: SandboxHosts;
 beforeAll(async () => {
   sandbox = await fixedSandbox({ exchange: 'v3', history: 400 });
 });
@@ -51,7 +51,7 @@ describe('pdexv3_getState', () => {
 
     const { Result } = JSON.parse(text);
     const ids = Object.keys(Result.PoolPairs);
-    expect(ids).toEqual([...sandbox.chain.exchangePools.map(({ id }) => id)].sort());
+    expect(ids).toEqual([...sandbox.chain.v3Pools.map(({ id }) => id)].sort());
     expect(Result.BeaconTimeStamp).toBe(sandbox.chain.tip.time);
   });
 
@@ -74,7 +74,7 @@ describe('pdexv3_getState', () => {
 
   test('responds with a bare list of ids at verbosity 1, in another order at each block', async () => {
     const listed = JSON.parse(await getState(poolPairs(1))).Result;
-    expect(listed.toSorted()).toEqual(sandbox.chain.exchangePools.map(({ id }) => id).toSorted());
+    expect(listed.toSorted()).toEqual(sandbox.chain.v3Pools.map(({ id }) => id).toSorted());
     const before = JSON.parse(await getState(poolPairs(1), sandbox.chain.tip.height - 1)).Result;
     expect(before).not.toEqual(listed);
   });
@@ -86,7 +86,7 @@ describe('pdexv3_getState', () => {
   });
 
   test('responds with the orders of one pool, and with an empty entry for a pool that it does not know', async () => {
-    const [pool] = sandbox.chain.exchangePools;
+    const [pool] = sandbox.chain.v3Pools;
     const text = await getState({ Key: 'PoolPairOrders', Verbosity: 1, ID: pool?.id });
     expect(linesOf(text)).toEqual(linesOf(fixture('pool-pair-orders')));
 
@@ -132,12 +132,12 @@ describe('pdexv3_getState', () => {
   });
 
   test('is not available below the start, which the chain can pass', async () => {
-    await using later = await fixedSandbox({ exchange: 'v3', history: 10, exchangeFrom: 2_150_002 });
+    await using later = await fixedSandbox({ exchange: 'v3', history: 10, v3From: 2_150_002 });
     const expected = JSON.parse(fixture('error.before-break-point')).Error;
     const answer = async () => JSON.parse(await getState(poolPairs(4), later.chain.tip.height, later.node));
     expect((await answer()).Error).toEqual(expected);
     later.advance(2);
-    expect(Object.keys((await answer()).Result.PoolPairs)).toHaveLength(later.chain.exchangePools.length);
+    expect(Object.keys((await answer()).Result.PoolPairs)).toHaveLength(later.chain.v3Pools.length);
     const before = JSON.parse(await getState(poolPairs(4), later.chain.tip.height - 1, later.node));
     expect(before.Error).toEqual(expected);
   });
@@ -153,10 +153,10 @@ describe('pdexv3_getState', () => {
     sandbox.node.faults.set({ kind: 'missing-pools', pools: 2, times: 1 });
     const { Result, Error: error } = JSON.parse(await getState(poolPairs(4)));
     expect(error).toBeNull();
-    expect(Object.keys(Result.PoolPairs)).toHaveLength(sandbox.chain.exchangePools.length - 2);
+    expect(Object.keys(Result.PoolPairs)).toHaveLength(sandbox.chain.v3Pools.length - 2);
   });
 
-  test('is unknown to a node of a chain without the third version', async () => {
+  test('is unknown to a node of a chain without V3', async () => {
     await using old = await fixedSandbox({ history: 5 });
     const body = JSON.stringify({ id: 1, jsonrpc: '1.0', method: 'pdexv3_getState', params: [] });
     const response = await fetch(old.nodeUrl, { method: 'POST', body });
@@ -192,7 +192,7 @@ describe('retrievebeaconblockbyheight', () => {
   });
 });
 
-test('the pools of the first version are a leftover: nobody trades with them, and they only shrink', async () => {
+test('the pools of V1 are a leftover: nobody trades with them, and they only shrink', async () => {
   const { chain } = sandbox;
   const [pool] = chain.pools;
   if (pool === undefined) throw new Error('no pool');
@@ -200,9 +200,9 @@ test('the pools of the first version are a leftover: nobody trades with them, an
   expect(values.every((value, i) => i === 0 || value >= (values[i - 1] ?? 0n))).toBe(true);
 });
 
-test('the market-data host names the pools of the third version', async () => {
+test('the market-data host names the pools of V3', async () => {
   const pairs = await (await fetch(`${sandbox.marketDataUrl}/api/v1/public/market-data/pairs`)).json();
   const named = new Set(pairs.pairs?.map(({ pool_id }: { pool_id: string }) => pool_id) ?? []);
-  const markets = sandbox.chain.exchangePools.filter(({ market }) => market !== undefined).map(({ id }) => id);
+  const markets = sandbox.chain.v3Pools.filter(({ market }) => market !== undefined).map(({ id }) => id);
   expect(named).toEqual(new Set(markets));
 });

@@ -6,17 +6,17 @@ import {
   nextOrder,
   type Order,
   type PoolState,
-} from '../../../src/sandbox/exchange/pool.ts';
+} from '../../../src/sandbox/v3/pool.ts';
 import {
   type AcceptedTrade,
-  type ExchangePool,
   executeTrades,
   nativeRateOf,
   type Pools,
   type RefusedTrade,
   type Step,
   swapAlong,
-} from '../../../src/sandbox/exchange/trades.ts';
+  type V3Pool,
+} from '../../../src/sandbox/v3/trades.ts';
 import {
   type OrderVector,
   type PoolVectors,
@@ -34,7 +34,7 @@ function orderOf({ id, owner, sells, rate, balance }: OrderVector): Order {
 function poolsOf(vectors: PoolVectors): Pools & { readonly states: Map<string, PoolState> } {
   const entries = Object.entries(vectors);
   return {
-    all: new Map(entries.map(([id, { tokens, amplifier }]): [string, ExchangePool] => [id, { id, tokens, amplifier }])),
+    all: new Map(entries.map(([id, { tokens, amplifier }]): [string, V3Pool] => [id, { id, tokens, amplifier }])),
     states: new Map(
       entries.map(([id, { real, virtual, shareTotal, orders }]): [string, PoolState] => [
         id,

@@ -2,10 +2,10 @@ import type { ChainMarket } from '../chain/markets.ts';
 import { createRandom } from '../chain/random.ts';
 import { type ChainToken, furtherToken, tokenNamed } from '../chain/tokens.ts';
 import { type Amounts, amplified, type PoolState, squareRoot } from './pool.ts';
-import type { ExchangePool } from './trades.ts';
+import type { V3Pool } from './trades.ts';
 
 /** A pool of the exchange at its start. */
-export type GenesisPool = ExchangePool & {
+export type GenesisPool = V3Pool & {
   readonly token0: ChainToken;
   readonly token1: ChainToken;
   /** The market whose pool it is; `undefined` for a pool that the market-data host does not list. */
@@ -17,7 +17,7 @@ const AMPLIFIERS = [10_000, 20_000, 22_000, 15_000, 30_000, 25_000];
 const STABLE = new Set(['USDT', 'USDC', 'DAI', 'BUSD', 'GUSD']);
 
 /** The pools of the exchange at its start: one for each market, and three that trade with nobody. */
-export function exchangePoolsOf(seed: number, markets: readonly ChainMarket[]): readonly GenesisPool[] {
+export function v3PoolsOf(seed: number, markets: readonly ChainMarket[]): readonly GenesisPool[] {
   const listed = markets.map((market, i) => {
     // The exchange counts its tokens from 0, and the market from 1.
     const { token1: token0, token2: token1, initial, poolId } = market;

@@ -6,7 +6,7 @@ import { type Refusal, type Swap, swap } from './swap.ts';
 export const NATIVE_TOKEN = '0000000000000000000000000000000000000000000000000000000000000004';
 
 /** A pool of the exchange: its parts that never change. */
-export type ExchangePool = {
+export type V3Pool = {
   /** `<token 0>-<token 1>-<hash>`. */
   readonly id: string;
   /** The ids of its tokens, the smaller first. */
@@ -17,7 +17,7 @@ export type ExchangePool = {
 
 /** The pools of an exchange, and their states by the ids of the pools. */
 export type Pools = {
-  readonly all: ReadonlyMap<string, ExchangePool>;
+  readonly all: ReadonlyMap<string, V3Pool>;
   readonly states: ReadonlyMap<string, PoolState>;
 };
 
@@ -158,9 +158,9 @@ export function swapAlong(
 type Executed = { readonly trade: AcceptedTrade; readonly states: ReadonlyMap<string, PoolState> };
 
 /** One pool of a path, with what was swapped through it: the trade, then a part of its fee. */
-export type Step = { readonly pool: ExchangePool; readonly sold: Side; readonly swaps: [Swap, ...Swap[]] };
+export type Step = { readonly pool: V3Pool; readonly sold: Side; readonly swaps: [Swap, ...Swap[]] };
 
-function swapThrough(states: Map<string, PoolState>, { id }: ExchangePool, sold: Side, amount: bigint): Swap | Refusal {
+function swapThrough(states: Map<string, PoolState>, { id }: V3Pool, sold: Side, amount: bigint): Swap | Refusal {
   const state = states.get(id);
   const swapped = state === undefined ? 'NO_SUCH_POOL' : swap(state, sold, amount);
   if (typeof swapped !== 'string') states.set(id, swapped.after);
@@ -240,7 +240,7 @@ export function nativeRateOf(
   return best;
 }
 
-function sideOf({ tokens }: ExchangePool, token: string): Side | undefined {
+function sideOf({ tokens }: V3Pool, token: string): Side | undefined {
   return token === tokens[0] ? 0 : token === tokens[1] ? 1 : undefined;
 }
 

@@ -17,20 +17,20 @@ import { arbitrage, fairRatio, tradeAtRandom } from './requests.ts';
 import { type AcceptedTrade, executeTrades, type RefusedTrade } from './trades.ts';
 
 /** What a block did to the exchange. */
-export type ExchangeEvent =
+export type V3Event =
   | { readonly kind: 'liquidity'; readonly pool: GenesisPool; readonly id: string; readonly amounts: Amounts }
   | { readonly kind: 'trade'; readonly trade: AcceptedTrade | RefusedTrade }
   | { readonly kind: 'withdrawal'; readonly pool: GenesisPool; readonly order: Order; readonly side: Side }
   | { readonly kind: 'order'; readonly pool: GenesisPool; readonly order: Order };
 
 /** The exchange after a block, and what the block did to it, in the order of its instructions. Immutable. */
-export type ExchangeBlock = {
+export type V3Block = {
   readonly states: ReadonlyMap<string, PoolState>;
-  readonly events: readonly ExchangeEvent[];
+  readonly events: readonly V3Event[];
 };
 
 /** The parts of an exchange that never change. */
-export type ExchangeStage = {
+export type V3Stage = {
   readonly seed: number;
   readonly pools: readonly GenesisPool[];
   /** Maximum number of random trades in a block. */
@@ -45,7 +45,7 @@ type Moment = {
 };
 
 /** The exchange at its first block: its pools have the prices of that time, and orders around them. */
-export function firstExchange({ seed, pools }: ExchangeStage, { height, usdOf }: Moment): ExchangeBlock {
+export function firstV3Block({ seed, pools }: V3Stage, { height, usdOf }: Moment): V3Block {
   const random = createRandom(seed, 'first exchange', height);
   const states = pools.map((pool): [string, PoolState] => {
     if (pool.market === undefined) return [pool.id, pool.initial];
@@ -57,7 +57,7 @@ export function firstExchange({ seed, pools }: ExchangeStage, { height, usdOf }:
 }
 
 /** Makes the next block of an exchange in the node's order: withdrawals, trades, spent orders, contributions, new orders. */
-export function nextExchange(stage: ExchangeStage, previous: ExchangeBlock, moment: Moment): ExchangeBlock {
+export function nextV3Block(stage: V3Stage, previous: V3Block, moment: Moment): V3Block {
   const { pools, tradesPerBlock } = stage;
   const random = createRandom(stage.seed, 'exchange', moment.height, moment.version);
   const params = paramsAt(
@@ -66,10 +66,10 @@ export function nextExchange(stage: ExchangeStage, previous: ExchangeBlock, mome
   );
   const traded = pools.filter(({ market }) => market !== undefined);
   const states = new Map(previous.states);
-  const events: ExchangeEvent[] = [];
+  const events: V3Event[] = [];
   // The first pools have the most trades.
   const somePool = () => traded[Math.floor(random.unit() ** 1.5 * traded.length)];
-  const change = (pool: GenesisPool, after: Partial<PoolState>, event: ExchangeEvent) => {
+  const change = (pool: GenesisPool, after: Partial<PoolState>, event: V3Event) => {
     const before = states.get(pool.id) ?? pool.initial;
     states.set(pool.id, { ...before, ...after });
     events.push(event);
@@ -167,7 +167,7 @@ function spentOrders(
   { closedOrdersPerShard }: Params,
 ) {
   const left = new Map<number, number>();
-  const spent: Extract<ExchangeEvent, { kind: 'withdrawal' }>[] = [];
+  const spent: Extract<V3Event, { kind: 'withdrawal' }>[] = [];
   for (const pool of pools) {
     for (const order of states.get(pool.id)?.orders ?? []) {
       if (isMatchable(order)) continue;

@@ -31,10 +31,10 @@ function post(query: string, variables: object, accept: string): Promise<Respons
   return fetch(url, { method: 'POST', headers, body: JSON.stringify({ query, variables }) });
 }
 
-/** @throws Error with the reason that a gateway gives for a response without data */
+/** @throws Error with the reason that a gateway gives for a response without data, and as its cause how many seconds to wait */
 async function readData<Data>(response: Response): Promise<Data> {
   const { data, errors } = (await response.json().catch(() => ({}))) as Result<Data>;
-  if (!data) throw new Error(errors?.[0]?.message ?? NO_ENDPOINT);
+  if (!data) throw new Error(errors?.[0]?.message ?? NO_ENDPOINT, { cause: response.headers.get('retry-after') });
   return data;
 }
 
@@ -97,6 +97,7 @@ function show(quote: Quote | null, from: NamedToken, to: NamedToken): void {
 process.stdout.on('error', () => process.exit(0)); // The program that reads the output has ended.
 let isConnected = false;
 for (;;) {
+  let seconds = 1;
   try {
     const [from, to] = [await findToken(sell), await findToken(buy)];
     const variables = { sell: from.tokenId, buy: to.tokenId, amount: toUnits(amount, from.decimals) };
@@ -111,7 +112,8 @@ for (;;) {
     const isNetwork = problem instanceof TypeError;
     console.error(isNetwork ? `No gateway responds at ${url}.` : (problem as Error).message);
     if (!isConnected) process.exit(1);
+    seconds = Number((problem as Error).cause) || 1;
   }
   console.error('The connection is lost. Connecting again.');
-  await wait(1_000);
+  await wait(seconds * 1_000);
 }

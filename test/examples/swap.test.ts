@@ -98,6 +98,28 @@ test('the example gives the reason of a gateway that refuses the subscription, a
   expect([await errors, await ended]).toEqual(['Too many requests.\n', 1]);
 });
 
+test('the example waits for as long as a gateway says that refuses it after it was connected', async () => {
+  const tokens = ['A', 'B'].map((symbol) => ({ tokenId: symbol, symbol, decimals: 9, poolCount: 1 }));
+  const receivedAt: number[] = [];
+  const server = createServer((request, response) => {
+    if (request.headers.accept === 'application/json') return response.end(JSON.stringify({ data: { tokens } }));
+    receivedAt.push(performance.now());
+    if (receivedAt.length === 2) {
+      response.writeHead(429, { 'retry-after': '3' });
+      return response.end(JSON.stringify({ errors: [{ message: 'Too many requests.' }] }));
+    }
+    response.setHeader('content-type', 'text/event-stream');
+    return response.end('event: next\ndata: {"data":{"quote":null}}\n\n');
+  });
+  onTestFinished(() => void server.close().closeAllConnections());
+  const port = await listen(server, { host: '127.0.0.1', port: 0 });
+  const { lines } = startSwap('A', 'B', '1', `http://127.0.0.1:${port}/graphql`);
+  await lines.next();
+  await lines.next();
+  const [, refusedAt = 0, againAt = 0] = receivedAt;
+  expect(againAt - refusedAt).toBeGreaterThan(2_900);
+});
+
 test('the example connects again to the gateway that takes the place of one that stopped', async () => {
   const gateway = await serveGatewayForTest();
   const { height } = gateway.sandbox.chain.tip;

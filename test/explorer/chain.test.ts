@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { createStoreModel } from '../history/store-model.ts';
 import {
   advanceOnPage,
   describeInBrowser,
@@ -48,9 +49,11 @@ describeInBrowser('the page of the chain', (browser) => {
   });
 
   test('says why recorded blocks could not be read', async () => {
-    const start = { ...recorded(), config: { historyBackfillHours: 0, maxPageSize: 50 } };
-    const { page } = await browser.open('/chain/blocks', { start });
-    const reason = page.getByText(/^The history could not be read\. .*50/);
+    const store = createStoreModel();
+    const { page, gateway } = await browser.open('/chain', { start: { store } });
+    store.fail(new Error('The disk is full.'));
+    await page.goto(new URL('/chain/blocks', gateway.url).href);
+    const reason = page.getByText(/^The history could not be read\. .*cannot read it now/);
     await reason.waitFor();
     await page.getByRole('link', { name: '1,639,990' }).click();
     await page.getByRole('heading', { level: 1, name: 'Block 1,639,990' }).waitFor();
@@ -66,8 +69,8 @@ describeInBrowser('the page of the chain', (browser) => {
       .toMatch(/^The last \d+ blocks took 40 s each \(median\)\. The slowest, 1,6[34]\d,\d{3}, took \d+ (s|min)\.$/);
     const link = panel.getByRole('link', { name: 'Show the query: Block times' });
     const url = new URL((await link.getAttribute('href')) ?? '', page.url());
-    expect(url.searchParams.get('query')).toContain('blocks(last: $last)');
-    expect(JSON.parse(url.searchParams.get('variables') ?? '')).toEqual({ last: 61 });
+    expect(url.searchParams.get('query')).toContain('blocks(last: $size)');
+    expect(JSON.parse(url.searchParams.get('variables') ?? '')).toEqual({ size: 61 });
   });
 
   test('says that nothing is recorded', async () => {
@@ -141,9 +144,31 @@ describeInBrowser('the page of the chain', (browser) => {
     await expectAccessible(page);
   });
 
-  test('says what a block has changed where only small pages are allowed', async () => {
-    const { page } = await browser.open('/chain/blocks/1639999', { start: { config: { maxPageSize: 3 } } });
-    await page.getByText(/have changed \d of the 3 largest of \d+ pools/).waitFor();
+  test('says what is read of a block and of the chain where only small pages are allowed, and shows no error before', async () => {
+    const { page, gateway } = await browser.open('/chain/blocks/1639997', {
+      start: { ...recorded(), config: { historyBackfillHours: 0, maxPageSize: 50 } },
+      context: {},
+      before: (opened) =>
+        opened.addInitScript(() => {
+          const codes: unknown[] = [];
+          Object.assign(globalThis, { codes });
+          new MutationObserver(() => {
+            for (const element of document.querySelectorAll<HTMLElement>('[data-error]'))
+              codes.push(element.dataset['error']);
+          }).observe(document, { childList: true, subtree: true });
+        }),
+    });
+    const hash = page.getByRole('button', { name: 'Copy hash of the block' });
+    const shownErrors = () => page.evaluate(() => (globalThis as unknown as { codes: unknown[] }).codes);
+    await page.getByText(/have changed \d of the 50 largest of \d+ pools/).waitFor();
+    await hash.waitFor();
+    expect(await shownErrors()).toEqual([]);
+
+    await page.goto(new URL('/chain/blocks/1639900', gateway.url).href);
+    await page.getByText('The gateway lists the time and the hash of at most the newest 50 blocks.').waitFor();
+    await page.goto(new URL('/chain', gateway.url).href);
+    await page.getByText(/^The last 4\d blocks took/).waitFor();
+    expect(await shownErrors()).toEqual([]);
   });
 
   test('says what a block has changed that has replaced the one that was shown', async () => {

@@ -200,8 +200,9 @@ describeInBrowser('the explorer of a gateway of V3', (browser) => {
     // An amount that arrives while a field is filled would undo the selection of the text that is replaced.
     await expect.poll(() => received.inputValue()).toBe(shown(alone.buyAmount));
     await received.fill('9999999');
-    await swap.getByText('The exchange would refuse this trade').waitFor();
-    await swap.getByText(/more than it really holds/).waitFor();
+    await swap.getByText('The exchange would refuse this trade', { exact: true }).waitFor();
+    await swap.getByText(/^A pool on the route .* more than it really holds/).waitFor();
+    expect(await swap.getByRole('status').textContent()).toMatch(/^No quote\. .* refuse .* more than it really holds/);
     await swap.getByLabel('You pay').fill('5');
     await expect.poll(() => received.inputValue()).toBe(shown(alone.buyAmount));
   });
@@ -238,7 +239,7 @@ describeInBrowser('the explorer of a gateway of V3', (browser) => {
         price === null ? /^This pool is empty/ : /^This pool refuses every trade/,
       );
       await panel(page, 'Swap').scrollIntoViewIfNeeded();
-      await panel(page, 'Swap').getByText('The exchange would refuse this trade').waitFor();
+      await panel(page, 'Swap').getByText('The exchange would refuse this trade', { exact: true }).waitFor();
     }
     await expectToFit(page, 'pool-v3');
     await page.goto(new URL(`/pool/${'a'.repeat(64)}-${'b'.repeat(64)}-${'c'.repeat(64)}`, gateway.url).href);

@@ -326,14 +326,28 @@ describeInBrowser('the page of a market', (browser) => {
     await swap.getByText(`${whole(first.minimumReceived)} BTC`).waitFor();
     await expect.poll(() => swap.getByRole('listitem').count()).toBe(first.route.length);
 
+    const spoken = swap.getByRole('status');
+    await expect.poll(() => spoken.textContent()).toMatch(/^You receive [\d.]+\sBTC for 1,000\sPRV/);
+    const before = await spoken.textContent();
+    const quotedAt = async (height: number) =>
+      swap
+        .getByText(`height ${height.toLocaleString('en-US')}`)
+        .first()
+        .waitFor();
+    let next = first;
+    while (next.buyAmount === first.buyAmount) {
+      await quotedAt(await advanceOnPage(opened));
+      next = await quoted(selling);
+    }
+    await expect.poll(() => receive.inputValue()).toBe(String(whole(next.buyAmount)));
+    // A screen reader would read each change out.
+    expect(await spoken.textContent()).toBe(before);
+
     const height = await advanceOnPage(opened, 5);
     const second = await quoted(selling);
     expect(second.buyAmount).not.toBe(first.buyAmount);
     await expect.poll(() => receive.inputValue()).toBe(String(whole(second.buyAmount)));
-    await swap
-      .getByText(`height ${height.toLocaleString('en-US')}`)
-      .first()
-      .waitFor();
+    await quotedAt(height);
 
     await receive.fill('0.5');
     const third = await quoted(`sellTokenId: "${PRV}", buyTokenId: "${BTC}", buyAmount: "500000000"`);

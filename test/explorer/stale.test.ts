@@ -52,4 +52,17 @@ describeInBrowser('stale data', (browser) => {
     await expect.poll(notices).toEqual([]);
     await expect.poll(() => freshness.getByText('fresh', { exact: true }).count()).toBe(2);
   });
+
+  test('is said in the title of a tab in the background', async () => {
+    const opened = await browser.open('/market/pBTC_PRV', OWN_CLOCK);
+    const { page, gateway } = opened;
+    await expect.poll(() => page.title()).toMatch(/^[\d,.]+ BTC\/PRV/);
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'hidden', { value: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    });
+    gateway.sandbox.node.faults.set({ kind: 'reset' });
+    await showStatus(opened, 'NODE', 'fails');
+    await expect.poll(() => page.title()).toMatch(/^\(old\) [\d,.]+ BTC\/PRV/);
+  });
 });

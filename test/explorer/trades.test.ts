@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { formatAmount } from '../../explorer/src/format/amounts.ts';
 import { formatInteger, formatPrice } from '../../explorer/src/format/numbers.ts';
 import { createHistoryStore } from '../../src/history/store-client.ts';
-import { volumesOf } from '../../src/sandbox/exchange/trades.ts';
-import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
+import { volumesOf } from '../../src/sandbox/v3/trades.ts';
 import { advanceOnPage, describeInBrowser, expectToFit, panel, untilHeight } from '../support/explorer.ts';
 import type { TestGatewayOptions } from '../support/gateway.ts';
 import type { ServedGateway } from '../support/served-gateway.ts';
@@ -19,13 +19,13 @@ function recorded(): TestGatewayOptions {
 }
 
 /** The ids of the pools that the trades of a block went through. */
-function tradedPools({ chain }: Sandbox, height = chain.tip.height): readonly string[] {
-  const events = chain.block(height)?.exchange?.events ?? [];
+function tradedPools({ chain }: SandboxHosts, height = chain.tip.height): readonly string[] {
+  const events = chain.block(height)?.v3?.events ?? [];
   return events.flatMap((event) => (event.kind === 'trade' ? volumesOf(event.trade).map(({ poolId }) => poolId) : []));
 }
 
 /** The pool with the most trades in the newest blocks. */
-function busiestPool(sandbox: Sandbox): string {
+function busiestPool(sandbox: SandboxHosts): string {
   const { height } = sandbox.chain.tip;
   const pools = Array.from({ length: 60 }, (_, below) => tradedPools(sandbox, height - below)).flat();
   const counts = [...Map.groupBy(pools, (poolId) => poolId)].sort((a, b) => b[1].length - a[1].length);

@@ -25,14 +25,18 @@ export function LateBanner({ service }: BannerProps) {
   const canRetry = state.name === 'disconnected' || state.name === 'reconnecting';
   return (
     // What scrolls must be reachable with the keyboard.
-    <div className={styles.late} data-retry={canRetry || undefined} tabIndex={notices.length > 0 ? 0 : undefined}>
+    <section
+      className={styles.late}
+      data-retry={canRetry || undefined}
+      {...(notices.length > 0 && { tabIndex: 0, 'aria-label': 'Current notices' })}
+    >
       <Notices notices={notices} />
       {canRetry && (
         <Button className={styles.retry ?? ''} onClick={connection.retryNow}>
           Connect now
         </Button>
       )}
-    </div>
+    </section>
   );
 }
 

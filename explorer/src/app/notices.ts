@@ -117,6 +117,11 @@ export function hasHistoryOf(service: ServiceStatus | undefined, served: string)
   return service?.historyStatus === 'RECORDING' ? true : undefined;
 }
 
+/** Whether lists can be sorted by changes of prices: not while these cannot be read. True until the gateway has said it. */
+export function canSortByChangeOf(service: ServiceStatus | undefined, served: string): boolean {
+  return hasHistoryOf(service, served) ?? service === undefined;
+}
+
 function notConfigured(upstream: 'NODE' | 'MARKET_DATA') {
   const name = UPSTREAM_NAMES[upstream];
   return {

@@ -1,6 +1,6 @@
 import { createContext, useContext } from 'react';
 import { useGatewayQuery } from '../client/hooks.ts';
-import { hasHistoryOf, lastingKeys } from './notices.ts';
+import { canSortByChangeOf, hasHistoryOf, lastingKeys } from './notices.ts';
 import { ServiceDocument, type ServiceQuery } from './service.generated.ts';
 
 /** What the gateway says about itself. */
@@ -14,9 +14,9 @@ const NO_VARIABLES = {};
 /** What the shell has read, for all that is inside. If each panel read it by itself, each would request it at its own times. */
 export const ServiceContext = createContext<ServiceStatus | undefined>(undefined);
 
-/** Reads what the gateway says about itself, and keeps it fresh. */
+/** Reads what the gateway says about itself, and keeps it fresh, also for the title of a tab in the background. */
 export function useServiceReading(): ServiceStatus | undefined {
-  return useGatewayQuery(ServiceDocument, NO_VARIABLES, { refresh: REFRESH_MS }).data?.service;
+  return useGatewayQuery(ServiceDocument, NO_VARIABLES, { refresh: REFRESH_MS, whileHidden: true }).data?.service;
 }
 
 /** What the gateway says about itself, at most a few seconds old. */
@@ -37,4 +37,9 @@ export function useLastingKeys(): readonly string[] {
 /** Whether prices are recorded; undefined until the gateway has said so, and while they cannot be read. */
 export function useHasHistory(): boolean | undefined {
   return hasHistoryOf(useServiceStatus(), servedNotices());
+}
+
+/** Whether lists can be sorted by changes of prices: not while these cannot be read. True until the gateway has said it. */
+export function useCanSortByChange(): boolean {
+  return canSortByChangeOf(useServiceStatus(), servedNotices());
 }

@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent, useMemo, useSyncExternalStore } from 'react';
+import { useEffect, useEffectEvent, useMemo, useState, useSyncExternalStore } from 'react';
 import { type AnyVariables, createRequest, type TypedDocumentNode, useClient, useQuery } from 'urql';
 import type { ConnectionState } from './connection.ts';
 import { type GatewayError, readErrors } from './errors.ts';
@@ -46,9 +46,11 @@ export type Answer<Data> = {
 type QueryOptions = {
   /**
    * What no subscription brings is requested again: at each new height, or after so many milliseconds. Not while nobody looks
-   * at the page.
+   * at the page, without `whileHidden`.
    */
   readonly refresh?: 'each-height' | number;
+  /** Whether it is requested again after so many milliseconds in a tab in the background too. Browsers do that less often. */
+  readonly whileHidden?: boolean;
   /** True while the answer is not needed. */
   readonly pause?: boolean;
 };
@@ -57,7 +59,7 @@ type QueryOptions = {
 export function useGatewayQuery<Data, Variables extends AnyVariables>(
   document: TypedDocumentNode<Data, Variables>,
   variables: Variables,
-  { refresh, pause = false }: QueryOptions = {},
+  { refresh, whileHidden = false, pause = false }: QueryOptions = {},
 ): Answer<Data> {
   const { session } = useGateway();
   const isVisible = useIsVisible();
@@ -83,11 +85,12 @@ export function useGatewayQuery<Data, Variables extends AnyVariables>(
   }, [follows, headHeight]);
 
   const everyMs = typeof refresh === 'number' ? refresh : undefined;
+  const repeats = everyMs !== undefined && !pause && (isVisible || whileHidden);
   useEffect(() => {
-    if (everyMs === undefined || pause || !isVisible) return;
+    if (!repeats) return;
     const timer = setInterval(requestAgain, everyMs);
     return () => clearInterval(timer);
-  }, [everyMs, pause, isVisible]);
+  }, [everyMs, repeats]);
 
   const errors = useMemo(
     () => readErrors(result.error).filter(({ path }) => path.length !== 1 || path[0] !== 'beaconHeight'),
@@ -102,6 +105,23 @@ export function useGatewayQuery<Data, Variables extends AnyVariables>(
     query: { document: document as SentQuery['document'], variables },
     retry,
   };
+}
+
+/**
+ * Queries a page of `size` entries. Where the operator allows smaller pages only, the query is sent again with null, the default of
+ * the gateway: it loads until that has an answer.
+ */
+export function usePageQuery<Data, Variables extends { readonly size?: number | null }>(
+  document: TypedDocumentNode<Data, Variables>,
+  variables: Variables,
+  options?: QueryOptions,
+): Answer<Data> {
+  const [isTooLarge, setIsTooLarge] = useState(false);
+  const sent = useMemo(() => (isTooLarge ? { ...variables, size: null } : variables), [variables, isTooLarge]);
+  const answer = useGatewayQuery(document, sent, options);
+  const isRefused = answer.errors.some(({ code }) => code === 'BAD_USER_INPUT');
+  if (isRefused && !isTooLarge) setIsTooLarge(true);
+  return isRefused && answer.isOutdated ? { ...answer, data: undefined, errors: [], isLoading: true } : answer;
 }
 
 type FollowOptions<Data> = {

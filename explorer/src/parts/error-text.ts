@@ -19,7 +19,6 @@ export const UPSTREAM_FAILURES: ReadonlyMap<string, string> = new Map([
   ['UPSTREAM_FILTERED', 'is behind a traffic filter that blocks the requests'],
   ['UPSTREAM_RPC_ERROR', 'responds with an error'],
   ['UPSTREAM_BAD_SHAPE', 'sends responses that do not match its documented interface'],
-  ['UPSTREAM_BUSY', 'has too many queued requests'],
 ]);
 
 /** Why the exchange refuses a trade, by `extensions.reason`. */
@@ -59,6 +58,12 @@ export function explainError({ code, message, upstream, retryAfterMs, reason }: 
         title: `No ${name} is configured`,
         text: `This gateway runs without a ${name}, so it cannot show this.`,
         retries: false,
+      };
+    case 'UPSTREAM_BUSY':
+      return {
+        title: `The gateway does not call the ${name} now`,
+        text: 'Too many requests wait for it in the gateway, or it has responded with too many errors. The page tries again.',
+        ...later,
       };
     case 'HISTORY_UNAVAILABLE':
       return {

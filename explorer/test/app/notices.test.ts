@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hasHistoryOf, lastingNotices, noticesOf } from '../../src/app/notices.ts';
+import { canSortByChangeOf, hasHistoryOf, lastingNotices, noticesOf } from '../../src/app/notices.ts';
 import type { ServiceStatus } from '../../src/app/service-status.ts';
 
 const NOW = new Date(2026, 0, 1, 12, 30, 0).getTime();
@@ -59,6 +59,12 @@ test('a history that cannot be read now is not known to be off', () => {
   const has = (historyStatus: ServiceStatus['historyStatus']) => hasHistoryOf({ ...WELL, historyStatus }, '');
   expect([has('RECORDING'), has('UNAVAILABLE'), has('OFF')]).toEqual([true, undefined, false]);
   expect([hasHistoryOf(undefined, ''), hasHistoryOf(undefined, 'history')]).toEqual([undefined, false]);
+});
+
+test('a list is sorted by changes only while they can be read, and until the gateway has said it', () => {
+  const can = (historyStatus: ServiceStatus['historyStatus']) => canSortByChangeOf({ ...WELL, historyStatus }, '');
+  expect([can('RECORDING'), can('UNAVAILABLE'), can('OFF')]).toEqual([true, false, false]);
+  expect([canSortByChangeOf(undefined, ''), canSortByChangeOf(undefined, 'history')]).toEqual([true, false]);
 });
 
 describe('the connection', () => {

@@ -113,6 +113,14 @@ describe('in plain words', () => {
     expect(upstreams.filter((code) => title(code) === 'The gateway could not respond')).toEqual([]);
   });
 
+  test('a full queue is that of the gateway, which does not try again by itself', () => {
+    expect(explainError(ofCode('UPSTREAM_BUSY', { upstream: 'NODE' }))).toEqual({
+      title: 'The gateway does not call the node now',
+      text: 'Too many requests wait for it in the gateway, or it has responded with too many errors. The page tries again.',
+      retries: true,
+    });
+  });
+
   test('a limited client is told no time: the page adds a random pause', () => {
     expect(explainError(ofCode('RATE_LIMITED', { retryAfterMs: 2_400 })).text).toContain('tries again by itself');
     expect(explainError(ofCode('RATE_LIMITED')).text).toContain('Close other tabs');

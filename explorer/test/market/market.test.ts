@@ -25,8 +25,10 @@ import {
   unitOfAmount,
   usdOf,
   volumeUsd,
+  whyNoChange,
   whyNoVolume,
 } from '../../src/pages/market/market.ts';
+import { isOldPrice } from '../../src/pages/market/old-price.ts';
 import { parsePoolId, poolPath, toNodePoolId } from '../../src/pages/market/pool-id.ts';
 import { termsOfPool, textOfPools } from '../../src/pages/market/pool-terms.ts';
 import { symbolsOfTicker } from '../../src/pages/market/ticker-symbols.ts';
@@ -118,9 +120,15 @@ describe('the orders of a pool as a book', () => {
     const connected = { name: 'connected', over: 'websocket' } as const;
     const error = { code: 'UPSTREAM_TIMEOUT', message: '', path: [], upstream: 'MARKET_DATA' } as const;
     const texts = (input: Partial<Parameters<typeof notesOfStaleBook>[0]>) =>
-      notesOfStaleBook({ connection: connected, errors: [], isStale: false, ...input }).map(({ text }) => text);
+      notesOfStaleBook({ connection: connected, errors: [], isOfHost: true, isStale: false, ...input }).map(
+        ({ text }) => text,
+      );
     expect([texts({}), texts({ isStale: undefined })]).toEqual([[], []]);
-    expect(texts({ isStale: true })).toEqual(['This book may be old: its source has sent nothing new.']);
+    expect(texts({ errors: [{ ...error, path: ['orderBook', 'pairs'] }] })).toEqual([]);
+    expect(texts({ isStale: true })).toEqual(['This book may be old: the market-data host cannot be read completely.']);
+    expect(texts({ isStale: true, isOfHost: false })).toEqual([
+      'This book may be old: the gateway gets no new blocks.',
+    ]);
     expect(texts({ errors: [error], isStale: true })).toEqual([
       'This book is old. The market-data host does not respond in time.',
     ]);
@@ -338,11 +346,11 @@ test('the divergence has a meaning of its own for each size', () => {
 });
 
 test('the meaning of the divergence names only prices that are known, and the book only where it differs', () => {
-  const agree = 'agree within half a percent.';
-  expect(meaningOf({ lastPercent: 0.1 })).toBe(`Pool and last trade ${agree}`);
-  expect(meaningOf({ bookPercent: -0.1 })).toBe(`Pool and middle of the book ${agree}`);
+  const near = 'within half a percent of the pool.';
+  expect(meaningOf({ lastPercent: 0.1 })).toBe(`Last trade is ${near}`);
+  expect(meaningOf({ bookPercent: -0.1 })).toBe(`Middle of the book is ${near}`);
   expect(meaningOf({ lastPercent: 0, tradedPercent: 0.2, bookPercent: 0 })).toBe(
-    `Pool, last trade, newest trade on the chain and middle of the book ${agree}`,
+    `Last trade, newest trade on the chain and middle of the book are ${near}`,
   );
   expect(meaningOf({ lastPercent: 1, bookPercent: 0 })).toMatch(/The last trade is often older/);
   expect(meaningOf({ lastPercent: 0.1, bookPercent: 1 })).toBe('The prices differ a little.');
@@ -366,9 +374,27 @@ test('a volume that is loading or cannot be read is not one that is not recorded
   expect(whyNoVolume(false, { isLoading: true, errors: [] })).toBe('No trades are recorded.');
 });
 
+test('a change that is not known yet is not one that cannot be read now, or is not recorded', () => {
+  expect(whyNoChange(true, 'RECORDING')).toBe('No earlier price of this pool is known yet.');
+  expect(whyNoChange(true, 'UNAVAILABLE')).toBe('Earlier prices cannot be read now.');
+  expect(whyNoChange(false, 'OFF')).toBe('No history is recorded for this pool.');
+});
+
+test('a price is old while no newer one can come', () => {
+  const connected = { name: 'connected', over: 'websocket' } as const;
+  const isOld = (input: Partial<Parameters<typeof isOldPrice>[0]>) =>
+    isOldPrice({ isOfPool: true, connection: connected, isStale: false, isVisible: true, ...input });
+  const streams = { name: 'connected', over: 'event-streams' } as const;
+  expect([isOld({}), isOld({ isVisible: false }), isOld({ isOfPool: false })]).toEqual([false, false, false]);
+  expect([isOld({ isStale: true }), isOld({ connection: { name: 'reconnecting', since: 0 } })]).toEqual([true, true]);
+  // In the background, the last trade is not followed, and there are no event streams.
+  expect(isOld({ isOfPool: false, isVisible: false })).toBe(true);
+  expect([isOld({ connection: streams }), isOld({ connection: streams, isVisible: false })]).toEqual([false, true]);
+});
+
 test('no other pool of two tokens is said only if all pools were read', () => {
   expect(textOfPools('A and B', 1, false)).toBe('No other pool has A and B.');
-  expect(textOfPools('A and B', 1, true)).toBe('Other pools of A and B are not among the most liquid ones.');
+  expect(textOfPools('A and B', 1, true)).toBe('No other pool of A and B is among the most liquid ones.');
   expect(textOfPools('A and B', 2, false)).toBe('2 pools of A and B, the most liquid first:');
   expect(textOfPools('A and B', 2, true)).toMatch(/^At least 2 pools/);
 });

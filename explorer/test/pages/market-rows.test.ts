@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { MarketData } from '../../src/pages/markets/market-list.ts';
 import { searchRows, sortRows } from '../../src/pages/markets/market-order.ts';
 import { rowsOf } from '../../src/pages/markets/market-rows.ts';
-import { livePrice, liveTargetUsd, type RowDetails } from '../../src/pages/markets/row-details.ts';
+import { livePrice, liveTargetUsd, merge, type RowDetails } from '../../src/pages/markets/row-details.ts';
 
 const PRV = '4'.padStart(64, '0');
 const [BTC, ETH, NEW] = ['b', 'e', 'f'].map((digit) => digit.repeat(64)) as [string, string, string];
@@ -229,6 +229,18 @@ test.each([
     sparkline: undefined,
   };
   expect([livePrice(row, details), liveTargetUsd(row, details)]).toEqual([9_995, 2]);
+});
+
+test('what is known of the day of a row stays while the history cannot be read', () => {
+  const tokens = { token1: { id: PRV, tokenId: PRV }, token2: { id: BTC, tokenId: BTC } };
+  const priced = { id: 'PoolPair:a', beaconHeight: 1, ...tokens, price: 2, inversePrice: 0.5 };
+  const change = { from: 1, fromTime: '2026-01-01T00:00:00.000Z', isComplete: true };
+  const known = merge(new Map(), { beaconHeight: 1, nodes: [{ ...priced, change, sparkline: [1, 2] }] });
+  expect(known.get('a')).toMatchObject({ day: change, sparkline: [1, 2] });
+  const unread = merge(known, { beaconHeight: 2, nodes: [{ ...priced, beaconHeight: 2 }] });
+  expect(unread.get('a')).toMatchObject({ pool: { beaconHeight: 2 }, day: change, sparkline: [1, 2] });
+  const unrecorded = merge(unread, { beaconHeight: 3, nodes: [{ ...priced, change: null, sparkline: null }] });
+  expect(unrecorded.get('a')).toMatchObject({ day: null, sparkline: null });
 });
 
 describe('pools of V3', () => {

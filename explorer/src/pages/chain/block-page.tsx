@@ -1,9 +1,9 @@
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { Link, useParams } from 'react-router';
 import { Page } from '../../app/page.tsx';
 import { useServiceStatus } from '../../app/service-status.ts';
 import { FINAL_AFTER } from '../../client/head-tracker.ts';
-import { useGatewayQuery, useHead } from '../../client/hooks.ts';
+import { useHead, usePageQuery } from '../../client/hooks.ts';
 import { formatInteger, UNKNOWN } from '../../format/numbers.ts';
 import { formatDuration, formatExactTime, parseTime } from '../../format/times.ts';
 import { Answered } from '../../parts/answered.tsx';
@@ -75,7 +75,7 @@ type BlockPanelsProps = { readonly height: number; readonly newest: number | und
 
 function BlockPanels({ height, newest }: BlockPanelsProps) {
   const isRecent = newest !== undefined && newest - height + 2 <= MOST_BLOCKS;
-  const { byHeight, answer, isRecorded, failure } = useBlocks(MOST_BLOCKS, { pause: !isRecent });
+  const { byHeight, answer, isRecorded, failure, most } = useBlocks(MOST_BLOCKS, { pause: !isRecent });
   const block = byHeight.get(height);
   const time = parseTime(block?.time);
   const ms = intervalOf(height, byHeight);
@@ -83,15 +83,11 @@ function BlockPanels({ height, newest }: BlockPanelsProps) {
 
   // Another block can still replace it, which changes other pools.
   const isReplaceable = newest !== undefined && newest - height <= FINAL_AFTER;
-  // Null is the default of the gateway, where the operator allows smaller pages only.
-  const [first, setFirst] = useState<number | null>(POOLS);
-  const changes = useGatewayQuery(
+  const changes = usePageQuery(
     BlockDocument,
-    useMemo(() => ({ height, before: Math.max(1, height - 1), first }), [height, first]),
+    useMemo(() => ({ height, before: Math.max(1, height - 1), size: POOLS }), [height]),
     { pause: newest === undefined, ...(isReplaceable && { refresh: 'each-height' }) },
   );
-
-  if (first !== null && changes.errors.some(({ code }) => code === 'BAD_USER_INPUT')) setFirst(null);
 
   return (
     <>
@@ -118,7 +114,7 @@ function BlockPanels({ height, newest }: BlockPanelsProps) {
                 </dd>
               </dl>
               {block?.hash == null && (
-                <p className={styles.muted}>{whyUnknown(block, isRecorded, isRecent, failure)}</p>
+                <p className={styles.muted}>{whyUnknown(block, isRecorded, failure, newest - height < most, most)}</p>
               )}
             </>
           )}
@@ -147,11 +143,13 @@ function BlockPanels({ height, newest }: BlockPanelsProps) {
 function whyUnknown(
   block: Block | undefined,
   isRecorded: boolean,
-  isRecent: boolean,
   failure: string | undefined,
+  isListed: boolean,
+  most: number,
 ): string {
   if (block !== undefined) return 'The gateway read this block only after it was final, so it does not know its hash.';
   if (!isRecorded) return 'This gateway records no history, so it knows the time and the hash only of new blocks.';
-  if (!isRecent) return `The gateway lists the time and the hash of the newest ${MOST_BLOCKS} blocks.`;
-  return failure ?? 'The gateway has not recorded this block.';
+  if (failure !== undefined) return failure;
+  if (!isListed) return `The gateway lists the time and the hash of at most the newest ${most} blocks.`;
+  return 'The gateway has not recorded this block.';
 }

@@ -1,6 +1,6 @@
 import { Link } from 'react-router';
 import { Page } from '../../app/page.tsx';
-import { useGatewayQuery } from '../../client/hooks.ts';
+import { useGatewayQuery, usePageQuery } from '../../client/hooks.ts';
 import { formatBigInt } from '../../format/amounts.ts';
 import { formatInteger } from '../../format/numbers.ts';
 import { formatDuration } from '../../format/times.ts';
@@ -21,12 +21,12 @@ import { Figures } from './figures.tsx';
 
 const NO_VARIABLES = {};
 /** One interval less than blocks is shown. */
-const BLOCKS = { last: 61 };
+const BLOCKS = { size: 61 };
 
 /** The beacon chain and the shards: how far they are, who signed, and how long the blocks take. */
 export function ChainPage() {
   const chain = useGatewayQuery(ChainDocument, NO_VARIABLES, { refresh: 'each-height' });
-  const times = useGatewayQuery(BlockTimesDocument, BLOCKS, { refresh: 'each-height' });
+  const times = usePageQuery(BlockTimesDocument, BLOCKS, { refresh: 'each-height' });
   const intervalMs = medianOf(intervalsOf(times.data?.history?.blocks ?? []));
   const freshness = <Freshness height={chain.height} />;
   const name = chain.data?.chainInfo?.chainName;

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { useLastingKeys } from '../../app/service-status.ts';
 import { useGateway } from '../../client/gateway.tsx';
-import { type Answer, useGatewayQuery, useHead } from '../../client/hooks.ts';
+import { type Answer, useHead, usePageQuery } from '../../client/hooks.ts';
 import { errorsAt } from '../../parts/answered.tsx';
 import { explainError } from '../../parts/error-text.ts';
 import { BlockTimesDocument, type BlockTimesQuery } from './block-times.generated.ts';
@@ -17,9 +17,11 @@ type Blocks = {
   readonly isRecorded: boolean;
   /** Why blocks that are recorded can be missing, in a sentence; undefined if they have been read. */
   readonly failure: string | undefined;
+  /** How many blocks the gateway lists at most. */
+  readonly most: number;
 };
 
-/** The largest page that the gateway allows by default. */
+/** The largest page that the gateway allows by default. An operator can allow smaller ones only. */
 export const MOST_BLOCKS = 500;
 
 /** The blocks of the history, and those that the page has seen. Number of blocks: at most `MOST_BLOCKS`. */
@@ -27,9 +29,9 @@ export function useBlocks(last: number, { pause = false }: { readonly pause?: bo
   const { tracker } = useGateway().session;
   const head = useHead();
   const isRecorded = !useLastingKeys().includes('history');
-  const answer = useGatewayQuery(
+  const answer = usePageQuery(
     BlockTimesDocument,
-    useMemo(() => ({ last }), [last]),
+    useMemo(() => ({ size: last }), [last]),
     { refresh: 'each-height', pause: pause || !isRecorded },
   );
   const recorded = answer.data?.history?.blocks;
@@ -40,7 +42,8 @@ export function useBlocks(last: number, { pause = false }: { readonly pause?: bo
   );
   const [error] = errorsAt(answer.errors, ['history']);
   const failure = isRecorded && error ? `The history could not be read. ${explainError(error).text}` : undefined;
-  return { byHeight, answer, isRecorded, failure };
+  const most = answer.query.variables?.['size'] ?? (recorded?.length || last);
+  return { byHeight, answer, isRecorded, failure, most };
 }
 
 /** How long after the block below it a block was produced, in milliseconds; `undefined` if one of them is not known. */

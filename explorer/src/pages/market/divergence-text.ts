@@ -39,8 +39,9 @@ export function meaningOfDivergence({ rows, maxPercent }: ComparedPrices): strin
   const fartherThan = (percent: number) =>
     rows.filter((row) => row.percent != null && Math.abs(row.percent) >= percent);
   if (maxPercent < 0.5) {
-    const names = fartherThan(0).map(({ name }) => name.replace(/,.*/, '').toLowerCase());
-    return `${LIST.format(['Pool', ...names])} agree within half a percent.`;
+    const names = fartherThan(0).map(({ name }) => name.replace(/,.*/, ''));
+    const others = LIST.format(names.map((name, place) => (place === 0 ? name : name.toLowerCase())));
+    return `${others} ${names.length === 1 ? 'is' : 'are'} within half a percent of the pool.`;
   }
   const oldTrade = 'The last trade is often older than the price of the pool.';
   if (maxPercent < 2) {

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { useLastingKeys } from '../../app/service-status.ts';
+import { useLastingKeys, useServiceStatus } from '../../app/service-status.ts';
 import { NO_USD_LIQUIDITY, NO_USD_PRICE, type Unit, useUnit } from '../../app/unit.ts';
 import type { GatewayError } from '../../client/errors.ts';
 import { type SentQuery, useHead } from '../../client/hooks.ts';
@@ -33,6 +33,7 @@ import {
   unitOfPrice,
   usdOf,
   volumeUsd,
+  whyNoChange,
 } from './market.ts';
 import type { TradedVolume } from './trades/use-traded-volume.ts';
 
@@ -52,7 +53,7 @@ export function FiguresPanel({ market, figures, traded, whyNotTraded, query, poo
   const { price, lastPrice, change, hostVolume } = figures;
   const head = useHead();
   const unit = useUnit();
-  const isRecorded = !useLastingKeys().includes('history');
+  const noChange = whyNoChange(!useLastingKeys().includes('history'), useServiceStatus()?.historyStatus);
   const isUsd = unit === 'USD';
   const [base, target] = [nameOfToken(market.base), nameOfToken(market.target)];
   const shown = price ?? lastPrice;
@@ -86,7 +87,7 @@ export function FiguresPanel({ market, figures, traded, whyNotTraded, query, poo
               ? 'Price of the last trade'
               : `Price of the pool at this height, by the exchange's formula for one whole ${base}`}
           </p>
-          <p className={styles.note}>{noteOf(market, figures, poolErrors, unit, isRecorded)}</p>
+          <p className={styles.note}>{noteOf(market, figures, poolErrors, unit, noChange)}</p>
           {change?.isComplete === false && (
             <p className={styles.note}>
               <span>The recorded history begins</span> <RelativeTime time={change.fromTime} />
@@ -212,7 +213,7 @@ function noteOf(
   { price, change }: MarketFigures,
   poolErrors: readonly GatewayError[],
   unit: Unit,
-  isRecorded: boolean,
+  noChange: string,
 ): string | undefined {
   const [error] = poolErrors;
   if (pool === undefined)
@@ -223,7 +224,5 @@ function noteOf(
   if (isCoarsePrice(price, target)) {
     return `This price counts whole smallest units of ${nameOfToken(target)}, so it has few digits. The spot price has more.`;
   }
-  if (change == null)
-    return isRecorded ? 'No earlier price of this pool is known yet.' : 'No history is recorded for this pool.';
-  return undefined;
+  return change == null ? noChange : undefined;
 }

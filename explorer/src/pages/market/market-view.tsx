@@ -21,6 +21,7 @@ import { DivergencePanel } from './divergence-panel.tsx';
 import { FiguresPanel } from './figures-panel.tsx';
 import { type Market, type MarketFigures, nameOfMarket, tokenIdsOf, usdOf } from './market.ts';
 import styles from './market-view.module.css';
+import { isOldPrice } from './old-price.ts';
 import { PoolPanel } from './pool-panel.tsx';
 import { SwapPanel } from './swap/swap-panel.tsx';
 import { TradesPanel } from './trades/trades-panel.tsx';
@@ -129,16 +130,13 @@ export function MarketView({ market, figures, query, poolErrors }: MarketViewPro
   );
 }
 
-/** Whether no newer price can come now, which a tab in the background says in its title. */
 function useIsOld({ price }: MarketFigures): boolean {
   const connection = useConnectionState();
   const head = useHead();
   const marketData = useServiceStatus()?.marketData;
   const isVisible = useIsVisible();
-  if ('since' in connection) return true;
-  // A tab in the background has no event streams.
-  if (connection.name === 'connected' && connection.over === 'event-streams' && !isVisible) return true;
-  return (price === null ? marketData : head)?.stale === true;
+  const isOfPool = price !== null;
+  return isOldPrice({ isOfPool, connection, isStale: (isOfPool ? head : marketData)?.stale, isVisible });
 }
 
 /** The path of a market whose ticker id may be that of several, with other parameters of the URL. */

@@ -1,3 +1,4 @@
+import type { ServiceStatus } from '../../app/service-status.ts';
 import type { Answer } from '../../client/hooks.ts';
 import { type Amount, formatAmount, withUnit } from '../../format/amounts.ts';
 import { isOfTokens, nameOfToken, priceOfBase } from '../../format/prices.ts';
@@ -132,6 +133,13 @@ export function whyNoVolume(
   if (!isRecorded) return 'No trades are recorded.';
   if (errors.length > 0) return 'The trades cannot be read now.';
   return isLoading ? 'Loading…' : 'No trades are recorded.';
+}
+
+/** Why the change of a price is not known. */
+export function whyNoChange(isRecorded: boolean, historyStatus: ServiceStatus['historyStatus'] | undefined): string {
+  if (!isRecorded) return 'No history is recorded for this pool.';
+  if (historyStatus === 'UNAVAILABLE') return 'Earlier prices cannot be read now.';
+  return 'No earlier price of this pool is known yet.';
 }
 
 /** What was traded of both tokens of a market, in smallest units. */

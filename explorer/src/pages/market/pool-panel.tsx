@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { Link } from 'react-router';
-import { useGatewayQuery } from '../../client/hooks.ts';
+import { usePageQuery } from '../../client/hooks.ts';
 import { nameOfToken, shortPoolId } from '../../format/prices.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Freshness } from '../../parts/freshness.tsx';
@@ -13,14 +13,17 @@ import { poolPath } from './pool-id.ts';
 import styles from './pool-panel.module.css';
 import { amplificationOf, formatFeeRate, termsOfPool, textOfPools } from './pool-terms.ts';
 
+/** The most pools of a token that are looked through. */
+const POOLS = 100;
+
 type PoolPanelProps = { readonly market: Market; readonly pool: NonNullable<Market['pool']>; readonly poolId: string };
 
 /** What distinguishes a pool of V3: its fee, its amplification, what it holds and what it counts with, and others of its tokens. */
 export function PoolPanel({ market, pool, poolId }: PoolPanelProps) {
   const { token1, token2 } = pool;
-  const others = useGatewayQuery(
+  const others = usePageQuery(
     PoolsOfTokensDocument,
-    useMemo(() => ({ tokenId: token2.tokenId }), [token2.tokenId]),
+    useMemo(() => ({ tokenId: token2.tokenId, size: POOLS }), [token2.tokenId]),
   );
   const amplification = amplificationOf(pool);
   const [real, virtual] = [reservesOf(market), virtualAmountsOf(market)];

@@ -12,7 +12,7 @@ export function formatFeeRate(rateBps: number): string {
 /** How many pools two tokens have, for the line that lists them. @param hasMore whether not all pools of one token were read */
 export function textOfPools(names: string, count: number, hasMore: boolean): string {
   if (count >= 2) return `${hasMore ? 'At least ' : ''}${count} pools of ${names}, the most liquid first:`;
-  return hasMore ? `Other pools of ${names} are not among the most liquid ones.` : `No other pool has ${names}.`;
+  return hasMore ? `No other pool of ${names} is among the most liquid ones.` : `No other pool has ${names}.`;
 }
 
 /** How often the virtual amounts were the real ones when the pool was created: 2.2×. Null for none. */

@@ -1,7 +1,8 @@
+import { useMemo } from 'react';
 import { Link } from 'react-router';
 import { Page } from '../../app/page.tsx';
 import type { GatewayError } from '../../client/errors.ts';
-import { useGatewayQuery } from '../../client/hooks.ts';
+import { usePageQuery } from '../../client/hooks.ts';
 import { nameOfToken, shortPoolId } from '../../format/prices.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorState } from '../../parts/error-state.tsx';
@@ -76,12 +77,19 @@ export function UnreadableMarket({ name, tickerId, errors, retry }: UnreadableMa
   );
 }
 
+/** The most pools of a token that are looked through. */
+const POOLS = 100;
+
 /** The pools of the two symbols of a ticker id: the node knows them without the market-data host. */
 function PoolsInstead({ tickerId }: { readonly tickerId: string }) {
   const symbols = symbolsOfTicker(tickerId);
   // Most pools of V1 contain PRV. Those of the other token fit in one page.
   const symbol = symbols?.find((each) => each !== 'PRV') ?? '';
-  const answer = useGatewayQuery(PoolsOfSymbolDocument, { symbol }, { pause: symbol === '' });
+  const answer = usePageQuery(
+    PoolsOfSymbolDocument,
+    useMemo(() => ({ symbol, size: POOLS }), [symbol]),
+    { pause: symbol === '' },
+  );
   const pools = answer.data?.poolPairs?.nodes.filter(({ token1, token2 }) =>
     [token1, token2].every(({ symbol }) => symbol !== null && symbols?.includes(symbol)),
   );

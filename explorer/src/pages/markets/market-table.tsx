@@ -54,11 +54,16 @@ export function MarketTable({ rows, count, virtual, details, view, hasHistory, n
             <span>Price</span>
             {unit === 'USD' && <span className={styles.unit}>, USD</span>}
           </SortHeader>
-          {hasDay && (
-            <SortHeader {...header('change')} isNumber>
-              24 h
-            </SortHeader>
-          )}
+          {hasDay &&
+            (view.sorts.includes('change') ? (
+              <SortHeader {...header('change')} isNumber>
+                24 h
+              </SortHeader>
+            ) : (
+              <th scope="col" className={tableStyles.number}>
+                24 h
+              </th>
+            ))}
           {hasDay && (
             <th scope="col" className={styles.chart}>
               24 h chart

@@ -1,5 +1,5 @@
 import { Page } from '../../app/page.tsx';
-import { useHasHistory, useLastingKeys } from '../../app/service-status.ts';
+import { useCanSortByChange, useHasHistory, useLastingKeys } from '../../app/service-status.ts';
 import { useUnit } from '../../app/unit.ts';
 import { SearchField } from '../../parts/search-field.tsx';
 import { MarketsPanel } from './markets-panel.tsx';
@@ -9,7 +9,8 @@ import { useViewParameters } from './view-parameters.ts';
 /** All markets and pools, with live prices. The URL has the list, the search and the order. */
 export function MarketsPage() {
   const hasHistory = useHasHistory();
-  const view = useViewParameters(useLastingKeys().includes('MARKET_DATA') ? 'pools' : 'markets', hasHistory);
+  const usualList = useLastingKeys().includes('MARKET_DATA') ? 'pools' : 'markets';
+  const view = useViewParameters(usualList, useCanSortByChange());
   const unit = useUnit();
   const list = useMarketList(view.sort === 'change' && hasHistory === true);
 

@@ -70,7 +70,7 @@ export function MarketsPanel({ list: { data, errors, query, retry }, view, hasHi
     withUsd: unit === 'USD',
   });
 
-  const columns = COLUMNS.filter((column) => column.sort !== 'change' || hasHistory !== false);
+  const columns = COLUMNS.filter(({ sort }) => view.sorts.includes(sort));
   const notesId = useId();
   const isPaler = hasHistory !== false && inView.some(({ key }) => hasGaps(details.get(key)));
   const notes = [

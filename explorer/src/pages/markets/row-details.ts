@@ -15,7 +15,7 @@ import {
 export type RowDetails = {
   readonly pool: PricedPoolFragment | null;
   readonly lastPrice: number | null;
-  /** Undefined without a history. */
+  /** Undefined until the history was read. */
   readonly day: DayStartFragment | null | undefined;
   readonly sparkline: readonly (number | null)[] | null | undefined;
 };
@@ -90,11 +90,17 @@ function wantedOf(rows: readonly MarketRow[]): Wanted {
   };
 }
 
-/** What was known of all rows, with what is new. Equal details stay the same object, so that their rows are not drawn again. */
-function merge(known: Details, { nodes }: RowsInViewQuery): Details {
+/**
+ * What was known of all rows, with what is new. While the history cannot be read, what is known of the day stays. Equal details stay
+ * the same object, so that their rows are not drawn again.
+ */
+export function merge(known: Details, { nodes }: RowsInViewQuery): Details {
   const merged = new Map(known);
-  function add(key: string, next: RowDetails): void {
+  function add(key: string, read: RowDetails): void {
     const before = known.get(key);
+    const day = read.day === undefined ? before?.day : read.day;
+    const sparkline = read.sparkline === undefined ? before?.sparkline : read.sparkline;
+    const next = { ...read, day, sparkline };
     const isSame =
       before !== undefined &&
       before.pool === next.pool &&

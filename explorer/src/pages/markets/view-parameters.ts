@@ -12,22 +12,25 @@ export type ListName = (typeof LISTS)[number];
 export type ViewParameters = Sorting<MarketSort> & {
   readonly list: ListName;
   readonly search: string;
+  /** By what the list can be sorted. */
+  readonly sorts: readonly MarketSort[];
   setList(list: ListName): void;
   clearSearch(): void;
 };
 
-/** The choices in the URL. `usualList` is shown if it names none. Without a history, no list is sorted by changes. */
-export function useViewParameters(usualList: ListName, hasHistory: boolean | undefined): ViewParameters {
+/** The choices in the URL. `usualList` is shown if it names none. */
+export function useViewParameters(usualList: ListName, canSortByChange: boolean): ViewParameters {
   const [parameters, setParameters] = useSearchParams();
   const inUrl = parameters.get('list');
   const list = LISTS.find((known) => known === inUrl) ?? usualList;
   // A pool without a market has no volume.
-  const sorts = MARKET_SORTS.filter((sort) => sort !== 'change' || hasHistory !== false);
+  const sorts = MARKET_SORTS.filter((sort) => sort !== 'change' || canSortByChange);
   const sorting = useSorting(sorts, list === 'pools' ? 'liquidity' : 'volume');
 
   return {
     list,
     search: parameters.get('search') ?? '',
+    sorts,
     ...sorting,
     setList(next) {
       setParameters(withParameter(currentParameters(), 'list', next === usualList ? '' : next), FROM_FIRST_ROW);

@@ -10,11 +10,13 @@ type BookContentProps = {
   readonly market: Market;
   readonly book: ShownBook;
   readonly notes: readonly BookNote[];
+  /** Why it can be older than it should be. */
+  readonly staleNotes: readonly BookNote[];
   readonly isOutdated: boolean;
 };
 
 /** A book with what a reader should know of it. */
-export function BookContent({ market, book, notes: allNotes, isOutdated }: BookContentProps) {
+export function BookContent({ market, book, notes: allNotes, staleNotes, isOutdated }: BookContentProps) {
   const notes = Map.groupBy(allNotes, ({ isWarning }) => isWarning);
   const isEmpty = book.bids.length === 0 && book.asks.length === 0;
   return (
@@ -33,14 +35,15 @@ export function BookContent({ market, book, notes: allNotes, isOutdated }: BookC
       ) : (
         <BookTable market={market} book={book} isOutdated={isOutdated} />
       )}
+      <Notes notes={staleNotes} />
       <Notes notes={notes.get(false)} />
     </>
   );
 }
 
-/** Warnings stand before the book, other remarks after it. */
-function Notes({ notes }: { readonly notes: readonly BookNote[] | undefined }) {
-  if (notes === undefined) return null;
+/** Warnings stand before the book, other remarks after it, where it does not move when one comes or goes. */
+function Notes({ notes = [] }: { readonly notes: readonly BookNote[] | undefined }) {
+  if (notes.length === 0) return null;
   return (
     <ul className={styles.notes} data-warning={notes[0]?.isWarning}>
       {notes.map(({ text }) => (

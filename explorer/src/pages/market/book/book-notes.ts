@@ -10,15 +10,21 @@ type StaleBookInput = {
   readonly connection: ConnectionState;
   /** Of the newest attempt to read it. */
   readonly errors: readonly GatewayError[];
+  /** Whether it is the book of the market-data host, and not the one on the chain. */
+  readonly isOfHost: boolean;
   /** Whether the gateway gets nothing new from where the book comes from. */
   readonly isStale: boolean | undefined;
 };
 
 /** Why a book can be older than it should be; empty for one that is live. */
-export function notesOfStaleBook({ connection, errors: [error], isStale }: StaleBookInput): BookNote[] {
+export function notesOfStaleBook({ connection, errors, isOfHost, isStale }: StaleBookInput): BookNote[] {
+  // The pairs of a book can fail alone.
+  const error = errors.find(({ path: [, field] }) => field !== 'pairs');
   if ('since' in connection) return [{ text: 'This book is old: the gateway cannot be reached.', isWarning: true }];
   if (error !== undefined) return [{ text: `This book is old. ${explainError(error).title}.`, isWarning: true }];
-  return isStale ? [{ text: 'This book may be old: its source has sent nothing new.', isWarning: true }] : [];
+  if (!isStale) return [];
+  const reason = isOfHost ? 'the market-data host cannot be read completely' : 'the gateway gets no new blocks';
+  return [{ text: `This book may be old: ${reason}.`, isWarning: true }];
 }
 
 /** What a reader should know of the orders of a pool: the exchange never matches them with each other. */

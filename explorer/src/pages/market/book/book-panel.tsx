@@ -62,6 +62,7 @@ export function BookPanel({ market, tickerId }: BookPanelProps) {
   const staleNotes = notesOfStaleBook({
     connection,
     errors: isOfHost ? ofHost.errors : errorsAt(onChain.errors, PATH_ON_CHAIN),
+    isOfHost,
     isStale: (isOfHost ? marketData : head)?.stale,
   });
   const choose = (name: string, value: string) =>
@@ -112,7 +113,8 @@ export function BookPanel({ market, tickerId }: BookPanelProps) {
       <BookContent
         market={market}
         book={{ ...hostBook, isPartial: hostBook.quality.entriesDropped > 0 }}
-        notes={[...staleNotes, ...notesOfBook(hostBook)]}
+        notes={notesOfBook(hostBook)}
+        staleNotes={staleNotes}
         isOutdated={ofHost.isOutdated || staleNotes.length > 0}
       />
     );
@@ -135,7 +137,8 @@ export function BookPanel({ market, tickerId }: BookPanelProps) {
           <BookContent
             market={market}
             book={bookOfPool(book, market.isInverse)}
-            notes={[...staleNotes, ...notesOfChainBook(book)]}
+            notes={notesOfChainBook(book)}
+            staleNotes={staleNotes}
             isOutdated={staleNotes.length > 0}
           />
         )}

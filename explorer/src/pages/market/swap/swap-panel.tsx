@@ -1,4 +1,5 @@
 import { type ReactNode, useId, useRef, useState } from 'react';
+import type { GatewayError } from '../../../client/errors.ts';
 import { useConnectionState, useHead } from '../../../client/hooks.ts';
 import { type Latest, useLatest } from '../../../client/latest.ts';
 import { useIsWatched } from '../../../client/visibility.ts';
@@ -7,6 +8,7 @@ import { nameOfToken } from '../../../format/prices.ts';
 import { Button } from '../../../parts/button.tsx';
 import { EmptyState } from '../../../parts/empty-state.tsx';
 import { ErrorState } from '../../../parts/error-state.tsx';
+import { explainError } from '../../../parts/error-text.ts';
 import { Freshness } from '../../../parts/freshness.tsx';
 import { Panel } from '../../../parts/panel.tsx';
 import { Skeleton } from '../../../parts/skeleton.tsx';
@@ -40,7 +42,12 @@ export function SwapPanel({ market }: { readonly market: Market }) {
   const head = useHead();
   const staleReason = quote == null ? undefined : staleQuoteReason({ quotedAt: quote.beaconHeight, connection, head });
   const isSettled = typed.kind === 'amount' && !isOutdated && !latest.isLoading;
-  const none = latest.errors.length > 0 ? 'No quote: the panel shows an error.' : 'No route for this amount.';
+  const outcome =
+    quote == null ? whyNoQuote(latest.errors) : sentenceOfQuote(quote, paid, received, staleReason !== undefined);
+  const spoken = useSpoken(
+    isSettled ? outcome : '',
+    JSON.stringify([isSettled, committed, quote == null ? outcome : staleReason !== undefined]),
+  );
 
   const field = (kind: SwapState['exact'], label: string, token: MarketToken) => {
     const isComputed = shown.exact !== kind;
@@ -103,7 +110,7 @@ export function SwapPanel({ market }: { readonly market: Market }) {
           <CheaperPool market={market} state={committed} quote={quote} pause={!isWatched} />
         )}
         <p role="status" className="visually-hidden">
-          {isSettled && (quote == null ? none : sentenceOfQuote(quote, paid, received, staleReason !== undefined))}
+          {spoken}
         </p>
         <p className={styles.small}>
           {isV3
@@ -113,6 +120,22 @@ export function SwapPanel({ market }: { readonly market: Market }) {
       </div>
     </Panel>
   );
+}
+
+/**
+ * What a screen reader reads out: the text of now, each time that the occasion is another one. A new block alone is none: a quote
+ * changes with most of them.
+ */
+function useSpoken(text: string, occasion: string): string {
+  const [spoken, setSpoken] = useState({ text, occasion });
+  if (spoken.occasion !== occasion) setSpoken({ text, occasion });
+  return spoken.text;
+}
+
+function whyNoQuote([error]: readonly GatewayError[]): string {
+  if (error === undefined) return 'No route for this amount.';
+  const { title, text } = explainError(error);
+  return `No quote. ${title}. ${text}`;
 }
 
 /** Follows the quote of the swap in the URL. */

@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useMemo, useState } from 'react';
 import { useClient } from 'urql';
 import { useLastingKeys } from '../../../app/service-status.ts';
 import { type GatewayError, readErrors } from '../../../client/errors.ts';
-import { requestOf, type SentQuery, useFollow, useGatewayQuery } from '../../../client/hooks.ts';
+import { requestOf, type SentQuery, useFollow, usePageQuery } from '../../../client/hooks.ts';
 import { errorsAt } from '../../../parts/answered.tsx';
 import {
   type AnsweredTrades,
@@ -48,8 +48,8 @@ export function useTrades(poolId: string, pause: boolean): Trades {
   const client = useClient();
   const isUnrecorded = useLastingKeys().includes('history');
   const isQueryPaused = pause || isUnrecorded;
-  const variables = useMemo(() => ({ poolId, first: PAGE }), [poolId]);
-  const answer = useGatewayQuery(TradesDocument, variables, { pause: isQueryPaused });
+  const variables = useMemo(() => ({ poolId, size: PAGE }), [poolId]);
+  const answer = usePageQuery(TradesDocument, variables, { pause: isQueryPaused });
   const answerErrors = errorsAt(answer.errors, PATH);
 
   const [answered, setAnswered] = useState<AnsweredTrades>();
@@ -91,7 +91,11 @@ export function useTrades(poolId: string, pause: boolean): Trades {
   const [olderErrors, setOlderErrors] = useState<readonly GatewayError[]>([]);
   async function loadOlder(after: string): Promise<void> {
     setIsLoadingOlder(true);
-    const sent = client.query(TradesDocument, { ...variables, after }, { requestPolicy: 'network-only' });
+    const sent = client.query(
+      TradesDocument,
+      { poolId, size: answer.query.variables?.['size'], after },
+      { requestPolicy: 'network-only' },
+    );
     const { data, error } = await sent.toPromise();
     setIsLoadingOlder(false);
     setOlderErrors(errorsAt(readErrors(error), PATH));

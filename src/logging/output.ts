@@ -10,7 +10,8 @@ type LogOutput = {
 /** Maximum size of the lines that wait while the disk is full, or while a collector does not read. Further lines are lost. */
 const MAX_WAITING_BYTES = 16 * 2 ** 20;
 
-const MAX_LINES_PER_WRITE = 1_000;
+/** So that little is lost if the process ends during a write. */
+const MAX_LINES_PER_WRITE = 100;
 
 /** How long a process that ends waits for a collector that does not read. */
 const MAX_FLUSH_MS = 500;
@@ -28,9 +29,10 @@ export function createLogOutput(fd: number = process.stdout.fd, maxBytes = MAX_W
   let bytes = 0;
   /** The number of lines that are being written. */
   let writing = 0;
+  let retry: NodeJS.Timeout | undefined;
 
   function begin(): void {
-    if (writing > 0 || lines.length === 0) return;
+    if (writing > 0 || retry !== undefined || lines.length === 0) return;
     const batch = lines.slice(0, MAX_LINES_PER_WRITE);
     writing = batch.length;
     writev(fd, batch, (error, written) => {
@@ -39,7 +41,12 @@ export function createLogOutput(fd: number = process.stdout.fd, maxBytes = MAX_W
         bytes -= written;
         removeWritten(lines, written);
         begin();
-      } else if (isFullPipe(error)) setTimeout(begin, RETRY_MS).unref();
+      } else if (isFullPipe(error)) {
+        retry = setTimeout(() => {
+          retry = undefined;
+          begin();
+        }, RETRY_MS).unref();
+      }
     });
   }
 
@@ -56,7 +63,7 @@ export function createLogOutput(fd: number = process.stdout.fd, maxBytes = MAX_W
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
       }
     }
-    lines.push(...rest);
+    for (const line of rest) lines.push(line);
   }
 
   return {

@@ -12,7 +12,8 @@ function openFile() {
   const folder = mkdtempSync(join(tmpdir(), 'pdex-log-'));
   const path = join(folder, 'log');
   const fd = openSync(path, 'w');
-  const disk = { isFull: false, bytesPerWrite: Number.POSITIVE_INFINITY };
+  const disk = { isFull: false, error: 'ENOSPC', bytesPerWrite: Number.POSITIVE_INFINITY };
+  const failed = Promise.withResolvers<void>();
   const { writev } = fs;
   /** How many writes have ended. */
   let ended = 0;
@@ -23,8 +24,11 @@ function openFile() {
       ended += 1;
     };
     if (!disk.isFull) return writev(fd, [Buffer.concat(lines).subarray(0, disk.bytesPerWrite)], end);
-    const error = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
-    setImmediate(() => end(error, 0, lines));
+    const error = Object.assign(new Error('it cannot be written'), { code: disk.error });
+    setImmediate(() => {
+      end(error, 0, lines);
+      failed.resolve();
+    });
   }) as unknown as typeof fs.writev);
   syncBuiltinESMExports();
   onTestFinished(() => {
@@ -33,7 +37,7 @@ function openFile() {
     closeSync(fd);
     rmSync(folder, { recursive: true });
   });
-  return { fd, disk, ended: () => ended, text: () => readFileSync(path, 'utf8') };
+  return { fd, disk, failed: failed.promise, ended: () => ended, text: () => readFileSync(path, 'utf8') };
 }
 
 test('while the disk is full, lines wait up to a maximum, and nothing blocks; all of them are written with the next line', async () => {
@@ -62,6 +66,17 @@ test('a process that ends does not wait for a full disk, although no line has fa
   const output = createLogOutput(openSync('/dev/full', 'w'));
   for (let n = 0; n < 3; n++) output.write(`line ${n}\n`);
   output.flushSync();
+});
+
+test('a process that ends writes the lines that wait for a slow collector, in their order', async () => {
+  const { fd, disk, failed, text } = openFile();
+  Object.assign(disk, { isFull: true, error: 'EAGAIN' });
+  const output = createLogOutput(fd);
+  output.write('first\n');
+  await failed;
+  output.write('last\n');
+  output.flushSync();
+  expect(text()).toBe('first\nlast\n');
 });
 
 test('many lines, of which a write can end anywhere, arrive in their order', async () => {

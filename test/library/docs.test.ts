@@ -15,6 +15,7 @@ const sampleWith = (part: string) => samples.find(({ text }) => text.includes(pa
 const README = sampleWith('createServer(gateway.handler)');
 const PROGRAM = sampleWith('maxDepth');
 const TEST = sampleWith('node:test');
+const FAULT = sampleWith('const end = sandbox.faults');
 const SERVERS = [sampleWith("request.url === '/hello'"), sampleWith("from 'express'"), sampleWith("from 'fastify'")];
 
 /** Runs a program from this checkout. */
@@ -37,7 +38,7 @@ function programOf(texts: readonly string[], ports: readonly number[]): string {
 }
 
 test('each sample is tested', () => {
-  expect(new Set([README, PROGRAM, TEST, ...SERVERS])).toEqual(new Set(samples.map(({ text }) => text)));
+  expect(new Set([README, PROGRAM, TEST, FAULT, ...SERVERS])).toEqual(new Set(samples.map(({ text }) => text)));
 });
 
 test('the shortest program answers', async () => {
@@ -101,4 +102,9 @@ test('a test of a user passes, and its process exits', async () => {
   expect(await exit).toEqual([0, null]);
   expect(await output).toMatch(/pass 1\b/);
   expect(await errors).toBe('');
+});
+
+test('the sample of a fault ends it, and exits', async () => {
+  const { exit, output, errors } = run(FAULT);
+  expect([await exit, await output, await errors]).toEqual([[0, null], '', '']);
 });

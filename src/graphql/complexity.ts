@@ -92,7 +92,8 @@ export function complexityOfPoolPairs(
   const pools = (at == null ? poolsNow(service) : undefined) ?? Number.POSITIVE_INFINITY;
   // Pools are stored in the order of their ids.
   const isMade = filter != null || orderBy === 'NATIVE_LIQUIDITY_DESC';
-  return objects(Math.min(first ?? last ?? DEFAULT_PAGE_SIZE, pools), isMade ? Math.min(ALL_POOLS, pools) : 1);
+  const size = sizeOf(first ?? last, DEFAULT_PAGE_SIZE, service.limits.maxPageSize);
+  return objects(Math.min(size, pools), isMade ? Math.min(ALL_POOLS, pools) : 1);
 }
 
 /** The complexity of the pools of one update, from their current number if there is a head. */
@@ -194,6 +195,11 @@ export function complexityOfDivergentPairs(first: number | null | undefined, { s
 
 /** The complexity of a search for the height at a time: it reads a few earlier heights. */
 export const HEIGHT_AT_A_TIME: Complexity = { field: 5 * EARLIER_HEIGHT, multiplier: 0 };
+
+/** How many objects a list counts as. A size above the maximum is refused later, as its own error. */
+export function sizeOf(size: number | null | undefined, byDefault: number, max: number): number {
+  return Math.min(size ?? byDefault, max);
+}
 
 /** The complexity of that many objects of the recorded history. */
 export function recordedObjects(count: number): Complexity {

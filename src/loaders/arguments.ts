@@ -2,10 +2,11 @@ import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { type Cursor, type PageRequest, parseCursor } from '../domain/page.ts';
 import { BadUserInputError } from '../errors.ts';
 
-/** @throws BadUserInputError for a number below the minimum */
+/** @throws BadUserInputError for a number below the minimum, and for infinity, which a literal such as `1e400` is */
 export function requireAtLeast(min: number, name: string, value: number | null | undefined): void {
-  if (value == null || value >= min) return;
-  throw new BadUserInputError(`${name} is ${value}. It must be ${min} or greater.`);
+  if (value == null || (value >= min && value < Number.POSITIVE_INFINITY)) return;
+  const expected = value < min ? `${min} or greater` : 'finite';
+  throw new BadUserInputError(`${name} is ${value}. It must be ${expected}.`);
 }
 
 /** @throws BadUserInputError for a number above a limit of this gateway */

@@ -178,6 +178,7 @@ describe('Query.divergentPairs', () => {
 
   test.each([
     ['minPercent: -0.1', 'minPercent is -0.1. It must be 0 or greater.'],
+    ['minPercent: 1e400', 'minPercent is Infinity. It must be finite.'],
     ['first: -1', 'first is -1. It must be 0 or greater.'],
     ['first: 501', 'first is 501. The maximum is 500.'],
   ])('with %s fails, and only that field', async (args, message) => {

@@ -207,6 +207,7 @@ describe('the history of pools', () => {
     ['candles(interval: ONE_HOUR, to: 1767225600) { open }', /date and time/],
     ['candles(interval: ONE_HOUR, last: 0) { open }', /last is 0/],
     ['candles(interval: ONE_HOUR, last: 1001) { open }', /last is 1001. The maximum is 1000/],
+    ['candles(interval: ONE_HOUR, last: 2147483647) { open }', /last is 2147483647. The maximum is 1000/],
     ['candles(interval: ONE_HOUR, decimals1: 31) { open }', /decimals1 is 31/],
     ['change(hours: 0) { from }', /hours is 0/],
     ['change(hours: 8785) { from }', /hours is 8785. The maximum is 8784/],
@@ -260,8 +261,14 @@ describe('the history of pools', () => {
       gaps: [],
       none: [],
     });
-    const { errors } = await gateway.ask('{ history { gaps(first: -1) { from } } }');
-    expect(errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+    for (const field of [
+      'gaps(first: -1) { from }',
+      'gaps(first: 2147483647) { from }',
+      'blocks(last: 2147483647) { hash }',
+    ]) {
+      const { errors } = await gateway.ask(`{ history { ${field} } }`);
+      expect(errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+    }
   });
 
   test('a cached response has what was recorded since', async () => {

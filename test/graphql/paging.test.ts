@@ -131,6 +131,7 @@ describe('pages of pools', () => {
       { first: -1 },
       { last: -1 },
       { first: 501 },
+      { last: 2_147_483_647, at: gateway.sandbox.chain.tip.height - 1 },
     ];
     for (const misuse of misuses) {
       const { data, errors } = await gateway.ask(PoolPageDocument, misuse);

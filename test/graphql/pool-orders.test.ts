@@ -98,6 +98,7 @@ describe('PoolPair.orders', () => {
   test.each([
     ['first: -1', 'first is -1. It must be 0 or greater.'],
     ['first: 501', 'first is 501. The maximum is 500.'],
+    ['first: 2147483647', 'first is 2147483647. The maximum is 500.'],
     [`sells: "${'1'.repeat(64)}"`, 'The token of sells is not one of the two tokens of the pool.'],
     ['sells: "PRV"', 'sells is not valid. Expected a token id: 64 lowercase hexadecimal characters.'],
   ])('with %s fail, and only that field', async (args, message) => {

@@ -120,6 +120,7 @@ describe('the trades of pools', () => {
   test.each([
     'trades(first: -1) { nodes { id } }',
     'trades(first: 501) { nodes { id } }',
+    'trades(first: 2147483647) { nodes { id } }',
     ...['', 'x', cursor('1:-1'), cursor('01:0'), cursor('9999999999999999:0'), cursor('12:0', 'base64')].map(
       (after) => `trades(after: "${after}") { nodes { id } }`,
     ),

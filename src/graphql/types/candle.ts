@@ -8,7 +8,7 @@ import {
 } from '../../loaders/candles.ts';
 import { createCandleStream } from '../../loaders/price-streams.ts';
 import { builder, PoolPairRef } from '../builder.ts';
-import { recordedObjects } from '../complexity.ts';
+import { recordedObjects, sizeOf } from '../complexity.ts';
 import { decimalsArgs } from './pool-pair.ts';
 import { poolKeyArgs } from './prices.ts';
 
@@ -98,7 +98,7 @@ builder.objectField(PoolPairRef, 'candles', (t) =>
   t.field({
     type: [CandleRef],
     nullable: true,
-    complexity: ({ last }) => recordedObjects(last ?? DEFAULT_CANDLES),
+    complexity: ({ last }, { service }) => recordedObjects(sizeOf(last, DEFAULT_CANDLES, service.limits.maxCandles)),
     extensions: { refuse: requireCandleArguments, isAwaited: true },
     description:
       'Candles of `price` up to the height of this pool, oldest first: the last `last` of those whose `openTime` is at or after `from` and before `to`. Intervals without a known height are left out. Heights that are not final yet are included from memory. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read.',

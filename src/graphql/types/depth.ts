@@ -10,7 +10,7 @@ const PoolDepthRef = builder.objectRef<PoolDepth>('PoolDepth').implement({
   fieldDescriptions: {
     percent: 'The percentage by which the price moves, as in `percents`.',
     upToken1:
-      'Token 1 to pay so that the price of token 2 rises by `percent`: the smallest amount that reaches it. In V3, the exchange refuses some amounts just beyond an order: they do not count.',
+      'Token 1 to pay so that the price of token 2 rises by `percent`: the smallest amount that reaches it, apart from the rounding of what the pool pays out. In V3, the exchange refuses some amounts just beyond an order: they do not count.',
     upToken2: 'Token 2 that the pool and its orders pay out for `upToken1`.',
     downToken2:
       'Token 2 to pay so that the price of token 2 falls by `percent`: the smallest amount that reaches it, as for `upToken1`. In V1, it can exceed 2^64 - 1.',

@@ -1,7 +1,7 @@
 import type { HeightRange } from '../../domain/beacon-height.ts';
 import { type BeaconBlock, DEFAULT_BLOCKS, DEFAULT_GAPS, type HistoryCoverage } from '../../loaders/history.ts';
 import { builder } from '../builder.ts';
-import { objects, recordedObjects } from '../complexity.ts';
+import { objects, recordedObjects, sizeOf } from '../complexity.ts';
 
 const HeightRangeRef = builder.objectRef<HeightRange>('HeightRange').implement({
   description: 'A range of beacon heights.',
@@ -48,7 +48,7 @@ const HistoryRef = builder.objectRef<HistoryCoverage>('History').implement({
     heights: t.exposeInt('heights'),
     gaps: t.field({
       type: [HeightRangeRef],
-      complexity: ({ first }) => objects(first ?? DEFAULT_GAPS),
+      complexity: ({ first }, { service }) => objects(sizeOf(first, DEFAULT_GAPS, service.limits.maxPageSize)),
       args: {
         first: t.arg.int({
           defaultValue: DEFAULT_GAPS,
@@ -61,7 +61,7 @@ const HistoryRef = builder.objectRef<HistoryCoverage>('History').implement({
     blocks: t.field({
       type: [BeaconBlockRef],
       nullable: true,
-      complexity: ({ last }) => recordedObjects(last ?? DEFAULT_BLOCKS),
+      complexity: ({ last }, { service }) => recordedObjects(sizeOf(last, DEFAULT_BLOCKS, service.limits.maxPageSize)),
       args: {
         last: t.arg.int({
           defaultValue: DEFAULT_BLOCKS,

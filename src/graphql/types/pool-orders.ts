@@ -6,7 +6,7 @@ import { DEFAULT_DEPTH, readOrderBookArguments } from '../../loaders/order-book.
 import type { OrderOfPool } from '../../loaders/pool-orders.ts';
 import { poolPrice } from '../../loaders/pool-price.ts';
 import { builder, PoolPairRef } from '../builder.ts';
-import { complexityOfPoolBook, objects } from '../complexity.ts';
+import { complexityOfPoolBook, objects, sizeOf } from '../complexity.ts';
 import { OrderBookEntryRef } from './order-book.ts';
 
 const PoolOrderRef = builder.objectRef<OrderOfPool>('PoolOrder').implement({
@@ -79,7 +79,7 @@ builder.objectFields(PoolPairRef, (t) => ({
   orders: t.field({
     type: [PoolOrderRef],
     nullable: true,
-    complexity: ({ first }) => objects(first ?? DEFAULT_PAGE_SIZE),
+    complexity: ({ first }, { service }) => objects(sizeOf(first, DEFAULT_PAGE_SIZE, service.limits.maxPageSize)),
     description:
       'Open orders of this pool at this height, also those that no trade can fill any more. Each side is in the order in which trades meet it: the best price first, and of equal prices the smaller id. Without `sells`, the orders that sell token 1 come first, then those that sell token 2. Null in V1, which has no orders. Null with an error if the orders cannot be read.',
     args: {

@@ -117,10 +117,12 @@ builder.subscriptionField('priceCrossed', (t) =>
     args: {
       ...poolKeyArgs,
       above: t.arg.float({
-        description: 'The price above which an update is sent, in token 1 of the pool per token 2.',
+        description:
+          'The price above which an update is sent, in token 1 of the pool per token 2. A negative number is BAD_USER_INPUT.',
       }),
       below: t.arg.float({
-        description: 'The price below which an update is sent, in token 1 of the pool per token 2.',
+        description:
+          'The price below which an update is sent, in token 1 of the pool per token 2. A negative number is BAD_USER_INPUT.',
       }),
     },
     subscribe: (_root, args, { loaders }) => createPriceCrossingStream(args, loaders),

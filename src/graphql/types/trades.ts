@@ -5,7 +5,7 @@ import type { PoolVolume, TradeOfBlock, TradePage } from '../../loaders/pool-tra
 import { requireChangeArguments } from '../../loaders/price-changes.ts';
 import { createTradeStream, priceOfTrade, type TradesUpdate, tradedPriceOf, tradesOf } from '../../loaders/trades.ts';
 import { builder, NODE_ID, NodeRef, PoolPairRef, TickerRef } from '../builder.ts';
-import { objects, recordedObjects, recordedValues } from '../complexity.ts';
+import { objects, recordedObjects, recordedValues, sizeOf } from '../complexity.ts';
 import { windowArgs } from './price-change.ts';
 
 const TradeRef = builder.objectRef<TradeOfBlock>('Trade').implement({
@@ -93,7 +93,8 @@ builder.objectFields(PoolPairRef, (t) => ({
   trades: t.field({
     type: TradeConnectionRef,
     nullable: true,
-    complexity: ({ first }) => recordedObjects(first ?? DEFAULT_PAGE_SIZE),
+    complexity: ({ first }, { service }) =>
+      recordedObjects(sizeOf(first, DEFAULT_PAGE_SIZE, service.limits.maxPageSize)),
     extensions: { isAwaited: true },
     description:
       'Trades through this pool up to its height, newest first: the last trade of the newest block comes first. Their `poolPair` is this pool. Blocks that are not final yet are included from memory. Trades of blocks that are not known are missing, as `volume` shows. Null in V1. Null with HISTORY_UNAVAILABLE if the recorded history cannot be read, and with an error if the trades of the block at this height cannot be read.',

@@ -6,9 +6,9 @@ import { whenClosed } from './closing.ts';
 /** The headers of an event stream. The HTTP server decides whether the connection stays open. */
 export const EVENT_STREAM_HEADERS = {
   'content-type': 'text/event-stream',
-  'cache-control': 'no-cache',
-  'content-encoding': 'none',
-  // nginx would hold events back until it has some kilobytes, unless its configuration says otherwise.
+  // A proxy that compressed it would hold events back until it has some kilobytes.
+  'cache-control': 'no-cache, no-transform',
+  // nginx would hold them back too, unless its configuration says otherwise.
   'x-accel-buffering': 'no',
 } as const;
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { Readable } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createSchema, createYoga } from 'graphql-yoga';
 import { expect, onTestFinished, test } from 'vitest';
 import { createErrorMask } from '../../../src/graphql/errors.ts';
@@ -36,7 +36,7 @@ test('a reader that waits for an event receives a comment in each keep-alive per
   expect([response.status, ...names.map((name) => response.headers.get(name))]).toEqual([
     200,
     'text/event-stream',
-    'no-cache',
+    'no-cache, no-transform',
     'keep-alive',
   ]);
   const event = `event: next\ndata: {"data":{"head":{"beaconHeight":${sandbox.chain.tip.height}}}}\n\n`;
@@ -131,7 +131,7 @@ test('the event stream of a reader without a server that aborts while its subscr
   const streams: Readable[] = [];
   const updates = () => ({ request() {}, cancel() {} });
   async function respond() {
-    await turn();
+    await nextTurn();
     aborting.abort();
     return { updates, points: 1 };
   }

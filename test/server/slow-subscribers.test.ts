@@ -44,6 +44,7 @@ test('a websocket that is not read skips heights, and nothing queues for it', as
   await once(socket, 'message');
   socket.send(JSON.stringify({ type: 'subscribe', id: 'slow', payload: { query: PRICES } }));
   await once(socket, 'message');
+  expect(heights).toHaveLength(1);
 
   socket.pause();
   const skipped = await makeBlocks(gateway, url);

@@ -165,10 +165,28 @@ describeInBrowser('the page of the chain', (browser) => {
     expect(await shownErrors()).toEqual([]);
 
     await page.goto(new URL('/chain/blocks/1639900', gateway.url).href);
-    await page.getByText('The gateway lists the time and the hash of at most the newest 50 blocks.').waitFor();
+    await page.getByText('The gateway has not recorded this block, or lists only newer ones.').waitFor();
     await page.goto(new URL('/chain', gateway.url).href);
     await page.getByText(/^The last 4\d blocks took/).waitFor();
     expect(await shownErrors()).toEqual([]);
+  });
+
+  test('says why blocks of the list have no time and no hash where only small pages are allowed', async () => {
+    const { page } = await browser.open('/chain/blocks', {
+      start: { ...recorded(), config: { historyBackfillHours: 0, maxPageSize: 10 } },
+    });
+    await page.getByText('The gateway has not recorded the other blocks, or lists only newer ones.').waitFor();
+    expect(await page.getByRole('rowheader').count()).toBe(50);
+    expect(await page.getByRole('button', { name: /^Copy hash of block/ }).count()).toBe(10);
+  });
+
+  test('does not count the blocks of a short history as what the gateway lists at most', async () => {
+    const { page } = await browser.open('/chain/blocks/1639990', {
+      start: { ...recorded({ history: 6 }), config: { historyBackfillHours: 0, maxPageSize: 50 } },
+    });
+    await page.getByText('The gateway has not recorded this block, or lists only newer ones.').waitFor();
+    await page.goto(new URL('/chain/blocks/1639000', page.url()).href);
+    await page.getByText('This page reads the time and the hash of at most the newest 500 blocks.').waitFor();
   });
 
   test('says what a block has changed that has replaced the one that was shown', async () => {

@@ -8,6 +8,8 @@ import {
   expectAccessible,
   expectToFit,
   holdAnswers,
+  type OpenedPage,
+  OWN_CLOCK,
   panel,
   parametersOf,
   screenshot,
@@ -33,6 +35,21 @@ function recordTitles(): void {
     const price = document.querySelector('section p [translate=no]')?.textContent;
     if (price != null) titles.push([price, document.title]);
   }).observe(document, { childList: true, characterData: true, subtree: true });
+}
+
+/** Makes the host fail to send order books, until the returned function is called. Both wait until the gateway has read it. */
+async function failBooks({ sandbox, clock, ask }: OpenedPage['gateway']): Promise<() => Promise<void>> {
+  const end = sandbox.marketData.faults.set({ kind: 'status', status: 500, on: 'orderbook' });
+  const isReadable = async () => {
+    // What it has read before is no longer fresh.
+    clock.now += 2_000;
+    return (await ask('{ orderBook(tickerId: "pBTC_PRV") { id } }')).errors === undefined;
+  };
+  await expect.poll(isReadable).toBe(false);
+  return async () => {
+    end();
+    await expect.poll(isReadable).toBe(true);
+  };
 }
 
 describeInBrowser('the page of a market', (browser) => {
@@ -295,6 +312,59 @@ describeInBrowser('the page of a market', (browser) => {
     await page.reload();
     await book.getByText('UPSTREAM_BAD_SHAPE').waitFor();
     expect(await book.getByText(/empty|Nobody/).count()).toBe(0);
+  });
+
+  test('says that a book is old while it alone cannot be read', async () => {
+    const start = { config: { orderBookTtlMs: 20 } };
+    const opened = await browser.open('/market/pBTC_PRV', { ...OWN_CLOCK, start });
+    const { page, gateway } = opened;
+    const book = panel(page, 'Order book');
+    await book.getByText(/^Spread /).waitFor();
+    const old = book.getByText('This book is old. The market-data host responds with an error status.');
+    const isOutdated = () => book.getByRole('table').getAttribute('data-outdated');
+    expect([await old.count(), await isOutdated()]).toEqual([0, 'false']);
+
+    const restore = await failBooks(gateway);
+    await advanceOnPage(opened);
+    await old.waitFor();
+    expect(await isOutdated()).toBe('true');
+    expect(await page.locator('[data-notice$="-stale"]').count()).toBe(0);
+    await expectAccessible(page);
+    await screenshot(page, 'market-old-book');
+
+    // No retry and no block says that it can be read: the next update of the book is enough.
+    await page.clock.pauseAt(Date.now() + 60_000);
+    await restore();
+    await old.waitFor({ state: 'detached' });
+    expect(await isOutdated()).toBe('false');
+  });
+
+  test('requests depth and divergence at each height while the book cannot be read, so both have it again at the next', async () => {
+    const opened = await browser.open('/market/pBTC_PRV', OWN_CLOCK);
+    const { page, gateway } = opened;
+    await page.setViewportSize({ ...VIEWPORTS.wide, height: 3_000 });
+    const [depth, divergence] = [panel(page, 'Depth'), panel(page, 'Divergence')];
+    const withBook = depth.getByText('Pool and order book');
+    const unread = divergence.getByText('The order book cannot be read now.');
+    const advance = async () => {
+      const shown = `height ${formatInteger(await advanceOnPage(opened))}`;
+      await Promise.all([depth, divergence].map((each) => each.getByText(shown).waitFor()));
+    };
+    await withBook.waitFor();
+    await advance();
+    // Only new blocks bring requests: no retry comes after a while.
+    await page.clock.pauseAt(Date.now() + 60_000);
+
+    const restore = await failBooks(gateway);
+    for (const _height of [1, 2, 3]) {
+      await advance();
+      await withBook.waitFor({ state: 'detached' });
+      expect(await unread.count()).toBe(1);
+    }
+    await restore();
+    await advance();
+    await withBook.waitFor();
+    expect(await unread.count()).toBe(0);
   });
 
   test('calculates a swap, exactly, again at each height, and as a URL', async () => {

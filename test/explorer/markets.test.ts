@@ -8,6 +8,7 @@ import {
   expectAccessible,
   expectToFit,
   holdAnswers,
+  OWN_CLOCK,
   parametersOf,
   screenshot,
   scrollToEnd,
@@ -114,6 +115,28 @@ describeInBrowser('the page of the markets', (browser) => {
     expect(await colour(change)).not.toBe(paler);
     await replaceAndReload(/"change":\{[^}]*\}/g, '"change":null');
     await expect.poll(() => change.textContent()).toBe('–');
+  });
+
+  test('keeps a change and a chart that were read when the history can no longer be read', async () => {
+    const start = recorded();
+    const opened = await browser.open('/', { ...OWN_CLOCK, start });
+    const { page } = opened;
+    const cells = rowOf(page, 'BTC / PRV').getByRole('cell');
+    const [change, chart] = [cells.nth(1), cells.nth(2).locator('svg')];
+    await expect.poll(() => change.textContent()).toMatch(/^[+-]\d+\.\d\d%$/);
+    await chart.waitFor();
+
+    start.store.fail(new Error('The disk is full.'));
+    const failed = page.waitForResponse(
+      async (response) =>
+        response.url().endsWith('/graphql') && (await response.text()).includes('HISTORY_UNAVAILABLE'),
+    );
+    await page.clock.fastForward(30_000);
+    await failed;
+    // Its prices go on.
+    await advanceOnPage(opened);
+    expect(await change.textContent()).toMatch(/^[+-]\d+\.\d\d%$/);
+    expect(await chart.count()).toBe(1);
   });
 
   test('is searched and sorted by its URL, which a reload, a market and the history keep', async () => {

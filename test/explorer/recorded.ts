@@ -1,10 +1,13 @@
 import type { SandboxHostsOptions } from '../../src/sandbox/sandbox.ts';
 import { chainHeights } from '../history/of-chain.ts';
-import { createStoreModel } from '../history/store-model.ts';
+import { createStoreModel, type StoreModel } from '../history/store-model.ts';
 import type { TestGatewayOptions } from '../support/gateway.ts';
 
 /** A gateway whose history has all final heights of its sandbox, by default 200 blocks. */
-export function recorded({ history = 200, ...sandbox }: SandboxHostsOptions = {}): TestGatewayOptions {
+export function recorded({
+  history = 200,
+  ...sandbox
+}: SandboxHostsOptions = {}): TestGatewayOptions & { readonly store: StoreModel } {
   const store = createStoreModel();
   return {
     store,

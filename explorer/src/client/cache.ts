@@ -1,5 +1,7 @@
+import type { Exchange, Operation, OperationResult } from '@urql/core';
 import { type CacheExchangeOpts, cacheExchange, type Resolver } from '@urql/exchange-graphcache';
 import { relayPagination } from '@urql/exchange-graphcache/extras';
+import { filter, map, merge, pipe, tap } from 'wonka';
 
 const isEmbedded = () => null;
 
@@ -48,8 +50,8 @@ const orNull: Resolver = (_parent, args, cache, { parentKey, fieldName }) =>
   (cache.resolve(parentKey, fieldName, Object.keys(args).length > 0 ? args : null) as string | undefined) ?? null;
 
 /** Creates the cache of all answers: what a subscription brings changes every panel that shows the same object. */
-export function createCache() {
-  return cacheExchange({
+export function createCache(): Exchange {
+  const cache = cacheExchange({
     keys: KEYS,
     resolvers: {
       Query: { poolPairs: relayPagination() },
@@ -59,4 +61,59 @@ export function createCache() {
       Divergence: { tradedPrice: orNull, tradedPercent: orNull },
     },
   });
+  return repeating(cache);
+}
+
+/**
+ * A cache that repeats the last answer to a query if it has nothing else. Graphcache reads a query again after each response that
+ * shares a field with it, such as `beaconHeight`. If a field of the query has failed, it often neither answers nor sends the query.
+ * The client would wait for an answer forever, and drop the next requests of the query.
+ */
+function repeating(cache: Exchange): Exchange {
+  return ({ forward, ...input }) => {
+    // All by the keys of the operations.
+    const answers = new Map<number, OperationResult>();
+    const sent = new Set<number>();
+    /** The last answers to the queries that the cache has now neither answered nor sent. */
+    const unanswered = new Map<number, OperationResult>();
+
+    /** Graphcache listens twice, so each operation comes twice: a query that is sent meanwhile is not repeated. */
+    function receive({ kind, key }: Operation): void {
+      const last = answers.get(key);
+      if (kind === 'query' && last !== undefined && !sent.has(key)) unanswered.set(key, { ...last, stale: false });
+      if (kind === 'teardown') for (const byKey of [answers, sent, unanswered]) byKey.delete(key);
+    }
+
+    function send({ kind, key }: Operation): void {
+      unanswered.delete(key);
+      if (kind === 'query') sent.add(key);
+    }
+
+    function answer(result: OperationResult): void {
+      const { kind, key } = result.operation;
+      unanswered.delete(key);
+      if (kind === 'query') answers.set(key, result);
+    }
+
+    return (operations) => {
+      const answered = cache({
+        ...input,
+        forward: (toSend) =>
+          pipe(
+            toSend,
+            tap(send),
+            forward,
+            tap(({ operation }) => sent.delete(operation.key)),
+          ),
+      })(pipe(operations, tap(receive)));
+      // The cache is subscribed first, so it has the operation before.
+      const repeated = pipe(
+        operations,
+        map(({ key }) => unanswered.get(key)),
+        filter((result) => result !== undefined),
+        tap(({ operation }) => unanswered.delete(operation.key)),
+      );
+      return merge([pipe(answered, tap(answer)), repeated]);
+    };
+  };
 }

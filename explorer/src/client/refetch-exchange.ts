@@ -1,4 +1,4 @@
-import { type Exchange, makeOperation, type Operation, type OperationResult } from '@urql/core';
+import { type CombinedError, type Exchange, makeOperation, type Operation, type OperationResult } from '@urql/core';
 import { map, pipe, tap } from 'wonka';
 import { isRetryable, readErrors, waitOf } from './errors.ts';
 
@@ -19,6 +19,8 @@ type Shown = {
   timer?: ReturnType<typeof setTimeout>;
   /** The data of the last answer that had any. */
   data?: unknown;
+  /** The error of the last answer. */
+  error?: CombinedError | undefined;
 };
 
 /**
@@ -43,7 +45,9 @@ export function createRefetchExchange({ onRestored, random = Math.random }: Refe
 
   function retryLater({ operation, error, stale }: OperationResult): void {
     const entry = shown.get(operation.key);
-    if (entry === undefined || stale) return;
+    // The cache repeats answers: each error counts once.
+    if (entry === undefined || stale || (error !== undefined && error === entry.error)) return;
+    entry.error = error;
     const errors = readErrors(error).filter(isRetryable);
     if (errors.length === 0) {
       entry.failures = 0;

@@ -1,3 +1,4 @@
+import { createRequest } from '@urql/core';
 import type { FormattedExecutionResult, Sink, SubscribePayload } from 'graphql-ws';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ServiceDocument } from '../../src/app/service.generated.ts';
@@ -7,7 +8,10 @@ import { createSession, type Session } from '../../src/client/session.ts';
 import { ChainDocument } from '../../src/pages/chain/chain.generated.ts';
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 const START = Date.UTC(2026, 0, 1);
 const timeOf = (height: number) => new Date(START + height * 40_000).toISOString();
@@ -236,6 +240,53 @@ test('what is on the screen stays while the gateway cannot be reached', async ()
   restore();
   await settle();
   expect(shown.at(-1)).toEqual([100, '[Network] Failed to fetch']);
+});
+
+/** A query whose only field besides the height fails, with an error of that code. */
+function showFailing({ session, answers, settle }: ReturnType<typeof openSession>, code: string) {
+  const shown: unknown[] = [];
+  const data = { __typename: 'Query', beaconHeight: 100, chainInfo: null };
+  answers.push({ data, errors: [{ message: 'Failed.', path: ['chainInfo'], extensions: { code } }] });
+  session.client.query(ChainDocument, {}).subscribe(({ data, error, stale }) => {
+    shown.push([data?.beaconHeight, error?.message, stale]);
+  });
+  return { shown, data, settled: settle() };
+}
+
+test('a query with a field that has failed is not waiting for an answer after a response to another query', async () => {
+  const opened = openSession();
+  const { session, answers, showService, settle, requests } = opened;
+  const { shown, data, settled } = showFailing(opened, 'BAD_USER_INPUT');
+  await settled;
+  answers.push(serviceAt(101), { data: { ...data, beaconHeight: 102 } });
+  showService();
+  await settle();
+  expect([requests(), shown.at(-1)]).toEqual([2, [100, '[GraphQL] Failed.', false]]);
+
+  const request = createRequest(ChainDocument, {});
+  const before = shown.length;
+  session.client.reexecuteOperation(
+    session.client.createRequestOperation('query', request, { requestPolicy: 'network-only' }),
+  );
+  await settle();
+  // The old answer is not repeated while the request is on its way.
+  expect(shown.slice(before, -1)).not.toContainEqual([100, '[GraphQL] Failed.', false]);
+  expect([requests(), shown.at(-1)]).toEqual([3, [102, undefined, false]]);
+});
+
+test('responses to other queries do not put off the retry of one that failed', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(1);
+  const opened = openSession();
+  const { session, answers, requests } = opened;
+  await showFailing(opened, 'UPSTREAM_TIMEOUT').settled;
+  for (const height of [101, 102]) {
+    await vi.advanceTimersByTimeAsync(1_000);
+    answers.push(serviceAt(height));
+    await session.client.query(ServiceDocument, {}, { requestPolicy: 'network-only' }).toPromise();
+  }
+  expect(requests()).toBe(3);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(requests()).toBe(4);
 });
 
 test('a client that sends too much waits as long as the gateway says', async () => {

@@ -375,7 +375,7 @@ test('a volume that is loading or cannot be read is not one that is not recorded
 });
 
 test('a change that is not known yet is not one that cannot be read now, or is not recorded', () => {
-  expect(whyNoChange(true, 'RECORDING')).toBe('No earlier price of this pool is known yet.');
+  expect(whyNoChange(true, 'RECORDING')).toBe('No earlier price of this pool has been read.');
   expect(whyNoChange(true, 'UNAVAILABLE')).toBe('Earlier prices cannot be read now.');
   expect(whyNoChange(false, 'OFF')).toBe('No history is recorded for this pool.');
 });

@@ -239,8 +239,9 @@ test('what is known of the day of a row stays while the history cannot be read',
   expect(known.get('a')).toMatchObject({ day: change, sparkline: [1, 2] });
   const unread = merge(known, { beaconHeight: 2, nodes: [{ ...priced, beaconHeight: 2 }] });
   expect(unread.get('a')).toMatchObject({ pool: { beaconHeight: 2 }, day: change, sparkline: [1, 2] });
-  const unrecorded = merge(unread, { beaconHeight: 3, nodes: [{ ...priced, change: null, sparkline: null }] });
-  expect(unrecorded.get('a')).toMatchObject({ day: null, sparkline: null });
+  const failed = { beaconHeight: 3, nodes: [{ ...priced, beaconHeight: 3, change: null, sparkline: null }] };
+  expect(merge(unread, failed).get('a')).toMatchObject({ pool: { beaconHeight: 3 }, day: change, sparkline: [1, 2] });
+  expect(merge(new Map(), failed).get('a')).toMatchObject({ day: null, sparkline: null });
 });
 
 describe('pools of V3', () => {

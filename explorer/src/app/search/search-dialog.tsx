@@ -38,7 +38,7 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   const rows = useMemo(() => [...new Set([...markets, ...pools])], [markets, pools]);
   const newest = useHead()?.beaconHeight;
   const marked = useFavourites();
-  const { byHeight, most } = useBlocks(MOST_BLOCKS, { pause: !isHash(text) });
+  const { byHeight } = useBlocks(MOST_BLOCKS, { pause: !isHash(text) });
   const isEmpty = text.trim() === '';
   const favourites = rows.filter(({ poolIds }) => isFavourite(marked, poolIds));
   const { found, count } = isEmpty
@@ -114,7 +114,7 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
     if (found.length < count) return `The first ${found.length} of ${formatInteger(count)} found`;
     if (found.length > 0) return `${found.length} found`;
     if (isHash(text))
-      return `Nothing has this id. Blocks are found by their hash if they are among the newest ${most}, and recorded.`;
+      return `Nothing has this id. At most the newest ${MOST_BLOCKS} blocks are found by their hash, if they are recorded.`;
     return /^\d+$/.test(text.trim()) && newest !== undefined
       ? `Nothing found. The newest block is ${formatInteger(newest)}.`
       : 'Nothing found';

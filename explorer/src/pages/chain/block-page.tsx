@@ -75,7 +75,7 @@ type BlockPanelsProps = { readonly height: number; readonly newest: number | und
 
 function BlockPanels({ height, newest }: BlockPanelsProps) {
   const isRecent = newest !== undefined && newest - height + 2 <= MOST_BLOCKS;
-  const { byHeight, answer, isRecorded, failure, most } = useBlocks(MOST_BLOCKS, { pause: !isRecent });
+  const { byHeight, answer, isRecorded, failure } = useBlocks(MOST_BLOCKS, { pause: !isRecent });
   const block = byHeight.get(height);
   const time = parseTime(block?.time);
   const ms = intervalOf(height, byHeight);
@@ -114,7 +114,7 @@ function BlockPanels({ height, newest }: BlockPanelsProps) {
                 </dd>
               </dl>
               {block?.hash == null && (
-                <p className={styles.muted}>{whyUnknown(block, isRecorded, failure, newest - height < most, most)}</p>
+                <p className={styles.muted}>{whyUnknown(block, isRecorded, failure, isRecent)}</p>
               )}
             </>
           )}
@@ -144,12 +144,11 @@ function whyUnknown(
   block: Block | undefined,
   isRecorded: boolean,
   failure: string | undefined,
-  isListed: boolean,
-  most: number,
+  isRecent: boolean,
 ): string {
   if (block !== undefined) return 'The gateway read this block only after it was final, so it does not know its hash.';
   if (!isRecorded) return 'This gateway records no history, so it knows the time and the hash only of new blocks.';
   if (failure !== undefined) return failure;
-  if (!isListed) return `The gateway lists the time and the hash of at most the newest ${most} blocks.`;
-  return 'The gateway has not recorded this block.';
+  if (!isRecent) return `This page reads the time and the hash of at most the newest ${MOST_BLOCKS} blocks.`;
+  return 'The gateway has not recorded this block, or lists only newer ones.';
 }

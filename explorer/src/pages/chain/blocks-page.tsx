@@ -27,6 +27,8 @@ export function BlocksPage() {
   // The interval of the oldest one needs the block below it.
   const { byHeight, answer, isRecorded, failure } = useBlocks(SHOWN + 1);
   const heights = first === undefined ? [] : Array.from({ length: Math.min(SHOWN, first) }, (_, age) => first - age);
+  const listed = answer.data?.history?.blocks;
+  const lacksSome = listed != null && listed.length < heights.length && heights.some((height) => !byHeight.has(height));
 
   return (
     <Page
@@ -48,6 +50,9 @@ export function BlocksPage() {
           <p className={styles.above}>
             This gateway records no history, so times and hashes are known from when this page was opened.
           </p>
+        )}
+        {lacksSome && (
+          <p className={styles.above}>The gateway has not recorded the other blocks, or lists only newer ones.</p>
         )}
         {failure !== undefined && <p className={styles.above}>{failure}</p>}
         {first === undefined ? (

@@ -17,8 +17,6 @@ type Blocks = {
   readonly isRecorded: boolean;
   /** Why blocks that are recorded can be missing, in a sentence; undefined if they have been read. */
   readonly failure: string | undefined;
-  /** How many blocks the gateway lists at most. */
-  readonly most: number;
 };
 
 /** The largest page that the gateway allows by default. An operator can allow smaller ones only. */
@@ -42,8 +40,7 @@ export function useBlocks(last: number, { pause = false }: { readonly pause?: bo
   );
   const [error] = errorsAt(answer.errors, ['history']);
   const failure = isRecorded && error ? `The history could not be read. ${explainError(error).text}` : undefined;
-  const most = answer.query.variables?.['size'] ?? (recorded?.length || last);
-  return { byHeight, answer, isRecorded, failure, most };
+  return { byHeight, answer, isRecorded, failure };
 }
 
 /** How long after the block below it a block was produced, in milliseconds; `undefined` if one of them is not known. */

@@ -139,7 +139,8 @@ export function whyNoVolume(
 export function whyNoChange(isRecorded: boolean, historyStatus: ServiceStatus['historyStatus'] | undefined): string {
   if (!isRecorded) return 'No history is recorded for this pool.';
   if (historyStatus === 'UNAVAILABLE') return 'Earlier prices cannot be read now.';
-  return 'No earlier price of this pool is known yet.';
+  // A read that has failed is null in the cache, too.
+  return 'No earlier price of this pool has been read.';
 }
 
 /** What was traded of both tokens of a market, in smallest units. */

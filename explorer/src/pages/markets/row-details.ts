@@ -91,16 +91,15 @@ function wantedOf(rows: readonly MarketRow[]): Wanted {
 }
 
 /**
- * What was known of all rows, with what is new. While the history cannot be read, what is known of the day stays. Equal details stay
- * the same object, so that their rows are not drawn again.
+ * What was known of all rows, with what is new. If nothing is read of the day, what is known stays: a field that has failed is null,
+ * and the cache does not know later that it has failed. Equal details stay the same object, so that their rows are not
+ * drawn again.
  */
 export function merge(known: Details, { nodes }: RowsInViewQuery): Details {
   const merged = new Map(known);
   function add(key: string, read: RowDetails): void {
     const before = known.get(key);
-    const day = read.day === undefined ? before?.day : read.day;
-    const sparkline = read.sparkline === undefined ? before?.sparkline : read.sparkline;
-    const next = { ...read, day, sparkline };
+    const next = { ...read, day: newest(read.day, before?.day), sparkline: newest(read.sparkline, before?.sparkline) };
     const isSame =
       before !== undefined &&
       before.pool === next.pool &&
@@ -120,6 +119,11 @@ export function merge(known: Details, { nodes }: RowsInViewQuery): Details {
     }
   }
   return merged;
+}
+
+/** What was read, unless it is nothing and something was known before. */
+function newest<Value>(read: Value, before: Value): Value {
+  return read == null && before !== undefined ? before : read;
 }
 
 type ReadNode = NonNullable<RowsInViewQuery['nodes'][number]>;

@@ -20,6 +20,7 @@ import { BOOK_ROWS } from './book-table.tsx';
 import { bookOfPool } from './chain-book.ts';
 import { parseGrouping } from './grouping.ts';
 import { GroupingChoice } from './grouping-choice.tsx';
+import { useBookFailure } from './use-book-failure.ts';
 
 /** Entries on both sides together. */
 const DEPTH = 2 * BOOK_ROWS;
@@ -45,11 +46,9 @@ export function BookPanel({ market, tickerId }: BookPanelProps) {
   const groupBy = parseGrouping(parameters.get('group')) ?? null;
   const element = useRef<HTMLDivElement>(null);
   const isWatched = useIsWatched(element);
-  const ofHost = useLatest(
-    BookDocument,
-    { tickerId: tickerId ?? '', depth: DEPTH, groupBy },
-    { pause: !isWatched || !isOfHost || tickerId === undefined },
-  );
+  const isHostPaused = !isWatched || !isOfHost || tickerId === undefined;
+  const ofHost = useLatest(BookDocument, { tickerId: tickerId ?? '', depth: DEPTH, groupBy }, { pause: isHostPaused });
+  const failure = useBookFailure(market.pair?.poolId, ofHost.data, isHostPaused);
   const onChain = useGatewayQuery(
     ChainBookDocument,
     useMemo(() => ({ poolId: poolId ?? '', depth: DEPTH }), [poolId]),
@@ -61,7 +60,7 @@ export function BookPanel({ market, tickerId }: BookPanelProps) {
   const marketData = useServiceStatus()?.marketData;
   const staleNotes = notesOfStaleBook({
     connection,
-    errors: isOfHost ? ofHost.errors : errorsAt(onChain.errors, PATH_ON_CHAIN),
+    errors: isOfHost ? [...ofHost.errors, ...failure] : errorsAt(onChain.errors, PATH_ON_CHAIN),
     isOfHost,
     isStale: (isOfHost ? marketData : head)?.stale,
   });

@@ -67,8 +67,9 @@ async function serve(config: Config): Promise<void> {
     const explorer = app.hasExplorer && { explorer: new URL('/', url).href };
     log.info({ graphql: url, ...explorer, ...(admin && { admin }), ...app.upstreams }, 'serving');
   } catch (error) {
+    // The last line names the error, also if the gateway cannot be closed.
+    await app.close().catch((problem) => log.error(problem));
     log.fatal(`${(error as Error).message}; choose another port or address with PORT, HOST, ADMIN_PORT or ADMIN_HOST`);
-    await app.close();
     process.exit(1);
   }
 }

@@ -6,9 +6,9 @@ import { createHeadPolls } from './head-polls.ts';
 import { createListPolls } from './list-polls.ts';
 import { createMembers } from './members.ts';
 import type { DirectoryOf } from './packed-states.ts';
-import { createRedisClock, type PollContext } from './poll-options.ts';
+import type { PollContext } from './poll-options.ts';
 import { createOrderBookReads, createStateReads, createTradesReads } from './reads.ts';
-import type { Redis } from './redis.ts';
+import { createRedisClock, type Redis } from './redis.ts';
 import type { FleetWatcher } from './values.ts';
 
 /**

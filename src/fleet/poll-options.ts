@@ -1,5 +1,5 @@
 import type { Members } from './members.ts';
-import type { Redis } from './redis.ts';
+import type { Redis, RedisClock } from './redis.ts';
 import type { FleetWatcher } from './values.ts';
 
 /** How one source is polled, and how its values are published. */
@@ -26,25 +26,7 @@ export type PollOptions<T> = {
 /** What the polls of all sources have in common. */
 export type PollContext = {
   readonly redis: Redis;
-  readonly clock: ReturnType<typeof createRedisClock>;
+  readonly clock: RedisClock;
   readonly members: Pick<Members, 'id' | 'takesPart' | 'count' | 'joinChain'>;
   readonly watcher: FleetWatcher;
 };
-
-/**
- * Creates the monotonic clock of this gateway and that of Redis, of which nothing is known yet. The clocks of two replicas may differ
- * by minutes.
- */
-export function createRedisClock() {
-  let offset = 0;
-  return {
-    /** Is called with the time of Redis when a reply has come. */
-    observe(redisNow: number): void {
-      offset = redisNow - performance.now();
-    },
-    /** A moment of `performance.now()` by the clock of Redis. */
-    toRedis: (localMs: number) => localMs + offset,
-    /** A moment of Redis by `performance.now()`, never in the future. */
-    toLocal: (redisMs: number) => Math.min(performance.now(), redisMs - offset),
-  };
-}

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { holding, LOCK_MS, release } from './lock.ts';
-import { listOf, type Redis } from './redis.ts';
+import { createRedisClock, listOf, type Redis, type RedisClock } from './redis.ts';
 import { decodeValue, encodeValue, type FleetWatcher } from './values.ts';
 
 /** A value, and how long ago its upstream sent it. */
@@ -74,15 +74,17 @@ export function createReadOnce<Value>(options: ReadOnceOptions<Value>): ReadAged
   const keyOf = (id: string) => redis.key(kind, `{${encodeURIComponent(id.toWellFormed())}}`);
   const keysOf = (id: string): [string, string] => [keyOf(id), `${keyOf(id)}:lock`];
 
-  /** Looks for a value until there is one, or this replica has the lock. @throws Error if Redis cannot be used */
-  async function find(id: string, token: string): Promise<Aged<Value> | Locked | undefined> {
+  /** Looks for a value until there is one, or this replica has the lock. Then it knows the time of Redis. @throws as `Redis.run` */
+  async function find(id: string, token: string): Promise<Aged<Value> | RedisClock | undefined> {
     const begunAt = performance.now();
+    const clock = createRedisClock();
     let pauseMs = FIRST_PAUSE_MS;
     for (let hasDiscarded = false; ; ) {
       const sentAt = performance.now();
       const [time, lock, bytes] = listOf(await redis.run(LOOK, keysOf(id), [token, String(LOCK_MS)]));
       const redisNow = Number(String(time));
-      if (lock === 1) return { redisNow, at: performance.now() };
+      clock.observe(redisNow);
+      if (lock === 1) return clock;
       if (Buffer.isBuffer(bytes)) {
         const found = readValue(id, bytes, redisNow);
         if (found !== undefined) {
@@ -115,9 +117,9 @@ export function createReadOnce<Value>(options: ReadOnceOptions<Value>): ReadAged
   }
 
   /** Reads from the upstream, while the other replicas wait for it. */
-  async function readForAll(id: string, token: string, locked: Locked, read: () => Promise<Value>): Promise<Value> {
+  async function readForAll(id: string, token: string, clock: RedisClock, read: () => Promise<Value>): Promise<Value> {
     const value = await holding(redis, { key: keysOf(id)[1], token }, read);
-    const observedAt = Math.floor(locked.redisNow + performance.now() - locked.at);
+    const observedAt = Math.floor(clock.toRedis(performance.now()));
     // Without Redis, only this replica has the value.
     store(id, token, value, observedAt).catch(() => {});
     return value;
@@ -144,6 +146,3 @@ export function createReadOnce<Value>(options: ReadOnceOptions<Value>): ReadAged
 
 /** What Redis has of a value. */
 type Stored = { readonly id: string; readonly observedAt: number; readonly packed: unknown };
-
-/** This replica has the lock since a time of Redis, which was known here at a time of `performance.now()`. */
-type Locked = { readonly redisNow: number; readonly at: number };

@@ -52,7 +52,7 @@ export function createTradesReads(options: ReadsOptions): ReadOnce<BlockName, Bl
 }
 
 /** A response of the market-data host; `undefined` inside for a ticker that it does not have. */
-type Response = { readonly book: RawOrderBook | undefined };
+type ReadBook = { readonly book: RawOrderBook | undefined };
 
 /**
  * Creates the function that reads an order book. While a book is fresh, the fleet reads it once. Its age is counted by the clock
@@ -63,7 +63,7 @@ type Response = { readonly book: RawOrderBook | undefined };
 export function createOrderBookReads(
   options: ReadsOptions & { readonly ttlMs: number; readonly now: () => Instant },
 ): ReadOnce<string, Observed<RawOrderBook | undefined>> {
-  const readOnce = createReadOnce<Response>({ ...options, kind: 'order_book' });
+  const readOnce = createReadOnce<ReadBook>({ ...options, kind: 'order_book' });
   return async (tickerId, read) => {
     const { value, ageMs } = await readOnce(tickerId, async () => ({ book: (await read()).value }));
     return { value: value.book, observedAt: options.now() - Math.ceil(ageMs) };

@@ -62,34 +62,27 @@ export function createRedisClient(
     const rootNodes = urls.map((each) => ({ ...optionsOf(each), socket: { ...socketOf(each), ...DISCOVERY } }));
     const defaults = { ...optionsOf(url), socket: transportOf(url) };
     const cluster = createCluster({ RESP: 2, rootNodes, defaults, minimizeConnections: true });
-    // A cluster that cannot connect throws an error without the reason, and emits the reason before.
-    let reason: unknown;
-    cluster.on('error', (error) => {
-      reason = error;
-    });
-    const client = clientOf(cluster, subscription, (key, args) => cluster.sendCommand(key, false, [...args], bytes));
-    const connect = () => client.connect().catch((error) => Promise.reject(reason ?? error));
-    return { ...client, connect };
+    return clientOf(cluster, subscription, (key, args) => cluster.sendCommand(key, false, [...args], bytes));
   }
 
   const [name = '', database = ''] = url.pathname.slice(1).split('/');
   const socket = transportOf(url);
-  const sentinelOptions = url.searchParams.has('sentinel-auth') ? optionsOf(url) : OPTIONS;
+  const sentinelOptions = urls.some(({ searchParams }) => searchParams.has('sentinel-auth')) ? optionsOf(url) : OPTIONS;
   const sentinel = createSentinel({
     RESP: 2,
     name: decodeURIComponent(name),
-    sentinelRootNodes: urls.map((each) => socketOf(each, SENTINEL_PORT)),
+    sentinelRootNodes: urls.map((each) => socketOf(each, 26_379)),
     nodeClientOptions: { ...optionsOf(url), database: Number(database), socket },
     sentinelClientOptions: { ...sentinelOptions, pingInterval: 1_000, socket: { ...socket, ...DISCOVERY } },
     scanInterval: 1_000,
+    // Attempts are a second apart. If all hosts refuse, it throws the error before the gateway stops waiting.
+    maxCommandRediscovers: 1,
   });
-  sentinel.on('error', () => {});
   return clientOf(sentinel, subscription, (_key, args) => sentinel.sendCommand(false, [...args], bytes));
 }
 
-const SENTINEL_PORT = 26_379;
-
 type Connectable = {
+  on(event: 'error', listener: (error: unknown) => void): unknown;
   connect(): Promise<unknown>;
   subscribe(channel: string, onMessage: (message: string) => void): Promise<unknown>;
   destroy(): unknown;
@@ -101,10 +94,20 @@ function clientOf(
   send: RedisClient['send'],
 ): RedisClient {
   const destroy = async () => client.destroy();
+  let reason: Error | undefined;
+  client.on('error', (error) => {
+    if (error instanceof Error) reason = error;
+  });
   return {
     async connect() {
-      await client.connect();
-      await client.subscribe(channel, onMessage);
+      try {
+        await client.connect();
+        await client.subscribe(channel, onMessage);
+      } catch (error) {
+        // If none of several hosts can be used, the error does not say why: each reason is emitted before, beside texts.
+        const isWithoutReason = /^(All the root nodes|None of the sentinels) are/.test((error as Error).message);
+        throw isWithoutReason ? (reason ?? error) : error;
+      }
     },
     send,
     isReply: (error) => error instanceof ErrorReply,
@@ -135,6 +138,5 @@ function transportOf({ protocol }: URL) {
 }
 
 function socketOf(url: URL, usualPort = 6379) {
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  return { host, port: Number(url.port || usualPort), ...transportOf(url) };
+  return { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || usualPort), ...transportOf(url) };
 }

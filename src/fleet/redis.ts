@@ -20,8 +20,8 @@ export function listOf(reply: RedisReply | undefined): readonly RedisReply[] {
 }
 
 /**
- * Is notified when Redis is available for the first time, and whenever it no longer is. After that, it is notified that Redis is
- * available when this has lasted for ten seconds.
+ * Is notified when Redis is available for the first time, and of each failure of the connection. After that, it is notified that
+ * Redis is available when this has lasted for ten seconds.
  */
 export type RedisWatcher = { available(): void; unavailable(error: unknown): void };
 
@@ -139,19 +139,18 @@ export function createRedis({ urls, prefix, watcher, stableMs = STABLE_MS }: Red
     client = undefined;
   }
 
-  function change(isNow: boolean, error?: unknown): void {
+  function change(isNow: boolean): void {
     if (isNow === isAvailable) return;
     isAvailable = isNow;
-    if (!isNow) {
-      isOutage = true;
-      watcher?.unavailable(error);
-    } else if (!isOutage) watcher?.available();
+    if (!isNow) isOutage = true;
+    else if (!isOutage) watcher?.available();
     events.emit('change');
   }
 
   function lose(error: unknown): void {
     if (closing.signal.aborted) return;
-    change(false, error);
+    watcher?.unavailable(error);
+    change(false);
     wake();
   }
 
@@ -214,6 +213,24 @@ export function createRedis({ urls, prefix, watcher, stableMs = STABLE_MS }: Red
       wake();
       reopen();
     },
+  };
+}
+
+/** The monotonic clock of this gateway, and that of Redis. */
+export type RedisClock = ReturnType<typeof createRedisClock>;
+
+/** Creates the clocks. Nothing is known of that of Redis yet. The clocks of two replicas may differ by minutes. */
+export function createRedisClock() {
+  let offset = 0;
+  return {
+    /** Is called with the time of Redis when a reply has come. */
+    observe(redisNow: number): void {
+      offset = redisNow - performance.now();
+    },
+    /** A moment of `performance.now()` by the clock of Redis. */
+    toRedis: (localMs: number) => localMs + offset,
+    /** A moment of Redis by `performance.now()`, never in the future. */
+    toLocal: (redisMs: number) => Math.min(performance.now(), redisMs - offset),
   };
 }
 

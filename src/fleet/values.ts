@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { deserialize, serialize } from 'node:v8';
 import { listOf, type Redis } from './redis.ts';
 
@@ -64,6 +64,6 @@ export async function readValues(
     const value = decodeValue(bytes);
     if (value === undefined) watcher.damaged(kind);
     else values.push(value);
-    await turn();
+    await nextTurn();
   }
 }

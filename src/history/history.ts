@@ -62,14 +62,6 @@ export function createHistory(options: HistoryOptions): History {
   /** Number of reads whose time is over, and that the database still works on. */
   let overdue = 0;
 
-  function noteOverdue(reading: Promise<unknown>): void {
-    const end = () => {
-      overdue -= 1;
-    };
-    overdue += 1;
-    reading.then(end, end);
-  }
-
   /** Runs a read of the database. Whatever it fails with is the same to a client. */
   async function read<T>(operation: () => Promise<T>): Promise<T> {
     const late = Promise.withResolvers<never>();
@@ -77,8 +69,13 @@ export function createHistory(options: HistoryOptions): History {
     let reading: Promise<T> | undefined;
     const timer = setTimeout(() => {
       isOver = true;
-      if (reading !== undefined) noteOverdue(reading);
       late.reject(new Error(`no response within ${timeoutMs} ms`));
+      if (reading === undefined) return;
+      const end = () => {
+        overdue -= 1;
+      };
+      overdue += 1;
+      reading.then(end, end);
     }, timeoutMs);
     async function readIfDue(): Promise<T> {
       await recorder.ready();

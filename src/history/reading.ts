@@ -84,16 +84,14 @@ export const readCoverage: Read<'coverage'> = async (sql, gaps, step = 1) => {
   if (first === undefined || last === undefined) return undefined;
 
   const [sum] = await sql.all('SELECT CAST(SUM(last - first + 1) AS BIGINT) AS heights FROM ranges');
-  const between = await sql.all(
+  const rows = await sql.all(
     `SELECT low, high FROM (SELECT last + 1 AS low, LEAD(first) OVER (ORDER BY first) - 1 AS high FROM ranges) gaps
     WHERE high - high % $2 >= low OR high - low + 2 < $2 ORDER BY low DESC LIMIT $1`,
     gaps,
     step,
   );
-  return {
-    ...{ first, last, heights: numberOf(sum, 'heights') },
-    gaps: between.map((gap) => ({ from: numberOf(gap, 'low'), to: numberOf(gap, 'high') })),
-  };
+  const between = rows.map((gap) => ({ from: numberOf(gap, 'low'), to: numberOf(gap, 'high') }));
+  return { first, last, heights: numberOf(sum, 'heights'), gaps: between };
 };
 
 /** See `HistoryStore.blocksAt`. */

@@ -33,6 +33,8 @@ export function createRecorderDatabase(
 ) {
   const listeners: (() => void)[] = [];
   let state: RecorderState = 'starting';
+  /** Whether the last operation that records has failed. */
+  let cannotWrite = false;
   let errors = 0;
   let isStopped = false;
   let coverage: Coverage | undefined;
@@ -41,9 +43,10 @@ export function createRecorderDatabase(
   let tradeCoverage: TradeCoverage | undefined;
   let tradesVersion = 0;
 
-  async function use<T>(operation: () => Promise<T>, isIgnored?: (error: unknown) => boolean): Promise<T> {
+  async function read<T>(operation: () => Promise<T>, isIgnored?: (error: unknown) => boolean): Promise<T> {
     try {
       const result = await operation();
+      if (state === 'failing' && cannotWrite) return result;
       if (state === 'failing') watcher.recovered();
       if (state !== 'refused') state = 'recording';
       return result;
@@ -57,6 +60,19 @@ export function createRecorderDatabase(
       state = isPermanent || state === 'refused' ? 'refused' : 'failing';
       throw error;
     }
+  }
+
+  function write<T>(operation: () => Promise<T>): Promise<T> {
+    return read(async () => {
+      try {
+        const result = await operation();
+        cannotWrite = false;
+        return result;
+      } catch (error) {
+        cannotWrite = true;
+        throw error;
+      }
+    });
   }
 
   async function isRecorded({ beaconHeight, hash, time }: RecordedHeight): Promise<boolean> {
@@ -84,8 +100,10 @@ export function createRecorderDatabase(
   }
 
   return {
-    /** Runs an operation of the database, and notes how it went, unless it failed with an error that is ignored. */
-    use,
+    /** Runs an operation that records nothing, and notes how it went, unless it failed with an error that is ignored. */
+    read,
+    /** The same for one that records. After it has failed, the database works again when the next one has not. */
+    write,
     state: () => state,
     /** Number of operations that failed. */
     errors: () => errors,
@@ -94,9 +112,9 @@ export function createRecorderDatabase(
       isStopped = true;
     },
     /** Looks at what is recorded, by this gateway or by another one of the database. @throws HistoryDatabaseError */
-    look: () => use(look),
+    look,
     /** The same for trades alone. */
-    lookAtTrades: () => use(lookAtTrades),
+    lookAtTrades,
     /** Whether the last look has shown that heights below the highest one were recorded. */
     isBeingFilled: () => isBeingFilled,
     recorded: {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { BeaconHeight } from '../domain/beacon-height.ts';
 import { INTERVAL_MS } from '../domain/candle.ts';
 import { isReplacedBy } from '../domain/chain.ts';
@@ -6,6 +5,7 @@ import { versionOf } from '../domain/exchange.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Head } from '../live/chain/head.ts';
 import type { PastStates } from '../live/chain/past-states.ts';
+import { waitAtMost } from '../turns/wait-at-most.ts';
 import { ComparisonError, createComparison } from './branches.ts';
 import { createFollowedHeads } from './followed-heads.ts';
 import { createRecorderDatabase, type HistoryWatcher } from './recorder-database.ts';
@@ -50,7 +50,7 @@ const LAST_PAUSE_MS = 30_000;
  */
 export function createRecorder({ store, pastStates, watcher, mayWrite }: RecorderOptions) {
   const heads = createFollowedHeads();
-  const { use, recorded, ...database } = createRecorderDatabase(store, watcher);
+  const { read, write, recorded, ...database } = createRecorderDatabase(store, watcher);
   const comparison = createComparison({ store, readFinal: pastStates.readInBackground, watcher, mayWrite });
   let queue: readonly FinalBlock[] = [];
   /** The highest height that was in the queue. */
@@ -87,11 +87,11 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
 
   async function openAndCompare(head: Head): Promise<void> {
     // One operation: a database that can be read, but not be compared, has not recovered.
-    await use(async () => {
+    await read(async () => {
       await store.useChain(head.chainInfo.chainName);
       await comparison.deleteBranches(head);
     }, isShortLag);
-    await database.look();
+    await read(database.look);
     isOpen = true;
   }
 
@@ -134,7 +134,8 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
       await recordQueue();
       await pruneHourly();
     } else {
-      await database.look();
+      // It does not write now: that it can look shows that the database works.
+      await write(database.look);
       // What another replica has not yet recorded waits, because this replica may have to.
       queue = queue.filter(({ exchange }) => exchange.beaconHeight > (recorded.coverage()?.last.beaconHeight ?? 0));
     }
@@ -156,26 +157,33 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
   async function record(blocks: readonly FinalBlock[]): Promise<readonly BeaconHeight[]> {
     await settle();
     const leftOut: BeaconHeight[] = [];
-    // One message to the thread for each block: one for all of them would block the event loop.
-    for (const block of blocks) leftOut.push(...(await use(() => store.record([block]))));
+    // One operation: blocks that are recorded already do not show that the database can be written.
+    await write(async () => {
+      // One message to the thread for each block: one for all of them would block the event loop.
+      for (const block of blocks) leftOut.push(...(await store.record([block])));
+    });
     if (leftOut.length > 0) watcher.leftOut(leftOut);
     const heights = blocks.map(({ exchange }) => exchange.beaconHeight);
     const doubtful = [...leftOut, ...heights.filter((height) => height <= doubtUpTo)];
     if (doubtful.length > 0) comparison.doubt(Math.max(...doubtful) + 1);
-    await database.look();
+    await read(database.look);
     return leftOut;
   }
 
   async function recordTrades(blocks: readonly TradedBlock[], isSure = () => true): Promise<readonly BeaconHeight[]> {
     await settle();
+    // An operation that writes nothing would show that the database can be written.
+    if (!isSure()) return [];
     const leftOut: BeaconHeight[] = [];
-    for (const block of blocks) {
-      // Unlike states, trades are not compared with the node later.
-      if (!isSure()) break;
-      leftOut.push(...(await use(() => store.recordTrades([block]))));
-    }
+    await write(async () => {
+      for (const block of blocks) {
+        // Unlike states, trades are not compared with the node later.
+        if (!isSure()) break;
+        leftOut.push(...(await store.recordTrades([block])));
+      }
+    });
     if (leftOut.length > 0) watcher.leftOut(leftOut);
-    await database.lookAtTrades();
+    await read(database.lookAtTrades);
     return leftOut;
   }
 
@@ -183,7 +191,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
     if (newest === undefined) return;
     const now = newestTime(newest);
     if (prunedAt !== undefined && now - prunedAt < INTERVAL_MS.ONE_HOUR) return;
-    await use(() => store.prune(now));
+    await write(() => store.prune(now));
     prunedAt = now;
   }
 
@@ -254,8 +262,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
       database.stop();
       clearTimeout(timer);
       if (database.state() !== 'recording' || !isOpen) return;
-      const recording = (working ?? Promise.resolve()).then(recordQueue).catch(() => {});
-      await Promise.race([recording, sleep(withinMs, undefined, { ref: false })]);
+      await waitAtMost(withinMs, (working ?? Promise.resolve()).then(recordQueue));
     },
   };
 }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, type ReadSql, type Row, type Sql, toCreate, toUpsert, type Value } from './database.ts';
 import { createDatabaseStore } from './database-store.ts';
 import { type DatabaseOptions, prepareDatabase, type Schema, type StoreOptions } from './migrations.ts';
@@ -69,7 +69,7 @@ function createSqliteDatabase(db: DatabaseSync, path: string | undefined): Datab
       }
     });
     // Between two transactions, the thread receives messages.
-    last = transaction.catch(() => undefined).then(() => setImmediate());
+    last = transaction.catch(() => undefined).then(() => nextTurn());
     return transaction;
   }
 

@@ -169,7 +169,7 @@ export type BlockAt = { readonly block: RecordedHeight; readonly next: RecordedH
  * A result, and the newest height that was recorded when it was read: higher ones are added from memory. It is one of the version
  * of the pools.
  */
-export type Recorded<T> = { readonly recordedTo: BeaconHeight | undefined; readonly value: T };
+type Recorded<T> = { readonly recordedTo: BeaconHeight | undefined; readonly value: T };
 
 /** Why a database cannot be used now. The message is for the log; clients get HISTORY_UNAVAILABLE. */
 export class HistoryDatabaseError extends Error {

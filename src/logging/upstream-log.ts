@@ -24,7 +24,7 @@ function logOutages(
   const reasons = new Set<string>();
   return {
     failed(error) {
-      const isNew = reasons.size < MAX_REASONS && !reasons.has(messageOf(error));
+      const isNew = reasons.size < MAX_REASONS && !reasons.has(messageOf(error)) && !isOfStop(error);
       if (isNew) reasons.add(messageOf(error));
       log[isNew ? 'warn' : 'debug']({ ...facts, ...describe(error) }, failed);
     },
@@ -194,6 +194,12 @@ export function createRedisLog(log: Log): RedisWatcher {
   const describe = (error: unknown) => ({ error: messageOf(error) });
   const outages = logOutages(log, failed, 'Redis can be used', {}, describe);
   return { available: outages.recovered, unavailable: outages.failed };
+}
+
+/** Whether a request was aborted because the gateway stops: that is no outage. */
+function isOfStop(error: unknown): boolean {
+  const { cause } = (error ?? {}) as { readonly cause?: NodeJS.ErrnoException };
+  return cause?.code === 'UND_ERR_DESTROYED';
 }
 
 function messageOf(error: unknown): string {

@@ -14,6 +14,11 @@ export const DEFAULT_BACKFILL_STEP = 12;
 /** How far back missing heights are read if `HISTORY_BACKFILL_HOURS` is not set. */
 export const DEFAULT_BACKFILL_HOURS = { node: 24, sandbox: 168 };
 
+const EXPECTED = 'expected the path of a file, a postgres:// URL, memory or off';
+
+/** What can be no path by mistake: another spelling or meaning of `off` and `memory`, and a text in quotes or spaces. */
+const NO_PATH = /^(off|memory|none|false|no)$|^[\s"']|[\s"']$/i;
+
 /**
  * Reads where the history is stored; `undefined` if the text is empty. A file must be in a folder that exists, and be a
  * history if it exists.
@@ -26,6 +31,7 @@ export function readHistoryDatabase(text: string): HistoryDatabase | 'off' | und
   if (text === 'memory' || text === ':memory:') return { kind: 'memory' };
   if (/^(?!file:)([a-z][\w+.-]*:\/\/|postgres(ql)?:)/i.test(text))
     return { kind: 'postgresql', url: readPostgresUrl(text) };
+  if (NO_PATH.test(text)) throw new Error(`${EXPECTED} (in lower case), without quotes and spaces around it`);
   const path = readPath(text);
   requireDatabaseFile(path);
   return { kind: 'sqlite', path };
@@ -48,8 +54,7 @@ function readPostgresUrl(text: string): string {
   const parsed = URL.parse(text);
   // libpq accepts a user without a host, and takes the host from the parameters.
   const url = parsed ?? URL.parse(text.replace('@/', '@localhost/'));
-  if (url === null || !/^postgres(ql)?:\/\//i.test(text))
-    throw new Error('expected the path of a file, a postgres:// URL, memory or off');
+  if (url === null || !/^postgres(ql)?:\/\//i.test(text)) throw new Error(EXPECTED);
   const { searchParams: params } = url;
   const host = params.get('host') ?? parsed?.hostname ?? '';
   const mode = params.get('sslmode') ?? 'disable';

@@ -62,19 +62,28 @@ export function readWebSocketUrls(text: string): readonly (URL | undefined)[] {
 /** Of Redis itself, of a node of its cluster, or of a Sentinel; with `rediss` over TLS. */
 const REDIS_PROTOCOL = /^rediss?(\+cluster|\+sentinel)?:$/;
 
+/** That the Sentinels need the user and the password too. */
+const SENTINEL_PARAMETERS = /^(\?sentinel-auth(=|=true)?)?$/;
+
 /** Reads URLs of Redis like {@link readUrls}. */
 export function readRedisUrls(text: string): readonly URL[] {
-  return readEach('URL', text, (part, _index, [first = '']) => {
+  return readEach('URL', text, (part, _index, parts) => {
+    const [first = ''] = parts;
     const url = URL.parse(part);
     if (url === null || !REDIS_PROTOCOL.test(url.protocol) || url.hostname === '')
       throw new Error('expected a URL with redis or rediss, or one with +cluster or +sentinel appended to that');
     if (url.protocol !== URL.parse(first)?.protocol)
       throw new Error('expected the same scheme as that of the first URL');
     const isSentinel = url.protocol.endsWith('+sentinel:');
+    const isCluster = !isSentinel && (parts.length > 1 || url.protocol.endsWith('+cluster:'));
     if (isSentinel && !/^\/[^/]+(\/\d+)?$/.test(url.pathname))
       throw new Error('expected the name of the primary as the path, such as redis+sentinel://host:26379/mymaster');
     if (!isSentinel && !/^(\/\d*)?$/.test(url.pathname))
       throw new Error('expected no path, or the number of a database');
+    if (isCluster && Number(url.pathname.slice(1)) > 0)
+      throw new Error('expected no number of a database: a cluster has one database');
+    if (url.hash !== '' || !(isSentinel ? SENTINEL_PARAMETERS : /^$/).test(url.search))
+      throw new Error(`expected no parameters${isSentinel ? ' but sentinel-auth, without a value' : ''}`);
     if (/%(?![\da-f]{2})/i.test(url.username + url.password + url.pathname))
       throw new Error('expected % only before two hexadecimal digits');
     return url;

@@ -93,7 +93,7 @@ export const PROXIES = declare({
     ...LIST,
     ...PROXY,
     meaning:
-      'Hosts that are requested without a proxy: `host`, `host:port`, `.domain`, `*.domain`, an address, a range of addresses `10.0.0.1-10.0.0.9`, or `*` for all.',
+      'Hosts that are requested without a proxy: `host`, `host:port`, `.domain`, `*.domain`, an address, a range of addresses `10.0.0.1-10.0.0.9` or `10.0.0.0/8`, or `*` for all.',
     ofText: `${COMMAS} ${PROXY.ofText}`,
     read: (text) => readList(text, (entry) => entry),
   },

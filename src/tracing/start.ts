@@ -2,6 +2,7 @@ import type { Log } from '../logging/log.ts';
 import { createAgent } from '../upstream/agent.ts';
 import { authorization } from '../upstream/credentials.ts';
 import type { ProxySettings } from '../upstream/proxies.ts';
+import { tlsHintOf } from '../upstream/response-error.ts';
 import type { ProviderOptions } from './spans.ts';
 import type { OtlpProtocol, Tracing } from './tracing.ts';
 
@@ -109,7 +110,8 @@ function createSend(sender: Sender, endpoint: URL, log: Log): ProviderOptions['s
       if (performance.now() - loggedAt < LOG_INTERVAL_MS) return;
       loggedAt = performance.now();
       const { message, code } = error as NodeJS.ErrnoException;
-      log.warn({ receiver: endpoint.host, spans: lost, error: message || code }, 'spans are lost: they cannot be sent');
+      const facts = { receiver: endpoint.host, spans: lost, error: message || code, ...tlsHintOf(error, endpoint) };
+      log.warn(facts, 'spans are lost: they cannot be sent');
       lost = 0;
     } finally {
       sending -= 1;

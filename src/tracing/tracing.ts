@@ -54,7 +54,7 @@ export function inSpan<T>(span: Scope | undefined, work: () => T): T {
 }
 
 /** A value that was read by a traced poll, with its trace context: `traceparent` of W3C. */
-export type Traced = { readonly traceparent?: string | undefined };
+type Traced = { readonly traceparent?: string | undefined };
 
 /** Work in a span: the upstream calls that it makes are children of the span. */
 type Scope = { run<T>(work: () => T): T };
@@ -64,10 +64,10 @@ export type OperationSpan = Scope & {
   /** Names the operation. @param points its cost; `undefined` for an update */
   prepared(type: string, name: string | undefined, points?: number): void;
   /** Ends the span. Later calls have no effect. */
-  end(outcome?: OperationOutcome): void;
+  end(outcome?: OperationEnd): void;
 };
 
-type OperationOutcome = {
+type OperationEnd = {
   /** Where the response came from, as in the metrics. */
   readonly from?: string | undefined;
   /** The beacon height that the response describes. */

@@ -169,7 +169,7 @@ export function createHttpClient(options: HttpClientOptions) {
   function toUpstreamError(error: unknown, url: URL, isTimeout: boolean): UpstreamError {
     if (isTimeout) return new UpstreamTimeoutError(upstream, timeoutMs, addressesOf(url));
     if (error instanceof UpstreamError) return error;
-    return new UpstreamUnreachableError(upstream, { ...addressesOf(url), ...tlsHintOf(error) }, error);
+    return new UpstreamUnreachableError(upstream, { ...addressesOf(url), ...tlsHintOf(error, url) }, error);
   }
 
   /** For the log: a response can also be that of the proxy. */

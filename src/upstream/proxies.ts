@@ -33,8 +33,16 @@ function matches(entry: string, url: URL): boolean {
   // `.example.com` includes example.com, as in curl; `*.example.com` does not.
   if (entry.startsWith('.')) return `.${host}`.endsWith(entry);
   if (entry.startsWith('*.')) return host.endsWith(entry.slice(1));
+  // Node does not know such a range. Other programs that read the variable do.
+  const [, address = '', bits] = /^([\d.]+)\/(\d{1,2})$/.exec(entry) ?? [];
+  if ([host, address].every(isIPv4)) return isInSubnet(host, address, Number(bits));
   const [first = '', last = ''] = entry.split('-').map((part) => part.trim());
   return [host, first, last].every(isIPv4) && toNumber(first) <= toNumber(host) && toNumber(host) <= toNumber(last);
+}
+
+function isInSubnet(host: string, address: string, bits: number): boolean {
+  const size = 2 ** (32 - bits);
+  return Math.floor(toNumber(host) / size) === Math.floor(toNumber(address) / size);
 }
 
 function toNumber(address: string): number {

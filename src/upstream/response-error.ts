@@ -34,7 +34,7 @@ export function toResponseError(response: ResponseBeginning, details: ErrorDetai
     new UpstreamBadStatusError(upstream, status, beginning, { ...details, ...more }, { retryAfterMs, meaning });
 
   if (status >= 300 && status < 400) {
-    const redirectsTo = originOf(headers['location'], url);
+    const redirectsTo = targetOf(headers['location'], url);
     if (redirectsTo !== undefined) return badStatus(', a redirect, which the gateway does not follow', { redirectsTo });
   }
   if (status === 400 && EXPECTS_HTTPS.test(beginning))
@@ -53,11 +53,10 @@ export function toResponseError(response: ResponseBeginning, details: ErrorDetai
   return status === 200 ? undefined : badStatus('', { ...hint });
 }
 
-/** A hint for the log if a request has failed because a server with a URL of https does not use TLS. */
-export function tlsHintOf(error: unknown): ErrorDetails {
-  const { code } = (error ?? {}) as NodeJS.ErrnoException;
-  return code === 'ERR_SSL_WRONG_VERSION_NUMBER'
-    ? { hint: 'the configured URL should perhaps begin with http://' }
+/** A hint for the log if a connection has failed because a server with a URL of https or wss does not use TLS. */
+export function tlsHintOf(error: unknown, { protocol }: URL): ErrorDetails {
+  return /^(https|wss):$/.test(protocol) && error instanceof Error && error.message.includes('wrong version number')
+    ? { hint: `the configured URL should perhaps begin with ${protocol.replace('s:', ':')}//` }
     : {};
 }
 
@@ -67,7 +66,7 @@ function isPage(text: string, contentType: string | string[] | undefined): boole
 }
 
 /** The target of a redirect without user, password, path and query: they may have secrets of the request. */
-function originOf(location: string | string[] | undefined, base: URL): string | undefined {
+function targetOf(location: string | string[] | undefined, base: URL): string | undefined {
   const target = location === undefined ? null : URL.parse(String(location), base.origin);
   return target === null ? undefined : `${target.protocol}//${target.host}`;
 }

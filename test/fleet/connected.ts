@@ -1,8 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
+import { beforeAll, onTestFinished } from 'vitest';
 import { createRedis, type Redis, RedisUnavailableError } from '../../src/fleet/redis.ts';
 import type { FleetWatcher } from '../../src/fleet/values.ts';
-import type { RedisServer, ServerLink } from '../support/redis.ts';
+import { type RedisServer, type ServerLink, startRedis } from '../support/redis.ts';
+
+/** Starts redis-server for all tests of a `describe`. What is returned is empty until they run. */
+export function startRedisForTests(): RedisServer {
+  const shared = {} as RedisServer;
+  beforeAll(async () => {
+    const server = Object.assign(shared, await startRedis());
+    return server.close;
+  });
+  return shared;
+}
 
 /** Connects for one test, and waits until Redis can be used. */
 export async function connectForTest({ url }: Pick<RedisServer | ServerLink, 'url'>, prefix = 'test'): Promise<Redis> {

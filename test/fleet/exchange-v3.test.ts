@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type ExchangeState, toPoolDirectory } from '../../src/domain/exchange.ts';
 import { createStateReads } from '../../src/fleet/reads.ts';
 import { createPoolDirectories } from '../../src/upstream/node/pools-reader.ts';
@@ -6,9 +6,9 @@ import { tokenId } from '../domain/pools.ts';
 import { dataOf } from '../support/events.ts';
 import { type Replica, startFleet, startReplica, type TestFleet, timesAlone } from '../support/fleet.ts';
 import { WARN } from '../support/log.ts';
-import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { hasRedis } from '../support/redis.ts';
 import { SOMEONE } from '../upstream/connect.ts';
-import { connectPatiently, hasKey, keptOutcomes, readUntil } from './connected.ts';
+import { connectPatiently, hasKey, keptOutcomes, readUntil, startRedisForTests } from './connected.ts';
 
 const POOL = `${tokenId('a')}-${tokenId('b')}-${tokenId('c')}`;
 
@@ -36,12 +36,8 @@ const STATE: ExchangeState = {
 };
 
 describe.skipIf(!hasRedis)('a fleet where V3 trades', () => {
-  let redis: RedisServer;
+  const redis = startRedisForTests();
   let fleets = 0;
-  beforeAll(async () => {
-    redis = await startRedis();
-  });
-  afterAll(() => redis.close());
 
   const start = (replicas: number) =>
     startFleet(redis, { prefix: `v3-${++fleets}`, replicas, sandbox: { exchange: 'v3' } });

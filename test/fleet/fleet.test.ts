@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { request } from 'undici';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Config } from '../../src/settings/settings.ts';
 import { createMemoryStore } from '../history/memory-store.ts';
 import { dataOf } from '../support/events.ts';
 import { type Replica, startFleet, startReplica, timesAlone, untilAlone, untilConnected } from '../support/fleet.ts';
 import { startGatewayForTest } from '../support/gateway.ts';
 import { WARN } from '../support/log.ts';
-import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { hasRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
+import { startRedisForTests } from './connected.ts';
 
 const EVERYTHING = `{
   beaconHeight
@@ -33,12 +34,8 @@ async function get(replica: Replica, path: string): Promise<string> {
 }
 
 describe.skipIf(!hasRedis)('a fleet', () => {
-  let redis: RedisServer;
+  const redis = startRedisForTests();
   let fleets = 0;
-  beforeAll(async () => {
-    redis = await startRedis();
-  });
-  afterAll(() => redis.close());
 
   /** Replicas of a fleet of their own, each in front of a node of its own. */
   const start = (replicas = 2, config: Partial<Config> = {}) => {

@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { createRedis } from '../../src/fleet/redis.ts';
 import { hasOpenssl, makeCertificate } from '../support/certificate.ts';
 import { startFleet } from '../support/fleet.ts';
 import { startSandbox } from '../support/gateway.ts';
@@ -73,6 +74,37 @@ describe.skipIf(!hasRedis)('a fleet', () => {
     expect(await redis.command('key', 'SET', 'key', '1')).toBe('OK');
   });
 
+  test('reports why it cannot use a Redis behind a Sentinel', async () => {
+    const [primary, lost] = await Promise.all([start(), start()]);
+    primary.cli('acl', 'setuser', 'default', 'resetpass', '>right', '~*', '&*', '+@all');
+    const [sentinel, ofLost] = await Promise.all([
+      startSentinel('pdex', primary, ['--sentinel', 'auth-pass', 'pdex', 'right']),
+      startSentinel('pdex', lost),
+    ]);
+    onTestFinished(sentinel.close);
+    onTestFinished(ofLost.close);
+    await lost.kill();
+    await until(() => /s_down/.test(ofLost.cli('sentinel', 'master', 'pdex')));
+    const closed = `127.0.0.1:${await freePort()}`;
+    const open = `127.0.0.1:${sentinel.port}`;
+
+    const reasons = await Promise.all(
+      [
+        [`${closed}/pdex`],
+        [`${open}/other`],
+        [`:sword@${open}/pdex`],
+        // The one that cannot be reached is not the reason.
+        [`${closed}/pdex`, `127.0.0.1:${ofLost.port}/pdex`],
+      ].map(reasonOf),
+    );
+    expect(reasons).toEqual([
+      `connect ECONNREFUSED ${closed}`,
+      'ERR No such master with that name',
+      'WRONGPASS invalid username-password pair or user is disabled.',
+      'no valid master node',
+    ]);
+  });
+
   test('uses a cluster whose keys are on three servers', async () => {
     const servers: RedisServer[] = [];
     for (let n = 0; n < 3; n++) {
@@ -105,6 +137,15 @@ describe.skipIf(!hasRedis)('a fleet', () => {
     );
   });
 });
+
+/** Why Redis cannot be used, as it is reported first. */
+async function reasonOf(sentinels: readonly string[]): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const urls = sentinels.map((each) => new URL(`redis+sentinel://${each}`));
+  const redis = createRedis({ urls, prefix: 'test', watcher: { available() {}, unavailable: resolve } });
+  onTestFinished(redis.close);
+  return ((await promise) as Error).message;
+}
 
 /** Sentinel disconnects the clients of a Redis that it promotes, also `redis-cli`. */
 function isPrimary({ cli }: RedisServer): boolean {

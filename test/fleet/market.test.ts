@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import { request } from 'undici';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Pair } from '../../src/domain/market.ts';
 import { createListPolls } from '../../src/fleet/list-polls.ts';
-import { createRedisClock } from '../../src/fleet/poll-options.ts';
 import { LOOK } from '../../src/fleet/poll-scripts.ts';
-import { createRedis, listOf, type Redis } from '../../src/fleet/redis.ts';
+import { createRedis, createRedisClock, listOf, type Redis } from '../../src/fleet/redis.ts';
 import { encodeValue } from '../../src/fleet/values.ts';
 import { type MarketSnapshot, prepareMarket } from '../../src/live/market/market-follower.ts';
 import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
@@ -14,9 +13,9 @@ import { collect } from '../support/events.ts';
 import { startReplica, untilAlone, untilConnected } from '../support/fleet.ts';
 import { NEVER_MS, startSandbox } from '../support/gateway.ts';
 import { freePort } from '../support/ports.ts';
-import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { hasRedis, type RedisServer } from '../support/redis.ts';
 import { until } from '../support/until.ts';
-import { connectForTest, patiently } from './connected.ts';
+import { connectForTest, patiently, startRedisForTests } from './connected.ts';
 
 /** A slow way to the market-data host: it holds back the responses of the host, until a test releases them. */
 async function slowWayTo({ marketDataUrl }: SandboxHosts) {
@@ -128,11 +127,7 @@ async function steppedReplicas(redis: RedisServer, prefix: string, idleMs = 20) 
 }
 
 describe.skipIf(!hasRedis)('the lists of a fleet', () => {
-  let redis: RedisServer;
-  beforeAll(async () => {
-    redis = await startRedis();
-  });
-  afterAll(() => redis.close());
+  const redis = startRedisForTests();
 
   test('never go back at a replica that was alone, also if the other has read an older one that comes later', async () => {
     const sandbox = await startSandbox();

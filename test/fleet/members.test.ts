@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startRecording } from '../../src/compose/history.ts';
 import { createMembers } from '../../src/fleet/members.ts';
 import type { Redis } from '../../src/fleet/redis.ts';
@@ -12,9 +12,9 @@ import { createMemoryStore } from '../history/memory-store.ts';
 import { headOf } from '../live/chain/heads.ts';
 import { startFleet, startReplica } from '../support/fleet.ts';
 import { createKeptLog } from '../support/log.ts';
-import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { hasRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
-import { connectPatiently } from './connected.ts';
+import { connectPatiently, startRedisForTests } from './connected.ts';
 
 /** A replica that is the recorder, of a fleet of this size. Redis takes 400 ms to reply to its first report, and never to another one. */
 async function startRecorder(replicas: number) {
@@ -143,11 +143,7 @@ test('the recorder reads no older heights while its node is stale, busy or limit
 });
 
 describe.skipIf(!hasRedis)('the replicas of a fleet', () => {
-  let server: RedisServer;
-  beforeAll(async () => {
-    server = await startRedis();
-  });
-  afterAll(() => server.close());
+  const server = startRedisForTests();
 
   test('have one recorder, which reports until it leaves: then another one takes over', async () => {
     const start = async () => {

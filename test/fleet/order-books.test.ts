@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { RawOrderBook } from '../../src/domain/order-book.ts';
 import { createOrderBookReads } from '../../src/fleet/reads.ts';
 import { listOf, type Redis } from '../../src/fleet/redis.ts';
 import { encodeValue } from '../../src/fleet/values.ts';
-import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
-import { connectPatiently, hasKey, keptOutcomes, readUntil } from './connected.ts';
+import { hasRedis } from '../support/redis.ts';
+import { connectPatiently, hasKey, keptOutcomes, readUntil, startRedisForTests } from './connected.ts';
 
 const TTL_MS = 60_000;
 
@@ -37,11 +37,7 @@ const valueKey = (tickerId: string) => `test:order_book:{${tickerId}}`;
 const never = () => Promise.reject(new Error('the book was read again'));
 
 describe.skipIf(!hasRedis)('order books of a fleet', () => {
-  let server: RedisServer;
-  beforeAll(async () => {
-    server = await startRedis();
-  });
-  afterAll(() => server.close());
+  const server = startRedisForTests();
   beforeEach(() => server.flush());
 
   test('are read once, whole, and are as old everywhere as they are, whatever the clocks say', async () => {

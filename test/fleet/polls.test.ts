@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createRedisClock } from '../../src/fleet/poll-options.ts';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createPolls } from '../../src/fleet/polls.ts';
+import { createRedisClock } from '../../src/fleet/redis.ts';
 import { NEVER_MS } from '../support/gateway.ts';
-import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
-import { connectPatiently, keptOutcomes } from './connected.ts';
+import { hasRedis } from '../support/redis.ts';
+import { connectPatiently, keptOutcomes, startRedisForTests } from './connected.ts';
 
 /** A value, and those below it that came with it. */
 type Value = { readonly height: number; readonly below?: readonly Value[] };
@@ -31,11 +31,7 @@ const upTo = (newest: number): readonly Value[] =>
   Array.from({ length: KEPT }, (_, n) => ({ height: newest - KEPT + 1 + n }));
 
 describe.skipIf(!hasRedis)('polls', () => {
-  let server: RedisServer;
-  beforeAll(async () => {
-    server = await startRedis();
-  });
-  afterAll(() => server.close());
+  const server = startRedisForTests();
   beforeEach(() => server.flush());
 
   /**

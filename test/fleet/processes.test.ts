@@ -2,13 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { text as readText } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { collect, readEvents } from '../support/events.ts';
 import { type Answer, startSandbox } from '../support/gateway.ts';
 import { type GatewayProcess, startGatewayProcess, untilSettled } from '../support/gateway-process.ts';
-import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { hasRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
+import { startRedisForTests } from './connected.ts';
 
 /** Collects the heights that a subscriber of `prices` gets, from now on. */
 function heightsAt({ url }: GatewayProcess, afterHeight?: number): readonly number[] {
@@ -33,11 +34,7 @@ const ROOT = new URL('../..', import.meta.url);
 const OTHERS = ['--port=0', '--history-database=off', '--stop-window-ms=0'];
 
 describe.skipIf(!hasRedis)('gateways in processes of their own', () => {
-  let redis: RedisServer;
-  beforeAll(async () => {
-    redis = await startRedis();
-  });
-  afterAll(() => redis.close());
+  const redis = startRedisForTests();
 
   const start = (of: SandboxHosts) => startGatewayProcess({ of, redisUrl: redis.url, prefix: 'processes' });
 

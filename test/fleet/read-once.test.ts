@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createReadOnce } from '../../src/fleet/read-once.ts';
 import { type Redis, RedisUnavailableError } from '../../src/fleet/redis.ts';
 import type { RedisReply } from '../../src/fleet/redis-client.ts';
 import { decodeValue, encodeValue } from '../../src/fleet/values.ts';
 import { timesAlone } from '../support/fleet.ts';
 import { startGatewayForTest, type TestGateway, type TestGatewayOptions } from '../support/gateway.ts';
-import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { hasRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
-import { keptOutcomes } from './connected.ts';
+import { keptOutcomes, startRedisForTests } from './connected.ts';
 
 /** The reads of a replica with a clock of its own, and what they send. @param reply what Redis replies with */
 function readsWith(reply: () => RedisReply) {
@@ -94,11 +94,7 @@ test('a value is returned, and an error thrown, also if Redis fails during the r
 });
 
 describe.skipIf(!hasRedis)('the replicas of a fleet', () => {
-  let server: RedisServer;
-  beforeAll(async () => {
-    server = await startRedis();
-  });
-  afterAll(() => server.close());
+  const server = startRedisForTests();
   beforeEach(() => server.flush());
 
   /** Replicas in front of the sandbox of the first. They read together. */

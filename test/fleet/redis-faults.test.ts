@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { collect, dataOf } from '../support/events.ts';
 import { startFleet, startReplica, type TestFleet, untilAlone, untilConnected } from '../support/fleet.ts';
 import { startSandbox } from '../support/gateway.ts';
-import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { hasRedis, startRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
+import { startRedisForTests } from './connected.ts';
 
 describe.skipIf(!hasRedis)('when Redis fails', () => {
-  let redis: RedisServer;
+  const redis = startRedisForTests();
   let fleets = 0;
-  beforeAll(async () => {
-    redis = await startRedis();
-  });
-  afterAll(() => redis.close());
 
   const start = (replicas?: number) =>
     startFleet(redis, { prefix: `faults-${++fleets}`, ...(replicas && { replicas }) });

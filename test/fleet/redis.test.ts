@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createRedis, type Redis, RedisUnavailableError } from '../../src/fleet/redis.ts';
 import { NEVER_MS } from '../support/gateway.ts';
 import { hasRedis, linkServer, type RedisServer, startRedis, startSentinel } from '../support/redis.ts';
 import { until } from '../support/until.ts';
-import { patiently } from './connected.ts';
+import { patiently, startRedisForTests } from './connected.ts';
 
 /** The longest time until a Redis that can be used is available: only for what hangs. */
 const READY_MS = 60_000;
@@ -14,7 +14,8 @@ function connect(urls: readonly URL[], stableMs?: number): { readonly redis: Red
   const changes: string[] = [];
   const watcher = {
     available: () => void changes.push('available'),
-    unavailable: () => void changes.push('unavailable'),
+    // Each failure of an outage is reported.
+    unavailable: () => void (changes.at(-1) !== 'unavailable' && changes.push('unavailable')),
   };
   const redis = createRedis({ urls, prefix: 'test', watcher, ...(stableMs && { stableMs }) });
   onTestFinished(redis.close);
@@ -28,11 +29,7 @@ async function nextChange(redis: Redis): Promise<boolean> {
 }
 
 describe.skipIf(!hasRedis)('the connection to Redis', () => {
-  let server: RedisServer;
-  beforeAll(async () => {
-    server = await startRedis();
-  });
-  afterAll(() => server.close());
+  const server = startRedisForTests();
   beforeEach(() => server.flush());
 
   test('sends commands, whose replies are bytes', async () => {
@@ -250,8 +247,8 @@ describe.skipIf(!hasRedis)('other forms of Redis', () => {
     onTestFinished(sentinel.close);
     for (const { cli } of [primary, sentinel]) cli('acl', 'setuser', 'gateway', 'on', '>secret', '~*', '&*', '+@all');
     sentinel.cli('acl', 'setuser', 'default', 'resetpass');
-    const path = `127.0.0.1:${sentinel.port}/mymaster/2?sentinel-auth`;
-    const { redis } = connect([new URL(`redis+sentinel://gateway:secret@${path}`)]);
+    const url = `redis+sentinel://gateway:secret@127.0.0.1:${sentinel.port}/mymaster/2`;
+    const { redis } = connect([new URL(url), new URL(`${url}?sentinel-auth`)]);
     expect(await redis.ready(READY_MS)).toBe(true);
     await redis.command('a', 'SET', 'a', '1');
     expect(primary.cli('-n', '2', 'get', 'a')).toBe('1');

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import { type Replica, startFleet, startReplica, timesAlone, untilAlone, untilConnected } from '../support/fleet.ts';
 import { startSandbox } from '../support/gateway.ts';
-import { hasRedis, type RedisServer, startRedis } from '../support/redis.ts';
+import { hasRedis } from '../support/redis.ts';
 import { until } from '../support/until.ts';
+import { startRedisForTests } from './connected.ts';
 
 describe.skipIf(!hasRedis)('when replicas fail', () => {
-  let redis: RedisServer;
+  const redis = startRedisForTests();
   let fleets = 0;
   let prefix = '';
-  beforeAll(async () => {
-    redis = await startRedis();
-  });
-  afterAll(() => redis.close());
 
   /** Two replicas, each in front of a node of its own. */
   async function start(config: { readonly headPollMs?: number } = {}) {

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { ExchangeState } from '../../src/domain/exchange.ts';
 import { createStateReads, createTradesReads } from '../../src/fleet/reads.ts';
 import type { Redis } from '../../src/fleet/redis.ts';
 import { createPoolDirectories } from '../../src/upstream/node/pools-reader.ts';
 import { exchangeStateOf, MAX_RESERVE, poolOf, tokenId } from '../domain/pools.ts';
-import { hasRedis, linkServer, type RedisServer, startRedis } from '../support/redis.ts';
+import { hasRedis, linkServer } from '../support/redis.ts';
 import { until } from '../support/until.ts';
-import { connectForTest, connectPatiently, hasKey, keptOutcomes, readUntil } from './connected.ts';
+import { connectForTest, connectPatiently, hasKey, keptOutcomes, readUntil, startRedisForTests } from './connected.ts';
 
 /** The exchange after a height, with two pools. */
 function stateAt(height: number): ExchangeState {
@@ -42,11 +42,7 @@ const valueKey = (height: number) => `test:state:{3-main-${height}}`;
 const never = () => Promise.reject(new Error('the state was read again'));
 
 describe.skipIf(!hasRedis)('final states of a fleet', () => {
-  let server: RedisServer;
-  beforeAll(async () => {
-    server = await startRedis();
-  });
-  afterAll(() => server.close());
+  const server = startRedisForTests();
   beforeEach(() => server.flush());
 
   /** Replicas with connections of their own. */

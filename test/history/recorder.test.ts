@@ -169,6 +169,53 @@ describe('a database that fails', () => {
     ]);
   });
 
+  test('is not reported to work again before it can be written again, neither for states nor for trades', async () => {
+    const reported: string[] = [];
+    const { store, recorder } = recorderOf({
+      failed: () => void reported.push('failed'),
+      recovered: () => void reported.push('recovered'),
+    });
+    recorder.add(linkedHead(20));
+    await until(() => store.pruned.length > 0);
+    const { record, recordTrades } = store;
+    let isFull = true;
+    const requireSpace = (height = 0) => {
+      if (isFull && height !== 15) throw new HistoryDatabaseError('database or disk is full');
+    };
+    store.record = async (blocks) => {
+      requireSpace(blocks[0]?.exchange.beaconHeight);
+      return record(blocks);
+    };
+    store.recordTrades = async (blocks) => {
+      requireSpace(blocks[0]?.beaconHeight);
+      return recordTrades(blocks);
+    };
+    const blocks = range(15, 17).map((height) => linkedHead(height));
+    const recordAll = () => recorder.record(blocks.map((block) => ({ ...block, version: 'V1' })));
+    const recordAllTrades = () =>
+      recorder.recordTrades(blocks.map((block) => ({ ...block, trades: [], isComplete: true })));
+
+    // The first block, which is recorded already, can be recorded again.
+    for (const write of [recordAll, recordAll, recordAllTrades, recordAllTrades])
+      await expect(write()).rejects.toThrow('full');
+    // A height was skipped: the database can be compared with the node.
+    recorder.add(linkedHead(22));
+    await expect(recordAll()).rejects.toThrow('full');
+    // The trades are not certain any more when their turn comes.
+    const isSure = () => false;
+    expect(
+      await recorder.recordTrades(
+        blocks.map((block) => ({ ...block, trades: [], isComplete: true })),
+        isSure,
+      ),
+    ).toEqual([]);
+    expect([recorder.state(), recorder.errors(), reported]).toEqual(['failing', 5, ['failed']]);
+    isFull = false;
+    expect([await recordAll(), await recordAllTrades()]).toEqual([[], []]);
+    expect([store.order, store.tradedBlocks().length]).toEqual([range(15, 17), 3]);
+    expect([recorder.state(), reported]).toEqual(['recording', ['failed', 'recovered']]);
+  });
+
   test('records nothing afterwards of a branch that was given up meanwhile, neither states nor trades', async () => {
     const { sandbox, store, advanceEach, untilRecorded } = await recordForTest({
       sandbox: { exchange: 'v3', startHeight: TIP },
@@ -499,7 +546,8 @@ test('a database that does not respond delays the end of the gateway for a limit
 });
 
 test('a gateway can record for its fleet as long as it can read the database, also if it cannot write', async () => {
-  const { store, recorder } = recorderOf({});
+  let isRecorder = true;
+  const { store, recorder } = recorderOf({}, undefined, () => isRecorder);
   store.failure = new HistoryDatabaseError('no connection');
   for (const height of range(10, 13)) recorder.add(linkedHead(height));
   await until(() => !recorder.canRecord());
@@ -511,6 +559,10 @@ test('a gateway can record for its fleet as long as it can read the database, al
   recorder.add(linkedHead(14));
   await until(() => recorder.errors() === errors + 3);
   expect([recorder.state(), recorder.canRecord()]).toEqual(['failing', true]);
+
+  // Another replica takes over: this one only reads.
+  isRecorder = false;
+  await until(() => recorder.state() === 'recording');
 });
 
 test('old changes are deleted once an hour by the times of blocks', async () => {
@@ -577,13 +629,14 @@ const UNWATCHED: HistoryWatcher = {
 function recorderOf(
   watcher: Partial<HistoryWatcher>,
   readInBackground = async (height: number): Promise<ExchangeState> => linkedHead(height).exchange,
+  mayWrite = () => true,
 ) {
   const store = createMemoryStore();
   const recorder = createRecorder({
     store,
     pastStates: { readInBackground, isComplete: () => true },
     watcher: { ...UNWATCHED, ...watcher },
-    mayWrite: () => true,
+    mayWrite,
   });
   onTestFinished(() => recorder.flush(0));
   return { store, recorder };

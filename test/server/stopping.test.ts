@@ -153,3 +153,25 @@ test('a client that does not respond, and an event stream, do not delay the end'
   await Promise.all([app.close(), expect(rest).rejects.toThrow()]);
   asleep.destroy();
 });
+
+test('requests to nodes that a gateway aborts when it stops are only logged at level debug', async () => {
+  const { app, sandbox, lines, advance } = await startGatewayForTest({
+    sandbox: { nodes: 2, exchange: 'v3', pools: 6 },
+    config: { upstreamTimeoutMs: NEVER_MS, logLevel: 'debug' },
+  });
+  await advance();
+  const hangOn = async (call: 'getblockchaininfo' | 'retrievebeaconblockbyheight') => {
+    const calls = () => sandbox.nodes.map((node) => node.calls(call)).reduce((sum, count) => sum + count);
+    const callsBefore = calls();
+    for (const { faults } of sandbox.nodes) faults.set({ kind: 'hang', on: call });
+    sandbox.advance(1);
+    await expect.poll(calls).toBeGreaterThan(callsBefore);
+  };
+  await hangOn('retrievebeaconblockbyheight');
+  await hangOn('getblockchaininfo');
+
+  await app.close();
+  const failures = () => lines.filter(({ cause }) => cause === 'The client is destroyed').map(({ level }) => level);
+  // Of the polls of both nodes, and of the trades.
+  await expect.poll(failures).toEqual([20, 20, 20]);
+});

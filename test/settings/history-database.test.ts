@@ -22,7 +22,9 @@ describe('where the history is stored', () => {
     ['off', 'off'],
     ['memory', { kind: 'memory' }],
     [join(folder, 'new.sqlite'), { kind: 'sqlite', path: join(folder, 'new.sqlite') }],
+    ['./no', { kind: 'sqlite', path: join(process.cwd(), 'no') }],
     ['history.sqlite', { kind: 'sqlite', path: join(process.cwd(), 'history.sqlite') }],
+    ['postgres://me:key@host/pdex\n', { kind: 'postgresql', url: 'postgres://me:key@host/pdex' }],
     ['postgres://me:key@host/pdex', { kind: 'postgresql', url: 'postgres://me:key@host/pdex' }],
     [':memory:', { kind: 'memory' }],
     [`file://${folder}/a%20b.sqlite`, { kind: 'sqlite', path: join(folder, 'a b.sqlite') }],
@@ -46,6 +48,13 @@ describe('where the history is stored', () => {
 
   test.each<readonly [string, string]>([
     ['mysql://host/pdex', 'expected the path of a file, a postgres:// URL, memory or off'],
+    ...['OFF', 'Off', 'none', 'False', 'no', 'Memory', '"off"', "'a.sqlite'", ' off', 'memory ', ' '].map(
+      (text) =>
+        [
+          text,
+          'expected the path of a file, a postgres:// URL, memory or off (in lower case), without quotes and spaces around it',
+        ] as const,
+    ),
     [join(folder, 'missing', 'history.sqlite'), `the folder ${join(folder, 'missing')} does not exist`],
     [folder, `the path ${folder} is not a file`],
     ['~/missing/history.sqlite', `the folder ${join(homedir(), 'missing')} does not exist`],

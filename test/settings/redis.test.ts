@@ -15,11 +15,13 @@ describe('REDIS_URL', () => {
     ['rediss+cluster://host:6379', 'cluster'],
     ['redis+sentinel://a:26379/mymaster,redis+sentinel://b:26379/mymaster', 'sentinel'],
     ['redis+sentinel://:swordfish@a/mymaster/1?sentinel-auth', 'sentinel'],
+    ['redis+sentinel://a/mymaster?sentinel-auth=true', 'sentinel'],
+    ['redis://a/0,redis://b/', 'cluster'],
   ])('%s is a %s', (text, kind) => {
     expect(kindOf(read(text))).toBe(kind);
   });
 
-  test.each([
+  test.each<readonly [string, string | RegExp]>([
     ['http://swordfish', 'expected a URL with redis or rediss, or one with +cluster or +sentinel appended to that'],
     ['swordfish', 'expected a URL with redis or rediss, or one with +cluster or +sentinel appended to that'],
     ['redis:///1', 'expected a URL with redis or rediss, or one with +cluster or +sentinel appended to that'],
@@ -27,6 +29,19 @@ describe('REDIS_URL', () => {
     ['redis://a,rediss://swordfish', /URL 2 of 2: expected the same scheme as that of the first URL/],
     ['redis://a/swordfish', 'expected no path, or the number of a database'],
     ['redis+sentinel://swordfish', /expected the name of the primary as the path/],
+    ...['redis://a/1,redis://swordfish', 'redis+cluster://swordfish/1'].map(
+      (url) => [url, 'expected no number of a database: a cluster has one database'] as const,
+    ),
+    ...['redis://a?db=1', 'redis://a/?password=swordfish', 'redis://a#swordfish'].map(
+      (url) => [url, /: expected no parameters$/] as const,
+    ),
+    ...['db=1', 'sentinel-auth=false', 'sentinel-auth&password=swordfish', 'Sentinel-Auth'].map(
+      (parameters) =>
+        [
+          `redis+sentinel://a/mymaster?${parameters}`,
+          'expected no parameters but sentinel-auth, without a value',
+        ] as const,
+    ),
     ['redis://:swordfish%@a', 'expected % only before two hexadecimal digits'],
   ])('%s is refused without its text', (text, problem) => {
     const [message] = problemsOf({ REDIS_URL: text });

@@ -184,6 +184,15 @@ test.each<[OtlpProtocol, string, string, () => Promise<OtlpReceiver>]>([
   expect([sent.length, new Set(sent).size]).toEqual(receiver === DOWN ? [0, 0] : [1_024, 1_024]);
 });
 
+test('a receiver that does not use TLS, as its URL says it does, is logged with a hint', async () => {
+  const receiver = await startOtlpReceiver();
+  const url = new URL(receiver.url);
+  url.protocol = 'https:';
+  const { recordBatch, warnings } = await traceTo({ ...receiver, url }, 'http/protobuf');
+  recordBatch();
+  await expect.poll(warnings).toMatchObject([{ hint: 'the configured URL should perhaps begin with http://' }]);
+});
+
 test('a receiver that never responds changes no response, is one line of the log, and delays the end by a second at most', async () => {
   const receiver = await startOtlpReceiver(() => {});
   const gateway = await serveTraced({ maxOperationsPerRequest: 200 }, receiver);

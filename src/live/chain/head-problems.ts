@@ -60,7 +60,7 @@ export function createHeadProblems(options: HeadProblemsOptions) {
       time !== undefined &&
         now() - time > maxBlockAgeMs && {
           code: 'BLOCK_TOO_OLD',
-          message: `the newest block, produced at ${toText(time)}, is older than MAX_BLOCK_AGE_MS by the clock of the gateway, ${toText(now())}: the node is behind, or this clock is wrong`,
+          message: `the newest block, produced at ${toText(time)}, is older than MAX_BLOCK_AGE_MS (${maxBlockAgeMs} ms) by the clock of the gateway, ${toText(now())}: the node is behind, or this clock is wrong`,
         },
     ];
     return problems.filter((problem) => problem !== false);

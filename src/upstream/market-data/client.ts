@@ -28,7 +28,7 @@ type ListOptions<T> = Pick<RowsOptions<T>, 'read' | 'previous'> & { readonly nam
 /** An order book is parsed as a whole: more would hold the event loop for too long. */
 const MAX_BOOK_BYTES = 4 * 2 ** 20;
 
-/** Creates a client of a market-data host. */
+/** Creates a client of a market-data host. All calls pass its circuit, and throw UpstreamError, or the reason of their signal. */
 export function createMarketDataClient(options: MarketDataClientOptions) {
   const { http, baseUrl, partner, health, circuit } = options;
   const address = createAddresses(baseUrl, partner);

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import { type Instant, toInstant } from '../../domain/instant.ts';
 import { MAX_HOPS_V3 } from '../../domain/route-search.ts';
@@ -107,7 +107,7 @@ export async function readBlockTrades(instructions: readonly unknown[]): Promise
   for (const instruction of instructions) {
     if (!Array.isArray(instruction)) continue;
     if (performance.now() > sliceEnd) {
-      await turn();
+      await nextTurn();
       sliceEnd = performance.now() + SLICE_MS;
     }
     const [type, status, , transactionId, content] = instruction;

@@ -40,7 +40,7 @@ type NodeClientOptions = {
   readonly poolsV3Reader: PoolsV3Reader;
 };
 
-/** Creates a client of one node. */
+/** Creates a client of one node. All calls pass its circuit and its spacing, and throw UpstreamError, or the reason of their signal. */
 export function createNodeClient(options: NodeClientOptions) {
   const { name, http, url, health, circuit, spacing, directories, poolsV3Reader } = options;
   const details = { host: url.host };

@@ -2,6 +2,7 @@ import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { ExchangeParams, ExchangeState, ExchangeV3 } from '../../domain/exchange.ts';
 import type { Instant } from '../../domain/instant.ts';
 import { type PoolOrder, sameOrders } from '../../domain/pool-order.ts';
+import { orError } from '../../errors.ts';
 import { parseJson } from '../json.ts';
 import type { ResponseReader } from '../response-body.ts';
 import { ShapeError, TooLargeError } from '../wire.ts';
@@ -131,10 +132,5 @@ function createReader<Row extends { readonly id: string }, T>(
 
 /** The order in these bytes, or why it is none. Lists that are no orders can be in the same place. */
 function parseOrder(bytes: Buffer): PoolOrder | ShapeError {
-  try {
-    return readOrder(parseJson(bytes.toString()));
-  } catch (error) {
-    if (error instanceof ShapeError) return error;
-    throw error;
-  }
+  return orError(ShapeError, () => readOrder(parseJson(bytes.toString())));
 }

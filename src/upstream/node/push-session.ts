@@ -13,6 +13,7 @@ import {
 } from '../../errors.ts';
 import { authorization } from '../credentials.ts';
 import { connectThrough, type ProxySettings, proxyOf } from '../proxies.ts';
+import { tlsHintOf } from '../response-error.ts';
 import { readInteger, readObject, readString } from '../wire.ts';
 import { readBlockTrades } from './beacon-block.ts';
 import { readResult } from './envelope.ts';
@@ -169,7 +170,8 @@ export function openPushSession(options: PushSessionOptions) {
     request.destroy();
   });
   socket.on('error', (error) => {
-    reason ??= isLeaving ? undefined : new UpstreamUnreachableError('NODE', details, error);
+    const hint = tlsHintOf(error, url);
+    reason ??= isLeaving ? undefined : new UpstreamUnreachableError('NODE', { ...details, ...hint }, error);
   });
   socket.once('close', (code) => {
     clearInterval(pings);

@@ -444,7 +444,7 @@ describe('when a head is stale', () => {
     }
     const [block, gateway] = [sandbox.chain.tip.time * 1_000, clock.now].map((time) => new Date(time).toISOString());
     expect(head.problems()[0]?.message).toBe(
-      `the newest block, produced at ${block}, is older than MAX_BLOCK_AGE_MS by the clock of the gateway, ${gateway}: the node is behind, or this clock is wrong`,
+      `the newest block, produced at ${block}, is older than MAX_BLOCK_AGE_MS (600000 ms) by the clock of the gateway, ${gateway}: the node is behind, or this clock is wrong`,
     );
     clock.now = (sandbox.chain.tip.time + 600) * 1_000;
     sandbox.advance();

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer } from 'ws';
@@ -53,6 +54,16 @@ test.each([`{"Hash":"ab","Height":${'9'.repeat(30)}}`, '{"Hash":"ab","Height":"7
     expect(await readFrame(block)).toContain('sent an invalid response');
   },
 );
+
+test('a node that does not use TLS, as its URL says it does, is one that cannot be reached, with a hint for the log', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const url = new URL(`wss://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const session = openPushSession({ url, headers: {}, timeoutMs: 5_000, pingMs: 5_000, onOpen() {}, onBlock() {} });
+  const hint = 'the configured URL should perhaps begin with ws://';
+  expect(await session.ended).toMatchObject({ code: 'UPSTREAM_UNREACHABLE', details: { host: url.host, hint } });
+});
 
 test('a session ends a moment after it is left, also if the node reads nothing any more', async () => {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });

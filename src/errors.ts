@@ -32,6 +32,16 @@ export function withoutStacks<T>(run: () => T): T {
   }
 }
 
+/** What a function returns, or the error that it throws if that is of this class. Any other error is thrown. */
+export function orError<T, E>(type: new (...args: never[]) => E, run: () => T): T | E {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof type) return error;
+    throw error;
+  }
+}
+
 type ErrorOptions = {
   readonly details?: ErrorDetails | undefined;
   readonly cause?: unknown;

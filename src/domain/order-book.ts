@@ -182,7 +182,7 @@ function mergeGroup(price: ExactDecimal, [first, ...others]: readonly [Offer, ..
   if (others.length === 0 && compareExact(exactPriceOf(first), price) === 0) return first;
 
   const number = Number(formatExactDecimal(price));
-  const rounded = { ...first, price: number, priceText: textOf(number, price) };
+  const rounded = { ...first, price: number, priceText: exactText(number, price) };
   if (others.length === 0) return rounded;
   const sum = others.reduce((total, other) => addExact(total, quantityOf(other)), quantityOf(first));
   return withQuantity(rounded, sum);
@@ -190,11 +190,11 @@ function mergeGroup(price: ExactDecimal, [first, ...others]: readonly [Offer, ..
 
 /** The offer with another quantity. */
 export function withQuantity(offer: Offer, exact: ExactDecimal, quantity = Number(formatExactDecimal(exact))): Offer {
-  return { ...offer, quantity, quantityText: textOf(quantity, exact) };
+  return { ...offer, quantity, quantityText: exactText(quantity, exact) };
 }
 
 /** The text of an exact decimal; `undefined` if it is the shortest text of that number. */
-function textOf(number: number, exact: ExactDecimal): string | undefined {
+function exactText(number: number, exact: ExactDecimal): string | undefined {
   const text = formatExactDecimal(exact);
   return text === String(number) ? undefined : text;
 }

@@ -4,11 +4,14 @@ import { firstIndexWhere } from './binary-search.ts';
 import { isTradable, nativeLiquidity, type PoolPair, poolPairId } from './pool-pair.ts';
 import type { TradePlace } from './trade.ts';
 
+/** In a cursor, an order is its place in this list. */
+const ORDERS = ['ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC', 'NON_EMPTY_FIRST'] as const;
+
 /**
  * `NATIVE_LIQUIDITY_DESC`: descending by what they hold of the native coin; pools without it last, by id.
  * `NON_EMPTY_FIRST`: by id; pools with an empty side last, by id.
  */
-export type PoolPairOrder = 'ID_ASC' | 'ID_DESC' | 'NATIVE_LIQUIDITY_DESC' | 'NON_EMPTY_FIRST';
+export type PoolPairOrder = (typeof ORDERS)[number];
 
 /** The sort key of a pool in all orders. */
 export type PoolPairPosition = {
@@ -88,8 +91,6 @@ export type Cursor = {
   readonly order: PoolPairOrder;
   readonly position: PoolPairPosition;
 };
-
-const ORDERS: readonly PoolPairOrder[] = ['ID_ASC', 'ID_DESC', 'NATIVE_LIQUIDITY_DESC', 'NON_EMPTY_FIRST'];
 
 /** The end of the cursor of a pool with an empty side. */
 const EMPTY = 'e';

@@ -7,16 +7,7 @@ import { WrittenResult } from './execution/written-result.ts';
 /** The result with its errors masked. */
 export function maskErrors(result: WrittenResult, maskError: (error: unknown) => GraphQLError): WrittenResult {
   const { text, errors } = result;
-  if (errors === undefined) return result;
-  const masked = errors.map(maskError);
-  return new WrittenResult(text, text === undefined ? masked : masked.map(withoutStatus));
-}
-
-/** The error without an HTTP status: the response to an operation that was executed has status 200. */
-function withoutStatus(error: GraphQLError): GraphQLError {
-  if (!('http' in error.extensions)) return error;
-  const { http: _http, ...extensions } = error.extensions;
-  return placeError(error.message, error, extensions);
+  return errors === undefined ? result : new WrittenResult(text, errors.map(maskError));
 }
 
 const INTERNAL = 'An internal error occurred in the gateway.';
@@ -31,25 +22,25 @@ const INTERNAL = 'An internal error occurred in the gateway.';
  */
 export function createErrorMask(internal: (error: unknown) => void): (error: unknown) => GraphQLError {
   return (error) => {
-    const origin = originOf(error);
-    if (origin instanceof GatewayError)
-      return placeError(origin.message, error, { ...origin.extensions, code: origin.code }, origin);
-    if (origin instanceof GraphQLError) return withOurCode(origin, error as GraphQLError);
+    const thrown = thrownIn(error);
+    if (thrown instanceof GatewayError)
+      return placeError(thrown.message, error, { ...thrown.extensions, code: thrown.code }, thrown);
+    if (thrown instanceof GraphQLError) return withOurCode(thrown, error as GraphQLError);
 
-    internal(origin);
+    internal(thrown);
     return placeError(INTERNAL, error, { code: 'INTERNAL_SERVER_ERROR' });
   };
 }
 
 /** The error that was thrown, before GraphQL wrapped it with its path and its location. */
-function originOf(error: unknown): unknown {
-  let origin = error;
-  while (origin instanceof GraphQLError) {
-    const inner: unknown = origin.originalError ?? origin.cause;
+function thrownIn(error: unknown): unknown {
+  let thrown = error;
+  while (thrown instanceof GraphQLError) {
+    const inner: unknown = thrown.originalError ?? thrown.cause;
     if (inner == null) break;
-    origin = inner;
+    thrown = inner;
   }
-  return origin;
+  return thrown;
 }
 
 /** The codes of this gateway for those of GraphQL and Yoga. */

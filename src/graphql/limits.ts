@@ -129,13 +129,3 @@ export function requireAtMost(limit: number, actual: number, what: string): void
     throw new QueryTooComplexError(`${what} is ${amount}. The maximum is ${limit}.`);
   }
 }
-
-/** What work returns, or why the operation is too complex for it. */
-export function orTooComplex<T>(work: () => T): T | QueryTooComplexError {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof QueryTooComplexError) return error;
-    throw error;
-  }
-}

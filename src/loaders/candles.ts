@@ -167,7 +167,7 @@ export function createCandleLoader(view: HistoryView) {
     };
     const toVolumes = (candle: Candle, exact: Traded | undefined): CandleVolumes => {
       const { traded1, traded2 } = exact ?? candle;
-      const wholes = { volume: whole(traded2, decimals2), inverseVolume: whole(traded1, decimals1) };
+      const wholes = { volume: inWholeTokens(traded2, decimals2), inverseVolume: inWholeTokens(traded1, decimals1) };
       return { traded1, traded2, isExact: exact !== undefined, ...wholes };
     };
     return found.map((candle) => {
@@ -199,6 +199,6 @@ export function createCandleLoader(view: HistoryView) {
   };
 }
 
-function whole(amount: bigint, decimals: number | undefined): number | undefined {
+function inWholeTokens(amount: bigint, decimals: number | undefined): number | undefined {
   return decimals === undefined ? undefined : Number(toDecimal(amount, decimals));
 }

@@ -41,7 +41,7 @@ type SourceStreamOptions<V, U> = Pick<SourceStream<V, U>, 'subscribe'> & {
   readonly resumesAfter?: BeaconHeight | undefined;
 };
 
-/** Creates a source stream. */
+/** Creates a source stream. An error that it sends in place of a value is passed on, and has no head and no height. */
 export function createSourceStream<V, U>(options: SourceStreamOptions<V, U>): SourceStream<V, U> {
   const { subscribe, toUpdate, identityOf = (value) => value, headOf, heightOf, resumesAfter } = options;
   const { dependsOnPrevious = false, skipsEqualUpdates = false } = options;

@@ -36,7 +36,7 @@ export type DocumentOptions = {
   readonly sources: Sources;
   readonly now: () => Instant;
   /** How old the head may become while the node fails. After that, tickers have no pool prices. */
-  readonly maxAgeMs: number;
+  readonly marketMaxAgeMs: number;
   readonly takeTurn: TakeTurn;
   /** How many order books are read in turn in each minute. */
   readonly bookSweepPerMinute: number;

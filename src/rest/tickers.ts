@@ -33,14 +33,14 @@ type TickersOptions = DocumentOptions & {
  */
 export async function writeTickers(loaders: Loaders, options: TickersOptions): Promise<WrittenDocument> {
   const { sources, dependencies, tokens } = loaders;
-  const { now, maxAgeMs, dayRanges, dayTrades, bookSweepPerMinute } = options;
+  const { now, marketMaxAgeMs, dayRanges, dayTrades, bookSweepPerMinute } = options;
   const { orderBooks } = sources;
   const { tickers } = sources.market;
 
   /** The current head, unless it is stale and too old. */
   function headInUse(): Head | undefined {
     const head = sources.head.current();
-    const isTooOld = head !== undefined && now() - head.time > maxAgeMs && sources.head.isStale();
+    const isTooOld = head !== undefined && now() - head.time > marketMaxAgeMs && sources.head.isStale();
     return isTooOld ? undefined : head;
   }
 

@@ -39,7 +39,7 @@ import { createGatewayYoga, fetchWith, type Yoga } from './yoga/yoga.ts';
 
 type GatewayServerOptions = Omit<OperationsOptions, 'maskError'> &
   Pick<TransportOptions, 'corsOrigins' | 'keepAliveMs'> &
-  Pick<RestOptions, 'marketDataPartner' | 'marketPollMs' | 'bookSweepPerMinute'> &
+  Pick<RestOptions, 'marketDataPartner' | 'marketPollMs' | 'marketMaxAgeMs' | 'bookSweepPerMinute'> &
   Pick<ClientRoutes, 'explorer' | 'graphiql'> &
   Pick<StopOptions, 'stopWindowMs' | 'stopTimeoutMs'> & {
     readonly log: Log;
@@ -47,7 +47,6 @@ type GatewayServerOptions = Omit<OperationsOptions, 'maskError'> &
     readonly accessLog: AccessLogMode;
     /** Whether the REST API is served. */
     readonly rest: boolean;
-    readonly marketMaxAgeMs: number;
     /** The port of /health, /ready and /metrics; `undefined` if they are on the same port as the GraphQL endpoint. */
     readonly adminPort: number | undefined;
     /** The address for the admin port; by default, that of the GraphQL endpoint. */
@@ -60,7 +59,6 @@ type GatewayServerOptions = Omit<OperationsOptions, 'maskError'> &
 export function createGatewayServer(options: GatewayServerOptions) {
   const { service, metrics, log, tracing } = options;
   const { trustedProxies, keepAliveMs, adminPort, adminHost, explorer } = options;
-  const { marketDataPartner, marketPollMs, marketMaxAgeMs: maxAgeMs, bookSweepPerMinute } = options;
   const { limits, now, isSandbox, version, sources } = service;
   const corsOrigins = isSandbox ? [...options.corsOrigins, ...LOOPBACK_ORIGINS] : options.corsOrigins;
   let stopping: Promise<void> | undefined;
@@ -95,8 +93,7 @@ export function createGatewayServer(options: GatewayServerOptions) {
     requestIds.run(exchange.id, () => yoga()(exchange.request, exchange.response, { served }));
   };
   const graphqlHandler = createGraphqlHandler({ ...transport, writer, accessLog, maxBodyBytes, respondByYoga });
-  const ofMarket = { marketDataPartner, marketPollMs, maxAgeMs, bookSweepPerMinute };
-  const restOptions = { ...endpoint, ...ofMarket, responses, takeTurn, version, sources, maxCandles };
+  const restOptions = { ...options, ...endpoint, responses, takeTurn, version, sources, maxCandles };
   const rest = options.rest ? createRestRoutes(restOptions) : undefined;
   const pages = { service, metrics, requestIds, accessLog, maskError, isStopping };
   const hasAdminPages = adminPort === undefined;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { OpenResponses } from './http/open-responses.ts';
 import { MAX_PENDING } from './http/server.ts';
@@ -58,6 +58,6 @@ async function untilNoneIsPending(server: Server): Promise<void> {
   });
   for (let before = -1; accepted > before && accepted <= MAX_PENDING; ) {
     before = accepted;
-    await immediate();
+    await nextTurn();
   }
 }

@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
+import { describe, expect, test } from 'vitest';
+import { startGatewayForTests } from '../support/gateway.ts';
 import { ABUSIVE, PAGED } from '../support/operations.ts';
 import { fitsUrl, TRANSPORTS } from '../support/transports.ts';
 
 const TOO_COMPLEX = [expect.objectContaining({ extensions: { code: 'QUERY_TOO_COMPLEX' } })];
 
-let gateway: Awaited<ReturnType<typeof startGateway>>;
-let url = '';
-beforeAll(async () => {
-  // The gateway does not poll for a minute: every call is caused by an operation.
-  // Lists count with their current lengths, so the exchange has to be large.
-  gateway = await startGateway({
-    config: { headPollMs: 60_000, marketPollMs: 60_000 },
-    sandbox: { pools: 1_000, sharesPerPool: 1, history: 5 },
-  });
-  url = await gateway.app.listen(0, '127.0.0.1');
-  await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');
+// The gateway does not poll for a minute: every call is caused by an operation.
+// Lists count with their current lengths, so the exchange has to be large.
+const gateway = startGatewayForTests({
+  config: { headPollMs: 60_000, marketPollMs: 60_000 },
+  sandbox: { pools: 1_000, sharesPerPool: 1, history: 5 },
 });
-afterAll(() => gateway.close());
 
 /** Runs something. @returns the number of upstream calls meanwhile */
 async function callsDuring<T>(work: () => Promise<T>): Promise<[calls: number, result: T]> {
@@ -36,15 +29,15 @@ describe('an operation that exceeds a limit is refused without an upstream call'
     );
 
     test.each(operations)(`by ${transport}: %s`, async (_name, operation) => {
-      const [calls, answer] = await callsDuring(() => ask(url, operation));
+      const [calls, answer] = await callsDuring(() => ask(gateway.url, operation));
       expect(answer).toEqual({ errors: TOO_COMPLEX });
       expect(calls).toBe(0);
     });
 
     test(`by ${transport}: larger variables of a document that was accepted before`, async () => {
-      const honest = await ask(url, { query: PAGED, variables: { first: 1 } });
+      const honest = await ask(gateway.url, { query: PAGED, variables: { first: 1 } });
       expect(honest.errors).toBeUndefined();
-      const [calls, answer] = await callsDuring(() => ask(url, { query: PAGED, variables: { first: 500 } }));
+      const [calls, answer] = await callsDuring(() => ask(gateway.url, { query: PAGED, variables: { first: 500 } }));
       expect(answer).toEqual({ errors: TOO_COMPLEX });
       expect(calls).toBe(0);
     });
@@ -53,7 +46,7 @@ describe('an operation that exceeds a limit is refused without an upstream call'
   test('by HTTP: an array of operations, of which none is executed', async () => {
     const body = JSON.stringify(Array(3).fill({ query: '{ orderBook(tickerId: "pBTC_PRV") { bestBid } }' }));
     const headers = { 'content-type': 'application/json', accept: 'application/graphql-response+json' };
-    const [calls, response] = await callsDuring(() => fetch(url, { method: 'POST', headers, body }));
+    const [calls, response] = await callsDuring(() => fetch(gateway.url, { method: 'POST', headers, body }));
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual({
       errors: [expect.objectContaining({ message: expect.stringMatching(/batch/i) })],
@@ -63,7 +56,7 @@ describe('an operation that exceeds a limit is refused without an upstream call'
 
   test('by HTTP GET: a document that is too long for a URL', async () => {
     const [calls, response] = await callsDuring(() =>
-      fetch(`${url}?query=${encodeURIComponent('{ beaconHeight }')}${'+'.repeat(20_000)}`),
+      fetch(`${gateway.url}?query=${encodeURIComponent('{ beaconHeight }')}${'+'.repeat(20_000)}`),
     );
     expect(response.status).toBe(431);
     expect(calls).toBe(0);

@@ -1,21 +1,13 @@
-import { beforeAll, expect, test, vi } from 'vitest';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { expect, test, vi } from 'vitest';
+import { startGatewayForTests } from '../support/gateway.ts';
 import { BTC, PRV } from '../support/tokens.ts';
 
 const POOL = `poolPair(token1Id: "${PRV}", token2Id: "${BTC}")`;
 
-let url = '';
-let gateway: TestGateway;
-beforeAll(async () => {
-  const started = await startGateway({ sandbox: { pools: 40, history: 30 }, config: { maxOperationsPerRequest: 3 } });
-  gateway = started;
-  url = await gateway.app.listen(0, '127.0.0.1');
-  await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');
-  return started.close;
-});
+const gateway = startGatewayForTests({ sandbox: { pools: 40, history: 30 }, config: { maxOperationsPerRequest: 3 } });
 
 async function post(body: unknown, headers: Readonly<Record<string, string>> = { 'x-pdex-cost': '1' }) {
-  const response = await fetch(url, {
+  const response = await fetch(gateway.url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
@@ -38,7 +30,7 @@ test('a request with the header x-pdex-cost gets the cost of its operation, each
 });
 
 test('requests by GET, which are not cached, and each operation of an array have the cost too', async () => {
-  const get = () => fetch(`${url}?query={beaconHeight}`, { headers: { 'x-pdex-cost': '1' } });
+  const get = () => fetch(`${gateway.url}?query={beaconHeight}`, { headers: { 'x-pdex-cost': '1' } });
   for (let n = 0; n < 3; n++) {
     const response = await get();
     expect([response.headers.get('cache-control'), response.headers.get('etag')]).toEqual(['no-store', null]);

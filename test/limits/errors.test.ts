@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ERROR_CODES } from '../../src/domain/error-codes.ts';
 import { MAX_ERRORS } from '../../src/errors.ts';
-import { startGateway } from '../support/gateway.ts';
+import { startGatewayForTests } from '../support/gateway.ts';
 import { repeat } from '../support/operations.ts';
 import { nextMessage, openSocket, TRANSPORTS } from '../support/transports.ts';
 
-let gateway: Awaited<ReturnType<typeof startGateway>>;
-let url = '';
-beforeAll(async () => {
-  gateway = await startGateway({ config: { headPollMs: 60_000, maxOperationsPerRequest: 3 } });
-  url = await gateway.app.listen(0, '127.0.0.1');
-  await gateway.ask('{ beaconHeight pairs { id } }');
-});
-afterAll(() => gateway.close());
+const gateway = startGatewayForTests({ config: { headPollMs: 60_000, maxOperationsPerRequest: 3 } });
 
 /** A page of pools, in each of which that many prices fail. */
 const badPrices = (prices: number, argument = '(decimals1: 99)') =>
@@ -31,7 +24,7 @@ describe('the first hundred errors are reported, and the number of further error
   });
 
   test.each(Object.entries(TRANSPORTS))('by %s', async (_name, ask) => {
-    const { data, errors = [] } = await ask(url, { query });
+    const { data, errors = [] } = await ask(gateway.url, { query });
     expect(errors).toHaveLength(101);
     expect(errors[100]).toEqual(more(500));
     expect(errors[0]).toEqual({
@@ -51,13 +44,13 @@ describe('the first hundred errors are reported, and the number of further error
   test('by each operation of an array', async () => {
     const operations = [{ query }, { query: `{ ${badPrices(5)} }` }, { query: '{ nothing }' }];
     const headers = { 'content-type': 'application/json' };
-    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(operations) });
+    const response = await fetch(gateway.url, { method: 'POST', headers, body: JSON.stringify(operations) });
     const answers: { errors: unknown[] }[] = await response.json();
     expect(answers.map(({ errors }) => errors.length)).toEqual([101, 100, 1]);
   });
 
   test('by each update of a subscription', async () => {
-    const socket = await openSocket(url);
+    const socket = await openSocket(gateway.url);
     const prices = repeat(30, (n) => `a${n}: price(decimals2: -1)`);
     const payload = { query: `subscription { prices { beaconHeight poolPairs { ${prices} } } }` };
     socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload }));
@@ -118,7 +111,7 @@ describe('an error of a variable says which variable, and where in it', () => {
 
   test.each(Object.entries(TRANSPORTS))('by %s', async (_name, ask) => {
     const at = (column: number) => ({ locations: [{ line: 1, column }], extensions: { code: 'BAD_USER_INPUT' } });
-    expect(await ask(url, { query, variables: { f: { poolIds: ['a', 5] } } })).toEqual({
+    expect(await ask(gateway.url, { query, variables: { f: { poolIds: ['a', 5] } } })).toEqual({
       errors: [
         {
           message: 'Variable "$n" has invalid value: Expected a value of non-null type "Int!" to be provided.',

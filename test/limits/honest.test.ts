@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
+import { startGateway, startGatewayForTests } from '../support/gateway.ts';
 import { HONEST, POOL } from '../support/operations.ts';
 import { nextMessage, openSocket, TRANSPORTS } from '../support/transports.ts';
 
@@ -7,25 +7,19 @@ import { nextMessage, openSocket, TRANSPORTS } from '../support/transports.ts';
 const config = { upstreamTimeoutMs: 60_000, headPollMs: 60_000, marketPollMs: 60_000, orderBookTtlMs: 60_000 };
 
 describe('the operations of honest clients succeed', () => {
-  let gateway: Awaited<ReturnType<typeof startGateway>>;
-  let url = '';
-  beforeAll(async () => {
-    gateway = await startGateway({ config, sandbox: { pools: 600, sharesPerPool: 1, history: 100 } });
-    url = await gateway.app.listen(0, '127.0.0.1');
-  });
-  afterAll(() => gateway.close());
+  const gateway = startGatewayForTests({ config, sandbox: { pools: 600, sharesPerPool: 1, history: 100 } });
 
   // A websocket has limits of its own. `same-bytes.test.ts` compares the other transports with a POST.
   describe.each(['HTTP POST', 'a websocket'])('by %s', (transport) => {
     test.each(Object.entries(HONEST))('%s', async (_name, toOperation) => {
-      const answer = await TRANSPORTS[transport]?.(url, toOperation(gateway.sandbox.chain.tip.height));
+      const answer = await TRANSPORTS[transport]?.(gateway.url, toOperation(gateway.sandbox.chain.tip.height));
       expect(answer?.errors).toBeUndefined();
       expect(answer?.data).toBeTruthy();
     });
   });
 
   test('100 subscriptions on one socket', async () => {
-    const socket = await openSocket(url);
+    const socket = await openSocket(gateway.url);
     for (let id = 1; id <= 100; id++) {
       const payload = { query: `subscription { prices { poolPairs { id price } } }` };
       socket.send(JSON.stringify({ type: 'subscribe', id: String(id), payload }));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startGateway } from '../support/gateway.ts';
+import { expect, test } from 'vitest';
+import { startGatewayForTests } from '../support/gateway.ts';
 import { fitsUrl, type Operation, TRANSPORTS } from '../support/transports.ts';
 
 /** The maximum body size without the JSON around the query. */
@@ -9,14 +9,10 @@ const MAX_LENGTH = 200_000;
 /** Maximum length of a message, which quotes what was sent. */
 const MAX_MESSAGE_LENGTH = 600;
 
-let gateway: Awaited<ReturnType<typeof startGateway>>;
-let url = '';
-beforeAll(async () => {
-  gateway = await startGateway({ config: { headPollMs: 60_000, marketPollMs: 60_000 }, sandbox: { history: 20 } });
-  url = await gateway.app.listen(0, '127.0.0.1');
-  await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');
+const gateway = startGatewayForTests({
+  config: { headPollMs: 60_000, marketPollMs: 60_000 },
+  sandbox: { history: 20 },
 });
-afterAll(() => gateway.close());
 
 const repeat = (count: number, text: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => text(n)).join(' ');
@@ -89,7 +85,7 @@ test('any invalid operation has few errors, short messages, correct lines and no
   await fc.assert(
     fc.asyncProperty(hostile, transports, async (operation, [transport, ask]) => {
       fc.pre(JSON.stringify(operation).length < 250_000 && (!transport.endsWith('GET') || fitsUrl(operation)));
-      const { errors = [] } = await ask(url, operation);
+      const { errors = [] } = await ask(gateway.url, operation);
       const lines = operation.query.split('\n');
 
       expect(errors.length).toBeLessThanOrEqual(101);
@@ -99,7 +95,7 @@ test('any invalid operation has few errors, short messages, correct lines and no
         for (const { line, column } of locations)
           expect(column).toBeLessThanOrEqual((lines[line - 1]?.length ?? Number.NEGATIVE_INFINITY) + 1);
       }
-      expect(await ask(url, { query: '{ __typename }' })).toEqual({ data: { __typename: 'Query' } });
+      expect(await ask(gateway.url, { query: '{ __typename }' })).toEqual({ data: { __typename: 'Query' } });
     }),
     { numRuns: 30 },
   );

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { request } from 'undici';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { startGateway } from '../support/gateway.ts';
+import { startGatewayForTests } from '../support/gateway.ts';
 import { sample } from '../support/metrics.ts';
 
 const HEADER = 'x-pdex-sandbox';
@@ -34,53 +34,48 @@ function send(url: string, body: string, accept = 'application/json'): Promise<R
 }
 
 describe.each([true, false])('whether the data is simulated: %s', (isSandbox) => {
-  let gateway: Awaited<ReturnType<typeof startGateway>>;
-  let url = '';
-  beforeAll(async () => {
-    gateway = await startGateway({ isSandbox, config: { corsOrigins: ['https://app.example'] } });
-    url = await gateway.app.listen(0, '127.0.0.1');
-    await gateway.untilReady();
-  });
-  afterAll(() => gateway.close());
+  const gateway = startGatewayForTests({ isSandbox, config: { corsOrigins: ['https://app.example'] } });
 
   const header = isSandbox ? 'true' : null;
 
   test.each(Object.entries(REQUESTS))('a header shows it in the response to %s', async (_, ask) => {
-    const response = await ask(url);
+    const response = await ask(gateway.url);
     expect(response.headers.get(HEADER)).toBe(header);
     await response.body?.cancel();
   });
 
   test('a response from the response cache shows it too, and a 304', async () => {
-    const get = (headers = {}) => fetch(`${url}?query={beaconHeight}`, { headers });
+    const get = (headers = {}) => fetch(`${gateway.url}?query={beaconHeight}`, { headers });
     for (let n = 0; n < 3; n++) expect((await get()).headers.get(HEADER)).toBe(header);
-    const metrics = await (await fetch(new URL('/metrics', url))).text();
+    const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
     expect(sample(metrics, 'pdex_query_responses_total{from="cached"}')).toBeGreaterThan(0);
     const unchanged = await get({ 'if-none-match': String((await get()).headers.get('etag')) });
     expect([unchanged.status, unchanged.headers.get(HEADER)]).toEqual([304, header]);
   });
 
   test('the handshake of a websocket shows it too', async () => {
-    const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws');
+    const socket = new WebSocket(gateway.url.replace('http', 'ws'), 'graphql-transport-ws');
     const [[{ headers }]] = await Promise.all([once(socket, 'upgrade'), once(socket, 'open')]);
     expect(headers[HEADER] ?? null).toBe(header);
     socket.close();
   });
 
   test('pages of other origins may read the header', async () => {
-    const { headers } = await fetch(`${url}?query={beaconHeight}`, { headers: { origin: 'https://app.example' } });
+    const { headers } = await fetch(`${gateway.url}?query={beaconHeight}`, {
+      headers: { origin: 'https://app.example' },
+    });
     expect(headers.get('access-control-expose-headers')).toContain(HEADER);
   });
 
   test('/ready, the metrics and GraphiQL show it', async () => {
-    expect(await (await fetch(new URL('/ready', url))).json()).toEqual({
+    expect(await (await fetch(new URL('/ready', gateway.url))).json()).toEqual({
       status: 'ready',
       exchangeVersion: 'V1',
       sandbox: isSandbox,
     });
-    const metrics = await (await fetch(new URL('/metrics', url))).text();
+    const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
     expect(metrics).toMatch(new RegExp(`^pdex_build_info\\{.*sandbox="${isSandbox}"\\} 1$`, 'm'));
-    const graphiql = await request(url, { headers: { accept: 'text/html' } });
+    const graphiql = await request(gateway.url, { headers: { accept: 'text/html' } });
     await graphiql.body.dump();
     expect(graphiql.headers[HEADER] ?? null).toBe(header);
   });

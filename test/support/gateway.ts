@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
 import { Agent, type Dispatcher, request } from 'undici';
-import { onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { type App, createApp } from '../../src/compose/app.ts';
 import type { HistoryStore } from '../../src/history/store.ts';
 import type { Block } from '../../src/sandbox/chain/block.ts';
@@ -214,4 +214,19 @@ export async function startGatewayForTest(options?: TestGatewayOptions): Promise
   const gateway = await startGateway(options);
   onTestFinished(gateway.close);
   return gateway;
+}
+
+/** Starts a gateway that listens and is ready, for all tests of a file or of a `describe`. What is returned is empty until they run. */
+export function startGatewayForTests(options?: TestGatewayOptions): TestGateway & { readonly url: string } {
+  const shared = {} as TestGateway & { url: string };
+  let close: (() => Promise<void>) | undefined;
+  afterAll(() => close?.());
+  beforeAll(async () => {
+    const gateway = await startGateway(options);
+    close = gateway.close;
+    Object.assign(shared, gateway);
+    shared.url = await shared.app.listen(0, '127.0.0.1');
+    await shared.untilReady();
+  });
+  return shared;
 }

@@ -1,4 +1,4 @@
-import { setImmediate as immediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { UpstreamBusyError } from '../../src/errors.ts';
 import { createBulkhead } from '../../src/turns/bulkhead.ts';
@@ -54,7 +54,7 @@ describe('the limits of a bulkhead', () => {
     expect(await failureOf(second.result)).toEqual(BUSY);
     first.end();
     expect(await first.result).toBe('first');
-    await immediate();
+    await nextTurn();
     const third = call('third');
     third.end();
     expect(await third.result).toBe('third');

@@ -1,4 +1,4 @@
-import { setImmediate as immediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
@@ -122,7 +122,7 @@ test('an operation that waits for nothing any more is forgotten', async () => {
     return new WeakRef(requester);
   });
   queue.add('still there', { client: 'another' });
-  await immediate();
+  await nextTurn();
   setFlagsFromString('--expose_gc');
   runInNewContext('gc')();
   expect(forgotten.map((each) => each.deref())).toEqual([undefined, undefined, undefined]);

@@ -1,4 +1,4 @@
-import { setImmediate as immediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createTurnLimit, createTurnQueue } from '../../src/turns/turns.ts';
 
@@ -10,7 +10,7 @@ test('a few callers proceed at once, and the others a few in each turn, in the o
   while (done.length < 5) {
     await Promise.resolve();
     turns.push([...done]);
-    await immediate();
+    await nextTurn();
   }
   expect(turns[0]).toEqual([1, 2]);
   expect(turns).toContainEqual([1, 2, 3, 4]);
@@ -27,7 +27,7 @@ test('of a queue, one caller proceeds in each later turn', async () => {
     await Promise.resolve();
     turns.push([...done]);
     if (turn === 1) void takeTurn();
-    await immediate();
+    await nextTurn();
   }
   expect(turns).toEqual([[], [1], [1, 2]]);
   await takeTurn();
@@ -42,7 +42,7 @@ test('of a queue, the clients take turns', async () => {
   while (done.length < 5) {
     await Promise.resolve();
     turns.push(done.join(' '));
-    await immediate();
+    await nextTurn();
   }
   expect(turns).toEqual(['', 'many', 'many one', 'many one itself', 'many one itself many']);
   await takeTurn('one');

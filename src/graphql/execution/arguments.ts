@@ -11,7 +11,7 @@ import {
   type VariableDefinitionNode,
   type VariableValues,
 } from 'graphql';
-import { BadUserInputError, withoutStacks } from '../../errors.ts';
+import { BadUserInputError, orError, withoutStacks } from '../../errors.ts';
 
 /** The arguments of a field, coerced. */
 export type Arguments = Readonly<Record<string, unknown>>;
@@ -22,13 +22,10 @@ export function readArguments(
   node: FieldNode,
   variables: VariableValues,
 ): Arguments | Error {
-  try {
+  return orError(GraphQLError, () => {
     const args = withoutStacks(() => getArgumentValues(field, node, variables));
     return findBadInput(field, args) ?? args;
-  } catch (error) {
-    if (error instanceof GraphQLError) return error;
-    throw error;
-  }
+  });
 }
 
 /**
@@ -44,13 +41,7 @@ export function findBadInput(
 ): Error | undefined {
   const badScalar = findBadScalar(args, '');
   if (badScalar !== undefined || refuse === undefined) return badScalar;
-  try {
-    (refuse as (args: Arguments) => unknown)(args);
-    return undefined;
-  } catch (error) {
-    if (error instanceof BadUserInputError) return error;
-    throw error;
-  }
+  return orError(BadUserInputError, () => void (refuse as (args: Arguments) => unknown)(args));
 }
 
 /** The error of the first value that its scalar could not parse, with the name of the argument, such as `filter.tokenId`. */

@@ -13,7 +13,7 @@ import {
   type SelectionSetNode,
   type VariableValues,
 } from 'graphql';
-import { QueryTooComplexError } from '../../errors.ts';
+import { orError, QueryTooComplexError } from '../../errors.ts';
 import { estimateField, heightFinderOf } from '../complexity.ts';
 import { type Limits, requireAtMost } from '../limits.ts';
 import { type Arguments, readArguments, variablesIn } from './arguments.ts';
@@ -100,16 +100,13 @@ export function compile({ schema, document, operation, variables, limits, shapes
       requireAtMost(limits.maxNesting, nesting + fragments, 'The nesting depth of selections and fragments');
       if (++steps > MAX_STEPS) throw tooManyFields();
     };
-    try {
+    return orError(GraphQLError, () => {
       const selected = [...collectFields({ schema, fragments, variables, count }, type, sets)];
       const siblings = selected.reduce((sum, [, { nodes }]) => sum + nodes.length, 0);
       requireAtMost(limits.maxSiblings, siblings, 'The number of fields in one selection set');
       addSize(selected.length);
       return selected;
-    } catch (error) {
-      if (error instanceof GraphQLError) return error;
-      throw error;
-    }
+    });
   }
 
   function addSize(fields: number): void {
@@ -175,7 +172,7 @@ export function compile({ schema, document, operation, variables, limits, shapes
       isNullable: !isNonNullType(field.type),
       write: isTypename ? undefined : writerOf(field.type, { nodes, info, planOf }),
       selections,
-      complexity: complexityOf(field),
+      complexity: fieldComplexity(field),
       findHeights: heightFinderOf(field),
       isOfSchema,
       isAwaited: field.extensions['isAwaited'] === true,
@@ -235,7 +232,7 @@ function tooManyFields(): QueryTooComplexError {
 }
 
 /** The declared complexity of a field, or the estimate if it declares none. */
-function complexityOf(field: GraphQLField<unknown, unknown>): FieldPlan['complexity'] {
+function fieldComplexity(field: GraphQLField<unknown, unknown>): FieldPlan['complexity'] {
   const options = field.extensions['pothosOptions'] as Partial<Pick<FieldPlan, 'complexity'>> | undefined;
   return options?.complexity ?? estimateField(field);
 }

@@ -10,8 +10,8 @@ import {
   visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { QueryTooComplexError } from '../../errors.ts';
-import { type Limits, orTooComplex, VALUE } from '../limits.ts';
+import { orError, QueryTooComplexError } from '../../errors.ts';
+import { type Limits, VALUE } from '../limits.ts';
 import { type Arguments, countValues, readVariables } from './arguments.ts';
 import { createShapes } from './cached-pool.ts';
 import { compile } from './compile.ts';
@@ -80,7 +80,7 @@ export function createPlanner({ schema, limits }: PlannerOptions) {
     const known = cache.get(key);
     if (known !== undefined) return known;
     const options = { schema, limits, shapes, document, operation: definition, variables };
-    const compiled = orTooComplex(() => compile(options));
+    const compiled = orError(QueryTooComplexError, () => compile(options));
     const isPlan = !(compiled instanceof Error);
     const size = 1 + (isPlan ? compiled.size : 0) + Math.ceil((document.loc?.end ?? 0) / CHARACTERS_PER_FIELD);
     cache.set(key, isPlan ? { ...compiled, isCaching: true } : compiled, { size });
@@ -93,7 +93,7 @@ export function createPlanner({ schema, limits }: PlannerOptions) {
       if (values === undefined) return { errors };
       const plan = compileOnce(operation, values);
       if (plan instanceof Error) return { excess: plan };
-      const excess = findExcess(plan, values.coerced, limits.maxComplexity);
+      const excess = findExcessInArguments(plan, values.coerced, limits.maxComplexity);
       if (excess !== undefined) return { excess };
       return { plan, args: plan.readArguments(values), variables: values.coerced };
     },
@@ -104,7 +104,7 @@ export function createPlanner({ schema, limits }: PlannerOptions) {
  * Why the arguments of an operation have too many values to be read; `undefined` if they do not. Each field walks through the
  * variables that it uses: a long list in many fields would take seconds.
  */
-function findExcess({ usedVariables }: OperationPlan, coerced: Arguments, maxComplexity: number) {
+function findExcessInArguments({ usedVariables }: OperationPlan, coerced: Arguments, maxComplexity: number) {
   const max = maxComplexity / VALUE;
   let count = 0;
   for (const name of usedVariables) {
@@ -121,7 +121,7 @@ export function findExcessOf(
   operation: OperationDefinitionNode,
   options: PlannerOptions,
 ): QueryTooComplexError | undefined {
-  const compiled = orTooComplex(() =>
+  const compiled = orError(QueryTooComplexError, () =>
     compile({ ...options, shapes: createShapes(), document, operation, variables: undefined }),
   );
   return compiled instanceof Error ? compiled : undefined;

@@ -5,7 +5,7 @@ import type { ExchangeVersion } from '../../domain/pool-pair.ts';
 /** Which version of the exchange trades, and at which heights. All nodes share it. */
 export type ExchangeVersions = ReturnType<typeof createExchangeVersions>;
 
-type NodeTip = {
+type ProbedTip = {
   readonly height: BeaconHeight;
   /** Whether the node has a state of V3 at that height; see `createExchangeReader`. @throws UpstreamError */
   hasV3(maxCalls: number): Promise<boolean>;
@@ -49,7 +49,7 @@ export function createExchangeVersions({ fixed, probeMs, onChange }: ExchangeVer
   }
 
   /** Resolves as soon as one node has V3. */
-  async function look(tips: readonly NodeTip[]): Promise<void> {
+  async function look(tips: readonly ProbedTip[]): Promise<void> {
     const found = Promise.withResolvers<undefined>();
     const calls = tips.map(async (tip) => {
       const hasV3 = await tip.hasV3(version === undefined ? CALLS_UNTIL_UNKNOWN : 1);
@@ -68,7 +68,7 @@ export function createExchangeVersions({ fixed, probeMs, onChange }: ExchangeVer
      *
      * @throws UpstreamError if no version is known, and no node has responded
      */
-    async lookForV3(tips: readonly NodeTip[]): Promise<void> {
+    async lookForV3(tips: readonly ProbedTip[]): Promise<void> {
       const height = Math.max(...tips.map((tip) => tip.height));
       if (fixed !== undefined || version === 'V3' || !isDue(height)) return;
       if (looking !== undefined) return version === undefined ? looking : undefined;

@@ -68,7 +68,7 @@ export function noTicker(tickerId: string): BadUserInputError {
   return new BadUserInputError(`Ticker ${JSON.stringify(tickerId)} does not exist.`);
 }
 
-/** Creates the order books of a host. */
+/** Creates the order books of a host. A book is read when it is requested. */
 export function createOrderBooks(options: OrderBooksOptions) {
   const { host, bulkhead, isListed, ttlMs, timeoutMs, now, watch, tracing, readOnce = readAlone } = options;
   const shared = new LRUCache<string, SharedRead>({ max: MAX_BOOKS_KEPT });

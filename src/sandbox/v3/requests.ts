@@ -6,7 +6,7 @@ import { type Amounts, otherSide, type Side } from './pool.ts';
 import { leastFee, type Pools, type TradeRequest } from './trades.ts';
 
 /** The value of one whole token in US dollars. */
-export type UsdOf = (token: ChainToken) => number;
+type UsdOf = (token: ChainToken) => number;
 
 /** What requests are made with: the pools before the block, their parameters, and what tokens are worth. */
 type Situation = {
@@ -22,7 +22,7 @@ export function fairRatio({ token0, token1 }: GenesisPool, usdOf: UsdOf): number
 }
 
 /** Smallest units of token 1 for one of token 0, by the virtual amounts. */
-export function ratioOf([amount0, amount1]: Amounts): number {
+function ratioOf([amount0, amount1]: Amounts): number {
   return Number(amount1) / Number(amount0);
 }
 

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { GraphQLError } from 'graphql';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
+import { orError } from '../../errors.ts';
 import type { AccessLog } from '../access-log.ts';
 import { handlePreflight, isPreflight, refuseOrigin } from '../clients/origins.ts';
 import { Account } from '../clients/rate-limits.ts';
@@ -20,7 +21,7 @@ import {
   type JsonType,
   readContentType,
 } from '../requests/media-types.ts';
-import { type Entry, orError, readJson, readOperation, readUrl } from '../requests/parameters.ts';
+import { type Entry, readFromUrl, readJson, readOperation } from '../requests/parameters.ts';
 import { bodyTooLarge, internalError } from '../requests/refusal.ts';
 import { createWriteBatch } from '../requests/write-batch.ts';
 import type { TransportOptions } from '../transport-options.ts';
@@ -182,8 +183,8 @@ export function createGraphqlHandler(options: GraphqlHandlerOptions): (exchange:
 /** The operation of a request, or the error of one that has none. It is parsed once. */
 function readSent(plain: PlainRequest): Entry {
   const { exchange, body } = plain;
-  plain.sent ??= orError(() =>
-    body === undefined ? readUrl(exchange.request.url ?? '') : readOperation(readJson(body)),
+  plain.sent ??= orError(GraphQLError, () =>
+    body === undefined ? readFromUrl(exchange.request.url ?? '') : readOperation(readJson(body)),
   );
   return plain.sent;
 }

@@ -73,7 +73,7 @@ export function createOpenResponses({ metrics, onResponse, isLast }: OpenRespons
       if (exchange.response.writableLength === 0) end(exchange, access, false);
       else track(exchange, access);
     },
-    /** Sets what is called after each tracked response. */
+    /** Calls a function after each tracked response. */
     onEnd: (listener: () => void) => void ended.on('response', listener),
     /** Tracks a response of another server from the request on. @returns what ends this, if other code responds */
     trackForeign(response: ServerResponse): () => void {

@@ -40,7 +40,7 @@ export function createResponseWriter(options: ResponseWriterOptions) {
     const isGet = isRead(request);
     const { body, bytes, errors } = encoded;
     const { height } = encoded.facts;
-    const { status, headers } = statusOf(errors, type);
+    const { status, headers } = statusOf(encoded, type);
     if (response.destroyed) {
       responses.track(exchange, access);
       return;

@@ -63,9 +63,9 @@ export function createRoutes(options: RoutesOptions) {
   const explorer = typeof built === 'string' ? undefined : createExplorer(built, service);
   const explorerPage = explorer && createRoute('explorer', explorer.page);
   const graphql = routes.get(GRAPHQL_PATH);
-  const invalidHost = createRoute('unreadable', textOf(400, 'The Host header of this request is invalid.\n'));
+  const invalidHost = createRoute('unreadable', plainText(400, 'The Host header of this request is invalid.\n'));
   const hint = graphql ? `The GraphQL endpoint is ${GRAPHQL_PATH}.` : `This port has ${[...routes.keys()].join(', ')}.`;
-  const notFound = createPassedOn(NOWHERE, textOf(404, `Not found. ${hint}\n`));
+  const notFound = createPassedOn(NOWHERE, plainText(404, `Not found. ${hint}\n`));
   const methods = createPassedOn(NOWHERE, (_request, response) => {
     response.writeHead(204, { allow: METHODS }).end();
   });
@@ -179,7 +179,7 @@ export function createRoutes(options: RoutesOptions) {
   };
 }
 
-function textOf(status: number, text: string): Respond {
+function plainText(status: number, text: string): Respond {
   return (_request, response) => response.writeHead(status, { 'content-type': TEXT }).end(text);
 }
 

@@ -18,7 +18,7 @@ type HttpServerOptions = Pick<TransportOptions, 'connections' | 'metrics' | 'kee
   readonly isUpgrade?: (request: IncomingMessage) => boolean;
 };
 
-/** Creates the HTTP server. */
+/** Creates the HTTP server, which does not listen yet. It closes a connection whose request does not arrive completely in time. */
 export function createHttpServer({ handle, responses, connections, metrics, ...options }: HttpServerOptions): Server {
   const { keepAliveMs, isUpgrade = () => false } = options;
   // A request has to arrive completely, with its body, within two periods.

@@ -75,7 +75,7 @@ export type StartedSubscription = {
 /** One update of a subscription, encoded once for all subscribers that receive it. */
 export type EncodedUpdate = ReturnType<typeof encodeUpdate>;
 
-/** Encodes an update. */
+/** Encodes the JSON of an update, which each transport puts into its messages. */
 export function encodeUpdate(result: WrittenResult, height: BeaconHeight | undefined) {
   const json = toBytes(result.toJson());
   let last: { readonly id: string; readonly bytes: Buffer } | undefined;

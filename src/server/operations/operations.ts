@@ -29,7 +29,7 @@ export type OperationsOptions = {
   readonly upstreamTimeoutMs: number;
 };
 
-/** Creates the pipeline and what the transports share beside it. */
+/** Creates the pipeline, and what all transports share beside it: each cache and each queue exists once. */
 export function createOperations(options: OperationsOptions) {
   const { service, metrics, maskError, tracing, responseCacheBytes } = options;
   const { limits, sources, now } = service;

@@ -174,13 +174,13 @@ export function overlappingFields(context: ValidationContext): ASTVisitor {
 /** The text of arguments, or of the fields of an input object: neither have an order. */
 function inOrder(members: readonly (ArgumentNode | ObjectFieldNode)[]): string {
   return members
-    .map(({ name, value }) => `${name.value}:${textOf(value)}`)
+    .map(({ name, value }) => `${name.value}:${valueText(value)}`)
     .sort()
     .join();
 }
 
-function textOf(value: ValueNode): string {
-  if (value.kind === Kind.LIST) return `[${value.values.map(textOf).join()}]`;
+function valueText(value: ValueNode): string {
+  if (value.kind === Kind.LIST) return `[${value.values.map(valueText).join()}]`;
   return value.kind === Kind.OBJECT ? `{${inOrder(value.fields)}}` : print(value);
 }
 

@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
+import { orError, QueryTooComplexError } from '../../errors.ts';
 import { createContext, type Service } from '../../graphql/context.ts';
 import { complexityOf, costOfVariables, measureCost, requireWithinLimits } from '../../graphql/cost.ts';
 import { textOf } from '../../graphql/document-source.ts';
@@ -8,12 +9,12 @@ import { countValues } from '../../graphql/execution/arguments.ts';
 import { executePlan, openSourceStream } from '../../graphql/execution/execute.ts';
 import type { KnownOperation, Planned, Planner } from '../../graphql/execution/planner.ts';
 import { WrittenResult } from '../../graphql/execution/written-result.ts';
-import { CHARACTERS_PER_POINT, orTooComplex } from '../../graphql/limits.ts';
+import { CHARACTERS_PER_POINT } from '../../graphql/limits.ts';
 import { inSpan } from '../../tracing/tracing.ts';
 import type { TakeTurn } from '../../turns/turns.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { MIN_HEIGHT_HEADER } from '../requests/headers.ts';
-import { type Entry, orError, type SentOperation } from '../requests/parameters.ts';
+import type { Entry, SentOperation } from '../requests/parameters.ts';
 import { refusal } from '../requests/refusal.ts';
 import { MAX_TOKENS_AT_ONCE } from './document-bounds.ts';
 import type { Documents, ReadDocument } from './documents.ts';
@@ -46,7 +47,7 @@ type PipelineOptions = {
 /** Operations with more values in their variables are long too. */
 const MAX_VALUES_AT_ONCE = 5_000;
 
-/** Creates the pipeline. */
+/** Creates the pipeline: the steps of an operation, in the order in which they are taken, and `respond`, which takes all of them. */
 export function createPipeline(options: PipelineOptions) {
   const { service, persisted, documents, planner, subscribeToGroup, minimumHeights } = options;
   const { metrics, maskError, takeTurn } = options;
@@ -62,7 +63,7 @@ export function createPipeline(options: PipelineOptions) {
    * document, stores the text of a persisted query, selects the operation, and measures its cost.
    */
   function prepare(sent: SentOperation, client: Client): MaybePromise<Prepared> {
-    const resolved = orError(() => persisted.resolve(sent));
+    const resolved = orError(GraphQLError, () => persisted.resolve(sent));
     if (resolved instanceof GraphQLError) {
       if (resolved.extensions['code'] !== EXPECTED_CODE) metrics.recordRefusedOperation();
       return { errors: [client.account.chargeUpTo(1) ?? resolved] };
@@ -126,7 +127,8 @@ export function createPipeline(options: PipelineOptions) {
 
   /** Compares the cost with the limits and charges it. @returns why the operation is refused */
   function admit({ client, planned, cost, points, sentVariables }: PreparedOperation): GraphQLError | undefined {
-    const excess = 'excess' in planned ? planned.excess : orTooComplex(() => requireWithinLimits(cost, limits));
+    const excess =
+      'excess' in planned ? planned.excess : orError(QueryTooComplexError, () => requireWithinLimits(cost, limits));
     if (excess instanceof Error) {
       metrics.recordRefusedOperation();
       client.account.chargeUpTo(Math.ceil(complexityOf(costOfVariables(sentVariables))));

@@ -42,7 +42,7 @@ type QueryResponsesOptions = {
 };
 
 /** An execution in progress. It resolves to the response, or to something else if there is none to share. */
-type Execution = { readonly version: DataVersion; readonly response: Promise<unknown> };
+type InFlight = { readonly version: DataVersion; readonly response: Promise<unknown> };
 
 /** Longer requests are neither cached nor coalesced: comparing them would take a good part of the time to execute them. */
 const MAX_KEY_LENGTH = 16_384;
@@ -62,10 +62,10 @@ function hasErrorOfClient({ errors }: EncodedResponse): boolean {
  */
 export function createQueryResponses({ cache, dataVersion, metrics }: QueryResponsesOptions) {
   /** Executions in progress, for requests with the same text (single flight). */
-  const inFlight = new Map<string, Execution>();
+  const inFlight = new Map<string, InFlight>();
 
   /** Shares an execution until it ends. */
-  function share(key: string, execution: Execution): void {
+  function share(key: string, execution: InFlight): void {
     inFlight.set(key, execution);
     const end = () => inFlight.get(key) === execution && inFlight.delete(key);
     execution.response.then(end, end);

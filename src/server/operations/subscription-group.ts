@@ -37,7 +37,7 @@ type Member = Subscriber<unknown> &
   };
 
 /** One execution, shared by all members that need the same update. */
-type Execution = {
+type UpdateExecution = {
   readonly value: unknown;
   readonly identity: unknown;
   /** The value before it, if updates depend on that. */
@@ -70,26 +70,27 @@ const CACHED_MS = 10_000;
 export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
   const { stream, execute, turn, onSent, onEmpty, now } = options;
   const isResumed = stream.resumesAfter !== undefined;
-  let cached: readonly Execution[] = [];
+  let cached: readonly UpdateExecution[] = [];
   let expiry: NodeJS.Timeout | undefined;
   let members = 0;
 
-  function isUsable({ executed }: Execution, isFirst: boolean): boolean {
+  function isUsable({ executed }: UpdateExecution, isFirst: boolean): boolean {
     if (executed === undefined || executed.areCurrent(now())) return true;
     return !isFirst && performance.now() - executed.at < SAME_MOMENT_MS;
   }
 
-  function start(value: unknown, identity: unknown, previous: unknown): Execution {
+  function start(value: unknown, identity: unknown, previous: unknown): UpdateExecution {
     const startedAt = performance.now();
-    const execution: Execution = { value, identity, previous, startedAt, waiting: [], executed: undefined };
-    const isRecent = (each: Execution) => isResumed && startedAt - each.startedAt < CACHED_MS;
-    const isUseful = (each: Execution) => (each.identity === identity ? each.previous !== previous : isRecent(each));
+    const execution: UpdateExecution = { value, identity, previous, startedAt, waiting: [], executed: undefined };
+    const isRecent = (each: UpdateExecution) => isResumed && startedAt - each.startedAt < CACHED_MS;
+    const isUseful = (each: UpdateExecution) =>
+      each.identity === identity ? each.previous !== previous : isRecent(each);
     cached = [execution, ...cached.filter(isUseful)].slice(0, MAX_CACHED);
     executeFor(execution);
     return execution;
   }
 
-  function executionOf(value: unknown, identity: unknown, { received, previous }: Member): Execution {
+  function executionOf(value: unknown, identity: unknown, { received, previous }: Member): UpdateExecution {
     const known = cached.find((each) => each.identity === identity && each.previous === previous);
     return known !== undefined && isUsable(known, received === undefined) ? known : start(value, identity, previous);
   }
@@ -97,14 +98,13 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
   /** A stream can send nothing for days after an update. */
   function expireLater(): void {
     clearTimeout(expiry);
-    if (members > 0) expiry = setTimeout(expire, CACHED_MS).unref();
+    if (members === 0) return;
+    expiry = setTimeout(() => {
+      cached = [];
+    }, CACHED_MS).unref();
   }
 
-  function expire(): void {
-    cached = [];
-  }
-
-  async function executeFor(execution: Execution): Promise<void> {
+  async function executeFor(execution: UpdateExecution): Promise<void> {
     try {
       const executed = await execute(execution.value, execution.previous);
       execution.executed = { ...executed, at: performance.now() };
@@ -121,7 +121,7 @@ export function createSubscriptionGroup(options: SubscriptionGroupOptions) {
     }
   }
 
-  function send(member: Member, { value, identity }: Execution, update: EncodedUpdate): void {
+  function send(member: Member, { value, identity }: UpdateExecution, update: EncodedUpdate): void {
     if (member.hasLeft) return;
     // After an error, the next update is the same as the first one.
     if (!(value instanceof Error)) {

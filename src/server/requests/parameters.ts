@@ -1,4 +1,5 @@
 import { GraphQLError } from 'graphql';
+import { orError } from '../../errors.ts';
 import { requestError } from './refusal.ts';
 
 /** An operation as a client sends it. */
@@ -15,7 +16,7 @@ export type SentOperation = {
 /** An entry of an array of operations: an operation, or the error of an entry that is none. */
 export type Entry = SentOperation | GraphQLError;
 
-/** Decodes a body. @throws GraphQLError if it is not UTF-8 */
+/** Decodes a body, or a message of a websocket, without its byte order mark. @throws GraphQLError if it is not UTF-8 */
 export function decodeBody(bytes: Uint8Array): string {
   return orBadRequest('The body is not valid UTF-8.', () => UTF_8.decode(bytes));
 }
@@ -41,22 +42,12 @@ export function readEntries(params: readonly unknown[], maxOperations: number): 
   return params.map((each) => {
     if (each !== null && !isRecord(each))
       return requestError(400, `Expected params to be an object but given ${typeOf(each)}.`);
-    return orError(() => readOperation(each ?? {}));
+    return orError(GraphQLError, () => readOperation(each ?? {}));
   });
 }
 
-/** What is read, or the error that the client gets. */
-export function orError<T>(read: () => T): T | GraphQLError {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof GraphQLError) return error;
-    throw error;
-  }
-}
-
 /** Reads the operation in the parameters of a URL. @throws GraphQLError if there is none, or it cannot be read */
-export function readUrl(url: string): SentOperation {
+export function readFromUrl(url: string): SentOperation {
   if (hasInvalidUtf8(url)) throw requestError(400, 'The URL is not valid UTF-8.');
   const search = searchOf(url);
   const json = (name: string) => {
@@ -65,7 +56,7 @@ export function readUrl(url: string): SentOperation {
   };
   return readOperation({
     query: search.get('query') || undefined,
-    documentId: search.get('documentId') ?? undefined,
+    documentId: search.get('documentId') || undefined,
     operationName: search.get('operationName') || undefined,
     variables: json('variables'),
     extensions: json('extensions'),
@@ -93,7 +84,7 @@ export function hasInvalidUtf8(url: string): boolean {
 const MAX_QUOTED = 100;
 
 /** The names that an object of JSON may have, each with those inside it; `undefined` if all are allowed there. */
-export type Names = { readonly [name: string]: Names | undefined };
+type Names = { readonly [name: string]: Names | undefined };
 
 /** The names that are read of an operation. */
 export const OPERATION_NAMES: Names = {

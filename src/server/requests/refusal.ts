@@ -59,7 +59,8 @@ export function notReadable(): GraphQLError {
 
 /** The error of a request with a compressed body. */
 export function compressed(): GraphQLError {
-  return requestError(415, 'Compressed request bodies are not supported. Send the body without Content-Encoding.');
+  const message = 'Compressed request bodies are not supported. Send the body without Content-Encoding.';
+  return requestError(415, message, { 'accept-encoding': 'identity' });
 }
 
 /** The error of a request that is refused until others have ended. */
@@ -100,16 +101,18 @@ export function internalError(masked: GraphQLError): GraphQLError {
 
 /** The status, headers and body of the HTTP response to a request that is refused before its operation is known. */
 export function toRefusedResponse(error: GraphQLError) {
-  const { status, headers } = statusOf([error], 'application/json');
+  const { status, headers } = statusOf({ errors: [error], isExecuted: false }, 'application/json');
   headers['content-type'] = 'application/json; charset=utf-8';
   return { status, headers, body: new WrittenResult(undefined, [error]).toText() };
 }
 
-/** The highest status of the errors, and all their headers. Without a status, the response is a success. */
-export function statusOf(errors: readonly GraphQLError[] = [], type: string) {
+type Answered = { readonly errors: readonly GraphQLError[] | undefined; readonly isExecuted: boolean };
+
+/** The highest status of the errors, and all their headers. The response is a success without a status, and if it was executed. */
+export function statusOf({ errors = [], isExecuted }: Answered, type: string) {
   let highest = 0;
   const headers: Record<string, string> = {};
-  for (const { extensions } of errors) {
+  for (const { extensions } of isExecuted ? [] : errors) {
     const { http = {} } = extensions as { readonly http?: HttpExtension };
     for (const [name, value] of Object.entries(http.headers ?? {})) headers[name.toLowerCase()] = value;
     if (type !== 'application/graphql-response+json' && http.spec) continue;

@@ -10,15 +10,16 @@ import {
 import type { Server } from 'ws';
 import type { BeaconHeight } from '../../domain/beacon-height.ts';
 import type { MaybePromise } from '../../domain/maybe-promise.ts';
+import { orError } from '../../errors.ts';
 import type { ClientIdentity } from '../clients/client-address.ts';
 import type { OperationLabel } from '../operations/log-details.ts';
 import { keyOf, type QueryRequest } from '../operations/query-responses.ts';
 import {
+  decodeBody,
   deleteOthers,
   isRecord,
   namesDocument,
   OPERATION_NAMES,
-  orError,
   readOperation,
 } from '../requests/parameters.ts';
 import type { ClientSocket } from './client-socket.ts';
@@ -137,28 +138,26 @@ export function runProtocol(server: Server<typeof ClientSocket>, options: Protoc
 
 /** The key of a payload that could be the body of a plain HTTP request, if it has one: its JSON, with a character for each byte. */
 export function keyOfPayload(payload: SubscribePayload): string | undefined {
-  if (orError(() => readOperation(payload)) instanceof GraphQLError) return undefined;
+  if (orError(GraphQLError, () => readOperation(payload)) instanceof GraphQLError) return undefined;
   const { query, ...others } = payload;
   return keyOf(Buffer.from(JSON.stringify(query === '' ? others : payload)).toString('latin1'));
 }
 
 /**
  * Parses a message, because graphql-ws also accepts parsed ones. From a text, it would keep the whole text in memory for as long as the
- * subscription is open. Members that nothing reads are deleted for the same reason. graphql-ws rejects a message that is no object.
+ * subscription is open. Members that nothing reads are deleted for the same reason. graphql-ws rejects a message that is no object,
+ * also a binary one that is not UTF-8. (`ws` itself closes with 1007 for a text that is not.)
  */
 export function parseMessage(bytes: Buffer): string {
   let text = '';
   try {
-    text = UTF_8.decode(bytes);
+    text = decodeBody(bytes);
     const message: unknown = JSON.parse(text);
     return (isRecord(message) ? withQuery(message) : text) as string;
   } catch {
     return text;
   }
 }
-
-/** Ignores a byte order mark. `ws` closes with 1007 for text that is not UTF-8. A binary message that is not is no JSON either. */
-const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Maximum length of the id of an operation. It is kept while the operation is open, and sent with each update. */
 const MAX_ID_LENGTH = 256;

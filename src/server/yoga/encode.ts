@@ -35,10 +35,10 @@ export function encode(result: EncodedResponse | StartedSubscription, options: E
     return { status: 200, headers: EVENT_STREAM_HEADERS, body: open(result.updates) };
   const { errors, facts } = result;
   recordErrors(errors);
-  const endsStreams = json === undefined && isGet && isFinal(result);
+  const endsStreams = json === undefined && isGet && cannotSucceed(result);
   const preferred = json ?? (multipart ? MULTIPART : events ? EVENT_STREAM : 'application/json');
   const type = endsStreams ? 'application/json' : preferred;
-  const { status, headers } = statusOf(errors, type === MULTIPART ? 'application/graphql-response+json' : type);
+  const { status, headers } = statusOf(result, type === MULTIPART ? 'application/graphql-response+json' : type);
   if (headers['allow'] !== undefined) headers['allow'] = METHODS;
   if (facts.height !== undefined) headers[HEIGHT_HEADER] = String(facts.height);
   const encoded = encodeAs(type, result.body);
@@ -63,6 +63,6 @@ function encodeAs(type: ResponseType, json: JsonText): Pick<Encoded, 'headers' |
  * Whether the same operation can never succeed. An EventSource connects again after every stream that ends. It gives up only
  * at a status such as 400. A client that sends POST reads the errors from the stream, as in graphql-sse.
  */
-function isFinal({ hasData, errors = [] }: EncodedResponse): boolean {
+function cannotSucceed({ hasData, errors = [] }: EncodedResponse): boolean {
   return !hasData && errors.length > 0 && !errors.some(isTemporary);
 }

@@ -20,7 +20,7 @@ import { createEventStream, type EventStreamOptions } from '../requests/event-st
 import { LAST_EVENT_ID_HEADER, METHODS, MIN_HEIGHT_HEADER, wantsCost } from '../requests/headers.ts';
 import type { HttpExchange } from '../requests/http-exchange.ts';
 import { type BodyKind, createNegotiation, isCompressed, readContentType } from '../requests/media-types.ts';
-import { decodeBody, type Entry, readEntries, readJson, readOperation, readUrl } from '../requests/parameters.ts';
+import { decodeBody, type Entry, readEntries, readFromUrl, readJson, readOperation } from '../requests/parameters.ts';
 import { compressed, notAcceptable, notReadable, requestError } from '../requests/refusal.ts';
 import type { TransportOptions } from '../transport-options.ts';
 import { encode } from './encode.ts';
@@ -126,7 +126,7 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
       const { method, headers } = request;
       const { json, events, multipart } = accepted(headers.get('accept'));
       if (json === undefined && !events && !multipart) throw notAcceptable();
-      if (method === 'GET') setRequestParser((received) => toParams(readUrl(received.url)));
+      if (method === 'GET') setRequestParser((received) => toParams(readFromUrl(received.url)));
       if (method !== 'POST') return;
       if (isCompressed(headers.get('content-encoding'))) throw compressed();
       const kind = readContentType(headers.get('content-type') ?? undefined);

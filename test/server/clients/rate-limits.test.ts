@@ -2,7 +2,7 @@ import { on, once } from 'node:events';
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { request } from 'undici';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Log } from '../../../src/logging/log.ts';
 import { createClientAddresses } from '../../../src/server/clients/client-address.ts';
@@ -10,7 +10,7 @@ import { Account, createRateLimits } from '../../../src/server/clients/rate-limi
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
 import type { Config } from '../../../src/settings/settings.ts';
 import { readEvents } from '../../support/events.ts';
-import { START, startGateway, startGatewayForTest } from '../../support/gateway.ts';
+import { START, startGatewayForTest, startGatewayForTests } from '../../support/gateway.ts';
 import { createKeptLog } from '../../support/log.ts';
 import type { Operation } from '../../support/transports.ts';
 
@@ -32,17 +32,10 @@ const limited = (retryAfterMs: number) => ({
   extensions: { code: 'RATE_LIMITED', retryAfterMs },
 });
 
-let gateway: Awaited<ReturnType<typeof startGateway>>;
-let url = '';
-beforeAll(async () => {
-  gateway = await startGateway({
-    config: { ...LIMITED, trustedProxies: ['loopback'], maxOperationsPerRequest: 5 },
-    sandbox: POOLS,
-  });
-  url = await gateway.app.listen(0, '127.0.0.1');
-  await gateway.untilReady();
+const gateway = startGatewayForTests({
+  config: { ...LIMITED, trustedProxies: ['loopback'], maxOperationsPerRequest: 5 },
+  sandbox: POOLS,
 });
-afterAll(() => gateway.close());
 
 let clients = 0;
 
@@ -52,15 +45,15 @@ function newClient(address = `203.0.113.${++clients}`) {
 
   function post(operation: unknown, more: Readonly<Record<string, string>> = {}): Promise<Response> {
     const body = typeof operation === 'string' ? operation : JSON.stringify(operation);
-    return fetch(url, { method: 'POST', headers: { ...headers, ...more }, body });
+    return fetch(gateway.url, { method: 'POST', headers: { ...headers, ...more }, body });
   }
 
   function get({ query }: Operation): Promise<Response> {
-    return fetch(`${url}?${new URLSearchParams({ query })}`, { headers });
+    return fetch(`${gateway.url}?${new URLSearchParams({ query })}`, { headers });
   }
 
   async function connect() {
-    const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws', { headers });
+    const socket = new WebSocket(gateway.url.replace('http', 'ws'), 'graphql-transport-ws', { headers });
     await once(socket, 'open');
     const messages = on(socket, 'message');
     const next = async () => JSON.parse(String((await messages.next()).value?.[0]));
@@ -341,7 +334,7 @@ describe('a limit belongs to an address', () => {
 describe('there is no limit', () => {
   test('for GraphiQL, health, metrics and preflight requests', async () => {
     const { post } = newClient();
-    const { origin } = new URL(url);
+    const { origin } = new URL(gateway.url);
     const address = { 'x-forwarded-for': `203.0.113.${clients}` };
     await post(DEAREST);
     // Other tests have moved the clock: until the next poll, the lists of the market are old.
@@ -350,15 +343,18 @@ describe('there is no limit', () => {
       const response = await fetch(origin + path, { headers: address });
       expect([path, response.status, response.headers.get('ratelimit')]).toEqual([path, 200, null]);
     }
-    const page = await request(url, { headers: { ...address, accept: 'text/html' } });
+    const page = await request(gateway.url, { headers: { ...address, accept: 'text/html' } });
     await page.body.dump();
     // The page is 503 if the explorer is not built.
     expect([200, 503]).toContain(page.statusCode);
     expect(page.headers['ratelimit']).toBeUndefined();
-    const preflight = await fetch(url, { method: 'OPTIONS', headers: { ...address, origin: 'https://app.example' } });
+    const preflight = await fetch(gateway.url, {
+      method: 'OPTIONS',
+      headers: { ...address, origin: 'https://app.example' },
+    });
     // Refused for its origin, which is not listed, and not for its rate.
     expect(preflight.status).toBe(403);
-    expect((await fetch(url, { method: 'OPTIONS', headers: address })).status).toBe(204);
+    expect((await fetch(gateway.url, { method: 'OPTIONS', headers: address })).status).toBe(204);
   });
 
   test('and pages of other origins can read the rate limit headers', async () => {

@@ -1,16 +1,10 @@
 import { serverAudits } from 'graphql-http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startGateway } from '../../support/gateway.ts';
+import { describe, expect, test } from 'vitest';
+import { startGatewayForTests } from '../../support/gateway.ts';
 
-let gateway: Awaited<ReturnType<typeof startGateway>>;
-let url = '';
-beforeAll(async () => {
-  gateway = await startGateway();
-  url = await gateway.app.listen(0, '127.0.0.1');
-});
-afterAll(() => gateway.close());
+const gateway = startGatewayForTests();
 
-const audits = serverAudits({ url: () => url });
+const audits = serverAudits({ url: () => gateway.url });
 
 describe('GraphQL over HTTP, as the audits of graphql-http have it', () => {
   test('has 61 audits', () => expect(audits).toHaveLength(61));

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { readRequestBody } from '../../../src/server/http/request-body.ts';
 import { collectGarbage } from '../../support/garbage.ts';
@@ -16,7 +16,7 @@ test('a body in chunks of one byte is read completely, and its chunks are not ke
     chunks.push(new WeakRef(chunk));
     request.emit('data', chunk);
   }
-  await turn();
+  await nextTurn();
   collectGarbage();
   expect(chunks.filter((chunk) => chunk.deref() !== undefined).length).toBeLessThan(1_100);
   request.emit('end');

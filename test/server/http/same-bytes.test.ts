@@ -1,7 +1,7 @@
 import { request } from 'undici';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { poolPairAt } from '../../../src/domain/exchange.ts';
-import { NEVER_MS, startGateway } from '../../support/gateway.ts';
+import { NEVER_MS, startGatewayForTests } from '../../support/gateway.ts';
 import { sample } from '../../support/metrics.ts';
 import { repeat } from '../../support/operations.ts';
 import { nextMessage, openSocket } from '../../support/transports.ts';
@@ -9,18 +9,15 @@ import { nextMessage, openSocket } from '../../support/transports.ts';
 type Body = Readonly<Record<string, unknown>>;
 type Received = { readonly status: number; readonly type: string | undefined; readonly text: string };
 
-let gateway: Awaited<ReturnType<typeof startGateway>>;
-let url = '';
 let corpus: Readonly<Record<string, Body>> = {};
-
-beforeAll(async () => {
-  // No poll comes between two requests.
-  gateway = await startGateway({ sandbox: { history: 20 }, config: { headPollMs: NEVER_MS, marketPollMs: NEVER_MS } });
-  url = await gateway.app.listen(0, '127.0.0.1');
-  await gateway.ask('{ beaconHeight pairs { id } tickers { id } }');
+// No poll comes between two requests.
+const gateway = startGatewayForTests({
+  sandbox: { history: 20 },
+  config: { headPollMs: NEVER_MS, marketPollMs: NEVER_MS },
+});
+beforeAll(() => {
   corpus = makeCorpus();
 });
-afterAll(() => gateway.close());
 
 const POOL = 'fragment P on PoolPair { id key price exactPrice token1 { tokenId symbol decimals } token2 { symbol } }';
 
@@ -133,7 +130,7 @@ const TYPES = ['application/json', 'application/graphql-response+json'];
 const ACCEPTS = [...TYPES, 'application/graphql-response+json,application/json;q=0.9', '*/*'];
 
 const toUrl = (body: Body) =>
-  `${url}?${new URLSearchParams(
+  `${gateway.url}?${new URLSearchParams(
     Object.entries(body).flatMap(([name, value]) =>
       value == null ? [] : [[name, typeof value === 'string' ? value : JSON.stringify(value)]],
     ),
@@ -143,7 +140,7 @@ const toUrl = (body: Body) =>
 async function requestByYoga(method: 'GET' | 'POST', body: Body, accept: string): Promise<Received> {
   const headers = { accept, ...(method === 'POST' && { 'content-type': 'application/json' }) };
   const sent = method === 'GET' ? { headers } : { method, headers, body: JSON.stringify(body) };
-  const response = await gateway.app.fetch(new Request(method === 'GET' ? toUrl(body) : url, sent));
+  const response = await gateway.app.fetch(new Request(method === 'GET' ? toUrl(body) : gateway.url, sent));
   return {
     status: response.status,
     type: response.headers.get('content-type') ?? undefined,
@@ -153,7 +150,7 @@ async function requestByYoga(method: 'GET' | 'POST', body: Body, accept: string)
 
 async function overHttp(method: 'GET' | 'POST', body: Body, accept: string): Promise<Received> {
   const post = { headers: { accept, 'content-type': 'application/json' }, body: JSON.stringify(body) };
-  const response = await request(method === 'GET' ? toUrl(body) : url, {
+  const response = await request(method === 'GET' ? toUrl(body) : gateway.url, {
     method,
     ...(method === 'GET' ? { headers: { accept } } : post),
   });
@@ -186,7 +183,7 @@ describe.each(CASES)('%s', (name) => {
   test('has the same result on a websocket', async () => {
     const body = corpus[name] ?? {};
     const { text } = await requestByYoga('POST', body, 'application/json');
-    const socket = await openSocket(url);
+    const socket = await openSocket(gateway.url);
     socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: body }));
     const { type, payload } = JSON.parse(await nextMessage(socket));
     socket.close();
@@ -232,6 +229,9 @@ describe('equal requests that wait for an upstream cause one call, and have the 
 
 async function counted(from: string): Promise<number> {
   return (
-    sample(await (await fetch(new URL('/metrics', url))).text(), `pdex_query_responses_total{from="${from}"}`) ?? 0
+    sample(
+      await (await fetch(new URL('/metrics', gateway.url))).text(),
+      `pdex_query_responses_total{from="${from}"}`,
+    ) ?? 0
   );
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createOpenResponses } from '../../../src/server/http/open-responses.ts';
 import { closeServer, createHttpServer } from '../../../src/server/http/server.ts';
@@ -139,7 +139,7 @@ test('a server that starts to listen while a response of fetch ends does not clo
   server.listen(0, '127.0.0.1');
   await responses.trackFetch(Promise.resolve());
   await listening;
-  await turn();
+  await nextTurn();
   expect(closeIdle).not.toHaveBeenCalled();
 });
 

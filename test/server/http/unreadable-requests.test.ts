@@ -1,18 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { request } from 'undici';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startGateway } from '../../support/gateway.ts';
+import { describe, expect, test } from 'vitest';
+import { startGatewayForTests } from '../../support/gateway.ts';
 import { sumOf } from '../../support/metrics.ts';
 import { nextMessage, openSocket } from '../../support/transports.ts';
 
-let gateway: Awaited<ReturnType<typeof startGateway>>;
-let url = '';
-beforeAll(async () => {
-  gateway = await startGateway({ config: { maxOperationsPerRequest: 3 } });
-  url = await gateway.app.listen(0, '127.0.0.1');
-});
-afterAll(() => gateway.close());
+const gateway = startGatewayForTests({ config: { maxOperationsPerRequest: 3 } });
 
 const JSON_TYPE = 'application/json';
 const RESPONSE_TYPE = 'application/graphql-response+json';
@@ -26,7 +20,7 @@ type Sent = {
 
 async function send({ headers = { 'content-type': JSON_TYPE }, body, search = '' }: Sent) {
   const method = body === undefined ? 'GET' : 'POST';
-  const response = await request(url + search, { method, headers, body: (body ?? null) as string | null });
+  const response = await request(gateway.url + search, { method, headers, body: (body ?? null) as string | null });
   const text = await response.body.text();
   return { status: response.statusCode, headers: response.headers, answer: JSON.parse(text) };
 }
@@ -131,9 +125,9 @@ describe('a body', () => {
     expect(await send({ body: chunksOf(body) })).toMatchObject({ status: 200, answer: { data } });
     expect(await send({ body: `[${body}]` })).toMatchObject({ status: 200, answer: [{ data }] });
     const headers = { 'content-type': JSON_TYPE };
-    const request = new Request(url, { method: 'POST', headers, body });
+    const request = new Request(gateway.url, { method: 'POST', headers, body });
     expect(await (await gateway.app.fetch(request)).json()).toEqual({ data });
-    const socket = await openSocket(url);
+    const socket = await openSocket(gateway.url);
     socket.send(`{"id":"1","type":"subscribe","payload":${body}}`);
     expect(JSON.parse(await nextMessage(socket))).toMatchObject({ type: 'next', payload: { data } });
     socket.close();
@@ -198,6 +192,12 @@ describe('a URL', () => {
     ]);
   });
 
+  test('has parameters that are empty, as if it had none', async () => {
+    const search = '?query={beaconHeight}&documentId=&operationName=&variables=&extensions=';
+    const { status, answer } = await send({ headers: {}, search });
+    expect([status, answer]).toEqual([200, { data: { beaconHeight: expect.any(Number) } }]);
+  });
+
   test('without a query is not well-formed', async () => {
     for (const accept of [JSON_TYPE, RESPONSE_TYPE])
       for (const search of ['', '?query=', '?qeury={beaconHeight}']) {
@@ -215,7 +215,7 @@ describe('a URL', () => {
 describe('a request that is no HTTP request of an allowed size', () => {
   /** Sends bytes, and returns the response when the gateway has closed the connection. */
   async function sendRaw(text: string) {
-    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
     socket.write(text);
     const [head = '', body = ''] = String(Buffer.concat(await socket.toArray())).split('\r\n\r\n');
     const [line, ...headers] = head.split('\r\n');
@@ -223,7 +223,7 @@ describe('a request that is no HTTP request of an allowed size', () => {
   }
 
   const counted = async () => {
-    const { body } = await request(new URL('/metrics', url));
+    const { body } = await request(new URL('/metrics', gateway.url));
     return sumOf(await body.text(), 'pdex_errors_total', { code: 'BAD_USER_INPUT' });
   };
 
@@ -257,7 +257,7 @@ describe('a request that is no HTTP request of an allowed size', () => {
 
   test('in the middle of an event stream ends the stream, and is not answered in it', async () => {
     const query = encodeURIComponent('subscription { head { beaconHeight } }');
-    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
     socket.write(`GET /graphql?query=${query} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n`);
     let received = '';
     socket.on('data', (chunk) => {
@@ -320,7 +320,7 @@ describe('an argument that is null after coercion', () => {
       const got = await send({ headers: { accept }, search: `?${search}` });
       expect([got.status, got.answer]).toEqual([200, { errors: [error], data }]);
     }
-    const socket = await openSocket(url);
+    const socket = await openSocket(gateway.url);
     socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: operation }));
     const { payload } = JSON.parse(await nextMessage(socket));
     socket.close();
@@ -345,7 +345,7 @@ describe('on a websocket', () => {
     ['no name for several operations', { query: 'query A { beaconHeight } query B { beaconHeight }' }],
     ['a document without an operation', { query: 'fragment F on Query { beaconHeight }' }],
   ])('%s is an error with its code', async (_name, payload) => {
-    const socket = await openSocket(url);
+    const socket = await openSocket(gateway.url);
     socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload }));
     const answer = JSON.parse(await nextMessage(socket));
     expect([answer.type, answer.id]).toEqual(['error', '1']);
@@ -357,7 +357,7 @@ describe('on a websocket', () => {
     ['a text', false, 1007],
     ['bytes', true, 4400],
   ])('%s that is not UTF-8 is not executed, and closes the socket', async (_name, binary, code) => {
-    const socket = await openSocket(url);
+    const socket = await openSocket(gateway.url);
     socket.on('error', () => {});
     const message = '{"type":"subscribe","id":"1","payload":{"query":"{beaconHeight # \xff\\n}"}}';
     const [closed] = await Promise.all([

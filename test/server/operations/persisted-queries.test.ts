@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { GraphQLError } from 'graphql';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Account } from '../../../src/server/clients/rate-limits.ts';
 import { createMetrics } from '../../../src/server/metrics/metrics.ts';
 import { createPersistedQueries } from '../../../src/server/operations/persisted-queries.ts';
 import type { Client } from '../../../src/server/operations/prepared-operation.ts';
 import type { SentOperation } from '../../../src/server/requests/parameters.ts';
-import { startGateway } from '../../support/gateway.ts';
+import { startGatewayForTests } from '../../support/gateway.ts';
 import { createTestPipeline, testClient } from '../../support/pipeline.ts';
 import { TRANSPORTS } from '../../support/transports.ts';
 
@@ -18,13 +18,7 @@ const HONEST = '{ __typename }';
 const long = (n: number) => `{ __typename } #${n}`.padEnd(15_000, '#');
 const unparsable = (n: number) => `{ ${n} ${'x'.repeat(19_900)}`;
 
-let gateway: Awaited<ReturnType<typeof startGateway>>;
-let url = '';
-beforeAll(async () => {
-  gateway = await startGateway();
-  url = await gateway.app.listen(0, '127.0.0.1');
-  return gateway.close;
-});
+const gateway = startGatewayForTests();
 
 /** Persisted queries in a pipeline of their own. */
 function createOwnPipeline() {
@@ -43,7 +37,7 @@ describe('the text of a persisted query is stored only when it is valid', () => 
   test.each(Object.entries(TRANSPORTS))('over %s', async (name, ask) => {
     const id = name.replaceAll(/\W/g, '');
     const codes = async (operation: object) =>
-      (await ask(url, operation)).errors?.map(({ extensions }) => extensions.code) ?? [];
+      (await ask(gateway.url, operation)).errors?.map(({ extensions }) => extensions.code) ?? [];
     for (const [query, code] of [
       [`{ "${name}`, 'GRAPHQL_PARSE_FAILED'],
       [`{ ${id} }`, 'GRAPHQL_VALIDATION_FAILED'],

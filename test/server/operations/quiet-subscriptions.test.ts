@@ -1,4 +1,4 @@
-import { setImmediate as immediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FieldNode } from 'graphql';
 import { afterEach, expect, test, vi } from 'vitest';
 import { UpstreamTimeoutError } from '../../../src/errors.ts';
@@ -76,7 +76,7 @@ function receiveFrom<T>(subscribe: Subscribe<T>) {
 }
 
 async function isCollected(reference: WeakRef<object>): Promise<boolean> {
-  await immediate();
+  await nextTurn();
   collectGarbage();
   return reference.deref() === undefined;
 }
@@ -112,7 +112,7 @@ test('a subscription that resumed does not keep the head at which it did', async
   const recent = createRecentHeads(1);
   const resumedAt = publish(1n);
   const { received, cancel } = receiveFrom(headsAfter({ recent, ...heads }, 1));
-  await immediate();
+  await nextTurn();
   publish(1n);
   await expect.poll(received).toBe(1);
   expect(await isCollected(resumedAt)).toBe(true);
@@ -139,7 +139,7 @@ async function joinByDocument(service: Service) {
   const planned = createPlanner({ schema, limits: service.limits }).plan(operation, {});
   if (planned.plan === undefined) throw new Error('It has no plan.');
   const stream = (await createHeadStream({ sources: service.sources })) as unknown as SourceStream;
-  const [takeTurn, metrics, maskError] = [() => immediate(), createMetrics('test'), createErrorMask(() => {})];
+  const [takeTurn, metrics, maskError] = [() => nextTurn(), createMetrics('test'), createErrorMask(() => {})];
   const subscribeToGroup = createSubscriptionGroups({ service, takeTurn, metrics, maskError });
   const subscription = receiveFrom(subscribeToGroup({ address: undefined, operation, planned, stream }));
   const { selectionSet } = operation.definition.selectionSet.selections[0] as FieldNode;

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { WrittenResult } from '../../../src/graphql/execution/written-result.ts';
 import { createBroadcast, type Subscriber } from '../../../src/live/broadcast/broadcast.ts';
@@ -182,7 +182,7 @@ describe('one update is executed', () => {
     const join = async (value: number) => {
       latest.publish(value);
       const update = toAsyncValues(group.join).next();
-      await turn();
+      await nextTurn();
       const executed = answer().length;
       await update;
       return executed;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type Readable, Writable } from 'node:stream';
-import { setImmediate as immediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Subscribe, Subscriber } from '../../../src/live/broadcast/broadcast.ts';
 import type { EncodedUpdate } from '../../../src/server/operations/encoded-response.ts';
@@ -56,9 +56,9 @@ function createReader(stream: Readable) {
   return {
     taken,
     async take() {
-      await immediate();
+      await nextTurn();
       writes.shift()?.();
-      await immediate();
+      await nextTurn();
     },
   };
 }
@@ -70,7 +70,7 @@ describe('an event stream', () => {
     for (const n of [1, 2]) {
       await take();
       send(n);
-      await immediate();
+      await nextTurn();
     }
     expect(taken.join('')).toBe(':\n\nevent: next\ndata: {"n":1}\n\nevent: next\nid: 2\ndata: {"n":2}\n\n');
   });
@@ -78,13 +78,13 @@ describe('an event stream', () => {
   test('requests an update when its reader has taken the one before, and not earlier', async () => {
     const { updates, send, requested } = createUpdates();
     const { taken, take } = createReader(streamOf(updates));
-    await immediate();
+    await nextTurn();
     expect([taken, requested()]).toEqual([[':\n\n'], 0]);
     for (const n of [1, 2, 3]) {
       await take();
       expect(requested()).toBe(n);
       send(n);
-      await immediate();
+      await nextTurn();
       expect([taken.length, requested()]).toEqual([n + 1, n]);
     }
   });
@@ -151,7 +151,7 @@ describe('a reader that leaves', () => {
     await take();
     expect(requested()).toBe(1);
     send(1);
-    await immediate();
+    await nextTurn();
     stream.destroy();
     await once(stream, 'close');
     expect([requested(), cancelled()]).toEqual([1, 1]);

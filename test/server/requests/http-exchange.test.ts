@@ -2,23 +2,20 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { request } from 'undici';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { startGateway } from '../../support/gateway.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startGatewayForTests } from '../../support/gateway.ts';
 
-let gateway: Awaited<ReturnType<typeof startGateway>>;
-let url = '';
-beforeAll(async () => {
-  // Nothing changes between two requests.
-  gateway = await startGateway({ config: { headPollMs: 3_600_000, marketPollMs: 3_600_000, accessLog: 'all' } });
-  await gateway.untilReady();
-  url = await gateway.app.listen(0, '127.0.0.1');
-});
-afterAll(() => gateway.close());
+// Nothing changes between two requests.
+const gateway = startGatewayForTests({ config: { headPollMs: 3_600_000, marketPollMs: 3_600_000, accessLog: 'all' } });
 
 type Sent = { readonly method?: string; readonly host?: string; readonly headers?: string; readonly body?: string };
 
 /** Sends a target as it is, which no client does, and returns the response without what differs between two requests. */
-async function send(target: string, { method = 'GET', host = 'x', headers = '', body = '' }: Sent = {}, at = url) {
+async function send(
+  target: string,
+  { method = 'GET', host = 'x', headers = '', body = '' }: Sent = {},
+  at = gateway.url,
+) {
   const socket = connect(Number(new URL(at).port), '127.0.0.1');
   const length = body === '' ? '' : `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
   socket.write(`${method} ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${headers}${length}\r\n${body}`);
@@ -102,7 +99,7 @@ describe('a target', () => {
   test.each(['http://dex.example/graphql', '//graphql', '/%67raphql/'])('%s opens a websocket', async (target) => {
     const headers =
       'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n';
-    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
     onTestFinished(() => void socket.destroy());
     socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${headers}\r\n`);
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 101 /);
@@ -165,10 +162,13 @@ describe('HEAD', () => {
   });
 
   test('of a query has the length of its response, and 304 if the client has it', async () => {
-    const response = await request(new URL(QUERY, url), { method: 'HEAD' });
+    const response = await request(new URL(QUERY, gateway.url), { method: 'HEAD' });
     const { etag } = response.headers;
     expect([response.statusCode, response.headers['content-length']]).toEqual([200, '33']);
-    const again = await request(new URL(QUERY, url), { method: 'HEAD', headers: { 'if-none-match': String(etag) } });
+    const again = await request(new URL(QUERY, gateway.url), {
+      method: 'HEAD',
+      headers: { 'if-none-match': String(etag) },
+    });
     expect(again.statusCode).toBe(304);
   });
 

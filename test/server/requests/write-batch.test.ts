@@ -1,4 +1,4 @@
-import { setImmediate as immediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, type MockInstance, test, vi } from 'vitest';
 import { createWriteBatch } from '../../../src/server/requests/write-batch.ts';
 
@@ -14,7 +14,7 @@ test('functions that are added in one turn are called at its end, in order', asy
   const put = createWriteBatch();
   for (const answer of [1, 2, 3]) put(() => sent.push(answer));
   expect(sent).toEqual([]);
-  await immediate();
+  await nextTurn();
   expect(sent).toEqual([1, 2, 3]);
 });
 
@@ -25,9 +25,9 @@ test('functions that are added during a flush are called at the end of the next 
     sent.push('first');
     put(() => sent.push('second'));
   });
-  await immediate();
+  await nextTurn();
   expect(sent).toEqual(['first']);
-  await immediate();
+  await nextTurn();
   expect(sent).toEqual(['first', 'second']);
 });
 

@@ -1,17 +1,11 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { startGateway } from '../../support/gateway.ts';
+import { startGatewayForTests } from '../../support/gateway.ts';
 import { nextMessage, openSocket } from '../../support/transports.ts';
 
-let gateway: Awaited<ReturnType<typeof startGateway>>;
-let url = '';
-beforeAll(async () => {
-  gateway = await startGateway();
-  url = await gateway.app.listen(0, '127.0.0.1');
-});
-afterAll(() => gateway.close());
+const gateway = startGatewayForTests();
 afterAll(() => void vi.restoreAllMocks());
 
 /** The output of the process, which a hostile client could fill. */
@@ -21,7 +15,7 @@ let neighbour: WebSocket;
 beforeEach(async () => {
   stderr.mockClear();
   warnings.mockClear();
-  neighbour = await openSocket(url);
+  neighbour = await openSocket(gateway.url);
 });
 
 // Whatever one client does, another is served on its open websocket and over HTTP, and nothing is written to stderr.
@@ -40,7 +34,7 @@ afterEach(async () => {
 });
 
 async function open(...protocols: string[]): Promise<WebSocket> {
-  const socket = new WebSocket(url.replace('http', 'ws'), protocols);
+  const socket = new WebSocket(gateway.url.replace('http', 'ws'), protocols);
   await once(socket, 'open');
   return socket;
 }
@@ -78,7 +72,7 @@ describe('a websocket is closed with', () => {
     ['a ping whose payload is a string', { type: 'ping', payload: 'x' }],
     ['a binary message that is not JSON', Buffer.from([0xff, 0x00, 0xfe])],
   ])('4400 for %s', async (_name, message) => {
-    expect(await closeAfter(await openSocket(url), message)).toEqual([4400, 'Invalid message received']);
+    expect(await closeAfter(await openSocket(gateway.url), message)).toEqual([4400, 'Invalid message received']);
   });
 
   test.each([
@@ -86,11 +80,11 @@ describe('a websocket is closed with', () => {
     ['next', { type: 'next', id: '1', payload: { data: {} } }],
     ['error', { type: 'error', id: '1', payload: [{ message: 'x' }] }],
   ])('4400 for %s, which only a server sends', async (_name, message) => {
-    expect(await closeAfter(await openSocket(url), message)).toEqual([4400, 'Unexpected message received']);
+    expect(await closeAfter(await openSocket(gateway.url), message)).toEqual([4400, 'Unexpected message received']);
   });
 
   test('4400 for an id of more than 256 characters', async () => {
-    const socket = await openSocket(url);
+    const socket = await openSocket(gateway.url);
     const longest = 'x'.repeat(256);
     socket.send(JSON.stringify(subscribe(HEAD, longest)));
     expect(JSON.parse(await nextMessage(socket))).toMatchObject({ type: 'next', id: longest });
@@ -120,7 +114,7 @@ describe('a websocket is closed with', () => {
   });
 
   test('4409 for an id that is in use', async () => {
-    const socket = await openSocket(url);
+    const socket = await openSocket(gateway.url);
     expect(await closeAfter(socket, subscribe(HEAD), subscribe(HEAD))).toEqual([
       4409,
       'Subscriber for 1 already exists',
@@ -129,7 +123,7 @@ describe('a websocket is closed with', () => {
   });
 
   test('4409 also for a long id, of which the reason has the beginning', async () => {
-    const socket = await openSocket(url);
+    const socket = await openSocket(gateway.url);
     const id = 'é'.repeat(200);
     expect(await closeAfter(socket, subscribe(HEAD, id), subscribe(HEAD, id))).toEqual([
       4409,
@@ -139,12 +133,12 @@ describe('a websocket is closed with', () => {
   });
 
   test('4429 for a second connection_init', async () => {
-    const socket = await openSocket(url);
+    const socket = await openSocket(gateway.url);
     expect(await closeAfter(socket, { type: 'connection_init' })).toEqual([4429, 'Too many initialisation requests']);
   });
 
   test.each([true, false])('1009 for a message above the limit (in one piece: %s)', async (fin) => {
-    const socket = await openSocket(url);
+    const socket = await openSocket(gateway.url);
     const closed = once(socket, 'close');
     const half = 'x'.repeat(gateway.app.service.limits.maxBodyBytes / 2 + 1);
     socket.send(fin ? half + half : half, { fin });
@@ -154,14 +148,14 @@ describe('a websocket is closed with', () => {
   });
 
   test('1007 for a text that is not UTF-8', async () => {
-    const socket = await openSocket(url);
+    const socket = await openSocket(gateway.url);
     expect(await closeAfterRaw(socket, Buffer.from([0xff, 0xff]))).toEqual([1007, '']);
   });
 });
 
 describe('a websocket stays open', () => {
   test('for a message of exactly the limit', async () => {
-    const socket = await openSocket(url);
+    const socket = await openSocket(gateway.url);
     const [start, end] = ['{"type":"ping","payload":{"text":"', '"}}'];
     const text = 'x'.repeat(gateway.app.service.limits.maxBodyBytes - start.length - end.length);
     socket.send(start + text + end);
@@ -170,14 +164,14 @@ describe('a websocket stays open', () => {
   });
 
   test('for a message in a binary frame', async () => {
-    const socket = await openSocket(url);
+    const socket = await openSocket(gateway.url);
     socket.send(Buffer.from('{"type":"ping"}'));
     expect(JSON.parse(await nextMessage(socket))).toEqual({ type: 'pong' });
     socket.close();
   });
 
   test('for an id that is a property of objects in JavaScript', async () => {
-    const socket = await openSocket(url);
+    const socket = await openSocket(gateway.url);
     for (const id of ['__proto__', 'constructor', 'toString']) {
       socket.send(JSON.stringify(subscribe(HEAD, id)));
       expect(JSON.parse(await nextMessage(socket))).toMatchObject({ type: 'next', id });
@@ -186,14 +180,14 @@ describe('a websocket stays open', () => {
   });
 
   test('for an unknown operation, which is an error of the operation', async () => {
-    const socket = await openSocket(url);
+    const socket = await openSocket(gateway.url);
     socket.send(JSON.stringify(subscribe({ ...HEAD, operationName: 'Nobody' })));
     expect(JSON.parse(await nextMessage(socket))).toMatchObject({ type: 'error', id: '1' });
     socket.close();
   });
 
   test('for `complete` of an operation that never started', async () => {
-    const socket = await openSocket(url);
+    const socket = await openSocket(gateway.url);
     socket.send('{"type":"complete","id":"9"}');
     socket.send('{"type":"ping"}');
     expect(JSON.parse(await nextMessage(socket))).toEqual({ type: 'pong' });
@@ -215,7 +209,7 @@ describe('the process survives', () => {
 
   test('a client that resets the connection in the middle of a response', async () => {
     for (let n = 0; n < 20; n++) {
-      const socket = await openSocket(url);
+      const socket = await openSocket(gateway.url);
       socket.on('error', () => {});
       socket.send(JSON.stringify(subscribe({ query: '{ poolPairs(first: 500) { nodes { key price } } }' })));
       socket.terminate();
@@ -225,7 +219,7 @@ describe('the process survives', () => {
 });
 
 function rawUpgrade(path: string, protocol: string, headers = ''): Socket {
-  const { hostname, port } = new URL(url);
+  const { hostname, port } = new URL(gateway.url);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => {});
   socket.write(

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { collectGarbage } from '../../support/garbage.ts';
 import { startGatewayForTest } from '../../support/gateway.ts';
@@ -30,7 +30,7 @@ describe('the websocket transport', () => {
     const payload = { query: 'subscription { head { beaconHeight } }', variables: { large: [] } };
     socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload }));
     expect(await nextMessage(socket)).toContain('"next"');
-    await turn();
+    await nextTurn();
     collectGarbage();
     expect(received.map((each) => each.deref())).toEqual([undefined, undefined]);
     socket.close();

@@ -56,7 +56,7 @@ export function readFromUrl(url: string): SentOperation {
   };
   return readOperation({
     query: search.get('query') || undefined,
-    documentId: search.get('documentId') || undefined,
+    documentId: search.get('documentId') ?? undefined,
     operationName: search.get('operationName') || undefined,
     variables: json('variables'),
     extensions: json('extensions'),

@@ -172,7 +172,7 @@ export function createRecorder({ store, pastStates, watcher, mayWrite }: Recorde
 
   async function recordTrades(blocks: readonly TradedBlock[], isSure = () => true): Promise<readonly BeaconHeight[]> {
     await settle();
-    // An operation that writes nothing would show that the database can be written.
+    // An operation that writes nothing must not count as one that could write.
     if (!isSure()) return [];
     const leftOut: BeaconHeight[] = [];
     await write(async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { collectGarbage } from '../support/garbage.ts';
+import { untilCollected } from '../support/garbage.ts';
 import { startGateway } from '../support/gateway.ts';
 
 /** Starts a gateway, uses it, and closes it. */
@@ -12,10 +12,5 @@ async function useGateway(): Promise<WeakRef<object>> {
 }
 
 test('nothing of a closed gateway stays in memory', async () => {
-  const gateway = await useGateway();
-  const isCollected = () => {
-    collectGarbage();
-    return gateway.deref() === undefined;
-  };
-  await expect.poll(isCollected).toBe(true);
+  await untilCollected([await useGateway()]);
 });

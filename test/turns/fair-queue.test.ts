@@ -1,8 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { createFairQueue, type Requester } from '../../src/turns/fair-queue.ts';
+import { untilCollected } from '../support/garbage.ts';
 
 const operationOf = (client: string): Requester => ({ client });
 
@@ -122,9 +120,6 @@ test('an operation that waits for nothing any more is forgotten', async () => {
     return new WeakRef(requester);
   });
   queue.add('still there', { client: 'another' });
-  await nextTurn();
-  setFlagsFromString('--expose_gc');
-  runInNewContext('gc')();
-  expect(forgotten.map((each) => each.deref())).toEqual([undefined, undefined, undefined]);
+  await untilCollected(forgotten);
   expect(queue.next()).toBe('still there');
 });

@@ -22,7 +22,7 @@ import { createSubscriptionGroup } from '../../../src/server/operations/subscrip
 import { createSubscriptionGroups } from '../../../src/server/operations/subscription-groups.ts';
 import { exchangeStateOf, poolOf, tokenId } from '../../domain/pools.ts';
 import { headOf } from '../../live/chain/heads.ts';
-import { collectGarbage } from '../../support/garbage.ts';
+import { untilCollected } from '../../support/garbage.ts';
 import { startGatewayForTest } from '../../support/gateway.ts';
 
 const [a, b] = [tokenId('a'), tokenId('b')];
@@ -75,12 +75,6 @@ function receiveFrom<T>(subscribe: Subscribe<T>) {
   return { received: () => received, cancel: () => subscription.cancel() };
 }
 
-async function isCollected(reference: WeakRef<object>): Promise<boolean> {
-  await nextTurn();
-  collectGarbage();
-  return reference.deref() === undefined;
-}
-
 afterEach(() => {
   vi.useRealTimers();
 });
@@ -100,7 +94,7 @@ test('a price that crossed a bound leaves no head in memory while the subscripti
 
   publish(3_000n);
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(await isCollected(crossed)).toBe(true);
+  await untilCollected([crossed]);
   publish(1_000n);
   publish(3_000n);
   await expect.poll(received).toBe(2);
@@ -115,7 +109,7 @@ test('a subscription that resumed does not keep the head at which it did', async
   await nextTurn();
   publish(1n);
   await expect.poll(received).toBe(1);
-  expect(await isCollected(resumedAt)).toBe(true);
+  await untilCollected([resumedAt]);
   cancel();
 });
 
@@ -127,7 +121,7 @@ test('a subscription that started in an outage does not keep the head before it'
   publish(1n);
   // The error, and the head after the outage.
   await expect.poll(received).toBe(2);
-  expect(await isCollected(expired)).toBe(true);
+  await untilCollected([expired]);
   cancel();
 });
 
@@ -154,7 +148,7 @@ test('a subscription does not keep the fragments and selections of its document'
   await untilReady();
   const { received, cancel, selections } = await joinByDocument(app.service);
   await expect.poll(received).toBe(1);
-  for (const each of selections) expect(await isCollected(each)).toBe(true);
+  await untilCollected(selections);
   await advance();
   await expect.poll(received).toBe(2);
   cancel();

@@ -45,8 +45,9 @@ export function createRefetchExchange({ onRestored, random = Math.random }: Refe
 
   function retryLater({ operation, error, stale }: OperationResult): void {
     const entry = shown.get(operation.key);
-    // The cache repeats answers: each error counts once.
-    if (entry === undefined || stale || (error !== undefined && error === entry.error)) return;
+    // The cache repeats answers, also without their errors: only a response of the gateway counts, and each error once.
+    const isOfCache = operation.context.meta?.cacheOutcome === 'hit';
+    if (entry === undefined || stale || isOfCache || (error !== undefined && error === entry.error)) return;
     entry.error = error;
     const errors = readErrors(error).filter(isRetryable);
     if (errors.length === 0) {

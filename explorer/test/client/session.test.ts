@@ -289,6 +289,32 @@ test('responses to other queries do not put off the retry of one that failed', a
   expect(requests()).toBe(4);
 });
 
+test('a query is sent later and later while its field fails, although the cache has the other fields', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(1);
+  const { session, answers, settle, requests } = openSession();
+  const pool = { __typename: 'PoolPair', id: 'a', change: null };
+  const failedAt = (beaconHeight: number) => ({
+    data: { __typename: 'Query', beaconHeight, poolPair: pool },
+    errors: [{ message: 'Failed.', path: ['poolPair', 'change'], extensions: { code: 'UPSTREAM_TIMEOUT' } }],
+  });
+  answers.push(failedAt(100));
+  const query = '{ __typename beaconHeight poolPair(id: "a") { __typename id change { __typename percent } } }';
+  const shown: unknown[] = [];
+  session.client.query(query, {}).subscribe(({ data }) => void shown.push(data?.beaconHeight));
+  await settle();
+  const requested: number[] = [];
+  for (const height of [101, 102, 103]) {
+    answers.push(serviceAt(height));
+    await session.client.query(ServiceDocument, {}, { requestPolicy: 'network-only' }).toPromise();
+    answers.push(failedAt(height));
+    await vi.advanceTimersByTimeAsync(3_000);
+    requested.push(requests());
+    answers.length = 0;
+  }
+  // Three requests of the service, and of the query the first one and those after 3 and 9 seconds.
+  expect([shown.at(-1), requested]).toEqual([103, [3, 4, 6]]);
+});
+
 test('a client that sends too much waits as long as the gateway says', async () => {
   const { answers, showService, settle, requests } = openSession();
   answers.push({

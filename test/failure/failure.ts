@@ -5,7 +5,6 @@ import type { HttpFault } from '../../src/sandbox/faults.ts';
 import type { SandboxHosts } from '../../src/sandbox/sandbox.ts';
 import type { Config } from '../../src/settings/settings.ts';
 import { startGatewayForTest, type TestGateway } from '../support/gateway.ts';
-import { freePort } from '../support/ports.ts';
 
 /** One way for an upstream to fail completely, and what follows. */
 export type Failure = {
@@ -56,8 +55,7 @@ export async function open(
       ...config,
     },
     before,
-    // Another test could get the port of a host that stops if it were one that the operating system chooses.
-    sandbox: { history: 60, ports: { node: await freePort(), marketData: await freePort() } },
+    sandbox: { history: 60 },
   });
   const { origin } = new URL(await gateway.app.listen(0, '127.0.0.1'));
   return { ...gateway, origin };

@@ -1,42 +1,47 @@
-import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
-import { listen, listenAgain } from '../../src/sandbox/http/listen.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { listen } from '../../src/sandbox/http/listen.ts';
 import { fixedSandbox } from './support.ts';
 
-test('a host that was stopped gets its port back when another program that has taken it ends', async () => {
-  const [other, server] = [createServer(), createServer()];
+const host = '127.0.0.1';
+
+function createServerForTest() {
+  const server = createServer();
   onTestFinished(() => void server.close());
-  const host = '127.0.0.1';
-  const port = await listen(other, { host, port: 0 });
-  const started = listenAgain(server, { host, port });
-  const [error] = await once(server, 'error');
-  expect(error.code).toBe('EADDRINUSE');
-  other.close();
-  await started;
-  expect(server.address()).toMatchObject({ address: host, port });
+  return server;
+}
+
+test('a process is not given the port of a host that another one has stopped', async () => {
+  await using sandbox = await fixedSandbox({});
+  await sandbox.node.stop();
+  vi.resetModules();
+  const ofAnotherProcess = await import('../../src/sandbox/http/listen.ts');
+  const rangeOf = (port: number) => Math.floor((port - 20_000) / 256);
+  const ranges = new Set<number>();
+  for (let count = 0; count < 200; count++) {
+    ranges.add(rangeOf(await ofAnotherProcess.listen(createServerForTest(), { host, port: 0 })));
+  }
+  expect([...ranges]).toEqual([expect.any(Number)]);
+  expect([...ranges]).not.toContain(rangeOf(Number(new URL(sandbox.nodeUrl).port)));
+  await sandbox.node.start();
 });
 
-test('a host that is stopped while it waits for its port does not listen afterwards', async () => {
+test('a host that was stopped cannot start while another program has its port', async () => {
   await using sandbox = await fixedSandbox({});
-  for (const [host, url] of [
+  for (const [stopped, url] of [
     [sandbox.node, sandbox.nodeUrl],
     [sandbox.push, sandbox.pushUrl],
   ] as const) {
-    await host.stop();
+    await stopped.stop();
     const other = createServer();
-    onTestFinished(() => void other.close());
-    await listen(other, { host: '127.0.0.1', port: Number(new URL(url).port) });
-    const started = host.start();
-    await host.stop();
-    await expect(started).rejects.toThrow('aborted');
+    await listen(other, { host, port: Number(new URL(url).port) });
+    await expect(stopped.start()).rejects.toThrow('EADDRINUSE');
+    other.close();
+    await stopped.start();
   }
 });
 
 test('a port that is given must be free at once', async () => {
-  const [other, server] = [createServer(), createServer()];
-  onTestFinished(() => void other.close());
-  const host = '127.0.0.1';
-  const port = await listen(other, { host, port: 0 });
-  await expect(listen(server, { host, port })).rejects.toThrow('EADDRINUSE');
+  const port = await listen(createServerForTest(), { host, port: 0 });
+  await expect(listen(createServer(), { host, port })).rejects.toThrow('EADDRINUSE');
 });

@@ -1,25 +1,28 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import type { Server } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { createServer, type Server } from 'node:net';
 
 /** The address to listen on. With port 0, a free port is chosen that the same host can listen on again after a stop. */
 export type Address = { readonly host: string; readonly port: number };
 
-// Operating systems take the ports of outgoing connections, and of servers that listen on port 0, from 32768 (Linux) or
-// 49152 upwards. They never give a port below that to another program while the host is stopped.
-const PORTS = { first: 20_000, end: 32_768 };
+/**
+ * Each process chooses its ports in a range of its own, and keeps the first one of it, so that no other sandbox is given the port of a
+ * host that is stopped. Operating systems take the ports of outgoing connections, and of servers that listen on port 0, from 32768
+ * (Linux) or 49152 upwards.
+ */
+const RANGES = { first: 20_000, count: 49, size: 256 };
 const MAX_TRIES = 50;
 
-/** How long a host that was stopped waits for its port: another sandbox may have chosen it meanwhile. */
-const MAX_WAIT_MS = 30_000;
-const PAUSE_MS = 100;
+/** The first port of the range of this process. */
+let ownRange: Promise<number> | undefined;
+/** The number of ports that were chosen in it. */
+let chosen = 0;
 
 /** A server on one port. */
 export type Listener = {
   /** Without a trailing slash. It stays the same after a stop and a start. */
   readonly url: string;
-  /** Listens again on the same port. While another program has it, this waits, for half a minute at most. */
+  /** Listens again on the same port. Rejects if another program has it. */
   start(): Promise<void>;
   /** Closes all connections and refuses new ones. */
   stop(): Promise<void>;
@@ -29,15 +32,13 @@ export type Listener = {
 export async function startListener(server: Server, address: Address, closeAll: () => void): Promise<Listener> {
   const { host } = address;
   const port = await listen(server, address);
-  /** Ends the wait for the port. */
-  let stopping = new AbortController();
 
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    start: () => (server.listening ? Promise.resolve() : listenAgain(server, { host, port }, stopping.signal)),
+    async start() {
+      if (!server.listening) await listenOnce(server, host, port);
+    },
     stop() {
-      stopping.abort();
-      stopping = new AbortController();
       if (!server.listening) return Promise.resolve();
       return new Promise((resolve) => {
         server.close(() => resolve());
@@ -50,27 +51,22 @@ export async function startListener(server: Server, address: Address, closeAll: 
 /** Starts to listen. @returns the port. Rejects if it is in use */
 export async function listen(server: Server, { host, port }: Address): Promise<number> {
   if (port !== 0) return listenOnce(server, host, port);
+  ownRange ??= claimRange(host);
+  const first = (await ownRange) + 1;
+  return listenOnFreePort(server, host, () => first + (chosen++ % (RANGES.size - 1)));
+}
 
+function claimRange(host: string): Promise<number> {
+  return listenOnFreePort(createServer().unref(), host, () => RANGES.first + randomInt(RANGES.count) * RANGES.size);
+}
+
+async function listenOnFreePort(server: Server, host: string, choose: () => number): Promise<number> {
   for (let tries = 1; ; tries++) {
     try {
-      return await listenOnce(server, host, randomInt(PORTS.first, PORTS.end));
+      return await listenOnce(server, host, choose());
     } catch (error) {
       if (!isInUse(error) || tries === MAX_TRIES) throw error;
     }
-  }
-}
-
-/** Starts to listen again after a stop. While the port is in use, this waits. Rejects if that takes too long, or is aborted */
-export async function listenAgain(server: Server, { host, port }: Address, signal?: AbortSignal): Promise<void> {
-  const end = performance.now() + MAX_WAIT_MS;
-  for (;;) {
-    try {
-      await listenOnce(server, host, port);
-      return;
-    } catch (error) {
-      if (!isInUse(error) || performance.now() > end) throw error;
-    }
-    await sleep(PAUSE_MS, undefined, { signal });
   }
 }
 

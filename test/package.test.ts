@@ -334,7 +334,8 @@ const options: GatewayOptions = { fullnodeUrl: [sandbox.fullnodeUrl], marketData
 const gateway: Gateway = await createGateway(options);
 // @ts-expect-error A misspelt option is an error of types too.
 const problems = await createGateway({ headPolMs: 1 }).catch((error: ConfigError) => error.problems);
-const { url } = await gateway.listen({ port: 0 });
+const port: number | undefined = 0;
+const { url } = await gateway.listen({ port, host: undefined });
 const withExplorer = await createGateway({ ...options, explorer: true });
 const pages = [url, (await withExplorer.listen({ port: 0 })).url].map((endpoint) => fetch(new URL('/chain', endpoint)));
 const statuses = (await Promise.all(pages)).map((page) => page.status);
@@ -387,8 +388,8 @@ test('the options have the types of the source, and their descriptions', async (
   expect(compiled.stdout).toBe('');
 });
 
-installed('the schema is a file of the package', async () => {
-  const program = "console.log(import.meta.resolve('pdex-gateway/schema.graphql'))";
+installed.each(['schema.graphql', 'package.json'])('%s can be found in the package', async (file) => {
+  const program = `console.log(import.meta.resolve('pdex-gateway/${file}'))`;
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program], { cwd: folder, env: NPM_ENV });
-  expect(readFileSync(new URL(stdout.trim()), 'utf8')).toBe(readFileSync(join(ROOT, 'schema.graphql'), 'utf8'));
+  expect(readFileSync(new URL(stdout.trim()), 'utf8')).toBe(readFileSync(join(ROOT, file), 'utf8'));
 });

@@ -73,7 +73,7 @@ export type Gateway = {
    * @throws ConfigError if the port or the host is invalid
    * @throws Error if the gateway is closed, and with a `code` such as `EADDRINUSE` if a port is not available, or if it already listens
    */
-  listen(address?: { readonly port?: number; readonly host?: string }): Promise<Listening>;
+  listen(address?: { readonly port?: number | undefined; readonly host?: string | undefined }): Promise<Listening>;
   /**
    * Closes the server, websockets and event streams, and waits for requests in progress, within `stopWindowMs` and
    * `stopTimeoutMs`. Then each new request gets status 503, and the connections to the upstreams are closed. Afterwards nothing
@@ -97,7 +97,7 @@ export async function createGateway({ logger, ...options }: GatewayOptions = {})
   return {
     schema,
     async fetch(request) {
-      if (request.bodyUsed) throw new TypeError(BODY_USED);
+      if (request.bodyUsed || request.body?.locked) throw new TypeError(BODY_USED);
       return app.fetch(request);
     },
     handler: app.handle,

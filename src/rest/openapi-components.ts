@@ -1,4 +1,4 @@
-import { ref } from './openapi-schemas.ts';
+import { ref, WHOLE } from './openapi-schemas.ts';
 
 /** References to the descriptions of headers. */
 export function headers(...names: readonly string[]) {
@@ -6,14 +6,14 @@ export function headers(...names: readonly string[]) {
 }
 
 /** The headers of every response. */
-export const COMMON = ['X-Request-Id', 'X-Pdex-Sandbox', 'RateLimit-Policy', 'RateLimit'];
+export const COMMON = ['Cache-Control', 'X-Request-Id', 'X-Pdex-Sandbox', 'RateLimit-Policy', 'RateLimit'];
 
 /** A response with a JSON document of a schema. @param more the names of the headers that not all documents have */
 export function document(description: string, schema: keyof typeof EXAMPLES, ...more: readonly string[]) {
   const examples = { sample: { value: EXAMPLES[schema] } };
   return {
     description,
-    headers: headers('Cache-Control', 'ETag', 'Vary', 'Age', ...more, ...COMMON),
+    headers: headers('ETag', 'Vary', 'Age', ...more, ...COMMON),
     content: { 'application/json': { schema: ref('schemas', schema), examples } },
   };
 }
@@ -63,7 +63,7 @@ export const PARAMETERS = {
     in: 'header',
     description:
       'The newest beacon height that the client has seen, also from another gateway. The gateway waits until it has that height.',
-    schema: { type: 'integer', minimum: 0 },
+    schema: { ...WHOLE, minimum: 0 },
     example: 1_640_000,
   },
 };
@@ -81,7 +81,7 @@ export const HEADERS = {
   ),
   Sandbox: header('`true` if the data is simulated.', { const: 'true' }),
   CacheControl: header(
-    '`max-age` with the whole seconds until newer data is expected. `no-store` for an error.',
+    '`max-age` with the whole seconds until newer data is expected. `no-store` for an error and for `/udf/time`.',
     TEXT,
     'max-age=8',
   ),
@@ -152,7 +152,7 @@ function udfFailure({ content, ...response }: ReturnType<typeof failure>) {
 export const RESPONSES = {
   NotModified: {
     description: 'The client has the current document. There is no body.',
-    headers: headers('Cache-Control', 'ETag', 'Vary', 'X-Pdex-Height', ...COMMON),
+    headers: headers('ETag', 'Vary', 'X-Pdex-Height', ...COMMON),
   },
   ...FAILURES,
   ...Object.fromEntries(Object.entries(FAILURES).map(([name, response]) => [`Udf${name}`, udfFailure(response)])),

@@ -4,14 +4,16 @@ import { ERROR_CODES } from '../domain/error-codes.ts';
 export const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
 
 const text = (description: string) => ({ type: 'string', description });
-const integer = (description: string) => ({ type: 'integer', description });
+/** A whole number. Without a format, generators of clients make it a number of 32 bits, which is too small for a time. */
+export const WHOLE = { type: 'integer', format: 'int64' };
+const integer = (description: string) => ({ ...WHOLE, description });
 const bool = (description: string) => ({ type: 'boolean', description });
 const price = (description: string) => ({ type: 'number', minimum: 0, description });
 // The documented formula gives 0 or less for some pools with amounts above 2^53.
-const poolPrice = (description: string) => ({ type: 'number', description });
+const poolPrice = (description: string) => ({ type: 'number', format: 'double', description });
 const nullable = (description: string) => ({ type: ['number', 'null'], minimum: 0, description });
 const texts = (description: string) => ({ type: 'array', items: { type: 'string' }, description });
-const column = (description: string) => ({ type: 'array', items: { type: 'number' }, description });
+const column = (description: string) => ({ type: 'array', items: { type: 'number', format: 'double' }, description });
 const rows = (item: string, description?: string) => ({ type: 'array', description, items: ref('schemas', item) });
 
 /** An object, of which all fields are required unless the names of those are passed. */
@@ -117,7 +119,7 @@ export const SCHEMAS = {
     message: text('Status text of the market-data host, normally OK.'),
     ticker_id: TICKER_ID,
     timestamp: {
-      type: 'integer',
+      ...WHOLE,
       minimum: 0,
       description: "Time of the host's last update of the book, in milliseconds since 1970-01-01T00:00:00Z.",
     },
@@ -181,7 +183,7 @@ export const SCHEMAS = {
     {
       s: { type: 'string', enum: ['ok', 'no_data'], description: 'Whether there are bars.' },
       nextTime: integer('Time of the last interval before `from`, if it has a bar. Not with `countback`.'),
-      t: column('Times at which the bars begin, in Unix seconds.'),
+      t: { type: 'array', items: WHOLE, description: 'Times at which the bars begin, in Unix seconds.' },
       o: column('Prices at the beginning.'),
       h: column('Highest prices.'),
       l: column('Lowest prices.'),
@@ -209,7 +211,7 @@ export const SCHEMAS = {
       description: 'The chart makes weeks and months from days.',
     },
     supported_resolutions: texts('All resolutions of `/udf/history`.'),
-    volume_precision: { type: 'integer', minimum: 0, description: 'Decimals of volumes.' },
+    volume_precision: { ...WHOLE, minimum: 0, description: 'Decimals of volumes.' },
     data_status: { type: 'string', const: 'streaming', description: 'Bars are updated in real time.' },
   }),
   UdfSymbols: {

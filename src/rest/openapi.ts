@@ -10,7 +10,7 @@ import {
   RESPONSES,
   UDF_ERRORS,
 } from './openapi-components.ts';
-import { ref, SCHEMAS } from './openapi-schemas.ts';
+import { ref, SCHEMAS, WHOLE } from './openapi-schemas.ts';
 import {
   DEFAULT_SYMBOLS,
   DEFAULT_TRADES,
@@ -84,19 +84,19 @@ const TICKERS = {
 };
 
 const NON_EMPTY = { type: 'string', minLength: 1 };
-const COUNT = { type: 'integer', minimum: 1 };
+const COUNT = { ...WHOLE, minimum: 1 };
 
 function query(name: string, description: string, schema: object, required = false) {
   return { name, in: 'query', required, description, schema };
 }
 
 function seconds(name: string, description: string, required = false) {
-  return query(name, `${description} In seconds since 1970-01-01T00:00:00Z.`, { type: 'integer' }, required);
+  return query(name, `${description} In seconds since 1970-01-01T00:00:00Z.`, WHOLE, required);
 }
 
 function milliseconds(name: string, description: string) {
   const unit = 'In milliseconds since 1970-01-01T00:00:00Z. A number of seconds is refused.';
-  return query(name, `${description} ${unit}`, { type: 'integer', minimum: 0 });
+  return query(name, `${description} ${unit}`, { ...WHOLE, minimum: 0 });
 }
 
 const ORDER_BOOK = {
@@ -191,7 +191,7 @@ function udf(
 
 const SYMBOL = query('symbol', 'A ticker id or a pool id.', NON_EMPTY, true);
 const ANY_OBJECT = { 'application/json': { schema: { type: 'object' } } };
-const CACHED = headers('Cache-Control', 'ETag', ...COMMON);
+const CACHED = headers('ETag', ...COMMON);
 /** Of paths that read nothing. */
 const OWN_ERRORS = { 429: ERRORS[429], 500: ERRORS[500] };
 const OWN_UDF_ERRORS = { 429: UDF_ERRORS[429], 500: UDF_ERRORS[500] };

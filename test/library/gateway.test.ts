@@ -294,10 +294,39 @@ describe('a gateway', () => {
     const post = new Request('http://gateway', { method: 'POST', headers, body: '{"query":"{ __typename }"}' });
     await post.clone().json();
     expect(await (await gateway.fetch(post)).json()).toEqual({ data: { __typename: 'Query' } });
-    const fetched = gateway.fetch(post);
-    await expect(fetched).rejects.toThrow(TypeError);
-    await expect(fetched).rejects.toThrow('request.clone()');
+    const locked = new Request('http://gateway', { method: 'POST', headers, body: '{}' });
+    locked.body?.getReader();
+    for (const request of [post, locked]) {
+      const fetched = gateway.fetch(request);
+      await expect(fetched).rejects.toThrow(TypeError);
+      await expect(fetched).rejects.toThrow('request.clone()');
+    }
     expect(lines).toEqual([]);
+  });
+
+  test('responds in fetch to a request whose body breaks off', async () => {
+    const lines: string[] = [];
+    const write = (_: object, message: string) => void lines.push(message);
+    const gateway = await gatewayForTest({ logger: { debug() {}, info() {}, warn() {}, error: write } });
+    const body = new ReadableStream({ pull: (controller) => controller.error(new Error('It broke off.')) });
+    const headers = { 'content-type': 'application/json', accept: 'application/graphql-response+json' };
+    const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit;
+    const response = await gateway.fetch(new Request('http://gateway', init));
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      { errors: [expect.objectContaining({ message: 'The body cannot be read to its end.' })] },
+    ]);
+    expect(lines).toEqual([]);
+  });
+
+  test('returns in fetch responses that frameworks accept', async () => {
+    const gateway = await gatewayForTest();
+    const response = await gateway.fetch(requestFor('{ __typename }'));
+    expect(response).toBeInstanceOf(Response);
+    const copy = response.clone();
+    const data = { data: { __typename: 'Query' } };
+    expect([await copy.json(), await response.json(), response.bodyUsed]).toEqual([data, data, true]);
+    await expect(response.text()).rejects.toThrow(TypeError);
   });
 
   test('aborts the event streams of fetch when it closes', async () => {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { GraphQLError } from 'graphql';
+import { GraphQLError } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { schema } from '../../graphql/schema.ts';
 import type { Subscribe } from '../../live/broadcast/broadcast.ts';
@@ -67,7 +67,7 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
   const accepted = createNegotiation();
 
   async function readSent(request: Request, kind: BodyKind): Promise<Entry | readonly Entry[]> {
-    const bytes = new Uint8Array(await request.arrayBuffer().catch(throwDisconnected));
+    const bytes = new Uint8Array(await request.arrayBuffer().catch(throwUnreadable));
     if (kind === 'graphql') return { query: decodeBody(bytes) };
     const params = readJson(bytes);
     return Array.isArray(params) ? readEntries(params, maxOperationsPerRequest) : readOperation(params);
@@ -151,11 +151,9 @@ export function useOperations(options: UseOperationsOptions): Plugin<object, Ser
   };
 }
 
-/** Throws the error of a body that cannot be read. If the client has disconnected, it is no internal error. */
-function throwDisconnected(error: unknown): never {
-  throw (error as NodeJS.ErrnoException).code === 'ECONNRESET'
-    ? requestError(400, 'The client has disconnected.')
-    : error;
+/** Throws the error of a body that cannot be read. If it is not too large, the client has sent only a part of it. */
+function throwUnreadable(error: unknown): never {
+  throw error instanceof GraphQLError ? error : requestError(400, 'The body cannot be read to its end.');
 }
 
 function isList(sent: Entry | readonly Entry[]): sent is readonly Entry[] {
@@ -194,10 +192,13 @@ export function createGatewayYoga(options: GatewayYogaOptions): Yoga {
   });
 }
 
-/** Executes a request without a server. The response to a HEAD is that to a GET without its body. */
+/**
+ * Executes a request without a server. The response to a HEAD is that to a GET without its body. Yoga's responses are of a class of its
+ * own: frameworks refuse those, and they cannot be cloned.
+ */
 export async function fetchWith(yoga: Yoga, request: Request): Promise<Response> {
   const response: Response = await yoga.fetch(request);
-  if (request.method !== 'HEAD') return response;
+  if (request.method !== 'HEAD') return new Response(response.body, response);
   await response.body?.cancel();
   return new Response(null, response);
 }

@@ -31,8 +31,9 @@ import {
 import { rebuildCandles } from './writing.ts';
 import { addToCandles, toVolume } from './writing-trades.ts';
 
-/** Number of heights and of pools in one transaction, so that reads wait for a moment only. */
+/** Number of heights, of intervals and of pools in one transaction, so that reads wait for a moment only. */
 const HEIGHTS_PER_TRANSACTION = 100;
+const INTERVALS_PER_TRANSACTION = 1_000;
 const POOLS_PER_TRANSACTION = 1_000;
 
 /** The intervals whose candles are deleted at some time. */
@@ -133,7 +134,7 @@ export async function prune(database: Database, rawDays: number, now: Instant): 
   while (await database.write((sql) => deleteTrades(sql, before)));
   const shortBefore = startOfDay(Math.max(SHORT_DAYS, rawDays)) / 1000;
   for (const interval of SHORT)
-    for (const table of INTERVAL_TABLES) await deleteCandles(database, table, interval, shortBefore);
+    for (const table of INTERVAL_TABLES) while (await deleteCandles(database, table, interval, shortBefore));
 }
 
 /** Is called before anything is deleted. From then on, nothing is recorded before that time: it would count twice in candles. */
@@ -172,35 +173,45 @@ async function deleteHeights(sql: Sql, before: Instant): Promise<boolean> {
   await sql.run('UPDATE ranges SET first = $1 WHERE first < $1', first);
   if (lowest.length === staying.size) return false;
 
-  for (const [version, height] of staying) await deleteBelow(sql, version, height);
+  const from = numberOf(lowest[0], 'height');
+  for (const [version, height] of staying) await deleteBelow(sql, version, from, height);
   return lowest.length > HEIGHTS_PER_TRANSACTION;
 }
 
-/** Deletes the heights of a version below one of them, whose states become the bases. */
-async function deleteBelow(sql: Sql, version: ExchangeVersion, height: BeaconHeight): Promise<void> {
+/**
+ * Deletes the heights of a version below one of them, whose states become the bases.
+ *
+ * @param from the lowest recorded height: without it, PostgreSQL would read all changes
+ */
+async function deleteBelow(
+  sql: Sql,
+  version: ExchangeVersion,
+  from: BeaconHeight,
+  height: BeaconHeight,
+): Promise<void> {
   const states = `base1 = ${stateColumn(1)}, base2 = ${stateColumn(2)}`;
   const isChanged = 'EXISTS (SELECT height FROM changes WHERE pool = pools.pool AND height <= $1)';
   await sql.run(`UPDATE pools SET ${states} WHERE ${isPoolOf(version)} AND ${isChanged}`, height);
   const pools = `SELECT pool FROM pools WHERE ${isPoolOf(version)}`;
-  await sql.run(`DELETE FROM changes WHERE pool IN (${pools}) AND height <= $1`, height);
+  await sql.run(`DELETE FROM changes WHERE pool IN (${pools}) AND height >= $1 AND height <= $2`, from, height);
   await sql.run('DELETE FROM heights WHERE version = $1 AND height < $2', toVersionNumber(version), height);
 }
 
 /**
- * Deletes candles of some intervals that opened before a time. The newest one of each pool stays, because later ones may follow from
- * it.
+ * Deletes candles of some of the oldest intervals that opened before a time. The newest one of each pool stays, because later ones may
+ * follow from it. @returns whether there are more
  */
 async function deleteCandles(
   database: Database,
   { name, candles, version }: IntervalTable,
   interval: CandleInterval,
   before: number,
-): Promise<void> {
+): Promise<boolean> {
   const minutes = minutesOf(interval);
-  const query = `SELECT MAX(opened) AS newest FROM ${name} WHERE minutes = $1 AND opened < $2 AND heights > 0`;
-  const [older] = await database.read((sql) => sql.all(query, minutes, before));
-  if (older === undefined || older['newest'] === null) return;
-  const first = numberOf(older, 'newest');
+  const query = `SELECT opened FROM ${name} WHERE minutes = $1 AND opened < $2 AND heights > 0 ORDER BY opened LIMIT $3`;
+  const oldest = await database.read((sql) => sql.all(query, minutes, before, INTERVALS_PER_TRANSACTION));
+  if (oldest.length === 0) return false;
+  const first = numberOf(oldest.at(-1), 'opened');
   const pools = `SELECT pool FROM pools WHERE pool >= $3 AND pool < $4 AND ${isPoolOf(version)}`;
   const newest = `SELECT MAX(opened) FROM ${candles.name} newer WHERE newer.minutes = $1 AND newer.pool = ${candles.name}.pool AND newer.opened <= $2`;
   const deletion = `DELETE FROM ${candles.name} WHERE minutes = $1 AND opened < $2 AND pool IN (${pools}) AND opened < (${newest})`;
@@ -212,6 +223,7 @@ async function deleteCandles(
     // It only shows that the interval after it has no gap before it.
     await sql.run(`UPDATE ${name} SET heights = 0 WHERE minutes = $1 AND opened = $2`, minutes, first);
   });
+  return oldest.length === INTERVALS_PER_TRANSACTION;
 }
 
 /** Deletes the trades of some of the lowest blocks. @returns whether there are more */

@@ -54,6 +54,8 @@ function createSqliteDatabase(db: DatabaseSync, path: string | undefined): Datab
   let isBroken = false;
   let last: Promise<unknown> = Promise.resolve();
 
+  const isReplaced = () => path !== undefined && orFail(() => inodeOf(path)) !== inode;
+
   function transact<T>(begin: string, work: (sql: Sql) => Promise<T>): Promise<T> {
     const transaction = last.then(async () => {
       try {
@@ -76,10 +78,18 @@ function createSqliteDatabase(db: DatabaseSync, path: string | undefined): Datab
   return {
     read: (work) => transact('BEGIN', work),
     write: (work) => transact('BEGIN IMMEDIATE', work),
-    isLost: () => isBroken || (path !== undefined && orFail(() => inodeOf(path)) !== inode),
+    isLost: () => isBroken || isReplaced(),
     async close() {
       await last;
-      if (db.isOpen) db.close();
+      if (!db.isOpen) return;
+      try {
+        // SQLite leaves the changes beside a file that was replaced: they would be written into the new one.
+        if (isReplaced()) db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      } catch (error) {
+        throw toDatabaseError(error);
+      } finally {
+        db.close();
+      }
     },
   };
 }

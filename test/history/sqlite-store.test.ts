@@ -17,7 +17,7 @@ import { INTERVAL_MS } from '../../src/domain/candle.ts';
 import { createSqliteStore } from '../../src/history/sqlite-store.ts';
 import type { FinalBlock, HistoryStore } from '../../src/history/store.ts';
 import type { TradedBlock } from '../../src/history/trade-store.ts';
-import { blockOf, START, storedOf } from './chains.ts';
+import { blockOf, START, storedOf, V3_POOL_IDS } from './chains.ts';
 import { endlessBlock, FIRST_HEIGHT } from './endless-chain.ts';
 
 const TEMPORARY = { name: 'HistoryDatabaseError', isPermanent: false };
@@ -131,6 +131,38 @@ test('a file that vanished is created again, and one that was replaced is opened
     if (existsSync(`${path}.old${suffix}`)) renameSync(`${path}.old${suffix}`, path + suffix);
   expect((await store.coverage(0))?.heights).toBe(3);
   expect(await store.stateAt(FIRST_HEIGHT + 9)).toEqual(storedOf(endlessBlock(FIRST_HEIGHT + 2).exchange));
+});
+
+test('a copy that replaces only the file is opened as it is', async () => {
+  const [path, copied] = [inFolder('history.sqlite'), inFolder('copy.sqlite')];
+  const store = createStore(path);
+  await store.useChain('test');
+  await store.record(blocks(3));
+  for (const closes of [false, true]) {
+    new DatabaseSync(path).exec(`VACUUM INTO '${copied}'`);
+    await store.record(blocks(100, FIRST_HEIGHT + 10));
+    renameSync(copied, path);
+    if (closes) await store.close();
+    const reader = closes ? createStore(path) : store;
+    await reader.useChain('test');
+    expect((await reader.coverage(0))?.heights).toBe(3);
+    const check = new DatabaseSync(path);
+    expect(check.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
+    check.close();
+  }
+});
+
+test('short candles of thousands of intervals are deleted in several steps', async () => {
+  const store = createStore(inFolder('history.sqlite'));
+  await store.useChain('test');
+  const minute = (n: number) => START + n * INTERVAL_MS.ONE_MINUTE;
+  const changing = (n: number) => new Map<number, [bigint, bigint]>([[0, [5n, BigInt(n + 1)]]]);
+  await store.record(Array.from({ length: 1_100 }, (_, n) => blockOf(1_000 + n, minute(n), changing(n), 'V3')));
+  const query = { poolIds: V3_POOL_IDS, interval: 'ONE_MINUTE', upTo: 10_000, last: 10_000 } as const;
+  const candles = async () => (await store.candles(query)).value.get(V3_POOL_IDS[0] ?? '')?.length;
+  expect(await candles()).toBe(1_100);
+  await store.prune(START + 200 * INTERVAL_MS.ONE_DAY);
+  expect(await candles()).toBeUndefined();
 });
 
 /** Mounts a small disk for a test. @returns whether this process may */

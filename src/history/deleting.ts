@@ -173,26 +173,18 @@ async function deleteHeights(sql: Sql, before: Instant): Promise<boolean> {
   await sql.run('UPDATE ranges SET first = $1 WHERE first < $1', first);
   if (lowest.length === staying.size) return false;
 
-  const from = numberOf(lowest[0], 'height');
-  for (const [version, height] of staying) await deleteBelow(sql, version, from, height);
+  for (const [version, height] of staying) await deleteBelow(sql, version, height);
   return lowest.length > HEIGHTS_PER_TRANSACTION;
 }
 
-/**
- * Deletes the heights of a version below one of them, whose states become the bases.
- *
- * @param from the lowest recorded height: without it, PostgreSQL would read all changes
- */
-async function deleteBelow(
-  sql: Sql,
-  version: ExchangeVersion,
-  from: BeaconHeight,
-  height: BeaconHeight,
-): Promise<void> {
+/** Deletes the heights of a version below one of them, whose states become the bases. */
+async function deleteBelow(sql: Sql, version: ExchangeVersion, height: BeaconHeight): Promise<void> {
   const states = `base1 = ${stateColumn(1)}, base2 = ${stateColumn(2)}`;
   const isChanged = 'EXISTS (SELECT height FROM changes WHERE pool = pools.pool AND height <= $1)';
   await sql.run(`UPDATE pools SET ${states} WHERE ${isPoolOf(version)} AND ${isChanged}`, height);
   const pools = `SELECT pool FROM pools WHERE ${isPoolOf(version)}`;
+  // Without the lowest height, PostgreSQL would read all changes.
+  const { beaconHeight: from } = (await heightAtOrAbove(sql, 0, version)) ?? { beaconHeight: height };
   await sql.run(`DELETE FROM changes WHERE pool IN (${pools}) AND height >= $1 AND height <= $2`, from, height);
   await sql.run('DELETE FROM heights WHERE version = $1 AND height < $2', toVersionNumber(version), height);
 }

@@ -81,7 +81,7 @@ export const HEADERS = {
   ),
   Sandbox: header('`true` if the data is simulated.', { const: 'true' }),
   CacheControl: header(
-    '`max-age` with the whole seconds until newer data is expected. `no-store` for an error and for `/udf/time`.',
+    '`max-age` with the whole seconds until newer data is expected. `no-store` for an error and for `/udf/time`, `no-cache` for what changes only with a version.',
     TEXT,
     'max-age=8',
   ),

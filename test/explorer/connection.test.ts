@@ -164,6 +164,8 @@ describeInBrowser('the connection of the explorer', (browser) => {
       },
     });
     await untilHeight(page, gateway.sandbox.chain.tip.height);
+    // The page gives up a websocket that is not open by then.
+    await expect.poll(gateway.app.service.sources.head.subscribers).toBeGreaterThan(0);
     await page.clock.fastForward(40_000);
     await page.getByRole('link', { name: 'Chain', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Chain' }).waitFor();

@@ -9,7 +9,7 @@ const HEIGHTS_PER_PAGE = 2;
 const PAGES = ['Chain', 'Tokens', 'Status', 'Markets'] as const;
 
 describeInBrowser('the explorer, open for long,', (browser) => {
-  test('keeps its memory, its listeners and its subscriptions', { timeout: 60_000 + ROUNDS * 20_000 }, async () => {
+  test('keeps its memory, its listeners and its subscriptions', { timeout: 300_000 + ROUNDS * 20_000 }, async () => {
     const opened = await browser.open('/', { context: {}, before: (page) => page.clock.install() });
     await visitAll(opened, WARM_UP_ROUNDS);
     const before = await measure(opened);

@@ -120,11 +120,13 @@ describeInBrowser('the page of the markets', (browser) => {
   test('keeps a change and a chart that were read when the history can no longer be read', async () => {
     const start = recorded();
     const opened = await browser.open('/', { ...OWN_CLOCK, start });
-    const { page } = opened;
+    const { page, gateway } = opened;
     const cells = rowOf(page, 'BTC / PRV').getByRole('cell');
     const [change, chart] = [cells.nth(1), cells.nth(2).locator('svg')];
     await expect.poll(() => change.textContent()).toMatch(/^[+-]\d+\.\d\d%$/);
     await chart.waitFor();
+    // The page gives up a websocket that is not open by the time to which the clock moves.
+    await expect.poll(gateway.app.service.sources.head.subscribers).toBeGreaterThan(0);
 
     start.store.fail(new Error('The disk is full.'));
     const failed = page.waitForResponse(

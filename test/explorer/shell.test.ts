@@ -51,11 +51,12 @@ describeInBrowser('the shell of the explorer', (browser) => {
     const isStatus = (request: Request) => request.postData()?.includes('"operationName":"Service"') ?? false;
     const { page } = await browser.open('/', {
       gateway: shared(),
-      // Without the requests that repeat.
+      // Without the requests that repeat, and without the files that are loaded ahead after a while.
       initScript: () => {
-        const { setInterval } = globalThis;
+        const { setInterval, setTimeout } = globalThis;
         Object.assign(globalThis, {
           setInterval: (run: () => void, ms: number) => (ms < 5_000 ? setInterval(run, ms) : 0),
+          setTimeout: (run: () => void, ms?: number) => (ms !== undefined && ms >= 1_500 ? 0 : setTimeout(run, ms)),
         });
       },
       before: async (page) => {

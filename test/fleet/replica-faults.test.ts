@@ -209,6 +209,7 @@ describe.skipIf(!hasRedis)('when replicas fail', () => {
     const started = await startReplica(redis, { prefix, of: fleet.sandbox });
     await started.untilReady();
     expect(await heightOf(started)).toBe(fleet.sandbox.chain.tip.height);
-    expect(redis.cli('zrangebyscore', `{${prefix}}:head-3:values`, height, height)).not.toBe(text);
+    const atHeight = () => redis.cli('zrangebyscore', `{${prefix}}:head-3:values`, height, height);
+    await expect.poll(atHeight).not.toBe(text);
   });
 });

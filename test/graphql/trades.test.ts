@@ -207,7 +207,7 @@ describe('a node that does not send blocks', () => {
   ] as const)('and %s leaves out the trades alone', async (_, fault, code) => {
     let clear = () => {};
     const { subscribe, sandbox, ask, lines, advance, untilReady } = await startV3({
-      config: code === 'UPSTREAM_TIMEOUT' ? { upstreamTimeoutMs: 500 } : {},
+      config: code === 'UPSTREAM_TIMEOUT' ? { upstreamTimeoutMs: 2_000 } : {},
       before({ node }) {
         clear = node.faults.set({ ...fault, on: BLOCK_CALL });
       },

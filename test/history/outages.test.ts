@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { NEVER_MS } from '../support/gateway.ts';
 import { until } from '../support/until.ts';
 import { createMemoryStore } from './memory-store.ts';
 import { allRecorded, recordForTest } from './recorded.ts';
@@ -80,7 +81,8 @@ test('clients come first: while they read earlier heights, no missing one is rea
   const store = createMemoryStore();
   const { sandbox, ask } = await recordForTest({
     store,
-    config: { ...HALF_AN_HOUR, upstreamMaxConnections: 4 },
+    // A read that waits in the queue for half of the timeout is refused.
+    config: { ...HALF_AN_HOUR, upstreamMaxConnections: 4, upstreamTimeoutMs: NEVER_MS },
     before: ({ node }) => void node.faults.set({ kind: 'delay', ms: 150, on: 'getpdestate' }),
   });
   const heights = Array.from({ length: 12 }, (_, n) => TIP - 100 - n);

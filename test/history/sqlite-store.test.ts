@@ -139,7 +139,9 @@ test('a copy that replaces only the file is opened as it is', async () => {
   await store.useChain('test');
   await store.record(blocks(3));
   for (const closes of [false, true]) {
-    new DatabaseSync(path).exec(`VACUUM INTO '${copied}'`);
+    const copying = new DatabaseSync(path);
+    copying.exec(`VACUUM INTO '${copied}'`);
+    copying.close();
     await store.record(blocks(100, FIRST_HEIGHT + 10));
     renameSync(copied, path);
     if (closes) await store.close();
@@ -152,7 +154,7 @@ test('a copy that replaces only the file is opened as it is', async () => {
   }
 });
 
-test('short candles of thousands of intervals are deleted in several steps', async () => {
+test('short candles of more than a thousand intervals are deleted in several steps', async () => {
   const store = createStore(inFolder('history.sqlite'));
   await store.useChain('test');
   const minute = (n: number) => START + n * INTERVAL_MS.ONE_MINUTE;

@@ -1,8 +1,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { getPriority, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { createSqliteStore } from '../../src/history/sqlite-store.ts';
 import type { HistoryStore } from '../../src/history/store.ts';
 import { createHistoryStore, type HistoryStoreOptions } from '../../src/history/store-client.ts';
 import { blockOf, POOL_IDS, START, storedOf } from './chains.ts';
@@ -71,12 +73,15 @@ test('the thread is nicer than the process, however nice that is', async ({ skip
 });
 
 test('a read comes between the transactions of a deletion', async () => {
-  const store = await createStore();
+  // In this thread: another one may have deleted everything when it receives the read.
+  const store = createSqliteStore(undefined, { rawDays: 7 });
+  onTestFinished(() => store.close());
+  await store.useChain('test');
   const ended: string[] = [];
-  await Promise.all([
-    store.prune(START).then(() => ended.push('deletion')),
-    store.coverage(0).then(() => ended.push('read')),
-  ]);
+  const deletion = store.prune(START).then(() => ended.push('deletion'));
+  await nextTurn();
+  await store.coverage(0).then(() => ended.push('read'));
+  await deletion;
   expect(ended).toEqual(['read', 'deletion']);
 });
 

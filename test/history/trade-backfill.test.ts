@@ -46,7 +46,7 @@ describe('the trades of final blocks', () => {
     expectExact(gateway);
     expect(store.tradedOrder).toHaveLength(6);
     expect(store.tradedBlocks().flatMap(({ trades }) => trades).length).toBeGreaterThan(5);
-    expect(sandbox.node.calls(BLOCK_CALL)).toBe(9);
+    await expect.poll(() => sandbox.node.calls(BLOCK_CALL)).toBe(9);
     await expect.poll(history.tradesVersion).toBeGreaterThan(version);
     await expect.poll(history.status).toMatchObject({ tradeReads: 0, tradeCoverage: { blocks: 6 } });
   });
@@ -172,7 +172,7 @@ describe('a node that does not send earlier blocks', () => {
     await untilTraded(store, TIP, TIP + 5);
     const unknown = store.tradedBlocks().filter(({ isComplete }) => !isComplete);
     expect(unknown).toMatchObject([{ beaconHeight: TIP + 3, trades: [] }]);
-    expect(sandbox.node.calls(BLOCK_CALL)).toBe(9);
+    await expect.poll(() => sandbox.node.calls(BLOCK_CALL)).toBe(9);
     expect(lines.filter(({ msg }) => msg.includes('cannot be decoded'))).toHaveLength(1);
   });
 });

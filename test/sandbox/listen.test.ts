@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { listen } from '../../src/sandbox/http/listen.ts';
 import { fixedSandbox } from './support.ts';
 
@@ -11,19 +11,25 @@ function createServerForTest() {
   return server;
 }
 
-test('a process is not given the port of a host that another one has stopped', async () => {
+test('the process keeps the first port of the range in which its sandboxes listen', async () => {
   await using sandbox = await fixedSandbox({});
-  await sandbox.node.stop();
-  vi.resetModules();
-  const ofAnotherProcess = await import('../../src/sandbox/http/listen.ts');
-  const rangeOf = (port: number) => Math.floor((port - 20_000) / 256);
-  const ranges = new Set<number>();
-  for (let count = 0; count < 200; count++) {
-    ranges.add(rangeOf(await ofAnotherProcess.listen(createServerForTest(), { host, port: 0 })));
+  for (const url of [sandbox.nodeUrl, sandbox.marketDataUrl]) {
+    const { port } = new URL(url);
+    const range = Math.floor((Number(port) - 20_000) / 256);
+    expect([range >= 0, range < 49]).toEqual([true, true]);
+    const kept = listen(createServerForTest(), { host, port: 20_000 + range * 256 });
+    await expect(kept).rejects.toThrow('EADDRINUSE');
   }
-  expect([...ranges]).toEqual([expect.any(Number)]);
-  expect([...ranges]).not.toContain(rangeOf(Number(new URL(sandbox.nodeUrl).port)));
-  await sandbox.node.start();
+});
+
+test('a port is found although fifty hosts in a row are open', async () => {
+  const servers = Array.from({ length: 60 }, createServerForTest);
+  for (const server of servers) await listen(server, { host, port: 0 });
+  for (let count = 0; count < 255; count++) {
+    const server = createServer();
+    await listen(server, { host, port: 0 });
+    server.close();
+  }
 });
 
 test('a host that was stopped cannot start while another program has its port', async () => {

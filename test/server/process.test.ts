@@ -316,7 +316,8 @@ describe('the process', () => {
   });
 
   test('stops when npm, which has started it, gets SIGTERM', async () => {
-    const npm = runCommand('npm', ['start', '--', '--port', '0', NO_NODE], { npm_config_update_notifier: 'false' });
+    const port = String(await freePort());
+    const npm = runCommand('npm', ['start', '--', '--port', port, NO_NODE], { npm_config_update_notifier: 'false' });
     const url = await untilServing(npm);
     npm.kill('SIGTERM');
     await once(npm, 'close');

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 /** Chromium, if it is installed. Its headless shell cannot show windows, and tests take a third less CPU time in it. */
 const CHROMIUM = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path));
@@ -9,10 +9,18 @@ export const hasBrowser = CHROMIUM !== undefined;
 
 let browser: Promise<Browser> | undefined;
 
-/** The browser of this worker, without a window. It ends with the worker. Whoever opens a page in it closes the page. */
+/** The browser of this worker, without a window. It ends with the worker. */
 export function sharedBrowser(): Promise<Browser> {
   browser ??= launch();
   return browser;
+}
+
+/** Opens a page in a context of its own, which whoever calls this closes. Its pages, also later ones, have the same time limit. */
+export async function newPage(options?: BrowserContextOptions): Promise<Page> {
+  const context = await (await sharedBrowser()).newContext(options);
+  // Only for what hangs: below the limit of a test, which would not say what is missing.
+  context.setDefaultTimeout(240_000);
+  return context.newPage();
 }
 
 function launch(): Promise<Browser> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type axe from 'axe-core';
 import type { BrowserContextOptions, ConsoleMessage, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { hasBrowser, sharedBrowser } from './browser.ts';
+import { hasBrowser, newPage, sharedBrowser } from './browser.ts';
 import { readBuiltExplorer } from './explorer-build.ts';
 import type { TestGatewayOptions } from './gateway.ts';
 import { freePort } from './ports.ts';
@@ -154,8 +154,7 @@ async function takePage(context: BrowserContextOptions | undefined): Promise<Pag
     idle = undefined;
     return page;
   }
-  const created = await (await (await sharedBrowser()).newContext(context)).newPage();
-  created.setDefaultTimeout(60_000);
+  const created = await newPage(context);
   await created.addInitScript(reportLooseTexts);
   return created;
 }

@@ -6,12 +6,11 @@ import { createServer, type Server } from 'node:net';
 export type Address = { readonly host: string; readonly port: number };
 
 /**
- * Each process chooses its ports in a range of its own, and keeps the first one of it, so that no other sandbox is given the port of a
- * host that is stopped. Operating systems take the ports of outgoing connections, and of servers that listen on port 0, from 32768
- * (Linux) or 49152 upwards.
+ * Each process chooses its ports in a range of its own, and keeps the first one of it, so that the sandbox of another process is not
+ * given the port of a host that is stopped. Operating systems take the ports of outgoing connections, and of servers that listen on
+ * port 0, from 32768 (Linux) or 49152 upwards.
  */
 const RANGES = { first: 20_000, count: 49, size: 256 };
-const MAX_TRIES = 50;
 
 /** The first port of the range of this process. */
 let ownRange: Promise<number> | undefined;
@@ -51,13 +50,17 @@ export async function startListener(server: Server, address: Address, closeAll: 
 /** Starts to listen. @returns the port. Rejects if it is in use */
 export async function listen(server: Server, { host, port }: Address): Promise<number> {
   if (port !== 0) return listenOnce(server, host, port);
-  ownRange ??= claimRange(host);
+  ownRange ??= claimRange(host).catch((error: unknown) => {
+    ownRange = undefined;
+    throw error;
+  });
   const first = (await ownRange) + 1;
   return listenOnFreePort(server, host, () => first + (chosen++ % (RANGES.size - 1)));
 }
 
 function claimRange(host: string): Promise<number> {
-  return listenOnFreePort(createServer().unref(), host, () => RANGES.first + randomInt(RANGES.count) * RANGES.size);
+  const keeper = createServer((socket) => socket.destroy()).unref();
+  return listenOnFreePort(keeper, host, () => RANGES.first + randomInt(RANGES.count) * RANGES.size);
 }
 
 async function listenOnFreePort(server: Server, host: string, choose: () => number): Promise<number> {
@@ -65,7 +68,7 @@ async function listenOnFreePort(server: Server, host: string, choose: () => numb
     try {
       return await listenOnce(server, host, choose());
     } catch (error) {
-      if (!isInUse(error) || tries === MAX_TRIES) throw error;
+      if (!isInUse(error) || tries === RANGES.size) throw error;
     }
   }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { hasBrowser, sharedBrowser } from '../../support/browser.ts';
+import { hasBrowser, newPage } from '../../support/browser.ts';
 import { startGatewayForTest } from '../../support/gateway.ts';
 import { sumOf } from '../../support/metrics.ts';
 
@@ -54,8 +54,8 @@ describe.skipIf(!hasBrowser)('a page of another origin in a browser', () => {
       sumOf(await (await fetch(new URL('/metrics', url))).text(), name, labels);
 
     async function openPage(host: string): Promise<(script: string) => Promise<void>> {
-      const page = await (await sharedBrowser()).newPage();
-      onTestFinished(() => page.close());
+      const page = await newPage();
+      onTestFinished(() => page.context().close());
       await page.goto(`http://${host}:${port}/`);
       return (script) =>
         page.evaluate(`(() => {

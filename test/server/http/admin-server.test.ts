@@ -10,7 +10,7 @@ import { freePort } from '../../support/ports.ts';
 
 async function open(config: Partial<Config> = {}) {
   const gateway = await startGatewayForTest({ config: { adminPort: 0, marketPollMs: 60_000, ...config } });
-  const { origin } = new URL(await gateway.app.listen(0, '127.0.0.1'));
+  const { origin } = new URL(await gateway.app.listen(await freePort(), '127.0.0.1'));
   const admin = gateway.app.adminUrl() ?? '';
   await expect.poll(async () => (await fetch(`${admin}/ready`)).status).toBe(200);
   return { ...gateway, origin, admin };
@@ -89,7 +89,7 @@ describe('with an admin port', () => {
   });
 
   test('/ready reports that the gateway stops until the main port and its requests are closed', async () => {
-    const { admin, origin, app, sandbox } = await open({ stopTimeoutMs: 5_000 });
+    const { admin, origin, app, sandbox } = await open({ adminPort: await freePort(), stopTimeoutMs: 5_000 });
     sandbox.node.resetCalls();
     const end = sandbox.node.faults.set({ kind: 'delay', ms: 1_000, on: 'getpdestate' });
     const query = encodeURIComponent(`{ poolPairs(first: 1, at: ${sandbox.chain.tip.height - 9}) { totalCount } }`);

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasBrowser, sharedBrowser } from '../../support/browser.ts';
+import { hasBrowser, newPage } from '../../support/browser.ts';
 import { startGateway } from '../../support/gateway.ts';
 import { serveGatewayForTest } from '../../support/served-gateway.ts';
 
@@ -94,13 +94,13 @@ describe.skipIf(!hasBrowser)("a browser's EventSource", () => {
   beforeAll(async () => {
     gateway = await startGateway();
     const url = await gateway.app.listen(0, '127.0.0.1');
-    page = await (await sharedBrowser()).newPage();
+    page = await newPage();
     await page.goto(new URL('/health', url).href);
     page.on('request', (request) => requests.push(request.url()));
   });
 
   afterAll(async () => {
-    await page?.close();
+    await page?.context().close();
     await gateway?.close();
   });
 

@@ -18,7 +18,7 @@ import { createFile } from '../../../src/server/pages/file-response.ts';
 import { readConfig } from '../../../src/settings/read-config.ts';
 import type { Config } from '../../../src/settings/settings.ts';
 import { createStoreModel } from '../../history/store-model.ts';
-import { hasBrowser, sharedBrowser } from '../../support/browser.ts';
+import { hasBrowser, newPage } from '../../support/browser.ts';
 import { startGateway, startGatewayForTest, type TestGateway, type TestGatewayOptions } from '../../support/gateway.ts';
 import { createKeptLog } from '../../support/log.ts';
 import { sample } from '../../support/metrics.ts';
@@ -356,8 +356,8 @@ describe.skipIf(!hasBrowser)('the explorer in a browser', () => {
         assets: new Map([['/assets/a.js', createFile('text/javascript', { identity: Buffer.from(IN_PAGE) })]]),
       },
     });
-    const page = await (await sharedBrowser()).newPage();
-    onTestFinished(() => page.close());
+    const page = await newPage();
+    onTestFinished(() => page.context().close());
     const elsewhere: string[] = [];
     page.on('request', (sent) => !sent.url().startsWith(own) && elsewhere.push(sent.url()));
     await page.goto(`${own}/market/any`);

@@ -1,12 +1,12 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { toParameters } from '../../../explorer/src/graphiql/link.ts';
 import { EXAMPLE_TABS } from '../../../explorer/src/graphiql/tabs.ts';
 import { createHistoryStore } from '../../../src/history/store-client.ts';
 import { createStoreModel } from '../../history/store-model.ts';
-import { hasBrowser, sharedBrowser } from '../../support/browser.ts';
+import { hasBrowser, newPage } from '../../support/browser.ts';
 import { denyStorage } from '../../support/explorer.ts';
 import { readBuiltExplorer } from '../../support/explorer-build.ts';
 import { START, startGateway, startGatewayForTest } from '../../support/gateway.ts';
@@ -164,7 +164,6 @@ test('the tab V3 shows a pool with its orders and trades and a quote with its fe
 test.runIf(process.env['CI'])('CI has a browser', () => expect(hasBrowser).toBe(true));
 
 describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
-  let browser: Browser;
   let page: Page;
   let gateway: Awaited<ReturnType<typeof startGateway>>;
   let firstVisible: readonly string[];
@@ -173,11 +172,11 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
   beforeAll(async () => {
     gateway = await startGateway({ store: createStoreModel(), config: { historyBackfillHours: 0, headPollMs: 200 } });
     const url = await gateway.app.listen(0, '127.0.0.1');
-    browser = await sharedBrowser();
-    page = await browser.newPage({ viewport: DESKTOP });
-    page.setDefaultTimeout(60_000);
-    // 9 MB of page are parsed by a browser that shares two cores with other tests.
-    page.setDefaultNavigationTimeout(60_000);
+    page = await newPage({ viewport: DESKTOP });
+    // The page would start without the answer of a busy gateway, and its tabs have variables from that.
+    await page.addInitScript(() => {
+      AbortSignal.timeout = () => new AbortController().signal;
+    });
     await page.route(/^https?:\/\/(?!127\.0\.0\.1)/, (route) => {
       elsewhere.push(route.request().url());
       return route.abort();
@@ -190,7 +189,7 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
   });
 
   afterAll(async () => {
-    await page?.close();
+    await page?.context().close();
     await gateway?.close();
     // No test has requested anything of another host.
     expect(elsewhere).toEqual([]);
@@ -230,11 +229,8 @@ describe.skipIf(!hasBrowser)('GraphiQL in a browser without internet', () => {
 
   /** A page of a browser that has not opened GraphiQL before, and the address of GraphiQL. */
   async function openNewcomer(): Promise<{ newcomer: Page; address: string }> {
-    const context = await browser.newContext();
-    onTestFinished(() => context.close());
-    const newcomer = await context.newPage();
-    newcomer.setDefaultTimeout(60_000);
-    newcomer.setDefaultNavigationTimeout(60_000);
+    const newcomer = await newPage();
+    onTestFinished(() => newcomer.context().close());
     return { newcomer, address: page.url().split('#')[0] ?? '' };
   }
 

@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { hasBrowser, sharedBrowser } from '../../support/browser.ts';
+import { hasBrowser, newPage } from '../../support/browser.ts';
 import { startGatewayForTest, type TestGatewayOptions } from '../../support/gateway.ts';
 
 const BROWSER_HEADERS = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'sec-fetch-mode': 'navigate' };
@@ -81,9 +81,8 @@ describe('the index', () => {
 describe.skipIf(!hasBrowser)('the index in a browser', () => {
   test('loads nothing from other hosts, is readable in light and dark, fits a phone, and leads to GraphiQL by keyboard', async () => {
     const { origin } = await open();
-    const page = await (await sharedBrowser()).newPage({ viewport: { width: 320, height: 640 } });
-    onTestFinished(() => page.close());
-    page.setDefaultNavigationTimeout(60_000);
+    const page = await newPage({ viewport: { width: 320, height: 640 } });
+    onTestFinished(() => page.context().close());
     const asked: string[] = [];
     const errors: string[] = [];
     page.on('request', (request) => asked.push(request.url()));

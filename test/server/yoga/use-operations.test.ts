@@ -28,9 +28,7 @@ async function readUntil({ body }: Response, until: RegExp): Promise<string> {
 }
 
 test('a reader that waits for an event receives a comment in each keep-alive period', async () => {
-  const { url, sandbox, untilReady } = await serveGatewayForTest({ config: { keepAliveMs: 500 } });
-  // The event must come within the first period.
-  await untilReady();
+  const { url, sandbox } = await serveGatewayForTest({ config: { keepAliveMs: 500 } });
   const response = await fetch(`${url}?query=${HEAD}`, { headers: { accept: 'text/event-stream' } });
   const names = ['content-type', 'cache-control', 'connection'];
   expect([response.status, ...names.map((name) => response.headers.get(name))]).toEqual([
@@ -40,7 +38,10 @@ test('a reader that waits for an event receives a comment in each keep-alive per
     'keep-alive',
   ]);
   const event = `event: next\ndata: {"data":{"head":{"beaconHeight":${sandbox.chain.tip.height}}}}\n\n`;
-  expect(await readUntil(response, /\n\n:\n\n:\n\n$/)).toBe(`:\n\n${event}:\n\n:\n\n`);
+  const text = await readUntil(response, /data: .*\n\n:\n\n:\n\n/);
+  // On a busy machine, the event comes after the first period.
+  const comments = [/^(:\n\n)+$/, /^(:\n\n){2,}$/];
+  expect(text.split(event)).toEqual(comments.map((pattern) => expect.stringMatching(pattern)));
 });
 
 /** Yoga with the operations, whose subscriptions have these updates. */

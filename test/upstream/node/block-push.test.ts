@@ -157,10 +157,11 @@ describe('a push connects again', () => {
 
   test('after a peer no longer answers pings, and pings one that does', async () => {
     const { sandbox, notified } = await subscribed({ pingMs: 500 });
-    await expect.poll(() => sandbox.push.calls('ping')).toBeGreaterThan(3);
-    expect(sandbox.push.upgrades).toHaveLength(1);
+    // Only a socket whose pings are answered has more than one. On a busy machine, an answer can come too late.
+    await expect.poll(() => sandbox.push.calls('ping') - sandbox.push.upgrades.length).toBeGreaterThan(2);
+    const { length: before } = sandbox.push.upgrades;
     sandbox.push.faults.set({ kind: 'ignored', on: 'ping' });
-    await expect.poll(() => sandbox.push.upgrades.length).toBeGreaterThan(1);
+    await expect.poll(() => sandbox.push.upgrades.length).toBeGreaterThan(before);
     expect(notified).toEqual(['The node did not respond within 500 ms.']);
     expect([sandbox.push.calls('unsubscribe') > 0, sandbox.push.leaked()]).toEqual([true, 0]);
   });

@@ -38,6 +38,7 @@ type Snapshot = { readonly rows: readonly ServiceToken[]; readonly list: TokenLi
 export function followTokens(options: TokenFollowerOptions) {
   const { host, known, configured, pollMs, timeoutMs, now, watcher, tracing } = options;
   const first = toTokenList([...known, ...configured]);
+  const isKnown = new Set([...known].map(({ tokenId }) => tokenId));
   let observedAt: Instant | undefined;
   let changedAt: Instant | undefined;
   let nextAt: Instant | undefined;
@@ -55,7 +56,9 @@ export function followTokens(options: TokenFollowerOptions) {
       observedAt = now();
       if (dropped !== skipped) watcher.skipped(dropped);
       skipped = dropped;
-      return rows === previous?.rows ? previous : { rows, list: toTokenList([...known, ...best(rows), ...configured]) };
+      if (rows === previous?.rows) return previous;
+      const described = best(rows).filter(({ tokenId, decimals }) => decimals !== undefined || !isKnown.has(tokenId));
+      return { rows, list: toTokenList([...known, ...described, ...configured]) };
     },
     intervalMs,
     upstream: 'TOKENS',
@@ -87,7 +90,7 @@ export function followTokens(options: TokenFollowerOptions) {
 }
 
 /** One entry for each token: a verified one if there is one, else the first. */
-function best(rows: readonly ServiceToken[]): Iterable<Token> {
+function best(rows: readonly ServiceToken[]): readonly Token[] {
   const entries = new Map<string, ServiceToken>();
   for (const row of rows) {
     const before = entries.get(row.tokenId);

@@ -15,7 +15,8 @@ export const UPSTREAMS = declare({
   },
   fullnodeHeaders: {
     ...HEADERS,
-    meaning: 'HTTP headers of every request to a node, also of the request that opens its websocket.',
+    meaning:
+      'HTTP headers of every request to a node, also of the request that opens its websocket. The `user-agent` is `pdex-gateway`, unless it is one of them.',
   },
   exchangeVersion: {
     ...oneOf(['auto', 'v1', 'v3']),
@@ -30,7 +31,8 @@ export const UPSTREAMS = declare({
   },
   marketDataHeaders: {
     ...HEADERS,
-    meaning: 'HTTP headers of every request to the market-data host.',
+    meaning:
+      'HTTP headers of every request to the market-data host. The `user-agent` is `pdex-gateway`, unless it is one of them.',
   },
   tokensUrl: {
     ...OPTIONAL_URL,

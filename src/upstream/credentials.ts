@@ -12,3 +12,8 @@ export function authorization(url: URL): Record<string, string> {
   const credentials = credentialsOf(url);
   return credentials === undefined ? {} : { authorization: credentials };
 }
+
+/** The headers of every request to an upstream, unless others are set. Some traffic filters refuse requests without a `user-agent`. */
+export function ownHeaders(url: URL): Record<string, string> {
+  return { 'user-agent': 'pdex-gateway', ...authorization(url) };
+}

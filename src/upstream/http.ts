@@ -10,7 +10,7 @@ import {
 } from '../errors.ts';
 import type { CallSpan, Tracing } from '../tracing/tracing.ts';
 import { createAgent } from './agent.ts';
-import { authorization } from './credentials.ts';
+import { ownHeaders } from './credentials.ts';
 import { type ProxySettings, proxyOf } from './proxies.ts';
 import {
   ACCEPT_ENCODING,
@@ -120,7 +120,7 @@ export function createHttpClient(options: HttpClientOptions) {
         accept: 'application/json',
         'accept-encoding': ACCEPT_ENCODING,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...authorization(url),
+        ...ownHeaders(url),
         ...span?.headers,
         ...configured,
       },

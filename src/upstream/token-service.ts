@@ -65,16 +65,20 @@ function createTokensReader(previous: readonly ServiceToken[] | undefined) {
   });
 }
 
-/** Decodes one entry. `PDecimals` are those on this chain, `Decimals` those on the token's own. @throws ShapeError */
+/**
+ * Decodes one entry. `PDecimals` are those on this chain, `Decimals` those on the token's own. For a token that nobody has described, the
+ * service sends an empty `PSymbol` and 0 decimals. @throws ShapeError
+ */
 function readToken(value: unknown): ServiceToken {
   const path = '$.Result[…]';
   const row = readObject(value, path);
   const symbol = readString(row['Symbol'], `${path}.Symbol`);
   if (symbol.length > MAX_SYMBOL_LENGTH) throw new ShapeError('a short text', `${path}.Symbol`);
+  const decimals = readInteger(row['PDecimals'], `${path}.PDecimals`, MAX_DECIMALS);
   return {
     tokenId: readTokenId(row['TokenID'], `${path}.TokenID`),
     symbol: symbol === '' ? undefined : symbol,
-    decimals: readInteger(row['PDecimals'], `${path}.PDecimals`, MAX_DECIMALS),
+    decimals: row['PSymbol'] === '' && decimals === 0 ? undefined : decimals,
     isVerified: row['Verified'] === true,
   };
 }

@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Request } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { formatDecimal, withUnit } from '../../explorer/src/format/amounts.ts';
 import { formatInteger, formatPercent, formatPrice, formatQuantity } from '../../explorer/src/format/numbers.ts';
@@ -319,6 +319,10 @@ describeInBrowser('the page of a market', (browser) => {
     const start = { config: { orderBookTtlMs: 20, marketPollMs: 60_000 } };
     const opened = await browser.open('/market/pBTC_PRV', { ...OWN_CLOCK, start });
     const { page, gateway } = opened;
+    const unanswered = new Set<Request>();
+    page.on('request', (request) => void unanswered.add(request));
+    page.on('requestfinished', (request) => void unanswered.delete(request));
+    page.on('requestfailed', (request) => void unanswered.delete(request));
     const book = panel(page, 'Order book');
     await book.getByText(/^Spread /).waitFor();
     const old = book.getByText('This book is old. The market-data host responds with an error status.');
@@ -335,6 +339,8 @@ describeInBrowser('the page of a market', (browser) => {
 
     // No retry and no block says that it can be read: the next update of the book is enough.
     await page.clock.pauseAt(Date.now() + 60_000);
+    // The error of a retry that has begun would be newer than the update.
+    await expect.poll(() => unanswered.size).toBe(0);
     await restore();
     await old.waitFor({ state: 'detached' });
     expect(await isOutdated()).toBe('false');

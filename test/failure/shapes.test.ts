@@ -130,6 +130,17 @@ describe('a response of the market-data host with a wrong shape affects only its
   });
 });
 
+test('the book of a listed ticker without orders is empty, also if the host sends null for both sides', async () => {
+  const value = { ticker_id: 'pBTC_PRV', timestamp: 1_767_225_600, bids: null, asks: null, message: 'OK' };
+  const { ask } = await startGatewayForTest({
+    before: ({ marketData }) => void marketData.faults.set({ kind: 'shape', on: 'orderbook', path: [], value }),
+  });
+  await ask('{ pairs { id } }');
+  expect(await ask('{ orderBook(tickerId: "pBTC_PRV") { tickerId bids { price } asks { price } } }')).toEqual({
+    data: { orderBook: { tickerId: 'pBTC_PRV', bids: [], asks: [] } },
+  });
+});
+
 function lost(upstream: 'NODE' | 'MARKET_DATA', path: readonly string[], misfit: string) {
   const name = upstream === 'NODE' ? 'The node' : 'The market-data host';
   return {

@@ -116,6 +116,25 @@ describe('a token service', () => {
       ]);
   });
 
+  test('does not say the decimals of a token that nobody has described', async () => {
+    const undescribed = { PSymbol: '', PDecimals: 0 };
+    const other = 'b'.repeat(64);
+    const { token, untilListed } = await tokensGateway({
+      before: ({ tokenService }) =>
+        void tokenService.faults.set(
+          listOf([
+            entry(PRV, undescribed),
+            entry(HEX, undescribed),
+            entry(other, { PSymbol: 'pX', PDecimals: 0 }),
+            entry(USDT, { PSymbol: 'pUSDT', PDecimals: 0 }),
+          ]),
+        ),
+    });
+    await untilListed();
+    const decimals = await Promise.all([PRV, HEX, other, USDT].map(async (id) => (await token(id)).decimals));
+    expect(decimals).toEqual([9, null, 0, 0]);
+  });
+
   test('has at most 50,000 tokens that are read', async () => {
     const entries = Array.from({ length: 50_010 }, (_, n) => entry(n.toString(16).padStart(64, '0')));
     const { untilListed, app } = await tokensGateway({

@@ -50,8 +50,8 @@ describe('a request is sent', () => {
 
     const head = `host: ${url.host}\r\nconnection: close\r\n`;
     expect(requests).toEqual([
-      `GET /a/b?c=d%20e HTTP/1.1\r\n${head}accept: application/json\r\naccept-encoding: gzip\r\n\r\n`,
-      `POST / HTTP/1.1\r\n${head}accept: application/json\r\naccept-encoding: gzip\r\ncontent-type: application/json\r\ncontent-length: 8\r\n\r\n{"id":1}`,
+      `GET /a/b?c=d%20e HTTP/1.1\r\n${head}accept: application/json\r\naccept-encoding: gzip\r\nuser-agent: pdex-gateway\r\n\r\n`,
+      `POST / HTTP/1.1\r\n${head}accept: application/json\r\naccept-encoding: gzip\r\ncontent-type: application/json\r\nuser-agent: pdex-gateway\r\ncontent-length: 8\r\n\r\n{"id":1}`,
     ]);
   });
 

@@ -11,7 +11,7 @@ import {
   UpstreamTimeoutError,
   UpstreamUnreachableError,
 } from '../../errors.ts';
-import { authorization } from '../credentials.ts';
+import { ownHeaders } from '../credentials.ts';
 import { connectThrough, type ProxySettings, proxyOf } from '../proxies.ts';
 import { tlsHintOf } from '../response-error.ts';
 import { readInteger, readObject, readString } from '../wire.ts';
@@ -105,7 +105,7 @@ export function openPushSession(options: PushSessionOptions) {
 
   // Without a subprotocol and without compression: the node refuses a client that offers one.
   const socket = new SubscribedSocket(toAddress(url), [], {
-    headers: { ...authorization(url), ...headers },
+    headers: { ...ownHeaders(url), ...headers },
     handshakeTimeout: timeoutMs,
     maxPayload: MAX_FRAME_BYTES,
     perMessageDeflate: false,

@@ -282,8 +282,9 @@ describe('what does the host say of an order book', () => {
     expect(readBook({ ...book, asks: [[3, 4]] })).toEqual({ ...side, entriesDropped: 0 });
   });
 
-  test('without both sides it is no book', () => {
-    expect(readBook({ ...book, bids: null, asks: null })).toBeUndefined();
+  test('without both sides it is empty, and no book if it has no time', () => {
+    const empty = { tickerId: 'A_B', message: 'OK', timestamp: 5, bids: [], asks: [], entriesDropped: 0 };
+    expect(readBook({ ...book, bids: null, asks: null })).toEqual(empty);
     expect(readBook({ message: 'no such ticker' })).toBeUndefined();
     expect(readBook({ message: 'no such ticker', bids: [], asks: [] })).toBeUndefined();
     expect(readBook({ bids: [], asks: [] })).toBeUndefined();

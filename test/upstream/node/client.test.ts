@@ -43,6 +43,7 @@ describe('requests to the node', () => {
           connection: 'close',
           accept: 'application/json',
           'accept-encoding': 'gzip',
+          'user-agent': 'pdex-gateway',
           'content-type': 'application/json',
           'content-length': String(body.length),
         },
